@@ -1,6 +1,6 @@
 /**
- * What makes islands of `<astro-island>`: Astro's element and our directive. Astro writes both into each page that has an island; the build
- * (scripts/islands-in-a-file.ts) leaves them out there, and pages that have one load this file.
+ * Makes islands of `<astro-island>`: Astro's element and our directive. Astro would write both into each page that has an island; the build
+ * (scripts/islands-in-a-file.ts) removes them there, and pages with islands load this file instead.
  */
 import './hydration-directive.ts';
 // The element starts its islands at once, so the directive comes first.

@@ -15,7 +15,7 @@ declare module 'astro' {
   }
 }
 
-/** `@astrojs/react` with the server half of src/client/react-renderer.server.ts. */
+/** `@astrojs/react`, with src/client/react-renderer.server.ts as its server renderer. */
 export function reactIslands(): AstroIntegration {
   const integration = react();
   return {
@@ -71,7 +71,7 @@ export const storyWorker = (): AstroIntegration => ({
   name: 'broadsheet:story-worker',
   hooks: {
     'astro:build:done': ({ dir }) => {
-      // The folder of the browser's files; beside it the server's, where there is one.
+      // The folder of the browser's files; the server's build, if there is one, is beside it.
       const client = fileURLToPath(dir);
       const server = join(client, '..', 'server');
       const build = [client, server].filter((folder) => existsSync(folder)).map(buildName);

@@ -25,7 +25,7 @@ const interaction: ClientDirective = (load, options, element) => {
     start();
     event.preventDefault();
     event.stopPropagation();
-    // An icon can't be clicked by a script, but what it stands in can.
+    // A script can't click an icon (SVG elements have no `click`), but it can click the HTML element around it.
     held = (event.target as Element).closest<HTMLElement>(':not(svg, svg *)');
   };
 
@@ -57,7 +57,7 @@ const interaction: ClientDirective = (load, options, element) => {
   });
 };
 
-/** The key of lib/accounts/storage.ts, which is too much to load for it. */
+/** The key is copied from lib/accounts/storage.ts, which is too large to load here. */
 function hasPending(): boolean {
   try {
     return sessionStorage.getItem('pending-sign-in') !== null;
@@ -66,7 +66,7 @@ function hasPending(): boolean {
   }
 }
 
-/** Calls back when the first element of the island has been in view for a minute without a break. */
+/** Calls back when the first element of the island has been in view for a minute continuously. */
 function whenSeen(island: HTMLElement, action: () => void): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const view = new IntersectionObserver(([entry]) => {
@@ -77,11 +77,11 @@ function whenSeen(island: HTMLElement, action: () => void): void {
       action();
     }, 60_000);
   });
-  // The island itself has no box.
+  // `<astro-island>` itself has no box, so its first child is observed.
   if (island.firstElementChild) view.observe(island.firstElementChild);
 }
 
-/** There is no idle callback in Safari. */
+/** Safari has no `requestIdleCallback`. */
 function whenIdle(action: () => void): void {
   if (typeof requestIdleCallback === 'function') requestIdleCallback(action);
   else setTimeout(action, 200);

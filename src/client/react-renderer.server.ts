@@ -1,13 +1,14 @@
 /**
- * The server half of `@astrojs/react`, for islands whose HTML is whole at once. The package renders each island twice into a web stream (first
- * to ask whether it is React), which costs several turns of the event loop; no island waits for data, so that a string does.
+ * The server renderer of `@astrojs/react`, for islands that render synchronously. The package renders each island twice into a web stream
+ * (first to test whether it is React), which takes several turns of the event loop. No island waits for data, so rendering to a string is
+ * enough.
  */
 import packageRenderer from '@astrojs/react/server.js';
 import type { AstroComponentMetadata, NamedSSRLoadedRendererValue, SSRResult } from 'astro';
 import { type ComponentType, createElement } from 'react';
 import { renderToString } from 'react-dom/server';
 
-/** Islands rendered so far of each page, which gives each of them its own prefix for `useId`. */
+/** Number of islands rendered so far in each page: each island gets its own prefix for `useId`. */
 const counts = new WeakMap<SSRResult, number>();
 
 function nextPrefix(result: SSRResult): string {

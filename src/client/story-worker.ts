@@ -54,7 +54,10 @@ let readers = 0;
 /** Storage can fail, for example on a full disk. Everything then comes from the network. */
 const attempt = <T>(work: Promise<T>): Promise<T | undefined> => work.catch(() => undefined);
 
-/** Whether the page is only prefetched or prerendered: it has not been read. Once it is, it sends a message with its pictures. */
+/**
+ * Whether the page is only prefetched or prerendered, and not read yet. When the reader opens it, the page sends a message with
+ * its pictures.
+ */
 const isAhead = ({ headers }: Request): boolean => headers.get('sec-purpose')?.startsWith('prefetch') === true;
 
 const isStory = (path: string): boolean => /^\/article\/[^/]+$/.test(path);
@@ -77,7 +80,7 @@ scope.addEventListener('fetch', (event) => {
     if (isAhead(request)) return;
     if (socialReturn.test(url.pathname)) event.waitUntil(forget());
     event.respondWith(navigate(event, url));
-    // The browser keeps the shared dictionary of pages by itself.
+    // Dictionaries aren't stored here: the browser keeps the pages' shared dictionary by itself.
   } else if (url.pathname.startsWith('/_assets/') && !url.pathname.endsWith('.dict')) event.respondWith(asset(event));
   else if (url.pathname === '/image' && isStory(pathOf(request.referrer)) && !isAhead(request))
     event.respondWith(picture(event, url));
@@ -90,7 +93,7 @@ async function install(): Promise<void> {
   const copy = answer.clone();
   await (await caches.open(shellName)).put(offlinePage, answer);
   await keepAssets(filesOf(await copy.text()));
-  // It serves the files of every build, so it can also take over the pages of an earlier one.
+  // This worker serves the files of every build, so it can also take over pages of an earlier build.
   await scope.skipWaiting();
 }
 
@@ -169,7 +172,7 @@ async function remember(url: URL, answer: Response, asked: number): Promise<void
   if (asked !== readers) await forget();
 }
 
-/** Marks a stored story as one. */
+/** Marks a stored story so that the page can say that it is stored. */
 async function marked(kept: Response): Promise<Response> {
   const html = await kept.text();
   return new Response(html.replace('<html ', '<html data-offline '), { headers: kept.headers });
@@ -209,7 +212,7 @@ async function picture(event: Asked, url: URL): Promise<Response> {
   }
 }
 
-/** Messages of a page: its reader has signed in or out, or the files of a page that was loaded before this worker. */
+/** Messages of a page: the reader signed in or out, or a list of files that the page loaded before this worker was active. */
 async function receive(message: unknown): Promise<void> {
   const { forget: gone, keep, files } = Object(message) as { forget?: unknown; keep?: unknown; files?: unknown };
   if (gone === true) return forget();

@@ -1,19 +1,19 @@
 /**
- * Brings the breaking-news banner of an open page up to date: with what the event stream of a live page says, or with the fragment when a page
- * is looked at again. The press has put the banner of that moment into the page; this does in an open page what the banner's own script does
- * while a page loads (`lib/alerts/model.ts`). What is being read stays where it is.
+ * Keeps the breaking-news banner of an open page up to date: from the event stream of a live story, or from the fragment when the reader
+ * returns to the page. The press inserted the banner that was current then; this script does for an open page what the banner's own script
+ * does while a page loads (`lib/alerts/model.ts`). The text that is being read doesn't move.
  */
 
 import { alertFragment, alertWords, closedKey } from '../lib/alerts/model.ts';
 import { readStored, writeStored } from '../lib/browser-storage.ts';
 
-/** Looks whether the alert is another one; nearly always the browser's copy of the fragment is still right. */
+/** Checks whether the alert has changed; usually the browser's cached copy of the fragment is still valid. */
 export async function renewAlert(): Promise<void> {
   const response = await fetch(alertFragment, { cache: 'no-cache' }).catch(() => null);
   if (response?.ok) showAlert(await response.text());
 }
 
-/** @param html the banner as the fragment has it; anything without a banner: there is no alert */
+/** @param html the banner from the fragment; anything without a banner means that there is no alert */
 export function showAlert(html: string): void {
   const shown = document.querySelector<HTMLElement>('.alert');
   const next = readBanner(html);
@@ -29,7 +29,7 @@ export function showAlert(html: string): void {
   else if (shown && !isOver) announce(alertWords.withdrawn);
 }
 
-/** @returns `null` for no banner, and for one that the reader has closed or whose time is over */
+/** @returns `null` if there is no banner, or if the reader has closed the alert or its time is over */
 function readBanner(html: string): HTMLElement | null {
   const template = document.createElement('template');
   template.innerHTML = html;
@@ -43,8 +43,8 @@ function readBanner(html: string): HTMLElement | null {
 }
 
 /**
- * Changes what stands above the page. A reader at the top of the page sees it; of anyone else the page is scrolled by the difference, if the
- * browser doesn't do so by itself.
+ * Changes the content above the page's text. Readers at the top see the change; for others the page is scrolled by the difference, unless
+ * the browser does so itself.
  */
 function steadily(change: () => void): void {
   const page = document.getElementById('main');
@@ -57,14 +57,14 @@ function steadily(change: () => void): void {
 
 const status = document.createElement('p');
 
-/** Tells readers who can't see the change, after what is being read aloud. */
+/** Announces the change to screen readers, after what is being read aloud. */
 function announce(words: string): void {
   if (!status.isConnected) {
     status.className = 'visually-hidden';
     status.setAttribute('role', 'status');
     document.body.append(status);
   }
-  // Screen readers tell of changes of an element that they know already.
+  // Screen readers announce only changes of an element that they already know.
   setTimeout(() => {
     status.textContent = words;
   }, 100);

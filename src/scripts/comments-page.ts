@@ -32,7 +32,10 @@ function act(link: HTMLAnchorElement): void {
   else setTimeout(() => $commentAct.get() === asked && location.assign(link.href), timeoutMs);
 }
 
-/** Number of the last request that replaces a list: of two orders requested in a row the later one stays, whichever arrives first. */
+/**
+ * Number of the last request that replaces a list: of two orders requested in quick succession the later one is shown, regardless of
+ * which arrives first.
+ */
 const latestRequests = new Map<string, number>();
 
 async function load(link: HTMLAnchorElement): Promise<void> {
@@ -60,7 +63,7 @@ async function load(link: HTMLAnchorElement): Promise<void> {
   const fetched = page.getElementById(id);
   if (!fetched) return location.assign(link.href);
 
-  // A new comment shifts the pages, so items that are here already are left out.
+  // A new comment shifts the pages, so items that are already in the list are skipped.
   const items = [...fetched.children].filter((item) => whole || !document.getElementById(item.id));
   const first = items[0];
   if (whole) list.replaceChildren(...items);

@@ -12,14 +12,14 @@ export async function followPlatform(scriptUrl: string): Promise<void> {
   // The stub queues calls. Platforms include it as an inline script, which our policy blocks.
   installStub();
   listenToPlatform({
-    // Where the platform does not apply, our own banner is shown (styles/privacy.css).
+    // Outside the platform's jurisdiction, our own banner is shown (styles/privacy.css).
     outside: () => delete dataset.platform,
     answered(granted, now) {
       const consent = $consent.get();
-      // What the reader denied on our own page stays denied until the platform asks again.
+      // Purposes that the reader denied on our own page stay denied until the platform asks again.
       const deniedHere = (purpose: (typeof optionalPurposes)[number]) =>
         !now && consent.status === 'chosen' && !consent[purpose];
-      // The platform knows nothing of Global Privacy Control.
+      // The platform doesn't handle Global Privacy Control, so it is applied here.
       const denied = (purpose: (typeof optionalPurposes)[number]) => consent.gpc && gpcPurposes.includes(purpose);
       const kept = granted.filter((purpose) => !deniedHere(purpose) && !denied(purpose));
       const same = optionalPurposes.every((purpose) => consent[purpose] === kept.includes(purpose));

@@ -1,13 +1,13 @@
 /**
- * Notifies signed-in readers, once, that a story in their history was corrected. `session-page.ts` asks, and loads this where there is something to
- * show. The next page shows the notice again until it has been in sight for some seconds, or was dismissed.
+ * Notifies signed-in readers, once, that a story in their history was corrected. `session-page.ts` asks the server, and loads this script
+ * if there is something to show. Further pages show the notice again until it has been visible for some seconds or was dismissed.
  */
 import './corrections.css';
 import type { SeenBody, UnseenAnswer, UnseenStory } from '../lib/corrections/schema.ts';
 import { ask } from '../lib/http/ask.ts';
 import { isBusy } from '../stores/ui.ts';
 
-/** What the notice says. Not in `schema.ts`, which every page loads: the notice is loaded where there is something to show. */
+/** Texts of the notice. Not in `schema.ts`, which every page loads, because the notice is rarely shown. */
 const noticeWords = {
   heading: (stories: readonly Pick<UnseenStory, 'kind'>[]): string => {
     const kinds = new Set(stories.map(({ kind }) => kind));
@@ -19,7 +19,7 @@ const noticeWords = {
 
 /** Milliseconds in sight after which the reader counts as notified. */
 const inSight = 8000;
-/** Of the site, given by the module that asks: importing them here would make another file of a few bytes. */
+/** Addresses on the site, passed in by the caller: importing them here would create another file of a few bytes. */
 interface Addresses {
   /** Where the browser reports that the reader was notified. */
   readonly path: string;
@@ -63,14 +63,15 @@ function show(stories: readonly UnseenStory[], anchor: string, onSeen: () => voi
   });
   list.addEventListener('click', onSeen);
   notice.append(text, dismiss);
-  // Before the skip link, so that a keyboard reaches it first; an empty status is filled, so that it is announced.
+  // Before the skip link, so that keyboard users reach it first; the status is inserted empty and filled afterward, so that it
+  // is announced.
   document.body.prepend(notice);
   text.append(heading, list);
   return notice;
 }
 
 /**
- * Shows the notice, and says so to the site.
+ * Shows the notice, and reports to the site that it was shown.
  *
  * @param again lets the next page ask again
  */

@@ -14,11 +14,11 @@ async function learn(): Promise<void> {
     const { currency } = (await answer.json()) as CurrencyAnswer;
     document.documentElement.dataset.currency = currency;
   } catch {
-    // Offline: the checkout says what is charged.
+    // Offline: the checkout shows the amount that is charged.
   }
 }
 
-/** Asks when prices in this part of the page come near, unless the browser knows the currency. */
+/** Requests the reader's currency when prices in this part of the page come near, unless the browser already knows it. */
 export function showCurrency(part: ParentNode): void {
   const prices = part.querySelectorAll<HTMLElement>('.in-currency');
   const { visitor } = document.documentElement.dataset;

@@ -34,7 +34,7 @@ const verbs: Readonly<Record<string, string>> = {
   soundcloud: 'Listen on',
 };
 
-/** Puts the button into every placeholder of a part of the page. What comes into the page later is given to it once. */
+/** Puts the button into every placeholder of a part of the page. Call it once for content that is added later. */
 export function prepareEmbeds(part: ParentNode): void {
   for (const shell of part.querySelectorAll<HTMLElement>('.embed[data-embed-src]')) {
     const { embedSrc: src, embedProvider: provider = '', embedTitle: title = '' } = shell.dataset;

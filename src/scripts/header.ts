@@ -1,6 +1,6 @@
 /**
- * The header (spec section 2): it becomes full once the page has been scrolled, its search opens over the page, and its menu closes on
- * a change of route and answers to the keyboard.
+ * The header (spec section 2): it becomes full once the page has been scrolled, its search opens over the page, and its menu closes
+ * when the route changes and supports the keyboard.
  */
 import { isPlainClick } from '../lib/plain-click.ts';
 import { createTypeAhead } from '../lib/type-ahead.ts';
@@ -73,7 +73,7 @@ function isolate(isolated: boolean): void {
 }
 
 /**
- * Opens the menu as a popover, which is isolated once it is shown. A modal dialog isolates itself first, for which the browser computes the
+ * Opens the menu as a popover, which is isolated once it is shown. A modal dialog is isolated first, and for that the browser computes the
  * styles of the whole page before it shows anything.
  */
 function open(dialog: HTMLDialogElement): void {
@@ -82,7 +82,7 @@ function open(dialog: HTMLDialogElement): void {
   dialog.querySelector('a')?.focus();
 }
 
-/** The menu has been opened or closed: once that has been painted, the page behind it follows. */
+/** After the menu was opened or closed and that has been painted, updates the page behind it. */
 function afterToggle(dialog: HTMLDialogElement, opener: HTMLElement | undefined): void {
   afterPaint(() => {
     const isOpen = dialog.matches(':popover-open');
@@ -92,13 +92,13 @@ function afterToggle(dialog: HTMLDialogElement, opener: HTMLElement | undefined)
   });
 }
 
-/** Closes the menu as what it was opened as; a menu that is closed stays as it is. */
+/** Closes the menu in the way in which it was opened; does nothing if it is closed. */
 function close(): void {
   menu?.close();
   menu?.togglePopover?.(false);
 }
 
-/** Acts in place of what the button does without a script. */
+/** Replaces what the button does without a script. */
 function onPress(selector: string, act: (button: HTMLElement) => void): void {
   for (const button of document.querySelectorAll<HTMLElement>(selector))
     button.addEventListener('click', (event) => {
@@ -128,7 +128,7 @@ if (menu) {
   menu.addEventListener('keydown', ({ key }) => {
     if (key === 'Tab' && !menu.open) isolate(true);
   });
-  // A page from the back-forward cache returns with its menu closed.
+  // A page restored from the back-forward cache should have its menu closed.
   addEventListener('pagehide', () => {
     close();
     isolate(false);

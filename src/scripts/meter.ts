@@ -1,6 +1,6 @@
 /**
- * Counts the reading of a metered article, and shows the metered paywall over it when no article is left. The text stays in the page:
- * for search engines and for readers without JavaScript.
+ * Counts the reading of a metered article, and shows the metered paywall over it if no free article is left. The text stays in the
+ * page: for search engines and for readers without JavaScript.
  */
 import { whenShown } from '../lib/when-shown.ts';
 import { $meter, readMetered } from '../stores/meter.ts';
@@ -26,7 +26,7 @@ async function loadOffer(place: HTMLElement): Promise<void> {
   }
 }
 
-/** Shows the paywall when all of it is there, so that nothing moves, or hides it. */
+/** Shows the paywall when it is complete, so that nothing moves, or hides it. */
 async function update(): Promise<void> {
   if (!wall) return;
   const place = wall.querySelector<HTMLElement>('[data-offer]');
@@ -34,7 +34,7 @@ async function update(): Promise<void> {
     offer ??= loadOffer(place);
     await offer;
   }
-  // It may have changed in the meantime.
+  // The decision may have changed in the meantime.
   const { ask } = $meter.get();
   wall.hidden = ask === 'nothing';
   for (const part of wall.querySelectorAll<HTMLElement>('[data-ask]')) part.hidden = part.dataset.ask !== ask;
@@ -45,9 +45,9 @@ if (wall) {
   const { meterWall: article, days, total } = wall.dataset;
   const rules = { days: Number(days), anonymous: Number(total) };
   whenShown(() => void readMetered(Number(article), location.pathname, rules));
-  // A sign-in in this page or another tab changes who is asked.
+  // A sign-in in this page or another tab changes the paywall's text.
   new MutationObserver(() => {
-    // While the reader subscribes here, the paywall opens the article itself.
+    // While the reader is subscribing on this page, the paywall itself opens the article.
     if ($ui.get().paywall.open) return;
     if (document.documentElement.dataset.visitor !== undefined && $meter.get().ask === 'registration')
       location.reload();

@@ -1,7 +1,7 @@
 /**
  * Loads the lists of related stories when a reader scrolls near them. A fragment is the same for every story of a section or author, so
- * the story itself and stories that the page shows already are left out here. If a list can't be loaded, the link above it leads to
- * the same stories.
+ * the story itself and stories that the page already shows are removed here. If a list can't be loaded, the link above it leads to the
+ * same stories.
  */
 import { whenShown } from '../lib/when-shown.ts';
 
@@ -28,14 +28,14 @@ function vacate(section: HTMLElement): void {
 
 function fill(place: HTMLElement, page: Document): void {
   const shown = document.querySelectorAll<HTMLAnchorElement>(headlines);
-  // A ranking stays whole.
+  // In a ranked list no story is left out.
   const here = 'ranked' in place.dataset ? [] : [location.pathname, ...[...shown].map(({ pathname }) => pathname)];
   const items = [...page.body.children].filter((item) => {
     const link = item.querySelector('a');
     return link && !here.includes(link.pathname);
   });
   if (items.length > 0) place.replaceChildren(...items.slice(0, lengthOf(place)));
-  // A link to all of them is no story.
+  // A link to the whole list doesn't count as a story.
   else if (!place.querySelector(headlines)) vacate(place.closest('section') as HTMLElement);
   dispatchEvent(new Event('broadsheet:stories'));
 }
@@ -50,7 +50,7 @@ async function bring(place: HTMLElement, earlier: Promise<void>): Promise<void> 
     await earlier;
     fill(place, await page);
   } catch {
-    // The heading is a link to all of them.
+    // The list can't be loaded; its heading links to the whole list.
   }
   delete place.dataset.fragment;
 }
@@ -58,7 +58,7 @@ async function bring(place: HTMLElement, earlier: Promise<void>): Promise<void> 
 const near = new IntersectionObserver(
   (entries) => {
     const places = entries.filter(({ isIntersecting }) => isIntersecting).map(({ target }) => target as HTMLElement);
-    // Shorter lists first: longer ones can spare the stories that these take.
+    // Shorter lists first: longer ones have more stories to choose from.
     for (const place of places.sort((a, b) => lengthOf(a) - lengthOf(b))) {
       near.unobserve(place);
       before = bring(place, before);

@@ -1,4 +1,4 @@
-/** Measures a share of the views of pages, once the page is shown and idle. The share is the setting `VITALS_SHARE`. */
+/** Measures a share of all page views (the setting `VITALS_SHARE`), once the page is shown and idle. */
 import { whenShown } from '../lib/when-shown.ts';
 
 const measure = () => setTimeout(() => import('./vitals.ts'), 1000);

@@ -1,6 +1,7 @@
 /**
- * Settles who reads the page: repairs a session, recognizes readers of a newsletter by its link, and reloads a restricted article once the
- * session shows that its reader has access. They may have paid in another tab or on another device, or the access cookie had expired.
+ * Handles a change of the reader: repairs a session, recognizes readers of a newsletter by its link, and reloads a restricted article once
+ * the session shows that the reader has access: the reader may have paid in another tab or on another device, or the access cookie had
+ * expired.
  */
 
 import { isOfferedPrint } from '../lib/accounts/products.ts';
@@ -19,7 +20,7 @@ const once = 60_000;
 const mayRead = (level: string | undefined, session: Session): boolean =>
   level === 'registered' ? session.isAuthenticated : session.isPayingSubscriber || session.isTrialing;
 
-/** @returns whether something is due in this tab, and counts as done; never if that can't be remembered */
+/** @returns whether something is due in this tab, and records it as done; false if that can't be stored */
 function isDue(key: string, every: number): boolean {
   try {
     if (Date.now() - (sessionStorage[key] ?? 0) < every) return false;
@@ -30,11 +31,11 @@ function isDue(key: string, every: number): boolean {
   }
 }
 
-/** Once a page: the session may change under a notice. */
+/** Only once for a page: the session may change while a notice is shown. */
 let asked = false;
 
 /**
- * Asks which stories of the reader's history were corrected: once an hour in all tabs together while there are none.
+ * Asks which stories of the reader's history were corrected: while there are none, once an hour for all tabs together.
  *
  * @throws DOMException where the browser stores nothing
  */
@@ -55,10 +56,10 @@ async function askCorrections(): Promise<void> {
 $session.subscribe((session) => {
   if (session.isAuthenticated) {
     repairOnce();
-    // The page comes first.
+    // Delayed, because loading the page is more important.
     setTimeout(() => void askCorrections().catch(() => {}), 3000);
   } else if (session.status === 'anonymous') forgetRepair();
-  // No other reader fetches it; a module runs once.
+  // Only readers who may get the offer load its code; a module runs only once.
   if (isOfferedPrint(session.activeProduct)) import('./print-upsell.ts').catch(() => {});
   const wall = document.querySelector<HTMLElement>('.paywall[data-level]');
   // After a payment on this page the paywall opens the article itself.

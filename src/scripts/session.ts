@@ -6,7 +6,7 @@ import { readVisitor, sessionName, tabs } from '../lib/accounts/visitor.ts';
 import { readStored } from '../lib/browser-storage.ts';
 import { whenShown } from '../lib/when-shown.ts';
 
-/** A module runs once, however often it is asked for. */
+/** A module runs only once, even if it is imported repeatedly. */
 function start(): void {
   import('./session-page.ts').catch(console.error);
 }
@@ -20,7 +20,7 @@ whenShown(() => {
   // A page from the back-forward cache may have missed a sign-in.
   addEventListener('pageshow', () => marked() && start());
 
-  // Breaking news may have come or gone while the page wasn't looked at.
+  // The alert may have changed while the page was hidden.
   let left = Date.now();
   addEventListener('visibilitychange', () => {
     const now = Date.now();

@@ -5,10 +5,10 @@
 import { readStoredJson, writeStored } from '../lib/browser-storage.ts';
 import { clockTime } from '../lib/sound/model.ts';
 
-/** Name of the entry in the browser's storage, and how many places it keeps. */
+/** Name of the entry in the browser's storage, and the most positions that it keeps. */
 const entryName = 'sound';
 const mostPlaces = 50;
-/** Seconds: a place nearer to the beginning or the end isn't kept. */
+/** Seconds: a position closer to the beginning or the end isn't stored. */
 const margin = 3;
 const back = 15;
 const forward = 30;
@@ -43,7 +43,7 @@ const boxOf = (element: Element): Element => element.closest('.sound, figure') ?
 
 const audioOf = (control: Element): HTMLAudioElement | null => boxOf(control).querySelector('audio');
 
-/** Names a player: the story's sound by the story's number, others by their file. */
+/** Name of a player in storage: for the story's sound the story's id, for others their file. */
 const nameOf = (audio: HTMLAudioElement): string =>
   audio.closest<HTMLElement>('.sound')?.dataset.sound ?? audio.currentSrc ?? audio.src;
 
@@ -63,7 +63,7 @@ function setSpeed(audio: HTMLAudioElement, speed: number): void {
   if (select) select.value = String(speed);
 }
 
-/** What a control of the page does. */
+/** Handles a click on one of the page's controls. */
 export function handleControl(control: HTMLElement): void {
   const audio = audioOf(control);
   if (!audio) return;
@@ -78,7 +78,7 @@ export function handleControl(control: HTMLElement): void {
   }
 }
 
-/** Marks the chapter that plays. */
+/** Marks the current chapter. */
 function markChapter(audio: HTMLAudioElement): void {
   const links = [...boxOf(audio).querySelectorAll<HTMLElement>('[data-seek]')];
   const current = links.findLast((link) => Number(link.dataset.seek) <= audio.currentTime);
@@ -110,7 +110,7 @@ function showOnLockScreen(audio: HTMLAudioElement): void {
     seekto: ({ seekTime }) => seek(audio, seekTime ?? audio.currentTime),
   };
   if (chapters.length > 0) {
-    // A little back, so that the second press leads to the chapter before.
+    // Slightly before the chapter's start, so that a second press leads to the previous chapter.
     handlers.previoustrack = () => seek(audio, chapters.findLast((start) => start < audio.currentTime - 3) ?? 0);
     handlers.nexttrack = () => seek(audio, chapters.find((start) => start > audio.currentTime) ?? audio.currentTime);
   }
@@ -174,7 +174,7 @@ function enhance(audio: HTMLAudioElement): void {
     keepPlace(name, over ? null : currentTime);
   };
   audio.addEventListener('play', () => {
-    // One at a time.
+    // Only one player plays at a time.
     for (const other of document.querySelectorAll('audio')) if (other !== audio) other.pause();
     if (note) note.textContent = '';
     showOnLockScreen(audio);

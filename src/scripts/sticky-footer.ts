@@ -17,12 +17,13 @@ if (footer && details) {
   });
   new ResizeObserver(() => {
     const height = footer.offsetHeight;
-    // Properties that nothing inherits: of a variable, a browser computes the styles of the whole page again.
+    // Set as properties that aren't inherited: after a change of a variable, a browser would recompute the styles of the whole
+    // page.
     document.documentElement.style.scrollPaddingBlockEnd = height > 0 ? `calc(1rem + ${height}px)` : '';
     if (room) room.style.height = `calc(${height}px - 6rem)`;
   }).observe(footer);
   // Read once: a reader who subscribes here sees the confirmation until the next page.
   footer.dataset.shown = $gaveAddress.get() ? 'no' : 'yes';
-  // What is folded away has no styles until it is shown: computed ahead, the press that unfolds it takes less time.
+  // Folded content has no computed styles until it is shown; computing them in advance makes unfolding faster.
   if (!details.open) window.requestIdleCallback?.(() => void details.lastElementChild?.getBoundingClientRect());
 }

@@ -45,9 +45,8 @@ if (platform) {
   });
 }
 
-// `data-consent` is what is allowed; pages with limited ads don't wait for it.
-// A choice that was just saved by its form is sent to the other tabs, and what it denies is removed. A prerendered page learns what is
-// allowed when it is shown.
+// `data-consent` lists what is allowed; pages with limited ads don't wait for it. A choice that was just saved by its form is sent to
+// the other tabs, and what it denies is removed. A prerendered page learns what is allowed when it is shown.
 whenShown(() => {
   if (/[?&]saved\b/.test(location.search)) start();
   else if (dataset.consent || document.querySelector('[data-third-parties]')) whenIdle(start);

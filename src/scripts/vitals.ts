@@ -1,4 +1,7 @@
-/** Measures how fast this page is for its reader and sends it when they leave, without anything that says who they are. */
+/**
+ * Measures how fast this page is for its reader and sends the result when the reader leaves, without anything that identifies
+ * the reader.
+ */
 import { type VitalName, type VitalsReport, vitalsPageOf, vitalsPath } from '../lib/vitals/model.ts';
 
 interface Shift extends PerformanceEntry {
@@ -13,7 +16,7 @@ const values: Partial<Record<VitalName, number>> = {};
 const navigation = performance.getEntriesByType('navigation')[0] as
   | (PerformanceNavigationTiming & { readonly activationStart?: number })
   | undefined;
-/** A page that was rendered ahead begins for its reader when it is shown. */
+/** For a page that was prerendered, time starts when the page is shown. */
 const begun = navigation?.activationStart ?? 0;
 const since = (ms: number) => Math.max(0, ms - begun) / 1000;
 if (navigation && navigation.responseStart > 0) values.ttfb = since(navigation.responseStart);
@@ -29,7 +32,7 @@ function watch<Entry extends PerformanceEntry>(type: string, take: (entry: Entry
   }
 }
 
-/** Shifts less than a second apart, five seconds at most, count together; the worst such group is the page's. */
+/** Shifts less than a second apart, within five seconds, form a group; the page's value is that of the worst group. */
 let [group, first, last] = [0, 0, 0];
 /** Longest events of the interactions, the slowest first. */
 const slowest = new Map<number, number>();
@@ -60,7 +63,7 @@ function send() {
   if (sent || document.visibilityState !== 'hidden') return;
   sent = true;
   for (const take of takeRest) take();
-  // The 98th percentile: of fifty interactions the slowest doesn't count.
+  // The 98th percentile: one of every fifty interactions, the slowest, is ignored.
   const inp = [...slowest.values()].sort((a, b) => b - a)[Math.floor(slowest.size / 50)];
   if (inp !== undefined) values.inp = inp / 1000;
   const device = innerWidth < 768 ? 'phone' : 'desktop';

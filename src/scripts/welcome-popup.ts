@@ -1,6 +1,6 @@
 /**
- * When the welcome popup opens (spec section 4): on the home page, for readers who are not signed in, in a window at least
- * 768 pixels wide, scrolled past 800 pixels, who have neither seen it nor given an address before. Then it counts as seen.
+ * When the welcome popup opens (spec section 4): on the home page, for readers who are not signed in, in a window at least 768
+ * pixels wide, scrolled past 800 pixels, who have neither seen it nor given an address before. It then counts as seen.
  */
 import { whenShown } from '../lib/when-shown.ts';
 import { publication } from '../publication.ts';

@@ -53,7 +53,7 @@ onMount($store, () => {
   };
 });
 
-/** Tells the other tabs that a choice was made. */
+/** Notifies the other tabs that a choice was made. */
 export const announceConsent = (): void => notifyTabs();
 
 /** Reads the cookie again; the server may have written it. */

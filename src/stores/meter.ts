@@ -23,7 +23,7 @@ const name = 'broadsheet-meter';
 /**
  * Counts the reading of a metered article.
  *
- * @param rules the publication's; a parameter, so that no page includes all of them
+ * @param rules the publication's rules; passed in, so that pages don't include all of the publication
  */
 export async function readMetered(article: number, path: string, rules: BrowserMeterRules): Promise<void> {
   const visitor = readVisitor(document.cookie);
@@ -68,7 +68,7 @@ export interface Counted {
 
 const day = 24 * 60 * 60 * 1000;
 
-/** Counts one reading; the same article again within the days counts once. */
+/** Counts one reading; reading an article again within the days doesn't count again. */
 export function countReading(
   kept: readonly Reading[],
   article: number,

@@ -16,9 +16,9 @@ export interface Draft {
 
 /** One attempt to buy. */
 export interface Attempt {
-  /** UUID: a repeated one is the same purchase. */
+  /** UUID: sending it again means the same purchase. */
   readonly id: string;
-  /** The terms. Other terms make another attempt. */
+  /** The terms of the purchase. Different terms make a different attempt. */
   readonly terms: string;
   /** Whether it was sent: only the server knows how such an attempt ended. */
   readonly sent: boolean;

@@ -1,7 +1,7 @@
 /**
- * What this browser remembers between visits (spec section 3, "Local storage keys"), shared by its tabs. Storage that is
- * full, blocked or broken never breaks a page: the values then last as long as the page. `scripts/article/reading.ts` has `trackedArticles`
- * to itself: it loads no store.
+ * What this browser remembers between visits (spec section 3, "Local storage keys"), shared by its tabs. If storage is full, blocked or
+ * broken, the values last only as long as the page. `trackedArticles` is handled by `scripts/article/reading.ts` alone, which loads no
+ * store.
  */
 import { persistentAtom, setPersistentEngine, windowPersistentEvents } from '@nanostores/persistent';
 
@@ -54,7 +54,7 @@ function forgivingStorage(): Record<string, string> {
       get: (_target, key) => (typeof key === 'string' ? read(key) : undefined),
       set(_target, key, value) {
         if (typeof key !== 'string') return false;
-        // A stored value is read from storage, where other tabs may have changed it.
+        // After a successful write the value is read from storage, where other tabs may change it.
         memory.delete(key);
         const taken = attempt((storage) => {
           storage.setItem(key, String(value));

@@ -1,6 +1,6 @@
 /**
- * Who is reading (spec sections 3 and 4), one store for all islands. An anonymous reader costs no request; any other
- * costs at most one for each page, and none if another page or tab has just asked.
+ * Who is reading (spec sections 3 and 4), one store for all islands. For an anonymous reader no request is made; for others at
+ * most one for each page, and none if another page or tab has just made one.
  */
 import { atom, onMount, type ReadableAtom } from 'nanostores';
 import type { VisitorKind } from '../lib/accounts/products.ts';
@@ -22,7 +22,7 @@ import { publication } from '../publication.ts';
 
 const $store = atom<Session>(loadingSession);
 
-/** Settles on the first listener; islands read it with `useStore`. */
+/** Loaded with the first listener; islands read it with `useStore`. */
 export const $session: ReadableAtom<Session> = $store;
 
 /** Requests are numbered, so that an old response never overwrites a newer one. */
@@ -48,7 +48,7 @@ onMount($store, () => {
 });
 
 /**
- * Asks again after a sign-in or another change of who is reading, and notifies the other tabs.
+ * Loads the session again after a sign-in or another change of the reader, and notifies the other tabs.
  *
  * @returns the new session
  */
@@ -72,7 +72,7 @@ export async function signOut(where?: LogoutBody['where']): Promise<Reply<Messag
 }
 
 /**
- * Settles who is reading.
+ * Loads the session.
  *
  * @param why the page was opened, another tab reported a change, or this page made one
  */
@@ -89,7 +89,7 @@ async function load(why: 'opened' | 'reported' | 'changed'): Promise<void> {
   }
   let news = why === 'changed';
   const shared = () => (why === 'changed' ? null : takeShared(visitor));
-  // The tab that held the lock before may have just asked.
+  // The tab that held the lock before may have just stored an answer.
   const facts =
     shared() ??
     (await oneTabAtATime(async () => {
@@ -110,8 +110,8 @@ async function load(why: 'opened' | 'reported' | 'changed'): Promise<void> {
 async function ask(hint: VisitorKind): Promise<AccessFacts | null> {
   const answer = await featureDecisions({ featureIds: [...publication.featureIds], path: location.pathname });
   const facts = answer.ok ? (answer.value?.accessDetails ?? null) : null;
-  // The answer may have set another hint, and that is the one under which it is looked for. Where it has changed to something
-  // else meanwhile, the answer is older than the change.
+  // The response may have set a new hint cookie, and the session is shared under that new hint. If the cookie has since changed
+  // again, the response is older than that change and isn't shared.
   const now = readVisitor(document.cookie);
   if (facts && now && (now === hint || now === visitorOf(sessionOf(facts)))) putShared(now, facts);
   return facts;

@@ -13,7 +13,9 @@ export interface AuthPopupOptions {
 export interface PaywallPayload {
   /** Id of the price. */
   readonly priceId?: string | undefined;
-  /** `zephrPlanId` of the price; wins over `priceId` and `frequency`. Without any of the three the reader chooses. */
+  /**
+   * `zephrPlanId` of the price; takes precedence over `priceId` and `frequency`. Without any of the three the reader chooses.
+   */
   readonly planId?: string | undefined;
   readonly frequency?: 'month' | 'year' | undefined;
   /** Where to go afterwards, and anything else that the opener passes on. */
@@ -46,7 +48,7 @@ const closed: Ui = {
 
 export const $ui = map<Ui>({ ...closed });
 
-/** Opens the auth popup; called again, it takes the new options. */
+/** Opens the auth popup; if it is open, the new options apply. */
 export const openAuthPopup = (options: AuthPopupOptions = {}): void => $ui.setKey('authPopup', options);
 export const closeAuthPopup = (): void => $ui.setKey('authPopup', null);
 
@@ -86,7 +88,7 @@ export function closeAll(): void {
   if (paywall.open) closePaywall();
 }
 
-/** The action of a link in the comments, until the island has done it. */
+/** An action that a link in the comments requested, until the island has handled it. */
 
 export interface CommentAct {
   readonly act: 'reply' | 'report';

@@ -110,7 +110,7 @@ function useMine(article: number) {
 
 const hasWaiting = (comments: readonly OwnComment[]): boolean => comments.some(({ status }) => status === 'waiting');
 
-/** Both lists; where they hold the same comment, that of the first. */
+/** Merges two lists; if both have a comment, the first list's version is used. */
 function merged(first: readonly OwnComment[], second: readonly OwnComment[]): readonly OwnComment[] {
   const ids = new Set(first.map(({ id }) => id));
   return [...first, ...second.filter(({ id }) => !ids.has(id))];
@@ -163,7 +163,7 @@ interface ReportProps {
   onClose(): void;
 }
 
-/** Reports a comment to the editors, after one more question. */
+/** Reports a comment to the editors, after a confirmation. */
 function Report({ comment, reported, onReported, onClose }: ReportProps) {
   const id = useId();
   const box = useRef<HTMLDivElement>(null);

@@ -41,7 +41,7 @@ interface Props {
   onCancel?: () => void;
 }
 
-/** The form says how many characters are left from this number on. */
+/** From this number of remaining characters on, the form shows how many are left. */
 const nearlyFull = 200;
 
 export function Composer(props: Props) {

@@ -23,7 +23,7 @@ import { authenticate, cardFieldOptions, cardOptions } from '../PaywallModal/str
 import { Notice } from '../shared/notice.tsx';
 import styles from './forms.module.css';
 
-/** A saved card has no sum and no lines. */
+/** Saving a card has no amount and no lines for a wallet's sheet. */
 const walletDetails = {};
 
 export default function Card() {
@@ -177,7 +177,7 @@ export interface CardState {
   readonly error: { readonly text: string; readonly detail: string | null } | null;
 }
 
-/** The form's part of saving a card. */
+/** The card form, as far as saving a card uses it. */
 export interface CardSaver {
   /** Checks what was typed. */
   check(): Promise<Made<null>>;

@@ -1,4 +1,7 @@
-/** The form that deletes the account after its address was typed. It works without JavaScript; with it, errors are shown in place. */
+/**
+ * The form that deletes the account after the reader has typed the account's address. It works without JavaScript; with it, errors
+ * are shown in place.
+ */
 import { type SyntheticEvent, useId, useRef } from 'react';
 import { forgetMe } from '../../lib/accounts/client.ts';
 import { deletionMessages } from '../../lib/accounts/messages.ts';

@@ -125,7 +125,7 @@ interface FormProps {
   focused: boolean;
   at: ShippingPage;
   onSaved(shipping: Address): void;
-  /** `null` if there is nothing to go back to. */
+  /** `null` if there is no saved address to go back to. */
   onCancel: (() => void) | null;
 }
 

@@ -1,4 +1,7 @@
-/** The reader's invoices. The server renders the first page; older ones are fetched, or without JavaScript a page of their own. */
+/**
+ * The reader's invoices. The server renders the first page; older ones are fetched, or shown on a page of their own without
+ * JavaScript.
+ */
 import { type MouseEvent, useEffect, useRef, useState } from 'react';
 import { bills as fetchBills } from '../../lib/billing/client.ts';
 import type { Bill, BillsAnswer } from '../../lib/billing/schema.ts';

@@ -28,7 +28,7 @@ export default function SubscriptionPlan(props: Props) {
   );
 }
 
-/** Resumes the subscription or its plan, and keeps what to say about it. */
+/** Resumes a canceled subscription or cancels a planned change, and keeps the message to show. */
 function useResume(onResumed: (subscription: Subscription) => void, onGone: () => void) {
   const [busy, setBusy] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);
@@ -59,7 +59,7 @@ function Plan({ label, first, upgrade }: Props) {
     load: fetchSubscription,
     first: { subscription: first },
   });
-  // Where it has ended, the panel shows the current state.
+  // If the subscription has ended, the panel shows the current state.
   const resuming = useResume((subscription) => panel.set({ subscription }), panel.retry);
   const { done, trouble } = resuming;
   const message = useRef<HTMLParagraphElement>(null);

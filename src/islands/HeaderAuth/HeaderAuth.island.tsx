@@ -85,7 +85,7 @@ export default function HeaderAuth({ items = pages }: Props) {
     if (!answer) return;
     if (!answer.ok && answer.status !== 401) return end(answer.message ?? common.wrong);
     await forgetReader();
-    // What a page shows may depend on the user: an article's full text, the dashboard.
+    // A page may depend on the user (an article's full text, the dashboard), so it is loaded again.
     location.reload();
   }
 

@@ -94,7 +94,7 @@ const linkOf = (item: Element) => item.querySelector<HTMLAnchorElement>('a[href^
 /** Appends items, moves the focus to the first of them, and returns their number. */
 function append(fetched: readonly Element[]): number {
   const list = document.getElementById(listId);
-  // A new story moves the last ones of a page to the next, so those that are here already are left out.
+  // A new story moves the last stories of a page to the next page, so stories that are already in the list are skipped.
   const known = new Set([...(list?.children ?? [])].map((item) => linkOf(item)?.pathname));
   const items = fetched.filter((item) => !known.has(linkOf(item)?.pathname ?? ''));
   const [first] = items;

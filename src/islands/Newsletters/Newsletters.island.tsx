@@ -141,7 +141,7 @@ export type NewsletterCalls = Pick<typeof client, 'verifyEmail' | 'createUser'>;
 export interface NewsletterFlow {
   readonly $state: ReadableAtom<NewsletterState>;
   submit(email: string): Promise<void>;
-  /** Removes the error, when the reader goes another way. */
+  /** Removes the error when the reader signs in another way. */
   clear(): void;
 }
 

@@ -81,7 +81,7 @@ export function Offer({ price, choices, locked, onChoose }: OfferProps) {
 
 interface CouponProps {
   state: CouponState;
-  /** Whether the reader has pressed a button here, which its successor replaces; it takes the focus. */
+  /** Whether the reader has pressed a button here; the button that replaces it takes the focus. */
   pressed: RefObject<boolean>;
   currency: string;
   /** While the order is paid nothing can change. */
@@ -318,7 +318,7 @@ export function Totals({ price, quote, asking }: TotalsProps) {
   );
 }
 
-/** Why there is no sum, and a button to try again. It tries by itself when the browser comes back online. */
+/** Why there is no sum, and a button to try again. It retries automatically when the browser comes back online. */
 export function NoSum({ error, onRetry }: { error: string | null; onRetry(): void }) {
   useRetryOnline(error !== null, onRetry);
   return (

@@ -50,7 +50,7 @@ function PaywallDialog({ payload }: { payload: PaywallPayload }) {
       refreshSession,
       async signOut() {
         const answer = await signOut();
-        // 401: the session had ended already.
+        // 401: the session has already ended.
         const ok = answer.ok || answer.status === 401;
         if (ok) await forgetReader();
         return { ok };

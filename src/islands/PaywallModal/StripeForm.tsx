@@ -35,8 +35,9 @@ const buttonsMs = { atMost: 8000, afterFields: 2000 };
 const fieldsMs = 400;
 
 /**
- * When a card form is shown. Stripe.js says late whether there are wallet buttons above the card: form and buttons appear together,
- * so that nothing moves under the reader's finger. A frame scrolled out of sight may never report ready, so waiting ends by itself.
+ * Decides when a card form is shown. Stripe.js reports late whether there are wallet buttons above the card, so form and buttons
+ * appear together, and nothing moves under the reader's finger. A frame scrolled out of sight may never report ready, so waiting
+ * ends by itself.
  */
 export function useFormSettled() {
   const [fields, setFields] = useState(false);
@@ -63,7 +64,7 @@ interface ExpressProps {
   details: ClickResolveDetails | null;
   /** A line below the buttons. */
   hint?: string | undefined;
-  /** What the form below asks for. */
+  /** The text between the buttons and the form below. */
   or: string;
   /** Called once: whether there are buttons. */
   onSettled(hasButtons: boolean): void;
@@ -155,7 +156,7 @@ const Skeleton = () => (
   </div>
 );
 
-/** What could not be loaded, and a button to try again. It tries by itself when the browser comes back online. */
+/** What could not be loaded, and a button to try again. It retries automatically when the browser comes back online. */
 export function Failure({ text, onRetry }: { text: string | null; onRetry(): void }) {
   useRetryOnline(true, onRetry);
   return (

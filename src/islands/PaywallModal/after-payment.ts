@@ -18,7 +18,7 @@ const atMost = (work: Promise<unknown>): Promise<unknown> =>
   Promise.race([work, new Promise((resolve) => setTimeout(resolve, most))]);
 
 /**
- * Closes the paywall and leads on: the article of this page opens in place, from anywhere else it is /thankyou.
+ * Closes the paywall and continues: an article opens in place; other pages lead to /thankyou.
  *
  * @param kind of the quote that was paid
  */
@@ -37,7 +37,7 @@ export async function closeAfterPayment(
   ]);
   closePaywall();
   if (!article) return location.assign(kind === 'downgrade' ? '/dashboard/account' : '/thankyou');
-  // The closing dialog returns the focus first.
+  // The closing dialog first returns the focus to its opener.
   await nextFrame();
   article();
 }
@@ -50,7 +50,7 @@ async function note(subscriptionId: string, email: string | null): Promise<void>
 /** `mobile`, `tablet` or `desktop`, by the width of the window (spec section 9, breakpoints). */
 export const deviceType = (width: number): string => (width < 768 ? 'mobile' : width < 1024 ? 'tablet' : 'desktop');
 
-/** What is known, without what is empty. @param page address of the page that was joined on */
+/** The metadata, without empty values. @param page address of the page that was joined on */
 export function metadataOf(
   page: URL,
   email: string | null,
@@ -167,7 +167,7 @@ function uncover(wall: HTMLElement): void {
   focusBlock(here);
 }
 
-/** Moves the focus to a block of text, which takes it only now. */
+/** Moves the focus to a block of text, which must be made focusable first. */
 function focusBlock(block: HTMLElement | null | undefined): void {
   if (!block) return;
   block.tabIndex = -1;
@@ -175,7 +175,7 @@ function focusBlock(block: HTMLElement | null | undefined): void {
   block.addEventListener('blur', () => block.removeAttribute('tabindex'), { once: true });
 }
 
-/** The first block after as much text as the excerpt had. */
+/** The first block of the full text after as many characters as the excerpt had. */
 function blockAfter(prose: HTMLElement, read: number): HTMLElement | null {
   let seen = 0;
   for (const block of prose.children) {

@@ -34,13 +34,13 @@ export const placeOf = ({ address }: Shipping): TaxAddress => ({
 
 export interface PaywallState {
   readonly phase: 'loading' | 'failed' | 'ready' | 'done';
-  /** Why it failed. */
+  /** Why the sign-up failed. */
   readonly trouble: string | null;
   readonly plans: PlansAnswer | null;
   /** Prices to choose between; empty when the opener has chosen. */
   readonly choices: readonly Price[];
   readonly steps: Steps;
-  /** Of the signed-in reader. */
+  /** Email address of the signed-in reader. */
   readonly email: string | null;
   readonly leaving: boolean;
   /** `saved`: the address on the server. */
@@ -83,9 +83,9 @@ interface Context extends FlowOptions {
   readonly account: AccountStep;
   readonly payment: Payment;
   order: Order | null;
-  /** Whether it is paid or closed: then nothing changes. */
+  /** Whether the order is paid or the paywall is closed: then nothing changes any more. */
   over: boolean;
-  /** What the session last said, see {@link signInState}; `null`: not known. */
+  /** The session's last state, see {@link signInState}; `null`: not known. */
   signIn: string | null;
   stopSession(): void;
 }
@@ -211,7 +211,7 @@ async function start(context: Context): Promise<void> {
   context.signIn = null;
   context.stopSession();
   context.stopSession = session.subscribe((now) => void followSession(context, now));
-  // So does their sum.
+  // The order of a signed-in reader also waits for the account.
   if (coupon || !signedIn) await order.begin(coupon ?? '');
 }
 
@@ -230,7 +230,7 @@ const sessionLoaded = (session: FlowOptions['session']) =>
 const signInState = ({ isAuthenticated, activeProduct }: Session): string =>
   isAuthenticated ? `in ${activeProduct ?? ''}` : 'out';
 
-/** The session has changed: here, by a link in another tab, or by a payment there. */
+/** Handles a change of the session: a sign-in or sign-out here, by a link in another tab, or a payment in another tab. */
 async function followSession(context: Context, now: Session): Promise<void> {
   const { accounts, calls, drafts, payment } = context;
   if (now.status === 'loading' || context.over) return;
@@ -258,7 +258,7 @@ async function followSession(context: Context, now: Session): Promise<void> {
   if (plan !== undefined && (drafts.openAttempt()?.sent || (before !== null && now.isPayingSubscriber))) {
     if (await payment.recover(plan)) return;
   }
-  // The reader may have a subscription, and then the sum is that of a change.
+  // The reader may have a subscription; then the order is a change of plan.
   if (!context.over && !taxAtAddress(context)) await context.order?.refresh();
 }
 

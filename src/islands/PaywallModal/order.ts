@@ -89,7 +89,7 @@ export const purchaseOf = (state: OrderState): Purchase | null => (state.quote?.
 interface Context {
   readonly calls: OrderCalls;
   readonly $state: WritableAtom<OrderState>;
-  /** Stores the coupon that counts, or `undefined`. */
+  /** Stores the valid coupon, or `undefined`. */
   onCoupon(code: string | undefined): void;
   /** Numbers of the latest quote and the latest coupon: an older answer is ignored. */
   quotes: number;
@@ -116,7 +116,7 @@ export function createOrder(calls: OrderCalls, price: Price, onCoupon: (code: st
     apply: (code: string) => apply(context, code),
     async choose(next: Price) {
       context.coupons++;
-      // A sum that is on its way is of the plan before.
+      // A quote that is still on its way is for the previous plan.
       context.quotes++;
       const { coupon } = $state.get();
       // A coupon may be for some plans only, so it is checked again.
@@ -159,7 +159,7 @@ async function refresh(context: Context): Promise<void> {
     return set(context, { quote: answer.value, price: shown, asking: false });
   }
   if (!answer.ok && code !== undefined && refusalOf(answer).code?.startsWith('coupon_')) {
-    // The coupon was valid before, or before the reader was known: there is a sum without it.
+    // The coupon was valid earlier, or before the reader signed in: show the order without it.
     onCoupon(undefined);
     set(context, { coupon: { kind: 'error', code, text: answer.message ?? messages.couponFailed } });
     return refresh(context);

@@ -38,7 +38,7 @@ export interface PaymentState {
   readonly notice: string | null;
 }
 
-/** What is to be paid. */
+/** The amount on the button, in minor units. */
 export interface Purchase {
   readonly productId: string;
   readonly planId: string;
@@ -205,7 +205,7 @@ async function refused(context: Context, answer: Refused, planId: string): Promi
   attempts.end();
   log(`payment refused (${status}${code ? `, ${code}` : ''})`);
   fail(context, messages.paymentFailed, message === messages.paymentFailed ? null : message);
-  // The plan, the coupon or the address has changed.
+  // The plan, the coupon or the address is no longer valid.
   if (status === 400) onStale();
 }
 

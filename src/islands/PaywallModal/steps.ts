@@ -21,7 +21,7 @@ export interface Steps {
 
 const at = ({ names }: Steps, step: StepName) => names.indexOf(step);
 
-/** Starts at step 2 for a reader who is signed in. */
+/** The first steps: step 2 is open for a signed-in reader. */
 export function startSteps(print: boolean, signedIn: boolean): Steps {
   const names: readonly StepName[] = print ? ['account', 'shipping', 'payment'] : ['account', 'payment'];
   const reached = signedIn ? 1 : 0;
@@ -44,7 +44,7 @@ export function completeStep(steps: Steps, done: StepName): Steps {
   return { ...steps, open: steps.names[next] ?? null, reached: Math.max(steps.reached, next) };
 }
 
-/** "Change returns to 1". */
+/** Reopens step 1 after "Change". */
 export const reopenAccount = (steps: Steps): Steps => ({ ...steps, open: 'account' });
 
 /** "Edit toggles": opens a reached step, or closes it if it is open. */

@@ -23,7 +23,7 @@ const objects = new Map<string, Promise<Stripe>>();
 
 /**
  * Stripe's object for a key, one per page. Stripe.js may be neither bundled nor self-hosted, and `loadStripe` of @stripe/stripe-js
- * knows one address only; this one takes the address.
+ * supports only one address; this function takes the address.
  *
  * @throws when the script can't be loaded; the next call fetches it again
  */
@@ -55,7 +55,7 @@ function inject(src: string): Promise<StripeConstructor> {
     tag.async = true;
     const give = (why: string) => {
       clearTimeout(timer);
-      // A tag that failed is never tried again by the browser.
+      // Browsers never retry a script element that failed, so it is removed.
       tag.remove();
       reject(new Error(why));
     };
@@ -189,7 +189,7 @@ export const authenticate =
         const { error } = await stripe.handleNextAction({ clientSecret });
         return error ? no(error) : { ok: true, value: null };
       } catch (error) {
-        // Stripe.js throws where nothing is left to confirm, such as after another tab has done it.
+        // Stripe.js throws if nothing is left to confirm, for example after another tab has confirmed.
         const status = await statusOf(stripe, clientSecret);
         if (status === 'succeeded' || status === 'processing') return { ok: true, value: null };
         if (status === 'requires_payment_method') return { ok: false, message: messages.paymentFailed, shown: false };

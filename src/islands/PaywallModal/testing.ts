@@ -1,4 +1,4 @@
-/** What the tests of the paywall pretend: prices, quotes, answers, and a Stripe that answers as the test sets it. */
+/** Fakes for tests of the paywall: prices, quotes, responses, and a Stripe that responds as the test tells it to. */
 import type { Stripe } from '@stripe/stripe-js';
 import { vi } from 'vitest';
 import type { PlansAnswer, Price, QuoteAnswer, SubscribeAnswer, Subscription } from '../../lib/billing/schema.ts';
@@ -107,7 +107,7 @@ export interface FakeElement {
 
 export interface FakeStripe {
   readonly stripe: Stripe;
-  /** Every element that was made, the newest last. */
+  /** Every element that was created, newest last. */
   readonly elements: FakeElement[];
   /** What `stripe.elements` was called with, and every update since. */
   readonly options: unknown[];
@@ -120,7 +120,7 @@ export interface FakeStripe {
 }
 
 /**
- * As much of Stripe's object as @stripe/react-stripe-js looks at, and what the paywall calls.
+ * As much of Stripe's object as @stripe/react-stripe-js checks for, and what the paywall calls.
  *
  * @param wallets those that have buttons; `silent`: it is never said
  */
@@ -138,7 +138,7 @@ export function fakeStripe(wallets?: Readonly<Record<string, boolean>> | 'silent
       options: its,
       mount(host: HTMLElement) {
         host.setAttribute('data-fake-element', type);
-        // Buttons are there or not as soon as they are asked for.
+        // The fake reports at once whether there are wallet buttons.
         if (type !== 'expressCheckout' || wallets === 'silent') return;
         setTimeout(() => one.emit('ready', { elementType: type, availablePaymentMethods: wallets }));
       },

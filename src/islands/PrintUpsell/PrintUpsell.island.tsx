@@ -9,7 +9,7 @@ import { $ui, closeUpgradeModal } from '../../stores/ui.ts';
 import { Dialog } from '../shared/Dialog.tsx';
 import styles from './PrintUpsell.module.css';
 
-/** Its name in `$ui.upgradeModal`. */
+/** The name of the offer in `$ui.upgradeModal`. */
 export const printEdition = 'print-edition';
 
 export function PrintUpsell() {
@@ -36,7 +36,7 @@ export function PrintUpsell() {
   );
 }
 
-/** Renders it whenever it is open. */
+/** Renders the offer whenever it is open. */
 export function mount(host: HTMLElement): void {
   createRoot(host).render(<PrintUpsell />);
 }

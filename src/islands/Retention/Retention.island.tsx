@@ -1,6 +1,6 @@
 /**
- * Opens the retention widget (vendors.md 4) when the page has loaded. If the widget can't be loaded, or has no customer to work with, the
- * page's own form is shown. The cancellation itself goes through our server, with the answers that were given in the widget.
+ * Opens the retention widget (vendors.md 4) when the page has loaded. If the widget can't be loaded, or the reader isn't a customer at
+ * Stripe, the page's own form is shown. Our server cancels the subscription, with the reader's answers from the widget.
  */
 import { useEffect, useRef, useState } from 'react';
 import { cancel, churnHash } from '../../lib/billing/client.ts';
@@ -113,7 +113,7 @@ interface Churnkey {
 
 /**
  * @param events `onClose`: the reader closes the widget; `onChange`, before it: something about the subscription has changed
- * @returns `missing`: there is no customer to open it for; `failed`: it could not be loaded
+ * @returns `missing`: there is no customer; `failed`: the widget could not be loaded
  */
 export async function openWidget(
   { appId, scriptUrl, mode }: WidgetSettings,

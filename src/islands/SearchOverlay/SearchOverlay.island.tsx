@@ -49,7 +49,7 @@ function SearchDialog({ flow, onClose }: { flow: SearchFlow; onClose(): void }) 
     input?.setSelectionRange(input.value.length, input.value.length);
     return flow.clear;
   }, [flow]);
-  // The field stays in view while one scrolls; what it finds next is read from its beginning.
+  // The field stays in view while the page scrolls; new results start at the top.
   useEffect(
     () =>
       flow.$state.listen(({ query }, before) => {
@@ -131,7 +131,7 @@ function SearchForm({ field, flow, onClose }: SearchFormProps) {
         value={searchInput}
         onChange={(event) => setSearchInput(event.target.value)}
         onKeyDown={(event) => {
-          // In a search field Escape would first clear the text; here it closes the sheet, as everywhere in it.
+          // Escape would first clear a search field; here it closes the sheet at once.
           if (event.key !== 'Escape') return;
           event.preventDefault();
           onClose();

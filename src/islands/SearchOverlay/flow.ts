@@ -94,7 +94,7 @@ export function createSearchFlow({ ask, suggest, online }: FlowOptions): SearchF
     },
     type(text) {
       const query = text.trim();
-      // Without a current search, another text was typed in between.
+      // If another text was typed meanwhile, the answer is outdated.
       if (current && query === $state.get().query) return;
       stop();
       if (query.length < shortest) return rest();

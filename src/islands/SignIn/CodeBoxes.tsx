@@ -96,8 +96,8 @@ export function CodeBoxes({ describedBy, invalid, disabled, ...handlers }: Props
           autoComplete={index === 0 ? 'one-time-code' : 'off'}
           autoCapitalize="none"
           spellCheck={false}
-          // No `maxLength`: a phone that fills in the code writes all digits into the first box. `onInput`, because React's `onChange`
-          // leaves out a digit that is typed over the same digit.
+          // No `maxLength`: a phone that autofills the code writes all digits into the first box. `onInput`, because React's
+          // `onChange` leaves out a digit that is typed over the same digit.
           onInput={(event) => onInput(index, digit, event.currentTarget.value)}
           onChange={ignore}
           onKeyDown={(event) => onKeyDown(event, index)}

@@ -159,7 +159,7 @@ async function send(flow: FlowState, how: Method): Promise<{ sent: Method } | { 
   if (how === 'code') {
     const answer = await calls.sendCode({ email, action: purpose, redirect });
     if (answer.ok && answer.value) return { sent: 'code' };
-    // 404 and 405: there are no codes for this address, or none at all. A link works, too.
+    // 404 and 405: codes aren't available for this address, or not at all, so a link is sent.
     if (!answer.ok && answer.status !== 405) return { refused: answer };
   }
   let answer: Reply<unknown> = await calls.sendLink({ email, action: purpose, redirect });
@@ -208,7 +208,7 @@ async function confirm(flow: FlowState, code: string, current: Current): Promise
   fail(flow, 'code', refusal(entered));
 }
 
-/** Signs in, or makes the account. An account that was deleted meanwhile is made again. */
+/** Signs in, or creates the account. If the account was deleted in the meantime, it is created again. */
 async function enter(
   { calls }: FlowState,
   email: string,
@@ -236,7 +236,7 @@ async function socialEnded(flow: FlowState, end: SocialEnd): Promise<void> {
   set(flow, { social: null });
   if (end.kind === 'blocked') return;
   if (end.kind === 'closed') {
-    // A window that was left behind says nothing of a sign-in by mail.
+    // A provider's window that was left open doesn't affect a sign-in by mail.
     const { step, busy } = flow.$state.get();
     return step === 'email' && !busy ? fail(flow, 'form', messages.socialClosed) : undefined;
   }

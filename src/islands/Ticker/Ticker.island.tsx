@@ -11,7 +11,7 @@ import { publication } from '../../publication.ts';
 import styles from './Ticker.module.css';
 
 interface Props {
-  /** By default the publication's, which pages then don't hold a second time for this island. */
+  /** By default the publication's, so that pages don't contain them a second time for this island. */
   symbols?: readonly { readonly symbol: string; readonly name: string }[];
   /** The prices of the page; a symbol may have none yet. */
   items: readonly TickerItem[];

@@ -13,8 +13,8 @@ interface Props {
   /** The content has its own heading: this one is only the sheet's accessible name. */
   quiet?: boolean;
   /**
-   * Another site's script shows a window over the page, such as a bank's question. Nothing can be shown or clicked above a modal
-   * dialog, so the sheet is not modal meanwhile.
+   * Another site's script shows a window over the page, such as a bank's confirmation. Nothing can be shown or clicked above a
+   * modal dialog, so the sheet is not modal during that time.
    */
   aside?: boolean;
   children: ReactNode;
@@ -47,7 +47,7 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
       aria-labelledby={`${id}-heading`}
       aria-describedby={standfirst && !quiet ? `${id}-standfirst` : undefined}
       onCancel={(event) => {
-        // The owner's state decides: a dialog that the browser closed by itself would stay closed while the state says open.
+        // The owner's state decides: otherwise a dialog that the browser closed would stay closed although the state says open.
         event.preventDefault();
         close.current();
       }}
@@ -56,7 +56,7 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
         if (swapping.current) swapping.current = false;
         else close.current();
       }}
-      // A drag from a field to a place beside the sheet is no click beside it.
+      // A drag that starts in a field and ends beside the sheet isn't a click beside it.
       onMouseDown={(event) => {
         pressedOutside.current = isOutside(event);
       }}

@@ -29,7 +29,7 @@ export interface FieldFormState<Name extends string> {
   /** Values of the fields: those of the user's profile, or what was typed. */
   values?: Partial<Values<Name>>;
   errors?: FieldErrors<Name> | undefined;
-  /** What is wrong with the whole form, a sentence. */
+  /** An error about the whole form, as a sentence. */
   problem?: string | null | undefined;
   sent?: boolean;
   /** The time at which the form was rendered, encrypted by the server. */

@@ -19,7 +19,7 @@ interface PanelStateProps {
   loading?: string;
   /** Shown when there is nothing to list. */
   empty?: ReactNode;
-  /** What went wrong, a sentence. */
+  /** An error, as a sentence. */
   error?: string;
   offline?: string;
   /** Offered with an error. Offline, {@link usePanel} repeats the request by itself. */
@@ -84,7 +84,7 @@ export function PanelState(props: PanelStateProps) {
 
 interface BoundaryProps {
   children: ReactNode;
-  /** A sentence in the place of what could not be drawn. */
+  /** A sentence in place of a panel that couldn't be rendered. */
   error?: string;
 }
 
@@ -103,7 +103,7 @@ export class PanelBoundary extends Component<BoundaryProps, { readonly broken: b
 }
 
 export interface PanelOptions<T> {
-  /** Asks the server; answers with a value and never throws. */
+  /** Loads the value; returns failures as values and never throws. */
   readonly load: () => Promise<Reply<T>>;
   /** What the server has rendered already; then nothing is requested until `retry`. */
   readonly first?: T | null;

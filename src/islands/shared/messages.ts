@@ -15,7 +15,7 @@ export const messages = {
   suggestion: (email: string) => `Did you mean ${email}?`,
 } as const;
 
-/** The message for a refused call. Over a limit it is the server's own; a suggestion of another address goes before others. */
+/** The message for a refused call. For a rate limit it is the server's own; a suggested address goes before other messages. */
 export function wordsFor(refused: Refused, otherwise: string = messages.wrong): string {
   if (refused.status === 0) return messages.offline;
   if (refused.status === 429) return refused.message ?? messages.limited;
@@ -41,7 +41,7 @@ export async function complaintAbout(
     if (answer.status === 429) return wordsFor(answer);
     return answer.status === 400 || answer.status === 422 ? (answer.message ?? messages.emailInvalid) : null;
   }
-  // The answer may come from a gateway, in any form.
+  // A gateway may have sent the response, in any form.
   if (answer.value?.verified !== false) return null;
   const { suggestedEmail, message } = answer.value;
   return suggestedEmail ? messages.suggestion(suggestedEmail) : message || messages.emailInvalid;

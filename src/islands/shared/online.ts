@@ -19,7 +19,7 @@ export const useOnline = (): boolean =>
   );
 
 /**
- * Repeats what failed when the browser comes back online.
+ * Repeats a failed action when the browser comes back online.
  * @param failed whether there is something to repeat
  */
 export function useRetryOnline(failed: boolean, retry: () => void): void {

@@ -8,7 +8,7 @@ export function useRequest(first: string | null = null) {
   const running = useRef(false);
   return {
     busy,
-    /** A sentence; `null`: nothing went wrong. */
+    /** An error message, as a sentence; `null`: no error. */
     problem,
     setProblem,
     /** Makes the call, and is busy until `end`. @returns `null` while another call runs */

@@ -89,7 +89,8 @@ export function readMessage(data: unknown): SocialEnd | null {
  * Opens the window, which goes to /blaize/oauth/{provider} and reports the result with a message; it counts only if it comes from this site
  * and from that window. Call it within the click. If the window is blocked, the page itself goes to the provider.
  *
- * @param onEnd called with every result: a window that seems closed may still respond, because a provider may cut the reference
+ * @param onEnd called with every result: a window that seems closed may still respond, because a provider's page may sever the reference
+ *   (Cross-Origin-Opener-Policy)
  * @returns stops listening
  */
 export function openSocial(

@@ -1,6 +1,6 @@
 /**
- * Reads a story aloud with the browser's own voices: headline, standfirst, and the text of the page, piece by piece. A pause stops and
- * remembers the place, because phones don't resume a paused voice reliably.
+ * Reads a story aloud with the browser's own voices: headline, standfirst, and the text of the page, piece by piece. A pause cancels
+ * speech and remembers the position, because phones don't reliably resume a paused voice.
  */
 import './listen.css';
 import { type Piece, piecesOf, voiceFor } from '../../lib/article/speech.ts';
@@ -36,7 +36,7 @@ function createReader({ pieces, language, onChange, onEnd, onError, ...options }
   let { rate } = options;
   let at = 0;
   let playing = false;
-  /** Number of the latest piece: events of a canceled one arrive late, and are ignored. */
+  /** Number of the latest piece: late events of canceled pieces are ignored. */
   let latest = 0;
 
   const report = () => onChange({ playing, at, rate });

@@ -24,7 +24,7 @@ async function count(article: number, section: string | undefined): Promise<void
     const { ok } = await fetch(path, { method: 'POST', keepalive: true });
     if (ok) localStorage.setItem(name, JSON.stringify(withTracked(tracked(), article)));
   } catch {
-    // A reading that isn't counted costs the reader nothing.
+    // If the reading isn't counted, the reader doesn't notice.
   }
 }
 
@@ -73,7 +73,8 @@ function wasFetchedAhead(): boolean {
 async function keepStories(): Promise<void> {
   const { serviceWorker } = navigator;
   await serviceWorker.register('/sw.js');
-  // The first story was loaded before the worker started, and the worker leaves out what is fetched ahead: it hasn't been read.
+  // The first story was loaded before the worker started, and the worker ignores stories that were only prefetched, because
+  // they weren't read then.
   if (serviceWorker.controller && !wasFetchedAhead()) return;
   const { active } = await serviceWorker.ready;
   active?.postMessage({ keep: location.href, files: files() });

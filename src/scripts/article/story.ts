@@ -1,4 +1,7 @@
-/** The story of a page for the scripts that work on it: what it is, whether it is saved, when it counts as read, and the status line of its tools. */
+/**
+ * The page's story, for the scripts that work on it: its data, whether it is saved, when it counts as read, and the status line of its
+ * tools.
+ */
 
 import { toolMessages } from '../../lib/article/tools.ts';
 import { isSaved, noteReading } from '../../lib/saved/client.ts';
@@ -36,7 +39,7 @@ export function showSaved(saved: boolean): void {
 /** Milliseconds that a story must be on the screen to count as read. */
 const readAfter = 15_000;
 
-/** Resolves when the page has been visible for so long, not counting the time in which it was hidden. */
+/** Resolves when the page has been visible for this long in total; hidden time doesn't count. */
 function visibleFor(ms: number): Promise<void> {
   return new Promise((resolve) => {
     let left = ms;
@@ -70,8 +73,8 @@ const reached = (element: Element): Promise<void> =>
   });
 
 /**
- * For a signed-in reader: shows whether the story is saved, and notes it in their history once it was on the screen for a while and scrolled
- * to its middle. A story that ends at the paywall is not noted.
+ * For a signed-in reader: shows whether the story is saved, and adds it to the history once it was visible for a while and scrolled to its
+ * middle. A story that ends at the paywall isn't added.
  */
 export function followReader(): void {
   const { id } = storyOf();

@@ -66,7 +66,7 @@ function setSize(size: string): void {
     if (size === '') localStorage.removeItem(textSizeName);
     else localStorage.setItem(textSizeName, size);
   } catch {
-    // Without storage the size lasts until the page is left.
+    // Without storage the size applies until the reader leaves the page.
   }
   markSize();
 }
@@ -122,7 +122,7 @@ async function showGiftsLeft(place: HTMLElement): Promise<void> {
   if (answer.ok) place.textContent = giftsLeftText(answer.value);
 }
 
-/** Makes a link that gives the story away, for the share menu or the line below the story. */
+/** Creates a link that gives the story away, for the share menu or the line below the story. */
 export async function makeGiftLink(button: HTMLButtonElement): Promise<void> {
   const out = button.closest('[data-gift]')?.querySelector<HTMLElement>('[data-gift-out]');
   if (!out || button.ariaDisabled === 'true') return;
@@ -144,7 +144,7 @@ export async function makeGiftLink(button: HTMLButtonElement): Promise<void> {
   out.textContent = `${shared} ${giftsLeftText(answer.value)}`;
 }
 
-/** Shares the link if the device can, else copies it. @returns the text to show, which always holds the link */
+/** Shares the link if the device can, else copies it. @returns the text to show, which always contains the link */
 async function shareLink(url: string): Promise<string> {
   try {
     if ('share' in navigator && matchMedia('(pointer: coarse)').matches) {

@@ -1,5 +1,6 @@
 /**
- * The entries of a live story in an open page: where each belongs, and how one comes, changes or goes without moving what is being read.
+ * The entries of a live story in an open page: where each belongs, and how they are added, changed or removed without moving the text
+ * that is being read.
  */
 import type { KeyEvent } from '../../lib/live/schema.ts';
 import { prepareEmbeds } from '../embeds.ts';
@@ -30,7 +31,7 @@ export function parseEntry(html: string): HTMLElement | null {
   return template.content.querySelector<HTMLElement>('[data-entry]');
 }
 
-/** Whether `a` stands above `b`: newest first, and the later number where they are of one second. */
+/** Whether `a` comes above `b`: newest first; within the same second, the higher id. */
 export function isAbove({ dataset: a }: HTMLElement, { dataset: b }: HTMLElement): boolean {
   if (a.at !== b.at) return String(a.at) > String(b.at);
   return Number(a.entry) > Number(b.entry);
@@ -44,7 +45,7 @@ function placeOf(lists: Lists, entry: HTMLElement): { list: HTMLElement; before:
   return { list, before };
 }
 
-/** Whether an entry belongs on a later page than this one. */
+/** Whether an entry belongs on a later page. */
 export function isOfLaterPage({ section, story }: Lists, entry: HTMLElement): boolean {
   const last = story.lastElementChild as HTMLElement | null;
   return (
@@ -55,7 +56,9 @@ export function isOfLaterPage({ section, story }: Lists, entry: HTMLElement): bo
   );
 }
 
-/** Puts an entry where it belongs, in place of what the page showed of it. Its embeds wait for a click, as those of the page do. */
+/**
+ * Puts an entry where it belongs, replacing the version that the page showed. Its embeds wait for a click, like those of the page.
+ */
 export function placeEntry(lists: Lists, entry: HTMLElement): void {
   shownEntry(lists, entry.dataset.entry ?? '')?.remove();
   const place = placeOf(lists, entry);
@@ -64,16 +67,16 @@ export function placeEntry(lists: Lists, entry: HTMLElement): void {
   lists.section.querySelector('.live-none')?.remove();
 }
 
-/** Top of the list, in the window, below which new entries come. */
+/** Top of the list in the window; new entries are inserted below it. */
 export const topOf = ({ story, pinned }: Lists, entry: HTMLElement): number =>
   ('pinned' in entry.dataset && pinned ? pinned : story).getBoundingClientRect().top;
 
-/** Parts of the page that may be held in their place: no element that is fixed in the window. */
+/** Elements that can be used to keep the page in place: none that is fixed in the window. */
 const parts = '.live-head, .live-keys, [data-entry], [data-entry] > *, .prose > *';
 
 /**
- * Changes the page, and keeps in its place what is in view: the first part that begins below the header and isn't changed itself. Browsers
- * with scroll anchoring have moved nothing; for the others the page is scrolled by the difference.
+ * Changes the page without moving the visible text: the reference is the first element that starts below the header and isn't changed
+ * itself. Browsers with scroll anchoring keep it in place; in others the page is scrolled by the difference.
  */
 export function changeInPlace(lists: Lists, changed: Element | null, change: () => void): void {
   const held = [...lists.section.querySelectorAll(parts)].find((part) => {
@@ -106,7 +109,7 @@ function keyEventOf(entry: HTMLElement): KeyEvent | null {
   };
 }
 
-/** Brings the list of key events up to date with an entry. @param entry `null`: it is gone */
+/** Updates the list of key events for an entry. @param entry `null`: it was removed */
 export function updateKeyEvents({ section }: Lists, id: string, entry: HTMLElement | null): void {
   const keys = section.querySelector<HTMLElement>('[data-live-keys]');
   const list = keys?.querySelector('ol');
@@ -130,7 +133,7 @@ export function updateKeyEvents({ section }: Lists, id: string, entry: HTMLEleme
   keys.hidden = list.children.length === 0;
 }
 
-/** Takes over the key events of the page as it is now; those of entries that wait come with their entries. */
+/** Updates the key events from a newer version of the page; those of waiting entries are added with their entries. */
 export function takeOverKeyEvents({ section }: Lists, found: Lists, waiting: ReadonlyMap<string, unknown>): void {
   const keys = section.querySelector<HTMLElement>('[data-live-keys]');
   const items = [...found.section.querySelectorAll<HTMLElement>('[data-key-event]')];

@@ -1,6 +1,7 @@
 /**
- * Keeps an open page of a live story up to date. New entries wait behind a button, "3 new updates", unless they come below what is in view;
- * changes and withdrawals are applied at once, and what is being read stays where it is. The stream is closed while the page is hidden.
+ * Keeps an open page of a live story up to date. New entries wait behind a button, "3 new updates", unless they belong below the visible
+ * part; changes and withdrawals are applied at once, without moving the text that is being read. The stream is closed while the page is
+ * hidden.
  */
 import { followingEnded, newUpdates, streamEvents, streamPath } from '../../lib/live/schema.ts';
 import {
@@ -18,7 +19,10 @@ import {
   updateKeyEvents,
 } from './entries.ts';
 
-/** Milliseconds between two attempts to connect where there is no stream: at least these, and at random up to these more. */
+/**
+ * Milliseconds between two attempts to connect if there is no stream: at least the first number, plus a random time of up to
+ * the second.
+ */
 const reconnectAfterMs = 30_000;
 const reconnectSpreadMs = 30_000;
 /** Fetches of a page that is being rendered again, and milliseconds before the second of them; each further one waits longer. */
@@ -35,12 +39,12 @@ interface Following {
   readonly status: HTMLElement;
   stream: EventSource | null;
   timer: ReturnType<typeof setTimeout> | undefined;
-  /** Number of the latest update from the page; an earlier one that is still under way ends. */
+  /** Number of the latest update from the page; an earlier one that is still running stops. */
   latestUpdate: number;
   isOver: boolean;
 }
 
-/** Begins to follow the story of this page, if it has one that is live. */
+/** Follows the page's story, if it is live. */
 export function follow(): void {
   const lists = listsOf(document);
   if (!lists) return;
@@ -95,7 +99,7 @@ function connect(page: Following): void {
     stream.addEventListener(name, (event: MessageEvent<string>) => {
       if (page.stream !== stream) return;
       act(event.data);
-      // Where the connection is lost for good, the next one begins here.
+      // If the connection is lost for good, the next one continues from here.
       if (event.lastEventId !== '') lists.section.dataset.state = event.lastEventId;
     });
   on(streamEvents.entry, (html) => {
@@ -118,7 +122,7 @@ function connect(page: Following): void {
   });
 }
 
-/** Shows an entry, or lets it wait; one that the page shows in this version already changes nothing. */
+/** Shows an entry, or lets it wait for the button; nothing happens if the page already shows this version. */
 function take(page: Following, entry: HTMLElement): void {
   const { lists, waiting } = page;
   const { entry: id = '', version } = entry.dataset;
@@ -152,7 +156,7 @@ function remove(page: Following, id: string): void {
   changeInPlace(lists, null, () => updateKeyEvents(lists, id, null));
 }
 
-/** Says how many entries wait; the button is over the page and moves nothing. */
+/** Shows how many entries wait; the button lies over the page and moves nothing. */
 function showCount({ waiting, news, button, status }: Following): void {
   const words = waiting.size > 0 ? newUpdates(waiting.size) : '';
   news.hidden = words === '';
@@ -190,9 +194,9 @@ function updateTime({ lists }: Following, entry: HTMLElement): void {
 }
 
 /**
- * Fetches the page again, which the cache answers, and takes over its entries.
+ * Fetches the page again (from the cache) and updates the entries from it.
  *
- * @param isBehind whether it must have the last state that the stream has named: it may be rendered a moment later
+ * @param isBehind whether the page must have the state that the stream named last; it may be rendered a moment later
  */
 async function updateFromPage(page: Following, isBehind: boolean): Promise<void> {
   const update = ++page.latestUpdate;
@@ -201,7 +205,7 @@ async function updateFromPage(page: Following, isBehind: boolean): Promise<void>
     if (update !== page.latestUpdate) return;
     if (found === 'over') return end(page);
     if (found === 'closed') return close(page);
-    // Further events may have come meanwhile, so that a page with an earlier state is never rendered.
+    // Further events may have arrived in the meantime; then a page with this exact state may never be rendered.
     const isCurrent = found?.section.dataset.state === page.lists.section.dataset.state;
     if (found && (!isBehind || isCurrent || times === mostFetches)) {
       return takeOver(page, found);
@@ -211,13 +215,13 @@ async function updateFromPage(page: Following, isBehind: boolean): Promise<void>
 }
 
 /**
- * @returns `over`: the story isn't live any more; `closed`: this reader may not follow it any more, as when a gift has ended; `null`: the
- * page can't be fetched
+ * @returns `over`: the story is no longer live; `closed`: this reader may no longer follow it, for example because a gift has expired;
+ *   `null`: the page can't be fetched
  */
 async function fetchLists(): Promise<Lists | 'over' | 'closed' | null> {
   try {
     const response = await fetch(location.pathname + location.search, { cache: 'no-cache' });
-    // A CDN that asks for patience, or for a proof that a person is reading, says nothing of the story.
+    // A CDN's rate limit or bot check says nothing about the story.
     if (!response.ok && response.status !== 404 && response.status !== 410) return null;
     const fetched = new DOMParser().parseFromString(await response.text(), 'text/html');
     return listsOf(fetched) ?? (fetched.querySelector('.paywall[data-level]') ? 'closed' : 'over');
@@ -226,7 +230,7 @@ async function fetchLists(): Promise<Lists | 'over' | 'closed' | null> {
   }
 }
 
-/** Takes over the entries of the same page as it is now. */
+/** Updates the entries from a newer version of the same page. */
 function takeOver(page: Following, found: Lists): void {
   const { lists } = page;
   const now = entriesIn(found.section);
@@ -235,7 +239,7 @@ function takeOver(page: Following, found: Lists): void {
     const own = document.importNode(entry, true);
     take(page, own);
   }
-  // What it doesn't have is gone, or has moved on to the next page.
+  // Entries that are missing there were removed, or have moved to the next page.
   const last = found.story.lastElementChild as HTMLElement | null;
   const isFull = found.section.querySelector('[rel=next]') !== null;
   for (const entry of [...entriesIn(lists.section), ...page.waiting.values()]) {
@@ -249,7 +253,7 @@ function takeOver(page: Following, found: Lists): void {
   if (state !== undefined) lists.section.dataset.state = state;
 }
 
-/** This reader may not follow the story any more: the page stays as it is, and says so. */
+/** This reader may no longer follow the story: the page stays unchanged, with a note. */
 function close(page: Following): void {
   page.isOver = true;
   pause(page);
@@ -261,7 +265,7 @@ function close(page: Following): void {
   page.status.textContent = followingEnded;
 }
 
-/** The story isn't live any more: the page stays as it is, and says so. */
+/** The story is no longer live: the page stays unchanged, with a note. */
 function end(page: Following): void {
   page.isOver = true;
   pause(page);
