@@ -1,4 +1,7 @@
-/** Styles of prices in the reader's currency, as the style sheet `virtual:currency.css`: they follow from the publication. */
+/**
+ * Styles for prices in the reader's currency, as the style sheet `virtual:currency.css`, generated from the publication's
+ * currencies.
+ */
 import type { Plugin } from 'vite';
 import { currencyStyle } from '../lib/billing/currency.ts';
 

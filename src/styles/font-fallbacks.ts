@@ -1,5 +1,5 @@
 /**
- * System fonts that are shown until the site's fonts load (fonts.ts), stretched until a line holds the same words, so that nothing moves
+ * System fonts that are shown until the site's fonts load (fonts.ts), scaled so that a line holds the same words, so that nothing moves
  * when those load. Times New Roman and Arial are on desktops (Liberation on Linux has their widths), Noto Serif and Roboto on Android.
  */
 import type { Plugin } from 'vite';

@@ -1,10 +1,10 @@
 /**
- * The four font families, self-hosted and cut from their npm packages at build time, as the style sheet `virtual:fonts.css`.
+ * The four font families, self-hosted and subset from their npm packages at build time, as the style sheet `virtual:fonts.css`.
  *
- * A first visit loads what its words need: each face is cut by characters, and browsers load the files whose `unicode-range` a page uses. The
- * first has the letters and marks of English, another the rest of Latin-1 with the punctuation, another Latin Extended-A. Newsreader is cut
- * to one display size. Each weight of headlines and of the text has a file of its own, because most pages show one or two of them; labels show
- * five on every page, in one variable file.
+ * A first visit loads only what its text needs: each face is split into subsets of characters, and browsers load the files whose
+ * `unicode-range` a page uses. The first has the letters and marks of English, the second the rest of Latin-1 with punctuation, the third
+ * Latin Extended-A. Newsreader is reduced to one display size. Each weight of headlines and body text has a separate file, because most
+ * pages show one or two of them; labels use five on every page, in one variable file.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
@@ -16,14 +16,14 @@ import { publication } from '../publication.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Characters as `unicode-range` names them. English words, prices, and what stands between them. */
+/** Characters as `unicode-range` names them: English words, prices, and punctuation. */
 const english =
   'U+20-5b,U+5d,U+5f,U+61-7a,U+a0,U+a2-a3,U+a9,U+ad,U+b7,U+2013-2014,U+2018-2019,U+201c-201d,U+2026,U+203a,U+20ac,U+2212';
 /** The same without signs that headlines hardly ever have, `"#*=@[]_`: with their kerning they are a twentieth of a file. */
 const headlineEnglish =
   'U+20-21,U+24-29,U+2b-3c,U+3e-3f,U+41-5a,U+61-7a,U+a0,U+a2-a3,U+a9,U+ad,U+b7,U+2013-2014,U+2018-2019,U+201c-201d,U+2026,U+203a,U+20ac,U+2212';
 const headlineRest = 'U+22-23,U+2a,U+3d,U+40,U+5b,U+5d,U+5f';
-/** What else is in the packages' files for Latin, with the signs that only programmers write. */
+/** The other characters in the packages' files for Latin, and characters that only code uses. */
 const latin =
   'U+5c,U+5e,U+60,U+7b-7e,U+a1,U+a4-a8,U+aa-ac,U+ae-b6,U+b8-ff,U+131,U+152-153,U+2c6,U+2da,U+2dc,U+2000-2012,U+2015-2017,' +
   'U+201a-201b,U+201e-2025,U+2027-2039,U+203b-206f,U+2122,U+2191,U+2193,U+2215';
@@ -39,7 +39,10 @@ function charactersOf(range: string): string {
   return found.join('');
 }
 
-/** Words in the headline's italics that nearly every page has, and those of components/plans/TierCard.astro: a file of their few letters. */
+/**
+ * The words in italic headline type that nearly every page has, and those of components/plans/TierCard.astro: a file with only their
+ * letters.
+ */
 const mottoWords = `${publication.motto}. By arrangement`;
 
 /** OpenType features that texts here use; a family's others, such as small capitals, double its glyphs. */
@@ -48,7 +51,7 @@ const allFeatures = [...letterFeatures, 'lnum', 'onum', 'tnum', 'pnum'];
 
 type Axes = Record<string, number | { min: number; max: number }>;
 
-/** A face as `@font-face` describes it, and the files that it is cut from. */
+/** A face as `@font-face` describes it, and the source files of its subsets. */
 interface Face {
   readonly family: string;
   readonly weight: string;
@@ -59,7 +62,10 @@ interface Face {
   readonly cuts: readonly { readonly source: string; readonly characters: string; readonly range?: string }[];
 }
 
-/** Names that licenses reserve for unmodified files, and what a cut file has in their place: of the same length, so that nothing else changes. */
+/**
+ * Names that licenses reserve for unmodified files, and their replacements in subset files, of the same length so that nothing else
+ * changes.
+ */
 const reserved: readonly (readonly [string, string])[] = [
   ['UnifrakturMaguntia', 'NewspaperNameplate'],
   ['Source Serif', 'Running Text'],
@@ -77,7 +83,7 @@ function renamed(font: Buffer): Buffer {
 }
 
 /**
- * Path of a cut of `source`, made unless it is there from an earlier build.
+ * Path of a subset of `source`, created unless it exists from an earlier build.
  *
  * @param directory where cuts are kept between builds
  */
@@ -98,7 +104,7 @@ async function cut(
   const second = { targetFormat: 'woff2', keepFeatures } as const;
   const result = await subsetFont(renamed(await subsetFont(original, characters, first)), characters, second);
   await mkdir(directory, { recursive: true });
-  // Two builds may cut at once: a finished file appears in one step.
+  // Two builds may create subsets at the same time: a finished file appears atomically.
   const partial = `${target}.${process.pid}`;
   await writeFile(partial, result);
   await rename(partial, target);
@@ -109,7 +115,7 @@ async function cut(
 const published = (pkg: string, name: string): string => require.resolve(`${pkg}/files/${name}.woff2`);
 
 /**
- * The three cuts of a face, of the files of a package.
+ * The three subsets of a face, from the files of a package.
  *
  * @param name with `latin` where the files differ
  * @param first what the first has; what it lacks of English is in the second
@@ -139,7 +145,7 @@ function faces(): Face[] {
       axes: {},
       cuts: [{ source: nameplate, characters: publication.name }],
     },
-    // Headlines align their figures, which is this family's default: its others would be 20 glyphs more.
+    // Headlines use lining figures, this family's default; other figure styles would add 20 glyphs.
     ...[
       { weight: '400 549', wght: 500 },
       { weight: '550 700', wght: 600 },
@@ -196,10 +202,10 @@ function faces(): Face[] {
   ];
 }
 
-/** How long the name is, by which the nameplate and the header's logo get narrower than their usual size. */
+/** Number of letters in the name, by which the nameplate and the header's logo become narrower than usual. */
 const nameplateLetters = (name: string): string => `--nameplate-letters:${[...name].length};`;
 
-/** The families by custom property; what follows the site's own is in font-fallbacks.ts. */
+/** The families by custom property; the fallbacks after the site's own fonts are in font-fallbacks.ts. */
 const families = {
   '--font-nameplate': 'Nameplate,nameplate-times,nameplate-noto,Georgia,serif',
   '--font-headline': 'Newsreader,headline-times,headline-noto,Georgia,serif',
@@ -226,7 +232,7 @@ export function paperFonts(directory: string): Plugin {
         const file = await cut(source, characters, face, directory);
         const path = relative(import.meta.dirname, file).replaceAll('\\', '/');
         rules.push(
-          // The policy of pages allows fonts of the site alone, and none within a style sheet.
+          // The content security policy of pages allows only the site's own fonts, and none inside a style sheet.
           `@font-face{font-family:"${family}";src:url("${path}?no-inline") format("woff2");font-display:swap;` +
             `font-weight:${weight};font-style:${style};${range ? `unicode-range:${range}` : ''}}`,
         );
