@@ -13,12 +13,13 @@ declare namespace App {
     /** Which rendering of an access-controlled article is wanted. `full` only after the reader's access was checked. */
     variant: 'public' | 'full';
     /**
-     * Called by a page whose full variant is for readers of this level; the press then keeps both variants. The same in both.
+     * Called by a page whose full variant is for readers of this level; the press then keeps both variants. Both variants call
+     * it with the same level.
      */
     markAccess(level: import('./lib/content/model.ts').AccessLevel): void;
-    /** What `/-/press` shows; only for its own requests, and only where an operators' token is set. */
+    /** Data for `/-/press`; set only for requests to that page, and only if an operators' token is configured. */
     operators?: import('./server/operators/operators.ts').OperatorsView;
-    /** Where the request comes from, as the HTTP server has found out; not in `astro dev`, and not when the press renders. */
+    /** Where the request comes from, as the HTTP server determined it; missing in `astro dev` and when the press renders. */
     client?: import('./lib/accounts/service.ts').Caller;
     /** Parsed settings, see `server/config/config.ts`. */
     config: import('./server/config/config.ts').Config;

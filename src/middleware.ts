@@ -19,7 +19,7 @@ async function developmentApp(): Promise<import('./server/compose.ts').Compositi
   return app;
 }
 
-/** What the HTTP server answers on the built site. */
+/** Responses that the HTTP server gives on the built site. */
 function developmentHealth(app: import('./server/compose.ts').Composition, path: string): Response {
   if (path === '/healthz') return Response.json({ ok: true, seconds: Math.round(process.uptime()) });
   const { content, features } = app.services;
@@ -40,7 +40,7 @@ export const onRequest = defineMiddleware(async (context, next) => {
     }
     return next();
   }
-  // Astro brings a picture service of its own along, without the bounds of ours.
+  // Astro's own picture service lacks the limits of ours.
   if (context.url.pathname === '/_image') return new Response(null, { status: 404 });
   try {
     return await next();

@@ -1,9 +1,9 @@
-/** Checks src/publication.ts before a build, so that a slip is named there and not found by a reader. */
+/** Checks src/publication.ts before a build, so that mistakes are reported there and not found by readers. */
 import type { Publication } from './publication.ts';
 
 type Unknown = Readonly<Record<string, unknown>>;
 
-/** What is wrong with a publication, each with its field. */
+/** Errors in a publication, each with its field. */
 export function publicationProblems(paper: Publication): readonly string[] {
   const { sections, plans, billing, support } = paper;
   const slugs: readonly string[] = sections.map(({ slug }) => slug);

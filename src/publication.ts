@@ -5,15 +5,15 @@
  * between machines are settings (`.env.example`), never constants here.
  */
 
-/** One section of the paper as it is set up before WordPress has said anything; WordPress terms override it. */
+/** A section as configured before WordPress has sent its terms, which override it. */
 export interface SectionConfig {
   /** Stable number of the section (spec section 3, "Category config"); not the WordPress term id. */
   readonly id: number;
   readonly slug: string;
   readonly name: string;
-  /** What the navigation and section front show; differs from `name` only where the paper has its own word. */
+  /** The name in the navigation and on the section's front; differs from `name` only if the paper uses another word there. */
   readonly label: string;
-  /** How many stories the home page shows of it. */
+  /** How many of its stories the home page shows. */
   readonly homepageCount: number;
   readonly showInMedia: boolean;
   /** Order in the navigation, lowest first. */
@@ -42,12 +42,12 @@ const section = (
 /** The kinds of tier that the site knows. */
 export type TierKind = 'reader' | 'member' | 'founder';
 
-/** What pages and mail say about a tier. */
+/** Texts about a tier on pages and in mail. */
 export interface TierTexts {
   /** One sentence on who it is for. */
   readonly promise: string;
   readonly benefits: readonly string[];
-  /** What its subscribers can do now, in the mail that welcomes them. */
+  /** What its subscribers can do now, for the welcome mail. */
   readonly welcome: string;
 }
 
@@ -75,13 +75,13 @@ export const publication = {
   name: 'The Sun',
   motto: 'It Shines for All',
   /**
-   * BCP 47 language of the paper, used in markup, feeds and sitemaps. Dates and amounts follow it, such as `en-NZ`; the site's own words are
-   * English.
+   * BCP 47 language of the paper, used in markup, feeds and sitemaps. Dates and amounts follow it, for example `en-NZ`; the site's own
+   * texts are in English.
    */
   language: 'en-US',
   /** The zone in which every date is shown (spec section 9). */
   timeZone: 'America/New_York',
-  /** What stands behind times of day: the zone as readers call it, in summer and winter. */
+  /** Shown after times of day: the name of the time zone as readers know it, for summer and winter. */
   timeZoneLabel: 'ET',
   description: 'The Sun is a daily newspaper of politics, business, culture and opinion. It shines for all.',
   /** First publication year, printed in the footer. */
@@ -104,8 +104,8 @@ export const publication = {
   opinionSections: ['editorials', 'columnists', 'opinion'],
 
   /**
-   * How the home page sets each section (src/lib/fronts/front-page.ts). A section that is not listed takes its turn among the plain
-   * layouts. The first one set as `editorials` stands beside the lead story.
+   * How the home page sets each section (src/lib/fronts/front-page.ts). Sections that aren't listed use the plain layouts in turn.
+   * The first section with the layout `editorials` is shown beside the lead story.
    */
   homeLayouts: {
     editorials: 'editorials',
@@ -134,14 +134,19 @@ export const publication = {
     ],
   },
 
-  /** Parts of the site that a paper may do without: their links, pages and house ads are then left out. */
+  /** Optional parts of the site: if one is off, its links, pages and house ads are left out. */
   parts: { games: true, watch: true, events: true } as Readonly<Record<'games' | 'watch' | 'events', boolean>>,
 
   /** What is sold; prices come from Stripe. There are three kinds of tier, from the lowest: `reader`, `member` and `founder`. */
   plans: {
-    /** The kinds on sale. What is set for others below is shown nowhere. A founder without prices is sold by arrangement. */
+    /**
+     * The kinds on sale. Settings below for other kinds have no effect. A founder plan without prices is sold by arrangement.
+     */
     sold: ['reader', 'member', 'founder'] as readonly TierKind[],
-    /** Their names in the account calls and in Stripe's metadata `zephr_product_id`. Readers keep what they bought only while it stays. */
+    /**
+     * Their names in the account calls and in Stripe's metadata `zephr_product_id`. Don't change one after it was sold: its readers would
+     * lose what they bought.
+     */
     ids: { reader: 'sun-reader', member: 'sun-member', founder: 'sun-founder' },
     names: { reader: 'Sun Reader', member: 'Sun Member', founder: 'Sun Founder' },
     /** The kind that is sold with the weekly print edition, which higher ones include; `null`: there is no print edition. */
@@ -195,7 +200,7 @@ export const publication = {
     free: 'You have free stories, the newsletters and the crossword. Subscribers read every story.',
   },
 
-  /** The newsletters of a day, by the names that `npm run newsletter` takes. When they are sent is the operator's (docs/operations.md). */
+  /** The daily newsletters, by the names that `npm run newsletter` takes. The operator decides when they are sent (docs/operations.md). */
   newsletters: [
     {
       slug: 'morning',
@@ -217,7 +222,7 @@ export const publication = {
     email: 'support@thesun.example',
     tips: 'tips@thesun.example',
     corrections: 'corrections@thesun.example',
-    /** Where holes in the site are reported; security.txt names it. */
+    /** Address for reports of security problems; named in security.txt. */
     security: 'security@thesun.example',
     phone: '+1 212 555 0183',
   },
@@ -228,7 +233,7 @@ export const publication = {
     closes: 17,
     /** Weekdays without support: `us` for the federal holidays of the United States, or a list such as `['2027-02-08', '2027-12-25']`. */
     holidays: 'us' as 'us' | readonly string[],
-    /** Days that what readers wrote to the support inbox is kept; that mailbox goes by its own rules. */
+    /** Days for which messages to the support inbox are stored here; the mailbox itself has its own rules. */
     keepDays: 180,
   },
 
@@ -250,12 +255,12 @@ export const publication = {
   billing: {
     /**
      * Ways to pay, by Stripe's names: the card form, its payments and its setups must all allow the same ones. Apple Pay and Google
-     * Pay are cards. A bank debit or a wallet of another kind also needs a mandate at the confirmation, which nothing here sends.
+     * Pay are cards. Bank debits and other wallets also need a mandate at the confirmation, which this site doesn't send.
      */
     paymentMethodTypes: ['card'],
     /**
-     * What is charged where, for prices that have such an amount among their `currency_options` in Stripe; the others, and readers
-     * elsewhere, pay in the standard currency. Lower case.
+     * The currency by country, for prices that have an amount in it in their `currency_options` at Stripe; other prices, and
+     * readers elsewhere, use the standard currency. Lower case.
      */
     currencies: {
       standard: 'usd',
@@ -269,15 +274,15 @@ export const publication = {
     /** Days for which a reader whose renewal has failed keeps access, while the card is tried again. */
     graceDays: 3,
     /**
-     * What stays open while collection is paused in Stripe (`pause_collection`), and of a pause that has ended until the next bill:
-     * `period`, the running period as if it were paid; `paid`, only what is paid, with the days of grace.
+     * Access while collection is paused in Stripe (`pause_collection`), and after a pause until the next bill: `period`, as if the
+     * current period were paid; `paid`, only for periods that are paid, with the days of grace.
      */
     pausedOpens: 'period' as 'period' | 'paid',
     /** Days before a renewal at which the reader gets a mail. */
     renewalNoticeDays: 7,
     /**
-     * What is offered, once, to readers who are about to cancel: a coupon by its id in Stripe, which has the figures. Not again within
-     * so many days. Where Stripe has no such coupon, or it has run out, nothing is offered; `null`: never.
+     * The one offer to readers who are about to cancel: the id of a coupon in Stripe, which has the amounts. It isn't repeated within
+     * `everyDays`. Nothing is offered if Stripe has no such coupon or it has expired; `null`: never.
      */
     stay: { coupon: 'stay', everyDays: 365 } as { readonly coupon: string; readonly everyDays: number } | null,
   },
@@ -291,20 +296,23 @@ export const publication = {
     newsSitemapHours: 48,
   },
 
-  /** Who may read what (docs/decisions/0012). An article that says `free`, `registered` or `subscriber` itself is that. */
+  /**
+   * Who may read what (docs/decisions/0012). An article's own level (`free`, `registered` or `subscriber`) takes precedence.
+   */
   access: {
-    /** Levels of sections, for their articles without a level of their own; of several the strictest counts. None: metered. */
+    /** Levels of sections, for articles without their own level; with several sections the strictest counts. None: metered. */
     sections: {} as Readonly<Record<string, 'free' | 'registered' | 'subscriber'>>,
     /**
-     * Different articles without a level of their own that may be read within `days`. What is over is asked for, not withheld: the
-     * text is public.
+     * How many different articles without their own level may be read within `days`. Beyond that the reader is only asked to
+     * register or subscribe: the text is public.
      */
     meter: { days: 30, anonymous: 5, registered: 10 },
     /** Hours after registering in which everything may be read, once the address is confirmed; 0: none. */
     trialHours: 0,
     /**
-     * A subscriber's link to one article: for so many days and browsers, and so many links within 30 days. It opens while its giver
-     * subscribes; a browser that has opened it reads on for `passMinutes` before that is asked again.
+     * A subscriber's gift link to one article: how many days and browsers it works for, and how many links are allowed within 30
+     * days. It works only while its giver subscribes; after opening it, a browser can read for `passMinutes` before that is checked
+     * again.
      */
     gifts: { days: 14, readers: 10, most: 10, passMinutes: 60 },
   },
@@ -314,29 +322,29 @@ export const publication = {
     level: 'registered' as 'registered' | 'subscriber',
     /** Characters of a comment. */
     longest: 3000,
-    /** Links of a comment that can be followed; further ones are plain text. */
+    /** Number of working links in a comment; further ones are plain text. */
     links: 2,
-    /** Minutes for which its author may change or take back a comment. */
+    /** Minutes for which the author may edit or delete a comment. */
     editMinutes: 5,
-    /** Readers whose reports take a comment off the page until the editors have looked at it (again). */
+    /** Number of readers whose reports hide a comment until the editors have reviewed it (again). */
     reportsToHold: 3,
-    /** Days for which its author is shown that a comment waits, or that it was not published. */
+    /** Days for which the author sees that a comment is waiting, or was not published. */
     showWaitingDays: 14,
   },
 
-  /** What a reader may save, and for how many days and stories the reading history is kept. */
+  /** How many stories a reader may save, and for how many days and stories the reading history is stored. */
   savedStories: { saved: 500, historyDays: 90, history: 1000 },
 
-  /** Stories that can be read again without a network, and the days that they are kept; 0 stories: none, and no worker. */
+  /** Stories that can be read offline, and the days for which they are stored; 0 stories: none, and no service worker. */
   offline: { stories: 20, days: 14 },
 
   /**
    * The market ticker: symbols as the provider names them, and the seconds between two requests while there are readers. The
-   * provider counts a credit for each symbol: seven of them a minute are within the smallest paid plan of Twelve Data.
+   * provider charges a credit for each symbol: seven a minute are within the smallest paid plan of Twelve Data.
    */
   ticker: {
     everySeconds: 60,
-    /** Minutes until the prices in pages are renewed. */
+    /** Minutes until the prices on pages are updated. */
     pageMinutes: 5,
     symbols: [
       { symbol: 'SPX', name: 'S&P 500' },
@@ -347,24 +355,24 @@ export const publication = {
       { symbol: 'EUR/USD', name: 'Euro' },
       { symbol: 'BTC/USD', name: 'Bitcoin' },
     ],
-    /** Milliseconds until the ticker moves on (spec section 9). */
+    /** Milliseconds until the ticker shows the next price (spec section 9). */
     rotation: 5000,
   },
 
-  /** What is read most (docs/operations.md, "Most read"). */
+  /** The most read stories (docs/operations.md, "Most read"). */
   mostRead: {
     /** Hours in which a reading loses half of its weight. */
     halfLifeHours: 24,
     /** Entries of a list (spec section 9), and the most that a caller gets. */
     list: 10,
     most: 50,
-    /** Minutes that the lists on pages stay as they are, at least. */
+    /** Minimum number of minutes between changes of the lists on pages. */
     refreshMinutes: 10,
     /** Readings of one article that count within a day from one IPv6 /48, which is 65,536 networks of one connection. */
     perBlock: 10,
   },
 
-  /** Features of the account service whose decisions come with every question who is reading (spec section 7). */
+  /** Features whose decisions are requested together with each session check (spec section 7). */
   featureIds: [] as readonly string[],
 
   /** Code of each type of visitor (spec section 3, "Visitor type codes"), as the tag manager gets it. */
@@ -377,13 +385,13 @@ export const publication = {
   marfeelUserTypes: { anonymous: 1, registered: 2, subscriber: 3, reader: 3, member: 4, founder: 5 },
 
   /**
-   * Advertising: slots that stand above the header and are for readers who do not pay, and kinds of reader who see none at all
+   * Advertising: slots above the header, which are for readers who don't pay; and kinds of readers who see no ads at all
    * (lib/accounts/visitor.ts).
    */
   ads: {
     header: ['home-1'],
     none: ['member', 'founder'],
-    /** The words for joining in the paper's own ads. */
+    /** Texts about joining in the newspaper's own ads. */
     join: {
       title: 'Read The Sun for a penny a day.',
       text: 'Every story, every column, every crossword. Cancel at any time.',
@@ -394,7 +402,7 @@ export const publication = {
 
   robots: {
     /**
-     * Robots that robots.txt asks to stay away, by their names in it, such as `GPTBot`, `CCBot` or `Google-Extended`: with none, all are
+     * Robots that robots.txt excludes, by their user-agent names, such as `GPTBot`, `CCBot` or `Google-Extended`: with none, all are
      * treated alike. The text of metered stories is public, and a robot that ignores the file reads it.
      */
     refused: [] as readonly string[],
@@ -431,7 +439,10 @@ export const publication = {
     compactHeader: ['/', '/privacy-policy'],
     /** When the welcome popup opens, in CSS pixels (spec section 9): further down than `scroll`, at `minWidth` or wider. */
     welcomePopup: { scroll: 800, minWidth: 768 },
-    /** When the printed paper is offered to a Sun Reader (spec section 9), in milliseconds: after a page has opened, and again. */
+    /**
+     * When the printed paper is offered to a Sun Reader (spec section 9), in milliseconds: the delay after a page has opened, and
+     * the time until it is offered again.
+     */
     printPromo: { delay: 2000, every: 86_400_000 },
   },
 
@@ -450,7 +461,7 @@ export const publication = {
   },
 
   images: {
-    /** Widths a browser may ask for; everything else is refused (spec section 9). */
+    /** Picture widths that a browser may request; all others are refused (spec section 9). */
     deviceWidths: [640, 750, 828, 1080, 1200, 1920, 2048, 3840],
     smallWidths: [16, 32, 48, 64, 96, 128, 256, 384],
     quality: 75,

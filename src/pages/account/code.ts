@@ -14,7 +14,7 @@ export const POST = accountForm(async (call) => {
   const outcome = await accounts[purpose]({ email, validators: { code }, caller });
   if (!outcome.ok) {
     const { kind } = outcome.failure;
-    // An account was made, or deleted, since the code was sent, which was for the other purpose.
+    // An account was created or deleted since the code was sent, so the code is for the other purpose.
     if (kind === 'exists' || kind === 'unknown-user')
       return mailAndShow(call, { email, method: 'link', returnTo, back: formPages.enterCode });
     const { problem, words } = problemOf(outcome.failure);

@@ -8,7 +8,7 @@ import { choiceOf, saveChoice } from '../../lib/newsletters/model.ts';
 export const POST = accountForm(async ({ accounts, form, caller, context, stateCookie }) => {
   const token = form.get(formFields.token) ?? '';
   const outcome = await accounts.useLink(token, caller);
-  // The page of the link says what is wrong with it.
+  // The link's own page shows the error.
   if (!outcome.ok) {
     const limited = outcome.failure.kind === 'limited' ? 'limited' : null;
     return { to: withQuery('/blaize/token-exchange', { token, problem: limited }) };

@@ -1,4 +1,4 @@
-/** Handles the form of all mail choices, for readers who are signed in. A box that isn't ticked unsubscribes. */
+/** Handles the form with all mail choices of a signed-in reader. An unchecked box unsubscribes. */
 import { accountForm, signInPage } from '../../lib/accounts/routes.server.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 import { mailFields } from '../../lib/newsletters/schema.ts';

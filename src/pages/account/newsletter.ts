@@ -1,6 +1,6 @@
 /**
- * Handles the newsletter form. The choice travels in the address that the link comes back to, which is kept with the link:
- * it is written down when the link is used, on whichever device that is. For readers who are signed in it is written down at once.
+ * Handles the newsletter form. The choice is part of the link's return path, which is stored with the link, so it is saved when
+ * the link is used on any device. For signed-in readers it is saved at once.
  */
 
 import { formFields, normalEmail } from '../../lib/accounts/model.ts';

@@ -15,7 +15,7 @@ export const POST = accountForm(async (call) => {
 });
 export const GET = redirectGet(formPages.signIn);
 
-/** The mail goes to the address of the session, never to one that the form names. */
+/** The mail goes to the session's address, never to one in the form. */
 async function confirm(call: FormCall): Promise<Next> {
   const { accounts, caller, returnTo } = call;
   const { session, cookies } = await accounts.session(caller.cookies ?? null);

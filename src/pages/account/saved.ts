@@ -1,6 +1,6 @@
 /**
- * Handles the forms about saved stories: on an article (`do` = `save`), and in the dashboard (`remove`, `save` to undo). A reader who has to
- * sign in first returns here, where a cookie of their own form names the story.
+ * Handles the forms about saved stories: on an article (`do` = `save`), and in the dashboard (`remove`, `save` to undo). A reader who has
+ * to sign in first returns here; a cookie, set when the form was posted, names the story.
  */
 import type { APIRoute } from 'astro';
 import { accountForm, saveLater, signInPage } from '../../lib/accounts/routes.server.ts';

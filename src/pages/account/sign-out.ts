@@ -1,4 +1,4 @@
-/** Signs out by a form: everywhere, unless it says otherwise (spec section 6). */
+/** Handles the form to sign out: everywhere, unless it says otherwise (spec section 6). */
 
 import { formFields, formPages } from '../../lib/accounts/model.ts';
 import { accountForm } from '../../lib/accounts/routes.server.ts';

@@ -1,4 +1,4 @@
-/** The account page's form that takes back a cancellation or a planned change. */
+/** Handles the form on the account page that reverts a cancellation or a planned change. */
 import { accountForm, signInPage } from '../../lib/accounts/routes.server.ts';
 import { redirectGet } from '../../lib/http/form.server.ts';
 
@@ -8,7 +8,7 @@ export const POST = accountForm(async ({ accounts, caller, context }) => {
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (!session) return { to: signInPage(null, page) };
   const resumed = await context.locals.services.billing?.resume(session);
-  // It has ended: the page shows its state.
+  // The subscription has ended: the page shows its state.
   if (resumed && !resumed.ok && resumed.status === 404) return { to: `${page}#plan`, cookies };
   return { to: `${page}?${resumed?.ok ? 'state=resumed' : 'problem=failed'}#plan`, cookies };
 });

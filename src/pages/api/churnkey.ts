@@ -1,6 +1,6 @@
 /**
- * Signs the reader's own customer for the retention widget (spec section 7). The posted address selects nothing: with another
- * reader's it is still the session's customer.
+ * Signs the reader's own customer for the retention widget (spec section 7). The posted address is ignored: it is always the
+ * session's customer.
  */
 
 import { retention as messages } from '../../lib/billing/messages.ts';

@@ -1,7 +1,7 @@
 /**
- * Creates an account from an address and mails a link to confirm it (spec section 7). The reader signs up for the newsletter:
- * the link carries the same choice as that of the form without JavaScript. At the paywall (`enter`) the new reader is signed in and
- * may pay before the mail is read.
+ * Creates an account from an address and mails a link to confirm it (spec section 7). The reader signs up for the newsletter: the
+ * link contains the same choice as the one from the form without JavaScript. At the paywall (`enter`) the new reader is signed in
+ * and can pay before reading the mail.
  */
 import { answerFailure } from '../../lib/accounts/routes.server.ts';
 import { type CreateAnswer, createBody } from '../../lib/accounts/schema.ts';

@@ -23,7 +23,7 @@ export const POST: APIRoute = async (context) => {
     const secure = siteUrl.startsWith('https:') ? '; Secure' : '';
     const cookie = `${consentCookieName}=${consentValue(granted, gpc)}; Path=/; Max-Age=${consentMaxAge}; SameSite=Lax${secure}`;
     const others = context.request.headers.get('cookie') ?? '';
-    // What was just chosen decides, and not what the browser still sends.
+    // The choice that was just made is used, not the one in the request's cookies.
     const kept = others.split(/; */).filter((each) => !each.startsWith(`${consentCookieName}=`));
     const cookies = [`${consentCookieName}=${consentValue(granted, gpc)}`, ...kept].join('; ');
     const group = services.headlineTests.cookiesFor({ cookies, gpc });

@@ -2,7 +2,7 @@
 import type { APIRoute } from 'astro';
 import { jsonResponse } from '../../../lib/http/routes.server.ts';
 
-/** Webhooks are small; what is larger is no webhook. */
+/** Webhooks are small; a larger body isn't a webhook. */
 const limit = 64 * 1024;
 
 export const POST: APIRoute = async ({ request, locals }) => {

@@ -1,4 +1,7 @@
-/** The profile, one level of scalars (spec section 7; vendors.md 1.6): POST and PATCH keep what they do not name, PUT does not. */
+/**
+ * The profile, one level of scalars (spec section 7; vendors.md 1.6): POST and PATCH keep attributes that aren't named, PUT
+ * removes them.
+ */
 
 import { wireMessages } from '../../../lib/accounts/messages.ts';
 import { answerFailure } from '../../../lib/accounts/routes.server.ts';

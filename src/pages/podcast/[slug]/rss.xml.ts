@@ -10,7 +10,7 @@ export const GET: APIRoute = ({ locals, params, redirect }) => {
   if (podcast) return textAnswer(publicFeed(content, podcast, config.siteUrl), 'application/rss+xml');
   const resolved = content.resolveSlug('podcasts', params.slug ?? '');
   if (resolved.kind === 'moved') return redirect(podcastFeedPath(resolved.slug), 301);
-  // Apps stop asking for a feed that is gone.
+  // Apps stop requesting a feed that responds with 410.
   if (resolved.kind === 'gone') return new Response('This series has been withdrawn.\n', { status: 410 });
   return textAnswer(null, 'application/rss+xml');
 };

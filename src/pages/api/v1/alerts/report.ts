@@ -1,6 +1,6 @@
 /**
- * How an alert was sent, for the editor (docs/content-api.md, "Alerts"). The plugin signs the question as it signs a webhook; the alert's id is
- * its `slug`.
+ * Reports to the editor how an alert was sent (docs/content-api.md, "Alerts"). The plugin signs the question as it signs a webhook; the
+ * alert's id is its `slug`.
  */
 import { newsroomRoute } from '../../../../lib/http/routes.server.ts';
 

@@ -1,4 +1,4 @@
-/** The reader's currency, that of the subscription or the country; a cookie keeps it for cached pages. */
+/** The reader's currency, from the subscription or the country; a cookie stores it for cached pages. */
 
 import { billingRoute } from '../../../../lib/billing/routes.server.ts';
 import { type CurrencyAnswer, currencyCookie, currencyHint, currencyLife } from '../../../../lib/billing/schema.ts';

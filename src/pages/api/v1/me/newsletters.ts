@@ -1,4 +1,4 @@
-/** The newsletters of the signed-in reader; PUT replaces the whole choice. */
+/** The newsletters of the signed-in reader; PUT replaces all choices. */
 import { z } from 'zod';
 import { unavailable } from '../../../../lib/http/answer.ts';
 import { allowOnly, signedInRoute } from '../../../../lib/http/routes.server.ts';

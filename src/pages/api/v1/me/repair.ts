@@ -9,7 +9,7 @@ export const GET = signedInRoute({}, async ({ session, accounts, context }) => {
   await billing
     ?.repair(session)
     .catch((error: unknown) => log.warn({ err: error }, 'A reader’s subscriptions could not be fetched from Stripe'));
-  // The route has renewed the session's own cookies already.
+  // The route has already renewed the session's own cookies.
   return withAccess({ status: 200, body: { repaired: true } satisfies RepairAnswer }, accounts, session);
 });
 export const ALL = allowOnly('GET');

@@ -2,7 +2,7 @@
 import { allowOnly, getRoute } from '../../../../lib/http/routes.server.ts';
 import type { TickerItem } from '../../../../lib/ticker/model.ts';
 
-/** Shorter than the interval of requests to the provider: a cached answer is older by no more than this. */
+/** Shorter than the interval of requests to the provider: caching makes the answer older by at most this time. */
 const headers = { 'Cache-Control': 'public, max-age=15' };
 
 export const GET = getRoute(async ({ locals }) => {

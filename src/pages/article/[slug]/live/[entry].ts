@@ -1,4 +1,7 @@
-/** The lasting address of an entry: leads to the page of its story that has it. Pages move on with each new entry. */
+/**
+ * The permanent address of an entry: redirects to the page of its story that has it, because entries move to later pages as new
+ * ones appear.
+ */
 import type { APIRoute } from 'astro';
 import { pageOfEntry, storyOfEntry } from '../../../../lib/live/model.ts';
 

@@ -1,6 +1,6 @@
 /**
- * A subscriber's own feed of a series. Its address is a secret: never stored, never a referrer. Whether its owner still subscribes is asked
- * at each request.
+ * A subscriber's private feed of a series. Its address is a secret: never stored, never a referrer. Each request checks whether the owner
+ * still subscribes.
  */
 import type { APIRoute } from 'astro';
 import { plainText } from '../../../../lib/http/form.server.ts';

@@ -1,4 +1,4 @@
-/** Whether a code is right (spec section 7): 400 and above says no. A right one is not used up. */
+/** Whether a code is right (spec section 7): 400 and above means no. Checking doesn't use up a right code. */
 
 import { wireMessages } from '../../../../lib/accounts/messages.ts';
 import { answerFailure } from '../../../../lib/accounts/routes.server.ts';

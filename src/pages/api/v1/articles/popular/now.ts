@@ -1,4 +1,4 @@
-/** What is read now, for the newsroom (docs/content-api.md, "Reading now"). The plugin signs the question as it signs a webhook. */
+/** Current readings, for the newsroom (docs/content-api.md, "Reading now"). The plugin signs the question as it signs a webhook. */
 import { newsroomRoute } from '../../../../../lib/http/routes.server.ts';
 
 export const POST = newsroomRoute(async ({ type }, { mostRead }) => {

@@ -26,7 +26,7 @@ export const GET = savedStoriesRoute({}, async ({ savedStories, session, context
 });
 
 export const POST = savedStoriesRoute({ body: toldBody }, async ({ savedStories, session, body }) => {
-  // A time that is still to come would keep later corrections from the reader.
+  // A time in the future would suppress later corrections.
   const until = Math.min(Date.parse(body.until), Date.now());
   await savedStories.markCorrectionsSeen(session.userId, until);
   return { status: 200, body: { until: new Date(until).toISOString() } satisfies SeenBody };

@@ -16,7 +16,7 @@ const state = (saved: boolean) => ({ status: 200, body: { saved } satisfies Save
 export const GET = savedStoriesRoute({}, async ({ savedStories, session, articleId, context }) => {
   if (articleId === null) return noSuchArticle();
   const wish = saveLater(context.locals);
-  // The reader wanted to save it, and had to sign in first.
+  // The reader wanted to save the article but had to sign in first.
   if (
     wish.read(context.request.headers.get('cookie')) === articleId &&
     isPublished(context.locals.content, articleId)

@@ -1,4 +1,4 @@
-/** Takes a cancellation back while the paid time lasts. */
+/** Reverts a cancellation during the paid time. */
 
 import { answerOf, signedInBillingRoute } from '../../../../../lib/billing/routes.server.ts';
 import type { SubscriptionAnswer } from '../../../../../lib/billing/schema.ts';

@@ -15,7 +15,7 @@ export const POST = jsonRoute(z.unknown(), async ({ caller, context }) => {
   const id = idOf(params.id);
   const category = url.searchParams.get('categoryId');
   if (id === null || (category !== null && !/^\d{1,15}$/.test(category))) return refuse(400, failed);
-  // The browser remembers what was counted: it must try again when the page is read.
+  // Refused, so that the browser doesn't remember the article as counted and tries again when the page is read.
   if (isFetchedAhead(context.request)) return refuse(409, failed);
   const counted = await locals.services.mostRead.count(id, caller.address);
   if (counted === 'unknown') return refuse(404, failed);
