@@ -39,7 +39,10 @@ export function openContent(options: ContentOptions): Content {
     : offline(options, store, searchThread(options, store));
 }
 
-/** Records what the rules of this build change until the listener has processed it: pages of the build before may still be stored. */
+/**
+ * Records what this build's access rules change, until the listener has processed it: pages of the previous build may still be
+ * stored.
+ */
 function applyAccessRules(store: ContentStore, now = Date.now): void {
   store.transaction(() => {
     const change = updateRestrictedSections(store);
@@ -161,7 +164,7 @@ function connected(options: Connected, store: ContentStore): Content {
   return {
     reader: () => createReader(store, searching),
     replay: () => applier.replay(),
-    // A rebuild begins SQLite's count of writes again.
+    // After a rebuild SQLite's count of writes starts at zero again.
     revision: () => store.rebuilds * 2 ** 32 + Number(store.prepare('SELECT total_changes() AS n').get()?.n),
     start() {
       applier.replay();
@@ -248,7 +251,7 @@ function lastFetch(store: ContentStore): number {
   );
 }
 
-/** Longest file of captions, bytes. Captions of a film are some 20 kB, and they are part of the page. */
+/** Largest caption file in bytes. Captions of a film are some 20 kB, and they are inlined in the page. */
 const mostCaptions = 100_000;
 
 /** Reads a file of captions; ingest calls it only for allowed hosts. */

@@ -113,8 +113,8 @@ async function withAutosave(
 }
 
 /**
- * The byline of an autosave, over that of the document: lists of ids, whose names the content store has. A list that was empty and still is
- * stays as the document has it, because another plugin may hold it.
+ * The byline of an autosave, or the document's own if the autosave has none: lists of ids, whose names the content store has. A list that
+ * is empty in both stays as the document has it, because another plugin may store it.
  */
 function draftByline(raw: Record<string, unknown>, meta: Record<string, unknown>): Record<string, unknown> {
   const before = (raw.meta ?? {}) as Record<string, unknown>;
@@ -132,7 +132,7 @@ function draftByline(raw: Record<string, unknown>, meta: Record<string, unknown>
       contributors: drafted('contributors', 'newsroom_contributors'),
       agency: { name: meta.newsroom_agency, url: meta.newsroom_agency_url },
     },
-    // Its author counts where the list is empty.
+    // If the list is empty, the document's single author counts.
     acf: { ...(raw.acf as Record<string, unknown> | undefined), author: authors },
   };
 }

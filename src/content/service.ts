@@ -16,7 +16,7 @@ export interface ContentOptions {
     readonly url: string;
     readonly user?: string;
     readonly password?: string;
-    /** Wait before a request's first retry in milliseconds; the client's own unless said otherwise. */
+    /** Wait before a request's first retry in milliseconds; default: the client's own. */
     readonly backOffMs?: number;
   } | null;
   /** Public address of the site, without a trailing slash. */
@@ -52,7 +52,7 @@ export interface ContentJournal {
    * Appends entries, and waits until this node has applied them.
    *
    * @param tags that they change
-   * @param ahead what this node has applied ahead of the log, see {@link Content.withdrawMissed}; it is appended before them
+   * @param ahead what this node has applied ahead of the log, see {@link Content.withdrawMissed}; appended before the entries
    * @returns resolves to the paths that are fresh on this node
    * @throws Error when another node syncs now, or the log can't be reached
    */
@@ -71,7 +71,7 @@ export interface SharedValues {
 }
 
 export interface FollowedStore {
-  /** Revision of the content log in the store; 0 if it has none of it. */
+  /** Revision of the content log in the store; 0 if it has applied nothing of the log. */
   revision(): number;
   /** Empties the store unless it follows this log already. */
   belongsTo(log: string): void;
@@ -93,11 +93,13 @@ export interface ContentChange {
   readonly tags: ReadonlySet<string>;
   /** Withdrawn documents: their pages must stop being served at once. */
   readonly withdrawn: readonly { readonly type: DocumentType; readonly slug: string }[];
-  /** Tags of the pages that show a withdrawn document whole. */
+  /** Tags of the pages that show the whole of a withdrawn document. */
   readonly withdrawnTags?: readonly string[];
   /** Documents that are new in the content store; the first sync lists all of them. */
   readonly published?: readonly { readonly type: DocumentType; readonly slug: string }[];
-  /** Only this process knows of it, from its own start: in a cluster no other node purges the CDN. */
+  /**
+   * Only this process knows of the change, because it made the change at its own start: no other node purges the CDN for it.
+   */
   readonly isOwn?: boolean;
   /** Paths of the site that most likely show the change: for logs and the response to the webhook, not for correctness. */
   readonly paths?: readonly string[];
@@ -181,7 +183,7 @@ export interface Content {
    * serve; otherwise `start` does it.
    */
   replay(): void;
-  /** Grows with every write to the content store, so that results can be compared with the state that they were made from. */
+  /** Grows with every write to the content store: shows whether a cached result is out of date. */
   revision(): number;
   /** Starts to sync in the background; returns at once. */
   start(): void;

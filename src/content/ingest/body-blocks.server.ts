@@ -1,4 +1,4 @@
-/** Blocks of WordPress that need its scripts: a page has their texts open, under headings. */
+/** WordPress blocks that need its scripts: pages show their texts unfolded, under headings. */
 import { unwrap } from './body-media.server.ts';
 import { cleanLine } from './sanitize.server.ts';
 

@@ -299,7 +299,7 @@ export function openingOf(body: HTMLElement, words: number): string {
     if (used + length > limit) break;
     used += length;
     chosen.push(block);
-    // An anchor alone is no paragraph that anyone reads.
+    // A paragraph with only an anchor has no text.
     if (length > 0 && !/^H/u.test(block.nodeName)) paragraphs++;
     if (paragraphs === most.paragraphs) break;
   }
@@ -308,7 +308,9 @@ export function openingOf(body: HTMLElement, words: number): string {
   return cutParagraph(body, limit);
 }
 
-/** A block's markup. The address of a recording is paid content: who knows it can listen. */
+/**
+ * A block's markup without players: the address of a paid recording is paid content, because anyone who knows it can listen.
+ */
 function withoutPlayers(block: Element): string {
   if (!block.querySelector('audio, video')) return block.outerHTML;
   const copy = block.cloneNode(true) as Element;

@@ -32,15 +32,15 @@ export interface DocumentFacts {
   readonly commentsOpen?: boolean;
   /** Newest first; omitted when there are none. */
   readonly corrections?: readonly Correction[];
-  /** Omitted when there is at most one author and nothing else: that one is `authorId`. */
+  /** Omitted if there is at most one author and nothing else; `authorId` then names that author. */
   readonly byline?: BylineFacts;
-  /** Author only. */
+  /** For authors only. */
   readonly role?: string;
   /** Omitted when there is no sound. */
   readonly sound?: SoundFacts;
-  /** Series only. */
+  /** For series only. */
   readonly podcast?: PodcastDetails;
-  /** Omitted unless headlines are being tested, or cards show another one than the story. */
+  /** Omitted unless headlines are being tested, or cards show another headline than the story. */
   readonly test?: HeadlineTest;
   /** Omitted for a story that was never covered live. */
   readonly live?: LiveCoverage;
@@ -57,11 +57,11 @@ export interface DocumentFacts {
   readonly iframeSrc?: string;
 }
 
-/** What lists and changes need of a sound; the content store has the whole in a table of its own. */
+/** The facts of a sound that lists and change detection need; the content store has a table for the rest. */
 export interface SoundFacts {
   /** Id of the series. */
   readonly podcast: number | null;
-  /** Differs when anything of the sound does. */
+  /** Changes with any change of the sound. */
   readonly mark: string;
 }
 
@@ -113,7 +113,7 @@ export interface IngestedComment {
 /** A category term. `position` is `null` when it isn't one of the newspaper's sections. */
 export interface IngestedSection extends Omit<Section, 'navigationPosition'> {
   readonly position: number | null;
-  /** Slugs that it had; left out without any. */
+  /** Former slugs; omitted if there are none. */
   readonly former?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** A front from WordPress's answer: its words are plain text, its links lead somewhere, its pictures have a size. */
+/** A front from WordPress's response: plain text, valid links, pictures with a size. */
 import type { Picture } from '../../lib/content/model.ts';
 import { type FrontPlan, type FrontSlot, type RelatedLink, usualPlace } from '../../lib/fronts/model.ts';
 import { truncateAtWord } from '../../lib/text.ts';
@@ -19,7 +19,7 @@ function linkOf(sanitizer: Sanitizer, { story, url, title }: WireRelated, addres
   if (story !== null) return { story, title: words };
   const target = linkTarget(url, addresses, `${addresses.site}/`);
   const isPage = target?.kind === 'site' || target?.kind === 'external' || target?.kind === 'wordpress';
-  // What WordPress alone has isn't on the site.
+  // Pages that only WordPress has aren't on the site.
   if (!isPage || (target.kind === 'wordpress' && !target.href.startsWith('/')) || words === '') return null;
   return { href: target.href, title: words };
 }
@@ -42,7 +42,7 @@ export async function frontOf(
       slot.kind === 'package'
         ? (slot.related ?? []).map((link) => linkOf(sanitizer, link, addresses)).filter((link) => link !== null)
         : [],
-    // The usual place isn't written down: fronts from before there were places are the same.
+    // The usual place is omitted, so that fronts from before places existed stay the same.
     ...(slot.kind === 'package' && slot.after && slot.after !== usualPlace && { after: slot.after }),
   });
   return {

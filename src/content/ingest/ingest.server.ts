@@ -32,7 +32,7 @@ export interface IngestContext extends Omit<BodyContext, 'base'> {
 
 export type Ingested<T> =
   | { readonly kind: 'document'; readonly document: T }
-  /** The document exists, and readers may not see it: it is a draft, scheduled, private or protected by a password. */
+  /** The document exists, but readers may not see it: it is a draft, scheduled, private or password-protected. */
   | { readonly kind: 'withheld'; readonly id: number }
   | { readonly kind: 'rejected'; readonly rejection: Rejection };
 
@@ -55,7 +55,7 @@ type WirePost = z.infer<typeof wire.article> &
   Partial<wire.WirePodcast> &
   Partial<z.infer<typeof front>>;
 
-/** Highest heading in an entry of a live story: its own headline is of the third level. */
+/** Highest heading level in an entry of a live story: the entry's own headline is an h3. */
 const entryHeading = 4;
 
 /** Ingests one document. */
@@ -176,7 +176,7 @@ const excerptOf = (sanitizer: Sanitizer, { excerpt }: WirePost): string =>
 /** Longest name of an agency and role of an author, characters. The plugin allows the same. */
 const longestLine = 100;
 
-/** Who made a document: its people as the content store wants them, and the facts of a byline that is more than one author. */
+/** Who made a document: the people as the content store needs them, and a byline if there is more than one author. */
 async function bylineOf(
   sanitizer: Sanitizer,
   type: DocumentType,
@@ -200,7 +200,7 @@ async function bylineOf(
   const embedded = others.filter((author) => author !== null);
   const idsOf = (people: readonly WireAuthor[]): number[] => people.map(({ id }) => id);
   if (isAlone) return { people: { authorId: authors[0]?.id ?? null, author: first }, facts: {} };
-  // Without authors, the first one is a contributor.
+  // Without authors, the first contributor takes that place.
   const [author, rest] = authors.length > 0 ? [first, embedded] : [null, first ? [first, ...embedded] : embedded];
   return {
     people: { authorId: authors[0]?.id ?? null, author, others: rest },
@@ -212,7 +212,7 @@ function roleOf(sanitizer: Sanitizer, post: WirePost): Pick<DocumentFacts, 'role
   const role = truncateAtWord(sanitizer.line(post.role ?? ''), longestLine);
   return role === '' ? {} : { role };
 }
-/** A test of which a headline is empty is no test: its numbers would be those of others. */
+/** A test with an empty headline is no test: its counts would be wrong. */
 async function testOf(
   sanitizer: Sanitizer,
   post: WirePost,
@@ -231,11 +231,14 @@ async function testOf(
   return others.some(({ title }) => title === '') ? {} : { test: { id, state, started, others } };
 }
 
-/** What stands for an empty title; an entry of a live story needs none. */
+/** Replaces an empty title; an entry of a live story needs none. */
 const untitled = (type: DocumentType, { slug }: WirePost): string =>
   type === 'authors' ? canonicalSlug(slug) : type === 'live-entries' ? '' : 'Untitled';
 
-/** Most notes of a story, and characters of one note's text. The plugin allows fewer; this is for what comes from elsewhere. */
+/**
+ * Most notes of a story, and characters of one note's text. The plugin allows fewer; these limits are for content from
+ * elsewhere.
+ */
 const most = { notes: 50, characters: 3000 };
 
 /** Notes without a text are left out; a story without notes has no such fact. */

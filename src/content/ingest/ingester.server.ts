@@ -128,7 +128,7 @@ const story = {
   acf: {},
 };
 
-/** Rounds after which an article takes about as long as after hundreds. */
+/** Repetitions after which ingesting an article is about as fast as after hundreds. */
 const rounds = 15;
 
 /** Has the thread ingest a story and discards the result; real documents go first. @throws IngestClosed */

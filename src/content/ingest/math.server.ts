@@ -1,15 +1,15 @@
 /**
- * Formulas (MathML). The sanitizer lets MathML Core through, and older elements that browsers no longer lay out, which are
- * replaced here. A formula keeps nothing but MathML and text: markup that becomes something else when it is parsed again needs HTML
- * within a formula.
+ * Formulas (MathML). The sanitizer lets MathML Core through, and older elements that browsers no longer lay out, which are replaced
+ * here. A formula keeps only MathML and text: attacks in which markup changes when it is parsed again (mXSS) need HTML within a
+ * formula.
  */
 import { cleanLine, fenceAttributes, mathNamespace } from './sanitize.server.ts';
 
 const tokens = 'mi, mn, mo, ms, mtext';
 
-/** A formula's element that isn't in MathML Core, and what takes its place. */
+/** An element that isn't in MathML Core, and its replacement. */
 const outdated: Readonly<Record<string, (element: Element) => Element>> = {
-  // Browsers show the first of the alternatives.
+  // Browsers show only the first child.
   maction: (element) => element.firstElementChild ?? renamed(element, 'mrow'),
   menclose: (element) => renamed(element, 'mrow'),
   mfenced: (element) => withFences(element),

@@ -112,7 +112,10 @@ const bodyAttributes = [
   'srcset',
 ];
 
-/** MathML Core, without what leads elsewhere or holds other markup: no `annotation`, no `annotation-xml`, no `href`, no colors. */
+/**
+ * MathML Core, without elements and attributes that link or contain other markup: no `annotation`, no `annotation-xml`, no `href`,
+ * no colors.
+ */
 const mathTags = (
   'math merror mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms mspace msqrt mstyle msub ' +
   'msubsup msup mtable mtd mtext mtr munder munderover none semantics'
@@ -123,12 +126,12 @@ const mathAttributes = (
   'mathvariant maxsize minsize movablelimits rowspan rspace scriptlevel separator stretchy symmetric voffset width'
 ).split(' ');
 
-/** Older MathML, which `normalizeFormulas` replaces, and what `mfenced` has. */
+/** Older MathML elements, which `normalizeFormulas` replaces, with the attributes of `mfenced`. */
 const outdatedMathTags = ['maction', 'menclose', 'mfenced', 'mlabeledtr'];
 export const fenceAttributes = ['open', 'close', 'separators'];
 
 export const mathNamespace = 'http://www.w3.org/1998/Math/MathML';
-/** DOMPurify's list of attributes is one for all elements: an element of a formula has these alone, and no other element has them. */
+/** DOMPurify has one list of attributes for all elements. These are allowed on elements of formulas only. */
 const formulaAttributes = new Set([...mathAttributes, ...fenceAttributes]);
 const fits = (element: Element, attribute: string): boolean =>
   element.namespaceURI === mathNamespace
@@ -198,7 +201,7 @@ const first: Config = {
 const last: Config = {
   ...withFormulas,
   ALLOWED_TAGS: [...bodyTags, ...mediaTags, ...mathTags],
-  // By now a formula holds no HTML.
+  // At this point formulas contain no HTML.
   MATHML_TEXT_INTEGRATION_POINTS: {},
   ALLOWED_ATTR: [
     ...bodyAttributes.filter((name) => !['name', 'style'].includes(name)),

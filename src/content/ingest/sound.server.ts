@@ -7,7 +7,7 @@ import { allowedMedia, type BodyContext } from './body-media.server.ts';
 import type { DocumentFacts } from './document.ts';
 import { cleanLine } from './sanitize.server.ts';
 
-/** The plugin allows fewer chapters and characters; this is for what comes from elsewhere. */
+/** The plugin allows fewer chapters and characters; these limits are for content from elsewhere. */
 const most = { chapters: 500, title: 300, transcript: 500_000 };
 
 const audioType = /^audio\/[a-z\d][\w.+-]{0,60}$/u;

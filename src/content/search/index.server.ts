@@ -18,7 +18,7 @@ export interface StoryText {
 
 export interface IndexedStory extends StoryText {
   readonly id: number;
-  /** First published, UTC. */
+  /** First publication, UTC. */
   readonly date: string;
   /** Ids of category terms. */
   readonly terms: readonly number[];

@@ -28,7 +28,10 @@ export interface FoundArticles {
 /** The database with the search index, in either thread. */
 export type Index = Pick<ContentStore, 'prepare'>;
 
-/** More matches than this are ordered by the field that matches and not by rank, which limits the time for a common word. */
+/**
+ * Above this number of matches, results are ordered by the field that matches instead of by rank, which limits the time for a
+ * common word.
+ */
 const ranked = 1000;
 
 /** With fewer hits than this, the last word also matches as a prefix. */

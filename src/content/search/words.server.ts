@@ -7,7 +7,7 @@ import type { ContentStore } from '../store/content-store.server.ts';
 /** Most letters of a stored word; longer ones are addresses and the like. */
 const longest = 24;
 
-/** Least number of letters of a word that is corrected: one mistake in a short word, two in a long one. */
+/** Shortest words that are corrected: with one mistake, and with two. */
 const oneSlip = 4;
 const twoSlips = 8;
 

@@ -20,8 +20,8 @@ import { sectionTable } from './rows.server.ts';
 const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
 
 /**
- * The letters that identify an excerpt as one that WordPress took from the text, and how far into the text it may start: a caption may
- * come first.
+ * Number of letters by which an excerpt is recognized as cut from the text by WordPress, and how far into the text it may start,
+ * because a caption may come first.
  */
 const identifying = 40;
 const latestStart = 600;
@@ -45,7 +45,7 @@ export const isRestricted = (store: ContentStore, document: Pick<IngestedDocumen
 const levelIn = (store: ContentStore, { facts, terms }: Pick<IngestedDocument, 'facts' | 'terms'>): AccessLevel =>
   sectionTable(store).levelOf(facts.access, terms);
 
-/** Whether the whole of an article is for fewer readers than that of its version before, by its own level or its sections'. */
+/** Whether fewer readers may read the whole article than its previous version, by its own level or its sections' level. */
 export const isStricter = (
   store: ContentStore,
   before: Pick<DocumentVersion, 'facts' | 'terms'>,
@@ -71,7 +71,7 @@ const key = 'walled-sections';
 
 export interface LevelsChange {
   readonly tags: ReadonlySet<string>;
-  /** Tags of the pages that show what is restricted now: the whole of a story, or its longer excerpt. */
+  /** Tags of the pages that show what has become restricted: a whole story, or an excerpt that was longer. */
   readonly withdrawnTags: ReadonlySet<string>;
 }
 

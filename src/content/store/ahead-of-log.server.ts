@@ -16,8 +16,8 @@ type AheadKind = 'document' | 'withdrawal' | 'comment-withdrawal';
 type SectionsEntry = Extract<ContentEntry, { readonly kind: 'sections' }>;
 
 /**
- * The sections of this node without those that WordPress has removed. Unlike the other entries it isn't WordPress's whole answer: what
- * was added or edited waits for the log.
+ * This node's sections without those that WordPress has removed. Unlike other entries it isn't WordPress's whole answer: added or
+ * edited sections wait for the log.
  */
 export type SectionsAhead = SectionsEntry & {
   readonly fetched: Fetched;
@@ -33,11 +33,11 @@ export type EntryAhead =
 type Remembered = EntryAhead & {
   /** Time of this node's request, on the scale of `Fetched.at`; earlier versions didn't write it. */
   readonly askedAt?: number;
-  /** The log has an entry of the same second of WordPress's clock: which of the two is newer isn't known. */
+  /** The log has an entry of the same second of WordPress's clock, so it isn't known which of the two is newer. */
   readonly isDoubtful?: boolean;
 };
 
-/** What WordPress is asked for to replace an entry; the id of the sections is 0. */
+/** What to ask WordPress for to replace an entry; sections have the id 0. */
 export interface AheadName {
   readonly type: DocumentType | 'comments' | 'sections';
   readonly id: number;
@@ -67,7 +67,7 @@ const remember = (store: ContentStore, entry: Remembered): void => store.setMeta
 export const rememberAhead = (store: ContentStore, entry: EntryAhead, askedAt: number): void =>
   remember(store, { ...entry, askedAt });
 
-/** What this node has applied ahead of the log under the name of an entry. */
+/** What this node has applied ahead of the log for the same name as `entry`. */
 export function aheadOf(store: ContentStore, entry: ContentEntry): EntryAhead | null {
   return remembered(store, entry);
 }
@@ -79,13 +79,16 @@ function remembered(store: ContentStore, entry: ContentEntry): Remembered | null
 
 const fetchedOf = (entry: ContentEntry): Fetched | undefined => ('fetched' in entry ? entry.fetched : undefined);
 
-/** Whether WordPress answered an entry of the log after what this node has applied ahead of it; also where an answer has no clock. */
+/**
+ * Whether WordPress answered with an entry of the log after the answer that this node has applied ahead of it; also true if an answer
+ * has no clock.
+ */
 function overtakes(entry: ContentEntry, ahead: Remembered): boolean {
   const [clock, known] = [fetchedOf(entry)?.clock ?? 0, ahead.fetched.clock];
   return clock === 0 || known === 0 || clock > known;
 }
 
-/** Forgets what the log has overtaken. @param entries of the log */
+/** Deletes withdrawals ahead of the log that the log has overtaken. @param entries of the log */
 export function forgetAhead(store: ContentStore, entries: readonly ContentEntry[]): void {
   if (!isAhead(store)) return;
   for (const entry of entries) {
@@ -95,10 +98,12 @@ export function forgetAhead(store: ContentStore, entries: readonly ContentEntry[
 }
 
 /**
- * Chooses what to apply of the log. An entry that isn't newer than a withdrawal that this node has applied ahead is left out, because it would show
- * the withdrawn content again. Such a list of sections is applied without the removed ones: it may have a section that makes stories paid.
+ * Chooses what to apply of the log. An entry that isn't newer than a withdrawal that this node has applied ahead of the log is left out,
+ * because it would show the withdrawn content again. A list of sections that isn't newer is applied without the removed sections, because
+ * it may have a section that makes stories paid.
  *
- * Marks a withdrawal of the same second of WordPress's clock as doubtful in the content store: which of the two is newer isn't known.
+ * A withdrawal of the same second of WordPress's clock is marked as doubtful in the content store: it isn't known which of the two is
+ * newer.
  */
 export function chooseEntries(store: ContentStore, entries: readonly ContentEntry[]): readonly ContentEntry[] {
   if (!isAhead(store)) return entries;
@@ -114,7 +119,10 @@ export function chooseEntries(store: ContentStore, entries: readonly ContentEntr
 const isSections = <Entry extends ContentEntry>(entry: Entry): entry is Entry & { readonly kind: 'sections' } =>
   entry.kind === 'sections';
 
-/** A section that makes its stories paid stays: without it they would be free until the log has the stories' new sections. */
+/**
+ * A section that makes its stories paid can't be removed: without it the stories would be free until the log has their new
+ * sections.
+ */
 export const isRemovable = ({ slug }: Pick<IngestedSection, 'slug'>): boolean =>
   levelOf('default', [canonicalSlug(slug)]) === 'default';
 
@@ -135,10 +143,10 @@ export const entriesAhead = (store: ContentStore): Remembered[] =>
     .map(({ value }) => JSON.parse(String(value)) as Remembered);
 
 /**
- * What the node that syncs appends: first what it has applied ahead of the log, then its entries without those that it fetched before that.
- * What was applied ahead is dated as this node's request, which is later than all that it has appended before. By WordPress's clock both
- * are dated after its answers, so that they count for this node, too. What is doubtful isn't appended, and neither are the sections, which lack
- * what WordPress has added: this node fetches them again.
+ * What the node that syncs appends: first what it has applied ahead of the log, then its entries without those that it fetched earlier.
+ * What was applied ahead gets the time of this node's request, which is later than everything that it has appended so far, and a time of
+ * WordPress's clock after WordPress's answers, so that it counts for this node, too. Doubtful withdrawals aren't appended, and neither are
+ * the sections, which lack what WordPress has added: this node fetches them again.
  */
 export function withEntriesAhead(
   store: ContentStore,

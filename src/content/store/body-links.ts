@@ -96,7 +96,7 @@ function bySection(slug: string, store: ContentStore, note: Note): string | null
   return row && row.position !== null ? `/section/${row.slug}` : null;
 }
 
-/** The current address of a document, also by a former slug. */
+/** The current address of a document, for a current or a former slug. */
 function bySlug(type: DocumentType, given: string, store: ContentStore, note: Note): string | null {
   const slug = canonicalSlug(given);
   const prefix = prefixOf.get(type);

@@ -1,6 +1,6 @@
 /**
- * The cards of articles, cachedCards in memory while what they say stays: a front shows some fifty of them, and to read each of them from SQLite
- * again took a fifth of a render.
+ * The cards of articles, cached in memory until their content changes: a front shows some fifty of them, and reading each from SQLite took
+ * a fifth of a render.
  */
 import type { Card, DocumentType } from '../../lib/content/model.ts';
 import type { ContentStore } from './content-store.server.ts';

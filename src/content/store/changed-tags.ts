@@ -106,7 +106,7 @@ export function tagsOfDocument(
       if (appearsOrGoes || before.title !== after.title) tags.add(tag.podcasts);
       break;
     case 'fronts':
-      // What its page shows also depends on the time that has come (write.server.ts).
+      // The page of a front also depends on its schedule; the tags for that are in `write.server.ts`.
       break;
     case 'pages':
       for (const version of [before, after]) if (version) tags.add(tag.page(version.slug));
@@ -168,7 +168,7 @@ function articleTags(
   }
 }
 
-/** Ids of all whose lists have a document. */
+/** Ids of the people on whose pages the document is listed. */
 export const peopleOf = ({ authorId, others }: Pick<DocumentVersion, 'authorId' | 'others'>): number[] =>
   authorId === null ? [...others] : [authorId, ...others];
 

@@ -1,9 +1,9 @@
-/** The notes on stories by their dates. */
+/** Reads the notes on stories by date. */
 import type { CorrectionMark } from '../../lib/content/model.ts';
 import type { ContentStore } from './content-store.server.ts';
 
 /**
- * The notes dated after `since`, up to `now`: one that is dated ahead counts when its time has come, and hides no other until then.
+ * The notes dated after `since`, up to `now`. A note with a future date counts from that date on, and hides no other note before.
  *
  * @param since UTC, `YYYY-MM-DDTHH:MM:SSZ`, as `now`
  * @returns the notes of each story, newest first

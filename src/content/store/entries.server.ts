@@ -19,7 +19,7 @@ export type ContentEntry =
   | { readonly kind: 'comment-withdrawal'; readonly id: number; readonly fetched?: Fetched }
   /** A document that failed validation; `tried` in epoch milliseconds. */
   | { readonly kind: 'rejection'; readonly rejection: Rejection; readonly url: string; readonly tried: number }
-  /** What was rejected can be read now, or is gone. */
+  /** A rejected document can be read now, or is gone. */
   | { readonly kind: 'rejection-end'; readonly type: string; readonly id: number }
   | { readonly kind: 'sections'; readonly sections: readonly IngestedSection[]; readonly fetched?: Fetched }
   | {
@@ -137,7 +137,7 @@ function applyDocument(
   tags: Set<string>,
 ): StoredChange | null {
   if (!document.topStories) {
-    // The page with another slug is the form no more.
+    // The page has another slug now, so it is no longer that form.
     if (document.type === 'pages') forgetTopStories(store, document.id, tags);
     return storeDocument(store, document, fetched);
   }

@@ -1,7 +1,7 @@
 /**
- * Fronts: what editors have placed on the home page and on sections. What counts of a plan depends on the content store alone, and not on the
- * clock of who reads: a page is then the same whichever node renders it, and whenever. The time that has come is an entry like any other
- * (`content/sync/front-clock.server.ts`).
+ * Fronts: what editors have placed on the home page and on sections. Which parts of a plan count depends only on the content store, not on
+ * the reader's clock, so that every node renders the same page at any time. A time that has come is stored as an entry, like every other
+ * change (`content/sync/front-clock.server.ts`).
  */
 import type { Card } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
@@ -16,7 +16,7 @@ import {
 import type { DocumentFacts } from '../ingest/document.ts';
 import type { ContentStore } from './content-store.server.ts';
 
-/** Key of the latest time of a plan that has come. */
+/** Key of the latest scheduled time that has come. */
 const timeKey = 'front-time';
 
 const plans = "SELECT slug, facts, modified FROM documents WHERE type = 'fronts'";
@@ -24,11 +24,11 @@ const plans = "SELECT slug, facts, modified FROM documents WHERE type = 'fronts'
 interface StoredPlan {
   readonly key: string;
   readonly plan: FrontPlan;
-  /** The instant up to which its times count. */
+  /** Scheduled times up to this instant count. */
   readonly since: string;
 }
 
-/** A plan begins with what counts at the instant at which it was published. */
+/** A plan starts with the slots that counted when it was published. */
 function storedPlan(store: ContentStore, row: Record<string, unknown>): StoredPlan {
   const { front } = JSON.parse(String(row.facts)) as DocumentFacts;
   return {
@@ -46,7 +46,7 @@ export interface FrontContext {
 }
 
 /**
- * The stories that editors have placed on a page. One that isn't published leaves its place.
+ * The stories that editors have placed on a page. One that isn't published is left out, and the next one moves up.
  *
  * @param slots shown instead of the published ones, in a preview
  */
@@ -60,7 +60,7 @@ export function readFront(context: FrontContext, key: string, slots?: readonly F
         ...card,
         title: headline || card.title,
         image: picture ?? card.image,
-        // An editor has chosen the words or the picture for this place; a test would show others.
+        // An editor has chosen the words or the picture for this place, so a headline test doesn't apply here.
         ...((headline !== '' || picture !== null) && { test: undefined }),
       };
       const links = related.flatMap((link) => placedLink(context, link) ?? []);

@@ -78,8 +78,8 @@ export function listTotal(store: ContentStore, lists: readonly string[], filter:
 }
 
 // The neighbors of a document in a list: those before it, and if these are too few, the nearest after it. A new film therefore changes
-// the pages of a handful of others, however long the list is; if every film's page showed "the newest films", a new one would change
-// them all (docs/decisions/0008).
+// only a handful of other pages, however long the list is; if every film's page showed "the newest films", a new one would change all
+// of them (docs/decisions/0008).
 
 /** A position in a list. */
 export interface ListPosition {

@@ -1,6 +1,7 @@
 /**
- * The entries of live stories in the search index, each with its story. What an entry no longer says is removed with the change itself. New
- * entries are added a moment later, several at once: they must reach open pages first, and the text of the whole story is indexed again.
+ * The entries of live stories in the search index, each with its story. A removal is part of the change itself, so that search doesn't find
+ * deleted text. New entries are added a moment later, several at once: they must reach open pages first, and each addition indexes the text
+ * of the whole story again.
  */
 import { plainText } from '../../lib/text.ts';
 import type { DocumentFacts } from '../ingest/document.ts';

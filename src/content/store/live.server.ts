@@ -1,6 +1,6 @@
 /**
- * Live coverage: the entries of a story are documents of their own, in lists of the story. Their order, totals and pages are those of every
- * other list; here is which lists there are, and the fingerprint by which open pages know whether they have everything.
+ * Live coverage: the entries of a story are documents of their own, in lists of the story. Their order, totals and pages work like those of
+ * every other list; this file defines the lists, and the fingerprint by which open pages know whether they have everything.
  */
 import { createHash } from 'node:crypto';
 import type { LiveCoverage, LiveEntry, LiveStory } from '../../lib/content/model.ts';
@@ -16,7 +16,7 @@ import { authorRefOf, cardOf, documentColumns, documentSource, type Row } from '
 const listOf = (list: LiveList, story: number): string => `live-entries:${list}:${story}`;
 const liveStoriesList = 'articles:live';
 
-/** The lists of live coverage that contain a document. A pinned entry stands above the others and not among them. */
+/** The live coverage lists that contain a document. Pinned entries have their own list above the others. */
 export function liveListsOf({ type, facts, story }: Pick<DocumentVersion, 'type' | 'facts' | 'story'>): string[] {
   if (type === 'articles') return coverageIn(facts)?.state === 'live' ? [liveStoriesList] : [];
   if (story === null) return [];
@@ -53,7 +53,7 @@ export function writeLiveState(
   if (after?.story != null) add.run(after.story, versionOf(after));
 }
 
-/** Characters of entries in the search index, so that indexing the next one doesn't take longer and longer. */
+/** Most characters of entries in the search index, so that indexing doesn't get slower with each entry. */
 const mostIndexed = 40_000;
 
 /** The text of a story for the search index, with its newest entries. @param body the story's own text, which anyone may read */

@@ -80,7 +80,10 @@ export const ruledTermsKey = 'ruled-sections';
 export interface RuledTerms {
   /** Levels by term id. */
   readonly levels: SectionRules;
-  /** Term ids by the rule's slug. A term whose slug has changed, or that is gone, keeps its rule until another has the slug. */
+  /**
+   * Term ids by the rule's slug. A term whose slug has changed, or that is gone, keeps its rule until another term has the
+   * slug.
+   */
   readonly ids: Readonly<Record<string, number>>;
   /** Slugs of rules that no term has; none while no terms are known. */
   readonly unknown: readonly string[];

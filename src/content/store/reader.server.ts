@@ -128,7 +128,7 @@ function card(read: ReadState, id: number): Card | null {
   if (!stored) return null;
   read.tags.add(tag.navigation);
   if (stored.card.test?.state === 'running') read.tags.add(tag.headlineTests);
-  // An author whose document is missing changes the page, too, when it comes.
+  // If an author's document is missing, the page changes when it arrives, so it has the tag already.
   for (const credited of stored.credited) read.tags.add(tag.byline(credited));
   return stored.card;
 }

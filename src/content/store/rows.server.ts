@@ -73,7 +73,7 @@ export function creditedIn(row: Row): readonly number[] {
 export interface SectionTable {
   readonly inOrder: readonly Section[];
   bySlug(slug: string): Section | null;
-  /** The section that had a slug which no category has now. */
+  /** The section that had this former slug, if no category has the slug now. */
   byFormerSlug(slug: string): Section | null;
   /** Sections of a document in navigation order. */
   of(terms: readonly number[]): Section[];

@@ -123,8 +123,8 @@ CREATE TABLE measured (url TEXT PRIMARY KEY, width INTEGER NOT NULL, height INTE
 `;
 
 /**
- * Settings of the search index: `mergeSome` joins any two pieces (`usermerge`), and a transaction does it only where eight wait, as
- * while an archive is copied.
+ * Settings of the search index: `mergeSome` can join any two pieces (`usermerge`); a transaction joins pieces only when eight have
+ * accumulated, as while an archive is copied.
  */
 export const searchSettings = `
 INSERT INTO search (search, rank) VALUES ('automerge', 8);

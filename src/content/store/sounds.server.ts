@@ -8,7 +8,7 @@ import type { ContentStore } from './content-store.server.ts';
 import { listIds, listTotal } from './lists.server.ts';
 import { documentColumns, documentSource, podcastOf, type Row } from './rows.server.ts';
 
-/** What the reads below need of the reader of a request. */
+/** What the reads below need from a request's reader. */
 export interface SoundContext {
   readonly store: ContentStore;
   readonly tags: Set<string>;
@@ -38,7 +38,7 @@ export function readSound(store: ContentStore, articleId: number): Sound | null 
   return row ? (JSON.parse(String(row.sound)) as Sound) : null;
 }
 
-/** @param number 0 for the sound, or the place of an address among those of the players in the text, from 1 */
+/** @param number 0 for the story's sound; from 1 on, the position of a player in the text */
 function readAudio(
   store: ContentStore,
   articleId: number,

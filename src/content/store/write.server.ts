@@ -179,7 +179,8 @@ function writeSound(
 }
 
 /**
- * What the pages of fronts show, before one of them is written. A front that WordPress publishes after the site has shown it at its time changes nothing.
+ * Records what the pages of fronts show before fronts are written. If the site has shown a scheduled front already and WordPress then
+ * publishes it, nothing changes.
  *
  * @returns gives the tags of the pages that show something else after it
  */

@@ -55,7 +55,7 @@ export interface Applier {
   /** Records a document that couldn't even be fetched. */
   reject(rejection: Rejection): Promise<Applied>;
   /**
-   * Applies entries of the content log, except those that WordPress answered before it answered what is applied ahead of the log.
+   * Applies entries of the content log, except those that are older than what this node has applied ahead of the log.
    *
    * @param revision the log's, stored with them
    * @param tags further tags that changed up to this revision
@@ -220,7 +220,7 @@ async function commit(apply: ApplyState, entries: readonly ContentEntry[], onSto
     onStored?.();
     return { ...summary, refreshed: await refreshed };
   }
-  // One at a time, so that each preview starts from what the entry before has changed.
+  // Entries are committed one at a time, so that each preview starts from the state after the previous entry.
   const { expected, refreshed } = await apply.withLock('journal', async () => {
     if (!isAhead(apply.store)) {
       const change = preview(apply.store, entries);
@@ -236,7 +236,7 @@ async function commit(apply: ApplyState, entries: readonly ContentEntry[], onSto
   return { ...summaryOf(expected), refreshed: await refreshed };
 }
 
-/** What entries would change. */
+/** Finds out what entries would change. */
 function preview(store: ContentStore, entries: readonly ContentEntry[]): EntriesChange {
   let change: EntriesChange = { changes: [], tags: new Set(), withdrawnTags: new Set(), rejected: 0 };
   const undo = new Error('undo');
@@ -262,7 +262,7 @@ const summaryOf = ({ changes, rejected }: EntriesChange): Summary => ({
 /**
  * Runs the transaction and notifies the listener.
  *
- * @param log what the content log says beside the entries; an entry that it doesn't have yet; `null` without a log
+ * @param log what the content log has beside the entries; an entry that the log doesn't have yet; `null` without a log
  */
 function applyNow(
   apply: ApplyState,
@@ -312,7 +312,7 @@ async function withdrawalOf(
   const entry: ContentEntry =
     raw === null ? { kind: 'withdrawal', type, id, fetched } : await documentEntry(apply, type, raw, fetched);
   if (entry.kind !== 'document' && entry.kind !== 'withdrawal') return null;
-  // What this node has withdrawn before is withdrawn once more, by a later answer.
+  // A document that this node has already withdrawn ahead of the log is withdrawn again with the time of the later answer.
   const isPublic = entry.kind === 'document' && !isRestricted(apply.store, entry.document);
   const isRenewed = !isPublic && aheadOf(apply.store, entry) !== null;
   return isRenewed || preview(apply.store, [entry]).changes.some(mustBeWithdrawn) ? entry : null;

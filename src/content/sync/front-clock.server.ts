@@ -1,7 +1,7 @@
 /**
- * Changes fronts at their times: a story pinned from or until an instant, a front that is scheduled. The process that syncs writes the time that
- * has come as an entry; in a cluster it comes to every node through the content log. It looks at the clock when a time has come, and after
- * every write.
+ * Changes fronts at their times: a story pinned from or until an instant, a front that is scheduled. The process that syncs writes the time
+ * that has come as an entry; in a cluster it comes to every node through the content log. It checks the clock at each scheduled time, and
+ * after every write.
  */
 import { instantAt } from '../../lib/instants.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -26,9 +26,12 @@ export interface FrontClock {
   stop(): void;
 }
 
-/** Longest wait, so that a clock that is set and a machine that has slept delay nothing for long. */
+/** Longest wait, so that a changed clock or a sleeping machine causes no long delay. */
 const longestWaitMs = 30_000;
-/** Wait while a time has come and this process can't write it: another one syncs, or the content log is away. */
+/**
+ * Wait after a scheduled time has come that this process can't write, because another one syncs or the content log is
+ * unavailable.
+ */
 const retryMs = 2000;
 
 export function createFrontClock({ store, write, log, now, leads = () => true }: FrontClockOptions): FrontClock {

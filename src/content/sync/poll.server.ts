@@ -29,15 +29,15 @@ const mostMissing = 200;
 interface PollCursor {
   /** The newest change so far, never later than WordPress's clock at that time. */
   readonly high: string;
-  /** When that was by our clock, epoch milliseconds. */
+  /** Our clock when `high` was found, epoch milliseconds. */
   readonly at?: number;
 }
 
 /**
  * The instant, by WordPress's clock, from which a poll looks for changes.
  *
- * The clock that stamps documents may be wrong, and may be corrected in either direction, so the newest stamp is not enough: changes
- * since the last poll have later stamps than the time that the present clock would have shown then.
+ * The clock that dates documents may be wrong, and may be corrected in either direction, so the newest date is not enough: changes
+ * since the last poll are dated after the last poll's time by WordPress's present clock.
  *
  * @param began our clock
  * @param present WordPress's clock
@@ -112,7 +112,7 @@ function differs(poll: PollContext, type: DocumentType, { id, modified_gmt, slug
   if (row.modified !== modified_gmt || (slug && canonicalSlug(slug) !== row.slug)) return true;
   // A document that was fetched within the second of its modification may have been modified again in that second.
   const [second, at] = [Math.floor(Date.parse(modified_gmt) / 1000), Number(row.fetched_clock)];
-  // A date far in the future says nothing about the second in which it was written.
+  // If the date is far in the future, it can't show that the document was fetched in the second of its modification.
   return at > 0 && at <= second && second - at <= overlapSeconds;
 }
 

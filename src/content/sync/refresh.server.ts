@@ -37,7 +37,7 @@ export interface Refresh {
   documents(type: DocumentType, ids: readonly number[]): Promise<void>;
   sections(options?: GetOptions): Promise<Applied>;
   menus(options?: GetOptions): Promise<Applied>;
-  /** The alert on every page; a plugin that knows of none leaves everything as it is. */
+  /** Fetches the alert on every page; without the alert feature in the plugin nothing changes. */
   alert(options?: GetOptions): Promise<Applied>;
 }
 
@@ -100,8 +100,8 @@ function returningStories({ store }: RefreshState, type: DocumentType, raws: rea
 }
 
 /**
- * Fetches the comments of stories that came back: WordPress withdraws them with their story and brings them back with it, and says nothing
- * about either. Where they can't be read, the sync finds them when it reads all comments again.
+ * Fetches the comments of stories that are published again: WordPress withdraws and restores comments with their story without a webhook.
+ * If they can't be read, the sync finds them when it reads all comments again.
  */
 async function bringComments(state: RefreshState, stories: readonly number[], options?: GetOptions): Promise<void> {
   for (const post of stories) {
@@ -170,7 +170,7 @@ async function sections(state: RefreshState, options: GetOptions | undefined): P
   ]);
 }
 
-/** Ends the rejections of what can be read now. @param rejected ids of what can't be read */
+/** Ends the rejections of documents that can be read now. @param rejected ids of what can't be read */
 const rejectionEnds = ({ store }: SyncContext, type: string, rejected: readonly number[] = []): ContentEntry[] =>
   store
     .prepare('SELECT id FROM rejected WHERE type = ?')
@@ -222,7 +222,7 @@ async function menus(state: RefreshState, options: GetOptions | undefined): Prom
     const shown = entries.flatMap(({ url }, index) => {
       const target = linkTarget(url, addresses, `${state.client.url}/`);
       const title = titles[index] ?? '';
-      // A draft, or what WordPress alone has: readers can't follow a link to it.
+      // A draft, or a page that only WordPress has: readers can't follow a link to it.
       const isElsewhere = target?.kind === 'wordpress' && !target.href.startsWith('/') && !isPublic;
       return target && target.kind !== 'anchor' && title !== '' && !isElsewhere ? [{ title, href: target.href }] : [];
     });

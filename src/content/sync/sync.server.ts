@@ -20,7 +20,9 @@ import { createRefresh, type Refresh, type SyncContext } from './refresh.server.
 
 /** Pages of a hundred ids that the slow walk reads between two polls. */
 const walkPages = 5;
-/** Pause between two full comparisons, in either direction of the clock: a clock that was set back must not delay the next one. */
+/**
+ * Pause between two full comparisons, compared as an absolute difference: a clock that was set back must not delay the next one.
+ */
 const comparisonRestMs = 300_000;
 const firstWaitMs = 1000;
 const longestWaitMs = 60_000;
@@ -53,7 +55,7 @@ interface SyncState extends SyncOptions {
   running: Promise<void>;
   /** Rounds never overlap: `syncNow` waits for the background's round, and the background for `syncNow`. */
   readonly withLock: WithLock;
-  /** Belongs to the current round and the wait after it; aborting it starts the next round at once. */
+  /** Aborts the wait after the current round; aborting it starts the next round at once. */
   rest: AbortController;
 }
 

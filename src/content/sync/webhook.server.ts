@@ -24,7 +24,7 @@ const logEveryMs = 60_000;
 export interface WebhookOptions extends Pick<SyncContext, 'store' | 'applier' | 'log' | 'now'> {
   readonly refresh: Refresh;
   readonly client: Pick<Client, 'url'>;
-  /** Runs the poll now: so many documents changed that they aren't named. */
+  /** Runs the poll now: the webhook says that many documents changed, without naming them. */
   readonly pollNow: () => void;
   readonly secret: string | undefined;
 }
@@ -190,7 +190,7 @@ async function processDelivery(options: WebhookOptions, delivery: string, hook: 
   const began = performance.now();
   try {
     const { refreshed } = await refreshNamed(options, hook);
-    // Recorded after it succeeded: a delivery that failed may come again.
+    // Recorded only after success: a delivery that failed may be sent again.
     store.prepare('INSERT OR REPLACE INTO deliveries VALUES (?, ?)').run(delivery, now());
     const ms = Math.round(performance.now() - began);
     log.info({ event, type, id, ms }, 'content: webhook processed');
@@ -228,7 +228,9 @@ async function refreshNamed(
   return { ...applied, refreshed: [...new Set([...applied.refreshed, ...former.refreshed])] };
 }
 
-/** What was made of these files is made again, or refused. @param wordpress the address of WordPress */
+/**
+ * The entry that makes the site process changed media files again, or refuse them. @param wordpress the address of WordPress
+ */
 function changedFilesEntry(addresses: readonly string[], wordpress: string): ContentEntry {
   const tags = fileTags(addresses, new URL(wordpress).host);
   return { kind: 'meta', key: 'changed-files', value: '', tags: tags.length > 0 ? tags : [tag.pictures] };

@@ -46,7 +46,7 @@ async function withdrawMissed(state: MissedState, seconds: number, signal: Abort
     try {
       const askedAt = state.client.nextTime();
       const entry = await withdrawalOf(state, group[0], signal);
-      // What the log has changed meanwhile is asked for again, if this node is still cut off.
+      // Meanwhile the log changed it; it is checked again if this node is still cut off.
       if (entry === 'changed') continue;
       if (entry && !aheadOf(state.store, entry)) withdrawn++;
       if (entry) state.applier.applyAhead(entry, askedAt);
@@ -60,7 +60,7 @@ async function withdrawMissed(state: MissedState, seconds: number, signal: Abort
   return withdrawn;
 }
 
-/** Changes by what is asked for, withdrawals first; all sections are one answer. */
+/** Groups changes by the request that they need, withdrawals first; all sections are one request. */
 function grouped(changes: readonly Change[]): [Change, ...Change[]][] {
   const groups = new Map<string, [Change, ...Change[]]>();
   const order = ({ event }: Change): number => (withdrawingEvents.has(event) ? 0 : 1);
@@ -91,7 +91,7 @@ async function withdrawalOf(state: MissedState, { type, id }: Change, signal: Ab
   return timeOf(store, type, id)?.at === known.at ? entry : 'changed';
 }
 
-/** The time of the stored version, also of one that this node has withdrawn itself. */
+/** The time of the stored version, even if this node has withdrawn that version itself. */
 const timeOf = (store: ContentStore, type: DocumentType, id: number): Fetched | null =>
   fetchedOf(store, type, id) ??
   aheadOf(store, { kind: 'withdrawal', type, id, fetched: { at: 0, clock: 0 } })?.fetched ??
@@ -115,8 +115,8 @@ async function commentWithdrawal(
 }
 
 /**
- * The sections without those that WordPress has deleted or taken out of the navigation. A section that makes its stories paid stays until the
- * log has the change: the log also has the stories that were moved to another section, and until then they would be free.
+ * The sections without those that WordPress has deleted or taken out of the navigation. A section that makes its stories paid stays until
+ * the log has the change, together with the stories' new sections: without it the stories would be free until then.
  */
 async function sectionsWithdrawal(state: MissedState, signal: AbortSignal): Promise<Outcome> {
   const before = storedSections(state.store);
@@ -124,7 +124,7 @@ async function sectionsWithdrawal(state: MissedState, signal: AbortSignal): Prom
   const shown = new Set(
     raws.flatMap((raw) => {
       const parsed = wire.category.safeParse(raw);
-      // What can't be read stays as it is.
+      // A section that can't be read stays unchanged.
       if (!parsed.success) return [idIn(raw)];
       return navigationPosition(parsed.data) === null ? [] : [parsed.data.id];
     }),
@@ -133,7 +133,7 @@ async function sectionsWithdrawal(state: MissedState, signal: AbortSignal): Prom
   const gone = before.filter((each) => each.position !== null && !shown.has(each.id) && isRemovable(each));
   const sections = before.filter((section) => !gone.includes(section));
   const ahead = aheadOf(state.store, { kind: 'sections', sections });
-  // What this node has removed before is removed once more, by a later answer.
+  // Sections that this node has already removed ahead of the log are removed again with the time of the later answer.
   const earlier = ahead?.kind === 'sections' ? (ahead.removed ?? []).filter((id) => !shown.has(id)) : [];
   const removed = [...new Set([...earlier, ...gone.map(({ id }) => id)])];
   return removed.length > 0 ? { kind: 'sections', sections, removed, fetched } : null;

@@ -284,7 +284,7 @@ function judge(wp: ClientState, target: string, response: Response, body: string
   return { ok: true, url: target, data, fetched: { at, clock }, total: Number.isFinite(total) ? total : null };
 }
 
-/** What the log shows of an answer that can't be read: its first words in one line. */
+/** The start of an unreadable response in one line, for the log. */
 const startOf = (body: string): string => body.slice(0, 1000).replace(/\s+/gu, ' ').slice(0, 80);
 
 async function answersByQuery(wp: ClientState, path: string): Promise<boolean> {

@@ -163,7 +163,7 @@ const skewSeconds = 300;
 const untrusted =
   /\b(?:UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(?:_LOCALLY)?|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT)\b/u;
 
-/** Why the plugin's status could not be read. `null`: the failure itself says everything that is known. */
+/** Why the plugin's status could not be read. `null`: the failure itself says enough. */
 export function problemOfFailure(failure: Failure, signsIn: boolean): WordPressProblem | null {
   const { status, code, message } = failure;
   if (untrusted.test(message)) {
@@ -216,7 +216,7 @@ export const plainPermalinks: WordPressProblem = {
   message: 'WordPress has plain permalinks and therefore no /wp-json/: choose "Post name" under Settings → Permalinks',
 };
 
-/** Problems although WordPress responds. */
+/** Problems that the plugin reports although WordPress responds. */
 export function problemsOfStatus(
   status: Status,
   client: Pick<Client, 'signsIn' | 'clock' | 'url'>,

@@ -1,13 +1,16 @@
-/** A front as WordPress sends it (docs/content-api.md). A slot that can't be read is left out: a page isn't held back for it. */
+/**
+ * A front as WordPress sends it (docs/content-api.md). A slot that can't be read is left out, so that the rest of the page is
+ * shown.
+ */
 import { z } from 'zod';
 import { isPackagePlace, type PackagePlace, sectionOfFront, slotKinds } from '../../lib/fronts/model.ts';
 import { image, post } from './post.ts';
 import { id, idOf, instant, instantOf, isNone, isObject, members, reading, text } from './values.ts';
 
-/** Most slots of a front, and headlines of a package. The plugin allows the same; this is for what comes from elsewhere. */
+/** Most slots of a front, and headlines of a package. The plugin has the same limits; these are for content from elsewhere. */
 const most = { slots: 60, related: 12 };
 
-/** A slot whose time can't be read must not be shown at all times. */
+/** A slot with an unreadable time limit is left out: otherwise it would be shown without a limit. */
 const limit = reading('null or a UTC date and time', (value) => {
   if (isNone(value)) return { value: null as string | null };
   const known = instantOf(value);
@@ -15,7 +18,7 @@ const limit = reading('null or a UTC date and time', (value) => {
 }).optional();
 
 export interface WireRelated {
-  /** `null` for an address. */
+  /** Id of a story; `null` for an address. */
   readonly story: number | null;
   readonly url: string;
   readonly title: string;
@@ -36,7 +39,7 @@ const slot = z.object({
   picture: image.optional(),
   from: limit,
   until: limit,
-  // One that isn't known is left out, and the package stands where packages usually do.
+  // An unknown place is left out, and the package is shown where packages usually are.
   after: reading('a place', (value) => ({
     value: isPackagePlace(value) ? value : (null as PackagePlace | null),
   })).optional(),
@@ -64,7 +67,7 @@ const plan = z.object({ slots, next: z.object({ at: instant, slots }).nullish() 
 
 export type WirePlan = z.infer<typeof plan>;
 
-/** The slug says which page it is of. */
+/** The slug says which page the front belongs to. */
 export const front = z.object({
   ...post,
   slug: z.string().refine((slug) => sectionOfFront(slug) !== undefined, { error: 'expected home or section-<id>' }),

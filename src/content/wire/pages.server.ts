@@ -1,7 +1,7 @@
 /**
- * Pages of WordPress's lists. A page begins after the key of the last document of the page before: the field that orders the list, and
- * the id where that is equal. WordPress answers the last page as fast as the first one, and a document that comes or goes meanwhile
- * neither hides nor repeats another. A plugin without `after_key` ignores it; then pages go by offset.
+ * Pages of WordPress's lists. A page starts after the key of the previous page's last document: the field that orders the list, and
+ * the id where that field is equal. The last page is then as fast as the first one, and a document that is added or removed meanwhile
+ * neither hides nor repeats another. Older plugins ignore `after_key`; then pages are requested by offset.
  */
 import type { Logger } from '../../lib/logging.ts';
 import type { ListKey } from '../store/content-store.server.ts';
@@ -11,10 +11,10 @@ import { fetchList, type ListAnswer } from './fetch.server.ts';
 /** A list of WordPress in one order. */
 export interface List {
   readonly path: string;
-  /** The field that orders it; documents in which it is equal are ordered by their ids. */
+  /** The field that orders the list; documents with equal values are ordered by id. */
   readonly orderby: 'id' | 'date' | 'date_gmt' | 'modified';
   readonly order: 'asc' | 'desc';
-  /** Further parameters. `_fields` gets the field that orders, if it lacks it: without it no document would have a key. */
+  /** Further parameters. The ordering field is added to `_fields` if it is missing: documents need it for their keys. */
   readonly query?: Query;
 }
 
@@ -27,9 +27,9 @@ function queryOf({ orderby, order, query }: List, size: number): Query {
 
 /** Where a page begins. */
 export interface Position {
-  /** Documents before it, as far as it is known: some may have come or gone. */
+  /** Number of documents before this position, as far as it is known: some may have been added or removed. */
   readonly offset: number;
-  /** The last document before it; `null` at the beginning, and where that document has no readable key. */
+  /** The key of the last document before this position; `null` at the beginning, and if that document has no readable key. */
   readonly key: ListKey | null;
 }
 
@@ -63,11 +63,12 @@ const areInOrder = ({ order }: List, keys: readonly ListKey[]): boolean =>
     return !before || (order === 'asc' ? isBelow(before, key) : isBelow(key, before));
   });
 
-/** Documents that a page may pass in search of one that isn't left out. */
+/** Most documents that a page may skip in search of one that is readable. */
 const mostLeftOut = 5000;
 
 /**
- * Reads a page, and further until a document with a key comes: WordPress counts comments on a story that isn't public, but leaves them out.
+ * Reads a page, and continues until a document with a key appears: WordPress counts comments on stories that aren't public, but leaves them
+ * out.
  *
  * @param before documents that WordPress counts although they are before the page
  * @returns `passed`: documents of the list that the page covers
@@ -111,7 +112,7 @@ export async function fetchPage(
     const keys = keysOf(list, items);
     if (areInOrder(list, [key, ...keys])) {
       const next = { offset: offset + passed, key: keys.at(-1) ?? null };
-      // WordPress counts what follows the key.
+      // The total counts only what follows the key.
       return { items, answer, next, ended, total: answer.total === null ? null : offset + answer.total };
     }
     client.pagesByKey = false;

@@ -73,10 +73,10 @@ function personOf(value: unknown): { value: WireAuthor | null } | null {
   return { value: { id: found, details: { name, slug, excerpt, image: portrait?.value ?? null } } };
 }
 
-/** Most authors or contributors of a document. The plugin allows fewer; this is for what comes from elsewhere. */
+/** Most authors or contributors of a document. The plugin allows fewer; this limit is for content from elsewhere. */
 const mostPeople = 50;
 
-/** Those that can be read, each once: a story isn't held back for an odd one among several. */
+/** The people that can be read, each once: one invalid person doesn't reject the story. */
 const peopleIn = (values: readonly unknown[]): WireAuthor[] => {
   const read = values.slice(0, mostPeople).map((each) => personOf(each)?.value ?? null);
   return read.filter(

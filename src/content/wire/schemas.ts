@@ -58,7 +58,7 @@ export interface WireCorrection {
   readonly text: string;
 }
 
-/** Older plugins have no `corrections`. A note that can't be read is left out: a story isn't held back for it. */
+/** Older plugins have no `corrections`. An unreadable note is left out, and doesn't reject the story. */
 const corrections = reading('a list of notes with kind, date and text', (value) => ({
   value: members(value)
     .map(noteOf)
@@ -91,7 +91,7 @@ const chapterOf = (value: unknown): { start: number; title: string } | null => {
   return typeof start === 'number' && Number.isSafeInteger(start) && start >= 0 ? { start, title: value.title } : null;
 };
 
-/** Older plugins have no `sound`. A sound or a chapter that can't be read is left out: a story isn't held back for it. */
+/** Older plugins have no `sound`. An unreadable sound or chapter is left out, and doesn't reject the story. */
 const sound = z.unknown().transform((value): WireSound | null => {
   const parsed = soundObject.safeParse(value);
   if (!parsed.success) return null;
@@ -115,7 +115,7 @@ export interface WireTest {
   readonly id: string;
   readonly state: 'running' | 'won';
   readonly started: string;
-  /** Beside the story's own headline; of a test that was won, the winner. */
+  /** The headlines beside the story's own; for a finished test, only the winner. */
   readonly others: readonly { readonly headline: string; readonly image: WireImage | null }[];
 }
 
@@ -135,7 +135,7 @@ const testOf = (value: unknown): WireTest | null => {
   return state && started !== null && fits ? { id: value.id, state, started, others: known } : null;
 };
 
-/** Older plugins have no `headline_test`. One that can't be read is left out: a story isn't held back for it. */
+/** Older plugins have no `headline_test`. An unreadable test is left out, and doesn't reject the story. */
 const headlineTest = z.unknown().transform(testOf);
 
 export const article = z.object({
@@ -220,7 +220,7 @@ export const category = z.object({
       home_count: optionalNumber.optional(),
       color: text.optional(),
       show_in_media: flag.optional(),
-      // Older plugins don't say which slugs a category had.
+      // Former slugs; older plugins don't send them.
       former_slugs: z.array(z.string()).catch([]).optional(),
     })
     .nullish(),
@@ -315,7 +315,7 @@ export const webhook = z.object({
     'alerts',
     // Files of the media library.
     'media',
-    // A question of the plugin, never a change.
+    // Only asks for the site's counts of a headline test; nothing changed.
     'headline-tests',
     'comments',
     'site',
@@ -325,6 +325,6 @@ export const webhook = z.object({
   previous_slug: z.string().nullish(),
   status: z.string().nullish(),
   modified: z.string().nullish(),
-  /** Of `media`: addresses at which the files were or are. Without any, many changed that aren't named. */
+  /** For `media`: current and former addresses of the changed files. If empty, many files changed that aren't named. */
   addresses: z.array(z.string()).max(200).nullish(),
 });

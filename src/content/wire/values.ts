@@ -115,7 +115,7 @@ export const instant = reading('a UTC date and time', (value) => {
   return result === null ? null : { value: result };
 });
 
-/** A text that says something, or `null`. */
+/** A nonblank text, or `null`. */
 export const textIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
 /** Members of a list, of an object with numbered keys (PHP lists with gaps), or the single value itself. */

@@ -1,12 +1,12 @@
 /**
- * The content as pages see it: plain text where text is meant, sanitized HTML where markup is meant, UTC instants as ISO 8601 strings
- * ending in `Z`, and nothing of WordPress's wire format.
+ * The content as pages see it: plain text, sanitized HTML in `…Html` fields, UTC instants as ISO 8601 strings ending in `Z`, and
+ * nothing of WordPress's wire format.
  *
  * Everything here has been through `ingest` (sanitized once, on the way into the content store); pages may print `…Html`
  * fields with `set:html` and must print every other field as text.
  */
 
-/** A picture with what it needs to take its place without moving anything. */
+/** A picture with the dimensions that reserve its space. */
 export interface Picture {
   /** Absolute address of the original; pages never link it directly but through `imageUrl` (src/lib/images/url.ts). */
   readonly url: string;
@@ -29,7 +29,7 @@ export type RestrictedLevel = Exclude<AccessLevel, 'default' | 'free'>;
 export const strictness = (level: AccessLevel): number => accessLevels.indexOf(level);
 
 export interface Section {
-  /** WordPress term id; `0` while WordPress has not said. */
+  /** WordPress term id; `0` until WordPress has reported it. */
   readonly id: number;
   readonly slug: string;
   readonly name: string;
@@ -40,7 +40,7 @@ export interface Section {
   readonly color: 'default' | 'red';
 }
 
-/** A section's color as an attribute. The usual one has no rules in the styles, and stood in the front page two dozen times. */
+/** A section's color as an attribute. The usual color needs no attribute, which would be in the front page two dozen times. */
 export const colorMark = (color: Section['color']): 'red' | undefined => (color === 'default' ? undefined : color);
 
 export interface AuthorRef {
@@ -53,7 +53,7 @@ export interface Author extends AuthorRef {
   /** Plain text. */
   readonly excerpt: string;
   readonly image: Picture | null;
-  /** Such as "Economics editor"; plain text. */
+  /** For example "Economics editor"; plain text. */
   readonly role?: string | undefined;
 }
 
@@ -73,15 +73,15 @@ export interface Byline<Person extends AuthorRef = AuthorRef> {
   readonly agency: Agency | null;
 }
 
-/** Headlines of a story for its cards, beside its own, and pictures for them (lib/headline-tests). */
+/** Headlines for a story's cards in addition to its own, and pictures for them (lib/headline-tests). */
 export interface HeadlineTest {
-  /** Of this test: another one for other headlines. */
+  /** Id of this test; a test with other headlines has another id. */
   readonly id: string;
   /** `won`: the test is over, and every card shows the one headline in `others`. */
   readonly state: 'running' | 'won';
   /** UTC. */
   readonly started: string;
-  /** The headlines beside the story's own, plain text; `image` is `null` where the story's own picture stays. */
+  /** The headlines in addition to the story's own, plain text; `image` is `null` if the story's own picture stays. */
   readonly others: readonly { readonly title: string; readonly image: Picture | null }[];
 }
 
@@ -139,14 +139,14 @@ export interface LiveEntry {
   readonly author: AuthorRef | null;
   readonly date: string;
   readonly modified: string;
-  /** Stands above the others. */
+  /** Shown above the others. */
   readonly pinned: boolean;
   readonly keyEvent: boolean;
   /** Changes with everything that the entry shows. */
   readonly version: string;
 }
 
-/** What the event stream of a live story needs to know of it. */
+/** What the event stream of a live story needs to know about it. */
 export interface LiveStory {
   readonly id: number;
   /** Path of its page. */
@@ -156,7 +156,7 @@ export interface LiveStory {
   readonly state: string;
 }
 
-/** What of a note decides whether a reader is notified. */
+/** The parts of a note that decide whether a reader is notified. */
 export type CorrectionMark = Pick<Correction, 'kind' | 'date'>;
 
 /** A note with the story that it belongs to. */
@@ -164,7 +164,7 @@ export interface CorrectedStory extends Correction {
   readonly card: Card;
 }
 
-/** A place in an audio file that has a name. */
+/** A named position in an audio file. */
 export interface Chapter {
   /** Whole seconds from the beginning. */
   readonly start: number;
@@ -174,7 +174,7 @@ export interface Chapter {
 
 /** The audio file of a story. On a restricted story, all but its title and its length is paid content. */
 export interface Sound {
-  /** Plain text; `''` where the story's own title is the title. */
+  /** Plain text; `''`: the story's own title is used. */
   readonly title: string;
   /** Address of the file; `''` while WordPress withholds it because the site has no credentials. */
   readonly url: string;
@@ -184,7 +184,7 @@ export interface Sound {
   readonly bytes: number;
   /** Length in seconds; 0 while WordPress doesn't say. */
   readonly seconds: number;
-  /** In the order of their times. */
+  /** Sorted by time. */
   readonly chapters: readonly Chapter[];
   /** Plain text or WebVTT; `''` when there is none. */
   readonly transcript: string;
@@ -192,7 +192,7 @@ export interface Sound {
   readonly podcastId: number | null;
 }
 
-/** A document with a text and a page of its own. */
+/** A document with text and its own page. */
 interface Written {
   readonly id: number;
   readonly slug: string;
@@ -209,14 +209,14 @@ export interface Podcast extends Written {
   readonly details: PodcastDetails;
 }
 
-/** What podcast directories ask for. */
+/** Fields that podcast directories require. */
 export interface PodcastDetails {
-  /** UUID that never changes; `''` while WordPress has given none. */
+  /** UUID that never changes; `''` until WordPress has assigned one. */
   readonly guid: string;
   /** Language code; `''` for the newspaper's. */
   readonly language: string;
   readonly author: string;
-  /** Of the owner; `''` when there is none. */
+  /** Email address of the owner; `''` if there is none. */
   readonly email: string;
   /** Category of the directories, and a subcategory if there is one. */
   readonly category: readonly string[];
@@ -244,7 +244,7 @@ export interface Article extends Omit<Card, 'byline'> {
   readonly byline: Byline<Author>;
   /** Every section it belongs to, in navigation order. */
   readonly sections: readonly Section[];
-  /** The whole body, sanitized HTML. */
+  /** The full body, sanitized HTML. */
   readonly bodyHtml: string;
   /** The part of the body that anyone may read when the rest is for registered readers or subscribers. */
   readonly openingHtml: string;
@@ -253,7 +253,7 @@ export interface Article extends Omit<Card, 'byline'> {
   /** Newest first. */
   readonly corrections: readonly Correction[];
   readonly sound: Sound | null;
-  /** The series that its sound belongs to. */
+  /** The series of its sound. */
   readonly podcast: Podcast | null;
   /** `null` for a story that was never covered live. */
   readonly live: LiveCoverage | null;
@@ -303,7 +303,7 @@ export interface Comment {
   readonly contentHtml: string;
   readonly status: 'approved' | 'hold';
   readonly date: string;
-  /** Replies to a top-level comment; `recent` holds the newest three, oldest of them first. */
+  /** Replies to a top-level comment; `recent` has the newest three, in chronological order. */
   readonly replies: { readonly total: number; readonly recent: readonly Comment[] };
 }
 

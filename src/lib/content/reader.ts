@@ -1,4 +1,4 @@
-/** What pages may ask of the content store, with filters and results. */
+/** The interface through which pages read the content store, with filters and results. */
 import type { Alert } from '../alerts/model.ts';
 import type { FrontSlot, Placed } from '../fronts/model.ts';
 import type {
@@ -22,16 +22,16 @@ import type {
   Video,
 } from './model.ts';
 
-/** Which entries of a story: in the order of time, those that stand above the others, or the key events. */
+/** Which entries of a story: all in order of time, the pinned ones, or the key events. */
 export type LiveList = 'story' | 'pinned' | 'key';
 
-/** Newest first, oldest first, or those with the most replies first, and the newest of them before others. */
+/** Newest first, oldest first, or most replies first (newest first among equals). */
 export type CommentOrder = 'desc' | 'asc' | 'replies';
 
 /** One page of a longer list. */
 export interface Slice<T> {
   readonly items: readonly T[];
-  /** How many there are in all, with the same filter. */
+  /** Total number with the same filter. */
   readonly total: number;
 }
 
@@ -50,11 +50,11 @@ export interface ArticleFilter {
   readonly order?: 'asc' | 'desc';
 }
 
-/** What became of an address that has no published document. */
+/** What is known about an address without a published document. */
 export type SlugResolution =
-  /** It moved: answer 301 to this slug. */
+  /** The document moved: respond with 301 to this slug. */
   | { readonly kind: 'moved'; readonly slug: string }
-  /** It was withdrawn by the editors: answer 410. */
+  /** The editors withdrew it: respond with 410. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'unknown' };
 
@@ -76,12 +76,12 @@ export interface SearchFilter {
 }
 
 export interface FoundArticles extends Slice<SearchHit> {
-  /** Words that were looked for beside those that were typed, because too little was found with these. */
+  /** Words searched for in addition to the typed ones, because those found too little. */
   readonly instead: readonly string[];
 }
 
 /**
- * Everything pages may ask of the content store. Synchronous: the content store is a local file.
+ * All reads of the content store by pages. Synchronous, because the content store is a local file.
  *
  * One reader is made for each request (`Astro.locals.content`); it records the tags of what it returned, so that a page
  * carries exactly the tags of what it shows (docs/decisions/0002).
@@ -89,23 +89,23 @@ export interface FoundArticles extends Slice<SearchHit> {
 export interface ContentReader {
   /** Tags of everything read so far through this reader, e.g. `article:12`, `card:12`, `section:politics`. */
   readonly tags: ReadonlySet<string>;
-  /** Notes the tag of something that a page shows and that is not in the content store, such as prices. */
+  /** Adds the tag of something that a page shows and that isn't in the content store, such as prices. */
   note(tag: string): void;
   /** `ready` is false until a first edition has been synced; pages then answer 503 with Retry-After. */
   edition(): { readonly ready: boolean; readonly syncedAt: string | null };
   /** In navigation order. Tags: `navigation`. */
   sections(): readonly Section[];
   section(slug: string): Section | null;
-  /** The section that had a slug which no category has now. Tags: `navigation`. */
+  /** The section that had this former slug, if no category has the slug now. Tags: `navigation`. */
   formerSection(slug: string): Section | null;
-  /** Menu that editors keep in WordPress, empty when they keep none. Tags: `navigation`. */
+  /** A menu that editors maintain in WordPress, empty if there is none. Tags: `navigation`. */
   menu(location: 'footer'): readonly MenuItem[];
   article(slug: string): Article | null;
-  /** Tags: one per card, plus the list's own (`section:…`, `author:…`, `latest`; none for `ids`). */
+  /** Tags: one per card, plus the list's tag (`section:…`, `author:…`, `latest`; none for `ids`). */
   articles(filter: ArticleFilter): Slice<Card>;
   /**
-   * What stands beside a film in the list of all: those before it, and where there are too few the nearest after it. Unlike
-   * `videos` it does not change with every film that comes. Tags: one per film, and `beside:…`.
+   * The neighbors of a film in the list of all films: those before it, and if these are too few, the nearest after it. Unlike
+   * `videos`, this doesn't change with every new film. Tags: one per film, and `beside:…`.
    */
   besideVideo(video: Video, limit: number): readonly Video[];
   /** The same for a crossword. */
@@ -131,7 +131,7 @@ export interface ContentReader {
   episodes(podcastId: number, filter: { readonly offset?: number; readonly limit?: number }): Slice<Episode>;
   /** The story with this id and its sound. */
   episode(articleId: number): Episode | null;
-  /** An audio file of a story: 0 is its sound, and the others are those of its text, from 1. */
+  /** An audio file of a story: 0 is the story's sound; from 1 on, the audio players in its text. */
   audio(articleId: number, number: number): StoryAudio | null;
   /** Entries of a story, newest first. Tags: `live:…`, and `entry:…` of each. */
   liveEntries(
@@ -173,14 +173,14 @@ export interface ContentReader {
       readonly order?: CommentOrder;
     },
   ): Slice<Comment>;
-  /** One approved comment by its number, with its newest replies where it is of the first level. Tags: `comments:{articleId}`. */
+  /** One approved comment by its id; a top-level comment with its newest replies. Tags: `comments:{articleId}`. */
   comment(id: number): Comment | null;
   /** Whether a document has this slug, without reading it. Tags: `slug:{type}:{slug}`. */
   exists(type: DocumentType, slug: string): boolean;
-  /** What to answer for a slug that has no document. */
+  /** How to respond to a slug without a document. */
   resolveSlug(type: DocumentType, slug: string): SlugResolution;
   /** Best first. An unknown section finds nothing. */
   search(query: string, filter?: SearchFilter): FoundArticles;
-  /** The same in a thread of its own, so that no page waits for it. @throws SearchBusy when too much is asked at once */
+  /** The same in a separate thread, so that no page waits for it. @throws SearchBusy if too many searches are waiting */
   searchAside(query: string, filter?: SearchFilter): Promise<FoundArticles>;
 }

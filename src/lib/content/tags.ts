@@ -12,11 +12,11 @@ export const tag = {
   video: (id: number): string => `video:${id}`,
   crossword: (id: number): string => `crossword:${id}`,
   page: (slug: string): string => `page:${slug}`,
-  /** Membership and order of a section's list. */
+  /** Which articles are in a section's list, and their order. */
   section: (slug: string): string => `section:${slug}`,
-  /** Membership and order of an author's list, which also has the stories to which the author contributed. */
+  /** Which stories are in an author's list, and their order; including stories to which the author contributed. */
   author: (id: number): string => `author:${id}`,
-  /** What stands beside a document in a list, see `content/store/lists.server.ts`. */
+  /** The neighbors of a document in a list, see `content/store/lists.server.ts`. */
   beside: (id: number): string => `beside:${id}`,
   /** An author's name and slug, as bylines show them. */
   byline: (id: number): string => `byline:${id}`,
@@ -24,7 +24,7 @@ export const tag = {
   profile: (id: number): string => `profile:${id}`,
   /** The approved comments under one article. */
   comments: (articleId: number): string => `comments:${articleId}`,
-  /** What an address without a document answers; lets a stored "not found" go when a document comes. */
+  /** The response for an address without a document; a cached "not found" is removed when a document appears. */
   slug: (type: DocumentType, slug: string): string => `slug:${type}:${slug}`,
   latest: 'latest',
   videos: 'videos',
@@ -34,7 +34,7 @@ export const tag = {
   topStories: 'top-stories',
   /** What editors have placed on a page. */
   front: (key: string): string => `front:${key}`,
-  /** The entries of a live story: which there are, and their order. */
+  /** Which entries a live story has, and their order. */
   live: (story: number): string => `live:${story}`,
   /** One entry of a live story. */
   entry: (id: number): string => `entry:${id}`,
@@ -46,12 +46,12 @@ export const tag = {
   alert: 'alert',
   /** A series itself: title, text, picture. */
   podcast: (id: number): string => `podcast:${id}`,
-  /** Membership, order and sound of the stories of a series. */
+  /** Which stories are in a series, their order, and their sound. */
   episodes: (podcastId: number): string => `episodes:${podcastId}`,
   podcasts: 'podcasts',
-  /** The file at the address of a picture, by the address's digest. No page carries it: pages show the address. */
+  /** The file at a picture's address, by the digest of the address. No page has this tag: a page shows only the address. */
   picture: (digest: string): string => `picture:${digest}`,
-  /** The files of many pictures at once, which aren't named. */
+  /** The files of many pictures at once, without naming them. */
   pictures: 'pictures',
   navigation: 'navigation',
   search: 'search',
@@ -59,7 +59,7 @@ export const tag = {
   prices: 'prices',
   /** The prices of the market ticker. */
   ticker: 'ticker',
-  /** What is read most, in a section or, with `''`, in the whole paper: renewed by the clock, not by readings. */
+  /** The most read stories of a section or, with `''`, of the whole paper: updated at intervals, not with each reading. */
   popular: (section: string): string => (section === '' ? 'popular' : `popular:${section}`),
   /** Everything. */
   site: 'site',
