@@ -38,7 +38,7 @@ import { type Encoding, nameOf, type PageRef, type Variant } from './store/store
 
 export interface PressOptions {
   readonly store: PageStore;
-  /** Bytes of pages in memory. */
+  /** Budget for pages in memory, bytes. */
   readonly memoryBytes: number;
   readonly render: Render;
   /** Pages that other nodes of a cluster have rendered. */
@@ -49,22 +49,22 @@ export interface PressOptions {
   readonly dictionary?: PageDictionary | null;
   /** The forms of pages with choices (default: as they are). */
   readonly choices?: Choices;
-  /** Compresses rendered pages (default: a thread of its own). */
+  /** Compresses rendered pages (default: a separate thread). */
   readonly encoder?: Encoder | undefined;
   readonly log: Logger;
   /** Wall clock, epoch milliseconds. */
   readonly now?: () => number;
-  /** Concurrent renders for changes (default 2), beside those for readers of missing pages. */
+  /** Concurrent renders for changes (default 2), in addition to those for readers of missing pages. */
   readonly concurrency?: number;
   /** Pages that are stored in one transaction (default 1); at most `concurrency`. */
   readonly storeTogether?: number;
-  /** Waits before a failed render is tried again: first and longest, milliseconds. */
+  /** First and longest wait before a failed render is tried again, milliseconds. */
   readonly retry?: RetryWaits;
   /** Order of importance, lowest first (default 100 for all); among equals the most read comes first. */
   readonly priority?: (ref: PageRef) => number;
   /**
-   * Pages that a change doesn't render: the first reader after the change waits for the render. Meant for pages that grow with
-   * the archive and are seldom read, so that a change costs the same however long the archive is.
+   * Pages that a change doesn't render: the first reader after the change waits for the render. Meant for rarely read pages
+   * whose number grows with the archive, so that the cost of a change doesn't depend on the size of the archive.
    */
   readonly onDemand?: (key: string) => boolean;
   /** The tag of every page. */
@@ -81,7 +81,7 @@ export interface Invalidation {
   readonly withdrawn?: Iterable<string>;
   /** For the operators' page, e.g. `article 12 updated`. */
   readonly reason?: string;
-  /** The other nodes of the cluster don't know of it: this node renders the pages by itself. */
+  /** The other nodes of the cluster don't know of the change, so this node renders the pages itself. */
   readonly unshared?: boolean;
 }
 
@@ -92,7 +92,7 @@ export interface PressStats {
   readonly counters: Readonly<Counters>;
   /** Pages that wait for a render or are being rendered. */
   readonly queue: number;
-  /** Pages that the store couldn't take. */
+  /** Pages that couldn't be written to the store. */
   readonly unwritten: number;
   readonly scheduled: number;
   readonly publishes: readonly Publish[];
@@ -114,14 +114,14 @@ export interface Press {
    * The response compressed with the shared dictionary, for a browser that has it.
    *
    * @param available the browser's `Available-Dictionary`
-   * @returns `null`: use {@link encoded}; a promise: it is being compressed: call this again when it resolves, and use {@link encoded} if it
-   * still is
+   * @returns `null`: use {@link encoded}; a promise: the page is being compressed; call this again when it resolves, and use {@link
+   *   encoded} if it returns a promise again
    */
   withDictionary(page: CachedPage, available: string, coding: DictionaryCoding): WithDictionary;
-  /** Shows an insertion on every page that has a place for it, from the return on; `null` ends it. */
+  /** From its return on, shows an insertion on every page that has a place for it; `null` removes it. */
   insert(insertion: Insertion | null): void;
   /**
-   * A page as a reader gets it: with the insertion, if there is one, and in the form that the reader's cookie chooses, if it has several.
+   * A page as a reader gets it: with the insertion, if there is one, and in the form for the reader's cookie, if it has several.
    *
    * @param cookie the header `Cookie`
    * @returns a promise while it is being compressed: look the page up again when it resolves
@@ -148,7 +148,7 @@ export interface Press {
 }
 
 const writeReadsEveryMs = 30_000;
-/** Addresses that are remembered not to exist. */
+/** Most addresses that are known not to exist. */
 const mostMissing = 250;
 
 interface PressState {
@@ -286,7 +286,7 @@ function createState(given: PressOptions, encode: Encoder['encode']): PressState
   return { now, onEvent: options.onEvent, store, stats, changes, lru, cache, scheduler, missing };
 }
 
-/** Once a second: changes that are due, and what the store couldn't take before. */
+/** Once a second: applies scheduled changes that are due, and writes what the store couldn't accept before. */
 function startTick(cache: PageCache, timed: TimedChanges): NodeJS.Timeout {
   let readsWrittenAt = performance.now();
   return setInterval(() => {
@@ -371,14 +371,14 @@ function sizeOf(store: PageStore, log: Logger): StoreSize | null {
 
 export interface Invalidated {
   readonly refreshed: readonly Refreshed[];
-  /** Pages whose bytes came out the same. */
+  /** Rendered pages whose bytes didn't change. */
   readonly unchanged: number;
   /** Pages that stay as they were and are tried again. */
   readonly failed: number;
   readonly ms: number;
 }
 
-/** Refreshed pages that the statistics keep of each publish. */
+/** Most refreshed pages in the statistics of a publish. */
 const keptPages = 20;
 
 /** @param minChange number of the change that the renders must have seen */

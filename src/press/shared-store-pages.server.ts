@@ -1,6 +1,6 @@
 /**
- * The pages of a page store that another process writes: served from this process's memory, read from the store on a miss. That process
- * says which pages it has replaced; a page that isn't here, or may be outdated, is asked of it.
+ * The pages of a store that another process writes: served from this process's memory, and read from the store on a miss. The writing
+ * process reports replaced pages; pages that aren't here or may be outdated are requested from it.
  */
 
 import type { Logger } from '../lib/logging.ts';
@@ -22,7 +22,7 @@ export interface SharedStoreOptions {
   readonly memoryBytes: number;
   readonly headersOf: HeadersOf;
   readonly dictionary: PageDictionary | null;
-  /** Compresses what is shown in the place of stored pages. */
+  /** Compresses changed forms of stored pages. */
   readonly encode: Encode;
   readonly choices?: Choices;
   readonly log: Logger;
@@ -31,11 +31,11 @@ export interface SharedStoreOptions {
 }
 
 export interface SharedStorePages extends Pick<Press, 'peekFull' | 'encoded' | 'withDictionary' | 'insert' | 'shown'> {
-  /** A current page; `undefined`: ask the process that writes the store. */
+  /** A current page; `undefined`: request it from the process that writes the store. */
   peek(key: string, variant: Variant): CachedPage | undefined;
   /** Forgets pages that were replaced. */
   forget(names: readonly string[]): void;
-  /** Hands over the reads. */
+  /** Passes on the reads. */
   flushReads(): void;
   close(): void;
 }

@@ -38,7 +38,7 @@ export interface Counters {
   storeHits: number;
   /** Pages that had to be rendered while a reader waited. */
   misses: number;
-  /** Responses from the short-lived memory of addresses that don't exist. */
+  /** Responses for addresses that were recently found not to exist. */
   negativeHits: number;
   renders: number;
   /** Renders whose result was outdated before it could be stored. */

@@ -96,7 +96,7 @@ export async function until(condition: () => boolean, ms = 5000): Promise<void> 
 /** A promise with its handles. */
 export const deferred = (): PromiseWithResolvers<void> => Promise.withResolvers<void>();
 
-/** An invented page, for tests of the store. */
+/** A made-up page, for tests of the store. */
 export async function pageOf(
   key: string,
   text: string,
@@ -127,7 +127,7 @@ export async function pageOf(
 export interface Answered {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** As it came, perhaps compressed. */
+  /** The bytes as received, perhaps compressed. */
   readonly body: Buffer;
 }
 

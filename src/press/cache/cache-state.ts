@@ -1,4 +1,4 @@
-/** State of the page cache, and the parts of it that look-ups and changes share. */
+/** State of the page cache, and functions that look-ups and changes share. */
 import type { Logger } from '../../lib/logging.ts';
 import type { PageStore } from '../store/page-store.server.ts';
 import { StoreUnavailable } from '../store/sqlite-file.server.ts';
@@ -14,26 +14,26 @@ export interface CacheState {
   readonly changes: TagChanges;
   readonly headersOf: HeadersOf;
   readonly dictionary: PageDictionary | null;
-  /** The tag of every page. */
+  /** The tag that every page has. */
   readonly everything: string | null;
   readonly unwritten: UnwrittenPages;
   /** Names of pages whose row in the store must not be used: it is outdated, and couldn't be removed. */
   readonly unusable: Set<string>;
   /** Changes that the store couldn't record, in their order. */
   readonly unrecorded: { readonly tags: readonly string[]; readonly withdrawn: readonly string[] }[];
-  /** Reads that aren't in the store yet, by page name. */
+  /** Reads of pages that aren't written to the store yet, by page name. */
   readonly reads: Map<string, { readonly ref: PageRef; count: number }>;
-  /** Whether an unrecorded change also couldn't be looked up: then no row of the store may be used. */
+  /** Whether the store also failed to look up the pages of an unrecorded change: then no row of the store may be used. */
   blind: boolean;
   /** `foreignWrites` of the store at the last check. */
   foreignWrites: number;
   /** Called with the names of pages that readers of the store must look up again. */
   readonly onReplaced: (names: readonly string[] | 'all') => void;
-  /** What {@link isStored} said last. */
+  /** The previous result of {@link isStored}. */
   wasStored: boolean;
 }
 
-/** Beyond this many pages with unwritten reads, they are written at once. */
+/** If there are more pages with unwritten reads than this, the reads are written at once. */
 const mostReads = 5000;
 
 export const nameOfRef = ({ key, variant }: PageRef): string => nameOf(key, variant);
@@ -45,7 +45,7 @@ export const isEverything = ({ everything }: CacheState, tags: readonly string[]
 export const isStored = ({ unwritten, unusable, unrecorded, blind }: CacheState): boolean =>
   unwritten.size + unusable.size + unrecorded.length === 0 && !blind;
 
-/** Tells of replaced pages, also when only {@link isStored} has changed. */
+/** Reports replaced pages, or a change of {@link isStored}. */
 export function reportReplaced(state: CacheState, names: readonly string[] | 'all'): void {
   const stored = isStored(state);
   if (names.length === 0 && stored === state.wasStored) return;
@@ -105,7 +105,7 @@ export interface TagChanges {
   note(tags: Iterable<string>, withdrawn: Iterable<string>, number: number | null): number;
   /** Adopts a number that another process wrote to the store. */
   reach(number: number): void;
-  /** What happened to any of these tags after change number `since`. */
+  /** Whether any of these tags has changed, or was withdrawn, after change number `since`. */
   after(tags: Iterable<string>, since: number): 'nothing' | 'changed' | 'withdrawn';
 }
 
@@ -116,8 +116,8 @@ interface Mark {
 
 /**
  * @param everything the tag of every page
- * @param limit most tags that are remembered; beyond it the oldest are forgotten, and the result of a render that began before that
- * isn't used
+ * @param limit most tags in memory; beyond that the oldest are dropped, and the results of renders that started before are
+ *   discarded
  */
 export function createTagChanges(everything: string | null, limit = 50_000): TagChanges {
   let latest = 0;
@@ -167,7 +167,7 @@ export function createTagChanges(everything: string | null, limit = 50_000): Tag
   };
 }
 
-/** A whole page that the disk store couldn't write, because the disk is full. */
+/** A complete page that couldn't be written to the disk store, because the disk is full. */
 export interface UnwrittenPage {
   readonly page: CachedPage;
   readonly bodies: Bodies;
@@ -218,7 +218,7 @@ export function createUnwrittenPages(budget: number): UnwrittenPages {
   };
 }
 
-/** Calls to the disk store: a store that can't be used is logged and never breaks a request. */
+/** Calls to the disk store: a failing store is logged and never breaks a request. */
 export interface StoreAccess {
   /** Runs `work`; `undefined` when the store can't be used at present. The value is wrapped, because it may be `undefined` itself. */
   attempt<T>(work: () => T): { readonly value: T } | undefined;

@@ -31,7 +31,7 @@ export interface EncodedResponse extends KeptBody {
   readonly headers: string[];
   /** The same for a 304. */
   readonly notModified: string[];
-  /** What a 304 has in place of a body. */
+  /** Replaces the body of a 304. */
   readonly noBody: KeptBody;
 }
 
@@ -43,7 +43,10 @@ export interface CachedPage {
   readonly page: StoredPage;
   /** Name of the full variant (stored-page.ts), if there is one. It is created once: V8 would hash a new string for each request. */
   readonly fullName: string | undefined;
-  /** The page's fields that a hit needs, copied: with many pages, every further object is a miss of the processor's cache. */
+  /**
+   * The page's fields that a hit needs, copied here: with many pages, following another reference costs a cache miss of the
+   * processor.
+   */
   readonly status: number;
   readonly build: string;
   /** Unix second of the rendering. */
@@ -52,39 +55,39 @@ export interface CachedPage {
   reads: number;
   /** Whether it was read since eviction last checked it. */
   visited: boolean;
-  /** Size in bytes, estimated upwards. */
+  /** Size in bytes, estimated generously. */
   bytes: number;
-  /** The LRU's epoch in which the store confirmed it; see `Lru.epoch`. */
+  /** The LRU's epoch in which the page was last compared with the store; see `Lru.epoch`. */
   epoch: number;
   /** Number of the latest change that it is known to show; infinite for a page that changes find by tag. */
   current: number;
-  /** The requested encodings; also the stored one if the store doesn't hold it. */
+  /** The encodings that were requested, and the stored one if the store doesn't have it. */
   readonly encoded: Record<Encoding, EncodedResponse | undefined>;
   /** Compressed with the shared dictionary, from the first request for it on. */
   dcb: WithDictionary | undefined;
   dcz: WithDictionary | undefined;
-  /** Whether it has places that readers see in different forms (insertions.server.ts); `undefined` before the first request for it. */
+  /** Whether it has places that readers see in different forms (insertions.server.ts); `undefined` until a request needs to know. */
   hasChoices: boolean | undefined;
-  /** What readers get in its place while there is an insertion, or of a page with choices: one for each group of readers. */
+  /** Shown instead of the page while there is an insertion; for a page with choices, one for each group of readers. */
   shown: ShownPage | ShownPage[] | undefined;
-  /** For what is shown in a page's place: that page, which is in the LRU. */
+  /** For a page that is shown instead of another: the original page, which is in the LRU. */
   readonly counted: CachedPage | undefined;
 }
 
-/** What is shown in the place of a page. */
+/** What is shown instead of a page. */
 export interface ShownPage {
   /** The insertion in it (insertions.server.ts); `null`: none. */
   readonly of: object | null;
-  /** The forms of its places; the same for groups that get the same bytes. */
+  /** Identifies the forms of its places; equal for groups that get the same bytes. */
   readonly forms: string;
-  /** `null`: the page as it is; a promise: it is being compressed. */
+  /** `null`: the original page; a promise: it is being compressed. */
   page: CachedPage | Promise<void> | null;
 }
 
 /** `null`: the page isn't sent that way; a promise: it is being compressed, and a reader should wait no longer than for this promise. */
 export type WithDictionary = EncodedResponse | null | Promise<void>;
 
-/** Objects, map slots and array headers of one cached page. */
+/** Estimated bytes of a cached page's objects, map slots and array headers. */
 const overhead = 1200;
 const cost = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length + 32, 0);
 
@@ -142,7 +145,7 @@ export type Load = (page: StoredPage, encoding: StoredEncoding) => Buffer | unde
 /** Whether a page is worth compressing: its bytes are then stored as brotli. */
 export const isCompressed = ({ etags }: StoredPage): boolean => etags.br !== undefined;
 
-/** The first wanted encoding; a page that isn't worth compressing is sent as it is. */
+/** The first accepted encoding; a page that isn't worth compressing is sent uncompressed. */
 export const chooseEncoding = (page: StoredPage, [first = 'identity']: readonly Encoding[]): Encoding =>
   isCompressed(page) ? first : 'identity';
 
@@ -156,7 +159,7 @@ export const storedBytes = ({ page, encoded }: CachedPage, load: Load): Buffer |
  * The response in one encoding, created at the first request for it. Nearly every browser asks for brotli, which is stored; gzip takes a
  * millisecond to make.
  *
- * @returns `undefined` when the bytes are gone: look the page up again
+ * @returns `undefined` if the bytes are gone: look the page up again
  */
 export function encodedIn(
   cached: CachedPage,
@@ -174,21 +177,21 @@ export function encodedIn(
   return response;
 }
 
-/** With the dictionary, bytes that stay above this share of those without it are not sent. */
+/** A page is sent with the dictionary only if that reduces its bytes to less than this share. */
 const worthwhile = 0.85;
 
-/** Whether browsers use the shared dictionary for a page: it is for documents, and a tiny body is sent as it is. */
+/** Whether the dictionary may be used for a page: it is only for HTML documents, and a tiny body isn't compressed. */
 const isForDictionary = (page: StoredPage): boolean =>
   page.status === 200 && isCompressed(page) && (page.headers['content-type'] ?? '').startsWith('text/html');
 
-/** Milliseconds until a page is tried again whose compression found too many waiting. */
+/** Milliseconds until a page is tried again after too many pages were waiting for compression. */
 const busyMs = 1000;
 
 /**
  * Starts compressing a page with the shared dictionary, at the first request for it: most pages are never requested by a browser that has
- * the dictionary. The response is then in the page's field of the coding.
+ * the dictionary. The response is then stored in the page's field for the coding.
  *
- * @param keep calls the function that it is given, and counts the bytes by which the page grows
+ * @param keep runs the given function, and counts the bytes by which the page grows
  */
 export function startWithDictionary(
   dictionary: PageDictionary,
@@ -203,7 +206,7 @@ export function startWithDictionary(
     return null;
   }
   const stored = storedBytes(cached, load);
-  // The store no longer has this rendering: the look-up for the usual encodings finds that out.
+  // This rendering is no longer stored; the look-up for the usual encodings will notice that.
   if (stored === undefined) return null;
   const most = stored.byteLength * worthwhile;
   const made = dictionary
@@ -212,7 +215,7 @@ export function startWithDictionary(
       cached[coding] = body.byteLength < most ? keep(() => respondIn(cached, coding, body, headersOf)) : null;
     })
     .catch((error: unknown) => {
-      // Another try would fail again, or, where too many wait, add to them.
+      // Another try would fail again or, if too many are waiting, add to the queue.
       cached[coding] = null;
       if (!(error instanceof PoolBusy)) return;
       setTimeout(() => {
@@ -254,7 +257,7 @@ function respondIn(
   always.push('vary', vary, 'etag', etag);
   const moving = ['age', '0', 'server-timing', ''];
   const headers = [...fixed, ...always];
-  // Checked once here; every response is then sent unchecked.
+  // Validated once here, so that responses need no validation.
   for (let at = 0; at < headers.length; at += 2) {
     validateHeaderName(headers[at] ?? '');
     validateHeaderValue(headers[at] ?? '', headers[at + 1] ?? '');
@@ -264,7 +267,7 @@ function respondIn(
   const notModified = [...always, ...moving];
   const noBody: KeptBody = { body: noBytes, whole: null };
   const response: EncodedResponse = { etag, body, whole: null, headers, notModified, noBody };
-  // The head of each status is in memory once the fast path has sent it.
+  // Once the fast path has sent a status, the response head for it stays in memory.
   const head = headers.reduce((sum, text) => sum + text.length + 2, 0);
   cached.bytes += body.byteLength + 2 * head + texts + 8 * (headers.length + notModified.length) + 300;
   return response;

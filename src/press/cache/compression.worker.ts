@@ -5,10 +5,10 @@ import { type CompressedPage, encode, type PageToCompress } from './compressor.s
 serveTasks(
   ({ body, contentType }: PageToCompress): CompressedPage => {
     const { bodies, etags } = encode(Buffer.from(body.buffer, body.byteOffset, body.byteLength), contentType);
-    // The body isn't sent back: the main thread still has it.
+    // The original body isn't sent back, because the main thread still has it.
     const compressed = Object.entries(bodies).filter(([encoding]) => encoding !== 'identity');
     return { bodies: Object.fromEntries(compressed), etags };
   },
-  // `encode` gives each compressed body memory of its own, so that the whole of it can move.
+  // `encode` gives each compressed body its own memory, so that all of it can be transferred.
   ({ bodies }) => Object.values(bodies).map(({ buffer }) => buffer),
 );

@@ -1,6 +1,6 @@
 /**
- * Compresses pages in a worker thread. libuv's thread pool could compress, too, but a call to it costs the main thread about a
- * millisecond for each page (two streams, their chunks, and garbage collection), and this a quarter of it.
+ * Compresses pages in a worker thread. libuv's thread pool could also do it, but a call costs the main thread about a
+ * millisecond for each page (two streams, their chunks, and garbage collection); a worker costs a quarter of that.
  */
 import { brotliCompressSync, brotliDecompressSync, constants, gzipSync } from 'node:zlib';
 import type { Logger } from '../../lib/logging.ts';
@@ -12,7 +12,7 @@ export type Encode = (body: Buffer, contentType: string) => Promise<Encoded>;
 
 export interface Encoder {
   readonly encode: Encode;
-  /** Ends the thread; pages that it hasn't finished are compressed in the calling thread. */
+  /** Ends the thread; unfinished pages are compressed in the calling thread. */
   close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface PageToCompress {
 }
 
 export interface CompressedPage {
-  /** Empty if the body stays as it is. */
+  /** Empty if the body isn't compressed. */
   readonly bodies: Readonly<Partial<Record<StoredEncoding, Uint8Array<ArrayBuffer>>>>;
   readonly etags: StoredPage['etags'];
 }
@@ -68,13 +68,13 @@ export function createEncoder(log: Logger, module: URL = threadModule): Encoder 
   };
 }
 
-// A page is compressed once, as brotli, which nearly every browser asks for. A second, harder compression would save a seventh of the
-// bytes, but other bytes need another strong ETag (RFC 9110, section 8.8.1), so that every browser that holds the page would fetch it
-// again.
+// A page is compressed once, as brotli, which nearly every browser asks for. Compressing again with a higher quality would save a
+// seventh of the bytes, but other bytes need another strong ETag (RFC 9110, section 8.8.1), so every browser that has the page would
+// fetch it again.
 
 /** Below this many bytes compression saves no packet. */
 const tiny = 860;
-/** Bytes that stay above this share of their size are sent as they are. */
+/** A body that compression doesn't reduce to less than this share is sent uncompressed. */
 const worthwhile = 0.9;
 /** A page of 100 kB of the demo edition: 34.2 kB in 1.8 ms at quality 5, 33.6 kB in 16 ms at 9, 29.4 kB in 88 ms at 11. */
 const brotliQuality = 5;
@@ -89,7 +89,7 @@ export interface Encoded {
   readonly etags: StoredPage['etags'];
 }
 
-/** Whether there is anything to gain from compressing a body. */
+/** Whether compressing a body would help. */
 const isWorthIt = (bytes: number, contentType: string): boolean => bytes >= tiny && compressible.test(contentType);
 
 /** Compresses a body; a body that is tiny or doesn't shrink stays as it is. */

@@ -1,7 +1,7 @@
 /**
  * The shared dictionary of pages (RFC 9842): a file that browsers have, against which a page is compressed to a fifth of its usual
  * bytes. A thread compresses, because preparing a dictionary of 90 kB costs the calling thread more than the compression itself,
- * also with zlib's asynchronous functions.
+ * even with zlib's asynchronous functions.
  */
 import { createHash } from 'node:crypto';
 import { type BrotliOptions, brotliCompressSync, constants, zstdCompressSync } from 'node:zlib';
@@ -13,7 +13,7 @@ import { decode } from './compressor.server.ts';
 export type DictionaryCoding = 'dcb' | 'dcz';
 
 export interface PageDictionary {
-  /** The header `Available-Dictionary` of a browser that has it. */
+  /** Value of the header `Available-Dictionary` that a browser with this dictionary sends. */
   readonly available: string;
   /**
    * The body of a response in one of the codings.
@@ -33,7 +33,7 @@ export interface PageToCompressWith {
   readonly coding: DictionaryCoding;
 }
 
-/** What stands before the compressed bytes (RFC 9842, sections 4 and 5); the dictionary's SHA-256 follows. */
+/** Bytes before the compressed data (RFC 9842, sections 4 and 5); the dictionary's SHA-256 follows them. */
 const magic: Readonly<Record<DictionaryCoding, Buffer>> = {
   dcb: Buffer.from([0xff, 0x44, 0x43, 0x42]),
   /** A skippable frame of Zstandard, 32 bytes long. */
@@ -47,7 +47,7 @@ const zstdLevel = 10;
 /** 1 MB: dictionary and page fit into it, and browsers refuse Zstandard's windows of more than 8 MB or 1.25 times the dictionary. */
 const windowLog = 20;
 
-/** The types of Node 24.19 don't know the dictionary of brotli yet. */
+/** Node 24.19's type declarations lack brotli's dictionary option. */
 type BrotliWithDictionary = BrotliOptions & { readonly dictionary: Buffer };
 
 const hashOfDictionary = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest();
@@ -76,7 +76,7 @@ export function compressWith(dictionary: Buffer): (page: PageToCompressWith) => 
   return ({ stored, coding }) => {
     const parts = [magic[coding], hash, compress[coding](decode(stored))];
     const length = parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    // Memory of its own: a slice of a larger block would keep the whole block.
+    // Its own memory: a slice of a larger block would keep the whole block.
     const whole = Buffer.allocUnsafeSlow(length);
     let at = 0;
     for (const part of parts) at += part.copy(whole, at);
@@ -103,10 +103,10 @@ export function createPageDictionary(
     workerData: new Uint8Array(bytes),
     resourceLimits: { maxOldGenerationSizeMb: 64 },
     runLocally: (page: PageToCompressWith) => compressWith(bytes)(page),
-    // A view would send the whole memory behind it.
+    // A view would send the whole buffer that contains it.
     payload: ({ stored, coding }) => ({ stored: new Uint8Array(stored), coding }),
     tasksPerThread: 4,
-    // A page that ends the thread takes others with it: the second time it is alone.
+    // A page that crashes the thread also affects other pages in it, so its second try runs alone.
     maxTries: 2,
     maxWaiting: 200,
     log,

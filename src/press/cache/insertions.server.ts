@@ -1,8 +1,8 @@
 /**
- * What readers get in the place of a stored page, without a render: the page with an insertion, which is a few bytes that every page shows
- * for some time, such as an alert; and pages with choices, which have places that groups of readers see in different forms, such as a
- * headline that is being tested. At the first request that needs one, the stored bytes of the page are decompressed and changed, and the
- * result is compressed in the compression thread and kept beside the page in memory. A page without either costs two comparisons.
+ * Changes stored pages without rendering them: inserts a few bytes that every page shows for some time, such as an alert (an insertion);
+ * and selects the form of places that groups of readers see differently, such as a headline that is being tested (pages with choices). At
+ * the first request that needs one, the stored bytes of the page are decompressed and changed, and the result is compressed in the
+ * compression thread and kept in memory with the page. A page without an insertion or choices costs two comparisons.
  */
 import type { Logger } from '../../lib/logging.ts';
 import type { StoredPage } from '../store/stored-page.ts';
@@ -17,11 +17,11 @@ import {
 } from './cached-page.ts';
 import { decode, type Encode, type Encoded, encodeNothing } from './compressor.server.ts';
 
-/** What goes into pages, and where. */
+/** What to insert into pages, and where. */
 export interface Insertion {
   /** Whether a page may show it. Called before its bytes are decompressed. */
   takes(page: StoredPage): boolean;
-  /** The whole page with the insertion. @returns `null` for a page that has no place for it */
+  /** The page with the insertion. @returns `null` for a page without a place for it */
   into(body: Buffer): Buffer | null;
   /** The content security policy of a page with the insertion. @param rendered the page's own */
   policy(rendered: string | undefined): string | undefined;
@@ -29,7 +29,7 @@ export interface Insertion {
 
 /** The forms of pages with choices. */
 export interface Choices {
-  /** Whether a page may have such places. Called once for each page in memory. */
+  /** Whether a page may have places with several forms. Called once for each page in memory. */
   takes(page: StoredPage): boolean;
   /** Number of groups of readers. */
   readonly groups: number;
@@ -38,8 +38,8 @@ export interface Choices {
   /**
    * The page as one group sees it.
    *
-   * @returns its bytes, and a name that is the same for groups that see the same, `''` for what readers without a group see; `null` for a page that
-   * has no such place
+   * @returns its bytes, and a name that is equal for groups that see the same, `''` for the form that readers without a group see; `null`
+   *   for a page without such places
    */
   choose(body: Buffer, group: number | null): { readonly body: Buffer; readonly forms: string } | null;
 }
@@ -48,10 +48,12 @@ export interface Choices {
 export const forOneReader = 'private, max-age=0, must-revalidate';
 
 export interface Insertions {
-  /** Replaces the insertion. From the return on, {@link Insertions.shown} gives no page with the one before. @param next `null`: none */
+  /**
+   * Replaces the insertion. After it returns, {@link Insertions.shown} returns no page with the previous one. @param next `null`: none
+   */
   set(next: Insertion | null): void;
   /**
-   * What a reader gets for a page.
+   * The form of a page that a reader gets.
    *
    * @param cookie the header `Cookie`
    * @returns a promise while the page is being compressed: call it again when it resolves
@@ -64,7 +66,7 @@ export interface InsertionsOptions {
   readonly headersOf: HeadersOf;
   readonly choices?: Choices | undefined;
   readonly load: Load;
-  /** Runs `change`, which may change the page's `bytes`, within the budget of the memory. */
+  /** Runs `change`, which may change the page's `bytes`, and adjusts the memory budget. */
   readonly resize: (page: CachedPage, change: () => void) => void;
   /** The pages in memory. */
   readonly pages: () => Iterable<CachedPage>;
@@ -91,13 +93,13 @@ export function createInsertions(options: InsertionsOptions): Insertions {
   };
 }
 
-/** Whether a page is kept in the place of another. */
+/** Whether `page` is one of the forms kept for a page. */
 export const isShownFor = ({ shown }: CachedPage, page: CachedPage): boolean =>
   Array.isArray(shown) ? shown.some((each) => each?.page === page) : shown?.page === page;
 
-/** The pages that are kept in the place of a page, each once. */
+/** The forms that are kept for a page, without duplicates. */
 const formsOf = ({ shown }: CachedPage): readonly ShownPage[] =>
-  // The list has gaps where a group hasn't asked.
+  // The list has gaps for groups that haven't requested the page.
   Array.isArray(shown) ? [...new Set(shown.filter((each) => each !== undefined))] : shown ? [shown] : [];
 
 function forget({ resize }: InsertionsOptions, page: CachedPage): void {
@@ -108,7 +110,7 @@ function forget({ resize }: InsertionsOptions, page: CachedPage): void {
   });
 }
 
-/** What a reader is to see. */
+/** What a reader should see. */
 interface Wanted {
   readonly insertion: Insertion | null;
   readonly choices: Choices | undefined;
@@ -117,7 +119,7 @@ interface Wanted {
 
 function start(options: InsertionsOptions, page: CachedPage, wanted: Wanted): CachedPage | Promise<void> {
   const { insertion, choices, group } = wanted;
-  // What is kept has another insertion.
+  // The kept forms contain another insertion.
   if (formsOf(page).some(({ of }) => of !== insertion)) forget(options, page);
   const stored = page.page;
   const isHtml = stored.headers['content-type']?.startsWith('text/html') === true;
@@ -172,7 +174,7 @@ function note(
   return own ?? page;
 }
 
-/** Keeps what is shown beside the page. */
+/** Keeps a form with its page. */
 function keep(
   options: InsertionsOptions,
   page: CachedPage,
@@ -187,7 +189,7 @@ function keep(
   return own;
 }
 
-/** The same, for a page that was being compressed. Nothing is kept of one that was forgotten meanwhile. */
+/** The same, for a form that was being compressed. It is dropped if the page was removed in the meantime. */
 function keepCompressed(options: InsertionsOptions, page: CachedPage, entry: ShownPage, own: CachedPage): void {
   if (!formsOf(page).includes(entry)) return;
   options.resize(page, () => {
@@ -196,7 +198,7 @@ function keepCompressed(options: InsertionsOptions, page: CachedPage, entry: Sho
   });
 }
 
-/** The page with other bytes. */
+/** A copy of the page with other bytes. */
 function withBytes(
   { headersOf }: InsertionsOptions,
   page: CachedPage,
@@ -207,7 +209,7 @@ function withBytes(
   const headers = {
     ...stored.headers,
     ...(policy !== undefined && { 'content-security-policy': policy }),
-    // A shared cache may keep only what readers without a group see.
+    // A shared cache may store only the form for readers without a group.
     ...(forms !== '' && { 'cache-control': forOneReader }),
   };
   return createCachedPage({ ...stored, etags: encoded.etags, headers }, headersOf, encoded.bodies, page.epoch, page);

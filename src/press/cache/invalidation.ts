@@ -2,7 +2,7 @@
 import { type Affected, type Change, type PageRef, refOf } from '../store/stored-page.ts';
 import { type CacheState, forget, isEverything, nameOfRef, removePages, reportReplaced } from './cache-state.ts';
 
-/** Changes kept for the store; each of them is a set of tags. */
+/** Most changes kept for the store; each is a set of tags. */
 const mostUnrecorded = 10_000;
 
 /** Records a change. Withdrawn pages are removed when this returns. */
@@ -23,7 +23,7 @@ export function applyChange(state: CacheState, tags: readonly string[], withdraw
   return { seq: change.seq, withdrawn: [...gone].map(refOf), affected: [...affected.values()] };
 }
 
-/** Unwritten pages with one of the tags, which the store can't know. */
+/** Unwritten pages with one of the tags; the store doesn't know them. */
 function unwrittenWith(state: CacheState, tags: readonly string[]): PageRef[] {
   const all = isEverything(state, tags);
   const found: PageRef[] = [];
@@ -46,7 +46,7 @@ function changeWithoutStore(state: CacheState, tags: readonly string[], withdraw
     else if (all || page.tags.some((tag) => tags.includes(tag))) affected.push({ ...refOf(name), reads });
   }
   const stored = state.access.attempt(() => state.store.tagged([...tags, ...withdrawn], all))?.value;
-  // The affected rows are unknown until the change is recorded, so until then no row of the store is served.
+  // The affected rows are unknown until the change is recorded, so no row of the store may be served until then.
   if (!stored) state.blind = true;
   for (const page of stored ?? []) {
     if (page.tags.some((tag) => withdrawn.includes(tag))) gone.push(page);
@@ -75,7 +75,7 @@ function catchUpWithStore(state: CacheState): void {
     if (latest !== undefined) changes.reach(latest);
   }
   if (unwritten.size + unusable.size + state.unrecorded.length === 0) {
-    // The pages that waited may have been rendered again and written meanwhile.
+    // Waiting pages may have been rendered again and written in the meantime.
     if (writes !== undefined) access.recovered();
     return;
   }
@@ -85,7 +85,7 @@ function catchUpWithStore(state: CacheState): void {
   if (unwritten.size + unusable.size === 0) access.recovered();
 }
 
-/** Whether the store has every change so far: an earlier withdrawal that it records later would remove a page that came after it. */
+/** Whether the store has recorded every change so far. If not, a withdrawal that is recorded later would also remove newer pages. */
 export const isInOrder = (state: CacheState): boolean => state.unrecorded.length === 0 || recordChanges(state);
 
 /** @returns `false` when the store still can't record one */
@@ -97,7 +97,7 @@ function recordChanges(state: CacheState): boolean {
       store.change(tags, withdrawn, isEverything(state, tags), changes.latest),
     )?.value;
     if (!recorded) return false;
-    // These pages aren't in the scheduler's queue: the next reader of each has it rendered.
+    // These pages aren't in the scheduler's queue: each is rendered for its next reader.
     if (state.blind) removePages(state, [...recorded.withdrawn, ...recorded.affected]);
     unrecorded.shift();
   }
@@ -109,7 +109,8 @@ function recordChanges(state: CacheState): boolean {
 /** @returns `false` when the store still can't take one */
 function writePages({ access, store, unwritten, unusable }: CacheState): boolean {
   for (const [name, { page, bodies }] of unwritten) {
-    // As an interim rendering, so that marks stay: a page that changed meanwhile is still in the scheduler's queue.
+    // Stored as an interim rendering, so that marks stay: a page that changed in the meantime is still in the scheduler's
+    // queue.
     if (!access.attempt(() => store.put(page.page, bodies, 0, true))) return false;
     unwritten.drop(name);
     unusable.delete(name);

@@ -72,7 +72,7 @@ export function createLru(budget: number): Lru {
     resize(name, page, change) {
       const before = page.bytes;
       const result = change();
-      // A page that has left in the meantime belongs to the response that still uses it.
+      // A page that was evicted in the meantime is used only by the current response.
       if (entries.get(name) === page) {
         bytes += page.bytes - before;
         makeRoom();
@@ -83,7 +83,7 @@ export function createLru(budget: number): Lru {
   };
 }
 
-/** SIEVE's hand: goes around the pages and stops at the next one that was not read since it last passed. */
+/** SIEVE's hand: cycles through the pages and stops at the next one that wasn't read since its last pass. */
 function createHand(entries: ReadonlyMap<string, CachedPage>) {
   let place = entries.entries();
   return {

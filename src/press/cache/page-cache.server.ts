@@ -46,7 +46,7 @@ export interface PageCacheOptions {
   readonly lru: Lru;
   readonly changes: TagChanges;
   readonly headersOf: HeadersOf;
-  /** Compresses what is shown in the place of stored pages. */
+  /** Compresses changed forms of stored pages. */
   readonly encode: Encode;
   /** The forms of pages with choices (default: as they are). */
   readonly choices?: Choices | undefined;
@@ -77,14 +77,14 @@ export interface PageCache {
   findInMemory(key: string, variant: Variant, name?: string): CachedPage | undefined;
   /** Looks up an outdated page that is rendered on demand, if nothing was withdrawn since. */
   findOutdated(key: string, variant: Variant): CachedPage | undefined;
-  /** Whether the store has this build's own rendering, and it is current if the page is rendered on demand. */
+  /** Whether the store has this build's own rendering; a page that is rendered on demand must also be current. */
   has(ref: PageRef): boolean;
   /** See `Press.encoded`. */
   encoded(cached: CachedPage, wanted: readonly Encoding[]): EncodedResponse | undefined;
   /** See `Press.withDictionary`. */
   withDictionary(cached: CachedPage, available: string, coding: DictionaryCoding): WithDictionary;
   readonly insertions: Insertions;
-  /** Stores a rendering; `undefined` if it was outdated before it got here. */
+  /** Stores a rendering; `undefined` if it is already outdated. */
   put(page: StoredPage, bodies: Bodies, began: number, interim: boolean): CachedPage | undefined;
   /** Replaces the tags of unchanged bytes; `false` if that was too late. */
   retag(cached: CachedPage, tags: readonly string[], began: number): boolean;
@@ -113,7 +113,7 @@ export function createPageCache(options: PageCacheOptions): PageCache {
     unrecorded: [],
     reads: new Map(),
     blind: false,
-    // Before the first page is read, so that no write of another process can come between.
+    // Read before the first page, so that no write of another process is missed.
     foreignWrites: access.attempt(() => store.foreignWrites())?.value ?? 0,
     onReplaced: options.onReplaced ?? (() => {}),
     wasStored: true,
@@ -168,7 +168,7 @@ export function createPageCache(options: PageCacheOptions): PageCache {
   };
 }
 
-/** Counts the bytes by which a page grows; those of what is shown in a page's place count for the page in the LRU. */
+/** Counts the bytes by which a page grows; the bytes of a page's changed forms count for the page in the LRU. */
 function resize<T>(state: CacheState, cached: CachedPage, change: () => T): T {
   const { counted } = cached;
   const name = nameOf(cached.page.key, cached.page.variant);
@@ -297,7 +297,7 @@ function isCurrent({ changes, access, store }: CacheState, cached: CachedPage): 
   if (cached.current >= changes.latest) return true;
   const { latest } = changes;
   const { tags, asOf } = cached.page;
-  // Memory has the changes that the store couldn't record, and the store those from before the start.
+  // Changes that the store couldn't record are in memory; changes from before the start are in the store.
   if (changes.after(tags, asOf ?? 0) !== 'nothing') return false;
   if (access.attempt(() => store.isCurrent(cached.page))?.value === false) return false;
   cached.current = latest;
@@ -330,7 +330,7 @@ function findOutdated(state: CacheState, key: string, variant: Variant): CachedP
   return withdrew || state.changes.after(tags, asOf) === 'withdrawn' ? undefined : cached;
 }
 
-/** Whether the store has this build's own rendering, and it is current if the page is rendered on demand. */
+/** Whether the store has this build's own rendering; a page that is rendered on demand must also be current. */
 function has({ unwritten, unusable, blind, access, store }: CacheState, { key, variant }: PageRef): boolean {
   const name = nameOf(key, variant);
   if (unwritten.has(name)) return true;

@@ -38,7 +38,7 @@ export interface AccessCookie {
 const form = /^v1\.([\w-]{1,16})\.([1-9]\d{0,11})\.(?:(registered|subscriber)\.)?[\w-]{43}$/;
 /** Longer than any value of this form. */
 const longest = 128;
-/** One request may carry several cookies of one name; further ones are ignored. */
+/** A request may contain several cookies of one name; further ones are ignored. */
 const mostAccessCookies = 4;
 const mostPasses = 8;
 /** Values whose signature was found valid. */
@@ -87,7 +87,7 @@ export interface PassCookie {
   opens(header: string | undefined, page: string): boolean;
 }
 
-/** The prefix keeps a pass from ever being an access cookie, which is signed with the same keys. */
+/** The prefix ensures that a pass is never valid as an access cookie, which is signed with the same keys. */
 const passPrefix = (page: string): string => `pass\n${page}\n`;
 
 /** @param options keys that `createAccessCookie` has checked */
@@ -97,7 +97,7 @@ export function createPassCookie({ name, keys, now = Date.now }: AccessCookieOpt
   const verified = createBoundedMap<{ readonly page: string; readonly until: number }>(mostVerified);
 
   function verify(value: string, page: string): true | null {
-    // A value is valid for one page at most.
+    // A value is valid for at most one page.
     let known = verified.get(value);
     if (known?.page !== page) {
       const signed = signer.verify(value, passPrefix(page));
@@ -119,7 +119,10 @@ export function createPassCookie({ name, keys, now = Date.now }: AccessCookieOpt
   };
 }
 
-/** Signs and verifies values of the form `v1.<key id>.<text>.<HMAC>`. @param prefix signed with the text, and not part of the value */
+/**
+ * Signs and verifies values of the form `v1.<key id>.<text>.<HMAC>`. @param prefix signed together with the text, but not part of the
+ * value
+ */
 function createSigner(keys: readonly AccessKey[]) {
   const [first] = keys;
   if (!first) throw new Error('The access cookie needs at least one key.');
@@ -139,7 +142,7 @@ function createSigner(keys: readonly AccessKey[]) {
       const secret = secrets.get(id);
       if (whole === undefined || secret === undefined) return null;
       const dot = value.lastIndexOf('.');
-      // Compared as text: 43 characters hold two bits more than 32 bytes, and only one spelling is valid.
+      // Compared as text: 43 base64url characters hold two more bits than 32 bytes, so decoding would accept several spellings.
       const expected = Buffer.from(hmac(secret, prefix + value.slice(0, dot)));
       if (!timingSafeEqual(Buffer.from(value.slice(dot + 1)), expected)) return null;
       return { level: level as RestrictedLevel | undefined, until: Number(expires) * 1000 };

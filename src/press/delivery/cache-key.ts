@@ -1,20 +1,20 @@
 /**
  * Turns a request's target into the key of a page. Only the path and the parameters that the page is known to use are part of a key: no
- * host, header or other parameter can create a second copy of a page, or store another page under its key.
+ * host, header or other parameter can create a second copy of a page, or replace a page with another.
  */
 import { createBoundedMap } from '../../lib/bounded-map.ts';
 
 /** Parameters that the pages of a path use. */
 export interface QueryRule {
-  /** Matched against the normalized path. */
+  /** Applied to the normalized path. */
   readonly path: RegExp;
   /** Patterns of the values by parameter name; a value that doesn't match is dropped. The key has this order. */
   readonly allow: Readonly<Record<string, RegExp>>;
 }
 
-/** A redirect that the publisher sets. */
+/** A redirect that the publisher has configured. */
 export interface RedirectRule {
-  /** A path; with `/*` at its end it stands for all paths below it. */
+  /** A path; `/*` at the end matches all paths below it. */
   readonly from: string;
   /** A path or an http(s) address; a `*` at its end is replaced by what `/*` matched. */
   readonly to: string;
@@ -43,7 +43,7 @@ export type KeyOf = (method: string, target: string) => KeyResult;
 
 const longestPath = 1024;
 const longestTarget = 4096;
-/** Targets whose result is remembered. */
+/** Longest target whose result is cached. */
 const longestKept = 200;
 
 /** @throws Error that lists every invalid redirect rule */
@@ -64,7 +64,7 @@ export function createKeys(rules: KeyRules): KeyOf {
     const { path } = split;
     const rest = query ? `?${query}` : '';
     if (!reading || passes(path)) {
-      // The address of an uncached page is normalized like the others; a call keeps its own.
+      // The address of an uncached page is normalized like others; an API call's address isn't.
       if (reading && (withSlash || split.moved) && rules.exists(path)) {
         return { kind: 'redirect', location: path + rest, status: 301 };
       }
@@ -76,7 +76,7 @@ export function createKeys(rules: KeyRules): KeyOf {
       if (own.status === 410) return { kind: 'reject', status: 410, why: 'This page has been removed.' };
       return { kind: 'redirect', location: own.to + (own.to.includes('?') ? '' : rest), status: own.status };
     }
-    // Without capital letters or escapes, only a list of addresses can have another spelling.
+    // Without capital letters or escapes, only addresses in the list of capitals can have another spelling.
     const canonical = isPlain ? (capitals.get(path) ?? path) : spelling(path);
     if (canonical !== path || withSlash || split.moved)
       return { kind: 'redirect', location: canonical + rest, status: 301 };
@@ -120,10 +120,10 @@ export function createKeys(rules: KeyRules): KeyOf {
   };
 }
 
-/** A string of its own: a part of a request's head would keep the whole head in memory. */
+/** A copy: a substring of a request's head would keep the whole head in memory. */
 const copyOf = (text: string): string => Buffer.from(text).toString();
 
-/** Paths in their normal form, without characters that need a check. */
+/** Paths that are in normal form already and contain no characters that need a check. */
 const plain = /^(?:\/|(?:\/[a-z0-9_~-][a-z0-9._~-]*)+)$/;
 const asItIs = (path: string) => ({ path, slash: false, moved: false });
 

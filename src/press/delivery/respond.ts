@@ -10,7 +10,7 @@ import { type Encoding, encodings } from '../store/stored-page.ts';
 /** Where a page came from, for `Server-Timing`. */
 export type Source = 'hit' | 'rendered';
 
-/** What makes a page's responses. */
+/** Makes the responses of a page. */
 export type Encoder = Pick<Press, 'encoded' | 'withDictionary'>;
 
 const timings: Readonly<Record<Source, string>> = { hit: 'press;desc="hit"', rendered: 'press;desc="rendered"' };
@@ -29,11 +29,11 @@ const response: { -readonly [name in keyof CachedResponse]: CachedResponse[name]
 
 /**
  * The response to a request for a page: 304 when the browser has the same bytes, otherwise the best encoding that it accepts. The
- * returned object is reused for the next one.
+ * returned object is reused for the next request.
  *
  * @param mayWait whether the caller can wait for a page that is being compressed; otherwise it is sent without the dictionary
- * @returns `null` when the rendering has just been replaced: look the page up again; a promise: look it up when that resolves, and
- * don't wait again
+ * @returns `null` if the rendering has just been replaced: look the page up again; a promise: look it up again when the promise
+ *   resolves, and don't wait a second time
  */
 export function responseFromCache(
   page: CachedPage,
@@ -130,7 +130,7 @@ export function respondWithPage(
 /**
  * Responds with a page that only this client may get and that no cache may store: always whole, without validators.
  *
- * @returns `false`, and nothing is sent, when the rendering has just been replaced: look the page up again
+ * @returns `false` without sending anything if the rendering has just been replaced: look the page up again
  */
 export function respondUncached(
   page: CachedPage,
@@ -162,8 +162,8 @@ const identityOnly: readonly Encoding[] = ['identity'];
 const longestKept = 256;
 
 /**
- * Encodings that an `Accept-Encoding` header accepts, in order of preference. `identity` is always among them, last if the header
- * refuses it: the server sends a page rather than a 406. Without the header, nothing is compressed.
+ * Encodings that an `Accept-Encoding` header accepts, in order of preference. `identity` is always included, last if the header
+ * refuses it: the server prefers sending a page to a 406. Without the header, nothing is compressed.
  */
 export function acceptedEncodings(header: string | undefined): readonly Encoding[] {
   if (header === undefined) return identityOnly;
@@ -175,8 +175,8 @@ export function acceptedEncodings(header: string | undefined): readonly Encoding
 }
 
 /**
- * The coding with a dictionary that an `Accept-Encoding` header names (RFC 9842); a browser that also has the dictionary accepts it. Of equal
- * preferences it is `dcb`, which is smaller.
+ * The dictionary coding that an `Accept-Encoding` header names (RFC 9842); it is accepted only if the browser also has the dictionary. With
+ * equal preferences it is `dcb`, which is smaller.
  */
 function dictionaryCoding(header: string | undefined): DictionaryCoding | null {
   if (header === undefined) return null;
@@ -229,7 +229,7 @@ function qualityOf(parameters: readonly string[]): number | null {
 /** Whether `If-None-Match` names this ETag: a list or `*`, compared weakly. */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
-  // Browsers nearly always send the one ETag as they received it.
+  // Browsers nearly always send exactly the ETag that they received.
   if (header === etag) return true;
   if (header.trim() === '*') return true;
   const bare = etag.startsWith('W/') ? etag.slice(2) : etag;

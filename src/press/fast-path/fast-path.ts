@@ -4,8 +4,8 @@
  *
  * The fast path takes only requests in the plainest form there is: one whole head in one piece, GET, HTTP/1.1, one Host, no body,
  * no header that asks for another protocol. Everything else (a head in two pieces, a second request behind the first, an unusual
- * header, a page that isn't cached) goes to the HTTP server as it came, with its connection, which stays there. So no request is
- * ever parsed in two ways, and limits and errors are the server's.
+ * header, a page that isn't cached) is passed to the HTTP server unchanged, and the connection stays with that server. So no
+ * request is ever parsed in two ways, and limits and errors are the server's.
  */
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -14,20 +14,20 @@ import { readInto, readIntoStream } from './read-into.ts';
 /** A complete response. */
 export interface CachedResponse {
   readonly status: number;
-  /** Names and values alternate, with `content-length` where there is a body; read before `serve` is called again. */
+  /** Names and values alternate, with `content-length` if there is a body; read before the next call of `serve`. */
   readonly headers: readonly string[];
   readonly body: Buffer | null;
-  /** Unix second of the response, for which its `age` is. */
+  /** Unix second for which the response's `age` was computed. */
   readonly second: number;
-  /** Where the body is kept between requests; the fast path keeps the whole response there. For a 304 the body is empty. */
+  /** Cached body between requests; the fast path stores the complete response in it. For a 304 the body is empty. */
   readonly kept: KeptBody;
 }
 
-/** A body that is sent again and again under the same headers, but for `age` and `date`. */
+/** A body that is sent repeatedly with the same headers, except for `age` and `date`. */
 export interface KeptBody {
   /** A part of {@link whole} once that is there. */
   body: Buffer;
-  /** Head and body in one piece: one write, and nothing is created for a request. */
+  /** Head and body in one buffer: one write, and no allocation for a request. */
   whole: WholeResponse | null;
 }
 
@@ -44,13 +44,13 @@ interface WholeResponse {
 export type ServeFromCache = (asked: FastPathRequest) => CachedResponse | null;
 
 export interface FastPathOptions {
-  /** Milliseconds that a new connection may be silent. */
+  /** Milliseconds for which a new connection may send nothing. */
   readonly firstMs: number;
-  /** Milliseconds that it may be silent between requests, or accept nothing of a response. */
+  /** Milliseconds for which a connection may send nothing between requests, or read nothing of a response. */
   readonly idleMs: number;
 }
 
-/** Longer heads are rare; the server gets them. */
+/** Requests with longer heads are rare; they go to the HTTP server. */
 const longestHead = 8192;
 /** Milliseconds for which a client may keep a connection half open that was ended here. */
 const lingerMs = 2000;
@@ -58,9 +58,9 @@ const lingerMs = 2000;
 const mostWaiting = 64 * 1024;
 
 interface LastRead {
-  /** Bytes received until then. */
+  /** Number of bytes received at that time. */
   bytes: number;
-  /** As `performance.now()` has it. */
+  /** Time by `performance.now()`. */
   at: number;
 }
 
@@ -73,12 +73,12 @@ interface FastPath {
   readonly keepAlive: string;
   /** The HTTP server's own handler of connections. */
   readonly toServer: (socket: Socket) => void;
-  /** Its connections, and when bytes were last seen to come. */
+  /** The fast path's connections, with the last time at which bytes arrived. */
   readonly sockets: Map<Socket, LastRead>;
   readonly listeners: Readonly<Record<string, (this: Socket) => void>>;
 }
 
-/** What connections read into: a request is answered, or copied for the HTTP server, before the next bytes are read. */
+/** Buffer into which connections read: a request is answered, or copied for the HTTP server, before the next bytes are read. */
 const received = Buffer.allocUnsafeSlow(64 * 1024);
 
 /**
@@ -97,7 +97,7 @@ export function attachFastPath(server: Server, serve: ServeFromCache, { firstMs,
     keepAlive: `connection: keep-alive\r\nkeep-alive: timeout=${Math.floor(idleMs / 1000)}\r\n\r\n`,
     toServer: toServer.bind(server),
     sockets: new Map(),
-    // One function for all sockets of the server: a closure for each would be garbage for each connection.
+    // One function for all sockets of the server: a closure for each connection would be garbage when it ends.
     listeners: {
       end() {
         this.end();
@@ -159,7 +159,7 @@ function onRequest(path: FastPath, socket: Socket, count: number): void {
   socket.write(wholeOf(path, response));
   const waiting = socket.writableLength;
   if (waiting === 0) return;
-  // Node's timer knows whether a client goes on reading a response.
+  // Node's socket timer knows whether a client is still reading a response.
   if (!socket.timeout) socket.setTimeout(path.idleMs);
   if (waiting > mostWaiting) socket.pause();
 }
@@ -210,7 +210,7 @@ function respond({ serve }: FastPath, count: number): CachedResponse | null {
   try {
     return serve(request);
   } catch {
-    // The server gets the same error, responds and logs it.
+    // Falls back to the server, which gets the same error, responds and logs it.
     return null;
   }
 }
@@ -240,7 +240,7 @@ function closeWithServer({ server, sockets }: FastPath): void {
   };
 }
 
-// The time of day as responses state it, read from the clock ten times a second at most.
+// The current time as responses state it, read from the clock at most ten times a second.
 
 let second = 0;
 let date = '';
@@ -262,13 +262,13 @@ export function secondNow(): number {
   return second;
 }
 
-/** The same as the `Date` header has it (RFC 9110, section 5.6.7). */
+/** The current time in the format of the `Date` header (RFC 9110, section 5.6.7). */
 function dateNow(): string {
   readClock();
   return date;
 }
 
-/** The part of a request that decides about a cached page. */
+/** The part of a request that determines the response from the cache. */
 export interface FastPathRequest {
   /** The request's target: visible ASCII that begins with a slash. */
   readonly target: string;
@@ -285,7 +285,7 @@ export interface FastPathHeaders {
   readonly 'user-agent'?: string | undefined;
 }
 
-/** A whole request head and nothing after it: RFC 9112, without any of its leniencies. */
+/** A complete request head and nothing after it: RFC 9112, without any of its leniencies. */
 const plainHead = /^GET \/[!-~]* HTTP\/1\.1\r\n(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\x80-\xff]*\r\n)+\r\n$/;
 
 /** Headers that the fast path leaves to the server, by the length of their names: most headers are skipped by their length. */
@@ -305,7 +305,7 @@ const leftToServer: Readonly<Partial<Record<number, readonly string[]>>> = Objec
 );
 const none: readonly string[] = [];
 
-/** Whether a header's name in a valid head is this one, in any spelling. */
+/** Whether a header's name in a valid head equals `name`, ignoring case. */
 function isNamed(text: string, at: number, name: string): boolean {
   for (let i = 0; i < name.length; i++) if ((text.charCodeAt(at + i) | 0x20) !== name.charCodeAt(i)) return false;
   return true;
@@ -324,7 +324,7 @@ function headerValue(text: string, from: number, to: number): string {
 /**
  * Reads the head of a plain request, far faster than Node's parser and far stricter.
  *
- * @returns `null` for a request that isn't in the plainest form, or has a header that the fast path doesn't understand
+ * @returns `null` for a request that isn't in the plainest form, or has a header that the fast path doesn't handle
  */
 export function readHead(text: string): FastPathRequest | null {
   if (!plainHead.test(text)) return null;

@@ -1,6 +1,6 @@
 /**
  * A request and a response like Node's, in memory only, with the parts that the handler of `@astrojs/node` uses. The bytes of the
- * response are passed on as they were written: a copy of each page would burden the garbage collector (docs/decisions/0003, "Copies").
+ * response are passed on without a copy, which would burden the garbage collector (docs/decisions/0003, "Copies").
  */
 import { EventEmitter } from 'node:events';
 
@@ -14,7 +14,7 @@ export type PageHandler = (
 
 export interface Asked {
   readonly method: string;
-  /** Complete address, under the public origin. */
+  /** Full URL with the public origin. */
   readonly url: URL;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -72,7 +72,7 @@ class Incoming extends EventEmitter {
 
 type HeaderFields = Readonly<Record<string, string | readonly string[] | number | undefined>>;
 
-/** Headers that describe a connection, which a response in memory doesn't have, or follow from the bytes. */
+/** Headers about a connection, which a response in memory doesn't have, or headers that follow from the bytes. */
 const ofTheWire = /^(?:connection|keep-alive|transfer-encoding|content-length|date)$/i;
 
 /** The handler's `ServerResponse`. */
@@ -136,7 +136,7 @@ class Outgoing extends EventEmitter {
     return this;
   }
 
-  /** The written response, after its end. */
+  /** The complete response, after its end. */
   answer(): PageResponse {
     // As on a server, HEAD and these statuses have no body.
     const bare = this.req.method === 'HEAD' || this.statusCode === 204 || this.statusCode === 304;
@@ -152,7 +152,7 @@ function bytesOf(chunk: Uint8Array | string): Buffer {
 }
 
 /**
- * Has the handler respond to a request that exists in memory only.
+ * Makes the handler respond to a request that exists only in memory.
  *
  * @returns `null` when the handler finds no route
  * @throws the signal's reason when the reader has closed the connection; Error when the response breaks off, or the handler throws

@@ -1,12 +1,13 @@
 /**
- * Lets a connection that a server has accepted read into a buffer that is there, as `new net.Socket({ onread })` does. Node otherwise
+ * Makes a connection that a server has accepted read into an existing buffer, as `new net.Socket({ onread })` does. Node otherwise
  * allocates 64 kB for each read, and the bytes pass through the connection's readable stream.
  *
- * `net.Server` has no such option, so this sets what the option sets: two properties whose names are symbols, and the handle's buffer.
+ * `net.Server` has no such option, so this function does what the option does: it sets two properties whose names are symbols, and the
+ * handle's buffer.
  */
 import { Socket } from 'node:net';
 
-/** Called with the number of bytes that stand at the start of the buffer; `false` stops the reading until `resume`. */
+/** Called with the number of bytes at the start of the buffer; returning `false` stops reading until `resume`. */
 type OnRead = (this: Socket, count: number, buffer: Buffer) => boolean | undefined;
 
 interface Handle {
@@ -19,7 +20,7 @@ const [bufferOf, onReadOf] = [symbolOf('kBuffer'), symbolOf('kBufferCb')];
 
 /**
  * @param buffer shared by any number of connections: its bytes are valid until `onRead` returns
- * @returns `false`, and nothing is changed: this version of Node is built in another way, or bytes have been read already
+ * @returns `false` without a change: this version of Node has other internals, or bytes have already been read
  */
 export function readInto(socket: Socket, buffer: Buffer, onRead: OnRead): boolean {
   const { _handle: handle } = socket as { _handle?: Handle | null };

@@ -1,4 +1,4 @@
-/** Pages that the nodes of a cluster share, as the press sees them; `src/server/cluster/shared-pages.ts` keeps them in PostgreSQL. */
+/** Interface for pages that the nodes of a cluster share; `src/server/cluster/shared-pages.ts` stores them in PostgreSQL. */
 import type { Bodies, PageRef, StoredPage } from '../store/stored-page.ts';
 
 /** A page and its bytes, as one node rendered it for all. */
@@ -7,7 +7,7 @@ export interface SharedPage {
   readonly bodies: Bodies;
 }
 
-/** What is known of a page before it is rendered. */
+/** The state of a page in the cluster before it is rendered here. */
 export interface ShareTicket {
   /** The page as another node rendered it from the present content; `null`: this node renders it. */
   readonly shared: SharedPage | null;
@@ -17,7 +17,7 @@ export interface ShareTicket {
 
 export interface PageShare {
   /**
-   * Asks for a page, and waits while another node is rendering it. Never throws: when the other nodes can't be reached, this node renders.
+   * Requests a page, and waits while another node is rendering it. Never throws: if the other nodes can't be reached, this node renders.
    */
   take(ref: PageRef): Promise<ShareTicket>;
 }

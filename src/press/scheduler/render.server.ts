@@ -37,11 +37,11 @@ export class RenderFailed extends Error {
   }
 }
 
-/** A page that is rendered, and not stored yet. */
+/** A rendered page that isn't stored yet. */
 export interface RenderedPage {
   readonly page: StoredPage;
   readonly bodies: Bodies;
-  /** The stored page with the same bytes, headers and status: there is nothing to store. */
+  /** The stored page, if it has the same bytes, headers and status: nothing has to be stored. */
   readonly same: CachedPage | null;
   readonly storable: boolean;
 }
@@ -70,7 +70,7 @@ export async function renderPage(
     readonly build: string;
     readonly now: () => number;
     readonly encode: Encode;
-    /** The page is rendered, and its compression has begun. */
+    /** Called when the page is rendered and its compression has started. */
     readonly onRendered?: () => void;
   },
 ): Promise<RenderedPage> {
@@ -105,7 +105,7 @@ export async function renderPage(
     renderMs: performance.now() - began,
     asOf,
   };
-  // A page that is rendered on demand is always written: that it is current is new, too.
+  // A page that is rendered on demand is always written, because the fact that it is current is new.
   const same = storable && asOf === null ? sameAs(current(), base) : null;
   if (same) return { page: { ...base, etags: same.page.etags }, bodies: {}, same, storable };
   if (!storable) {

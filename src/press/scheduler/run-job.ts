@@ -31,7 +31,7 @@ async function renderUntilCurrent(state: SchedulerState, job: RenderJob, slot: R
     };
     const mayWait = batch && job.readers.length === 0;
     const { since, stored } = mayWait ? await batch.add(storeIfCurrent) : storeIfCurrent();
-    // A change that came while the page waited for others has a render of its own.
+    // A change that arrived while the page waited to be written has its own render.
     if (stored && job.minChange <= began) return finish(state, job, stored, rendered);
     stats.counters.discarded++;
     if (since !== 'withdrawn') answerEarlyReaders(state, job, rendered, began);
@@ -136,7 +136,7 @@ function store(
     return cache.find(ref.key, ref.variant) ?? current;
   }
   const stored = cache.put(rendered.page, rendered.bodies, began, interim);
-  // A page that is free now has no full variant any more.
+  // A page that has become free no longer has a full variant.
   if (stored && ref.variant === 'public' && rendered.page.access === null && cache.has(full)) cache.remove([full]);
   return stored;
 }

@@ -37,7 +37,7 @@ export interface SchedulerOptions {
   readonly build: string;
   readonly log: Logger;
   readonly now: () => number;
-  /** Renders for changes at a time, beside those for readers. */
+  /** Concurrent renders for changes, in addition to those for readers. */
   readonly concurrency: number;
   readonly retry: RetryWaits;
   readonly priority: (ref: PageRef) => number;
@@ -62,7 +62,7 @@ export interface SchedulerState {
   /** Jobs that readers wait for, in the order of arrival. */
   forReaders: RenderJob[];
   readonly running: Record<RenderSlot, number>;
-  /** Pages of the queue that are rendered and wait for the compression thread. */
+  /** Rendered pages of the queue that wait for the compression thread. */
   compressing: number;
   waitingReaders: number;
   timer: NodeJS.Timeout | undefined;
@@ -75,10 +75,10 @@ export interface SchedulerState {
   readonly run: (state: SchedulerState, job: RenderJob, slot: RenderSlot) => Promise<void>;
 }
 
-/** Pages rendered for changes that may wait for compression, beside those being rendered. */
+/** Most pages rendered for changes that may wait for compression, in addition to those being rendered. */
 const mostCompressing = 4;
 
-/** While a page is being compressed, the main thread renders the next one; the number of rendered pages that wait is limited, too. */
+/** While a page is being compressed, the main thread renders the next one; this also limits how many rendered pages wait. */
 const hasRoom = ({ running, compressing, options }: SchedulerState): boolean =>
   running.queue - compressing < options.concurrency && running.queue < options.concurrency + mostCompressing;
 
@@ -93,8 +93,9 @@ export function startJobsSoon(state: SchedulerState): void {
 }
 
 /**
- * Starts jobs that may start: all that readers wait for, and one for a change. Most of a render is one task of the main thread, so that each further
- * one waits for a turn of its own, in which readers are answered. A job that moved leaves its old place behind; `place` says which one counts.
+ * Starts jobs: all that readers wait for, and one for a change. Most of a render is a single task of the main thread, so each further one
+ * starts in a new turn of the event loop, between which readers are answered. A job that moved leaves its old place behind; `place` says
+ * which one counts.
  */
 export function startJobs(state: SchedulerState): void {
   const { jobs, queue, delayed, running } = state;
@@ -160,14 +161,17 @@ export interface RenderJob {
   /** Lowest first; among equals the page with more reads. */
   rank: number;
   reads: number;
-  /** Whether this node must render it by itself: the change is known to this node alone. */
+  /** Whether this node must render it itself, because only this node knows of the change. */
   unshared: boolean;
   attempts: number;
   /** Earliest start, on the monotonic clock in milliseconds. */
   notBefore: number;
   readers: WaitingReader[];
   watchers: Watcher[];
-  /** Runs a function with the request id of its first request; another request's end starts the job. */
+  /**
+   * Runs a function with the request id of the job's first request; otherwise it would have the id of the request whose end
+   * started the job.
+   */
   readonly inContext: ReturnType<typeof AsyncLocalStorage.snapshot>;
 }
 
@@ -181,7 +185,7 @@ export const queued = (job: RenderJob): QueuedJob => ({
   notBefore: job.notBefore,
 });
 
-/** Rank of renders that can wait for all others: the warm-up, and pages of the previous build. */
+/** Rank of renders that are less urgent than all others: the warm-up, and pages of the previous build. */
 export const lowestRank = 1e9;
 
 export const createJob = (ref: PageRef, name: string, rank: number, reads: number): RenderJob => ({
@@ -203,7 +207,7 @@ export const createJob = (ref: PageRef, name: string, rank: number, reads: numbe
 export interface Queue<T> {
   readonly size: number;
   push(item: T): void;
-  /** The first in order; among equals the one that came first. */
+  /** Removes the first item in order; among equals the one that was added first. */
   pop(): T | undefined;
   peek(): T | undefined;
 }

@@ -21,7 +21,7 @@ import {
 /** Readers that may wait for missing pages at the same time. */
 const mostReaders = 2000;
 
-/** Too many readers wait for pages that aren't stored: answer 503 with Retry-After. */
+/** Too many readers are waiting for pages that aren't stored: respond with 503 and Retry-After. */
 export class PressBusy extends Error {
   override readonly name = 'PressBusy';
 }
@@ -113,7 +113,7 @@ function refresh(
     jobs.set(name, job);
     queue.push(queued(job));
   } else if (!last && (job.place === 'delayed' || (job.place === 'queue' && job.rank === lowestRank))) {
-    // A new change may have fixed the cause of the failure; and it doesn't wait behind the warm-up.
+    // The new change may have fixed the cause of the failure, and the page should no longer wait behind the warm-up.
     if (job.place === 'delayed') job.attempts = 0;
     job.place = 'queue';
     job.rank = options.priority(ref);
@@ -144,8 +144,8 @@ async function stop(state: SchedulerState): Promise<void> {
   await promise;
 }
 
-// Tags that change at a moment of the wall clock: a day begins, a scheduled article appears. The check runs every second against the
-// current clock, so that a clock that was set, or a machine that slept, delays nothing.
+// Tags that change at a scheduled time: a day begins, a scheduled article appears. The check runs every second against the current
+// clock, so that a changed clock or a sleeping machine causes no delay.
 
 export interface TimedChanges {
   readonly size: number;

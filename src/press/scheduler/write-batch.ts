@@ -1,6 +1,6 @@
 /**
- * Stores several rendered pages in one transaction, for a command that renders many pages and has no readers. Where two processes
- * write one store, each transaction makes the other one wait, and read the tables of the store again.
+ * Stores several rendered pages in one transaction, for a command that renders many pages and serves no readers. If two processes
+ * write to one store, each transaction makes the other one wait and read the store's tables again.
  */
 
 /** Milliseconds that a page waits for others at the end, when there are fewer than a full batch. */
@@ -12,7 +12,7 @@ export interface WriteBatch {
 }
 
 interface Waiting {
-  /** What came of it: called when the transaction has ended. */
+  /** Called when the transaction has ended; passes on the page's own result. */
   settle: () => void;
   readonly work: () => void;
 }
@@ -35,12 +35,12 @@ export function createWriteBatch(size: number, together: (work: () => void) => v
         for (const { work } of batch) work();
       });
     } catch {
-      // The error of one page undoes the others, too; alone, each has a result of its own.
+      // An error of one page also undoes the others, so each is stored again on its own.
       for (const { work } of batch) {
         try {
           work();
         } catch {
-          // `add` has kept the error.
+          // `add` has stored the error.
         }
       }
     }

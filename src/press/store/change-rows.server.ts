@@ -13,7 +13,7 @@ import {
 } from './page-rows.server.ts';
 import type { Affected, Change, PageRef, Variant } from './stored-page.ts';
 
-/** A clock that was set back leaves pages with a time in the future. */
+/** Tolerance for clocks: after a clock was set back, pages may have a time in the future. */
 const clockSlipMs = 60_000;
 
 /** Whether a page that is rendered on demand still shows the latest state. */
@@ -31,7 +31,7 @@ export function hasCurrent(state: StoreState, { key, variant }: PageRef): boolea
   return isCurrent(state, Number(row.asOf), String(row.tags), Number(row.renderedAt));
 }
 
-/** Records a change, removes what is withdrawn and marks what is affected. @param floor the change's number is above it */
+/** Records a change, removes withdrawn pages and marks affected ones. @param floor the change's number is above it */
 export function recordChange(
   state: StoreState,
   tags: readonly string[],
@@ -74,7 +74,7 @@ export function markPages({ file, now }: StoreState, refs: readonly PageRef[], s
   for (const { key, variant } of refs) mark.run(seq, now(), key, variant);
 }
 
-/** Marked pages of this build and of the one before it. @param seq only those of this change; 0: all */
+/** Marked pages of this build and of the one before it. @param seq only pages of this change; 0: all */
 export function markedPages(state: StoreState, seq: number): Affected[] {
   const namespace = namespaceOf(state);
   const rows = state.file

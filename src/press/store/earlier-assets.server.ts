@@ -1,6 +1,6 @@
 /**
  * Files of earlier builds, kept for a day: a browser with yesterday's page still finds its scripts and styles. Files with a hash in
- * their name never change, so that one copy serves every build that has it.
+ * their name never change, so one copy serves every build that has it.
  */
 import { copyFile, mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, join, normalize, sep } from 'node:path';
@@ -23,15 +23,15 @@ export interface EarlierAssets {
   /**
    * A file of an earlier build.
    *
-   * @param path below the folder of hashed files, e.g. `Article.B2xk9.css` or, compressed ahead, `Article.B2xk9.css.br`
+   * @param path below the folder of hashed files, e.g. `Article.B2xk9.css` or, for a compressed copy, `Article.B2xk9.css.br`
    */
   find(path: string): Promise<Buffer | undefined>;
-  /** Deletes files whose time is over; call it now and then. */
+  /** Deletes files whose time is over; call it from time to time. */
   prune(): Promise<void>;
 }
 
 const day = 24 * 60 * 60 * 1000;
-/** File in a build's copy whose time says when the build last ran. */
+/** A file in a build's copy; its modification time says when the build last ran. */
 const mark = '.running';
 
 interface EarlierAssetsState extends Required<AssetsOptions> {
@@ -69,7 +69,7 @@ async function readFolders(assets: EarlierAssetsState): Promise<void> {
   found.sort((a, b) => b.at - a.at);
   assets.builds = found.map(({ name }) => name);
   assets.known.clear();
-  // The latest build's copy wins, though copies of one name are the same.
+  // The latest build's copy is used; copies with the same name are identical.
   for (const name of assets.builds.toReversed()) {
     for (const file of await readdir(join(assets.dir, name), { recursive: true, withFileTypes: true })) {
       if (!file.isFile() || file.name === mark) continue;
@@ -82,7 +82,7 @@ async function readFolders(assets: EarlierAssetsState): Promise<void> {
 
 /**
  * Copies the running build's files, unless they are copied already. The time of the mark file is the last moment at which this build ran. A
- * full disk ends neither the start nor the work: browsers lack these files once, after the next build, unless a later try has room.
+ * full disk stops neither the start nor the site: browsers miss these files only after the next build, unless a later try succeeds.
  */
 async function keepOwn({ own, source, log, now }: EarlierAssetsState): Promise<void> {
   try {
@@ -95,7 +95,7 @@ async function keepOwn({ own, source, log, now }: EarlierAssetsState): Promise<v
         await copyFile(from, to);
       }
       await mkdir(own, { recursive: true });
-      // Last, so that an interrupted copy is made again.
+      // Written last, so that an interrupted copy is repeated.
       await writeFile(join(own, mark), '');
     }
     const at = new Date(now());

@@ -1,6 +1,6 @@
 /**
- * A press that is killed (kill.test.ts): edits, withdraws and reads as fast as it can until the process ends. The edits are appended to
- * a file before the press gets them, as the content store commits them before it emits tags.
+ * A press that is killed (kill.test.ts): edits, withdraws and reads as fast as it can until the process ends. Edits are appended to a
+ * file before the press gets them, just as the content store commits before it emits tags.
  */
 import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ export interface Edited {
   readonly edit: number;
 }
 
-/** A page that states its content, and from which a test can tell whether it is whole. */
+/** A page that contains a description of its content, so that a test can tell whether it is complete. */
 export function pageOf(key: string, content: ReadonlyMap<string, number>): Rendering {
   const tags = tagsOf(key);
   const gone = tags.some((tag) => (content.get(tag) ?? 0) < 0);

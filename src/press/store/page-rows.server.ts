@@ -12,7 +12,7 @@ import {
   type Variant,
 } from './stored-page.ts';
 
-/** The page of this build, else that of the build before it. */
+/** The page of this build, or else of the previous build. */
 export function findPage(state: StoreState, key: string, variant: Variant): StoredPage | undefined {
   const own = readPage(state, key, variant, namespaceOf(state));
   return own ?? (state.before === null ? undefined : readPage(state, key, variant, state.before));
@@ -43,7 +43,7 @@ export function readBody(
   if (etags[encoding] === undefined) return undefined;
   const row = state.file.sql('SELECT checksum, bytes FROM bodies WHERE id = ?').get(bodyId(version, encoding));
   if (!row) {
-    // It was replaced meanwhile, which is normal; or only the bytes are gone, and then the page is damaged.
+    // The rendering was replaced in the meantime, which is normal; or only its bytes are missing, and then the page is damaged.
     const damaged = [namespaceOf(state), state.before].some(
       (id) => id !== null && rowOf(state, key, variant, id)?.version === version,
     );
@@ -65,7 +65,7 @@ function dropDamaged(state: StoreState, ref: PageRef): void {
 /**
  * Writes a rendering in place of the previous one.
  *
- * @returns its version, or `null` when one of its tags changed meanwhile and it wasn't written
+ * @returns its version, or `null` if one of its tags changed in the meantime and it wasn't written
  */
 export function writePage(
   state: StoreState,
@@ -95,7 +95,7 @@ export function writePage(
     sql('INSERT OR REPLACE INTO bodies VALUES (?, ?, ?)').run(bodyId(version, encoding), checksum, bytes);
   }
   const oldTags = old?.asOf === null ? (JSON.parse(String(old.tags)) as string[]) : [];
-  // A page that is rendered on demand is found by its key alone.
+  // A page that is rendered on demand is found only by its key.
   updateTagIndex(state, row, oldTags, page.asOf === null ? page.tags : []);
   return version;
 }
@@ -277,7 +277,7 @@ export interface StoreState {
   readonly readOnly: boolean;
   /** Row of this build in `namespaces`; 0: not looked up yet, or the file was replaced. */
   namespace: number;
-  /** Row of the build before, whose pages are served until this build's own are there. */
+  /** Row of the previous build, whose pages are served until this build's own exist. */
   before: number | null;
   /** Numbers of changes continue from here when the file is replaced. */
   lastChange: number;

@@ -21,7 +21,7 @@ import type { Affected, Bodies, Change, PageRef, StoredEncoding, StoredPage, Var
 
 export interface StoreOptions {
   readonly file: string;
-  /** Name of the build whose pages are written; pages of the build before it are served until its own are there. */
+  /** Name of the build whose pages are written; pages of the previous build are served until this build's own exist. */
   readonly build: string;
   readonly log: Logger;
   readonly now?: () => number;
@@ -55,7 +55,7 @@ export interface PageStore {
   /**
    * Writes a rendering in place of the previous one.
    *
-   * @param began number of the latest change when rendering began: marks up to it are removed, later ones stay
+   * @param began number of the latest change when rendering started: marks up to it are removed, later ones stay
    * @returns its version, or `null` when one of its tags changed in the meantime and it was not written
    */
   put(page: StoredPage, bodies: Bodies, began: number, interim?: boolean): number | null;
@@ -73,7 +73,7 @@ export interface PageStore {
   change(tags: readonly string[], withdrawn: readonly string[], everything: boolean, floor: number): Change;
   /** Marks single pages, whatever their tags. */
   mark(refs: readonly PageRef[], seq: number): void;
-  /** Pages that are marked. */
+  /** All marked pages. */
   marked(): Affected[];
   /** Pages that have one of the tags; changes nothing. */
   tagged(tags: readonly string[], everything: boolean): (Affected & { readonly tags: readonly string[] })[];

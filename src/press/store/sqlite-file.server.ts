@@ -60,12 +60,12 @@ export interface StoreFileOptions {
 export interface StoreFile {
   readonly file: string;
   /**
-   * Runs `work` over the open file. Damage sets the file aside and runs it again over a new one.
+   * Runs `work` on the open file. If the file is damaged, it is set aside, and `work` runs again on a new file.
    *
    * @throws StoreUnavailable
    */
   use<T>(work: () => T): T;
-  /** The same in one transaction that is written at once. */
+  /** The same in a transaction that takes the write lock immediately. */
   write<T>(work: () => T): T;
   /** A prepared statement, cached by its text; only within {@link use} and {@link write}. */
   sql(text: string): StatementSync;
@@ -158,7 +158,7 @@ function begin(storeFile: StoreFileState): void {
       } else {
         setDamagedAside(storeFile, String(error));
       }
-      // Callers that hold pages of the old file must know.
+      // Callers with pages of the old file must be notified.
       storeFile.onReset();
     }
   }
@@ -208,7 +208,7 @@ function rollBack(storeFile: StoreFileState): void {
 
 function use<T>(storeFile: StoreFileState, work: () => T): T {
   if (storeFile.closed) throw new StoreUnavailable('The page store is closed.');
-  // The outermost call handles errors: only it can repeat its work.
+  // Only the outermost call handles errors, because only it can repeat the work.
   if (storeFile.depth > 0) return work();
   for (let attempt = 0; ; attempt++) {
     if (!storeFile.db) begin(storeFile);

@@ -5,12 +5,12 @@
 import { createHash } from 'node:crypto';
 import { type RestrictedLevel, strictness } from '../../lib/content/model.ts';
 
-/** `public` is what every reader may see, `full` what a reader with the page's access level may see. */
+/** `public` is the page for every reader, `full` the page for readers with its access level. */
 export type Variant = 'public' | 'full';
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 
-/** All encodings, the best first; the position is also the number that the store keeps. */
+/** All encodings, best first; the position is also the number in the store. */
 export const encodings: readonly Encoding[] = ['br', 'gzip', 'identity'];
 
 /** Which page: its key (cache-key.ts) and variant. */
@@ -31,7 +31,9 @@ export interface Change {
   readonly affected: readonly Affected[];
 }
 
-/** What a page's bytes are stored in: `identity` where compression isn't worth it. The other encodings are made on request. */
+/**
+ * Encoding in which a page's bytes are stored: `identity` if compression isn't worth it. Other encodings are made on request.
+ */
 export type StoredEncoding = 'br' | 'identity';
 
 export const storedEncodings: readonly StoredEncoding[] = ['br', 'identity'];
@@ -52,7 +54,7 @@ export interface StoredPage extends PageRef {
   readonly access: RestrictedLevel | null;
   /** Hash of the bytes before compression, see {@link hashOf}. */
   readonly hash: string;
-  /** Bytes before compression. */
+  /** Size before compression, in bytes. */
   readonly size: number;
   /** Sorted, without duplicates. */
   readonly tags: readonly string[];
@@ -60,8 +62,8 @@ export interface StoredPage extends PageRef {
   readonly renderedAt: number;
   readonly renderMs: number;
   /**
-   * Only of pages that are rendered on demand: number of the latest change that the rendering has seen. A change does not find such a
-   * page by its tags; a look-up compares the page with the changes. `null`: a page that changes find.
+   * Only for pages that are rendered on demand: number of the latest change that the rendering includes. Changes don't find such a
+   * page by its tags; instead, a look-up compares the page with the changes. `null`: changes find the page by its tags.
    */
   readonly asOf: number | null;
   /** Strong ETag (with its quotes) of the stored encoding. */
@@ -84,8 +86,8 @@ export const hashOf = (bytes: Uint8Array): string =>
 const suffixes: Readonly<Record<Encoding, string>> = { br: '-br', gzip: '-gz', identity: '' };
 
 /**
- * Strong ETag of one encoding (RFC 9110, section 8.8.3: other bytes have another ETag). It is computed from the bytes that are sent, so
- * that another release of the compressor can't give other bytes the same ETag.
+ * Strong ETag of one encoding (RFC 9110, section 8.8.3: different bytes need different ETags). It is computed from the bytes that are
+ * sent, so it changes if a new release of the compressor produces other bytes.
  */
 export const etagOf = (bytes: Uint8Array, encoding: Encoding): string => `"${hashOf(bytes)}${suffixes[encoding]}"`;
 
