@@ -1,6 +1,6 @@
 /**
- * Change feed: carries changes of the pages' content (WordPress, prices, most read stories) to its followers (page cache, search,
- * pictures). It is created before both sides, so that neither has to know the other.
+ * Change feed: passes changes of the pages' content (WordPress, prices, most read stories) to its followers (page cache, search,
+ * pictures). It is created before both sides, so that neither depends on the other.
  */
 import type { ContentChange } from '../content/service.ts';
 
@@ -13,9 +13,9 @@ export interface ChangeFollower {
 
 export interface ChangeFeed {
   /**
-   * Calls the followers in their order, before this returns.
+   * Calls the followers in order, before it returns.
    *
-   * @returns addresses that are fresh; `undefined` when no follower stores pages
+   * @returns addresses that are fresh; `undefined` if no follower stores pages
    */
   publish(change: ContentChange): Promise<readonly string[] | undefined>;
   follow(follower: ChangeFollower): void;

@@ -260,20 +260,20 @@ async function openAssetStore({ assetsBucket }: Config) {
   return createBucketAssets({ settings: assetsBucket });
 }
 
-/** The lists of the most read in a cluster: in the content log, so that a page shows what all nodes show. */
+/** The most read lists of a cluster: shared through the content log, so that all nodes show the same. */
 const sharedLists = ({ leads }: ClusterLog, { shared }: Content): SharedLists => ({
   leads,
   read: () => shared.read(mostReadKey),
   write: (value, tags) => shared.write(mostReadKey, value, tags),
 });
 
-/** Without a question for consent to measurement, a reader can't give it. */
+/** If the site doesn't ask for consent to measurement, readers can't give it. */
 function participationOf({ headlineTests, thirdParties }: Config): Participation | 'off' {
   if (headlineTests === 'all') return 'all';
   return purposesAsked(thirdParties, ['measurement']).length > 0 ? 'consent' : 'off';
 }
 
-/** The content, and what follows its changes: search and pictures. Its changes are published to the feed of all changes. */
+/** The content, and the followers of its changes: search and pictures. Its changes are published to the feed of all changes. */
 async function openContentSide(config: Config, changes: ChangeFeed, clusterLog: ClusterLog | null, log: Logger) {
   const { dataDir } = config;
   const contentChanges = createChangeFeed();
@@ -288,7 +288,7 @@ async function openContentSide(config: Config, changes: ChangeFeed, clusterLog: 
       pictures.soon();
       search.changed([...tags, ...withdrawnTags]);
       const files = changedFiles(tags);
-      // Before the documents that show them are fetched: their pictures are measured.
+      // Picture files are invalidated before the documents that show them are fetched, because pictures are measured then.
       return files.unnamed || files.digests.length > 0 ? images.changed(files).then(() => undefined) : undefined;
     },
   });

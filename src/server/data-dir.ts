@@ -42,12 +42,12 @@ export function openDataDir(dir: string, log: Logger): void {
   }
 }
 
-/** Held as long as this process lives: SQLite's lock ends with its process, however that ends. */
+/** Locked as long as this process lives: SQLite releases the lock when the process ends, for any reason. */
 let servingLock: DatabaseSync | undefined;
 
 /**
- * Keeps other sites from serving the folder: each would miss the changes that the other has stored, and go on showing withdrawn stories.
- * Commands may run beside a site.
+ * Prevents other sites from serving the folder: each would miss changes that the other one has stored, and keep showing withdrawn
+ * stories. Commands may run at the same time.
  *
  * @throws Error with a sentence for the operator
  */
@@ -65,8 +65,8 @@ export function holdForServing(dir: string): void {
 }
 
 /**
- * Creates a folder and its parents. Node's own `recursive` never returns on a file system that accepts no folders and reports a missing
- * parent, such as /proc.
+ * Creates a folder and its parents. Node's own `recursive` option never returns on a file system such as /proc, which accepts no
+ * folders and reports a missing parent.
  */
 function makeFolder(dir: string): void {
   try {
@@ -109,7 +109,7 @@ function closeToOthers(dir: string): string | null {
   const paths = readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() || entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name));
-  // The folder itself comes last, so that a start that was interrupted repeats this.
+  // The folder itself comes last, so that the next start repeats this if it is interrupted.
   for (const path of [...paths, dir]) {
     try {
       const { mode } = lstatSync(path);
@@ -124,7 +124,7 @@ function closeToOthers(dir: string): string | null {
 
 // Secrets come from the settings, or from files of the data folder that are created once.
 
-/** Name of the cookie that says which articles a browser may get whole. */
+/** Name of the cookie that says which articles a browser may get in full. */
 export const accessCookieName = 'access';
 
 /** Name of the cookie that opens one gifted article. */

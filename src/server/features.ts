@@ -20,7 +20,7 @@ export interface FeatureState {
 
 export type Features = Readonly<Record<FeatureName, FeatureState>>;
 
-/** A feature whose settings are missing is off, and names the settings that would turn it on. */
+/** A feature with missing settings is off, and names the settings that would turn it on. */
 export function describeFeatures(config: Config): Features {
   const needs = (missing: readonly (string | false)[], what: string): FeatureState => {
     const names = missing.filter((name) => name !== false);

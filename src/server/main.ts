@@ -1,6 +1,6 @@
 /**
- * Starts the site: settings, log and services, then what site.ts opens over them. When run directly, it is the site: it listens, syncs,
- * and stops on SIGTERM, SIGINT, SIGHUP and when its parent process ends.
+ * Starts the site: settings, log and services, then what site.ts opens over them. When run directly, it starts the site, which listens,
+ * syncs, and stops on SIGTERM, SIGINT, SIGHUP and when its parent process ends.
  */
 import { flushCompileCache } from 'node:module';
 import { compose } from './compose.ts';
@@ -26,7 +26,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
   for (const { name, meant } of unknownSettings(env)) {
     log.warn({ setting: name, meant }, `${name} isn't a setting and is ignored. Did you mean ${meant}?`);
   }
-  // Before anything is opened: a start that can't have its port must not migrate the database of a running site.
+  // Checked before anything is opened: a start that can't have its port must not migrate a running site's database.
   await requirePort(config);
   openDataDir(config.dataDir, log);
   holdForServing(config.dataDir);
@@ -48,7 +48,7 @@ export async function startWriter(
     throw new Error('The pages have not been built, or the build is broken: run "npm run build".', { cause: error });
   });
   const { tracing: wanted, trustedProxies } = config;
-  // Imported only where it is wanted: the libraries take memory and time to start.
+  // Imported only if needed, because the libraries take memory and time to load.
   const tracing = wanted && (await (await import('./tracing/tracing.ts')).startTracing(wanted, trustedProxies, log));
   const app = await compose(config, log, { serves: true, workersUpdated: link?.workersUpdated });
   const closers: Closers = [app.stop];
@@ -88,7 +88,7 @@ async function runUntilStopped(start: () => Promise<Site>): Promise<void> {
     process.exit(1);
   }
   process.send?.({ listening: site.port });
-  // Flushed now, because a killed process leaves no compiled code to the next start.
+  // Flushed now, because a process that is killed later saves no compiled code for the next start.
   flushCompileCache();
 }
 

@@ -3,11 +3,11 @@ import type { Logger } from '../lib/logging.ts';
 import type { PersonalData } from '../lib/personal-data.ts';
 
 export interface PersonalDataList {
-  /** First: an account whose deletion failed can be deleted again, but a subscription without an account would be charged further. */
+  /** First: after a failed deletion an account can be deleted again, but a subscription without an account would still be charged. */
   readonly billing: PersonalData | null;
   readonly newsletters: PersonalData;
   readonly support: PersonalData;
-  /** Also while comments are off: those that were written before are in WordPress. */
+  /** Also while comments are off, because earlier comments are in WordPress. */
   readonly comments: PersonalData;
   readonly access: PersonalData;
   readonly savedStories: PersonalData;
@@ -16,10 +16,10 @@ export interface PersonalDataList {
   readonly accounts: PersonalData;
 }
 
-/** All of them as one. @param list read at each call: the accounts need it before the comments exist */
+/** Combines all of them. @param list read at each call: the accounts need it before the comments exist */
 export function personalDataOf(list: () => PersonalDataList, log: Pick<Logger, 'error'>): PersonalData {
   const all = (): readonly PersonalData[] => {
-    // The others by whatever name: a feature that is in the list needs no second entry here.
+    // The others by their own names, so that a new feature in the list needs no change here.
     const { billing, accounts, ...others } = list();
     return [billing, ...Object.values(others), accounts].filter((one) => one !== null);
   };

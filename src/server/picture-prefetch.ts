@@ -1,5 +1,5 @@
 /**
- * Fetches the originals of the pictures on the newest pages before a reader requests them, so that readers don't miss them while
+ * Fetches the originals of the pictures on the newest pages before a reader requests them, so that they are available while
  * WordPress is down. Older pictures are fetched on demand, because all of them would be the whole media library.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
@@ -29,7 +29,7 @@ export interface PicturePrefetch {
 const newest = 150;
 const longestMs = 60_000;
 const atOnce = 2;
-/** Most addresses remembered as fetched; one that is forgotten costs a look-up on disk and no fetch. */
+/** Most addresses known as fetched; one that is dropped costs a look-up on disk, but no fetch. */
 const mostRemembered = 20_000;
 
 const inBody = new RegExp(`"${imagePath}\\?url=([^&"]+)&`, 'g');

@@ -60,7 +60,7 @@ export interface ReadersState {
 }
 
 export interface StripeProblems {
-  /** Why nothing is asked of Stripe; `null`: its key is the right one. */
+  /** Why no request is sent to Stripe; `null`: its key is the right one. */
   readonly problem: string | null;
   /** Why wallets' buttons are missing; `null`: they aren't. */
   readonly wallets: string | null;
@@ -223,7 +223,7 @@ async function openBilling(
   return createBilling({ ...options, access: config.stripe, siteUrl: config.siteUrl, rules: publication.billing });
 }
 
-/** `null` without a WordPress account that comments can be sent with. */
+/** `null` without a WordPress account for sending comments. */
 function openComments(
   { wordpress }: Config,
   options: Omit<Parameters<typeof createComments>[0], 'moderation'>,

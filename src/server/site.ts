@@ -46,7 +46,7 @@ import type { Tracing } from './tracing/tracing.ts';
 import { forwardedAddress, forwardedId, innerSocket, listenInside } from './workers/inner-socket.ts';
 import type { WriterLink } from './workers/writer-link.ts';
 
-/** A site whose server may get connections from elsewhere. */
+/** A site whose server may get connections from another process. */
 export interface Writer extends Site {
   readonly server: Server;
 }
@@ -58,29 +58,29 @@ export interface Site {
   stop(): Promise<void>;
 }
 
-/** Where `npm run build` puts the pages. */
+/** Folder into which `npm run build` writes the pages. */
 export const dist = fileURLToPath(new URL('../../dist/', import.meta.url));
 
 /** Milliseconds that a start waits for the changes of the cluster. */
 const catchUpMs = 5000;
 
-/** Milliseconds of a stop after which the database isn't waited for any more; the service manager gives a stop a minute. */
+/** Milliseconds of a stop after which it no longer waits for the database; the service manager allows a minute for a stop. */
 const databaseStopMs = 30_000;
 
-/** They close everything that was opened, in this order. */
+/** Functions that close everything that was opened, in this order. */
 export type Closers = (() => unknown)[];
 
 export async function closeAll(closers: Closers): Promise<void> {
   for (const close of closers) await close();
 }
 
-/** What a start has before the site is opened. */
+/** What exists before the site is opened. */
 export interface SiteStart {
   readonly app: Composition;
   readonly render: RenderPage;
   /** To the serving workers; `null`: there are none. */
   readonly link: WriterLink | null;
-  /** Called in this order when the site stops, or its start fails. What is opened here is added. */
+  /** Called in this order when the site stops, or its start fails. Everything that is opened here adds its closer. */
   readonly closers: Closers;
   readonly tracing: Tracing | null;
 }
@@ -104,7 +104,7 @@ export async function openSite(start: SiteStart): Promise<Writer> {
     source: `${dist}client/_assets`,
     log,
   });
-  // Before the first page that names them.
+  // Opened before the first page that names these files.
   const shared = cluster?.shareAssets(`${dist}client/_assets`);
   await shared?.offer();
   const tenant = openAccountTenant(config, app);
@@ -125,10 +125,10 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   }));
   // Content that was withdrawn just before a crash must be gone before the first reader.
   content.replay();
-  // And what was withdrawn while this node was away.
+  // Content that was withdrawn while this node was away must be gone as well.
   await cluster?.catchUp(catchUpMs);
   await banner.update();
-  // Serving workers that were there before may have sent open pages an alert that was withdrawn meanwhile.
+  // Serving workers from before may have shown open pages an alert that was withdrawn in the meantime.
   if (banner.html() === null) link?.banner(null);
   const port = await listenTo(server, config, socket);
   if (!link) log.info({ host: config.host, port, site: config.siteUrl, build }, 'The site is listening');
@@ -139,7 +139,7 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   const { earlierKeys } = site;
   const maintenance = startMaintenance({ press, publish, assets, log, editionReady, reader, earlierKeys });
   closers.push(() => Promise.all([outlets.closeCdn(), outlets.indexNow.close(), tenant?.close()]));
-  // Last: what the others still do is recorded, too.
+  // Closed last, so that the stop of the others is recorded, too.
   closers.push(() => tracing?.stop());
   return stoppable(server, port, async () => {
     log.info({}, 'Stopping');
@@ -151,7 +151,7 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   });
 }
 
-/** Compares this node's settings with those of the others. @returns ends it */
+/** Compares this node's settings with those of the others. @returns a function that stops it */
 function startComparison({ config, database, services }: Composition, node: string): () => Promise<void> {
   const { log } = services;
   return compareSettings({ db: database.db, node, fingerprints: fingerprintsOf(config), log }).stop;
@@ -332,7 +332,7 @@ function siteRoutes(
   } satisfies Partial<HttpServerOptions>;
 }
 
-/** Who sent a request: what the connection and trusted proxies say, or a serving worker that has passed it on. */
+/** Who sent a request: according to the connection and trusted proxies, or to a serving worker that passed it on. */
 function clientsOf({ trustedProxies }: Config, hasServingWorkers: boolean) {
   const clientAddress = clientAddressOf(trustedProxies);
   const requestId = requestIds(trustedProxies);
@@ -378,7 +378,9 @@ function openAccountTenant(config: Config, { services }: Composition): Tenant | 
   return openTenant({ url, settings, siteUrl, accessCookie: accessCookieName, ownCookies, log: services.log });
 }
 
-/** @param socket of this process, where a supervisor has the port. @returns the port, 0 where this process doesn't have it */
+/**
+ * @param socket Unix socket of this process if a supervisor has the port. @returns the port; 0 if this process doesn't have it
+ */
 async function listenTo(server: Server, config: Config, socket: string | null): Promise<number> {
   if (socket !== null) {
     await listenInside(server, socket);

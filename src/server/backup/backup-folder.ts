@@ -34,7 +34,7 @@ export interface StoredBackup {
 
 const nameOf = (time: number): string => `accounts-${new Date(time).toISOString().replaceAll(/[-:]/g, '')}`;
 
-/** Complete backups, newest first. Folders with other names are left alone, so a renamed backup is never deleted. */
+/** Complete backups, newest first. Folders with other names are ignored, so a renamed backup is never deleted. */
 export function listBackups(backupDir: string): StoredBackup[] {
   return readdirSync(backupDir, { withFileTypes: true })
     .flatMap((entry) => {
@@ -153,7 +153,7 @@ function openBackupDir(backupDir: string): void {
   }
 }
 
-/** Files that root makes in another user's folder are given to that user, who couldn't read them otherwise. */
+/** Files that root creates in another user's folder are given to that user, who otherwise couldn't read them. */
 export function giveToOwner(folder: string, paths: readonly string[]): void {
   if (process.geteuid?.() !== 0) return;
   const { uid, gid } = statSync(folder);

@@ -34,7 +34,7 @@ export async function makeBackup(options: BackupOptions): Promise<MadeBackup> {
   return backup;
 }
 
-/** @param latest a backup whose files the new one must differ from @returns `null`: it doesn't */
+/** @param latest the previous backup @returns `null` if the new backup's files don't differ from it */
 async function backUp(options: BackupOptions, latest: Manifest | null): Promise<MadeBackup | null> {
   const { databaseUrl, backupDir, days, path } = options;
   const now = options.now();
@@ -83,7 +83,7 @@ export async function keepBackingUp(options: BackupOptions, interval: Interval):
   }
 }
 
-/** A text that is another one after each change of the accounts. */
+/** A text that changes with every change of the accounts. */
 async function changeMark({ dataDir, databaseUrl }: BackupOptions): Promise<string> {
   if (databaseUrl === null) {
     return [accountsFile, `${accountsFile}-wal`, 'accounts-secret', 'access-key']

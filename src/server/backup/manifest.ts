@@ -1,4 +1,4 @@
-/** `manifest.json` of a backup: what the backup holds, and the hashes that show damage. */
+/** `manifest.json` of a backup: its contents, and hashes that reveal damage. */
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -33,7 +33,7 @@ export class DamagedBackup extends Error {
 
 export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
-/** What is there and can't be read mustn't be taken for damage or loss. */
+/** A file that exists but can't be read must not be mistaken for damage or loss. */
 export function unreadable(path: string, error: unknown): Error {
   const { code, message } = error as NodeJS.ErrnoException;
   const sentence = `${path} can't be read (${code ?? message}). Run the command as the user whom it belongs to, or as root.`;

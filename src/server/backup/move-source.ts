@@ -1,4 +1,4 @@
-/** The SQLite side of a move: which tables there are, in which order they go, and their rows in batches. */
+/** The SQLite side of a move: the tables, their order, and their rows in batches. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { asText, createTableHash, type kindOf, type TableHash } from './row-hash.ts';
 import { quoted, tablesOf } from './sqlite-file.ts';
@@ -52,7 +52,7 @@ export const columnsOf = (source: DatabaseSync, table: string): string[] =>
     .all(table)
     .map(({ name }) => String(name));
 
-/** Columns of the primary key; SQLite's row number when there is none. */
+/** Columns of the primary key; without one, SQLite's row number. */
 function keyOf(source: DatabaseSync, table: string): string[] {
   const rows = source.prepare('select name from pragma_table_info(?) where pk > 0 order by pk').all(table);
   return rows.length > 0 ? rows.map(({ name }) => String(name)) : ['rowid'];

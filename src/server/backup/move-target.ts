@@ -4,7 +4,7 @@ import type { Batch, Column, MovedTable, Row } from './move-source.ts';
 import { createTableHash, kindOf, type TableHash } from './row-hash.ts';
 import { quoted } from './sqlite-file.ts';
 
-/** Table of the progress in the target. It stays, so that a second move is refused; the operator may drop it. */
+/** Table in the target that records the progress. It stays, so that a second move is refused; the operator may drop it. */
 export const progressTable = 'accounts_move';
 /** The row of the progress table about the whole move: `last` is the origin, and `rows` the time at which it finished. */
 const whole = '';
@@ -21,13 +21,13 @@ export async function targetColumns(client: pg.Client, table: string): Promise<C
 }
 
 export interface Move {
-  /** Hash of all source rows: which rows the target's are copies of. */
+  /** Hash of all source rows, which identifies the rows that the target has copies of. */
   readonly origin: string;
   /** Epoch milliseconds; `null`: not finished. */
   readonly finished: number | null;
 }
 
-/** The move that began here; `null` when none did. */
+/** The move that was started here; `null` if there was none. */
 export async function readMove(client: pg.Client): Promise<Move | null> {
   const { rows } = await client.query<{ found: string | null }>(`select to_regclass('${progressTable}') as found`);
   if (!rows[0]?.found) return null;
@@ -55,7 +55,7 @@ export async function beginMove(client: pg.Client, origin: string): Promise<void
 export const finishMove = async (client: pg.Client, now: number): Promise<void> =>
   void (await client.query(`update ${progressTable} set done = true, rows = $2 where table_name = $1`, [whole, now]));
 
-/** Removes all that a move has written. @param tables in the order in which they were filled */
+/** Deletes everything that a move has written. @param tables in the order in which they were filled */
 export async function emptyTarget(client: pg.Client, tables: readonly MovedTable[]): Promise<void> {
   await inTransaction(client, async () => {
     for (const { name } of tables.toReversed()) await client.query(`delete from ${quoted(name)}`);

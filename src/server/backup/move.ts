@@ -46,7 +46,7 @@ export interface Moved {
 }
 
 /**
- * Moves the accounts. A run that was killed continues where it was.
+ * Moves the accounts. After a run was killed, the next one continues from there.
  *
  * @throws InUse while a site uses either database, or Error with a sentence for the operator
  */
@@ -135,7 +135,7 @@ async function planned(source: DatabaseSync, client: pg.Client): Promise<MovedTa
 }
 
 /**
- * Begins a move, or continues one of the same rows.
+ * Starts a move, or continues an earlier move of the same rows.
  *
  * @returns whether it is finished already
  * @throws Error when the target has other rows

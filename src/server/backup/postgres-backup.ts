@@ -26,7 +26,7 @@ export interface PostgresOptions {
 }
 
 /**
- * Dumps the site's schema as it is at one moment, while the site writes.
+ * Dumps the site's schema at one moment, while the site is writing.
  *
  * @param folder an empty folder for the files
  * @throws Error with a sentence for the operator
@@ -36,7 +36,7 @@ export async function dumpPostgres(folder: string, now: number, options: Postgre
   return withPostgres(databaseUrl, async (client) => {
     const tools = await findTools(await serverMajor(client), path);
     const file = join(folder, dumpFile);
-    // The counts and the dump see the same moment.
+    // The counts and the dump use the same snapshot.
     await client.query('begin isolation level repeatable read read only');
     const { rows } = await client.query<{ id: string }>('select pg_export_snapshot() as id');
     const schema = await currentSchema(client);
@@ -61,7 +61,7 @@ async function migrationsIn(client: pg.Client, tables: Readonly<Record<string, n
   return rows.map(({ name }) => name);
 }
 
-/** Lets pg_restore read the whole dump, every compressed block included. @throws DamagedBackup */
+/** Makes pg_restore read the whole dump, including every compressed block. @throws DamagedBackup */
 async function readWhole(tools: PostgresTools, file: string): Promise<void> {
   try {
     await tools.run('pg_restore', ['--file=/dev/null', file]);
@@ -81,7 +81,7 @@ async function refuseDifference(client: pg.Client, from: string, manifest: Manif
 }
 
 /**
- * Restores a backup into a new database beside the site's, compares it, and drops it.
+ * Restores a backup into a new database on the same server, compares it, and drops it.
  *
  * @throws DamagedBackup, or Error with a sentence for the operator
  */
@@ -110,7 +110,7 @@ export async function checkPostgresBackup(from: string, { databaseUrl, path }: P
 }
 
 /**
- * Replaces the site's tables by those of a backup. The earlier tables move to a schema of their own.
+ * Replaces the site's tables with those of a backup. The earlier tables are moved to a separate schema.
  *
  * @returns the manifest, and the schema with the earlier tables; `null` when there were none
  * @throws InUse while a site is connected, DamagedBackup, or Error with a sentence for the operator
@@ -166,7 +166,7 @@ async function moveTables(
   }
 }
 
-/** After a failed restore: the earlier tables are in place again. */
+/** After a failed restore: moves the earlier tables back. */
 async function putBack(client: pg.Client, schema: string, aside: string, tables: readonly string[]): Promise<void> {
   for (const table of await postgresTables(client)) await client.query(`drop table ${quoted(table)} cascade`);
   if (tables.length === 0) return;

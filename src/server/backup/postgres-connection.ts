@@ -1,4 +1,4 @@
-/** A connection of the operators' commands to the accounts in PostgreSQL, and the check that no site uses them. */
+/** A database connection for operators' commands, and the check that no site uses the accounts. */
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { migrationLock } from '../database/migrate.ts';
@@ -14,19 +14,20 @@ export async function withPostgres<T>(url: string, work: (client: pg.Client) => 
     keepAlive: true,
     application_name: 'broadsheet-command',
   });
-  // A connection that breaks fails the query, too.
+  // A broken connection also fails the query.
   client.on('error', () => {});
   try {
     await client.connect().catch((error: unknown) => {
       throw asUnavailable(error);
     });
-    // It also waits for programs, within a transaction and outside of one; PostgreSQL may be set to end a connection that does.
+    // The connection also waits for programs, inside and outside of transactions; PostgreSQL may be configured to end such idle
+    // connections.
     await client.query(
       'set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; set idle_session_timeout = 0',
     );
     return await work(client);
   } catch (error) {
-    // Errors of files and programs have codes, too, that mean something else.
+    // Errors of files and programs also have codes, with other meanings.
     throw error instanceof pg.DatabaseError ? asUnavailable(error) : error;
   } finally {
     await client.end();
@@ -66,7 +67,7 @@ export async function countPostgresRows(client: pg.Client): Promise<Record<strin
 }
 
 /**
- * Checks that no process of the site is connected. Each has at least the connection that listens.
+ * Checks that no process of the site is connected. Each process has at least its listening connection.
  *
  * @param timeoutMs a process that has just ended may be listed for a moment
  * @throws InUse

@@ -48,7 +48,7 @@ function find(program: string, path: string): string | null {
       accessSync(file, constants.X_OK);
       return file;
     } catch {
-      // It isn't in this folder.
+      // The program isn't in this folder.
     }
   }
   return null;
@@ -59,7 +59,7 @@ function connectionOf(text: string): { args: string[]; env: Record<string, strin
   const url = new URL(text);
   const password = decodeURIComponent(url.password);
   url.password = '';
-  // Parameters and values that only the site's own driver knows; "require" of these programs checks no certificate.
+  // Parameters and values that only the site's own driver knows; for these programs "require" doesn't check the certificate.
   const mode = url.searchParams.get('sslmode');
   if (mode === 'no-verify' || (mode === null && url.searchParams.get('ssl') === 'true')) {
     url.searchParams.set('sslmode', 'require');

@@ -1,4 +1,4 @@
-/** `npm run restore`: puts a backup in the place of the accounts, or checks it by restoring it elsewhere. */
+/** `npm run restore`: replaces the accounts with a backup, or checks a backup by restoring it elsewhere. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { NewerDatabase } from '../database/migrate.ts';
@@ -33,7 +33,7 @@ export function findBackup(text: string, backupDir: string | null, now: number):
     if (backupDir === null) throw new Error('Set BACKUP_DIR, or give the path of a backup.');
     const [latest] = existsSync(backupDir) ? listBackups(backupDir) : [];
     if (!latest) throw new Error(`There is no backup in ${backupDir}.`);
-    // A clock that was ahead for a moment gives a name that stays the newest for as long.
+    // If a clock was ahead for a moment, a backup with a future time stays the "latest" until that time.
     if (latest.time > now + clocksApartMs) {
       throw new Error(
         `A clock was or is wrong: ${latest.name} is newer than ${new Date(now).toISOString()}. Give the name of the backup instead of "latest".`,
@@ -48,7 +48,7 @@ export function findBackup(text: string, backupDir: string | null, now: number):
   return found;
 }
 
-/** @throws Error when the backup isn't for this engine or is of a newer version of the site */
+/** @throws Error if the backup is for another engine or from a newer version of the site */
 function refuseOther(from: string, { databaseUrl }: RestoreOptions): void {
   const manifest = readManifest(from);
   if (manifest.engine === 'sqlite' && databaseUrl !== null) {

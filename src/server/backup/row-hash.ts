@@ -17,7 +17,7 @@ const kinds: Readonly<Record<string, ColumnKind>> = {
   text: 'text',
 };
 
-/** @param type of PostgreSQL @throws Error for a type that needs a rule of its own here */
+/** @param type PostgreSQL's type @throws Error for a type that has no rule here */
 export function kindOf(type: string): ColumnKind {
   const kind = kinds[type] ?? (/^character varying/.test(type) ? 'text' : undefined);
   if (!kind) throw new Error(`Columns of the type ${type} can't be moved yet: add the type to row-hash.ts.`);
@@ -25,7 +25,7 @@ export function kindOf(type: string): ColumnKind {
 }
 
 /**
- * A value as PostgreSQL reads it from text.
+ * Converts a value to the text from which PostgreSQL reads it.
  *
  * @param value of SQLite, integers as bigints
  */
@@ -36,7 +36,7 @@ export function asText(value: unknown, kind: ColumnKind): string | null {
   return kind === 'bytes' ? `\\x${Buffer.from(String(value)).toString('hex')}` : String(value);
 }
 
-/** The one spelling of a value, from the text of either engine. */
+/** The canonical form of a value, from the text of either engine. */
 function canonical(text: string | null, kind: ColumnKind): string | null {
   if (text === null) return null;
   if (kind === 'integer') return BigInt(text).toString();
@@ -45,7 +45,7 @@ function canonical(text: string | null, kind: ColumnKind): string | null {
   return text;
 }
 
-/** The value with the keys of its objects in order: `jsonb` keeps none. */
+/** The value with sorted object keys, because `jsonb` doesn't keep their order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
@@ -59,7 +59,7 @@ export interface TableHash {
   readonly hash: string;
 }
 
-/** Collects rows. Equal rows add up instead of canceling each other out, as they would with an exclusive or. */
+/** Adds up the hashes of rows. With a sum, equal rows don't cancel each other out, as they would with an exclusive or. */
 export function createTableHash(columns: readonly ColumnKind[]) {
   let sum = 0n;
   let rows = 0;

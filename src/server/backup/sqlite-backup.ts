@@ -29,7 +29,7 @@ import {
 } from './manifest.ts';
 import { accountsFile, countRows, findDamage, holdAlone, holdDataDir, InUse, migrationsOf } from './sqlite-file.ts';
 
-/** Secrets that the site keeps beside the accounts when no setting has them. */
+/** Secrets that the site stores beside the accounts if no setting has them. */
 const secretFiles = ['accounts-secret', 'access-key'] as const;
 
 /** Prefix of the folder of files that are being restored. */
@@ -43,8 +43,8 @@ export interface SqliteBackupOptions {
 }
 
 /**
- * Copies the database as it is at one moment, while the site writes. A read transaction holds that moment: in the write-ahead log mode
- * it blocks no writer.
+ * Copies the database at one moment, while the site is writing. A read transaction keeps that snapshot; in WAL mode it doesn't block
+ * writers.
  *
  * @param folder an empty folder for the files
  * @throws Error with a sentence for the operator
@@ -67,7 +67,7 @@ export async function copySqlite(folder: string, now: number, options: SqliteBac
     await backup(database, target, {
       rate: pagesAtOnce,
       progress({ totalPages, remainingPages }) {
-        // Step by step: the site's commits would wait for the disk while it stores a whole database at the end.
+        // In steps: otherwise the site's commits would wait while the disk stores the whole copy at the end.
         syncPath(target);
         onProgress?.(totalPages - remainingPages, totalPages);
       },
@@ -150,7 +150,7 @@ export interface Restored {
 }
 
 /**
- * Replaces the accounts of a data folder by those of a backup, and puts the earlier files into a folder beside them.
+ * Replaces the accounts of a data folder with those of a backup, and moves the earlier files to a folder beside them.
  *
  * @throws InUse while the site runs, DamagedBackup, or Error with a sentence for the operator
  */
@@ -177,7 +177,8 @@ export async function restoreSqlite(from: string, dataDir: string, now: number):
     }
     for (const name of earlier) {
       const [path, kept] = [join(dataDir, name), join(aside, name)];
-      // A log of the earlier database must be gone before the other database is there: SQLite would apply it.
+      // The write-ahead log of the earlier database must be removed before the other database is there: SQLite would apply the
+      // log to it.
       if (name.startsWith(`${accountsFile}-`)) renameSync(path, kept);
       else linkSync(path, kept);
     }

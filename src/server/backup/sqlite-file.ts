@@ -54,8 +54,8 @@ export function findDamage(database: DatabaseSync): string | null {
 }
 
 /**
- * Opens the file alone: fails while another process has it open, and lets none open it until it is closed. The write-ahead log is merged
- * into the file.
+ * Opens the file exclusively: fails while another process has it open, and prevents others from opening it until it is closed. The
+ * write-ahead log is merged into the file.
  *
  * @throws InUse, or SQLite's error when the file is damaged
  */
@@ -78,10 +78,10 @@ const busyCodes: ReadonlySet<number> = new Set([5, 6]);
 const isBusy = (error: unknown): boolean => busyCodes.has(((error as { errcode?: number }).errcode ?? 0) & 0xff);
 
 /**
- * Holds a data folder: a process of the site has the content store open, and the accounts unless they are in PostgreSQL. A damaged file
- * can't be locked and is left out.
+ * Locks a data folder. It fails if a process of the site has the content store open, or the accounts unless they are in PostgreSQL. A
+ * damaged file can't be locked and is skipped.
  *
- * @returns a function that lets the folder go
+ * @returns a function that releases the lock
  * @throws InUse
  */
 export function holdDataDir(dataDir: string): () => void {

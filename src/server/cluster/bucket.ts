@@ -1,4 +1,4 @@
-/** A folder of hashed files in a bucket with the S3 protocol, and the store of the nodes' files there. */
+/** A folder for hashed files in a bucket with the S3 protocol, used as the nodes' shared file store. */
 
 import { readFile } from 'node:fs/promises';
 import { S3Client, S3Errors } from '@bradenmacdonald/s3-lite-client';
@@ -9,14 +9,14 @@ export interface BucketSettings {
   /** Origin of the service, e.g. `https://s3.us-east-1.amazonaws.com`. */
   readonly endpoint: string;
   readonly bucket: string;
-  /** Folder in the bucket, without slashes around it; empty: none. */
+  /** Folder in the bucket, without leading or trailing slashes; empty: none. */
   readonly prefix: string;
   readonly region: string;
   readonly keyId: string;
   readonly secret: string;
 }
 
-/** Paths are below the folder. Everything throws {@link BucketError}, or Error when an answer is late. */
+/** Paths are relative to the folder. All methods throw {@link BucketError}, or Error if a response takes too long. */
 export interface BucketFolder {
   /** @returns path to the time of its last upload */
   list(): Promise<Map<string, number>>;
@@ -26,11 +26,11 @@ export interface BucketFolder {
   get(path: string, signal: AbortSignal): Promise<Buffer | undefined>;
 }
 
-/** What went wrong, for the operator. */
+/** An error message for the operator. */
 export class BucketError extends Error {
   override readonly name = 'BucketError';
   readonly result: string;
-  /** What to do; `null`: nothing more is known. */
+  /** What to do; `null`: unknown. */
   readonly remedy: string | null;
 
   constructor(result: string, remedy: string | null) {
@@ -73,7 +73,7 @@ export function openBucket(settings: BucketSettings, requestMs: number): BucketF
   return {
     list: () => tried(list),
     async put(path, bytes) {
-      // No Content-Encoding for what is compressed: a client would get other bytes than those of the file.
+      // No Content-Encoding for compressed files: clients would decompress them and get other bytes than the file's.
       const metadata = { 'Content-Type': typeOf(path), 'Cache-Control': 'public, max-age=31536000, immutable' };
       await tried(() => within(requestMs, client.putObject(folder + path, bytes, { metadata })));
     },
@@ -94,7 +94,7 @@ export function openBucket(settings: BucketSettings, requestMs: number): BucketF
   };
 }
 
-/** Sends a request, once more where a second try may succeed. */
+/** Sends a request, and repeats it once if a second try may succeed. */
 async function tried<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request().catch((error: unknown) => {
@@ -125,7 +125,7 @@ export interface BucketAssetsOptions {
 
 /** Longest time that `give` may take, milliseconds. */
 const giveMs = 60_000;
-/** Requests at a time of `give`. */
+/** Concurrent requests of `give`. */
 const lines = 8;
 
 export function createBucketAssets(options: BucketAssetsOptions): AssetStore {
@@ -149,7 +149,7 @@ export function createBucketAssets(options: BucketAssetsOptions): AssetStore {
   };
 }
 
-/** Works on several items at a time. @throws the first error; what has not begun is left out then */
+/** Processes several items at a time. @throws the first error; items that haven't started are then skipped */
 async function inLines<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = [...items];
   const line = async (): Promise<void> => {

@@ -1,10 +1,13 @@
 /**
- * The channel on which the nodes of a cluster talk to each other (PostgreSQL's NOTIFY), and its messages. A message may be lost; every
- * reader can find out by itself what it says.
+ * The channel on which the nodes of a cluster exchange messages (PostgreSQL's NOTIFY). A message may be lost: every receiver can also
+ * find out its content by itself.
  */
 import { z } from 'zod';
 
-/** SQL of the channel's name. Newspapers that share a database have a schema each; a PostgreSQL name has 63 bytes at most. */
+/**
+ * SQL for the channel's name. Newspapers that share a database have separate schemas; names in PostgreSQL have at most 63
+ * bytes.
+ */
 export const channel =
   "('broadsheet_' || case when octet_length(current_schema()) <= 50 then current_schema() else md5(current_schema()) end)";
 
@@ -15,13 +18,16 @@ export const databaseNow = '(extract(epoch from clock_timestamp()) * 1000)::bigi
 export const longestMessage = 7999;
 
 const webhookMessage = z.object({
-  /** The sending node, which waits for the answer, and a number of its own. */
+  /** The sending node, which waits for the answer, and the message's own id. */
   from: z.string(),
   id: z.number(),
   /** The headers that the signature needs, and the body in base64. */
   headers: z.record(z.string(), z.string()),
   body: z.string(),
-  /** Version of the content log whose holder handles it; earlier builds say none, and their webhooks are for all. */
+  /**
+   * Version of the content log whose lease holder should handle it; messages of earlier builds have none and are for all
+   * holders.
+   */
   version: z.number().optional(),
 });
 
@@ -31,25 +37,25 @@ const answerMessage = z.object({
   status: z.number(),
   headers: z.record(z.string(), z.string()).optional(),
   body: z.record(z.string(), z.unknown()),
-  /** Revision of the content log that holds what the webhook changed, and the version of that log. */
+  /** Revision of the content log that contains what the webhook changed, and the version of that log. */
   revision: z.number(),
   version: z.number().optional(),
 });
 
 /** The names are part of the protocol between versions. */
 export const messageSchema = z.object({
-  /** The content log has this revision now. */
+  /** The content log's latest revision. */
   revision: z.number().optional(),
-  /** A node has rendered this page of its build, or given it up. */
+  /** A node has rendered this page of its build, or has stopped trying. */
   page: z.string().optional(),
   build: z.string().optional(),
   /** A webhook, for the node that syncs with WordPress. */
   webhook: webhookMessage.optional(),
-  /** Its answer to the node that received it. */
+  /** The answer to a webhook, for the node that received it. */
   answer: answerMessage.optional(),
-  /** A node's readers want a newer value, which the node that syncs requests for all. */
+  /** Readers of a node want a newer value; the node that syncs requests it for all. */
   wanted: z.string().optional(),
-  /** Another node syncs with WordPress from now on. */
+  /** From now on another node syncs with WordPress. */
   lease: z.string().optional(),
 });
 

@@ -18,24 +18,25 @@ export interface ClusterLog {
   readonly contentLog: ContentLog;
   readonly lease: Lease;
   readonly journal: ContentJournal;
-  /** Whether this node may sync: it holds the lease, and has read the log to its end since it got it. */
+  /** Whether this node may sync: it has the lease, and has read the log to its end since it got the lease. */
   readonly leads: () => boolean;
   /**
-   * Lets this node sync as the lease's holder.
+   * Allows this node to sync as the lease's holder.
    *
-   * @param since see `FollowedStore.fetchTime`; what was fetched before may be older than what the holder before has appended
+   * @param since see `FollowedStore.fetchTime`; what was fetched before this time may be older than entries of the previous
+   *   holder
    */
   lead(epoch: number, since: number): void;
   /** Tells the journal that this node has applied the log up to a revision. */
   applied(revision: number, refreshed: Promise<readonly string[]>): void;
-  /** Ends every wait of the journal; what was appended is applied at the next start. */
+  /** Ends all waits of the journal; appended entries are applied at the next start. */
   close(): void;
 }
 
 export interface ClusterLogOptions {
   /** PostgreSQL. */
   readonly db: Queries;
-  /** Version of the content store's data: builds with another one have a log of their own. */
+  /** Version of the content store's format: builds with another version have a separate log. */
   readonly version: number;
   readonly log: Logger;
   /** Milliseconds after which a silent node counts as gone (default 5000). */
@@ -101,7 +102,7 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
             reached(await contentLog.append([...written, ...[...tags].map(tagEntry)], present.epoch)),
           );
         } catch (error) {
-          // It may have been appended all the same; the next preview must not start before it.
+          // The entries may have been appended anyway; the next preview must not start before they are applied.
           if (lead === present) lead = null;
           throw error;
         }
@@ -119,7 +120,7 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
   };
 }
 
-/** Entries of a time at which this node syncs: after all that the log has of them. */
+/** Dates entries so that they count as fetched while this node syncs: later than everything that the log has of them. */
 const datedFrom = (since: number, ahead: readonly EntryAhead[]): EntryAhead[] =>
   ahead.map((entry) => ({ ...entry, fetched: { at: Math.max(since, entry.fetched.at), clock: entry.fetched.clock } }));
 

@@ -1,7 +1,7 @@
 /**
- * The cluster: processes that share a PostgreSQL do each thing once. One of them holds the lease and syncs with WordPress into the
- * content log; all follow the log. A webhook may reach any node, which passes it on to the holder and answers when its own pages are
- * fresh. See docs/decisions/0031-cluster.md.
+ * The cluster: processes that share a PostgreSQL and do each piece of work only once. One of them has the lease and syncs from
+ * WordPress into the content log; all follow the log. A webhook may reach any node, which passes it on to the holder and answers
+ * when its own pages are fresh. See docs/decisions/0031-cluster.md.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Content, FollowedStore, WebhookAnswer, WebhookRequest } from '../../content/service.ts';
@@ -38,17 +38,19 @@ export interface Cluster {
   /** Receives a webhook on any node. */
   readonly receive: Content['receive'];
   readonly node: ClusterNode;
-  /** Publishes changed tags to all nodes. @param by `holder`: every node finds this change, and only the lease's holder publishes it */
+  /**
+   * Publishes changed tags to all nodes. @param by `holder`: every node notices this change, but only the lease's holder publishes it
+   */
   publish(tags: ReadonlySet<string>, by: 'holder' | 'any'): void;
-  /** Resolves to whether this node holds the lease, once all nodes show what this node shows now. */
+  /** Resolves when all nodes show what this node shows now, to whether this node has the lease. */
   freshEverywhere(): Promise<boolean>;
-  /** Resolves to whether this node holds the lease, once no node serves what was withdrawn so far. */
+  /** Resolves when no node serves anything that was withdrawn so far, to whether this node has the lease. */
   goneEverywhere(): Promise<boolean>;
   /** Pages of this build that the nodes share. */
   shareOf(build: string): SharedPages;
   /** Hashed files that the nodes share. @param source folder of the running build's */
   shareAssets(source: string): SharedAssets;
-  /** Applies what changed while this node was away, for this long at most; call it before the first reader. */
+  /** Applies changes from the time in which this node was away, for at most this long; call it before the first reader. */
   catchUp(ms: number): Promise<void>;
   start(): void;
   stop(): Promise<void>;
@@ -85,9 +87,9 @@ const offerEveryMs = 600_000;
 const pruneEveryMs = 3_600_000;
 /** Milliseconds between two tries of a holder that doesn't sync yet. */
 const takeOverEveryMs = 1000;
-/** Milliseconds between the moments at which two nodes find the same change, at most. */
+/** Milliseconds within which different nodes notice the same change. */
 const foundWithinMs = 30_000;
-/** Tags of which it is remembered when they were published. */
+/** Most tags for which the time of publication is stored. */
 const mostPublished = 1000;
 /** Milliseconds in which all nodes show a change; a purge waits no longer. */
 const freshMs = 10_000;
@@ -113,7 +115,7 @@ export function createCluster(options: ClusterOptions): Cluster {
       goneMs,
       follower: followerOf(clusterLog, content.followed, (tags) => published(state, tags)),
       onMessage: (message) => handle(state, message),
-      // The answers to these may have been missed, and the news of a holder to which they haven't been passed on.
+      // Answers, or the message about a new holder, may have been missed while disconnected.
       onConnect: () => passOnOpen(state),
       onLease: (epoch) => void leaseChanged(state, epoch),
     }),
@@ -128,7 +130,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     webhooks: 0,
   };
   const { node } = state;
-  /** Waits for all nodes, and asks afterwards whether this one still leads. */
+  /** Waits for all nodes, and afterward checks whether this node still has the lease. */
   async function leadsOnce(what: 'applied' | 'fresh', ms: number): Promise<boolean> {
     if (node.epoch === null) return false;
     await node.everywhere(what, content.followed.revision(), ms).catch(() => false);
@@ -220,7 +222,7 @@ function followerOf(clusterLog: ClusterLog, followed: FollowedStore, onTags: (ta
       );
       const tags = new Set(entries.flatMap(({ kind, id }) => (kind === tagKind ? [id] : [])));
       const attributes = { 'broadsheet.revision': revision, 'broadsheet.entries': entries.length };
-      // Outside of the span: what can't be written is an error at once.
+      // Outside of the span: a failure to write is reported at once.
       const refreshed = followed.apply(content, revision, tags);
       clusterLog.applied(revision, refreshed);
       onTags(tags);
@@ -230,8 +232,8 @@ function followerOf(clusterLog: ClusterLog, followed: FollowedStore, onTags: (ta
 }
 
 /**
- * Reads the log to its end as the new holder, then lets the sync run. A holder whose content store is behind would append wrong tags, and
- * fetch with times before those in the log.
+ * Reads the log to its end as the new holder, then allows the sync to run. A holder with an outdated content store would append wrong
+ * tags, and its fetches would be dated before those in the log.
  */
 async function takeOver(state: State): Promise<boolean> {
   const { node, content, clusterLog } = state;
@@ -265,12 +267,12 @@ function published({ unpublished, published: at }: State, tags: ReadonlySet<stri
 }
 
 function publishLater({ unpublished, published: at }: State, tags: ReadonlySet<string>): void {
-  // The holder may have published a moment ago what this node finds now.
+  // The holder may have published, a moment ago, a change that this node notices only now.
   const since = performance.now() - foundWithinMs;
   for (const each of tags) if ((at.get(each) ?? Number.NEGATIVE_INFINITY) < since) unpublished.add(each);
 }
 
-/** Publishes as the holder what the one before it may have been unable to publish, or this node itself. */
+/** Publishes, as the holder, changes that the previous holder or this node may have been unable to publish. */
 async function publishRest({ node, clusterLog, unpublished }: State): Promise<void> {
   if (node.epoch === null || unpublished.size === 0) return;
   const tags = [...unpublished];
@@ -284,17 +286,18 @@ function handle(state: State, message: Message): void {
   if (page !== undefined && build !== undefined) state.shares.get(build)?.announced(page);
   const { version } = state.clusterLog;
   if (webhook && state.node.epoch !== null && (webhook.version ?? version) === version) {
-    // A node that is stopping has closed its content store: the one that received the webhook asks the next holder, or WordPress sends it again.
+    // A stopping node has closed its content store: the node that received the webhook asks the next holder, or WordPress sends the webhook
+    // again.
     answerWebhook(state, webhook).catch((error: unknown) =>
       state.log.warn({ err: error }, "A webhook of another node couldn't be answered"),
     );
   }
   if (answer?.to === state.node.id) take(state, answer);
-  // The holder before it may not have got these.
+  // The previous holder may not have received these.
   if (lease !== undefined) passOnOpen(state);
 }
 
-/** An answer of another version says nothing about this one's nodes. */
+/** An answer from another version says nothing about the nodes of this version. */
 function take({ open }: State, answer: AnswerMessage): void {
   const asked = open.get(answer.id);
   if (asked && (answer.version ?? asked.message.version) === asked.message.version) asked.answer(answer);
@@ -334,12 +337,12 @@ function receiveForOwn(state: State, request: WebhookRequest, onTaken?: () => vo
 }
 
 /**
- * Passes a webhook on to the nodes of other versions: during a release each version of the content store has a log and a holder of its own.
+ * Passes a webhook on to the nodes of other versions: during a release each version of the content store has its own log and holder.
  *
- * @returns the answer of one that couldn't handle it; it isn't asked what a refusal means to another build
+ * @returns the answer of a holder that failed to handle it; refusals by another build are ignored
  */
 async function passOnToOthers(state: State, request: WebhookRequest): Promise<WebhookAnswer | undefined> {
-  // Without PostgreSQL this node answers 503 anyway.
+  // Without PostgreSQL this node responds with 503 anyway.
   const versions = await state.node.otherVersions().catch(() => []);
   const answers = await Promise.all(versions.map((version) => passOnAndWait(state, request, version)));
   return answers.find(({ status }) => status >= 500);
@@ -388,7 +391,7 @@ const passOn = (state: State, webhook: WebhookMessage): void =>
     state.open.get(webhook.id)?.answer(null);
   });
 
-/** Passes on again what isn't answered yet; the holder handles each delivery once. */
+/** Passes unanswered webhooks on again; the holder handles each delivery only once. */
 function passOnOpen(state: State): void {
   for (const { message } of state.open.values()) passOn(state, message);
 }
@@ -428,7 +431,7 @@ async function answerWebhook(state: State, { from, id, headers, body }: WebhookM
   const answer: AnswerMessage = {
     to: from,
     id,
-    // The holder before this one may have handled it: then only its answer was lost.
+    // The previous holder may have handled it, and only its answer was lost.
     status: status === 409 ? 200 : status,
     body: shortened(rest.body as Record<string, unknown>),
     revision,

@@ -1,7 +1,7 @@
 /**
  * The content log: every published document as the latest entry of its kind and id, numbered by revision, in PostgreSQL. One node
- * writes it, every node follows it into its local content store. Since an entry replaces the one before, the log is the archive and the
- * list of changes in one table: a node reads what is newer than its own revision, however long it was away.
+ * writes it, and every node applies it to its local content store. Since an entry replaces the previous one of the same name, the log
+ * is both the archive and the list of changes: a node reads the entries that are newer than its own revision, however long it was away.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
@@ -34,7 +34,7 @@ export class LeaseLost extends Error {
 export interface ContentLogOptions {
   /** PostgreSQL. */
   readonly db: Queries;
-  /** Version of the entries' form: builds with another one have a log of their own. */
+  /** Version of the entries' format: builds with another version have a separate log. */
   readonly version: number;
 }
 
@@ -42,8 +42,8 @@ export interface ContentLog {
   /** Its id and the number of the latest append. A node whose content store follows a log with another id starts from nothing. */
   head(): Promise<LogHead>;
   /**
-   * Gives the log another id, unless another node has done it. For a log that ends before a revision which a node has read: PostgreSQL was
-   * restored from a backup, and the log gives these revisions a second time.
+   * Gives the log a new id, unless another node has done so. Needed if the log ends before a revision that a node has already read:
+   * PostgreSQL was restored from a backup, and the log would assign those revisions a second time.
    *
    * @param id the one that the log has had
    * @returns the new one
@@ -61,7 +61,9 @@ export interface ContentLog {
   append(entries: readonly LogEntry[], epoch: number | null): Promise<number>;
   /** The next entries after a revision, in order; complete appends, about `most` entries. */
   read(after: number, most?: number): Promise<LogBatch>;
-  /** Deletes the entries of versions that no node has run for three days, and what nodes that are gone for as long have reported. */
+  /**
+   * Deletes the entries of versions that no node has run for three days, and the reports of nodes that have been gone for as long.
+   */
   prune(): Promise<void>;
 }
 
@@ -116,7 +118,7 @@ export function openContentLog({ db, version }: ContentLogOptions): ContentLog {
       const rows = await readRows(db, version, after, most);
       const last = rows.at(-1)?.revision ?? after;
       if (rows.length < most) return { revision: last, entries: rows };
-      // The last append may be cut in the middle.
+      // The last append may be incomplete.
       const whole = rows.filter(({ revision }) => revision < last);
       if (whole.length > 0) return { revision: whole.at(-1)?.revision ?? after, entries: whole };
       return { revision: last, entries: await readRows(db, version, after, null, last) };
@@ -129,7 +131,10 @@ export function openContentLog({ db, version }: ContentLogOptions): ContentLog {
   };
 }
 
-/** A log without its entries begins again: a node that comes back would otherwise wait for revisions that are in no entry. */
+/**
+ * If a version's entries are deleted, its log starts again with a new id: a node that comes back would otherwise wait for
+ * revisions that no longer exist.
+ */
 async function pruneVersions(db: Queries, version: number): Promise<void> {
   await sql`
     with ended as (

@@ -1,6 +1,6 @@
 /**
- * Finds settings that have to be the same on all nodes of a cluster and aren't. Each node writes keyed fingerprints of its own beside its
- * report, and compares them with those of the nodes that respond. It only warns: keys are changed on one node after the other.
+ * Finds settings that must be the same on all nodes of a cluster but aren't. Each node stores keyed fingerprints of its settings with its
+ * report, and compares them with those of the nodes that respond. It only warns, because keys are changed on one node after the other.
  */
 import { sql } from 'kysely';
 import { createHmacs } from '../../lib/crypto.server.ts';
@@ -42,10 +42,13 @@ const consequences: Readonly<Record<string, string>> = {
   ASSETS_BUCKET: 'pages lack the styles and scripts of other nodes during a release',
 };
 
-/** Fingerprints of long random keys: each is its own key. The others are keyed with the accounts' secret. */
+/**
+ * Long random keys: each fingerprint is keyed with the value itself. Fingerprints of other settings are keyed with the
+ * accounts' secret.
+ */
 const ownKey: readonly string[] = ['ACCESS_KEYS', 'ACCOUNTS_SECRET'];
 
-/** The fingerprints of this node's settings. A copy of the database doesn't help to guess what they are of. */
+/** The fingerprints of this node's settings. They don't help someone with a copy of the database to guess the values. */
 export function fingerprintsOf(config: Settings): Fingerprints {
   const secret = accountsSecret(config);
   const { sign } = createHmacs(secret);
@@ -63,7 +66,7 @@ export function fingerprintsOf(config: Settings): Fingerprints {
   };
 }
 
-/** Starts to compare, at once and then again and again: of two nodes that start together one finds the other. */
+/** Compares now and repeatedly: of two nodes that start at the same time, one finds the other. */
 export function compareSettings(options: EqualSettingsOptions): RepeatedTask {
   const { log, everyMs = 10_000 } = options;
   let reported: ReadonlySet<string> = new Set();
@@ -98,7 +101,7 @@ function differences(mine: Fingerprints, theirs: Fingerprints): string[] {
   const differ = (name: string): boolean =>
     mine[name] !== undefined && theirs[name] !== undefined && mine[name].join() !== theirs[name].join();
   const names = Object.keys(mine).filter(differ);
-  // Under another key, the other fingerprints say nothing.
+  // Fingerprints made with another key can't be compared.
   const known = names.includes('ACCOUNTS_SECRET') ? names.filter((name) => ownKey.includes(name)) : names;
   return known.flatMap((name) => sentenceOf(name, mine[name] ?? [], theirs[name] ?? []) ?? []);
 }
@@ -106,7 +109,7 @@ function differences(mine: Fingerprints, theirs: Fingerprints): string[] {
 function sentenceOf(name: string, mine: readonly string[], theirs: readonly string[]): string | null {
   const isRotated = name === 'ACCESS_KEYS' && mine.some((key) => theirs.includes(key));
   const [signing = '', theirSigning = ''] = [mine[0], theirs[0]];
-  // Each verifies what the other signs.
+  // During a rotation each node can verify what the other signs.
   if (isRotated && theirs.includes(signing) && mine.includes(theirSigning)) return null;
   const problem = `${name} isn't the same on all nodes of the cluster: ${consequences[name]}.`;
   return isRotated

@@ -1,6 +1,6 @@
 /**
- * The lease on the content log: the one node that syncs with WordPress. A session lock of PostgreSQL gives it, so that it is free in the
- * moment in which the holder's connection ends; the epoch in the log keeps out a holder that has lost it without noticing.
+ * The lease on the content log: the one node that syncs with WordPress. It is a session lock of PostgreSQL, so it is released the moment
+ * the holder's connection ends; the epoch in the log rejects a holder that has lost the lease without noticing.
  */
 import type { Client } from 'pg';
 import type { Logger } from '../../lib/logging.ts';
@@ -12,7 +12,10 @@ export interface LeaseOptions {
   /** This node. */
   readonly node: string;
   readonly log: Logger;
-  /** Milliseconds after which a holder that doesn't renew its lease loses it, such as a stopped process (default 10,000). */
+  /**
+   * Milliseconds after which a holder that doesn't renew its lease loses it, for example because its process is stopped
+   * (default 10,000).
+   */
   readonly staleMs?: number;
 }
 
@@ -22,12 +25,12 @@ export interface Lease {
   /**
    * Takes or renews the lease; call it about once a second.
    *
-   * @param session a connection that is this node's own: not one of a pool, nor through a pooler that shares sessions
-   * @param isFit whether this node can do the holder's work; if not, it leaves the lease to another
+   * @param session a dedicated connection of this node: not from a pool, and not through a pooler that shares sessions
+   * @param isFit whether this node can do the holder's work; if not, it leaves the lease to another node
    * @returns the epoch, `null` when another node holds the lease
    */
   hold(session: Pick<Client, 'query'>, isFit?: boolean): Promise<number | null>;
-  /** The session is gone, and the lease with it. */
+  /** Call it when the session has ended, and the lease with it. */
   lost(): void;
 }
 
@@ -51,8 +54,8 @@ export function createLease({ version, node, log, staleMs = 10_000 }: LeaseOptio
   }
 
   /**
-   * A stopped process keeps its connection, and the lock with it. The lock's owner is cut off, and not the last holder: a node may stop after
-   * it has got the lock and before it has become the holder.
+   * A stopped process keeps its connection, and with it the lock. The connection of the lock's owner is ended, not that of the last holder:
+   * a node may have stopped after it got the lock and before it became the holder.
    */
   async function endStaleHolder(session: Pick<Client, 'query'>): Promise<void> {
     // In two steps: PostgreSQL may evaluate the conditions of one in any order.

@@ -1,6 +1,6 @@
 /**
- * A node that is cut off from PostgreSQL asks WordPress what was withdrawn, so that it doesn't go on serving it. The node can't tell whether
- * PostgreSQL is away for all nodes, when its cached pages must keep answering, or for itself alone, when the others publish without it:
+ * A node that is cut off from PostgreSQL asks WordPress what was withdrawn, so that it stops serving it. The node can't tell whether
+ * PostgreSQL is down for all nodes, so that cached pages must stay available, or only for itself, while the others keep publishing;
  * WordPress knows what changed.
  */
 import type { Content } from '../../content/service.ts';
@@ -18,23 +18,26 @@ export interface MissedWithdrawalsOptions {
 }
 
 export interface MissedWithdrawals {
-  /** WordPress has sent a valid webhook; a node that is cut off asks at once what it is about. */
+  /** WordPress has sent a valid webhook; a node that is cut off asks at once what changed. */
   webhookCame(): void;
   stop(): Promise<void>;
 }
 
 interface State extends MissedWithdrawalsOptions {
-  /** The node was cut off at the look before: a process that has slept finds the log late, and reads it before the next look. */
+  /**
+   * Whether the node was cut off at the previous check too: a process that has slept reads the log late, but before the next
+   * check.
+   */
   isCutOff: boolean;
   /** Monotonic time of the last answer while cut off. */
   answeredAt: number;
   failures: number;
-  /** Messages about withdrawals that the log doesn't have yet. */
+  /** Number of messages sent about withdrawals that the log doesn't have yet. */
   reminders: number;
   restUntil: number;
 }
 
-/** Changes of this time before are asked for, too: a webhook may have waited for its turn. */
+/** Changes up to this time earlier are requested, too: a webhook may have waited for its turn. */
 const overlapMs = 60_000;
 const longestRestMs = 30_000;
 const longestReminderMs = 600_000;
@@ -104,7 +107,7 @@ function restart(state: State): void {
   state.restUntil = 0;
 }
 
-/** Asks the node that syncs for what this node has withdrawn and the log still has as it was. */
+/** Asks the node that syncs to fetch again what this node has withdrawn while the log still has the old version. */
 async function remind(state: State): Promise<void> {
   const ahead = state.content.followed.ahead();
   if (ahead.length === 0) state.reminders = 0;
@@ -115,7 +118,7 @@ async function remind(state: State): Promise<void> {
 
 const wantedKey = ({ type, id }: AheadName): string => `${type}/${id}`;
 
-/** What a node wants fetched again by the node that syncs; `null` if it wants something else. */
+/** The content that a node wants the syncing node to fetch again; `null` if the message asks for something else. */
 export function wantedContent(wanted: string): AheadName | null {
   const [, type, id] =
     /^(articles|live-entries|video|crosswords|authors|podcasts|fronts|pages|comments|sections)\/(\d+)$/u.exec(wanted) ??

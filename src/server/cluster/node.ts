@@ -1,6 +1,6 @@
 /**
  * This process as a node of a cluster on PostgreSQL. It listens on one connection of its own, which also holds the lease while this
- * node is the one that syncs with WordPress; it follows the content log into its content store; and it reports how far it is, so that
+ * node is the one that syncs with WordPress; it follows the content log into its content store; and it reports its progress, so that
  * the writer knows when every node shows a change.
  */
 import { setTimeout as timer } from 'node:timers/promises';
@@ -15,9 +15,9 @@ import type { Lease } from './lease.ts';
 
 /** The content store of this node. */
 export interface Follower {
-  /** Revision of the content in it. */
+  /** Revision of the content log that it has applied. */
   revision(): number;
-  /** Empties it, unless it follows this log already. */
+  /** Empties the store, unless it already follows this log. */
   belongsTo(log: string): void;
   /**
    * Writes a batch. Withdrawn content is gone when this returns.
@@ -41,7 +41,7 @@ export interface NodeOptions {
   readonly version: number;
   readonly follower: Follower;
   readonly log: Logger;
-  /** Resolves when no other process of this node serves pages that were replaced or removed (default: there is none). */
+  /** Resolves when no other process of this node serves replaced or removed pages (default: there is no other process). */
   readonly workersUpdated?: (() => Promise<void>) | undefined;
   readonly onMessage?: (message: Message) => void;
   /** Called each time that messages begin to arrive; those sent before were missed. */
@@ -75,7 +75,7 @@ export interface ClusterNode {
   reached(revision: number, ms: number): Promise<boolean>;
   /**
    * @param what `applied`: withdrawn content is gone; `fresh`: the new pages are there
-   * @returns whether every node has got so far within a time
+   * @returns whether every node has reached this state within a time
    */
   everywhere(what: 'applied' | 'fresh', revision: number, ms: number): Promise<boolean>;
   /** Versions of the content log that other nodes have, as during a release. */
@@ -95,7 +95,7 @@ interface State extends Required<NodeOptions> {
   readonly stopping: AbortController;
   readonly waiting: Set<() => void>;
   listening: Listening | null;
-  /** Reads of the log, one at a time. */
+  /** The current read of the log; only one runs at a time. */
   following: Promise<void> | null;
   followAgain: boolean;
   /** Revisions whose pages are being rendered. */
@@ -109,7 +109,7 @@ interface State extends Required<NodeOptions> {
   caughtUpAt: number;
   /** The same in PostgreSQL: `everywhere` waits for nodes that receive messages. */
   heardAt: number;
-  /** Monotonic times: of the last report, and since when `everywhere` has waited for this node without a break. */
+  /** Monotonic times: of the last report, and of the moment since which `everywhere` has continuously waited for this node. */
   reportedAt: number;
   listedSince: number;
   problem: string | null;
@@ -242,12 +242,12 @@ function follow(state: State): Promise<void> {
 
 async function readLog(state: State): Promise<void> {
   const { contentLog, follower, log } = state;
-  // In the next turn, so that the caller has the promise.
+  // In the next turn of the event loop, so that the caller already has the promise.
   await Promise.resolve();
   try {
     while (state.followAgain && !state.stopping.signal.aborted) {
       state.followAgain = false;
-      // Read first: the end of a log that wasn't restored can't be behind it then.
+      // Read first: unless the log was restored from a backup, its end can't be behind this revision later.
       const read = follower.revision();
       const { id, revision } = await contentLog.head();
       follower.belongsTo(id);
@@ -294,7 +294,7 @@ function apply(state: State, batch: LogBatch): void {
   report(state);
 }
 
-/** Reports how far this node is; a call during a report causes one more. */
+/** Reports this node's progress; a call during a report causes one more. */
 function report(state: State): void {
   state.reportAgain = true;
   state.reporting ??= writeReport(state);
@@ -302,7 +302,7 @@ function report(state: State): void {
 
 async function writeReport(state: State): Promise<void> {
   const { db, id, version, follower, rendering, workersUpdated } = state;
-  // Changes that come at the same time are one report.
+  // Changes that arrive at the same time are combined into one report.
   await Promise.resolve();
   while (state.reportAgain && !state.stopping.signal.aborted) {
     state.reportAgain = false;
@@ -323,8 +323,8 @@ async function writeReport(state: State): Promise<void> {
 }
 
 /**
- * A report has arrived. After a break nothing waited for this node, so a change may have come that it hasn't read: it counts as connected again once it has
- * read the log to its end since.
+ * A report was written. During a break the other nodes didn't wait for this one, so it may have missed a change: it counts as connected
+ * again only after it has read the log to its end since the break.
  */
 function reported(state: State, caughtUpAt: number, sentAt: number): void {
   const now = performance.now();

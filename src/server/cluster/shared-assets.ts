@@ -1,6 +1,6 @@
 /**
  * Hashed scripts and styles of every build of the last days: during a release, a page of one build finds its files on the nodes of
- * another. Files with a hash in their name never change. A store has them: PostgreSQL, or a bucket (bucket.ts).
+ * another. Files with a hash in their name never change. They are stored in PostgreSQL, or in a bucket (bucket.ts).
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
@@ -12,12 +12,12 @@ import type { Logger } from '../../lib/logging.ts';
 
 /** Where the nodes share the files. Its errors have a message for the operator. */
 export interface AssetStore {
-  /** Most questions at a time; anyone may ask for any name. */
+  /** Most concurrent look-ups; anyone can request any name. */
   readonly mostQuestions: number;
   /**
-   * Stores those of the files that are missing, marks all as in use, and deletes what no node has had for days.
+   * Stores missing files, marks all given files as in use, and deletes files that no node has had for days.
    *
-   * @param files their path below the folder of hashed files, to their place on the disk
+   * @param files path below the folder of hashed files, mapped to the place on the disk
    */
   give(files: ReadonlyMap<string, string>): Promise<void>;
   /** @param signal aborted when the answer is too late */
@@ -34,15 +34,17 @@ export interface SharedAssetsOptions {
 }
 
 export interface SharedAssets {
-  /** Gives this build's files to the other nodes, and says that they are in use; call it at the start and now and then. Never throws. */
+  /**
+   * Uploads this build's files for the other nodes and marks them as in use; call it at the start and from time to time. Never throws.
+   */
   offer(): Promise<void>;
   /** A file of another node's build. Never throws. @param path as in `EarlierAssets.find` */
   find(path: string): Promise<Buffer | undefined>;
 }
 
-/** Milliseconds for which a file is kept after the last node that has it was seen. */
+/** Milliseconds for which a file is kept after a node with that file was last seen. */
 export const keptForMs = 3 * 24 * 60 * 60 * 1000;
-/** Answers are remembered, those about missing files for some seconds. */
+/** Most answers that are cached; those about missing files expire after some seconds. */
 const mostRemembered = 256;
 const missingMs = 5000;
 
@@ -50,7 +52,7 @@ export function createSharedAssets(options: SharedAssetsOptions): SharedAssets {
   const { store, source, log, answerMs = 1000 } = options;
   const known = createBoundedMap<{ readonly bytes: Buffer | undefined; readonly until: number }>(mostRemembered);
   const asked = new Map<string, Promise<Buffer | undefined>>();
-  /** One warning is enough until files can be given again. */
+  /** One warning is enough until an upload succeeds again. */
   let hasWarned = false;
 
   function warn(error: unknown, message: string): void {
@@ -95,7 +97,7 @@ export function createSharedAssets(options: SharedAssetsOptions): SharedAssets {
   };
 }
 
-/** Whether a file may have this path: no store gets control characters, or a way out of its folder. */
+/** Whether a file may have this path: control characters and paths that leave the folder are never passed to a store. */
 const isName = (path: string): boolean =>
   /^[^\p{C}?#%\\]{1,300}$/u.test(path) && path.split('/').every((part) => !/^\.{0,2}$/.test(part));
 
@@ -106,7 +108,7 @@ export function within<T>(ms: number, work: Promise<T>): Promise<T> {
   });
 }
 
-/** Files below a folder: their path in it, with slashes, to their place. */
+/** Files below a folder: path in it, with slashes, mapped to the place on the disk. */
 async function filesIn(folder: string): Promise<Map<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -128,7 +130,7 @@ const batch = 20;
 
 export function createPostgresAssets({ db, now = Date.now, keptMs = keptForMs }: PostgresAssetsOptions): AssetStore {
   return {
-    // A process has few connections.
+    // A process has only few database connections.
     mostQuestions: 4,
     async give(files) {
       const paths = [...files.keys()];

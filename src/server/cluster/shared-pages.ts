@@ -29,7 +29,7 @@ export interface SharedPagesOptions {
   readonly log: Logger;
   /** Revision of the content in this node's content store. */
   readonly revision: () => number;
-  /** Whether the content store has withdrawn something ahead of the log: its pages aren't those of its revision. */
+  /** Whether the content store has applied withdrawals ahead of the log, so that its pages don't match its revision. */
   readonly isAhead?: () => boolean;
   /** The tag of every page. */
   readonly everything: string;
@@ -57,7 +57,7 @@ export interface SharedPagesStats {
 interface Row {
   readonly got: boolean;
   readonly valid: boolean | null;
-  /** Of the content that the page shows. */
+  /** Revision of the content that the page shows. */
   readonly revision: number | string | null;
   readonly page: string | null;
   readonly bodies: Buffer | null;
@@ -67,16 +67,16 @@ interface State extends Required<SharedPagesOptions> {
   /** Renders by other nodes that are awaited, by page. */
   readonly awaited: Map<string, Set<() => void>>;
   readonly counts: { given: number; taken: number; alone: number };
-  /** PostgreSQL didn't answer: until then this node renders by itself. */
+  /** After PostgreSQL didn't respond: until this time the node renders on its own. */
   restUntil: number;
 }
 
 const day = 24 * 60 * 60 * 1000;
-/** Milliseconds without a question after PostgreSQL didn't answer. */
+/** Milliseconds without a query after PostgreSQL didn't respond. */
 const restMs = 1000;
-/** A message may be lost with its connection. */
+/** Asks again after this time, because a message may be lost with its connection. */
 const askAgainMs = 250;
-/** Milliseconds between two looks at the content store of this node. */
+/** Milliseconds between two checks of this node's content store. */
 const lookMs = 10;
 
 export function createSharedPages(options: SharedPagesOptions): SharedPages {
@@ -121,8 +121,8 @@ async function take(state: State, ref: PageRef): Promise<ShareTicket> {
         return { shared: unpack(row.page, row.bodies), give() {} };
       }
       if (performance.now() - began > state.renderMs) return renderAlone(state);
-      // The log keeps only the latest entry of a document. A node that takes a page of newer content than its own may never have stored
-      // a story that the page shows and that is withdrawn since: it couldn't tell that the page must be removed.
+      // The log keeps only the latest entry of a document. If a node used a page with newer content than its own, it might never have
+      // stored a story that the page shows and that was withdrawn since, and couldn't tell that the page must be removed.
       await (row.valid && isNewer ? Promise.race([woken, applied(state, Number(row.revision))]) : woken);
     }
   } catch (error) {
@@ -180,8 +180,8 @@ async function claimInTime(state: State, ref: PageRef, revision: number): Promis
 }
 
 /**
- * Claims the page unless it is valid or another node renders it. A claim is replaced when it has ended, or when the page has changed since
- * the content that it renders; a node without the latest change of the page gets no claim, because its page would be outdated.
+ * Claims the page unless it is valid or another node renders it. A claim is replaced after it has expired, or if the page's content has
+ * changed since; a node without the latest change of the page gets no claim, because its page would be outdated.
  */
 async function claim(state: State, { key, variant }: PageRef, revision: number): Promise<Row> {
   const { db, version, build, node, renderMs, everything } = state;

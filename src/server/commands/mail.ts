@@ -11,7 +11,7 @@ import { createLog } from '../logging.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Number of newest stories that a newsletter is chosen from: more than a day has. */
+/** Number of newest stories from which a newsletter is composed: more than a day has. */
 const newestStories = 60;
 const accountsOff = 'Accounts are off, or a Zephr tenant keeps them: set SMTP_URL and MAIL_FROM, and remove ZEPHR_URL.';
 

@@ -1,14 +1,14 @@
-/** The other processes of `npm run press`: each asks for pages, renders them into the same store, and asks again until none are left. */
+/** The other processes of `npm run press`: each requests pages, renders them into the same store, and continues until none are left. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Warmed } from '../../press/scheduler/warm-up.server.ts';
 
-/** What a process is sent: keys of pages to render; to stop between two pages; that there are no pages left. */
+/** Messages to a process: keys of pages to render; stop after the current page; no pages are left. */
 export type RenderOrder = { readonly keys: readonly string[] } | 'stop' | 'end';
 
-/** What a process answers: that it can take pages; what became of the pages of one order, and how many they were; why it can't render. */
+/** Messages from a process: it is ready for pages; the results of one order; why it can't render. */
 export type RenderReport =
   | 'ready'
   | { readonly done: Omit<Warmed, 'ms'>; readonly pages: number }
@@ -16,14 +16,14 @@ export type RenderReport =
 
 const program = fileURLToPath(new URL('./prerender-process.ts', import.meta.url));
 
-/** With fewer pages for each process, starting another one takes longer than rendering them. */
+/** With fewer pages for each process, starting another process takes longer than rendering them. */
 const fewestPages = 250;
 
-/** One process for each core, as far as they are worth their start. */
+/** One process for each core, unless there are too few pages. */
 export const processesFor = (pages: number): number =>
   Math.max(1, Math.min(availableParallelism(), Math.floor(pages / fewestPages)));
 
-/** Pages that are handed out at a time: at the end few, so that all processes end together. */
+/** Most pages that are handed out at a time; fewer near the end, so that all processes finish together. */
 const mostPages = 100;
 const leastPages = 10;
 
@@ -46,14 +46,14 @@ export function createSupply(keys: readonly string[], processes: number, signal?
   };
 }
 
-/** Called with what became of some pages. @param pages number of their keys */
+/** Called with the results of some pages. @param pages number of their keys */
 export type OnDone = (done: Omit<Warmed, 'ms'>, pages: number) => void;
 
-/** Orders that are given to a process at a time, so that it needn't wait for the next one. */
+/** Orders that a process has at a time, so that it never waits for the next one. */
 export const ordersAtATime = 2;
 
 /**
- * Renders pages in processes of their own until the supply is empty.
+ * Renders pages in separate processes until no pages are left.
  *
  * @param env their settings
  * @param count number of processes
@@ -86,7 +86,7 @@ const order = (child: ChildProcess, what: RenderOrder): void => {
 };
 
 async function supplied(child: ChildProcess, supply: PageSupply, onDone: OnDone): Promise<void> {
-  /** Orders that it works on. */
+  /** Orders that the process is working on. */
   let open = 0;
   let ended = false;
   let problem = 'A process that rendered pages ended. Run the same command to continue.';

@@ -1,6 +1,6 @@
 /**
- * `npm run press`: renders the whole site, or a part of it, into the page store without serving it. It may run beside a serving process
- * with the same DATA_DIR: the store accepts both, and refuses a page that changed while it was rendered.
+ * `npm run press`: renders the whole site, or a part of it, into the page store without serving it. It may run at the same time as a
+ * serving process with the same DATA_DIR: the store accepts writes from both, and refuses a page that changed while it was rendered.
  */
 import { fileURLToPath } from 'node:url';
 import { buildName } from '../../lib/build-name.server.ts';
@@ -30,7 +30,7 @@ export interface PrerenderOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Pages stored in one transaction; with more, a serving process beside would wait noticeably for the store. */
+/** Most pages stored in one transaction; with more, a serving process would wait noticeably for the store. */
 const mostTogether = 8;
 
 const dist = fileURLToPath(new URL('../../../dist/', import.meta.url));
@@ -80,7 +80,7 @@ export async function openPressCommand(
     }
     const security = securityHeaders(config);
     const build = buildName(`${dist}server`);
-    // Each core has a process that renders, so that a thread would only add the way there and back.
+    // Each core already has a rendering process, so a compression thread would only add messages.
     const encoder = localEncoder;
     const { press, close } = openSitePress({
       config,

@@ -212,7 +212,7 @@ export interface StripeSettings {
 }
 
 export interface BillingConfig {
-  /** `null`: the site sells nothing. */
+  /** `null`: the site doesn't sell anything. */
   readonly stripe: StripeSettings | null;
 }
 

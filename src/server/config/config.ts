@@ -88,13 +88,13 @@ export interface Config
   readonly siteUrl: string;
   /** Folder of everything the server writes; may be relative to the working folder. */
   readonly dataDir: string;
-  /** Processes behind the port: one that renders, and others that serve what is cached. */
+  /** Number of processes behind the port: one that renders, and others that serve cached pages. */
   readonly workers: number;
   /** Address of the PostgreSQL; `null`: SQLite in the data folder. */
   readonly databaseUrl: string | null;
   /** Address for work that needs a session, such as listening, where `databaseUrl` is a pooler that shares sessions. */
   readonly databaseListenUrl: string | null;
-  /** Most connections of this process to PostgreSQL, beside the listening one. */
+  /** Most connections of this process to PostgreSQL, in addition to the listening one. */
   readonly databasePool: number;
   /** Folder of `npm run backup`; `null`: none is set. */
   readonly backupDir: string | null;
@@ -304,7 +304,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   for (const name of settingNames) {
     const value = env[name]?.trim();
     if (!value) continue;
-    // As "docker --env-file" and Kubernetes pass it on; a shell and .env take quotes away.
+    // Removes quotes, which "docker --env-file" and Kubernetes pass on, unlike a shell and .env.
     const [, , quoted] = /^(["'])(.+)\1$/s.exec(value) ?? [];
     if (quoted !== undefined) problems.push(`${name} is in quotes; leave them out`);
     given[name] = quoted ?? value;
@@ -361,7 +361,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     crawlers: crawlersOf(values),
     cdn: cdnOf(values),
     cdnHeaders,
-    // A CDN would pass on each of these requests.
+    // Off behind a CDN, which would pass on each of these requests.
     sharedDictionary: values.SHARED_DICTIONARY ?? !cdnHeaders,
     indexNow: values.INDEXNOW_KEY ? { key: values.INDEXNOW_KEY, url: values.INDEXNOW_URL } : null,
     redirectsFile: values.REDIRECTS_FILE ?? null,
@@ -398,7 +398,7 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
     WORDPRESS_USER: ['WORDPRESS_APP_PASSWORD'],
     WORDPRESS_APP_PASSWORD: ['WORDPRESS_USER'],
     INDEXNOW_URL: ['INDEXNOW_KEY'],
-    // Commands that use it would back up or restore another database than the one of the site.
+    // Otherwise commands would back up or restore another database than the site's.
     DATABASE_LISTEN_URL: ['DATABASE_URL'],
   });
   const { WORDPRESS_URL: url, WORDPRESS_USER: user, WORDPRESS_APP_PASSWORD: password } = given;

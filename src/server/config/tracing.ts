@@ -88,7 +88,7 @@ const headers = () => pairs(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'headers as name=va
 const protocols = ['http/protobuf', 'http/json'] as const;
 const protocol = () => choice(protocols, 'give http/protobuf or http/json; grpc is not supported');
 const exportMs = (fallback: number) => whole(fallback, 0, 600_000, 'the milliseconds of an export');
-/** Stands for "as for all signals". */
+/** Means "as for all signals". */
 const asForAll = 0;
 
 export const tracingFields = {
@@ -160,7 +160,7 @@ export function tracingOf(values: Values): TracingConfig | null {
   };
 }
 
-/** The address for traces below the one for all signals, which the specification of OTLP fixes. */
+/** The traces address below the address for all signals, as the OTLP specification defines it. */
 const tracesBelow = (base: string | undefined): string | undefined => {
   if (base === undefined) return undefined;
   const url = new URL(base);

@@ -23,11 +23,11 @@ const shared: ReadonlySet<string> = new Set([
 /** Variables that Kubernetes and Docker set for a service with a name such as `wordpress`. */
 const ofContainers = /_(?:SERVICE_HOST|SERVICE_PORT(?:_.*)?|PORT(?:_\d+_.*)?|NAME|ENV_.*)$/;
 const form = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/;
-/** Settings of several words, written as one. */
+/** Settings whose names consist of several words, mapped from their spelling as one word. */
 const asOneWord: ReadonlyMap<string, string> = new Map(
   settingNames.filter((name) => form.test(name)).map((name) => [name.replaceAll('_', ''), name]),
 );
-/** Most letters by which a misspelled name differs; more in a long name, such as the plural of a word. */
+/** Most letters by which a misspelled name may differ; more for a long name, such as a plural instead of a singular. */
 const mostEdits = (name: string): number => (name.length >= 12 ? 3 : 2);
 
 const firstWord = (name: string): string => name.split('_', 1)[0] ?? name;
@@ -41,7 +41,7 @@ const families: ReadonlySet<string> = new Set(
 );
 
 /**
- * Finds them in an environment.
+ * Finds these variables in an environment.
  *
  * @param others names that other commands of the project use
  */

@@ -309,7 +309,7 @@ export function thirdPartiesOf(values: Values): ThirdPartyConfig {
         ? {
             network,
             scriptUrl: values.GPT_SCRIPT_URL ?? usualAddresses.ads,
-            // One stand-in serves both.
+            // In the sandbox one stand-in serves both.
             limitedScriptUrl: values.GPT_SCRIPT_URL ?? usualAddresses.limitedAds,
             withoutConsent: values.ADS_WITHOUT_CONSENT,
           }

@@ -1,4 +1,4 @@
-/** Listens on a PostgreSQL channel over a connection of its own, which is replaced when it breaks. */
+/** Listens on a PostgreSQL channel over a separate connection, which is replaced if it breaks. */
 import { setTimeout as timer } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { backOff } from '../../lib/jobs/tasks.ts';
@@ -15,7 +15,10 @@ export interface ListenOptions {
   onMessage(payload: string): void;
   /** Called each time that listening starts; messages sent before were missed. */
   onConnect(): void;
-  /** Work of each check of the connection and of its start, on the connection; if it throws, the connection is replaced. */
+  /**
+   * Work for each check of the connection, on the connection, including the one at its start; if it throws, the connection is
+   * replaced.
+   */
   onBeat?: ((session: Pick<Client, 'query'>) => Promise<unknown>) | undefined;
   /** Called when the connection is gone. */
   onDisconnect?: (() => void) | undefined;
@@ -99,7 +102,7 @@ async function useConnection(state: ListenState): Promise<void> {
     state.missed = false;
     onConnect();
     while (!over.signal.aborted) {
-      // A connection can be lost without being closed.
+      // A connection can be lost without being closed, so it is checked.
       await (state.onBeat?.(client) ?? client.query('select 1'));
       await pause(beatMs, over.signal);
     }

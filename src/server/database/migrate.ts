@@ -26,7 +26,7 @@ export const migrationLock = 7_260_413_589;
 /**
  * Runs the migrations that are due, all in one transaction: after an error the database is as before.
  *
- * @param db on SQLite its transactions must begin with IMMEDIATE, which is the lock there
+ * @param db on SQLite its transactions must begin with IMMEDIATE, which serves as the lock there
  * @param now epoch milliseconds
  * @returns names of the migrations that ran
  * @throws NewerDatabase

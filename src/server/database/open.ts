@@ -62,7 +62,7 @@ async function onSqlite(options: DatabaseOptions): Promise<Database> {
     db,
     transaction: (work) => insideTransaction(() => db.transaction().execute(work)),
     problem: () => problem,
-    // A query of a file takes no time.
+    // Queries of a file end quickly, so nothing has to be aborted.
     breakOffAfter: () => {},
     close: async () => {
       await db.destroy();

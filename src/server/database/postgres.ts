@@ -19,7 +19,7 @@ export interface PoolOptions {
   readonly connections?: number | undefined;
   /** How long to wait for a connection, in milliseconds; 5000 unless given. */
   readonly timeoutMs?: number | undefined;
-  /** For migrations: one connection, and a statement may take as long as it needs. */
+  /** For migrations: one connection, without a time limit for statements. */
   readonly patient?: boolean;
 }
 
@@ -59,7 +59,7 @@ export function openPool(
 /** The connections of each pool. */
 const connectionsOf = new WeakMap<pg.Pool, Set<pg.PoolClient>>();
 
-/** Breaks the connections of a pool off, whatever they wait for. */
+/** Closes the connections of a pool immediately. */
 export function breakOff(pool: pg.Pool): void {
   for (const client of connectionsOf.get(pool) ?? []) (client as unknown as pg.Client).connection.stream.destroy();
 }

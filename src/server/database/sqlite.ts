@@ -42,8 +42,8 @@ const writes: ReadonlySet<string> = new Set(['InsertQueryNode', 'UpdateQueryNode
 const isBusy = (error: unknown): boolean => (((error as { errcode?: number }).errcode ?? 0) & 0xff) === busyCode;
 
 /**
- * Processes that create the file together conflict while it switches to the write-ahead log. SQLite's own timeout doesn't apply there,
- * so one of them would fail.
+ * Processes that create the file at the same time conflict while it switches to WAL mode. SQLite's own timeout doesn't apply there, so
+ * one of them would fail.
  */
 function patiently(work: () => void): void {
   const until = performance.now() + 5000;
@@ -138,7 +138,7 @@ class NodeSqliteDriver implements Driver {
     const flow = inside.getStore();
     if (flow) flow.holds = false;
     const next = this.#waiting.shift();
-    // The lock passes directly to the next caller, so that no other one gets in between.
+    // The lock is passed directly to the next caller, so that no other caller can take it first.
     if (next) next();
     else this.#taken = false;
   }

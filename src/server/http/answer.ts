@@ -19,14 +19,13 @@ const neverAborted = new AbortController().signal;
 
 const isForOperators = (path: string): boolean => path.startsWith('/-/') || path === '/metrics';
 
-/** Whether a body is too long to be read for nothing, or of a length that isn't known. */
+/** Whether a body is too long to read and discard, or of unknown length. */
 const isLong = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > drainLimit;
 
 /**
- * Refuses a request for something else than its body, which is read to its end first: a client that sends all of it before it reads would
- * not get the response. A long body ends the connection instead. Without a body the response is sent at once, before what a client
- * may send beyond the request.
+ * Refuses a request for a reason other than its body. The body is first read to its end, because a client that sends everything before it
+ * reads wouldn't get the response; a long body ends the connection instead. Without a body the response is sent at once.
  */
 async function refuse(incoming: IncomingMessage, respond: (headers: OutgoingHttpHeaders) => void): Promise<void> {
   if (isLong(incoming)) return respond({ connection: 'close' });
@@ -71,7 +70,7 @@ export async function answer(state: ServerState, exchange: Exchange): Promise<vo
 
 const isReading = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
 
-/** Sends a static file. @returns `false` when there is none at the path */
+/** Sends a static file. @returns `false` if there is none at the path */
 export function sendFile(state: ServerState, exchange: Exchange, path: string): boolean {
   const { incoming } = exchange;
   const { statics } = state.options;
@@ -173,7 +172,7 @@ export function fail(state: ServerState, exchange: Exchange, error: unknown): vo
     log.error({ err: error, url: loggedAddress(incoming.url) }, 'A response broke off');
     outgoing.destroy();
   } else if (error instanceof RenderFailed && error.rendering) {
-    // The press has logged why; the reader gets the page's own message.
+    // The press has already logged the error; the reader gets the rendered error page.
     const { status, headers, body } = error.rendering;
     const shown = new Headers(headers instanceof Headers ? headers : { ...headers });
     shown.set('cache-control', 'no-store');

@@ -1,4 +1,4 @@
-/** Responds with pages of the press: at once where the page is cached, after its render where it isn't. */
+/** Responds with pages of the press: at once if the page is cached, or else after its render. */
 import type { IncomingMessage } from 'node:http';
 import type { Accounts } from '../../lib/accounts/service.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -24,7 +24,7 @@ export const answerFromCache = (state: ServerState, exchange: Exchange): boolean
   sendIfCached(state, exchange, true) === true;
 
 /**
- * Responds with a cached page, and waits a moment if it is being compressed against the reader's dictionary.
+ * Responds with a cached page, and waits a moment if it is being compressed with the shared dictionary.
  *
  * @returns resolves to whether it has responded
  */
@@ -55,10 +55,10 @@ export function serveFromCache(state: ServerState, pages: StoredPages): ServeFro
   return ({ target, headers }) => {
     const found = cachedPageAt(state, pages, 'GET', target, headers);
     const page = found && pages.press.shown(found, headers.cookie);
-    // The HTTP server waits for it.
+    // The fast path can't wait; the HTTP server can.
     if (page instanceof Promise) return null;
     const response = page ? responseFromCache(page, headers, pages.press) : null;
-    // The HTTP server waits for a page that is being compressed.
+    // The fast path can't wait for a page that is being compressed; the HTTP server can.
     if (!response || response instanceof Promise) return null;
     counts.hits++;
     if (response.status === 304) counts.notModified++;
@@ -86,7 +86,7 @@ function cachedPageAt(
   const level = access.levelFor(cookie);
   if (mayRead(page.page.access, level) || passes?.opens(cookie, giftPage(key.key))) {
     const full = press.peekFull(page);
-    // A full page that is newer than the public one may be for fewer readers.
+    // If the full page is newer than the public one, it may require a higher level.
     return full?.page.access === page.page.access ? full : undefined;
   }
   // A reader with a session and no access cookie may get one, which takes a call to the accounts.
@@ -101,7 +101,7 @@ function sendCached(
   source: Source,
   mayWait = true,
 ): boolean | Promise<void> {
-  // Shared caches keep this response, and an id is one request's.
+  // Shared caches store this response, but the id is only for one request.
   if (outgoing.hasHeader(requestIdHeader)) outgoing.removeHeader(requestIdHeader);
   const sent = respondWithPage(page, incoming, outgoing, press, source, mayWait);
   if (sent !== true) return sent;
@@ -150,10 +150,10 @@ export async function answerWithPage(
     const isGift = access !== null && (passes?.opens(cookie, giftPage(key)) ?? false);
     if (isGift || (access !== null && mayRead(access, level))) {
       const full = await find('full');
-      // A full page that is newer than the public one may be for fewer readers, or for all.
+      // If the full page is newer than the public one, it may require a higher level, or none.
       if (isGift || full.page.access === null || mayRead(full.page.access, level)) {
         page = full;
-        // Only a response that no cache stores may carry a cookie.
+        // Only a response that isn't cached may set a cookie.
         if (renewed.length > 0) outgoing.setHeader('set-cookie', renewed);
       }
     }
@@ -174,7 +174,7 @@ export async function answerWithPage(
   throw new Error('The page was replaced repeatedly before it could be sent.');
 }
 
-/** Whether this is a search engine that may read everything. */
+/** Whether this is a search engine that may read restricted articles. */
 async function isCrawler({ options, addressOf }: ServerState, incoming: IncomingMessage): Promise<boolean> {
   const name = options.crawlers?.claims(incoming.headers['user-agent']) ?? null;
   return name !== null && ((await options.crawlers?.verify(name, addressOf(incoming))) ?? false);
@@ -188,14 +188,14 @@ export function sendNotCopied(state: ServerState, exchange: Exchange): void {
   sendPage(state, exchange, 503, notCopiedPage, headers);
 }
 
-/** Whether a `Cookie` header may hold a session. */
+/** Whether a `Cookie` header may contain a session. */
 const hasSession = (header: string | undefined): header is string => header?.includes('blaize_session=') ?? false;
 
 const nothingRenewed: RenewedAccess = { level: null, cookies: [] };
 
 /**
- * The access cookie is valid for minutes, the session for weeks. A reader with a session and without a valid access cookie costs one
- * call to the accounts, and gets the page with a new cookie.
+ * The access cookie is valid for minutes, the session for weeks. For a reader with a session but no valid access cookie, the
+ * accounts are called once, and the page is sent with a new cookie.
  */
 export function renewAccess(
   accounts: Pick<Accounts, 'session'>,

@@ -34,7 +34,7 @@ export function isFromProxy(trusted: TrustedProxies): (incoming: IncomingMessage
   return ({ socket }) => isProxy(plainAddress(socket.remoteAddress ?? '') ?? '');
 }
 
-/** An address without brackets, port and the prefix of IPv4 within IPv6; `null` when it is none. */
+/** An address without brackets, port and the prefix of IPv4-mapped IPv6; `null` if it is invalid. */
 function plainAddress(text: string): string | null {
   const bare = text
     .trim()

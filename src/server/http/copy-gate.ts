@@ -1,6 +1,6 @@
 /**
- * Handles requests during the first copy of the archive. A document that isn't copied yet is fetched by itself. A page whose content
- * isn't known yet gets a 503 with Retry-After. A 404 is sent only if WordPress says so, or if the copy is complete.
+ * Handles requests during the first copy of the archive. A document that isn't copied yet is fetched individually. A page whose
+ * content isn't known yet gets a 503 with Retry-After. A 404 is sent only if WordPress says so, or if the copy is complete.
  */
 import type { Content } from '../../content/service.ts';
 import type { DocumentType } from '../../lib/content/model.ts';
@@ -10,11 +10,11 @@ import { documentTypes, existsIn } from '../press/page-keys.ts';
 
 export interface CopyGate {
   /**
-   * Fetches what a page shows and the content store doesn't have yet, as far as it can.
+   * Fetches content of a page that the content store doesn't have yet, as far as possible.
    *
    * @param key key of a page that is not stored
    * @param client network address of the caller
-   * @returns `arrived`: fetched just now; `later`: not known yet, to be answered 503; `known`: go on
+   * @returns `arrived`: fetched just now; `later`: not known yet, respond with 503; `known`: continue
    */
   arrive(key: string, client: string): Promise<'known' | 'arrived' | 'later'>;
   /** Whether a 404 of this page may only mean that the copy hasn't reached its content. */
@@ -62,7 +62,7 @@ export function createCopyGate(content: Pick<Content, 'reader' | 'isComplete' | 
       if (thread.test(path)) return !content.isComplete('comments');
       const list = lists.find((one) => one.path.test(path));
       if (!list || content.isComplete(list.type)) return false;
-      // The page of a section or an author that does not exist has no further pages either.
+      // If a section or an author doesn't exist, neither do its further pages.
       if (/^\/(?:section|author|article)\//.test(path) && !existsIn(content.reader(), ownerOf(path))) return false;
       return (pageNumber(new URLSearchParams(key.slice(path.length))) ?? 1) > 1;
     },

@@ -22,8 +22,8 @@ interface Engine {
 }
 
 /**
- * Names and domains from the search engines' documentation. DuckDuckGo publishes addresses alone. Google's inspection tool and its fetchers
- * under google.com aren't named: they fetch what anyone asks them for, and show it.
+ * Names and domains from the search engines' documentation. DuckDuckGo publishes only addresses. Google's inspection tool and its fetchers
+ * under google.com aren't included: they fetch and show whatever their users request.
  */
 const engines: Readonly<Record<CrawlerName, Engine>> = {
   google: { agent: /Googlebot/i, domains: ['googlebot.com'] },
@@ -106,7 +106,7 @@ async function read(crawlers: CrawlersState, source: string): Promise<string> {
   return text;
 }
 
-/** The published ranges; the last valid ones while a new list can't be fetched. */
+/** The published ranges; if a new list can't be fetched, the last valid one. */
 function listOf(crawlers: CrawlersState, name: CrawlerName): Promise<BlockList | null> {
   const source = crawlers.ranges[name];
   if (source === undefined) return Promise.resolve(null);
@@ -148,7 +148,7 @@ async function find(crawlers: CrawlersState, name: CrawlerName, address: string)
 }
 
 function claims(crawlers: CrawlersState, userAgent: string | undefined): CrawlerName | null {
-  // Hardly any client calls itself a crawler: one comparison is enough for the others.
+  // Hardly any client claims to be a crawler, so a single comparison handles the others.
   if (userAgent === undefined || !crawlers.anyAgent.test(userAgent)) return null;
   for (const [name, { agent }] of crawlers.wanted) if (agent.test(userAgent)) return name;
   return null;
@@ -170,7 +170,7 @@ async function verify(crawlers: CrawlersState, name: CrawlerName, given: string)
   return answer;
 }
 
-/** Two spellings of one address. */
+/** Whether two spellings mean the same address. */
 function sameAddress(a: string, b: string): boolean {
   const family = isIP(a);
   if (family === 0 || family !== isIP(b)) return false;

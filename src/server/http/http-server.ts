@@ -14,7 +14,7 @@ import { loggedAddress, requestKind } from './request-kind.ts';
 import type { Exchange, HttpServer, HttpServerOptions, ServerState } from './server-options.ts';
 import { trackConnections } from './shutdown.ts';
 
-/** Counters of a server; created before it where another part reads them. */
+/** Counters of a server, created before the server if other parts need them. */
 export const createServerCounts = (): ServerState['counts'] => ({ hits: 0, notModified: 0, misses: 0, errors: 0 });
 
 /** Creates the server; the caller starts listening, and stops it with `shutDown` (shutdown.ts). */
@@ -71,7 +71,7 @@ function respond(state: ServerState, exchange: Exchange): void {
   answerUncached(state, exchange, () => answerElse(state, exchange));
 }
 
-/** Answers what the cache didn't: with a request id, and measured. */
+/** Answers requests that the cache didn't: with a request id, and measured. */
 function answerUncached(state: ServerState, exchange: Exchange, respond: () => Promise<void>): void {
   const { options } = state;
   const { incoming, outgoing } = exchange;
@@ -123,7 +123,7 @@ function answerBrokenRequests(server: Server, always: Readonly<Record<string, st
     end(socket, 405, 'allow: GET, HEAD\r\n');
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // The client would read a status line in the middle of a response as part of its body.
+    // If a response has started, the client would read a status line as part of its body.
     const answering = (socket as { _httpMessage?: { headersSent?: boolean } })._httpMessage?.headersSent === true;
     if (!socket.writable || answering || error.code === 'ECONNRESET') socket.destroy();
     else end(socket, statuses[error.code ?? ''] ?? 400);

@@ -2,7 +2,9 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
-/** Connections that may wait to be accepted: one more waits a second or more until its client tries again. Systems allow 4,096 at most. */
+/**
+ * Connections that may wait to be accepted; if there are more, a client retries only after a second or more. Systems allow at most 4,096.
+ */
 const backlog = 4096;
 
 interface Place {

@@ -1,4 +1,4 @@
-/** Renders a Node request to a whole response, which the HTTP server sends and the page store can keep. */
+/** Renders a Node request to a complete response, which the HTTP server can send and the page store can store. */
 import type { IncomingMessage } from 'node:http';
 import { pathToFileURL } from 'node:url';
 import { unsubscribePath } from '../../lib/newsletters/schema.ts';
@@ -59,7 +59,7 @@ export async function loadPages(entry: string): Promise<RenderPage> {
 
 /**
  * Mail programs that unsubscribe by one click (RFC 8058) post a form without an origin, which Astro refuses as another site's form.
- * The token alone authorizes this request, so it gets our own origin.
+ * Only the token authorizes this request, so it is given our own origin.
  */
 const oneClick = ({ method, headers }: Request, { pathname, origin }: URL): Readonly<Record<string, string>> =>
   method === 'POST' && pathname === unsubscribePath && !headers.has('origin') ? { origin } : {};
@@ -126,7 +126,7 @@ export async function toRequest(incoming: IncomingMessage, url: URL, signal: Abo
     for (const one of Array.isArray(value) ? value : [value]) headers.append(name, one);
   }
   headers.set('host', url.host);
-  // Length and ETag of a response to HEAD are those of the body, which Node.js omits when it sends.
+  // Length and ETag of a HEAD response are those of the body, which Node.js doesn't send.
   const method = incoming.method === 'HEAD' ? 'GET' : (incoming.method ?? 'GET');
   const body = method === 'GET' ? undefined : await readBody(incoming);
   return new Request(url, { method, headers, signal, ...(body && body.byteLength > 0 && { body }) });

@@ -6,7 +6,7 @@ import { isFromProxy, type TrustedProxies } from './client-address.ts';
 
 export const requestIdHeader = 'x-request-id';
 
-/** Ids that are kept: they go into a header and into the log. */
+/** Format of accepted ids: they go into a header and into the log. */
 const valid = /^[\w-]{8,64}$/;
 
 const current = new AsyncLocalStorage<{ id: string | undefined }>();
@@ -20,10 +20,10 @@ export function requestIds(trusted: TrustedProxies): (incoming: IncomingMessage)
   };
 }
 
-/** Id of the request that is being answered; `undefined` outside of one. */
+/** Id of the current request; `undefined` outside of one. */
 export const currentRequestId = (): string | undefined => current.getStore()?.id;
 
-/** Runs the work of one request. Timers and loops that it leaves behind outlive it, so that the id ends with the work. */
+/** Runs the work of one request. Timers and loops that the work starts outlive it, so the id is removed when the work ends. */
 export async function withRequestId(id: string, work: () => Promise<void>): Promise<void> {
   const request: { id: string | undefined } = { id };
   try {

@@ -1,11 +1,11 @@
-/** The kinds by which request times are measured (docs/operations.md, "Monitoring"), and addresses in the log. */
+/** Kinds of requests for measuring response times (docs/operations.md, "Monitoring"), and addresses for the log. */
 import type { RequestKind } from '../operators/metrics.ts';
 import type { Exchange, HttpServerOptions } from './server-options.ts';
 
 const kinds: readonly (readonly [RequestKind, RegExp])[] = [
   ['api', /^\/(?:api|blaize|zephr)\//],
   ['image', /^\/image$/],
-  // Takes as long as a reader listens.
+  // A response takes as long as the reader listens.
   ['audio', /^\/sound\//],
   ['operators', /^\/(?:-\/|(?:metrics|healthz|readyz)$)/],
   ['static', /^\/_assets\//],
@@ -16,7 +16,7 @@ const secretPath = /^((?:https?:\/\/[^/]{0,255})?\/{1,9}(?:gift|podcast\/{1,9}[^
 /** Parameters with the tokens of mails, signed files and social sign-in, and with email addresses. */
 const secretParameter = /^(?:key|token|t|signature|code|recognized_email)=|@|%40/i;
 
-/** An address as it may be logged: without tokens, and without email addresses of readers. */
+/** An address for the log: without tokens, and without readers' email addresses. */
 export function loggedAddress(address = ''): string {
   const [path = ''] = address.split('?', 1);
   // An expression over the whole query would take quadratic time for one of question marks.

@@ -16,7 +16,9 @@ export interface SecurityHeaders {
    * @param rendered the policy that Astro made for it, with the hashes of its scripts; `null` for a page without scripts
    */
   page(rendered: string | null): string;
-  /** Headers of an HTML page beside its policy: where browsers with the Reporting API send what the policy blocked. */
+  /**
+   * Headers of an HTML page in addition to its policy: where browsers with the Reporting API report what the policy blocked.
+   */
   readonly reporting: Readonly<Record<string, string>>;
   /** The policy of responses that are no pages. */
   readonly other: string;
@@ -37,7 +39,8 @@ type SecuritySettings = Pick<
 
 export function securityHeaders(config: SecuritySettings): SecurityHeaders {
   const secure = config.siteUrl.startsWith('https:');
-  // Without the token no operator could read the reports. Endpoints need https: over http, Chromium would send to neither.
+  // Without an operator token the reports couldn't be read. The Reporting API needs https: over http, Chromium would send
+  // reports to neither endpoint.
   const reports = Boolean(config.operatorToken);
   const { base, scriptHosts } = sitePolicy(config);
   // Policies differ only by the scripts of a route; the limit protects memory if that ever changes.
@@ -95,7 +98,7 @@ function sitePolicy(config: SecuritySettings) {
     // Inline styles are allowed: a focus point or a column count in a style attribute runs no code.
     'style-src': ["'self'", "'unsafe-inline'", ...others['style-src']],
     ...(secure && { 'upgrade-insecure-requests': [] }),
-    // For browsers without the Reporting API; those with it use `report-to` alone.
+    // For browsers without the Reporting API; others use only `report-to`.
     ...(reports && { 'report-uri': [reportPath] }),
     ...(reports && secure && { 'report-to': [endpoint] }),
   };
@@ -118,7 +121,9 @@ function stripeSources(stripe: Config['stripe']): Readonly<Record<'scripts' | 'f
   };
 }
 
-/** What the retention widget needs: its script and pictures from one host, its calls to another. A stand-in is one host. */
+/**
+ * Sources for the retention widget: its script and pictures from one host, its calls to another. A stand-in has only one host.
+ */
 function retentionSources(scriptUrl: string | undefined): Readonly<Record<'scripts' | 'connections', string[]>> {
   if (scriptUrl === undefined) return { scripts: [], connections: [] };
   const { origin, hostname } = new URL(scriptUrl);
@@ -134,7 +139,10 @@ function withScheme(host: string): string {
   return `${local ? 'http' : 'https'}://${host}`;
 }
 
-/** Merges a rendered policy with the site's own; sources of one directive are united, scripts come from the page alone. */
+/**
+ * Merges a rendered policy with the site's own: sources of one directive are combined, but script hashes come only from the
+ * page.
+ */
 function merge(base: Record<string, readonly string[]>, rendered: string, scriptHosts: readonly string[]): Policy {
   const policy: Policy = new Map(Object.entries(base).map(([name, sources]) => [name, new Set(sources)]));
   for (const directive of rendered.split(';')) {
@@ -145,7 +153,7 @@ function merge(base: Record<string, readonly string[]>, rendered: string, script
     for (const source of sources) known.add(source);
   }
   const styles = policy.get('style-src');
-  // A hash beside 'unsafe-inline' would disable it.
+  // A hash in addition to 'unsafe-inline' would disable it.
   for (const source of styles ?? []) if (/^'(?:sha\d+|nonce)-/.test(source)) styles?.delete(source);
   const scripts = policy.get('script-src') ?? new Set(["'self'"]);
   policy.set('script-src', scripts);

@@ -19,12 +19,12 @@ const leastCompressed = 1024;
 const openerPolicy = 'cross-origin-opener-policy';
 const referrerPolicy = 'referrer-policy';
 
-/** Whether caches keep a response and answer others with it. */
+/** Whether caches may store a response and reuse it. */
 const isKept = (cacheControl: unknown): boolean => /^public.*max-age=[1-9]/.test(String(cacheControl));
 
 const isProbe = (url: string | undefined): boolean => /^\/(?:readyz|healthz)(?:\?|$)/.test(url ?? '');
 
-/** A 503 to a readiness probe is a correct answer, not an error, and so is a 501 to a method that doesn't exist. */
+/** A 503 for a readiness probe and a 501 for an unknown method are correct answers, not errors. */
 const isError = (status: number, { url }: IncomingMessage): boolean => status >= 500 && status !== 501 && !isProbe(url);
 
 export function send(
@@ -38,7 +38,7 @@ export function send(
   const all: OutgoingHttpHeaders = { 'content-security-policy': security.other, ...headers, ...security.always };
   // The last page of a social sign-in needs its reference to the window that opened it.
   if (headers[openerPolicy]) all[openerPolicy] = headers[openerPolicy];
-  // An address that is a secret is stricter.
+  // Pages whose address is a secret have a stricter policy of their own.
   if (headers[referrerPolicy]) all[referrerPolicy] = headers[referrerPolicy];
   if (isError(status, incoming)) counts.errors++;
   if (body && all['content-length'] === undefined) all['content-length'] = body.byteLength;
@@ -93,7 +93,7 @@ export async function sendRendered(state: ServerState, exchange: Exchange, page:
     headers.vary = headers.vary ? `${headers.vary}, Accept-Encoding` : 'Accept-Encoding';
     const cacheable = !/no-store|private/.test(String(headers['cache-control']));
     if (rendered.status === 200 && headers.etag === undefined && cacheable) {
-      // The ETag is weak, because every encoding of the page has the same one.
+      // The ETag is weak, because it is the same for every encoding of the page.
       headers.etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
     }
     if (!isUnchanged(incoming, headers)) body = await compress(incoming, headers, body);
@@ -107,7 +107,7 @@ export async function sendRendered(state: ServerState, exchange: Exchange, page:
   send(state, exchange, rendered.status, headers, body);
 }
 
-/** An HTML page with what every page shows at present. */
+/** An HTML page with the insertion that every page shows at present. */
 function withInsertion({ options }: ServerState, rendered: Rendered): Rendered {
   const insertion = options.insertion?.() ?? null;
   if (!insertion || !rendered.headers.get('content-type')?.startsWith('text/html')) return rendered;
@@ -129,7 +129,7 @@ function headersOf({ options }: ServerState, incoming: IncomingMessage, rendered
   const policy = rendered.headers.get('content-security-policy');
   headers['content-security-policy'] = html ? security.page(policy) : (policy ?? security.other);
   if (html) Object.assign(headers, security.reporting);
-  // Astro names no character set.
+  // Astro's header names no character set.
   if (headers['content-type'] === 'text/html') headers['content-type'] = 'text/html; charset=utf-8';
   const uncacheable = rendered.status >= 500 || cookies.length > 0 || incoming.method === 'POST';
   headers['cache-control'] ??= uncacheable ? 'no-store' : freshAlways;

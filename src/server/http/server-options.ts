@@ -1,4 +1,4 @@
-/** What the HTTP server is given, and the state that its parts share. */
+/** Options of the HTTP server, and the state that its parts share. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Tenant } from '../../lib/accounts/zephr.server.ts';
 import type { RestrictedLevel } from '../../lib/content/model.ts';
@@ -16,9 +16,9 @@ import type { SecurityHeaders } from './security-headers.ts';
 import type { StaticAnswer, Statics } from './static-files.ts';
 
 export interface RenewedAccess {
-  /** The reader's access level; `null`: only what is public. */
+  /** The reader's access level; `null`: only public content. */
   readonly level: RestrictedLevel | null;
-  /** Whole `Set-Cookie` values, for responses to this reader only. */
+  /** Complete `Set-Cookie` values, for responses to this reader only. */
   readonly cookies: readonly string[];
 }
 
@@ -30,11 +30,11 @@ export interface StoredPages {
   readonly press: Pick<Press, 'peek' | 'peekFull' | 'get' | 'encoded' | 'withDictionary' | 'shown'>;
   readonly keyOf: KeyOf;
   readonly access: Pick<AccessCookie, 'levelFor'>;
-  /** Opens single pages that were given away. */
+  /** Checks passes for single pages that were given away. */
   readonly passes?: Pick<PassCookie, 'opens'>;
 }
 
-/** Puts something into a page, see `Insertion` of the press. */
+/** Inserts content into a page, see `Insertion` of the press. */
 export type PageInsertion = Pick<Insertion, 'into' | 'policy'>;
 
 /** The routes `/-/…` and `/metrics`. */
@@ -46,12 +46,12 @@ export interface OperatorRoutes {
     url: URL,
     readBody: () => Promise<string>,
   ): Promise<boolean>;
-  /** What the operators' page is given; `undefined` for anyone who may not see it. */
+  /** Data for the operators' page; `undefined` for callers who may not see it. */
   view(incoming: IncomingMessage, url: URL): Promise<App.Locals['operators']>;
 }
 
 export interface HttpServerOptions {
-  /** Public origin, no slash at its end. */
+  /** Public origin, without a trailing slash. */
   readonly siteUrl: string;
   readonly statics: Statics;
   readonly security: SecurityHeaders;
@@ -61,21 +61,21 @@ export interface HttpServerOptions {
   readonly operators?: OperatorRoutes | undefined;
   /** Asks the accounts for a new access cookie, for a page whose variant depends on one. */
   readonly renewAccess?: RenewAccess | undefined;
-  /** What every page shows at present, for pages that are rendered for one reader; `null`: nothing. */
+  /** The insertion that every page shows at present, for pages that are rendered for one reader; `null`: none. */
   readonly insertion?: (() => PageInsertion | null) | undefined;
-  /** Search engines that may read what is behind the paywall. */
+  /** Search engines that may read restricted articles. */
   readonly crawlers?: Crawlers | undefined;
-  /** A Zephr tenant that keeps the accounts. */
+  /** A Zephr tenant that has the accounts. */
   readonly tenant?: Pick<Tenant, 'owns' | 'pass'> | undefined;
   /** Network address of the client; that of the connection by default. */
   readonly clientAddress?: (incoming: IncomingMessage) => string;
   /** The id of a request; a new one by default. */
   readonly requestId?: (incoming: IncomingMessage) => string;
-  /** Called with the milliseconds of each request that wasn't answered from the cache at once. */
+  /** Called with the duration in milliseconds of each request that wasn't answered directly from the cache. */
   readonly answered?: (kind: RequestKind, ms: number) => void;
   /** Answers requests for event streams. */
   readonly streams?: { take(exchange: Exchange, address: string): boolean } | undefined;
-  /** Answers what the cache doesn't (default: `answer` of answer.ts). */
+  /** Answers requests that the cache doesn't (default: `answer` of answer.ts). */
   readonly respond?: (state: ServerState, exchange: Exchange) => Promise<void>;
   /** Files of earlier builds, by their path. */
   readonly earlier?: (pathname: string, headers: IncomingMessage['headers']) => Promise<StaticAnswer | null>;
@@ -93,10 +93,10 @@ export interface HttpServerOptions {
   readonly copy?: CopyGate;
   /** Whether changes of the cluster don't reach this node at present, so that it may show withdrawn content. */
   readonly missesChanges?: (() => boolean) | undefined;
-  /** What `/readyz` says beside `ready`. */
+  /** Fields of `/readyz` in addition to `ready`. */
   readonly readiness: () => Readonly<Record<string, unknown>>;
   readonly log: Logger;
-  /** Where responses are counted; counts of its own by default. */
+  /** Where responses are counted; by default the server's own counts. */
   readonly counts?: ServerState['counts'];
   /** Bounds on slow clients, milliseconds. */
   readonly timeouts?: { readonly headersMs?: number; readonly requestMs?: number; readonly checkEveryMs?: number };

@@ -1,6 +1,6 @@
 /**
- * The shared dictionary of this build: a file that the build makes of the site's own pages (scripts/dictionary), which pages name and
- * browsers fetch when they are idle.
+ * The shared dictionary of this build: a file that the build makes from the site's own pages (scripts/dictionary), which pages name
+ * and browsers fetch when they are idle.
  */
 import type { Logger } from '../../lib/logging.ts';
 import { createPageDictionary, type PageDictionary } from '../../press/cache/dictionary.server.ts';

@@ -1,6 +1,6 @@
 /**
- * Stops a server without breaking off a connection: requests in flight are finished, each last response says `Connection: close`, and
- * idle connections end in order, with a FIN and not with a reset.
+ * Stops a server without cutting a connection: requests in flight are finished, the last response of each connection has `Connection:
+ * close`, and idle connections are ended with a FIN instead of a reset.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -12,7 +12,7 @@ const lingerMs = 2000;
 const checkEveryMs = 50;
 
 interface Connection {
-  /** Responses that are being created or sent. */
+  /** Number of responses that are being created or sent. */
   answering: number;
   /** Bytes received and sent at the last check. */
   bytes: number;
@@ -21,7 +21,7 @@ interface Connection {
 }
 
 interface Connections {
-  /** How many are open. */
+  /** Number of open connections. */
   readonly size: number;
   /** From now on responses end their connections. */
   stop(): void;
@@ -31,7 +31,7 @@ interface Connections {
 
 const known = new WeakMap<Server, Connections>();
 
-/** Lets {@link shutDown} end the connections of a server in order. Call it after `attachFastPath` and before the server listens. */
+/** Enables {@link shutDown} to end a server's connections cleanly. Call it after `attachFastPath` and before the server listens. */
 export function trackConnections(server: Server): void {
   const connections = new Map<Socket, Connection>();
   const unanswered = new Set<ServerResponse>();

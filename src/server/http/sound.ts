@@ -1,7 +1,7 @@
 /**
- * Audio files of restricted stories, and their chapters and transcripts for podcast apps: `/sound/<story>/<number>`. The site asks who
- * listens, as for the story's page, and passes the file on from WordPress, whose own address readers don't learn. A private feed's
- * addresses are signed instead, because apps send no cookies.
+ * Audio files of restricted stories, and their chapters and transcripts for podcast apps: `/sound/<story>/<number>`. The site checks
+ * the reader's access, as for the story's page, and streams the file from WordPress, whose address readers never see. For a private
+ * feed, addresses are signed instead, because apps send no cookies.
  */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
@@ -17,9 +17,9 @@ import type { Exchange, ServerState } from './server-options.ts';
 
 const address = /^\/sound\/([1-9]\d{0,15})\/(?:(\d{1,3})(?:\.[a-z\d]{2,5})?|(chapters\.json|transcript\.(?:txt|vtt)))$/;
 
-/** Files that are passed on at once: each holds a connection to WordPress while a reader listens. */
+/** Most files streamed at a time: each holds a connection to WordPress while a reader listens. */
 const mostOpen = 200;
-/** Those of one network address: a client that reads them slowly must not keep all others from listening. */
+/** Most files for one network address: a client that reads slowly must not block all others. */
 const mostOfAddress = 40;
 /** A player that is paused stops reading; it requests the rest when it continues. */
 const idleMs = 60_000;
@@ -34,9 +34,9 @@ const connections = (): Agent => {
   return agent;
 };
 
-/** Headers of the request that choose a part of a file. */
+/** Request headers that select a part of a file. */
 const rangeHeaders = ['range', 'if-range', 'if-none-match', 'if-modified-since'] as const;
-/** Headers of WordPress's response that say which part it is. */
+/** Headers of WordPress's response that describe the part. */
 const partHeaders = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified'] as const;
 const passedOn: ReadonlySet<number> = new Set([200, 206, 304, 416]);
 
@@ -76,9 +76,9 @@ function refuse(state: ServerState, exchange: Exchange, status: keyof typeof sen
 
 interface Admission {
   readonly may: boolean;
-  /** For the response. */
+  /** Cookies for the response. */
   readonly cookies: readonly string[];
-  /** Seconds, where the request may come again then. */
+  /** Seconds until the request may be repeated. */
   readonly retryAfter?: number;
 }
 
@@ -107,7 +107,7 @@ async function admitsSigned(
   storyId: number,
 ): Promise<Admission> {
   if (!(await privateFeeds?.opens(query, storyId))) return { may: false, cookies: [] };
-  // A feed counts as its reader's account does: it is theirs alone.
+  // A feed counts like its reader's account, because only that reader uses it.
   const over = await limiter.count('sound', { account: query.get('feed') ?? '' });
   return over ? { may: false, cookies: [], retryAfter: over.retryAfter } : { may: true, cookies: [] };
 }
@@ -167,7 +167,7 @@ async function sendAudio(
   return true;
 }
 
-/** Passes the file, or the part that was asked for, on from where it lies. Redirects aren't followed: they could lead anywhere. */
+/** Streams the file, or the requested part, from its host. Redirects aren't followed: they could lead anywhere. */
 async function passOn(
   state: ServerState,
   exchange: Exchange,
@@ -206,7 +206,7 @@ async function passOn(
     ...pick(answer.headers, partHeaders),
     'content-security-policy': security.other,
     'content-type': type || sent,
-    // For this reader's browser alone, so that it needn't load again what it has played.
+    // Only for this reader's browser, so that it doesn't load again what it has played.
     'cache-control': 'private, max-age=3600',
     ...(cookies.length > 0 && { 'set-cookie': [...cookies] }),
   });
@@ -215,7 +215,10 @@ async function passOn(
   await pipeline(answer.body, outgoing).catch(() => {});
 }
 
-/** Headers for what the browser asks for. For several parts at once it gets the whole file: no player asks for them, and they aren't audio. */
+/**
+ * Headers for the requested part. For several parts at once the client gets the whole file: no player requests them, and a multipart
+ * response isn't audio.
+ */
 function askedFor({ headers }: IncomingMessage): Record<string, string> {
   const { range, ...others } = pick(headers, rangeHeaders);
   return range === undefined || range.includes(',') ? others : { ...others, range };

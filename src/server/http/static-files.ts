@@ -77,20 +77,20 @@ export const speculationRules = '/speculation-rules.json';
 
 /** The shared dictionary of pages (docs/decisions/0035). */
 const dictionaryFile = /^\/_assets\/pages\.[\w-]+\.dict$/;
-/** It is for all pages, and for nothing else that scripts fetch from this site. */
+/** For all pages, but not for other content that scripts fetch from this site. */
 const useAsDictionary = { 'use-as-dictionary': 'match="/*", match-dest=("document")' };
 
 /** Headers of single files. */
 const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   /**
-   * The service worker for offline stories (src/client/story-worker.ts). The policy of its own response applies to it: it may fetch from
-   * this site alone. Browsers check for a new version at each visit, so no cache between may serve an old one.
+   * The service worker for offline stories (src/client/story-worker.ts). The policy of its own response applies to it: it may fetch only
+   * from this site. Browsers check for a new version at each visit, so no cache in between may serve an old one.
    */
   '/sw.js': {
     'cache-control': 'no-cache',
     'content-security-policy': "default-src 'none'; connect-src 'self'; frame-ancestors 'none'",
   },
-  // Every page requests it, and browsers ignore it under another type.
+  // Every page requests this file, and browsers ignore it if it has another media type.
   [speculationRules]: {
     'content-type': 'application/speculationrules+json',
     'cache-control': 'public, max-age=86400',
@@ -205,6 +205,6 @@ export function etagMatches(header: string | undefined, etag: string): boolean {
   });
 }
 
-/** Whether bytes of this media type become smaller by compression. */
+/** Whether compression reduces bytes of this media type. */
 export const isCompressible = (type: string): boolean =>
   /^(?:text\/|application\/(?:json|javascript|manifest\+json|(?:[a-z.+-]+\+)?xml|ld\+json)|image\/svg\+xml)/.test(type);

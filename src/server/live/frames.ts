@@ -1,8 +1,8 @@
 /** Event streams as bytes (server-sent events, HTML standard, section 9.2). */
 
-/** Bytes that are made once and written to any number of connections. */
+/** Bytes that are prepared once and written to any number of connections. */
 export interface Frame {
-  /** For a response without chunks, to a client of HTTP/1.0. */
+  /** For a response without chunked encoding, to an HTTP/1.0 client. */
   readonly plain: Buffer;
   /** The same as one chunk of a response. */
   readonly chunk: Buffer;
@@ -16,8 +16,8 @@ export const eventText = (name: string, data: string): string =>
     .join('')}\n`;
 
 /**
- * Events with what a browser sends as `Last-Event-ID` from here on. The id is in the last event, so that the page's script reads it there;
- * without events it is a block of its own, of which only the browser takes note.
+ * Events with the id that a browser sends as `Last-Event-ID` from now on. The id is in the last event, where the page's script can read
+ * it; without events it is a separate block, which only the browser processes.
  */
 export const withId = (events: string, id: string): string => `${events.replace(/\n$/, '')}id: ${id}\n\n`;
 
@@ -31,5 +31,5 @@ export function frameOf(text: string): Frame {
   return { chunk, plain: chunk.subarray(head.length, head.length + length) };
 }
 
-/** Keeps proxies from closing a connection on which nothing happens. */
+/** Keeps proxies from closing an idle connection. */
 export const heartbeat: Frame = frameOf(':\n\n');

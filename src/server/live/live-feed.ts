@@ -1,5 +1,5 @@
 /**
- * Turns changes of live stories into events for their open pages. An entry is rendered once for each change, by the page of its fragment; all
+ * Turns changes of live stories into events for their open pages. An entry is rendered once for each change, as its fragment page; all
  * connections get those bytes. It follows the change feed, so that each node of a cluster serves its own readers.
  */
 import type { ContentChange } from '../../content/service.ts';
@@ -11,7 +11,9 @@ import type { Logger } from '../../lib/logging.ts';
 import type { Variant } from '../../press/store/stored-page.ts';
 import { eventText } from './frames.ts';
 
-/** Messages from the process that has the content to those that have the open streams; with one process, they are calls. */
+/**
+ * Messages from the process with the content to those with the open streams; with a single process, they are function calls.
+ */
 export interface LiveSink {
   /** All stories that are live now. The streams of others end; where a state isn't the one that was sent last, pages fetch themselves again. */
   stories(stories: readonly LiveStory[]): void;
@@ -81,7 +83,7 @@ async function sendChange(options: LiveFeedOptions, tags: ReadonlySet<string>): 
   return stories;
 }
 
-/** The event of an entry; an open page ignores one that says what the page shows already. @param owner its story, if it is published */
+/** The event of an entry; an open page ignores one that it already shows. @param owner its story, if it is published */
 async function eventOf(
   { render, log }: LiveFeedOptions,
   story: LiveStory,

@@ -1,7 +1,7 @@
 /**
- * The event streams of live stories: one connection for each open page. An event is one piece of memory that is written to every connection,
- * in slices, so that pages are served meanwhile. A reader who connects again gets the events since the last one that arrived, as long as
- * they are remembered; else it gets the event to fetch the page again, which the cache answers.
+ * The event streams of live stories: one connection for each open page. An event is one buffer that is written to every connection, in
+ * batches, so that pages are served in between. A reader who reconnects gets the events since the last one that arrived, if they are still
+ * in memory; otherwise an event that tells the page to fetch itself again (from the cache).
  */
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -19,7 +19,7 @@ export interface LiveStreamsOptions {
   readonly pages: Pick<StoredPages, 'access' | 'passes'>;
   /** Headers of every response. */
   readonly always: Readonly<Record<string, string>>;
-  /** Most connections; others are refused, and their pages fetch themselves again now and then. */
+  /** Most connections; further ones are refused, and their pages fetch themselves again from time to time. */
   readonly most: number;
   /** Most connections of one address (default 200). */
   readonly mostOfAddress?: number;
@@ -34,14 +34,14 @@ export interface LiveStreamsOptions {
 export interface LiveStreamsStats {
   readonly open: number;
   readonly refused: number;
-  /** Connections of readers that were too slow. */
+  /** Connections closed because their readers were too slow. */
   readonly dropped: number;
 }
 
 export interface LiveStreams extends LiveSink {
   /** Answers a request for a stream. @param address of the client. @returns `false` for any other request */
   take(exchange: Exchange, address: string): boolean;
-  /** Shows the banner of an alert in open pages, and takes the one before off them. @param html `null`: there is no alert */
+  /** Shows an alert's banner in open pages, replacing the previous one. @param html `null`: there is no alert */
   alert(html: string | null): void;
   stats(): LiveStreamsStats;
   /** Ends every stream; browsers connect again to the next process. */
@@ -59,7 +59,7 @@ interface Reader {
 interface Sent {
   readonly number: number;
   readonly frame: Frame;
-  /** The story's state with it. */
+  /** The story's state after this event. */
   readonly state: string;
 }
 
@@ -69,18 +69,18 @@ interface Channel {
   readonly readers: Set<Reader>;
   /** The last events. */
   readonly recent: Sent[];
-  /** State before them. */
+  /** The story's state before these events. */
   base: string;
   number: number;
   isWriting: boolean;
 }
 
-/** Events that are remembered for readers who connect again, and their bytes. */
+/** Most events kept for readers who reconnect, and most bytes of them. */
 const mostRecent = 200;
 const mostRecentBytes = 2 * 1024 * 1024;
 /** Connections that are written to before other work gets its turn. */
 const slice = 200;
-/** Milliseconds in which the readers of a lost connection come back, each at a moment of its own. */
+/** Milliseconds within which the readers of lost connections reconnect, each at a random time. */
 const comeBack = { fromMs: 500, overMs: 4000 };
 
 interface State extends Required<LiveStreamsOptions> {
@@ -161,7 +161,9 @@ function channelOf({ channels }: State, story: LiveStory): Channel {
   return channel;
 }
 
-/** Takes over what may have changed of a story. Who follows one that is for fewer readers now has to prove access. */
+/**
+ * Applies changes of a story's data. If the story is for fewer readers now, its followers must have their access checked again.
+ */
 function keepTo(channel: Channel, story: LiveStory): void {
   const isStricter = isLevelRaised(channel.story.access, story.access);
   channel.story = story;
@@ -190,7 +192,7 @@ function forgetOld(channel: Channel): void {
   }
 }
 
-/** Writes what each reader lacks, in slices; one loop for a story at a time. */
+/** Writes to each reader the events that the reader lacks, in batches; one loop for a story at a time. */
 async function writeRecent(state: State, channel: Channel): Promise<void> {
   if (channel.isWriting) return;
   channel.isWriting = true;
@@ -210,7 +212,7 @@ async function writeRecent(state: State, channel: Channel): Promise<void> {
 
 function writeMissing(state: State, { recent, number }: Channel, reader: Reader): void {
   const first = recent[0]?.number ?? number + 1;
-  // It lacks an event that isn't remembered any more.
+  // The reader lacks an event that is no longer in memory.
   if (reader.sent < first - 1) {
     drop(state, reader);
     return;
@@ -224,11 +226,11 @@ function writeTo(state: State, reader: Reader, frame: Frame): void {
   const { socket } = outgoing;
   if (!socket || outgoing.writableEnded || socket.destroyed) return;
   if (socket.writableLength > state.mostWaiting) drop(state, reader);
-  // Behind the head that the response has sent; the response itself writes nothing before its end.
+  // Written after the response's head; the response itself writes nothing before its end.
   else socket.write(outgoing.chunkedEncoding ? frame.chunk : frame.plain);
 }
 
-/** Closes the connection of a reader who is too slow; the browser connects again and gets what it lacks. */
+/** Closes the connection of a reader who is too slow; the browser reconnects and gets the missing events. */
 function drop(state: State, { outgoing }: Reader): void {
   state.dropped++;
   outgoing.destroy();
@@ -259,16 +261,16 @@ function take(state: State, exchange: Exchange, address: string): boolean {
   const [whole, id, query] = streamAddress.exec(incoming.url ?? '') ?? [];
   if (whole === undefined || incoming.method !== 'GET') return false;
   const channel = state.channels.get(Number(id));
-  // A browser doesn't connect again after this.
+  // After this status a browser doesn't reconnect.
   if (!channel) refuse(state, exchange, 204);
   else if (!mayFollow(state, channel, incoming.headers.cookie)) refuse(state, exchange, 403);
   else if (isFull(state, address) || exchange.outgoing.socket === null) refuse(state, exchange, 503);
   else {
-    // A browser that connects again by itself says what came last; the page's address says what it began with.
+    // A browser that reconnects sends the id of its last event; at the first connection the page's state is in the address.
     const page = new URLSearchParams(query);
     const last = incoming.headers['last-event-id'] ?? page.get('since');
     const reader = follow(state, channel, exchange, address, String(last));
-    // The page may have been open, or in a cache, while an alert came or went.
+    // An alert may have appeared or ended while the page was open or cached.
     if (page.get('alert') !== state.alert.id) writeTo(state, reader, state.alert.frame);
   }
   return true;
@@ -296,7 +298,7 @@ function follow(state: State, channel: Channel, { outgoing }: Exchange, address:
     ...state.always,
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
-    // nginx would wait for more.
+    // Otherwise nginx would buffer the events.
     'x-accel-buffering': 'no',
   });
   outgoing.flushHeaders();

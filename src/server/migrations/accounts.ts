@@ -97,7 +97,7 @@ async function createAudit(db: Kysely<unknown>): Promise<void> {
     .addColumn('id', 'text', (column) => column.primaryKey())
     .addColumn('at', 'bigint', (column) => column.notNull())
     .addColumn('event', 'text', (column) => column.notNull())
-    // No reference: the audit trail outlives the user.
+    // Not a foreign key, because the audit trail outlives the user.
     .addColumn('user_id', 'text')
     .addColumn('subject', 'text')
     .addColumn('place', 'text')

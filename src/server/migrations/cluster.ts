@@ -3,10 +3,15 @@ import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../../lib/database.ts';
 import type { Migration } from '../database/migrate.ts';
 
-/** Tables of what can be made again: backups leave their rows out, and a restored database begins a new content log. */
+/**
+ * Tables whose content can be created again: backups leave out their rows, and a restored database starts a new content log.
+ */
 export const clusterTables = ['content_log', 'content_entries', 'cluster_nodes', 'shared_assets', 'shared_pages'];
 
-/** What the nodes of a cluster share besides the accounts: the content, and rendered pages. Only PostgreSQL has nodes to share with. */
+/**
+ * Data that the nodes of a cluster share besides the accounts: the content, and rendered pages. Only in PostgreSQL, because SQLite has
+ * no other nodes.
+ */
 export const cluster: Migration = {
   name: '0014-cluster',
   async up(db: Kysely<unknown>, engine: Engine): Promise<void> {
@@ -61,7 +66,7 @@ export const cluster: Migration = {
   },
 };
 
-/** What the nodes compare of their settings, see `server/cluster/equal-settings.ts`. */
+/** Settings data that the nodes compare, see `server/cluster/equal-settings.ts`. */
 export const clusterSettings: Migration = {
   name: '0020-cluster-settings',
   async up(db: Kysely<unknown>, engine: Engine): Promise<void> {

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../../lib/database.ts';
 import type { Migration } from '../database/migrate.ts';
 
-/** Where the choice of newsletters was before: slugs in an attribute of the profile. */
+/** Where newsletter choices were stored before: slugs in a profile attribute. */
 const attribute = 'newsletters';
 
 interface Before {
@@ -34,7 +34,7 @@ export const letters: Migration = {
       .addColumn('created', 'bigint', (column) => column.notNull())
       .addColumn('finished', 'bigint')
       .execute();
-    // No reference to users: the sender may have no account.
+    // Not a foreign key: the sender may have no account.
     await db.schema
       .createTable('support_messages')
       .addColumn('id', 'text', (column) => column.primaryKey())
@@ -54,8 +54,8 @@ export const letters: Migration = {
 };
 
 /**
- * Removes the choices from the profiles, a few hundred at a time: a process of the previous version that still serves waits for the end
- * of the transaction with each new account.
+ * Removes the choices from the profiles, a few hundred at a time: a running process of the previous version waits for the end of the
+ * transaction whenever an account is created.
  */
 async function moveChoices(db: Kysely<Before>, engine: Engine): Promise<void> {
   for (let after = ''; ; ) {
@@ -66,7 +66,7 @@ async function moveChoices(db: Kysely<Before>, engine: Engine): Promise<void> {
       .where('user_id', '>', after)
       .orderBy('user_id')
       .limit(500)
-      // Skips a row that its reader has just changed.
+      // Skips a row that its reader is changing at the moment.
       .$if(engine === 'postgres', (rows) => rows.forUpdate())
       .execute();
     const last = rows.at(-1);

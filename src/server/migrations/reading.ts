@@ -24,7 +24,7 @@ export const library: Migration = {
   },
 };
 
-/** Until when a reader was told about corrections of stories in the history. */
+/** The time up to which a reader was notified about corrections of stories in the history. */
 export const corrections: Migration = {
   name: '0015-corrections',
   async up(db: Kysely<unknown>): Promise<void> {
@@ -113,7 +113,7 @@ export const comments: Migration = {
   },
 };
 
-/** Subscribers' own feeds of series. */
+/** Subscribers' private feeds of series. */
 export const podcastFeeds: Migration = {
   name: '0017-podcast-feeds',
   async up(db: Kysely<unknown>): Promise<void> {
@@ -126,7 +126,8 @@ export const podcastFeeds: Migration = {
       .addColumn('created', 'bigint', (column) => column.notNull())
       .addPrimaryKeyConstraint('podcast_feeds_key', ['user_id', 'podcast_id'])
       .execute();
-    // Both are random. With a second unique index, an insert could not replace the row of the same user and series (conflicts.test.ts).
+    // Both columns are random, so neither index needs to be unique. With a second unique index, an insert could not replace the row of
+    // the same user and series (conflicts.test.ts).
     await db.schema.createIndex('podcast_feeds_id').on('podcast_feeds').column('id').execute();
     await db.schema.createIndex('podcast_feeds_token').on('podcast_feeds').column('token').execute();
   },

@@ -1,6 +1,6 @@
 /**
- * Metrics in Prometheus' text format, on a registry of their own. Each part of the site keeps its counters as plain numbers;
- * they are read at each scrape, so that a hit costs one increment. docs/operations.md says what each one means.
+ * Metrics in Prometheus' text format, in a separate registry. Each part of the site keeps its counters as plain numbers; they
+ * are read at each scrape, so that a hit costs one increment. docs/operations.md says what each one means.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import {
@@ -43,7 +43,7 @@ export interface PressCounts {
   /** Renders finished and failed since the start. */
   readonly renders: number;
   readonly renderFailures: number;
-  /** Pages that wait to be rendered again, those under way included. */
+  /** Pages that are waiting to be rendered again or being rendered. */
   readonly queue: number;
   readonly pagesStored: number;
   /** Bytes of pages held in memory, and the limit. */
@@ -83,7 +83,7 @@ export interface MetricSources {
   readonly support?: (() => SupportStats) | undefined;
   readonly cspReports?: () => CspReportStats;
   readonly vitals?: (() => VitalsStats) | undefined;
-  /** Metrics of further processes of this site, to be added up: the serving workers. @param own those of this process */
+  /** Metrics of other processes of this site, the serving workers, to be added. @param own metrics of this process */
   readonly others?: ((own: readonly object[]) => Promise<readonly (readonly object[])[]>) | undefined;
   /** Epoch milliseconds; the system's clock unless given. */
   readonly now?: () => number;
@@ -119,7 +119,7 @@ interface Sample {
   readonly help: string;
   /** `null`: unknown, so omitted. */
   readonly value: number | null;
-  /** Samples of one name differ in these. */
+  /** Labels that distinguish samples of the same name. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** How the values of several processes become one. */
   readonly aggregator?: 'sum' | 'min' | 'max' | undefined;
@@ -259,7 +259,7 @@ const cspReportSamples = (reports: CspReportStats): Sample[] => [
 /** Milliseconds between two samples of the event loop; they are part of each measured delay. */
 const lagResolution = 10;
 
-/** Seconds by which the event loop was late since the last scrape. */
+/** Delays of the event loop since the last scrape, in seconds. */
 function lagSamples(loop: ReturnType<typeof monitorEventLoopDelay>): Sample[] {
   const seconds = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e9 - lagResolution / 1000);
   const samples = [
@@ -280,7 +280,7 @@ function lagSamples(loop: ReturnType<typeof monitorEventLoopDelay>): Sample[] {
   return samples;
 }
 
-/** The process itself, under the names that dashboards for Node know. */
+/** Metrics of the process, under the names that Node dashboards use. */
 function processSamples(loop: ReturnType<typeof monitorEventLoopDelay>): Sample[] {
   const memory = process.memoryUsage();
   const { user, system } = process.cpuUsage();

@@ -24,23 +24,23 @@ export type Tried = { readonly kind: 'right' | 'wrong' } | { readonly kind: 'lim
 export const sessionSeconds = 2 * 3600;
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
-/** Compares hashes, so that the time that it takes reveals neither length nor content. */
+/** Compares hashes, so that the duration reveals neither length nor content. */
 const same = (given: string, wanted: string): boolean => timingSafeEqual(hashOf(given), hashOf(wanted));
 const idOf = (value: string): string => hashOf(value).toString('base64url');
-/** Addresses whose tokens aren't counted. */
+/** Most addresses that are exempt from counting. */
 const mostProven = 100;
 const form = /^[\w-]{43}$/;
 
 export function createOperatorAccess({ token, database: { db }, limiter, log, now }: OperatorAccessOptions) {
-  // A monitor asks every few seconds, and two writes to the database each time would hold up the pages.
-  /** Addresses whose latest token was right; a wrong one takes its address out. */
+  // A monitoring system sends a token every few seconds, and two database writes for each would slow down pages.
+  /** Addresses whose latest token was right, which aren't counted; a wrong token removes its address. */
   const proven = createBoundedMap<true>(mostProven);
   return {
     /** Tries a token; a wrong one is counted. @param address network address */
     async tryToken(given: string, address: string): Promise<Tried> {
       if (proven.get(address) && same(given, token)) return { kind: 'right' };
       proven.delete(address);
-      // The attempt counts before the comparison: concurrent attempts are limited, and beyond the limit the right token isn't recognizable.
+      // Counted before the comparison, so that concurrent attempts are limited, and beyond the limit even the right token is refused.
       const over = await limiter.count('operator', { address });
       if (over) return { kind: 'limited', retryAfter: over.retryAfter };
       if (!same(given, token)) {
@@ -62,7 +62,7 @@ export function createOperatorAccess({ token, database: { db }, limiter, log, no
         .execute();
       return value;
     },
-    /** Whether a cookie's session is open; `false` while the database is unavailable. */
+    /** Whether a cookie belongs to an open session; `false` while the database is unavailable. */
     async isOpen(value: string): Promise<boolean> {
       if (!form.test(value)) return false;
       try {

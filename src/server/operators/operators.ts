@@ -21,7 +21,7 @@ import type { StripeProblems } from '../readers.ts';
 import type { Metrics, ServerCounts } from './metrics.ts';
 import { createOperatorAccess, type OperatorAccessOptions, sessionSeconds, type Tried } from './operator-access.ts';
 
-/** What the page shows, collected for each request. */
+/** Data of the page, collected for each request. */
 export interface OperatorsView {
   readonly signedIn: boolean;
   /** Result of the form that was sent; `null`: none was. */
@@ -35,7 +35,7 @@ export interface OperatorsView {
     readonly stripe: StripeProblems | null;
     /** Sources that the content security policy has blocked. */
     readonly blocked: readonly BlockedSource[];
-    /** How fast pages are for readers, of this process. */
+    /** How fast pages are for readers, measured through this process. */
     readonly vitals: readonly VitalsFigure[];
     readonly memoryBytes: number;
     readonly upSeconds: number;
@@ -200,7 +200,7 @@ async function post(
   return redirect(reply, await act(operators, form));
 }
 
-/** Allows our own pages alone to send reports, where a browser treats them as another origin (Fetch, "CORS protocol"). */
+/** Allows only our own pages to send reports, for browsers that treat them as another origin (Fetch, "CORS protocol"). */
 const reportHeaders = (operators: OperatorsState, incoming: IncomingMessage): OutgoingHttpHeaders =>
   incoming.headers.origin === operators.siteUrl
     ? { vary: 'Origin', 'access-control-allow-origin': operators.siteUrl }
@@ -217,7 +217,7 @@ function reportPreflight(operators: OperatorsState, incoming: IncomingMessage, r
   return reply(204, headers);
 }
 
-/** Browsers send reports, without a token. The rest of a refused body is not read. */
+/** Reports from browsers, without a token. The rest of a refused body isn't read. */
 async function report(operators: OperatorsState, incoming: IncomingMessage, reply: Reply): Promise<true> {
   const { status, retryAfter } = await operators.reports.receive(incoming, operators.clientAddress(incoming));
   const headers = reportHeaders(operators, incoming);
@@ -226,7 +226,7 @@ async function report(operators: OperatorsState, incoming: IncomingMessage, repl
   return reply(status, headers);
 }
 
-/** Browsers send what they measure when a reader leaves a page; they don't read the answer. */
+/** Measurements that browsers send when a reader leaves a page; browsers don't read the response. */
 async function measure(operators: OperatorsState, incoming: IncomingMessage, reply: Reply): Promise<true> {
   const { status, retryAfter } = await operators.vitals.receive(incoming, operators.clientAddress(incoming));
   const headers: OutgoingHttpHeaders = {};

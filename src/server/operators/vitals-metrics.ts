@@ -68,7 +68,7 @@ export function createVitalsMetrics(registry: Registry): VitalsMetrics {
 }
 
 /**
- * The value below which a share of all lies, taken evenly within its bucket as Prometheus does it.
+ * A quantile, interpolated linearly within its bucket as Prometheus does.
  *
  * @param counts observations up to each upper bound
  * @returns `null` without an observation
@@ -79,7 +79,7 @@ export function quantile(share: number, counts: ReadonlyMap<number, number>): nu
   if (rank === 0) return null;
   let [below, lower] = [0, 0];
   for (const [upper, count] of buckets) {
-    // The last bucket has no end.
+    // The last bucket has no upper limit.
     if (upper === Number.POSITIVE_INFINITY) return lower;
     if (count >= rank) return lower + ((upper - lower) * (rank - below)) / (count - below);
     [below, lower] = [count, upper];

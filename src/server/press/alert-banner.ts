@@ -1,6 +1,6 @@
 /**
- * Keeps the banner on the pages in step with the alert of the content store: rendered once as a fragment (`/fragments/alert`), then put into
- * stored pages by the press of each process. An alert that is over goes at its time.
+ * Keeps the banner on pages in sync with the content store's alert: it is rendered once as a fragment (`/fragments/alert`) and inserted
+ * into stored pages by the press of each process. It is removed when the alert's time is over.
  */
 import { alertFragment } from '../../lib/alerts/model.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
@@ -15,7 +15,7 @@ export interface AlertBannerOptions {
   readonly reader: () => ContentReader;
   /** Gives the banner to other processes that serve this site's pages; `null`: none. */
   readonly onBanner?: ((html: string | null) => void) | undefined;
-  /** Called when an alert has ended by its time, and pages don't show it any more. */
+  /** Called when an alert's time is over and pages no longer show it. */
   readonly onEnd: () => void;
   readonly log: Logger;
   /** Milliseconds between two looks at the clock (default 500). */
@@ -23,9 +23,9 @@ export interface AlertBannerOptions {
 }
 
 export interface AlertBanner {
-  /** Brings the pages of this process in step. A withdrawn alert is off them when this returns; a new one is on them when it resolves. */
+  /** Updates the pages of this process. A withdrawn alert is removed before this returns; a new one is shown when it resolves. */
   update(): Promise<void>;
-  /** What pages that are rendered for one reader show, too. */
+  /** The insertion, also for pages that are rendered for one reader. */
   current(): Insertion | null;
   /** The banner as markup, for a process that joins. */
   html(): string | null;
@@ -78,7 +78,7 @@ function startUpdate(state: State): Promise<void> {
   return state.updating;
 }
 
-/** Ends an alert that is over, and tries again to render one that couldn't be. */
+/** Removes an alert whose time is over, and retries a failed render. */
 async function check(state: State): Promise<void> {
   const alert = wanted(state);
   if (alert === state.shown) return;
@@ -103,7 +103,7 @@ function show(state: State, alert: string | null, html: string | null): void {
   state.onBanner?.(html);
 }
 
-/** Renders until what was rendered is what should be shown. */
+/** Renders until the result is the alert that should be shown. */
 async function update(state: State): Promise<void> {
   while (state.again) {
     state.again = false;
@@ -121,7 +121,7 @@ async function render({ press, log }: State): Promise<string | null> {
   try {
     const page = await press.get(alertFragment, 'public');
     const body = page.status === 200 ? press.encoded(page, ['identity'])?.body : undefined;
-    // It is empty where the alert has ended meanwhile.
+    // Empty if the alert has ended in the meantime.
     if (body) return body.toString().trim() || null;
     log.error({ status: page.status }, "The alert's banner couldn't be rendered");
   } catch (error) {

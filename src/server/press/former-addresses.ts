@@ -1,14 +1,14 @@
 /**
- * Addresses of an ordinary WordPress whose posts became articles, and of sections that were renamed. WordPress gives the former paths of a
- * document among its former slugs (docs/content-api.md); the content store keeps both alike.
+ * Addresses of an ordinary WordPress whose posts became articles, and of sections that were renamed. WordPress lists the former paths of a
+ * document among its former slugs (docs/content-api.md), and the content store treats both alike.
  */
 import type { ContentReader } from '../../lib/content/reader.ts';
 
-/** What WordPress appends to a post's path: further pages of the text or of its comments, a feed, an AMP page. */
+/** Endings that WordPress appends to a post's path: further pages of the text or of its comments, a feed, an AMP page. */
 const appended = /\/(?:amp|embed|feed|trackback|comment-page-\d+|page\/\d+|\d+)$/;
 
 /**
- * Where a path of the former site leads now; `null` if the former site had nothing there.
+ * The current address for a path of the former site; `null` if the former site had nothing there.
  *
  * @param path without a slash at its end
  */
@@ -23,7 +23,10 @@ export function formerAddress(content: ContentReader, path: string): string | nu
   );
 }
 
-/** The feed of the newspaper, of a category or of an author: its readers never see a page that says where it is now. */
+/**
+ * The feed of the newspaper, of a category or of an author: feed readers must be redirected, because nobody would see a page
+ * about the move.
+ */
 function feedAt(content: ContentReader, path: string): string | null {
   const [, of, form] = /^(.*)\/feed(?:\/(rss2?|rdf|atom))?$/.exec(path) ?? [];
   if (of === undefined) return null;
@@ -40,7 +43,7 @@ function storyAt(content: ContentReader, path: string): string | null {
   return resolved.kind === 'moved' ? `/article/${resolved.slug}` : null;
 }
 
-/** A category that isn't a section leads to the nearest category above it that is one. */
+/** A category that isn't a section redirects to its nearest ancestor that is one. */
 function sectionAt(content: ContentReader, path: string): string | null {
   const [, below] = /^\/category\/(.+)$/.exec(path) ?? [];
   for (const slug of below?.split('/').reverse() ?? []) {
@@ -50,12 +53,15 @@ function sectionAt(content: ContentReader, path: string): string | null {
   return null;
 }
 
-/** A section's former slug leads to the section and to its feeds, and a live story's from its further pages to the story. */
+/**
+ * A section's former slug redirects to the section and its feeds; a live story's former slug, on further pages, redirects to
+ * the story.
+ */
 function renamed(content: ContentReader, path: string): string | null {
   const [, slug, rest = ''] = /^\/section\/([^/]+)(\/[a-z]+\.[a-z]+)?$/.exec(path) ?? [];
   const section = slug === undefined ? null : content.formerSection(slug);
   if (section) return `/section/${section.slug}${rest}`;
-  // Pages of a live story begin anew with each update: the first one is where its reader finds the way.
+  // Page numbers of a live story shift with each update, so the redirect leads to the first page.
   const [, story] = /^\/article\/([^/]+)\/live$/.exec(path) ?? [];
   const fate = story === undefined ? null : content.resolveSlug('articles', story);
   return fate?.kind === 'moved' && !content.article(story ?? '') ? `/article/${fate.slug}` : null;

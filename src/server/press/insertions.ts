@@ -1,4 +1,7 @@
-/** What the press of this site puts into stored pages, or chooses from: the alert's banner, and the forms of headlines that are being tested. */
+/**
+ * What this site's press inserts into stored pages or selects in them: the alert's banner, and the forms of headlines that are being
+ * tested.
+ */
 import { createHash } from 'node:crypto';
 import { alertScript } from '../../lib/alerts/model.ts';
 import { tag } from '../../lib/content/tags.ts';
@@ -6,7 +9,7 @@ import { withForms } from '../../lib/headline-tests/markup.ts';
 import { groupIn, groups, headlineFor } from '../../lib/headline-tests/model.ts';
 import type { Choices, Insertion } from '../../press/cache/insertions.server.ts';
 
-/** The page that a browser keeps for the time without a network; by then an alert may be over. */
+/** The page that a browser stores for reading offline: it gets no banner, because the alert may be over by then. */
 const offlinePage = '/offline';
 /** Every page of the site begins with its skip link (layouts/Page.astro); the banner follows, before the header. */
 const place = Buffer.from('<a class="skip-link"');

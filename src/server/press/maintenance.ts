@@ -1,6 +1,6 @@
 /**
- * The press's background tasks: the warm-up of the important pages as soon as there is an edition, the new date in the masthead at
- * midnight in the paper's zone, and the removal of earlier builds' pages.
+ * The press's background tasks: the warm-up of important pages as soon as there is an edition, the new date in the masthead at
+ * midnight in the paper's time zone, and the removal of earlier builds' pages.
  */
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { dayInZone } from '../../lib/day-in-zone.ts';
@@ -14,11 +14,11 @@ import { todayTag } from './render-page.ts';
 
 export interface MaintenanceOptions {
   readonly press: Pick<Press, 'peek' | 'invalidate' | 'warm' | 'finishBuild'>;
-  /** Publishes a change of tags that the site finds by itself; in a cluster to all nodes. */
+  /** Publishes a change of tags that this task has noticed; in a cluster to all nodes. */
   readonly publish: (tags: ReadonlySet<string>) => void;
   readonly reader: () => ContentReader;
   readonly editionReady: () => boolean;
-  /** Pages that earlier builds have left. */
+  /** Keys of pages that earlier builds have stored. */
   readonly earlierKeys: () => readonly string[];
   readonly assets: Pick<EarlierAssets, 'prune'>;
   readonly log: Logger;
@@ -76,7 +76,7 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
         .catch((error: unknown) => log.error({ err: error }, 'The warm-up failed; pages are rendered on demand'))
         .finally(() => warmed.resolve());
     }
-    // Compared with the wall clock at every check: neither a clock that is set nor a machine that slept delays it.
+    // Compared with the wall clock at every check, so that a changed clock or a sleeping machine causes no delay.
     const today = dayInZone(now());
     if (today !== day) {
       day = today;

@@ -29,7 +29,7 @@ import { headlineChoices } from './insertions.ts';
 import { isOnDemand, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
 import { pageHeaders, pressRender } from './render-page.ts';
 
-/** The render function, each call of it a span. */
+/** The render function, with a span for each call. */
 const recorded =
   (render: Render): Render =>
   (key, variant) =>
@@ -45,7 +45,7 @@ export interface SitePress {
   /** The SQLite file of the stored pages. */
   readonly file: string;
   readonly passes: PassCookie;
-  /** Adds reads that another process has counted, by the page's name (`nameOf`). */
+  /** Adds reads counted by another process, by page name (`nameOf`). */
   addReads(reads: readonly (readonly [name: string, count: number])[]): void;
   /** Keys of the pages that earlier builds have left, the most read first. */
   earlierKeys(): string[];
@@ -72,12 +72,12 @@ export interface SitePressOptions
   readonly shareOf?: ((build: string) => PageShare) | undefined;
 }
 
-/** The tag of every page: its change affects all of them. */
+/** The tag that every page has: its change affects all pages. */
 export const everyPageTag = 'site';
 
 /**
- * The name under which pages are stored: the build, and the settings that pages depend on, such as whether billing is on. Pages of
- * other settings are served until they are rendered again, as those of another build.
+ * The name under which pages are stored: the build, and the settings that pages depend on, such as whether billing is on. Pages
+ * rendered with other settings are treated like those of another build: they are served until they are rendered again.
  */
 export function pagesName(
   build: string,
@@ -101,7 +101,7 @@ export function pagesName(
 /** Folder of the page store. */
 const pagesDir = (config: Config): string => join(config.dataDir, 'pages');
 
-/** Pages contain the site's address, so that another SITE_URL has pages of its own, none of which may be served instead. */
+/** Pages contain the site's address, so each SITE_URL has its own store, and pages of another one are never served. */
 const storeName = (config: Config): string =>
   `pages-${createHash('sha256').update(config.siteUrl).digest('hex').slice(0, 8)}.sqlite`;
 

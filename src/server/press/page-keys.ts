@@ -17,12 +17,12 @@ import { formerAddress, storyByNumber } from './former-addresses.ts';
 
 const fixedPaths: readonly string[] = fixedPages.map(({ path }) => path);
 
-/** For operators. A proxy may keep them from strangers by these spellings, so that no other one is answered. */
+/** For operators. A proxy may block these paths for strangers by their exact spelling, so no other spelling is accepted. */
 const operatorPaths: readonly string[] = ['/metrics', '/healthz', '/readyz'];
 
 /**
- * Never stored: API calls, pictures, audio files, private feeds, previews and operators' pages; search, whose queries are endless; the news sitemap and
- * security.txt, which change with the clock; calls of the account service, and pages that depend on the reader.
+ * Never stored: API calls, pictures, audio files, private feeds, previews and operators' pages; search, which has unlimited queries; the
+ * news sitemap and security.txt, which change with the clock; calls of the account service, and pages that depend on the reader.
  */
 const pass: readonly RegExp[] = [
   /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift|live|push|\.well-known)\//,
@@ -35,7 +35,7 @@ const pass: readonly RegExp[] = [
 /** Any value: the pages themselves respond with 404 to an unknown number, and a 404 is not stored. */
 const anything = /^[\s\S]{0,64}$/;
 const paged = { page: anything };
-/** Problems that a newsletter's form reports; few, so that there are few copies. */
+/** Problems that the newsletter form reports; only a few, so that there are few copies of the page. */
 const problem = /^(?:email|limited|off|failed)$/;
 const queries: KeyRules['queries'] = [
   { path: /^\/(?:newsletter|newsletter-signUp|offer\/newsletter)$/, allow: { problem } },
@@ -48,8 +48,8 @@ const queries: KeyRules['queries'] = [
 ];
 
 /**
- * Pages that a change doesn't render; the next request renders them: further pages of lists and comments, feeds, sitemaps, and pages
- * with the newest stories as decoration. Their number grows with the archive, and few are ever read.
+ * Pages that aren't rendered when they change, but at the next request: further pages of lists and comments, feeds, sitemaps, and
+ * pages that show the newest stories only as an extra. Their number grows with the archive, and few are ever read.
  */
 const onDemandPages: readonly RegExp[] = [
   /\?/,
@@ -77,18 +77,18 @@ export const documentTypes: ReadonlyMap<string, DocumentType> = new Map([
 /** Pages that are rendered in place of others. Their own addresses respond with 404. */
 const errorPages: readonly string[] = ['/404', '/500'];
 
-/** Files of one part that pages make, such as feeds. */
+/** Names of files that pages generate, such as feeds. */
 const madeFile = /\.(?:xml|txt|json|webmanifest)$/;
 
 /**
- * Whether an address has no page: of a story, section or other document that doesn't exist, or of one part, which is where robots look for
- * holes, and not fixed. Then a 404 needs no render.
+ * Whether an address certainly has no page, so that a 404 needs no render: a story, section or other document that doesn't exist, or an
+ * unknown path of one segment, which vulnerability scanners often request.
  */
 export function isUnknownDocument(content: ContentReader, key: string): boolean {
   if (errorPages.includes(key)) return true;
   const [single] = /^\/[^/?]+(?=\?|$)/.exec(key) ?? [];
   if (single !== undefined) return !fixedPaths.includes(single) && !madeFile.test(single);
-  // The page handles other spellings, because it knows which are equal.
+  // Other spellings are left to the page, which knows which ones are equal.
   const [path] = /^\/[a-z]+\/[a-z0-9._~-]+(?=[/?]|$)/.exec(key) ?? [];
   return path !== undefined && document.test(path) && !existsIn(content, path);
 }
@@ -96,7 +96,7 @@ export function isUnknownDocument(content: ContentReader, key: string): boolean 
 /** The page whose gift opens a page: all pages of a live story are one story. @param key of a page */
 export const giftPage = (key: string): string => /^(\/article\/[^/?]+)\/live\?page=\d+$/.exec(key)?.[1] ?? key;
 
-/** Whether the site has a page at a path that is all in lower case. */
+/** Whether the site has a page at a lower-case path. */
 export function existsIn(content: ContentReader, path: string): boolean {
   if (fixedPaths.includes(path) || operatorPaths.includes(path)) return true;
   const [, list, of = ''] = /^\/fragments\/(section|author)\/([^/]+)$/.exec(path) ?? [];
@@ -135,7 +135,7 @@ export function pageKeys(reader: () => ContentReader, redirects: readonly Redire
     if (byNumber !== null) return { kind: 'redirect', location: byNumber, status: 301 };
     const key = keyOf(method, target);
     if (key.kind === 'redirect' && key.status === 301 && key.location.startsWith('/')) {
-      // One redirect, and not a second one after that of the slash at the end.
+      // A single redirect, instead of a second one after the one for the trailing slash.
       const path = key.location.split('?', 1)[0] ?? '';
       return (existsIn(reader(), path) ? null : moved(path)) ?? key;
     }
@@ -145,14 +145,14 @@ export function pageKeys(reader: () => ContentReader, redirects: readonly Redire
   };
 }
 
-/** A doubly escaped address would be another spelling for each of its letters. */
+/** Doubly escaped addresses are refused, because each letter would allow another spelling. */
 const refused = (key: KeyResult & { readonly kind: 'page' }): KeyResult =>
   key.path.includes('%25') ? { kind: 'reject', status: 404, why: 'There is nothing at this address.' } : key;
 
 const statuses: readonly number[] = [301, 302, 307, 308, 410];
 
 /**
- * Reads the publisher's list: one rule a line, `/old-path /new-path 301`; `/old/*` stands for all paths below it; `/gone - 410`; lines
+ * Reads the publisher's list: one rule a line, `/old-path /new-path 301`; `/old/*` matches all paths below it; `/gone - 410`; lines
  * that begin with `#` are comments. The status is optional and 301 by default.
  *
  * @throws Error with every invalid line
@@ -199,7 +199,7 @@ const staticPages: readonly string[] = [
 
 const batch = 500;
 
-/** Home, the latest, the sections' fronts, and the lists that every story links to: the pages that are needed first. */
+/** The pages that are needed first: home, the latest stories, the sections' fronts, and the lists that every story links to. */
 export function frontKeys(content: ContentReader): string[] {
   const sections = content.sections().map(({ slug }) => `/section/${slug}`);
   return [
@@ -218,7 +218,7 @@ export function frontKeys(content: ContentReader): string[] {
  */
 export function* articleKeys(reader: () => ContentReader, since?: string): Generator<string> {
   for (let offset = 0; ; offset += batch) {
-    // A reader records every tag of what it returns; a new one for each batch keeps that small.
+    // A reader records every tag that it returns; a new reader for each batch keeps that set small.
     const { items } = reader().articles({ offset, limit: batch, ...(since !== undefined && { since }) });
     for (const card of items) yield `/article/${card.slug}`;
     if (items.length < batch) return;

@@ -1,7 +1,7 @@
 /**
  * Distributes a change of the content: the press renders first, then the CDN is purged, then search engines are notified. The CDN is
- * purged only when the new pages are stored, because it requests them again within milliseconds and stores the response; of what was
- * withdrawn also at once.
+ * purged only after the new pages are stored, because it requests them again within milliseconds and stores the response; withdrawn
+ * content is purged at once as well.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,18 +27,19 @@ export interface PublishingOptions {
   readonly log: Logger;
   /**
    * Resolves when the pages are fresh on all nodes of a cluster, to whether this node notifies the CDN and the search engines
-   * (default: at once, and it does).
+   * (default: immediately, to true).
    */
   readonly freshEverywhere?: (() => Promise<boolean>) | undefined;
   /**
-   * Resolves when no node of a cluster serves what was withdrawn, to whether this node notifies the CDN (default: at once, and it does).
+   * Resolves when no node of a cluster serves withdrawn content any more, to whether this node notifies the CDN (default: immediately,
+   * to true).
    */
   readonly goneEverywhere?: (() => Promise<boolean>) | undefined;
-  /** Resolves when no other process of this site serves pages that were replaced or removed (default: there is none). */
+  /** Resolves when no other process of this site serves replaced or removed pages (default: there is no other process). */
   readonly workersUpdated?: (() => Promise<void>) | undefined;
-  /** Brings the pages' banner in step with the alert, see `AlertBanner.update`. */
+  /** Updates the banner on pages, see `AlertBanner.update`. */
   readonly updateAlert?: (() => Promise<void>) | undefined;
-  /** Called with the milliseconds from a change to its last fresh page. */
+  /** Called with the milliseconds from a change until its last page was fresh. */
   readonly published: (ms: number) => void;
   readonly now?: () => number;
   /**
@@ -49,7 +50,7 @@ export interface PublishingOptions {
 }
 
 export interface Publishing {
-  /** @returns addresses of the fresh pages, in the order in which they became fresh, the first 200 */
+  /** @returns addresses of the first 200 fresh pages, in the order in which they became fresh */
   changed(change: ContentChange): Promise<readonly string[]>;
   /** Call it with every page that the press has refreshed. */
   fresh(page: FreshPage): void;
@@ -62,7 +63,7 @@ const newsMs = 48 * 3_600_000;
 export function createPublishing(options: PublishingOptions): Publishing {
   const { press, cdn, indexNow, log, now = Date.now, timeoutMs = 8000 } = options;
   const { freshEverywhere, goneEverywhere, workersUpdated } = options;
-  /** Changes without a response so far, each with the pages that became fresh since it came. */
+  /** Changes that haven't been answered yet, each with the pages that became fresh since it arrived. */
   const open = new Set<{ readonly tags: ReadonlySet<string>; readonly keys: Set<string> }>();
 
   function announce(change: ContentChange, gone: readonly string[]): void {
@@ -70,7 +71,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
     cdn.purge([...change.tags].filter((each) => !goneTags.has(each)));
     // The CDN's copies of all pages lack the banner, or still have it.
     if (change.tags.has(tag.alert)) cdn.purge([everyPageTag], { withdrawn: true });
-    // Once more: the CDN may have fetched a page between the first purge and its render.
+    // Purged again: the CDN may have fetched a page between the first purge and the page's render.
     if (gone.length > 0) cdn.purge(gone, { withdrawn: true });
     const content = options.reader();
     const urls = (change.published ?? []).flatMap(({ type, slug }) => {
@@ -85,7 +86,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
     if (urls.length > 0) indexNow.announce(urls);
   }
 
-  /** Rendering may take minutes, in which the CDN would go on serving what was withdrawn. */
+  /** Rendering may take minutes, during which the CDN would keep serving withdrawn content. */
   async function purgeGone({ isOwn }: ContentChange, gone: readonly string[]): Promise<void> {
     await workersUpdated?.();
     if (!goneEverywhere || isOwn || (await goneEverywhere())) cdn.purge(gone, { withdrawn: true });
@@ -122,7 +123,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
       });
       try {
         const all = await withTimeLimit(timeoutMs, pressing, () => null);
-        // Also after the timeout: what was withdrawn is gone in every process.
+        // Also after a timeout, so that withdrawn content is gone in every process.
         if (!all) await workersUpdated?.();
         if (!all)
           pressing.catch((error: unknown) => log.error({ err: error }, "The pages of a change couldn't be refreshed"));
@@ -152,8 +153,8 @@ function reasonOf({ withdrawn, paths = [], tags }: ContentChange): string {
 export type CloseCdn = () => Promise<void>;
 
 /**
- * Purges everything if the previous process didn't stop in order: its last purges may not have reached the CDN. Sets the mark of a
- * running process.
+ * Purges everything if the previous process didn't stop cleanly, because its last purges may not have reached the CDN. Sets a mark
+ * while the process runs.
  */
 export function markPurges(cdn: Cdn, dataDir: string): CloseCdn {
   if (cdn.stats().provider === null) return async () => void (await cdn.close());

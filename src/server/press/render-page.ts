@@ -17,10 +17,10 @@ export const todayTag = 'today';
 export const freshAlways = 'public, max-age=0, must-revalidate';
 
 /**
- * Renders through the pages' own handler with a request of its own: the page can't see a reader's cookies, headers or address, so that
- * nothing personal can get into a page that everyone gets.
+ * Renders through the pages' own handler with a neutral request: the page can't see a reader's cookies, headers or address, so nothing
+ * personal can get into a page for everyone.
  *
- * @param locals new ones for each call; their reader records what the page shows
+ * @param locals creates new locals for each call; their reader records what the page shows
  * @param revision grows with every change of what pages show
  * @param isUnknown whether the page is known not to exist without rendering it
  * @param movedTo where a page that doesn't exist was moved to
@@ -59,7 +59,8 @@ export function pressRender(
     const request = new Request(siteUrl + key, { headers: { accept: 'text/html,*/*' } });
     const rendered = isUnknown(key) ? null : await renderWhole(render, request, own, '127.0.0.1', true);
     const unknown = rendered === null || (rendered.status === 404 && rendered.body.byteLength === 0);
-    // A page may say itself that there is nothing, such as the one of editors' texts, which has all addresses of one part.
+    // A page may itself respond that there is nothing, such as the page for editors' texts, which handles all addresses of one
+    // segment.
     const location = unknown || rendered.status === 404 ? movedTo(key, own.content) : null;
     if (location !== null) return redirectTo(location, own.content.tags);
     const { status, headers, body, tags } = unknown ? await missingPage() : rendered;
@@ -86,8 +87,8 @@ const redirectTo = (location: string, tags: ReadonlySet<string>): Awaited<Return
 });
 
 /**
- * A CDN keeps a page until it is purged by tag. The lifetime is a year because the age of a page counts from its rendering:
- * with a short one, a page that was rendered last month would be too old the moment the CDN gets it.
+ * A CDN keeps a page until it is purged by tag. The lifetime is a year because a page's age counts from its rendering: with a
+ * short lifetime, a page that was rendered last month would already be expired when the CDN gets it.
  */
 const untilPurged = 'max-age=31536000, stale-while-revalidate=60, stale-if-error=86400';
 /** A missing page may exist soon, and anyone can request any missing address. */
@@ -104,8 +105,8 @@ export function pageHeaders(
     const type = page.headers['content-type'] ?? '';
     const html = type.startsWith('text/html');
     const policy = page.headers['content-security-policy'];
-    // Bytes that need the dictionary are for one browser, too: a shared cache that ignores `Vary` would send them to the others. A form for
-    // one group of readers says so itself.
+    // Bytes that need the dictionary are also only for one browser: a shared cache that ignores `Vary` would send them to others. A form
+    // for one group of readers has its own header.
     const personal =
       page.variant === 'full' || withDictionary === true || page.headers['cache-control'] === forOneReader;
     return {
@@ -117,7 +118,7 @@ export function pageHeaders(
       ...(html && security.reporting),
       ...security.always,
       'content-security-policy': html ? security.page(policy ?? null) : (policy ?? security.other),
-      // The whole text of a paid article is for the browser that requested it, never for a shared cache.
+      // The full text of a paid article is only for the browser that requested it, never for a shared cache.
       ...(personal && { 'cache-control': forOneReader }),
       ...(personal && config.cdnHeaders && { 'CDN-Cache-Control': 'no-store' }),
       ...(!personal &&

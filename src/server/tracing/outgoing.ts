@@ -1,6 +1,6 @@
 /**
- * Calls to other services as spans, by Node's diagnostics channels: `fetch`, undici and `node:http`, whichever library makes the call. They
- * carry no `traceparent`: the services are other companies'.
+ * Records calls to other services as spans, through Node's diagnostics channels: `fetch`, undici and `node:http`, whatever library makes
+ * the call. Calls get no `traceparent` header, because the services belong to other companies.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest, IncomingMessage } from 'node:http';

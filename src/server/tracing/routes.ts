@@ -1,4 +1,7 @@
-/** Routes of requests as spans name them. A path may hold a token or an address; what isn't a word of ours becomes a placeholder. */
+/**
+ * Routes of requests for the names of spans. A path may contain a token or an address, so every part that isn't a known word becomes
+ * a placeholder.
+ */
 import { fixedPages } from '../../lib/http/fixed-pages.ts';
 
 const fixed: ReadonlySet<string> = new Set([
@@ -37,7 +40,7 @@ const named: ReadonlySet<string> = new Set([
 ]);
 const word = /^(?:v\d|[a-z][a-zA-Z]{0,23}(?:-[a-z]{1,16}){0,3})$/;
 
-/** @returns the route of a path without its query, such as `/article/{name}`; `null` where it is none of the site's */
+/** @returns the route of a path without its query, such as `/article/{name}`; `null` if the site has no such route */
 export function routeOf(path: string): string | null {
   if (fixed.has(path)) return path;
   const [, first = '', ...rest] = path.split('/');

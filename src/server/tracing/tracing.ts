@@ -1,6 +1,6 @@
 /**
- * Traces by OpenTelemetry's SDK, exported by OTLP over HTTP. Imported only when the OTEL_ settings name a collector. Spans wait in a limited
- * queue and are dropped when it is full: a collector that is slow or gone costs a request nothing.
+ * Traces by OpenTelemetry's SDK, exported by OTLP over HTTP. Imported only when the OTEL_ settings name a collector. Spans wait in a
+ * limited queue and are dropped when it is full, so a slow or unavailable collector never delays a request.
  */
 import {
   type Attributes,
@@ -39,7 +39,7 @@ import { routeOf } from './routes.ts';
 export interface Tracing {
   /** Answers a request within a span, which ends with the response. @param kindOf called when it has ended */
   request(exchange: Exchange, kindOf: (exchange: Exchange) => string, respond: () => void): void;
-  /** Exports what waits, within a time limit, and ends. */
+  /** Exports waiting spans, within a time limit, and ends. */
   stop(): Promise<void>;
 }
 
@@ -108,7 +108,7 @@ function samplerOf({ sampler, ratio }: TracingConfig): Sampler {
   return parentBased ? new ParentBasedSampler({ root }) : root;
 }
 
-/** What the SDK complains about, such as a collector that doesn't answer, once a minute at most. */
+/** Logs problems that the SDK reports, such as a collector that doesn't respond, at most once a minute. */
 function reportProblems(log: Logger): void {
   let warnedAt = Number.NEGATIVE_INFINITY;
   const warn = (message: string): void => {
@@ -165,7 +165,7 @@ function request(
 ): void {
   const { incoming, outgoing } = exchange;
   const [path = ''] = (incoming.url ?? '').split('?', 1);
-  // Load balancers ask all the time.
+  // Load balancers request these constantly.
   if (path === '/healthz' || path === '/readyz') {
     respond();
     return;
@@ -191,7 +191,10 @@ function request(
   context.with(trace.setSpan(parent, span), respond);
 }
 
-/** Records a query that has just ended: which kind of statement, and for how long, never its text or its values. Queries of background loops, which have no span around them, are left out. */
+/**
+ * Records a query that has just ended: the kind of statement and the duration, never its text or values. Queries of background loops, which
+ * have no span around them, are left out.
+ */
 function queryOf(tracer: Tracer, event: LogEvent): void {
   if (!trace.getActiveSpan()?.isRecording()) return;
   const operation = operationOf(event);

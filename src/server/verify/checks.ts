@@ -17,9 +17,9 @@ export interface Step {
   run(): Promise<string>;
 }
 
-/** Requests to one service, in order. A failure ends its group, because the later requests build on it. */
+/** Requests to one service, in order. A failure skips the rest of its group, because later requests depend on earlier ones. */
 export interface Check {
-  /** As it is printed and as `--only` accepts it, in lower case. */
+  /** The name that is printed and that `--only` accepts, in lower case. */
   readonly service: string;
   /** The settings that are missing; `null`: the service is configured. */
   readonly missing: string | null;
@@ -172,7 +172,7 @@ export async function request(url: string, setting: string, init: RequestInit = 
   }
 }
 
-/** The body as text, up to a limit: what comes after it is not read. */
+/** The body as text, up to a limit; the rest isn't read. */
 async function readStart(response: Response): Promise<string> {
   const parts: string[] = [];
   const decoder = new TextDecoder();

@@ -1,6 +1,6 @@
 /**
  * Checks what a Stripe account needs for sales: plans, webhook endpoint, domain, script. It changes only the domain. It also opens the
- * shop of the purchase checks: billing as the site runs it, with its own database and one of Stripe's test clocks.
+ * test shop for the purchase checks: the site's billing code, with its own database and one of Stripe's test clocks.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -25,7 +25,7 @@ import type { StripeSettings } from '../config/accounts.ts';
 import { openDatabase } from '../database/open.ts';
 import { type Check, CheckFailure, checkOf, request } from './checks.ts';
 
-/** Events without which billing learns too late, or never, what has happened; docs/operations.md, "Payments", names them and more. */
+/** Events without which billing would learn of changes too late, or never; docs/operations.md, "Payments", names these and others. */
 export const neededEvents = [
   'customer.subscription.created',
   'customer.subscription.updated',
@@ -42,7 +42,7 @@ export const neededEvents = [
   'charge.dispute.closed',
   'payment_intent.succeeded',
   'setup_intent.succeeded',
-  // Cards that are refused in the browser: nothing else reports them (card-attempts.server.ts).
+  // Cards that are refused in the browser, which are reported only by these events (card-attempts.server.ts).
   'payment_intent.payment_failed',
   'setup_intent.setup_failed',
 ];
@@ -56,7 +56,7 @@ export interface StripeAccountOptions {
   readonly plans: readonly string[];
 }
 
-/** Each of them is a check of its own: a failure doesn't end the others. */
+/** Each step is a separate check, so a failure doesn't skip the others. */
 export function stripeAccountCheck({ stripe, missing, siteUrl, scriptUrl, plans }: StripeAccountOptions): Check[] {
   const check = (asks: string, run: (stripe: Stripe) => Promise<string>): Check =>
     checkOf('stripe', stripe, missing ?? '', [[asks, run]]);
@@ -161,7 +161,7 @@ export interface Shop {
   readonly stripe: Stripe;
   /** Plans for sale, the cheapest tier first within an interval. */
   prices(): readonly Price[];
-  /** Advances Stripe's clock and billing's by so many days, and fetches the result. */
+  /** Advances Stripe's clock and billing's clock by a number of days, and fetches the result. */
   pass(days: number): Promise<void>;
   /** Fetches the customer's subscriptions from Stripe, as after a webhook. */
   refresh(): Promise<void>;
@@ -176,7 +176,7 @@ export interface ShopOptions {
 }
 
 /**
- * Opens a shop with one customer on a test clock that starts now. A shop that can't be opened leaves nothing at Stripe.
+ * Opens a shop with one customer on a test clock that starts now. If that fails, nothing is left at Stripe.
  *
  * @param name of the check; the clock has it, so that leftovers can be found
  */
@@ -192,7 +192,7 @@ export async function openShop(options: ShopOptions, name: string): Promise<Shop
       frozen_time: Math.floor(Date.now() / 1000),
       name: `broadsheet verify: ${name}`,
     });
-    // Deletes its customers and subscriptions, too.
+    // Deleting the test clock also deletes its customers and subscriptions.
     made.defer(async () => void (await stripe.testHelpers.testClocks.del(clock.id)));
     return await openOnClock(options, database, clock, () => made.disposeAsync());
   } catch (error) {

@@ -105,7 +105,7 @@ function need(price: Price | undefined, what: string): Price {
   throw new CheckFailure(`the catalog has no ${what}`, 'add it in Stripe: docs/operations.md, "Payments"');
 }
 
-/** A refusal of billing as the result; its cause is in the log line that billing wrote. */
+/** The value of a result of billing; a refusal becomes a failed check, and billing has logged its cause. */
 function taken<T>(answer: Billed<T>): T {
   if (answer.ok) return answer.value;
   const { message, code, declineCode } = answer.error;
@@ -249,7 +249,7 @@ async function leaveThreeDSecure(shop: Shop): Promise<string> {
   return 'requires_action; abandoned, nothing is active and no access';
 }
 
-/** A newspaper may sell one tier only. */
+/** A newspaper may sell only one tier. */
 const oneTier = (shop: Shop): boolean =>
   new Set(monthly(shop).map(({ product }) => product.metadata.zephr_product_id)).size < 2;
 const noUpgrade = 'one tier is sold by the month: nothing to try';
@@ -297,7 +297,7 @@ async function buyPromotion(shop: Shop): Promise<string> {
   if (item.current_trial?.trial_offer !== promotion.offer || status !== 'trialing' || next !== price.unit_amount) {
     throw new CheckFailure(`${status}, next ${next}, offer ${item.current_trial?.trial_offer}`, remedies.report);
   }
-  // Stripe doesn't document which price it names meanwhile, so the check reports it.
+  // Stripe doesn't document which price it names during an offer, so the check reports it.
   const line = first.lines.data[0]?.pricing?.price_details?.price;
   const named = (id: string): string => (id === price.id ? 'the first price' : id === promotion.next ? 'the next' : id);
   const lines = named(typeof line === 'string' ? line : (line?.id ?? 'none'));

@@ -259,7 +259,7 @@ async function load(
   );
 }
 
-/** Hosts that a script names as whole addresses. Google's own code names some that it never loads from a page. */
+/** Hosts that a script names in full URLs. Google's own code names some that it never loads from a page. */
 function hostsIn(text: string): string[] {
   const named = text.matchAll(/https:\/\/((?:[a-z0-9-]+\.)+[a-z]{2,})(?=[/"'?:\\])/g);
   return [...new Set([...named].map(([, host = '']) => host))].filter((host) => !ignored.test(host)).toSorted();

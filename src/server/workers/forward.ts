@@ -1,6 +1,6 @@
 /**
- * Passes a request from a serving worker to the writer over its Unix socket. While the writer is being started again, requests wait; one
- * that may already have done something is not sent twice.
+ * Passes a request from a serving worker to the writer over its Unix socket. While the writer is being restarted, requests wait; a
+ * request that may already have had an effect isn't sent twice.
  */
 import {
   Agent,
@@ -46,7 +46,7 @@ export interface Forwarder {
   close(): void;
 }
 
-/** The writer is being started again; the request may be sent once more. */
+/** The writer is being restarted; the request may be sent again. */
 export class WriterUnavailable extends Error {
   override readonly name = 'WriterUnavailable';
 }
@@ -67,7 +67,7 @@ export function createForwarder({ socket, clientAddress, timeoutMs = 25_000 }: F
       for (;;) {
         const socketPath = socket();
         if (socketPath !== null) {
-          // A kept connection may have just been closed at the other end, which only a request that changes nothing can find out.
+          // A kept-alive connection may just have been closed by the writer; only a request that changes nothing may use one.
           const options = { socketPath, method, path: incoming.url, headers, agent: isReading ? agent : false };
           const sent = await send(options, incoming, outgoing, isReading);
           if (sent === 'answered') return;

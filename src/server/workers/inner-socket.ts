@@ -1,5 +1,5 @@
 /**
- * The server of a worker: it listens on a Unix socket in the data folder, which only this user may open, and gets the connections of the
+ * The server of a worker: it listens on a Unix socket in the data folder, which only this user may open, and receives connections of the
  * public port from the supervisor (public-port.ts).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -40,7 +40,7 @@ export function takeConnection(server: Server, socket: Socket): void {
   server.emit('connection', socket);
 }
 
-/** The client's address: what a serving worker says of a request that it passes on, else what `outside` finds. */
+/** The client's address: as stated by a serving worker that passes the request on, or else as determined by `outside`. */
 export const forwardedAddress =
   (outside: (incoming: IncomingMessage) => string) =>
   (incoming: IncomingMessage): string =>

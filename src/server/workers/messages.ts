@@ -1,14 +1,14 @@
 /**
- * Messages between the processes of `WORKERS`: the writer syncs, renders and owns every database; serving workers answer what is cached.
- * All of them pass through the supervisor (supervisor.ts), which adds who sent them.
+ * Messages between the processes of `WORKERS`: the writer syncs, renders and owns every database; serving workers answer with cached
+ * pages. All messages pass through the supervisor (supervisor.ts), which adds the sender.
  */
 
 import type { LiveStory } from '../../lib/content/model.ts';
 
-/** What a serving worker needs to begin, and to begin again after a new writer. */
+/** What a serving worker needs to start, and again after a new writer has started. */
 export interface Opening {
   readonly kind: 'open';
-  /** The writer's Unix socket for everything that isn't cached. */
+  /** The writer's Unix socket for all requests that can't be answered from the cache. */
   readonly socket: string;
   /** The page store. */
   readonly file: string;
@@ -27,7 +27,7 @@ export type LiveMessage =
   | { readonly kind: 'live-stories'; readonly stories: readonly LiveStory[] }
   | { readonly kind: 'live-events'; readonly story: LiveStory; readonly events: string };
 
-/** Pages to look up again in the store. */
+/** Pages that must be looked up in the store again. */
 export interface Replaced {
   readonly kind: 'replaced';
   /** Answered with {@link Done}. */
@@ -70,7 +70,7 @@ export type ToWriter = (
   | { readonly kind: 'left' }
 ) & { readonly from: number };
 
-/** To a writer that is started again: what processes that have ended had counted, as far as `/metrics` has said it. */
+/** To a restarted writer: counts of processes that have ended, as last reported at `/metrics`. */
 export interface CountedBefore {
   readonly kind: 'counted-before';
   readonly counts: readonly (readonly object[])[];
@@ -94,7 +94,7 @@ export interface Unresponsive {
   readonly unresponsive: number;
 }
 
-/** What the writer has said at `/metrics`, for a writer after it. */
+/** The counts that the writer has reported at `/metrics`, for a later writer. */
 export interface Counted {
   readonly counted: {
     /** The writer's own counts, with those of all processes that have ended. */
@@ -103,7 +103,7 @@ export interface Counted {
   };
 }
 
-/** A worker takes connections. */
+/** A worker is ready for connections. */
 interface Ready {
   readonly ready: true;
 }
@@ -130,7 +130,10 @@ export type FromWorker = FromServing | FromWriter | Counted | Unresponsive | Rea
 export interface Connection {
   readonly kind: 'connection';
   readonly number: number;
-  /** When it was given, see {@link machineMs}. A worker leaves it after {@link takenWithinMs}: then another gets it. */
+  /**
+   * When it was handed over, see {@link machineMs}. After {@link takenWithinMs} the worker must not use it, because another
+   * worker gets it.
+   */
   readonly at: number;
 }
 

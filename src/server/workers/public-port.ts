@@ -1,6 +1,6 @@
 /**
- * The port of several workers: accepts connections and gives each to a worker, in turn. A connection stays open here until its worker has
- * taken it, so that a worker that is killed takes none with it that it hasn't begun to read.
+ * The port of several workers: accepts connections and hands each to a worker, in turn. A connection stays open here until its worker has
+ * taken it, so no connection is lost if a worker is killed before it has started to read.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -18,11 +18,11 @@ export interface PublicPort {
   readonly server: Server;
   /** Gives connections to this worker from now on. */
   add(worker: ChildProcess): void;
-  /** Takes back what this worker hasn't taken. */
+  /** Takes back the connections that this worker hasn't taken. */
   remove(worker: ChildProcess): void;
   /** A worker has taken a connection. */
   answered(worker: ChildProcess, number: number): void;
-  /** A worker has come too late for a connection: it is given again, unless it has been already. */
+  /** A worker was too late for a connection: it is handed to another one, unless that has already happened. */
   left(worker: ChildProcess, number: number): void;
   /** Refuses new connections. */
   close(): void;
@@ -34,16 +34,16 @@ interface Given {
   readonly at: number;
 }
 
-/** Later than a worker may still take it. */
+/** Later than the moment until which a worker may still take the connection. */
 const givenAgainMs = takenWithinMs + 500;
 
 interface State {
   readonly workers: ChildProcess[];
-  /** Connections that a worker was given and hasn't taken, by number. */
+  /** Connections that were handed to a worker and not taken yet, by number. */
   readonly given: Map<number, Given>;
   /** Connections that came while there was no worker. */
   readonly waiting: Socket[];
-  /** Workers that haven't taken a connection in time, and since when; they get none before they take one. */
+  /** Workers that haven't taken a connection in time, and since when; they get no more before they take one. */
   readonly silent: Map<ChildProcess, number>;
   number: number;
   next: number;
@@ -112,6 +112,6 @@ function give(state: State, socket: Socket): void {
   const number = ++state.number;
   const at = machineMs();
   given.set(number, { socket, worker, at });
-  // An error is the end of the worker, which takes back what it was given.
+  // An error means that the worker has ended; its connections are taken back then.
   worker.send({ kind: 'connection', number, at }, socket, { keepOpen: true }, () => {});
 }

@@ -1,6 +1,6 @@
 /**
- * A serving worker: answers cached pages and files by itself, and passes everything else on to the writer. It has no database and no
- * renderer. The supervisor starts it (supervisor.ts).
+ * A serving worker: answers requests for cached pages and files itself, and passes everything else on to the writer. It has no
+ * database and no renderer. The supervisor starts it (supervisor.ts).
  */
 import { repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -47,7 +47,7 @@ interface State {
   readonly metrics: Metrics;
   readonly send: (message: FromServing) => void;
   readonly streams: LiveStreams;
-  /** Of the writer that is running. */
+  /** The data of the running writer. */
   opening: Opening | null;
   pages: SharedStorePages | null;
   isReady: boolean;
@@ -141,14 +141,14 @@ function receive(state: State, message: ToServing): void {
     case 'open':
       open(state, message);
       state.streams.stories(message.live);
-      // A writer that has just started may not have its banner yet; it says so when there is none.
+      // A writer that has just started may not have its banner yet; it sends a message if there is none.
       if (message.banner !== null) state.streams.alert(message.banner);
       break;
     case 'replaced':
       state.isReady = message.isReady;
       state.isStored = message.isStored;
       if (message.names !== 'all') state.pages?.forget(message.names);
-      // The file itself may be another one.
+      // The store's file itself may have been replaced.
       else if (state.opening) open(state, { ...state.opening, ...message, kind: 'open' });
       state.send({ kind: 'done', number: message.number });
       break;
@@ -168,7 +168,7 @@ function receive(state: State, message: ToServing): void {
       void state.metrics.json().then((metrics) => state.send({ kind: 'metrics', number: message.number, metrics }));
       break;
     case 'writer-gone':
-      // It may have replaced pages without saying so any more; a store that it couldn't write stays untrusted.
+      // A writer that ended may have replaced pages without a message; a store that it couldn't write stays untrusted.
       if (state.opening) open(state, { ...state.opening, isReady: state.isReady, isStored: state.isStored });
       state.opening = null;
       break;
@@ -260,7 +260,7 @@ function onlyTheWriter(): never {
   throw new WriterUnavailable('Only the writer renders pages.');
 }
 
-/** Keys of addresses in their normal form. What depends on the content is the writer's to decide. */
+/** Keys of addresses that are in normal form. The writer decides about addresses that depend on the content. */
 function plainKeys(config: Config): KeyOf {
   const keyOf = pageKeys(onlyTheWriter, config.redirectsFile ? readRedirects(config.redirectsFile) : []);
   return (method, target) => {

@@ -1,7 +1,7 @@
 /**
- * `WORKERS`: one process that renders (the writer) and further ones that serve what is cached, behind one port. The supervisor accepts the
- * connections and hands them out in turn, passes the workers' messages on, starts again what ends, and stops them in order: the serving
- * workers first, because they need the writer.
+ * `WORKERS`: one process that renders (the writer) and others that serve cached pages, behind one port. The supervisor accepts connections
+ * and hands them out in turn, passes on the workers' messages, restarts workers that end, and stops them in order: the serving workers
+ * first, because they need the writer.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ const program = fileURLToPath(new URL('./worker.ts', import.meta.url));
 export type WorkerKind = 'writer' | 'serving';
 
 export interface Workers {
-  /** Port that they serve. */
+  /** Port of the site. */
   readonly port: number;
   /** Stops all of them in order. */
   stop(): Promise<void>;
@@ -39,27 +39,27 @@ interface State {
   /** Whether a writer was ready once: from then on it is started again when it ends. */
   wasReady: boolean;
   isStopping: boolean;
-  /** Ends one after the other without having been ready, by kind. */
+  /** Number of consecutive exits before becoming ready, by kind. */
   readonly failures: Record<WorkerKind, number>;
   readonly timers: Set<NodeJS.Timeout>;
 }
 
 /** Milliseconds before an ended worker is started again: first and longest. */
 const again = { baseMs: 100, capMs: 10_000 };
-/** Milliseconds in which a worker has to say that it stops. */
+/** Milliseconds within which a worker must confirm that it is stopping. */
 const stoppingMs = 5000;
 
 /**
  * Starts the workers.
  *
- * @throws Error when the writer ends before it is ready, which it has explained, or when the port can't be opened
+ * @throws Error if the writer ends before it is ready (it has printed why), or if the port can't be opened
  */
 export async function startWorkers(
   env: Readonly<Record<string, string | undefined>>,
   config: Pick<Config, 'workers' | 'host' | 'port' | 'dataDir' | 'siteUrl'>,
   log: Logger,
 ): Promise<Workers> {
-  // Workers that were killed leave theirs behind. No other site uses the folder (data-dir.ts).
+  // Killed workers leave their sockets behind. No other site uses the folder (data-dir.ts).
   rmSync(socketsFolder(config.dataDir), { recursive: true, force: true });
   mkdirSync(socketsFolder(config.dataDir), { mode: 0o700 });
   const state: State = {
@@ -119,7 +119,7 @@ function start(state: State, kind: WorkerKind): void {
   });
 }
 
-/** A writer that is started again doesn't know the serving workers, nor what was counted before it. */
+/** A restarted writer doesn't know the serving workers, nor the counts from before. */
 function welcome({ serving, counted }: State, writer: ChildProcess): void {
   for (const id of serving.keys()) send(writer, { kind: 'joined', from: id });
   const ended = [counted.ended];
@@ -134,7 +134,7 @@ function writerEnded(state: State): void {
   state.writer = null;
   for (const worker of state.serving.values()) send(worker, { kind: 'writer-gone' });
   if (state.wasReady || state.isStopping) return;
-  // The first writer has said why it can't start.
+  // The first writer has printed why it can't start.
   state.isStopping = true;
   state.ready.reject(new Error("The site can't start; the lines above say why."));
 }
@@ -171,7 +171,7 @@ function receive(state: State, kind: WorkerKind, worker: ChildProcess, message: 
   } else if ('counted' in message) {
     state.counted = message.counted;
   } else if ('stopping' in message) {
-    // Who has asked for it listens to the worker.
+    // The code that requested the stop waits for the worker itself.
     return;
   } else if ('to' in message) {
     for (const [id, each] of state.serving) if (message.to === 'all' || message.to === id) send(each, message.message);
@@ -191,7 +191,7 @@ async function stop(state: State): Promise<void> {
 async function end(state: State, worker: ChildProcess): Promise<void> {
   if (worker.exitCode !== null || worker.signalCode !== null) return;
   const ended = once(worker, 'close');
-  // One that stands still would keep the others from stopping in order.
+  // A worker that hangs would keep the others from stopping in order.
   const timer = setTimeout(() => endUnresponsive(state, worker), stoppingMs);
   worker.on('message', (message: FromWorker) => {
     if ('stopping' in message) clearTimeout(timer);

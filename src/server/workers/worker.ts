@@ -21,7 +21,7 @@ const kind = process.argv[2] as WorkerKind;
 
 type Message = ToServing | ToWriter | CountedBefore;
 
-/** Messages from before there is a receiver. */
+/** Messages that arrive before there is a receiver. */
 const early: Message[] = [];
 let receive = (message: Message): void => void early.push(message);
 
@@ -41,7 +41,7 @@ async function start(): Promise<Running> {
   }
   const [{ startWriter }, { createWriterLink }] = await Promise.all([import('../main.ts'), import('./writer-link.ts')]);
   const link = createWriterLink({ send });
-  // The serving workers may be running already, and must be sent what the start withdraws.
+  // Serving workers may already be running, and must be told what this start withdraws.
   receive = (message) => link.receive(message as ToWriter | CountedBefore);
   for (const message of early.splice(0)) receive(message);
   return startWriter(process.env, link);
@@ -74,7 +74,7 @@ process.on('message', (message: Message | Connection, socket: Socket | undefined
     send({ stopping: true });
     stop(0);
   } else if (message.kind === 'connection') {
-    // A client that has gone leaves no socket.
+    // If the client has disconnected, there is no socket.
     if (socket && machineMs() - message.at > takenWithinMs) {
       socket.destroy();
       send({ left: message.number });
@@ -87,7 +87,7 @@ process.on('message', (message: Message | Connection, socket: Socket | undefined
 try {
   running = await start();
   send({ ready: true });
-  // Flushed now, because a killed process leaves no compiled code to the next start.
+  // Flushed now, because a process that is killed later saves no compiled code for the next start.
   flushCompileCache();
 } catch (error) {
   const { message, cause } = error as Error;

@@ -1,6 +1,6 @@
 /**
- * The writer's side of the serving workers: sends the names of replaced pages, and knows when every worker has confirmed them. A worker that
- * doesn't respond is ended, because it may show what was withdrawn.
+ * The writer's side of the serving workers: sends the names of replaced pages, and knows when every worker has confirmed them. A worker
+ * that doesn't respond is ended, because it may show withdrawn content.
  */
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
 import type { LiveSink } from '../live/live-feed.ts';
@@ -14,7 +14,7 @@ export interface WriterLinkOptions {
 }
 
 export interface WriterLink {
-  /** What serving workers begin with; asked again for each of them. */
+  /** The data with which serving workers start; called for each of them. */
   open(opening: () => Omit<Opening, 'kind'>): void;
   /** Pages that the writer has replaced in the store. */
   replaced(names: readonly string[] | 'all'): void;
@@ -25,10 +25,10 @@ export interface WriterLink {
   /** Sends the serving workers live stories and their events. */
   readonly live: LiveSink;
   /**
-   * Metrics of the serving workers, as `Registry.getMetricsAsJSON` gives them. What processes that have ended had counted is included:
-   * without it the sum would become smaller, which Prometheus takes for a new start from zero.
+   * Metrics of the serving workers, as `Registry.getMetricsAsJSON` returns them, including the counts of processes that have ended:
+   * without those the sum would decrease, which Prometheus takes for a restart from zero.
    *
-   * @param own metrics of this process, to which they are added; a writer after this one adds them, too
+   * @param own metrics of this process, to which the others are added; a later writer also adds them
    */
   metrics(own: readonly object[]): Promise<readonly (readonly object[])[]>;
   /** Calls `listener` with the reads of pages that the serving workers have counted, by name. */
@@ -42,11 +42,11 @@ interface State extends Required<WriterLinkOptions> {
   /** The last number that each serving worker has answered. */
   readonly workers: Map<number, number>;
   readonly waiting: Set<() => void>;
-  /** Called with each worker that has answered, or will not any more. */
+  /** Called with each worker that has answered, or that never will. */
   readonly answers: Map<number, (worker: number) => void>;
   /** The last metrics of each serving worker. */
   readonly measured: Map<number, readonly object[]>;
-  /** What processes that have ended had counted, added up. */
+  /** Sum of the counts of processes that have ended. */
   ended: readonly object[];
   readonly readsListeners: ((reads: readonly (readonly [name: string, count: number])[]) => void)[];
   /** Replaced pages that haven't been sent. */
@@ -103,7 +103,7 @@ function replaced(state: State, names: readonly string[] | 'all'): void {
   else if (state.names !== 'all') for (const name of names) state.names.add(name);
   if (state.isDue) return;
   state.isDue = true;
-  // Pages that are replaced in the same turn are one message.
+  // Pages replaced in the same turn of the event loop are combined into one message.
   setImmediate(() => sendReplaced(state));
 }
 
@@ -118,7 +118,7 @@ function sendReplaced(state: State): void {
   send({ to: 'all', message: { kind: 'replaced', number: ++state.number, names: sent, isReady, isStored } });
 }
 
-/** A worker that joins later gets the stories with its opening. */
+/** A worker that joins later gets the stories when it starts. */
 function sendLive({ opening, workers, send }: State, message: LiveMessage): void {
   if (opening && workers.size > 0) send({ to: 'all', message });
 }
@@ -148,7 +148,7 @@ async function workersUpdated(state: State): Promise<void> {
 
 async function metrics(state: State, own: readonly object[]): Promise<readonly (readonly object[])[]> {
   if (state.workers.size > 0) await measure(state, ++state.number);
-  // A worker that hasn't answered in time has its last answer.
+  // For a worker that hasn't answered in time, its last answer is used.
   const { measured, ended, send } = state;
   const serving = [...measured].map(([worker, all]) => [worker, countsOf(all)] as const);
   send({ counted: { ended: sumOf([countsOf(own), ended]), serving } });
@@ -179,7 +179,7 @@ function keepCounts(state: State, worker: number): void {
   if (counts.length > 0) state.ended = sumOf([counts, state.ended]);
 }
 
-/** Those that only grow. */
+/** The metrics that only grow. */
 const countsOf = (metrics: readonly object[]): readonly object[] =>
   (metrics as readonly Measured[]).filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram');
 
@@ -218,7 +218,7 @@ function receive(state: State, message: ToWriter | CountedBefore): void {
   for (const check of [...waiting]) check();
 }
 
-/** Metrics take a moment, so that their answer may come after that to a later message. */
+/** Collecting metrics takes a moment, so this answer may arrive after the answer to a later message. */
 function confirm(workers: Map<number, number>, from: number, number: number): void {
   const before = workers.get(from);
   if (before !== undefined && number > before) workers.set(from, number);
