@@ -35,7 +35,7 @@ import { type Access, articleAt, type Question } from './model.ts';
 
 export interface AccessOptions {
   readonly database: Database;
-  /** At least 32 random characters; a change voids all gifts. */
+  /** At least 32 random characters; changing it invalidates all gifts. */
   readonly secret: string;
   readonly rules: {
     readonly meter: MeterRules & { readonly anonymous: number };
@@ -54,11 +54,11 @@ export interface AccessOptions {
 }
 
 export interface RunningAccess extends Access {
-  /** What the access cookie says; see `GrantFor` of the accounts. */
+  /** The contents of the access cookie; see `GrantFor` of the accounts. */
   grantFor(userId: string, trialStartedAt: number | null): Promise<Grant>;
 }
 
-/** The meter of an anonymous reader: their browser keeps it, so the server always finds articles left. */
+/** The meter of an anonymous reader is counted in the browser, so the server always assumes that articles are left. */
 const anonymousMeter = (total: number): MeterReading => ({
   state: 'left',
   total,
@@ -109,7 +109,7 @@ export function createAccess(options: AccessOptions): RunningAccess {
       erase: async () => {},
       async disown(tx, userId) {
         await tx.deleteFrom('article_reads').where('user_id', '=', userId).execute();
-        // The gifts' links stop working, and the owner has the whole allowance.
+        // The gifts' links stop working, and the owner gets the full allowance.
         await tx.deleteFrom('gifts').where('user_id', '=', userId).execute();
       },
     },
@@ -166,7 +166,7 @@ async function view(state: AccessState, question: Question): Promise<View> {
   let reading = anonymousMeter(rules.meter.anonymous);
   if (session && !paying) {
     const id = article?.id ?? null;
-    // The decision table says whether this reading counts.
+    // Whether this reading counts, by the decision table.
     const counts = count && ruleFor({ ...known, meter: { ...reading, state: 'left' } }).outcome.count;
     reading = await state.meter.count(session.userId, id, counts);
   }
@@ -199,7 +199,7 @@ async function useGift(
   return { path, cookies: again ? passes : [...passes, cookie(giftPath(token), ends)] };
 }
 
-/** What both decision routes take (vendors.md 1.9 and 1.10). */
+/** The body of both decision routes (vendors.md 1.9 and 1.10). */
 export interface DecisionBody {
   readonly path?: string | undefined;
   readonly giftToken?: string | undefined;
@@ -207,7 +207,7 @@ export interface DecisionBody {
   readonly dryRunMode?: boolean | undefined;
 }
 
-/** What decides about a request; without local accounts every reader is anonymous and nothing is counted. */
+/** The facts that decide a request; without local accounts every reader is anonymous and nothing is counted. */
 export async function viewFor(
   { locals, request }: Pick<APIContext, 'locals' | 'request'>,
   session: Session | null,

@@ -9,7 +9,7 @@ import { decide, type Rule, type Subject } from './decide.ts';
 import type { Entitlements, Trial } from './entitlements.ts';
 import type { MeterReading } from './meter.server.ts';
 
-/** What is seen of one request. */
+/** The facts of one request. */
 export interface View {
   readonly entitlements: Entitlements;
   /** Path that is read, without its query. */
@@ -17,15 +17,15 @@ export interface View {
   readonly subject: Subject;
   /** Whether the browser holds a gift of this article. */
   readonly gift: boolean;
-  /** The reader's meter; that of anonymous readers is their browser's, and always has something left here. */
+  /** The reader's meter. Anonymous readers are metered in their browser, so the server always sees articles left. */
   readonly meter: MeterReading;
-  /** Links that a subscriber can give away, in all and still; `null` for others. */
+  /** How many links a subscriber can give away in total, and how many are left; `null` for other readers. */
   readonly gifts: { readonly most: number; readonly left: number } | null;
   /** Epoch milliseconds. */
   readonly now: number;
 }
 
-/** The rule that holds for what is seen. */
+/** The access rule for these facts. */
 export const ruleFor = ({ entitlements, subject, gift, meter }: Omit<View, 'path' | 'gifts' | 'now'>): Rule =>
   decide({
     subject,
@@ -34,7 +34,7 @@ export const ruleFor = ({ entitlements, subject, gift, meter }: Omit<View, 'path
     promotion: entitlements.promotion !== null,
     timed: entitlements.timed !== null,
     gift,
-    // An article that was counted by this decision still has the rule from before the count.
+    // If this decision counted the article, the rule from before the count still applies.
     meter: meter.state,
   });
 
@@ -45,7 +45,7 @@ const isPaying = ({ entitlements }: View): boolean => entitlements.products.leng
 /**
  * What the decision engine answers, by the name of the feature. Any other name: whether the reader is signed in.
  *
- * - `article-access`: `FULL` or `OPENING`, what of the article at `path` may be read.
+ * - `article-access`: `FULL` or `OPENING`: how much of the article at `path` may be read.
  * - `paywall`: `NONE`; `REGISTER` or `SUBSCRIBE`, what the end of the public part asks for; `SOFT_REGISTER` or
  *   `SOFT_SUBSCRIBE`, what is asked for over a text that is public.
  * - `meter`: how many articles are left, or `UNLIMITED`.
@@ -83,7 +83,7 @@ function timeTrial({ startedAt, endsAt }: Trial, now: number): AccessDetails['ti
     reportInDataLayer: false,
     trialDurationUnits: 'HOURS',
     trialDuration: Math.max(0, Math.round((endsAt - began) / hour)),
-    // The wire's times carry a Java zone.
+    // The protocol's times end in a Java zone.
     entryTime: `${new Date(began).toISOString()}[UTC]`,
     trackerHits: 0,
     timeRemainingInTrial: Math.max(0, Math.ceil((endsAt - now) / hour)),
@@ -92,7 +92,7 @@ function timeTrial({ startedAt, endsAt }: Trial, now: number): AccessDetails['ti
   };
 }
 
-/** The whole of `accessDetails`; what does not apply is empty and never missing. */
+/** All fields of `accessDetails`; those that don't apply are empty, never missing. */
 export function accessDetails(view: View): AccessDetails {
   const { entitlements, meter, gifts, now } = view;
   const { by, body } = ruleFor(view).outcome;

@@ -1,4 +1,4 @@
-/** The calls of access that the browser makes. Values, never errors. */
+/** Access calls of the browser. They return values and never throw. */
 import { ask, type Reply } from '../http/ask.ts';
 
 /** POST /api/v1/gifts: gives an article away. */
@@ -6,17 +6,20 @@ export interface GiftBody {
   readonly articleId: number;
 }
 
-/** 201; 401 without a session, 403 without a subscription, 404 without such an article, 409 for an article open to all, 429. */
+/**
+ * 201; 401 without a session, 403 without a subscription, 404 if there is no such article, 409 if the article is open to
+ * everyone, 429.
+ */
 export interface GiftAnswer {
-  /** The link to hand on. */
+  /** The link to pass on. */
   readonly url: string;
   /** ISO 8601. */
   readonly expires: string;
-  /** Browsers that it opens the article for. */
+  /** Number of browsers for which the link opens the article. */
   readonly readers: number;
-  /** Links left within these thirty days. */
+  /** Links left in the current thirty days. */
   readonly left: number;
-  /** Links of these thirty days in all. */
+  /** Links allowed in thirty days. */
   readonly most: number;
 }
 

@@ -1,4 +1,6 @@
-/** The access rules: what a reader may read of an article, and what they are asked for. One table, pure. */
+/**
+ * The access rules: how much of an article a reader may read, and what the reader is asked for. One table, as pure functions.
+ */
 import { type AccessLevel, accessLevels } from '../content/model.ts';
 
 /** Kinds of reader of an article; the first that applies counts. */
@@ -17,14 +19,14 @@ export type MeterState = (typeof meterStates)[number];
 export const subjects = ['none', ...accessLevels] as const;
 export type Subject = AccessLevel | 'none';
 
-/** What decides. */
+/** The facts that a decision depends on. */
 export interface Facts {
   readonly subject: Subject;
   readonly authenticated: boolean;
   /** Whether a paid product is active, and whether all active ones are in their introductory period. */
   readonly paying: boolean;
   readonly promotion: boolean;
-  /** Whether a timed trial runs. */
+  /** Whether a timed trial is running. */
   readonly timed: boolean;
   /** Whether the browser holds a gift of this article. */
   readonly gift: boolean;
@@ -43,11 +45,11 @@ export interface Outcome {
   readonly body: 'whole' | 'excerpt';
   /** None, an overlay over the public text, or the end of the excerpt. */
   readonly paywall: 'none' | 'soft' | 'hard';
-  /** What the paywall asks for. */
+  /** What the paywall asks the reader to do. */
   readonly ask: 'nothing' | 'registration' | 'subscription';
   /** Whether this reading is to be counted. */
   readonly count: boolean;
-  /** Which entitlement opened it; `null`: it is open to all, or restricted. */
+  /** The entitlement that opened the article; `null`: it is open to everyone, or restricted. */
   readonly by: Exclude<Reader, 'anonymous'> | null;
 }
 
@@ -137,7 +139,7 @@ export const ruleApplies = (rule: Rule, { subject, reader, meter }: Situation): 
   (rule.when.reader?.includes(reader) ?? true) &&
   (rule.when.meter?.includes(meter) ?? true);
 
-/** Rules by situation. */
+/** The rules by situation, precomputed. */
 const decided = new Map(
   subjects.flatMap((subject) =>
     readers.flatMap((reader) =>

@@ -33,8 +33,8 @@ export interface Terms {
 }
 
 /**
- * Start of a reader's timed trial, epoch milliseconds. An account whose address isn't confirmed has none: anyone could make one after
- * the other, with addresses that they don't own.
+ * Start of a reader's timed trial, epoch milliseconds. An account with an unconfirmed address has none: otherwise anyone could create
+ * one account after another with addresses of others.
  */
 export const trialStart = (createdAt: string, isConfirmed: boolean): number | null =>
   isConfirmed ? Date.parse(createdAt) : null;
@@ -62,15 +62,15 @@ export function entitlementsOf(
   return { authenticated: true, products, promotion, timed };
 }
 
-/** What the access cookie and the hint say of a reader; see {@link entitlementsOf}. */
+/** The contents of the access cookie and the hint cookie for a reader; see {@link entitlementsOf}. */
 export const grantFrom = (paid: readonly Paid[], startedAt: number | null, terms: Terms, now: number): Grant =>
   grantOf(paid, now, trialEnd(startedAt, terms));
 
-/** A paid product, as far as it decides what may be read. */
+/** A paid product, with the fields that decide what may be read. */
 export type Paid = Pick<Entitlement, 'product' | 'until' | 'trialing'>;
 
 export interface Grant {
-  /** What the access cookie says. */
+  /** The contents of the access cookie. */
   readonly level: RestrictedLevel;
   /** Epoch milliseconds at which the level ends by itself; `Infinity`: with the session. */
   readonly until: number;
@@ -81,7 +81,7 @@ export interface Grant {
 /** A free account. */
 export const registeredGrant: Grant = { level: 'registered', until: Number.POSITIVE_INFINITY, visitor: 'registered' };
 
-/** The paid products that are active at a time, the highest first, each once. Unknown products open nothing. */
+/** The paid products that are active at a time, highest first, without duplicates. Unknown products give no access. */
 export const runningProducts = (paid: readonly Omit<Paid, 'trialing'>[], now: number): readonly Product[] =>
   products
     .toReversed()
@@ -89,7 +89,7 @@ export const runningProducts = (paid: readonly Omit<Paid, 'trialing'>[], now: nu
 
 /**
  * @param now epoch milliseconds
- * @param trialUntil end of a time in which everything may be read, epoch milliseconds; `null`: there is none
+ * @param trialUntil end of a period in which everything may be read, epoch milliseconds; `null`: there is none
  */
 export function grantOf(paid: readonly Paid[], now: number, trialUntil: number | null = null): Grant {
   const [highest] = runningProducts(paid, now);

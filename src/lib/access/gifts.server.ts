@@ -80,7 +80,7 @@ export const giveArticle = (state: GiftsState, userId: string, articleId: number
   state.database.transaction(async (tx): Promise<Given> => {
     const { rules } = state;
     const now = state.now();
-    // Locked, so that two clicks make one gift.
+    // Locked, so that two clicks create only one gift.
     await lockUserRow(tx, userId);
     const mine = await recentGifts(state, tx, userId);
     const left = Math.max(0, rules.most - mine.length);
@@ -117,7 +117,7 @@ async function addGift(state: GiftsState, tx: AccountsTransaction, userId: strin
       most: rules.readers,
     })
     .execute();
-  // Expired links that no longer count.
+  // Expired links that no longer count toward the limit.
   await tx
     .deleteFrom('gifts')
     .where('user_id', '=', userId)
@@ -130,7 +130,7 @@ async function addGift(state: GiftsState, tx: AccountsTransaction, userId: strin
 /**
  * What a link opens, without using it: mail scanners open links too. The caller checks whether the giver still subscribes.
  *
- * @returns `null`: unknown or expired; `good`: not used up
+ * @returns `null`: unknown or expired; `good`: the link isn't used up
  */
 export async function findGift(state: GiftsState, token: string): Promise<(Gift & { readonly good: boolean }) | null> {
   if (!form.test(token)) return null;

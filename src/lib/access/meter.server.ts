@@ -3,17 +3,17 @@ import { type Database, lockUserRow } from '../database.ts';
 import type { MeterState } from './decide.ts';
 
 export interface MeterRules {
-  /** Days that a reading counts. */
+  /** Days for which a reading counts. */
   readonly days: number;
   /** Different articles within these days. */
   readonly registered: number;
 }
 
 export interface MeterReading {
-  /** Where the meter stood for this article. */
+  /** State of the meter for this article. */
   readonly state: MeterState;
   readonly total: number;
-  /** Articles that are left, this reading included. */
+  /** Articles that are left, including this reading. */
   readonly remaining: number;
   /** Whether this reading was counted. */
   readonly counted: boolean;
@@ -45,7 +45,7 @@ export function createMeter(database: Database, rules: MeterRules, now: () => nu
      * Counts a reading if `count` is set, and it isn't counted yet and an article is left.
      *
      * @param articleId `null`: only how many are left
-     * @returns where the meter stands for the article
+     * @returns the state of the meter for the article
      */
     async count(userId: string, articleId: number | null, count: boolean): Promise<MeterReading> {
       const seen = await readState(database.db, userId, articleId);
@@ -69,7 +69,7 @@ export function createMeter(database: Database, rules: MeterRules, now: () => nu
         return { state: 'left', total, remaining: again.remaining - (counted ? 1 : 0), counted };
       });
     },
-    /** Articles that count now, for the export. */
+    /** Articles that currently count, for the export. */
     async list(userId: string) {
       const rows = await database.db
         .selectFrom('article_reads')

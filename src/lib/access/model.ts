@@ -9,7 +9,7 @@ import type { Subject } from './decide.ts';
 import type { Grant } from './entitlements.ts';
 import type { Gift, Given } from './gifts.server.ts';
 
-/** What access depends on about an article. */
+/** The facts about an article that access depends on. */
 export interface ArticleSubject {
   readonly id: number;
   readonly slug: string;
@@ -24,23 +24,26 @@ export interface Question {
   readonly article: ArticleSubject | null;
   /** The request's `Cookie` header, for a gift. */
   readonly cookies: string | null;
-  /** A gift's token that is shown instead. */
+  /** Token of a gift link that is shown instead of a path. */
   readonly giftToken?: string | undefined;
-  /** Whether reading the article is to be counted, where it is metered. */
+  /** Whether to count the reading if the article is metered. */
   readonly count: boolean;
 }
 
 export interface Access {
-  /** Everything that decides about one page, and the reading counted. */
+  /** Collects the facts that decide about one page, and counts the reading. */
   view(question: Question): Promise<View>;
-  /** What a user's subscriptions open now, without a trial. */
+  /** The access that a user's subscriptions give now, without a trial. */
   grantOf(userId: string): Promise<Grant>;
-  /** Whether this reader may give articles away, and gives one. `null`: only subscribers may. */
+  /** Gives an article away. `null`: the reader isn't a subscriber. */
   give(session: Session, articleId: number): Promise<Given | null>;
-  /** What a gift's link opens in this browser, without using it: one that is used up, too, where it was opened here. */
+  /**
+   * What a gift link opens in this browser, without using it: a used-up link still works in a browser that has opened it
+   * before.
+   */
   peekGift(token: string, slugOf: (articleId: number) => string | null, cookies: string | null): Promise<Gift | null>;
   /**
-   * Uses a link for one browser more.
+   * Uses a link for one more browser.
    *
    * @param slugOf the article's slug by its id; `null`: it is gone
    * @param elsewhere paths outside the article's own to which the browser has to send the pass, too: its event stream, its recordings
@@ -59,7 +62,7 @@ export interface Access {
 export type SectionRules = Readonly<Record<string, Exclude<AccessLevel, 'default'>>>;
 
 /**
- * The access level of an article: its own, else the strictest of its sections', else metered.
+ * The access level of an article: its own, or else the strictest of its sections, or else metered.
  *
  * @param own level that the editors chose for it
  * @param sections slugs of the sections that it belongs to
@@ -79,11 +82,11 @@ export function levelOf(
 export const isRestrictedLevel = (level: AccessLevel): level is RestrictedLevel =>
   level === 'registered' || level === 'subscriber';
 
-/** Whether readers who could read everything at the level before can't any more. `default` and `free` are equal here. */
+/** Whether some readers who could read everything before no longer can. `default` and `free` are equal here. */
 export const isLevelRaised = (before: AccessLevel, after: AccessLevel): boolean =>
   isRestrictedLevel(after) && strictness(after) > strictness(before);
 
-/** @param path path or whole address, with or without a query; @returns `null` for what is no published article */
+/** @param path path or whole address, with or without a query; @returns `null` if it isn't a published article */
 export function articleAt(content: Pick<ContentReader, 'article'>, path: string): ArticleSubject | null {
   if (!URL.canParse(path, 'http://paper.example')) return null;
   const [, slug] = /^\/article\/([^/]+)(?:\/live)?\/?$/.exec(new URL(path, 'http://paper.example').pathname) ?? [];

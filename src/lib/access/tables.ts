@@ -1,6 +1,6 @@
-/** Tables of the access feature, made by `src/server/migrations/accounts.ts`. */
+/** Tables of the access feature, created by `src/server/migrations/accounts.ts`. */
 
-/** Metered articles that a registered reader has read; what is older than the meter's days is deleted. */
+/** Metered articles that a registered reader has read; rows older than the meter's period are deleted. */
 export interface ArticleReadsTable {
   user_id: string;
   article_id: number;
@@ -11,7 +11,7 @@ export interface ArticleReadsTable {
 /** Links to one article that subscribers give away. */
 export interface GiftsTable {
   id: string;
-  /** HMAC of what the link carries. */
+  /** HMAC of the link's token. */
   token: string;
   user_id: string;
   article_id: number;

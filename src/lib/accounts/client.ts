@@ -1,7 +1,7 @@
 /**
  * The account calls that the browser makes (spec section 7; vendors.md 1), as the site's own server and a real Zephr tenant
- * take them. Every function answers with a value and never throws; see {@link Reply}. Those that a page makes untouched are in
- * session-client.ts.
+ * take them. Every function answers with a value and never throws; see {@link Reply}. Calls that a page makes without user
+ * interaction are in session-client.ts.
  */
 import { ask, type Reply } from '../http/ask.ts';
 import type {
@@ -22,7 +22,7 @@ import type {
 } from './schema.ts';
 import { codeKeys, tokenExchangeKey } from './service.ts';
 
-/** What proves who signs in; exactly one is sent. */
+/** Proof of who signs in; exactly one is sent. */
 export type Proof =
   /** Six digits from a mail. */
   | { readonly code: string }
@@ -30,7 +30,7 @@ export type Proof =
   | { readonly stateKey: string };
 
 export interface SignIn {
-  /** Not sent with a state key, which stands for the address. */
+  /** Not sent with a state key, which already identifies the address. */
   readonly email?: string | undefined;
   readonly proof: Proof;
   /** For the profile, one level of scalars. */
@@ -40,9 +40,9 @@ export interface SignIn {
 /** A link or a code that is to be mailed. */
 export interface Delivery {
   readonly email: string;
-  /** What it may be used for. */
+  /** What the link or code may be used for. */
   readonly action: NonNullable<DeliveryBody['action']>;
-  /** Path within the site to come back to. */
+  /** Path within the site to return to. */
   readonly redirect: string;
 }
 
@@ -62,7 +62,7 @@ export const userExists = async (email: string): Promise<Reply<boolean>> =>
 export const verifyEmail = (email: string): Promise<Reply<VerificationAnswer>> =>
   ask('/api/verification', { body: { email } satisfies EmailBody });
 
-/** Both shapes that are in use, at once: flat, and within `delivery` (vendors.md 1.3 and 1.4). */
+/** Sends both formats that servers accept: flat, and within `delivery` (vendors.md 1.3 and 1.4). */
 const deliveryBody = ({ email, action, redirect }: Delivery): DeliveryBody => ({
   ...identifiers(email),
   action,
@@ -79,12 +79,12 @@ export const sendLink = (delivery: Delivery): Promise<Reply<MessageAnswer | null
 export const sendCode = async (delivery: Delivery): Promise<Reply<boolean>> =>
   known(await ask('/blaize/two-factor-authentication', { body: deliveryBody(delivery) }));
 
-/** Whether a code is right; status 400 or more says that it is not. A right one is not used up by asking. */
+/** Whether a code is right; status 400 or higher means no. Checking a right code doesn't use it up. */
 export const checkCode = (email: string, code: string): Promise<Reply<MessageAnswer | null>> =>
   ask('/zephr/media/user/otp-check', { body: { code, email } satisfies OtpCheckBody });
 
 /**
- * Key of `validators` for a code, as the page says it (layouts/Base.astro): a Zephr tenant has its own, or none.
+ * Key of `validators` for a code, as stated by the page (layouts/Base.astro): a Zephr tenant has its own, or none.
  *
  * @returns `null` where there are no codes
  */
@@ -103,11 +103,11 @@ const credentials = ({ email, proof, attributes = {} }: SignIn): CredentialsBody
 export const login = (signIn: SignIn): Promise<Reply<SignedInAnswer>> =>
   ask('/blaize/login', { body: credentials(signIn) });
 
-/** Makes an account and signs in: 409 says that there is one already. */
+/** Creates an account and signs in: 409 means that there is one already. */
 export const register = (signIn: SignIn): Promise<Reply<SignedInAnswer>> =>
   ask('/blaize/register', { body: credentials(signIn) });
 
-/** Makes an account with an address alone and mails a link to confirm it. Does not sign in. */
+/** Creates an account from only an address and mails a link to confirm it. Doesn't sign in. */
 export const createUser = (email: string): Promise<Reply<CreateAnswer>> =>
   ask('/api/zephr-create', { body: { email } satisfies EmailBody });
 
@@ -118,13 +118,13 @@ export const createAndEnter = (email: string): Promise<Reply<CreateAnswer>> =>
 /** The user who is signed in; 401 without a session. */
 export const account = (): Promise<Reply<AccountAnswer>> => ask('/blaize/account');
 
-/** Keeps attributes that are not named. */
+/** Attributes that aren't named stay unchanged. */
 export const saveProfile = (attributes: ProfileBody): Promise<Reply<MessageAnswer | null>> =>
   ask('/blaize/profile', { body: attributes });
 
-/** Deletes the account of the user who is signed in. @param email typed to confirm; 409 when it is another account's */
+/** Deletes the account of the user who is signed in. @param email typed to confirm; 409 if it belongs to another account */
 export const forgetMe = (email: string): Promise<Reply<MessageAnswer | null>> =>
   ask('/blaize/forget-me', { body: { email } satisfies ForgetBody });
 
-/** Where the reader is, as far as the network shows. */
+/** The reader's place, as far as the network address shows it. */
 export const geo = (): Promise<Reply<GeoAnswer>> => ask('/api/geo');

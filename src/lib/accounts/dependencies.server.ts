@@ -1,4 +1,4 @@
-/** What the functions of the account service share: their dependencies, the limits, the audit trail, and short forms of outcomes. */
+/** Shared by the functions of the account service: their dependencies, the limits, the audit trail, and short forms of outcomes. */
 import { randomUUID } from 'node:crypto';
 import type { Grant } from '../access/entitlements.ts';
 import type { Hmacs } from '../crypto.server.ts';
@@ -30,11 +30,11 @@ export interface Dependencies {
   readonly limiter: Limiter;
   readonly outbox: Outbox<AccountsTransaction>;
   readonly verification: EmailVerification | null;
-  /** Of all features. */
+  /** The personal data of all features. */
   readonly personalData: PersonalData;
   readonly access: AccessSigner;
   readonly grantFor: GrantFor;
-  /** HMACs of session tokens that a sign-in of the same browser has replaced, and when. */
+  /** HMACs of session tokens that were replaced by a newer sign-in of the same browser, with the time. */
   readonly replaced: Map<string, number>;
   readonly siteUrl: string;
   /** Whether the site is served over HTTPS. */
@@ -50,7 +50,7 @@ export const invalid = (message: string): Outcome<never> => fail({ kind: 'invali
 export const limited = (over: ExceededLimit): Outcome<never> => fail({ kind: 'limited', retryAfter: over.retryAfter });
 export const invalidEmail = fail({ kind: 'invalid-email', message: accountMessages.invalidEmail, suggestion: null });
 
-/** Counts against a limit. The log says which limit was exceeded, and not by whom. */
+/** Counts against a limit. The log names the limit that was exceeded, but not the user. */
 export async function countAgainst(
   { limiter, log }: Pick<Dependencies, 'limiter' | 'log'>,
   name: LimitName,
@@ -75,11 +75,11 @@ export type AuditEvent =
 export interface AuditEntry {
   readonly event: AuditEvent;
   readonly userId?: string | undefined;
-  /** In its normal form; stored as an HMAC. */
+  /** Normalized; stored as an HMAC. */
   readonly email?: string | undefined;
-  /** Its network is stored as an HMAC. */
+  /** The caller's network is stored as an HMAC. */
   readonly caller?: Pick<Caller, 'address'> | undefined;
-  /** Fixed words, nothing that came from outside. */
+  /** A fixed text, nothing that came from outside. */
   readonly detail?: string | undefined;
 }
 

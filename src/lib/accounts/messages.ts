@@ -23,7 +23,7 @@ export const accountMessages = {
   suggestion: (email: string) => `Did you mean ${email}?`,
 } as const;
 
-/** What was wrong with a form, when its page is shown again with `?problem=…`. */
+/** Errors of a form, when its page is shown again with `?problem=…`. */
 const formProblems = {
   email: 'Please enter a whole email address, such as name@example.com.',
   code: accountMessages.invalidCode,
@@ -41,7 +41,7 @@ export type FormProblem = keyof typeof formProblems;
 export const problemText = (name: string | null): string | undefined =>
   name !== null && Object.hasOwn(formProblems, name) ? formProblems[name as FormProblem] : undefined;
 
-/** Successful answers of the account calls (spec section 7, vendors.md 1.1 to 1.12): clients compare them. */
+/** Messages of successful account calls (spec section 7, vendors.md 1.1 to 1.12): clients compare them. */
 export const wireMessages = {
   login: 'Login successful',
   register: 'Registration successful',
@@ -94,7 +94,7 @@ export const socialEndMessages = {
   otherWay: 'Sign in another way',
 } as const;
 
-/** Refused values of the profile; the invalid ones as in spec section 8. */
+/** Messages for rejected values of the profile; the invalid ones as in spec section 8. */
 export const profileProblems = {
   invalidPhone: 'Invalid phone number',
   invalidBirthday: 'Invalid date of birth',
@@ -124,10 +124,10 @@ export const sessionsMessages = {
 
 export const deletionMessages = {
   otherAddress: accountMessages.otherAddress,
-  /** Some of what belongs to the account may be gone already, and the subscription with it. */
+  /** Part of the account's data may already be deleted, and the subscription with it. */
   failed: 'We couldn’t delete your account. It’s still there; try again in a minute.',
   signedOut: 'You’re signed out, so nothing was deleted. Sign in, then try again.',
-  /** Signed out after an answer that never came: that may have been the deletion. */
+  /** For a reader who was signed out after a deletion request without a response: the account may have been deleted. */
   unsure: 'You’re signed out. We may have deleted your account already; sign in to check.',
 } as const;
 
@@ -164,7 +164,7 @@ export const tenantMessages = {
   unavailable: 'Sign-in is unavailable right now. Please try again in a minute.',
 } as const;
 
-/** The popups to sign in (spec section 2). */
+/** Messages of the sign-in popups (spec section 2). */
 export const popupMessages = {
   signIn: 'Sign in or create a free account',
   haveAccount: 'Have an account? Use this form to sign in.',

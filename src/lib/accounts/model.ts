@@ -1,21 +1,21 @@
-/** Names and numbers that both ends of the account calls share, and the normal form of an email address. */
+/** Names and numbers that server and browser share for the account calls, and the normal form of an email address. */
 import { readEmail } from '../email-verification/model.ts';
 
 export const providers = ['google', 'facebook'] as const;
 
-/** Name of the cookie with the public number of a browser's user (vendors.md 1.0). */
+/** Name of the cookie with the browser's tracking id (vendors.md 1.0). */
 export const trackingCookie = 'blaize_tracking_id';
 
 /** How long links and codes are valid, seconds. */
 export const proofSeconds = 600;
-/** Wrong tries at one code. */
+/** Allowed wrong guesses for one code. */
 export const guessesPerCode = 5;
 
 /**
  * The normal form of an email address: trimmed, in lower case, with an ASCII domain, so that one mailbox is one account. It has no spaces,
  * line breaks or second address, and is safe in a mail's header.
  *
- * @returns `null` when the text is no address
+ * @returns `null` if the text isn't an address
  */
 export function normalEmail(text: string): string | null {
   const parts = readEmail(text);
@@ -25,8 +25,8 @@ export function normalEmail(text: string): string | null {
 /**
  * The forms that work without JavaScript, with their fields and the pages that they lead to. All post `application/x-www-form-urlencoded`
  * and are answered with 303. `return` is a path of this site; anything else, and none, is `/`. A failure leads to a page with
- * `?problem=…`, whose sentence is `problemText` (messages.ts). The email address travels in a sealed, HttpOnly cookie and never in an
- * address. Social sign-in is a link: `/blaize/oauth/google?return=/path`. Forms of mail choices are in lib/newsletters/schema.ts.
+ * `?problem=…`, whose sentence is `problemText` (messages.ts). The email address is carried in an encrypted, HttpOnly cookie and never in
+ * a URL. Social sign-in is a link: `/blaize/oauth/google?return=/path`. Forms of mail choices are in lib/newsletters/schema.ts.
  */
 export const formActions = {
   /** `email`, `return`, `method` (`link` or `code`) → linkSent or enterCode */
@@ -67,7 +67,7 @@ export const signInLink = (returnTo: string): string =>
 export const confirmPage = (returnTo: string): string =>
   `${formPages.confirm}?${new URLSearchParams({ return: returnTo })}`;
 
-/** Code of a refusal: the address of the account has to be confirmed first. */
+/** Error code: the account's address has to be confirmed first. */
 export const unconfirmed = 'unconfirmed';
 
 /** Names of the fields. */

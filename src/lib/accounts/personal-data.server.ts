@@ -17,7 +17,7 @@ export const accountData = (state: State): PersonalData => ({
     identities: 'gone',
     profiles: 'gone',
     extended_profiles: 'gone',
-    // The audit trail shows that another user had the account before.
+    // The audit trail shows that the account belonged to another user before.
     audit: 'kept',
   },
   export: (user) => exportAccount(state, user),
@@ -70,12 +70,12 @@ async function eraseAccount(state: State, { userId, email }: Owner, caller: Call
   const subject = hmacs.subject(email);
   await database.transaction(async (tx) => {
     await lockUser(state, tx, userId);
-    // Checked again: the address may just have been confirmed.
+    // Checked again inside the transaction: the address may just have been confirmed.
     if (caller === null && !(await isAbandoned(tx, userId))) return;
     await tx.deleteFrom('proofs').where('subject', '=', subject).execute();
     await outbox.forget(tx, email);
     await tx.deleteFrom('users').where('id', '=', userId).execute();
-    // The entries that stay in the audit trail hold no personal data.
+    // The entries that stay in the audit trail contain no personal data.
     await tx.updateTable('audit').set({ user_id: null, subject }).where('user_id', '=', userId).execute();
     if (caller) await recordAudit(state, tx, { event: 'account deleted', email, caller });
   });
@@ -106,7 +106,7 @@ export interface Keeping {
   readonly unconfirmedDays: number;
 }
 
-/** Rows of one step, so that pruning never holds up a request for long. */
+/** Rows deleted in one step, so that pruning never blocks a request for long. */
 const step = 500;
 
 const pruneSessions = (db: Queries, now: number) =>
@@ -119,7 +119,7 @@ const pruneSessions = (db: Queries, now: number) =>
     )
     .executeTakeFirst();
 
-/** A day longer than they are valid, so that the page of a link can say that it has expired. */
+/** Proofs are kept a day longer than they are valid, so that a link's page can say that the link has expired. */
 const pruneProofs = (db: Queries, now: number) =>
   db
     .deleteFrom('proofs')
@@ -138,7 +138,7 @@ const pruneLimits = (db: Queries, now: number) =>
   db
     .deleteFrom('limits')
     .where('key', 'in', db.selectFrom('limits').select('key').where('until', '<=', now).limit(step))
-    // Checked again: the counter may have begun a new window meanwhile.
+    // Checked again: the counter may have started a new window in the meantime.
     .where('until', '<=', now)
     .executeTakeFirst();
 

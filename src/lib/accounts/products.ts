@@ -7,7 +7,7 @@ export type Product = (typeof products)[number];
 
 /** Names of the products in the account calls and in Stripe's metadata. */
 export const productSlugs: Readonly<Record<Product, string>> = publication.plans.ids;
-/** One of them. */
+/** Id of a paid product. */
 export type TierId = string;
 
 /** The products on sale, the highest last. */
@@ -22,18 +22,18 @@ export const highestProduct: Product = soldProducts.at(-1) ?? 'founder';
 export const isOfferedPrint = (product: Product | null | undefined): boolean =>
   product === 'reader' && publication.plans.printWith !== null && publication.plans.printWith !== 'reader';
 
-/** Kinds of readers who pay, the highest last; `subscriber`: for something that is no tier. */
+/** Kinds of readers who pay, the highest last; `subscriber`: pays for a product that isn't a tier. */
 export const payingKinds = ['subscriber', ...products] as const;
 
 /** Kinds beyond anonymous, the highest last (spec section 6). Without a hint a reader is anonymous. */
 export const visitorKinds = ['registered', ...payingKinds] as const;
 export type VisitorKind = (typeof visitorKinds)[number];
 
-/** The product with a name on the wire; `undefined` for unknown names. */
+/** The product with this name in the protocol; `undefined` for unknown names. */
 export const productOf = (slug: string): Product | undefined =>
   products.find((product) => productSlugs[product] === slug);
 
-/** Rank of a product by its name on the wire, from 0 for the lowest tier; -1 for unknown names. */
+/** Rank of a product by its name in the protocol, from 0 for the lowest tier; -1 for unknown names. */
 export const tierRank = (slug: string): number => products.findIndex((product) => productSlugs[product] === slug);
 
 /** Readers who pay for less than the highest product. */

@@ -4,7 +4,7 @@ import { profileProblems } from './messages.ts';
 import type { Profile } from './service.ts';
 import { forgetProfileCopies, type profileCopyKeys } from './storage.ts';
 
-/** By kind: what a form's value becomes (`null`: it is refused), and what the account service takes. */
+/** For each kind: how a form's value is read (`null`: rejected), and what the account service accepts. */
 const kinds = {
   text: { read: (text: string): string | null => text, accepts: (_: string) => true },
   date: {
@@ -21,7 +21,7 @@ export const shownValue = ({ attribute, kind }: ProfileField, profile: Profile):
 };
 
 /**
- * What a form says, by the names of the stored profile. Fields that it doesn't have are left alone.
+ * Reads a posted form into names of the stored profile. Fields that the form doesn't have stay unchanged.
  *
  * @param of the value of a field; `null` when the form has no such field
  */
@@ -50,7 +50,7 @@ export const shownProfile = (profile: Profile): Profile =>
 
 const bounds = { keys: 50, key: 64, value: 500, extended: 16 * 1024, apps: 20 };
 
-/** Checks attributes that come from outside, known fields and others. @returns a sentence for the reader; `null` when nothing is wrong */
+/** Checks attributes that come from outside, known fields and others. @returns a sentence for the reader; `null` if they are valid */
 export function profileProblem(profile: Readonly<Record<string, unknown>>): string | null {
   for (const [key, value] of Object.entries(profile)) {
     if (!/^[A-Za-z][\w.-]*$/.test(key) || key.length > bounds.key || key === 'constructor' || key === 'prototype') {
@@ -69,7 +69,7 @@ export function profileProblem(profile: Readonly<Record<string, unknown>>): stri
   return null;
 }
 
-/** Whether a merged profile still fits. */
+/** Whether a merged profile is within the size limit. */
 export const isSmallEnough = (profile: Profile): boolean => Object.keys(profile).length <= bounds.keys;
 
 function isDay(text: string): boolean {
@@ -90,13 +90,16 @@ export function extendedText(value: unknown): { readonly text: string } | { read
   return Buffer.byteLength(text) > bounds.extended ? { problem: profileProblems.tooMuchData } : { text };
 }
 
-/** Extended profiles of one reader at most. */
+/** Most extended profiles of one reader. */
 export const mostApps = bounds.apps;
 
 /** Area, exchange and line of an incomplete number. */
 const shape = /^1?(\d{0,3})(\d{0,3})(\d{0,4})$/;
 
-/** Formats a US number (spec section 9) while it is typed: `+1 (212) 555-0183`, or a part of that. Another country's `+` is left alone. */
+/**
+ * Formats a US number (spec section 9) while it is typed: `+1 (212) 555-0183`, or a part of that. A number with another country's `+`
+ * isn't changed.
+ */
 export function formatUsPhone(text: string): string {
   const digits = text.replace(/\D/g, '');
   if (/^\s*\+(?!\s*1)\s*\d/.test(text)) return text;
@@ -110,7 +113,7 @@ export function formatUsPhone(text: string): string {
 /**
  * The eleven digits of what was typed.
  *
- * @returns empty when nothing was, `null` when it is no number (spec section 8: "Invalid phone number")
+ * @returns empty if nothing was typed, `null` if it isn't a number (spec section 8: "Invalid phone number")
  */
 export function usPhoneDigits(text: string): string | null {
   const digits = text.replace(/\D/g, '');
@@ -126,14 +129,14 @@ export interface ProfileField {
   /** Key of the browser's copy (spec section 3, "Locally stored on profile save"). */
   readonly copy: (typeof profileCopyKeys)[number];
   readonly label: string;
-  /** What the form shows; `text` when left out. */
+  /** How the form shows it; default `text`. */
   readonly kind?: 'text' | 'date' | 'phone';
   readonly autoComplete?: string;
-  /** Longest value as it is stored. */
+  /** Maximum length of the stored value. */
   readonly maxLength: number;
-  /** Whether two such fields stand in one row. */
+  /** Whether two such fields share a row. */
   readonly half?: boolean;
-  /** What is said about a value that is refused; what takes any text needs none. */
+  /** Message for a rejected value; a field that accepts any text needs none. */
   readonly message?: string;
 }
 
@@ -190,8 +193,8 @@ export const profileFields: readonly ProfileField[] = [
 ];
 
 /**
- * Copies of the profile in this browser (spec section 3), for the site's own scripts and widgets. Storage that is full or blocked takes
- * none; nothing depends on them.
+ * Copies of the profile in this browser (spec section 3), for the site's own scripts and widgets. If storage is full or blocked,
+ * nothing is stored; nothing depends on the copies.
  */
 export function storeProfileCopies(profile: Profile, email: string, trackingId: string): void {
   const fields = profileFields.map(({ copy, attribute }) => [copy, String(profile[attribute] ?? '')] as const);

@@ -1,6 +1,6 @@
 /**
- * Links, codes and the keys of social sign-ins: each proves something once, within ten minutes. Only HMACs of them are stored. Each is
- * used up by a single statement that changes a row, so that of several requests at once only one succeeds.
+ * Links, codes and the keys of social sign-ins: each can be used once, within ten minutes. Only their HMACs are stored. A single
+ * UPDATE statement marks one as used, so that only one of several simultaneous requests succeeds.
  */
 import { sql } from 'kysely';
 import { equalInConstantTime, newCode, newToken } from '../crypto.server.ts';
@@ -20,10 +20,10 @@ export interface LinkProof {
 /** The user as a provider describes them. */
 export interface SocialProof {
   readonly provider: Provider;
-  /** The provider's number of the user. */
+  /** The provider's id for the user. */
   readonly subject: string;
   readonly email: string;
-  /** Whether the provider has checked that the user reads mail at this address. */
+  /** Whether the provider has verified that the user owns this address. */
   readonly verified: boolean;
   readonly firstName: string | null;
   readonly lastName: string | null;
@@ -79,14 +79,14 @@ export async function addLink(state: State, tx: AccountsTransaction, link: LinkP
 export const readLink = (state: State, db: Queries, token: string): Promise<LinkState> =>
   stateOf(state, db, state.hmacs.token('link', token));
 
-/** Uses a link up. */
+/** Marks a link as used. */
 export async function spendLink(state: State, tx: AccountsTransaction, token: string): Promise<LinkState> {
   const id = state.hmacs.token('link', token);
   const used = await consume(state, tx, id);
   return used ? (JSON.parse(used.payload) as LinkProof) : stateOf(state, tx, id);
 }
 
-/** Whether a link that failed has failed for the first time; the second call says no. */
+/** Whether this is the first failure of a link; later calls return false. */
 export async function failsFirst({ hmacs }: State, tx: AccountsTransaction, token: string): Promise<boolean> {
   const first = await tx
     .updateTable('proofs')
@@ -111,7 +111,7 @@ export async function hasLink({ hmacs, now }: State, db: Queries, email: string)
   return found !== undefined;
 }
 
-/** Makes a code that replaces the address's last one. @returns six digits for the mail */
+/** Creates a code that replaces the address's previous one. @returns six digits for the mail */
 export async function addCode(state: State, tx: AccountsTransaction, email: string, purpose: Purpose): Promise<string> {
   const code = newCode();
   const sending = newToken();
@@ -129,10 +129,10 @@ export async function addCode(state: State, tx: AccountsTransaction, email: stri
 }
 
 /**
- * Tries a code. A wrong one counts; at most {@link guessesPerCode} are compared.
+ * Checks a code. Wrong guesses count, and at most {@link guessesPerCode} are compared.
  *
  * @param use whether the right one is used up
- * @returns what it was asked for; `null` when it is wrong, expired, used, never sent or tried too often
+ * @returns what the code was requested for; `null` if it is wrong, expired, used, never sent or tried too often
  */
 export async function tryCode(
   { hmacs, now }: State,
@@ -143,7 +143,7 @@ export async function tryCode(
   use: boolean,
 ): Promise<Purpose | null> {
   const subject = hmacs.subject(email);
-  // The try is counted before the code is compared, so that requests at the same time cannot try more often.
+  // The guess is counted before the code is compared, so that simultaneous requests get no extra guesses.
   const open = await tx
     .updateTable('proofs')
     .set({ tries: sql<number>`tries + 1` })

@@ -1,6 +1,6 @@
 /**
- * Routes of the account forms that work without JavaScript (model.ts), answers of the account calls, and page guards. A posted form ends
- * in a 303, with cookies and without personal data in the address.
+ * Routes of the account forms that work without JavaScript (model.ts), responses of the account calls, and page guards. A posted form
+ * ends in a 303, with cookies and without personal data in the address.
  */
 import type { APIContext, APIRoute, AstroGlobal } from 'astro';
 import { z } from 'zod';
@@ -23,7 +23,7 @@ export interface FormCall {
   /** The sign-in that this browser has started. */
   readonly state: SignInState | null;
   readonly stateCookie: SealedCookie<SignInState>;
-  /** The field `return`, made safe. */
+  /** The field `return`, validated. */
   readonly returnTo: string;
 }
 
@@ -51,7 +51,7 @@ export function accountForm(handle: (call: FormCall) => Promise<Next>): APIRoute
 export const signInPage = (problem: FormProblem | null, returnTo: string): string =>
   withQuery(formPages.signIn, { problem, return: returnTo === '/' ? null : returnTo });
 
-/** The name of a failure in an address, and its sentence where the name is not enough. */
+/** The name of a failure for the address, and its message if the name is not enough. */
 export function problemOf(failure: Failure): { readonly problem: FormProblem; readonly words?: string } {
   switch (failure.kind) {
     case 'limited':
@@ -72,7 +72,7 @@ export function problemOf(failure: Failure): { readonly problem: FormProblem; re
   }
 }
 
-/** As in the account calls (schema.ts). */
+/** The same limit as in the account calls (schema.ts). */
 const longestEmail = 320;
 
 export type Method = 'link' | 'code';
@@ -80,11 +80,11 @@ export type Method = 'link' | 'code';
 export interface Wish {
   readonly email: string;
   readonly method: Method;
-  /** Path to come back to. */
+  /** Path to return to. */
   readonly returnTo: string;
-  /** State that the page is shown in. */
+  /** State in which the page is shown. */
   readonly state?: 'resent' | 'newsletter';
-  /** Where a problem with the address leads; `problem` is put behind it. */
+  /** Where an invalid address leads; `problem` is appended. */
   readonly back: string;
 }
 
@@ -104,7 +104,7 @@ export async function mailAndShow(call: FormCall, wish: Wish): Promise<Next> {
     return { to: withQuery(wish.back, { problem }), cookies: [stateCookie.set(started)] };
   };
 
-  // Counted before the check, which may ask another service. An invalid address is neither counted nor checked.
+  // Counted before the email check, which may call another service. An invalid address is neither counted nor checked.
   const known = await accounts.exists(email, caller);
   if (!known.ok && known.failure.kind !== 'invalid-email') return again(known.failure);
   const checked = await checkAddress(call, email);
@@ -120,7 +120,7 @@ export async function mailAndShow(call: FormCall, wish: Wish): Promise<Next> {
   };
 }
 
-/** As `/api/verification` does (spec section 5): only an address that passes is written to. */
+/** The same check as `/api/verification` (spec section 5): mail is sent only to addresses that pass. */
 async function checkAddress({ context }: FormCall, email: string): Promise<Outcome<null>> {
   if (email === '') return { ok: false, failure: emailFailure(accountMessages.emailMissing, null) };
   const { verified, suggestedEmail, message } = await context.locals.services.emailVerification.verify(email);
@@ -134,22 +134,22 @@ const emailFailure = (message: string, suggestion: string | null): Failure => ({
   suggestion,
 });
 
-/** What the pages of a started sign-in show: from the sealed cookie, and from the address. */
+/** What the pages of a started sign-in show: from the encrypted cookie and from the URL. */
 export interface HalfDone<State extends string> {
-  /** `null` when it is unknown, or no longer known. */
+  /** `null` if it is unknown or has expired. */
   readonly email: string | null;
   readonly returnTo: string;
-  /** A whole sentence. */
+  /** A complete sentence. */
   readonly problem: string | undefined;
   readonly state: State | undefined;
 }
 
 /**
- * Also keeps the page out of every cache.
+ * Also prevents caching of the page.
  *
  * @param states the states that the page knows
- * @param options `fromReferrer`: where the address names no page to come back to, the one that led here is it. Links to sign in on stored
- *   pages name none, so that crawlers don't meet an address for each story
+ * @param options `fromReferrer`: without a `return` parameter, return to the referring page. Sign-in links on cached pages have no such
+ *   parameter, so that crawlers don't find a separate URL for each story
  */
 export function halfDone<const State extends string>(
   { request, locals, url, response }: Pick<AstroGlobal, 'request' | 'locals' | 'url' | 'response'>,
@@ -165,7 +165,7 @@ export function halfDone<const State extends string>(
   return {
     email: kept?.email ?? null,
     returnTo: named === null ? before : returnPath(named, locals.config.siteUrl),
-    // Only with a problem in the address: an earlier one may be solved.
+    // Only if the address names a problem: one from an earlier request may be solved.
     problem: general && (kept?.problem ?? general),
     state: states.find((state) => state === url.searchParams.get('state')),
   };
@@ -173,11 +173,11 @@ export function halfDone<const State extends string>(
 
 const signInState = z.object({
   email: z.string(),
-  /** Whether there is an account to sign in to, or one to be made. */
+  /** Whether to sign in to an account or to create one. */
   purpose: z.enum(['login', 'register']),
   /** Path to come back to. */
   returnTo: z.string(),
-  /** A sentence about what went wrong, where `?problem=` alone does not say it. */
+  /** The error message, if `?problem=` alone doesn't determine it. */
   problem: z.string().optional(),
 });
 export type SignInState = z.infer<typeof signInState>;
@@ -226,8 +226,8 @@ export function signedInAnswer({ cookies, session }: SignedIn, message: string):
 }
 
 /**
- * The readable hint, the one cookie that an answer's body repeats. Clients of this protocol assign it to `document.cookie`; the
- * session cookie is HttpOnly and never in a body.
+ * The readable hint cookie, the only one that is repeated in a response's body. Clients of this protocol assign it to
+ * `document.cookie`; the session cookie is HttpOnly and never in a body.
  */
 export function hintCookie(cookies: readonly string[]): string {
   const isHint = (cookie: string) => cookie.startsWith(`${visitorCookie}=`) && !/;\s*httponly\s*(?:;|$)/i.test(cookie);
@@ -244,7 +244,7 @@ const mailLinkRoute: APIRoute = accountRoute(
     if (method !== 'email') return refuse(400, accountMessages.linksByEmail);
     const outcome = await accounts.sendLink(delivery.value);
     if (!outcome.ok) return answerFailure(outcome.failure);
-    // So that the link, opened in this browser, needs no second click.
+    // With this cookie, opening the link in this browser needs no second click.
     const state = { email, purpose: purpose === 'login' ? purpose : 'register', returnTo: redirect } as const;
     return { status: 201, body: { message: wireMessages.linkSent }, cookies: [signIn(context.locals).set(state)] };
   },
@@ -258,17 +258,17 @@ export const mailLink = (
 /** The part of `Astro` that the page guards (spec section 6) use. A page with a guard is personal and never cached. */
 type Page = Pick<AstroGlobal, 'request' | 'locals' | 'url' | 'response'>;
 
-/** Lets signed-in users through; redirects all others. @param to where to; the sign-in page unless given, which leads back here */
+/** Lets signed-in users through; redirects all others. @param to the target; by default the sign-in page, which returns here */
 export async function requireReader(page: Page, to?: string): Promise<Session | Response> {
   const { session, cookies, away } = await known(page);
-  // While the database is unavailable, the sign-in page says so, and a retry leads back here.
+  // While the database is unavailable, the sign-in page says so, and trying again returns here.
   if (!session)
     return seeOther({ to: to ?? signInPage(away ? 'off' : null, page.url.pathname + page.url.search), cookies });
   pass(page, cookies);
   return session;
 }
 
-/** Lets anonymous readers through; redirects signed-in users to what the parameter `return` names. */
+/** Lets anonymous readers through; redirects signed-in users to the path in the parameter `return`. */
 export async function requireAnonymous(page: Page): Promise<Response | null> {
   const { session, cookies } = await known(page);
   if (session) {
@@ -285,7 +285,7 @@ export async function whoReads(page: Page): Promise<Session | null> {
   return session;
 }
 
-/** The caller's session. With accounts off, or without their database, there is none. */
+/** The caller's session. If accounts are off or their database is unavailable, there is none. */
 async function known({ request, locals, url }: Page) {
   try {
     const header = request.headers.get('cookie');

@@ -1,8 +1,8 @@
 /**
- * What the account calls take and give, one schema each (spec section 7; vendors.md section 1 where the spec is silent).
- * Routes parse with the schemas. Islands take the types alone (`import type`), so that no schema gets into a bundle.
+ * Requests and responses of the account calls, one schema each (spec section 7; vendors.md section 1 where the spec is silent).
+ * Routes parse with the schemas. Islands import only the types (`import type`), so that no schema gets into a bundle.
  *
- * Schemas of requests let unknown keys pass: other clients of this protocol send more than we read.
+ * Request schemas accept unknown keys: other clients of this protocol send more than we read.
  */
 import { z } from 'zod';
 import type { Verification } from '../email-verification/model.ts';
@@ -19,10 +19,13 @@ import {
 
 /** Longest email address that is parsed; RFC 5321 allows 254. */
 const address = z.string().trim().min(3).max(320);
-/** Where to come back to: a path, or a whole address under this site. Anything else counts as `/`. */
+/** Where to return to: a path, or a full URL of this site. Anything else counts as `/`. */
 const target = z.string().max(2048);
 const scalar = z.union([z.string().max(4000), z.number(), z.boolean()]);
-/** One level of scalars (vendors.md 1.6); nested values are refused. `null` is what a form's empty field becomes, and means the same as an empty text. */
+/**
+ * One level of scalar values (vendors.md 1.6); nested values are rejected. `null`, which an empty form field becomes, means the same as an
+ * empty string.
+ */
 const attributes = z.record(z.string().min(1).max(64), scalar.nullable());
 const action = z.enum(['login', 'register', 'completeRegistration']) satisfies z.ZodType<Purpose>;
 
@@ -78,7 +81,7 @@ export type OtpCheckBody = z.infer<typeof otpCheckBody>;
 export const emailBody = z.looseObject({ email: z.string().trim().min(1).max(320) });
 export type EmailBody = z.infer<typeof emailBody>;
 
-/** POST /api/zephr-create: as {@link emailBody}, and at the paywall the new reader is signed in to the new account at once. */
+/** POST /api/zephr-create: as {@link emailBody}; with `enter`, which the paywall sends, the new reader is signed in at once. */
 export const createBody = emailBody.extend({ enter: z.boolean().optional() });
 export type CreateBody = z.infer<typeof createBody>;
 
@@ -86,7 +89,7 @@ export type CreateBody = z.infer<typeof createBody>;
 export const profileBody = attributes;
 export type ProfileBody = z.infer<typeof profileBody>;
 
-/** POST /blaize/logout; without a body it is this device alone. */
+/** POST /blaize/logout; without a body only this device is signed out. */
 export const logoutBody = z.looseObject({
   where: z.enum(['JUST_HERE', 'THIS_DEVICE', 'OTHER_DEVICES', 'EVERYWHERE']).default('THIS_DEVICE'),
 });
@@ -127,8 +130,8 @@ export interface MessageAnswer {
 /** 200 of /blaize/login and /blaize/register. */
 export interface SignedInAnswer {
   /**
-   * The readable hint cookie, as a whole `Set-Cookie` line without `HttpOnly`; assigning it to `document.cookie` does no harm
-   * and changes nothing. The session itself is only in the `Set-Cookie` header.
+   * The readable hint cookie as a complete `Set-Cookie` line without `HttpOnly`; assigning it to `document.cookie` changes
+   * nothing. The session cookie is only in the `Set-Cookie` header.
    */
   readonly cookie: string;
   /** `Login successful` or `Registration successful`. */
@@ -169,7 +172,7 @@ export interface GeoAnswer {
   /** Two capital letters (ISO 3166-1 alpha-2); `null` when unknown. */
   readonly country: string | null;
   readonly city: string | null;
-  /** The browser's own network address, as the site sees it; spares the question to a trace service. */
+  /** The browser's network address as the site sees it; saves clients a request to a trace service. */
   readonly ip: string;
 }
 
@@ -237,7 +240,7 @@ export interface AccessDetails {
         readonly reportInDataLayer: boolean;
         readonly trialDurationUnits: 'HOURS' | (string & {});
         readonly trialDuration: number;
-        /** With a Java zone behind it: `2024-02-08T08:48:33.056Z[UTC]`. */
+        /** Followed by a Java zone: `2024-02-08T08:48:33.056Z[UTC]`. */
         readonly entryTime: string;
         readonly trackerHits: number;
         readonly timeRemainingInTrial: number;
@@ -250,23 +253,23 @@ export interface AccessDetails {
   readonly activeProducts: readonly string[];
 }
 
-/** 200 of POST /zephr/feature-decisions, session or none. */
+/** 200 of POST /zephr/feature-decisions, with or without a session. */
 export interface FeatureDecisionsAnswer {
   readonly featureResults: Readonly<Record<string, string>>;
   readonly resources: { readonly uiComponents: Readonly<Record<string, string>> };
   readonly accessDetails: AccessDetails;
 }
 
-/** 200 of POST /zephr/decision-engine; with `?raw=true` the value alone. */
+/** 200 of POST /zephr/decision-engine; with `?raw=true` only the value. */
 export interface DecisionEngineAnswer {
   readonly sdkFeatureSlug: string;
   readonly outputType: 'ENUM';
   readonly outputValue: string;
 }
 
-/** From what the wire brings, in all its shapes, to what the account service takes. */
+/** Converts request bodies in all their formats to parameters of the account service. */
 
-/** What is wrong with a body, as a sentence. */
+/** An error in a body, as a sentence. */
 export type Taken<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
 const wrong = (message: string): { ok: false; message: string } => ({ ok: false, message });
@@ -275,8 +278,8 @@ const wrong = (message: string): { ok: false; message: string } => ({ ok: false,
 export const tidyCode = (code: string): string => code.replace(/[\s-]+/g, '');
 
 /**
- * The credentials of `/blaize/login` and `/blaize/register`. A state key stands for the address; a code is taken under any
- * of {@link codeKeys}.
+ * The credentials of `/blaize/login` and `/blaize/register`. A state key replaces the address; a code is accepted under any of
+ * {@link codeKeys}.
  */
 export function credentialsOf(body: CredentialsBody, caller: Caller): Taken<Credentials> {
   const { validators } = body;
@@ -292,9 +295,9 @@ export function credentialsOf(body: CredentialsBody, caller: Caller): Taken<Cred
 }
 
 /**
- * What is to be mailed, from either shape or both; where they differ the flat one counts (vendors.md 1.3).
+ * What to mail, from either format or both; if they differ the flat one counts (vendors.md 1.3).
  *
- * @param siteUrl origin of the site; a redirect may be a whole address under it
+ * @param siteUrl origin of the site; a redirect may be a full URL of this origin
  */
 export function deliveryOf(body: DeliveryBody, siteUrl: string, caller: Caller): Taken<Delivery & { method: string }> {
   const { identifiers, delivery } = body;
@@ -310,10 +313,10 @@ export function deliveryOf(body: DeliveryBody, siteUrl: string, caller: Caller):
   return { ok: true, value: { email, purpose, redirect, caller, method } };
 }
 
-/** Key of a profile body that proves something and is no attribute (vendors.md 1.6). */
+/** Key of a profile body that holds a proof and isn't an attribute (vendors.md 1.6). */
 const validatorKey = 'blaize-validator';
 
-/** Attributes; what is empty in a form may come as `null`. */
+/** Attributes; an empty form field may arrive as `null`. */
 export const profileOf = (body: ProfileBody): Profile =>
   Object.fromEntries(
     Object.entries(body)

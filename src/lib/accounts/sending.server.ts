@@ -19,7 +19,7 @@ import { createUser, userByEmail } from './users.server.ts';
 
 const minutes = proofSeconds / 60;
 
-/** Address that a link in a mail leads to; opening it uses nothing up. */
+/** URL of a link in a mail; opening it doesn't use up the link. */
 export const linkUrl = (siteUrl: string, token: string): string => `${siteUrl}/blaize/token-exchange?token=${token}`;
 
 export function createSending(deps: Dependencies): Pick<Accounts, 'exists' | 'sendLink' | 'sendCode' | 'create'> {
@@ -37,7 +37,7 @@ export function createSending(deps: Dependencies): Pick<Accounts, 'exists' | 'se
   };
 }
 
-/** Why the email check refuses an address that has no account yet; `null`: it doesn't. */
+/** Why the email check refuses an address without an account; `null`: accepted. */
 async function refusal({ verification }: Dependencies, email: string): Promise<Outcome<never> | null> {
   const answer = await verification?.verify(email);
   if (!answer || answer.verified) return null;

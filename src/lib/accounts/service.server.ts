@@ -25,7 +25,7 @@ export interface AccountsOptions {
   /** Origin of the site; cookies are Secure when it is https. */
   readonly siteUrl: string;
   readonly access: AccessSigner;
-  /** Unless given, users may read what an account alone opens. */
+  /** By default users may read what a free account may read. */
   readonly grantFor?: GrantFor;
   readonly google: GoogleSettings | null;
   readonly facebook: FacebookSettings | null;
@@ -34,7 +34,7 @@ export interface AccountsOptions {
   readonly log: Logger;
   readonly limiter: Limiter;
   readonly keeping?: Keeping;
-  /** Of all features; that of the accounts alone unless given. */
+  /** The personal data of all features; by default only that of the accounts. */
   readonly personalData?: PersonalData;
   /** Milliseconds for one request to a social provider; for tests. */
   readonly socialTimeoutMs?: number;
@@ -43,7 +43,7 @@ export interface AccountsOptions {
 }
 
 export interface RunningAccounts extends Accounts {
-  /** What the accounts themselves store. */
+  /** The personal data that the accounts themselves store. */
   readonly personalData: PersonalData;
 }
 
@@ -77,7 +77,7 @@ export async function createAccounts(options: AccountsOptions): Promise<RunningA
   ];
   const social = createSocial(deps, providers);
 
-  /** Adds the access cookies once the sign-in's transaction is committed, which reads no payments. */
+  /** Adds the access cookies after the sign-in's transaction is committed, because that transaction reads no payments. */
   async function withAccess<Done extends SignedIn>(signedIn: Done): Promise<Done> {
     return { ...signedIn, cookies: [...signedIn.cookies, ...(await accessCookies(deps, signedIn.session))] };
   }

@@ -1,10 +1,10 @@
 /**
- * What the account service does, as routes and pages see it (spec section 7). Failures that a visitor can cause are values;
- * what throws is a fault of ours or of the database.
+ * The account service, as routes and pages see it (spec section 7). Failures that a visitor can cause are return values;
+ * exceptions are faults of ours or of the database.
  */
 import type { providers } from './model.ts';
 
-/** Keys of `validators` under which a six-digit code is taken; the first is the one that our own screens send. */
+/** Keys of `validators` under which a six-digit code is accepted; our own screens send the first. */
 export const codeKeys = ['code', 'email_otp', 'otp'] as const;
 
 /** Key of `validators` for a social sign-in that has not become an account yet. */
@@ -15,7 +15,7 @@ export interface Caller {
   /** Network address, behind proxies the one that they report. */
   readonly address: string;
   readonly userAgent: string | null;
-  /** The request's `Cookie` header: the session that a browser had ends when it signs in. */
+  /** The request's `Cookie` header: signing in ends the browser's previous session. */
   readonly cookies?: string | null;
 }
 
@@ -27,12 +27,12 @@ export type Provider = (typeof providers)[number];
 export type Failure =
   | { readonly kind: 'unknown-user' }
   | { readonly kind: 'exists' }
-  /** Wrong, expired, used up or never sent: they cannot be told apart from outside. */
+  /** Wrong, expired, used or never sent: callers can't tell which. */
   | { readonly kind: 'invalid-code' }
   | { readonly kind: 'link-unknown' | 'link-expired' | 'link-used' }
   | { readonly kind: 'invalid-email'; readonly message: string; readonly suggestion: string | null }
   | { readonly kind: 'invalid'; readonly message: string }
-  /** Over a limit; `retryAfter` in whole seconds, at least 1. */
+  /** A limit is exceeded; `retryAfter` in whole seconds, at least 1. */
   | { readonly kind: 'limited'; readonly retryAfter: number };
 
 export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly failure: Failure };
@@ -40,7 +40,7 @@ export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly o
 export interface Session {
   readonly id: string;
   readonly userId: string;
-  /** Public number of the user, a UUID (the wire's `tracking_id`). */
+  /** Public id of the user, a UUID (the protocol's `tracking_id`). */
   readonly trackingId: string;
   readonly email: string;
   readonly emailVerified: boolean;
@@ -50,13 +50,13 @@ export interface Session {
 
 export interface SignedIn {
   readonly session: Session;
-  /** Whether the account was made by this call. */
+  /** Whether this call created the account. */
   readonly created: boolean;
-  /** Whole `Set-Cookie` values: session, tracking id, visitor hint, access. */
+  /** Complete `Set-Cookie` values: session, tracking id, visitor hint, access. */
   readonly cookies: readonly string[];
 }
 
-/** One level of scalars, as the wire has it (vendors.md 1.6). */
+/** One level of scalar values, as in the protocol (vendors.md 1.6). */
 export type Profile = Readonly<Record<string, string | number | boolean>>;
 
 export interface SessionSummary {
@@ -78,7 +78,7 @@ export interface Validators {
 }
 
 export interface Credentials {
-  /** Left out with `tokenExchange`. */
+  /** Omitted with `tokenExchange`. */
   readonly email?: string;
   readonly validators: Validators;
   /** Attributes for the profile, one level. */
@@ -102,25 +102,25 @@ export type SocialEnd =
       readonly action: 'failure';
       readonly message: string;
       readonly returnTo: string;
-      /** To be set with the answer. */
+      /** Cookies to set with the response. */
       readonly cookies: readonly string[];
     };
 
 export interface Accounts {
   /** Whether there is a user with this address. Limited, because the answer shows strangers who has an account. */
   exists(email: string, caller: Caller): Promise<Outcome<boolean>>;
-  /** Mails a link. Unknown users of a `login` are `unknown-user`. */
+  /** Mails a link. For a `login` of an unknown user the outcome is `unknown-user`. */
   sendLink(delivery: Delivery): Promise<Outcome<null>>;
   /** Mails a six-digit code. */
   sendCode(delivery: Delivery): Promise<Outcome<null>>;
-  /** Whether the code is right; counts as a try when it is not, consumes nothing when it is. */
+  /** Whether the code is right. A wrong code counts as a guess; a right one isn't used up. */
   checkCode(email: string, code: string, caller: Caller): Promise<Outcome<null>>;
   login(credentials: Credentials): Promise<Outcome<SignedIn>>;
-  /** `exists` when there is such a user already. */
+  /** The outcome is `exists` if there is such a user already. */
   register(credentials: Credentials): Promise<Outcome<SignedIn>>;
   /**
-   * Makes an account with an address alone and mails a link to confirm it. With `enter` it also signs in, for a user who is about to pay:
-   * the new account is empty, and the owner who proves the address later gets it without that session.
+   * Creates an account from only an address and mails a link to confirm it. With `enter` it also signs in, for a user who is about to
+   * pay. That is safe: the new account is empty, and when the address is proven later, that session ends.
    *
    * @param redirect path within the site that the link leads to
    * @param how `enter` opens a session of the new account
@@ -137,9 +137,11 @@ export interface Accounts {
   ): Promise<Outcome<{ readonly email: string; readonly purpose: Purpose; readonly redirect: string }>>;
   useLink(token: string, caller: Caller): Promise<Outcome<SignedIn & { readonly redirect: string }>>;
 
-  /** Providers that have credentials. */
+  /** Providers with configured credentials. */
   readonly providers: readonly Provider[];
-  /** Where to send the browser, and the cookies that tie it to its return. @param cookies the request's `Cookie` header */
+  /**
+   * Where to send the browser, and the cookies that identify it when it returns. @param cookies the request's `Cookie` header
+   */
   beginSocial(
     provider: Provider,
     returnTo: string,
@@ -148,17 +150,16 @@ export interface Accounts {
   /** @param url the whole address that the provider sent the browser to; @param cookies the request's `Cookie` header */
   finishSocial(provider: Provider, url: URL, cookies: string | null, caller: Caller): Promise<SocialEnd>;
 
-  /** Who a `Cookie` header belongs to. `cookies`: what to set in answer (a session that slides, an access cookie that is renewed). */
+  /** Who a `Cookie` header belongs to. `cookies`: cookies to set (a session that was extended, an access cookie that was renewed). */
   session(
     cookieHeader: string | null,
   ): Promise<{ readonly session: Session | null; readonly cookies: readonly string[] }>;
   /**
-   * Whole `Set-Cookie` values for what the reader may have now: the visitor hint and the access cookie. For answers after which
-   * a reader may have more or less than before, such as a payment; {@link Accounts.session} brings them by itself when it finds
-   * that the browser's are not right.
+   * Complete `Set-Cookie` values for the reader's current access: the visitor hint and the access cookie. For responses that
+   * change the access, such as to a payment; {@link Accounts.session} adds them by itself if the browser's are out of date.
    */
   accessCookies(session: Session): Promise<readonly string[]>;
-  /** Cookies that remove all others of the accounts from a browser. */
+  /** Cookies that remove all account cookies from a browser. */
   readonly farewell: readonly string[];
   logout(session: Session, where: 'EVERYWHERE' | 'OTHER_DEVICES' | 'THIS_DEVICE'): Promise<readonly string[]>;
   sessions(session: Session): Promise<readonly SessionSummary[]>;
@@ -169,10 +170,10 @@ export interface Accounts {
   extendedProfile(session: Session, app: string): Promise<unknown>;
   saveExtendedProfile(session: Session, app: string, value: unknown): Promise<Outcome<null>>;
 
-  /** Everything kept about a reader, for the reader. */
+  /** All data stored about a reader, for the reader. */
   exportData(session: Session): Promise<Readonly<Record<string, unknown>>>;
-  /** Deletes a reader; what must be kept by law is named in docs/operations.md. */
+  /** Deletes a reader; docs/operations.md names what must be kept by law. */
   forget(session: Session, caller: Caller): Promise<readonly string[]>;
-  /** Lets running work end and closes nothing that it did not open. */
+  /** Waits for running work, and closes only what it opened. */
   stop(): Promise<void>;
 }

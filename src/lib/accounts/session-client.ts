@@ -12,7 +12,7 @@ import type {
 import { takeRepair } from './storage.ts';
 import { sessionName } from './visitor.ts';
 
-/** What the user may read: the one call of a page load. */
+/** What the user may read: the only call of a page load. */
 export const featureDecisions = (
   question: Pick<FeatureDecisionsBody, 'featureIds' | 'path'>,
 ): Promise<Reply<FeatureDecisionsAnswer>> =>
@@ -23,7 +23,7 @@ export const featureDecisions = (
 export const recognizeMe = (email: string): Promise<Reply<MessageAnswer | null>> =>
   ask('/zephr/recognise-me', { body: { identifiers: { email_address: email } } satisfies IdentifiersBody });
 
-/** Completes a payment or a sign-up that was interrupted; the answer is not used (spec section 4). */
+/** Completes an interrupted payment or sign-up; the response isn't used (spec section 4). */
 export const repair = (): Promise<Reply<RepairAnswer>> => ask('/api/v1/me/repair', { keepalive: true });
 
 /** Signs out, everywhere by default (spec section 6). */
@@ -35,7 +35,7 @@ const recognized = 'recognized_email';
 
 /**
  * Recognizes the user that a newsletter's link names (spec section 7), and removes the address from the address bar at once: it is
- * personal, and a link may be passed on.
+ * personal data, and the link may be shared.
  *
  * @returns whether there was an address
  */
@@ -55,7 +55,7 @@ export function repairOnce(): void {
   if (takeRepair()) void repair();
 }
 
-/** Runs an action while no other tab runs it: tabs read the session once between them. */
+/** Runs an action while no other tab runs it, so that one tab reads the session for all. */
 export async function oneTabAtATime<T>(action: () => Promise<T>): Promise<T> {
   // Old browsers and insecure contexts have no locks.
   if (typeof navigator === 'undefined' || !navigator.locks) return action();
@@ -71,7 +71,7 @@ const freeLockMs = 5;
 /** Longest time until another tab's write is seen here, milliseconds. */
 const soonMs = 150;
 
-/** Waits for what the tab that had the lock has stored: browsers may pass on storage later than locks. */
+/** Waits for the value that the previous lock holder stored: browsers may propagate storage later than locks. */
 const sharedSession = (): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {

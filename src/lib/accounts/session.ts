@@ -8,14 +8,14 @@ export interface Trial {
   readonly id: string;
   readonly totalCredits: number;
   readonly remainingCredits: number;
-  /** Whether it decided what may be read now. */
+  /** Whether the trial determines what may be read now. */
   readonly active: boolean;
 }
 
 /** A time in which everything may be read. */
 export interface TimeTrial {
   readonly id: string;
-  /** When it began, epoch milliseconds; `null` when the wire has no date there. */
+  /** Start, epoch milliseconds; `null` if the response has no date. */
   readonly startedAt: number | null;
   readonly duration: number;
   /** Unit of `duration`, for instance `HOURS`. */
@@ -28,7 +28,7 @@ export interface Session {
   readonly status: 'loading' | UserType;
   /** The highest product. */
   readonly activeProduct: Product | null;
-  /** All products as the wire names them. */
+  /** All products by their names in the protocol. */
   readonly activeProducts: readonly string[];
   readonly isAuthenticated: boolean;
   readonly isFounder: boolean;
@@ -41,7 +41,7 @@ export interface Session {
   readonly timeTrials: readonly TimeTrial[];
 }
 
-/** An anonymous reader: also the result of every access decision that failed (spec section 4). */
+/** An anonymous reader: also the result of a failed access decision (spec section 4). */
 export const anonymousSession: Session = {
   status: 'anonymous',
   activeProduct: null,
@@ -59,7 +59,7 @@ export const anonymousSession: Session = {
 /** Until the server has answered. */
 export const loadingSession: Session = { ...anonymousSession, status: 'loading' };
 
-/** What a decision says about access. The vendor's script in the browser writes `isAuthenticated` (vendors.md 1.9). */
+/** The access details of a decision. The vendor's browser script adds `isAuthenticated` (vendors.md 1.9). */
 export type AccessFacts = Partial<Pick<AccessDetails, 'authenticated' | 'activeProducts'>> & {
   readonly isAuthenticated?: boolean;
   readonly trials?: Readonly<Record<string, Partial<AccessDetails['trials'][string]>>>;
@@ -105,12 +105,12 @@ export function sessionOf(facts: AccessFacts | null | undefined): Session {
   };
 }
 
-/** Epoch milliseconds of the wire's time, which carries a Java zone behind it: `2024-02-08T08:48:33.056Z[UTC]`. */
+/** Epoch milliseconds of a time in the protocol's format, which ends in a Java zone: `2024-02-08T08:48:33.056Z[UTC]`. */
 function wireTime(text: string | undefined): number | null {
   const time = Date.parse((text ?? '').replace(/\[[^\]]*\]$/, ''));
   return Number.isNaN(time) ? null : time;
 }
 
-/** What `data-visitor` is for this session; `null` is no mark. */
+/** The value of `data-visitor` for this session; `null`: no attribute. */
 export const visitorOf = ({ isAuthenticated, activeProduct }: Session): VisitorKind | null =>
   isAuthenticated ? (activeProduct ?? 'registered') : null;

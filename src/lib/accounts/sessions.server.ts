@@ -1,6 +1,6 @@
 /**
- * Sessions and the cookies of a user's browser. Reading one is one indexed query; nothing is cached, so a session that ends on one
- * device or node is over with the next request.
+ * Sessions and the cookies of a user's browser. Reading one is one indexed query; nothing is cached, so a session that is ended on
+ * any device or node has no effect from the next request on.
  */
 import { randomUUID } from 'node:crypto';
 import { type Grant, trialStart } from '../access/entitlements.ts';
@@ -36,8 +36,8 @@ const hashesOf = ({ hmacs }: Dependencies, header: string | null | undefined): r
     .map((token) => hmacs.token('session', token));
 
 /**
- * Opens a session with a new token, and ends the one that the browser had, and of too many the one that was used least recently. The
- * caller adds {@link accessCookies} once the transaction is committed.
+ * Opens a session with a new token. Ends the browser's previous session, and, if there are too many, the least recently used one.
+ * The caller adds {@link accessCookies} after the transaction is committed.
  */
 export async function openSession(
   deps: Dependencies,
@@ -101,7 +101,7 @@ export async function readSession(deps: Dependencies, header: string | null): Re
     };
   }
   if (hashesOf(deps, header).some((hash) => wasReplaced(deps, hash))) return { session: null, cookies: [] };
-  // With the cookies of a session that has ended, pages would show a signed-in reader what the server then refuses.
+  // If the cookies of an ended session stayed, pages would look signed in while the server refuses every call.
   const stale = tokens.length > 0 || readCookies(header, cookieNames.visitor).length > 0;
   return { session: null, cookies: stale ? clearedCookies(deps) : [] };
 }
@@ -192,7 +192,7 @@ const sessionCookies = ({ secure }: CookieState, token: string, trackingId: stri
 const hintCookie = ({ secure }: CookieState, { visitor }: Grant): string =>
   cookie(secure, cookieNames.visitor, visitor, sessionLife.session, false);
 
-/** Unix second at which an access cookie that is made now ends: never later than what the user paid for. */
+/** Unix second at which a new access cookie expires: never later than what the user paid for. */
 const accessEnd = ({ now }: CookieState, { until }: Grant): number =>
   Math.floor(Math.min(now() / 1000 + sessionLife.access, until / 1000));
 
@@ -245,7 +245,7 @@ const find = (db: Queries, hash: string, now: number) =>
     .where('sessions.expiresAt', '>', new Date(now).toISOString())
     .executeTakeFirst();
 
-/** Extends a session that is in use to its whole time again. */
+/** Extends a session in use to its full lifetime. */
 async function slide(db: Queries, id: string, now: number): Promise<void> {
   await db
     .updateTable('sessions')
@@ -277,7 +277,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** Name of a device in the list of sessions, for instance `Chrome on Windows`. Nothing that a browser sends is stored or shown as it is. */
+/** Name of a device in the list of sessions, for instance `Chrome on Windows`. Text from the browser is never stored or shown unchanged. */
 function deviceOf(userAgent: string | null): string {
   const find = (list: typeof browsers): string | undefined => list.find(([form]) => form.test(userAgent ?? ''))?.[1];
   const [browser, system] = [find(browsers), find(systems)];

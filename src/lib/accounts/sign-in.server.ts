@@ -1,6 +1,6 @@
 /**
- * Turns proofs into sessions. The first proof of an address deletes what was stored under the account before, as the list of personal
- * data says, unless the browser that proves it is signed in to the account.
+ * Turns proofs into sessions. The first proof of an address deletes what was stored under the account before, as declared in the
+ * features' personal data, unless the browser is already signed in to the account.
  */
 import type { AccountsTransaction } from '../database.ts';
 import {
@@ -42,7 +42,7 @@ import {
 
 type SignIn = Pick<Accounts, 'checkCode' | 'login' | 'register' | 'peekLink' | 'useLink'>;
 
-/** The caller who signs in, and attributes for the profile. */
+/** The caller, and attributes for the profile. */
 interface Request {
   readonly attributes: Profile;
   readonly caller: Caller;
@@ -106,7 +106,7 @@ const welcome = ({ outbox }: Dependencies, tx: AccountsTransaction, to: string, 
   return outbox.enqueue(tx, { kind: 'welcome', to, firstName: typeof name === 'string' && name !== '' ? name : null });
 };
 
-/** Confirms the address of an account: its owner has proved it. */
+/** Confirms the address of an account, because its owner has proven it. */
 async function proved(deps: Dependencies, tx: AccountsTransaction, id: string, caller: Caller): Promise<User | null> {
   const user = await lockUser(deps, tx, id);
   if (!user || user.emailVerified) return user;
@@ -122,7 +122,7 @@ async function owner(deps: Dependencies, tx: AccountsTransaction, email: string,
   return found && proved(deps, tx, found.id, caller);
 }
 
-/** Makes an account for an address that was just proved. @returns `null` when there is one already */
+/** Creates an account for an address that was just proven. @returns `null` if there is one already */
 async function join(
   deps: Dependencies,
   tx: AccountsTransaction,
@@ -141,8 +141,8 @@ async function join(
 /**
  * Signs in the user that a provider identifies.
  *
- * @param proof without an email when the provider gave none; it then opens only an account that is connected already
- * @returns `null` when there is no account that it may open
+ * @param proof without an email if the provider gave none; then only an account that is already connected can be opened
+ * @returns `null` if there is no account that this proof may open
  */
 export async function signInBySocial(
   deps: Dependencies,
@@ -152,17 +152,17 @@ export async function signInBySocial(
 ): Promise<SignedIn | null> {
   const known = await userByIdentity(tx, provider, subject);
   if (known) {
-    // Only an address that is the account's own proves anything about it.
+    // Only a verified address equal to the account's own proves its owner.
     const proves = verified && known.email === email;
     const user = proves ? await proved(deps, tx, known.id, caller) : await lockUser(deps, tx, known.id);
-    // Read again now that the row is locked: the owner may just have removed the connection of a stranger.
+    // Read again after the row is locked: the owner may just have removed a stranger's connection.
     const connected = user && (proves || (await userByIdentity(tx, provider, subject))?.id === user.id);
     if (user && connected) {
       await addIdentity(deps, tx, user.id, provider, subject);
       return enter(deps, tx, user, caller, false, provider);
     }
   }
-  // An address that the provider has not checked opens nothing.
+  // An address that the provider hasn't verified opens no account.
   const user = verified ? await owner(deps, tx, email, caller) : null;
   if (!user) return null;
   await addIdentity(deps, tx, user.id, provider, subject);
@@ -230,7 +230,7 @@ async function withCode<T>(
   return /^\d{6}$/.test(digits) ? use(email, digits) : wrongCode;
 }
 
-/** Counts a try of a code before it is compared, and takes the count back unless the code was wrong. */
+/** Counts a guess before the code is compared, and removes the count unless the code was wrong. */
 async function tryingCode<T>(
   deps: Dependencies,
   email: string,
@@ -271,7 +271,7 @@ async function useLink(deps: Dependencies, token: string, caller: Caller): Retur
   const outcome = await deps.database.transaction(async (tx): ReturnType<Accounts['useLink']> => {
     const link = await spendLink(deps, tx, token);
     if (typeof link === 'string') {
-      // Recorded once, or one link could fill the trail.
+      // Recorded only once; otherwise one link could fill the audit trail.
       if (link !== 'unknown' && (await failsFirst(deps, tx, token))) {
         await recordAudit(deps, tx, { event: 'sign-in failed', caller, detail: `link ${link}` });
       }
@@ -282,7 +282,7 @@ async function useLink(deps: Dependencies, token: string, caller: Caller): Retur
     if (!user && purpose === 'register') {
       const joined = await join(deps, tx, email, { attributes: {}, caller }, 'link');
       if (joined) return ok({ ...joined, redirect });
-      // Another link made the account just now.
+      // Another link has just created the account.
       user = await owner(deps, tx, email, caller);
     }
     if (!user) return fail({ kind: 'unknown-user' });

@@ -21,7 +21,7 @@ export interface FacebookSettings {
   readonly clientSecret: string;
 }
 
-/** What ties a sign-in to its return; all of it comes from one random number. */
+/** Values that tie a sign-in to the browser's return; all are derived from one random number. */
 export interface Attempt {
   readonly state: string;
   /** The reader withheld the address the last time: the provider asks for it again. */
@@ -34,7 +34,7 @@ export interface Attempt {
 /** The user as the provider describes them. */
 export interface Person {
   readonly subject: string;
-  /** In its normal form; `null` when the provider gave none. */
+  /** Normalized; `null` if the provider gave none. */
   readonly email: string | null;
   readonly verified: boolean;
   readonly firstName: string | null;
@@ -47,7 +47,7 @@ export interface SocialProvider {
   authorization(attempt: Attempt): Promise<URL>;
   /**
    * @param answer query that the provider sent the browser back with
-   * @throws Error when the provider does not answer in time, or not as it should
+   * @throws Error if the provider doesn't answer in time or answers incorrectly
    */
   person(answer: URLSearchParams, attempt: Attempt): Promise<Person>;
 }
@@ -70,10 +70,12 @@ const googleClaims = z.object({
 });
 const facebookPerson = z.object({ id: subject, email, first_name: name, last_name: name });
 
-/** Address as the browser came back to it, for the library to check; a proxy before the site may have changed the origin. */
+/**
+ * The URL to which the browser returned, for the library to check; a proxy in front of the site may have changed the origin.
+ */
 const callbackUrl = (answer: URLSearchParams, { redirectUri }: Attempt): URL => new URL(`${redirectUri}?${answer}`);
 
-/** Plain HTTP is spoken where the settings say so. */
+/** Plain HTTP is allowed if the settings say so. */
 const requestRules = (url: string) => (url.startsWith('http:') ? [oidc.allowInsecureRequests] : []);
 
 /** @param now epoch milliseconds */
@@ -126,7 +128,7 @@ export function google(settings: GoogleSettings, now: () => number, timeoutMs = 
   };
 }
 
-/** Version of Facebook's Graph API that is spoken. */
+/** Version of Facebook's Graph API in use. */
 export const graphVersion = 'v24.0';
 
 export function facebook(settings: FacebookSettings, timeoutMs = defaultTimeoutMs): SocialProvider {
@@ -166,7 +168,7 @@ export function facebook(settings: FacebookSettings, timeoutMs = defaultTimeoutM
       const response = await oidc.fetchProtectedResource(config, tokens.access_token, me, 'GET');
       if (!response.ok) throw new Error(`${graph}/me answered ${response.status}`);
       const person = facebookPerson.parse(await response.json());
-      // Facebook does not say whether it has checked the address: it never counts as checked.
+      // Facebook doesn't say whether it has verified the address, so the address never counts as verified.
       return {
         subject: person.id,
         email: person.email,

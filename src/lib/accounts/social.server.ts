@@ -1,4 +1,6 @@
-/** Sign-in with Google and Facebook: sends the browser there, recognizes it when it returns, and says how it ended (vendors.md 1.8). */
+/**
+ * Sign-in with Google and Facebook: sends the browser there, recognizes it when it returns, and reports the result (vendors.md 1.8).
+ */
 import { equalInConstantTime, newToken } from '../crypto.server.ts';
 import { tooManyTries } from '../http/answer.ts';
 import { readCookies, setCookie } from '../http/cookies.server.ts';
@@ -15,12 +17,12 @@ type Social = Pick<Accounts, 'providers' | 'beginSocial' | 'finishSocial'>;
 /** Seconds that a reader may take at the provider. */
 const attemptSeconds = 600;
 const cookiePath = '/blaize/oauth';
-/** Names the provider that withheld the address last time. */
+/** Names the provider from which the reader last withheld the address. */
 const withheldCookie = 'blaize_oauth_withheld';
-/** Each attempt has a cookie of its own: two sign-ins in two tabs do not end each other. */
+/** Each attempt has its own cookie: sign-ins in two tabs don't disturb each other. */
 const ticketCookie = (state: string): string => `blaize_oauth_${state.slice(0, 8)}`;
 
-/** What the browser brings back: it is signed, and only the browser that went has it. */
+/** What the browser brings back: signed, and only in the browser that started the sign-in. */
 interface Ticket {
   readonly provider: Provider;
   readonly state: string;
@@ -57,7 +59,7 @@ export function createSocial(deps: Dependencies, available: readonly SocialProvi
       const ticket = openTicket(deps, id, url.searchParams.get('state'), header);
       if (!provider || !ticket) return failure(accountMessages.staleSocial, '/');
       const { state, returnTo } = ticket;
-      // Before anything is written: the audit trail must not be a way to fill the disk.
+      // Counted before anything is written, so that the audit trail can't be used to fill the disk.
       const over = await countAgainst(deps, 'social', { address: caller.address });
       if (over) return failure(tooManyTries(over.retryAfter), returnTo);
       const proof = await proofOf(deps, provider, state, url.searchParams);
@@ -115,7 +117,7 @@ function openTicket(
   return null;
 }
 
-/** @returns the user as the provider describes them, with an empty email when it sent none; or why there is no answer */
+/** @returns the user as the provider describes them, with an empty email if it sent none; or why it failed */
 async function proofOf(
   deps: Dependencies,
   provider: SocialProvider,
@@ -132,7 +134,7 @@ async function proofOf(
   }
 }
 
-/** @returns `null` when a new reader's provider sent no email address */
+/** @returns `null` if the reader is new and the provider sent no email address */
 function endOf(deps: Dependencies, proof: SocialProof, caller: Caller, returnTo: string): Promise<SocialEnd | null> {
   return deps.database.transaction(async (tx) => {
     const signedIn = await signInBySocial(deps, tx, proof, caller);

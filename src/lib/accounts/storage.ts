@@ -1,4 +1,4 @@
-/** What accounts keep in this browser: copies of the profile, a sign-in that waits for its mail, and the session that tabs share. */
+/** Account data in this browser: copies of the profile, a sign-in that waits for its mail, and the session that tabs share. */
 import { readStored, readStoredJson, writeStored } from '../browser-storage.ts';
 import type { VisitorKind } from './products.ts';
 import type { AccessFacts } from './session.ts';
@@ -10,12 +10,12 @@ export const profileCopyKeys = ['firstName', 'lastName', 'phone', 'birthday', 'a
 /** Copies that are no fields: the first name is also the username, the tracking id also the token. */
 const otherCopies = ['email', 'username', 'token', 'trackingId'];
 
-/** Removes the copies when the user leaves: the browser's next user may be another. */
+/** Removes the copies at sign-out: the next user of the browser may be another person. */
 export function forgetProfileCopies(): void {
   for (const key of [...profileCopyKeys, ...otherCopies]) writeStored(key, null);
 }
 
-/** The form that a sign-in was begun in; each resumes only its own. */
+/** The form in which a sign-in was started; each form resumes only its own. */
 export type Surface = 'page' | 'popup' | 'paywall';
 
 /** A sign-in that waits for its mail. */
@@ -63,7 +63,7 @@ export function removePending(): void {
   writeStored(pendingKey, null, 'sessionStorage');
 }
 
-/** How long a session that one tab has read counts for the others, milliseconds. */
+/** How long a session that one tab has read is used by the others, milliseconds. */
 export const sharedFor = 60_000;
 
 interface SharedSession {
@@ -74,7 +74,7 @@ interface SharedSession {
   readonly facts: AccessFacts;
 }
 
-/** What another tab has just read under the same hint, or `null`. */
+/** The session that another tab has just read under the same hint, or `null`. */
 export function takeShared(visitor: VisitorKind): AccessFacts | null {
   const shared = readStoredJson(sessionName) as Partial<SharedSession> | null;
   const age = Date.now() - Number(shared?.at);
@@ -85,7 +85,7 @@ export function putShared(visitor: VisitorKind, facts: AccessFacts): void {
   writeStored(sessionName, JSON.stringify({ at: Date.now(), visitor, facts } satisfies SharedSession));
 }
 
-/** @returns whether there was one, however old: whether a user was signed in when it was last read */
+/** @returns whether there was one, of any age: whether a user was signed in at the last read */
 export function dropShared(): boolean {
   const stored = readStored(sessionName) !== null;
   return writeStored(sessionName, null) && stored;
@@ -93,10 +93,10 @@ export function dropShared(): boolean {
 
 /** When the repair call was last made. */
 const repairedName = 'broadsheet-repaired';
-/** The call isn't repeated in this browser for so long, milliseconds. */
+/** How long the call isn't repeated in this browser, milliseconds. */
 const repairedFor = 12 * 60 * 60 * 1000;
 
-/** Whether the repair call is due; notes that it is made now. Without storage it is due on each page. */
+/** Whether the repair call is due; if so, records that it is made now. Without storage it is due on every page. */
 export function takeRepair(): boolean {
   const age = Date.now() - Number(readStored(repairedName));
   if (age >= 0 && age < repairedFor) return false;
@@ -104,7 +104,7 @@ export function takeRepair(): boolean {
   return true;
 }
 
-/** Another user is signed in, or none. */
+/** Called when another user signs in, or the user signs out. */
 export function forgetRepair(): void {
   writeStored(repairedName, null);
 }

@@ -9,28 +9,28 @@ export interface UsersTable {
   name: string;
   /** Lower case. */
   email: string;
-  /** 1 once a user proved to read the mail that is sent there. */
+  /** 1 once a user has proven that they receive mail at this address. */
   emailVerified: number;
   /** Always null. */
   image: string | null;
   createdAt: string;
   updatedAt: string;
-  /** Public number, a UUID. */
+  /** Public id, a UUID. */
   trackingId: string;
 }
 
 export interface SessionsTable {
   id: string;
   userId: string;
-  /** HMAC of what the cookie carries. */
+  /** HMAC of the cookie's token. */
   token: string;
   expiresAt: string;
   createdAt: string;
   /** When it was last used, to about a day. */
   updatedAt: string;
-  /** Always null or empty: whole addresses are not stored. */
+  /** Always null or empty: network addresses are not stored. */
   ipAddress: string | null;
-  /** For instance `Chrome on Windows`, not the browser's whole name. */
+  /** For instance `Chrome on Windows`, not the full user agent. */
   userAgent: string | null;
 }
 
@@ -44,34 +44,34 @@ export interface IdentitiesTable {
   updatedAt: string;
 }
 
-/** Links, codes and the state keys of social sign-ins: what proves something once. */
+/** Links, codes and the state keys of social sign-ins: proofs that can be used once. */
 export interface ProofsTable {
   /** HMAC of the token; for codes of the address, which has one at a time. */
   id: string;
   kind: 'link' | 'code' | 'social';
   /** HMAC of the address that it is for. */
   subject: string;
-  /** What it was asked for; empty for `social`. */
+  /** What the proof was requested for; empty for `social`. */
   purpose: string;
   /** HMAC of the code; `null` for links. */
   secret: string | null;
   /** Address, redirect and the like, JSON; for codes a random number of the sending. */
   payload: string;
-  /** Wrong guesses at a code; 1 for a link that was tried in vain. */
+  /** Wrong guesses of a code; 1 for a link whose use has failed. */
   tries: number;
   created: number;
   expires: number;
-  /** When it was used; kept until it is pruned, so that a link can say so. */
+  /** When it was used; kept until pruning, so that the link's page can say so. */
   used: number | null;
 }
 
 /** Counters of the limits. */
 export interface LimitsTable {
-  /** Name of the limit and an HMAC of what it counts for. */
+  /** Name of the limit and an HMAC of the subject that is counted. */
   key: string;
-  /** Start of the window that is counted. */
+  /** Start of the current window. */
   since: number;
-  /** End of the window; the row can be deleted then. */
+  /** End of the window; after it the row can be deleted. */
   until: number;
   count: number;
 }
@@ -100,7 +100,7 @@ export interface AuditTable {
   subject: string | null;
   /** HMAC of the network address. */
   place: string | null;
-  /** What happened, in fixed words: a provider, a reason. */
+  /** Details as a fixed text: a provider, a reason. */
   detail: string | null;
 }
 

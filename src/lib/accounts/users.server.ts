@@ -13,7 +13,7 @@ const columns = ['users.id', 'users.email', 'users.emailVerified', 'users.tracki
 type Row = Pick<UsersTable, 'id' | 'email' | 'emailVerified' | 'trackingId'>;
 const userOf = (row: Row | undefined): User | null => (row ? { ...row, emailVerified: row.emailVerified === 1 } : null);
 
-/** These tables hold times as ISO text. */
+/** These tables store times as ISO text. */
 const isoNow = ({ now }: Pick<Dependencies, 'now'>): string => new Date(now()).toISOString();
 
 export async function userByEmail(db: Queries, email: string): Promise<User | null> {
@@ -48,7 +48,7 @@ export async function lockUser(
 
 /**
  * @param email in its normal form
- * @returns `null` when there is such a user already; of two calls at once the second waits here
+ * @returns `null` if there is such a user already; of two simultaneous calls the second waits here
  */
 export async function createUser(
   deps: Dependencies,
@@ -83,7 +83,7 @@ export async function confirmUser(deps: Dependencies, tx: AccountsTransaction, i
     .execute();
 }
 
-/** Connects an account at a provider, unless it is connected to a user already. No token of the provider is kept. */
+/** Connects an account at a provider, unless it is connected to a user already. The provider's token isn't stored. */
 export async function addIdentity(
   deps: Dependencies,
   tx: AccountsTransaction,
@@ -143,7 +143,7 @@ async function auditChange(
   if (!recent) await recordAudit(deps, tx, { event: 'profile changed', userId, detail });
 }
 
-/** Adds attributes that were checked already to a profile; a profile that would become too large stays as it is. */
+/** Adds validated attributes to a profile; if the profile would become too large, it stays unchanged. */
 export async function addToProfile(
   deps: Dependencies,
   tx: AccountsTransaction,
@@ -164,7 +164,7 @@ export async function saveProfile(
   const problem = profileProblem(profile);
   if (problem) return invalid(problem);
   return deps.database.transaction(async (tx) => {
-    // Locked, so that of two merges at once neither undoes the other.
+    // Locked, so that simultaneous merges don't undo each other.
     if (!(await lockUser(deps, tx, userId))) return invalid(accountMessages.accountGone);
     const next = how === 'merge' ? { ...(await readProfile(tx, userId)), ...profile } : profile;
     if (!isSmallEnough(next)) return invalid(profileProblems.tooManyFields);

@@ -1,11 +1,11 @@
 /**
- * The kind of reader that a page is laid out for before anything is asked: a cookie that scripts may read says it, and
- * `data-visitor` on `<html>` carries it to the styles. A hint and no proof: nothing is granted for it.
+ * The kind of reader for whom a page is laid out before the server is asked: it comes from a cookie that scripts can read, and
+ * `data-visitor` on `<html>` passes it to the styles. It is only a hint: no access depends on it.
  */
 
 import { type VisitorKind, visitorKinds } from './products.ts';
 
-/** Under this name tabs share what they know of their reader: storage, lock and channel (session-client.ts). */
+/** Name of the storage entry, lock and channel by which tabs share what they know about their reader (session-client.ts). */
 export const sessionName = 'broadsheet-session';
 
 /** Name of the hint cookie. */
@@ -24,7 +24,7 @@ export function readVisitor(cookies: string): VisitorKind | null {
  */
 export const visitorScript = `{const d=document.documentElement.dataset,m=/${form}/.exec(document.cookie);if(m)d.visitor=m[1];else delete d.visitor}`;
 
-/** Notifies the browser's other tabs of a sign-in or sign-out. */
+/** Notifies other tabs of the browser about a sign-in or sign-out. */
 export interface Tabs {
   notify(): void;
   close(): void;

@@ -1,7 +1,7 @@
 /**
- * A publisher with a Zephr tenant of their own: `/blaize/*` and `/zephr/*` are passed to it as they are, and its answers back, so
- * that pages and islands are the same with and without one (vendors.md section 1). Bodies are passed on unread, and no request is tried
- * twice. Two cookies of this site's own are added to the tenant's: the visitor hint, and the end of the access cookie.
+ * A publisher with a Zephr tenant of their own: requests to `/blaize/*` and `/zephr/*` are proxied to it, so that pages and islands are
+ * the same with and without one (vendors.md section 1). Bodies aren't parsed, and requests are never retried. Two cookies of this
+ * site's own are added to the tenant's: the visitor hint, and the end of the access cookie.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
@@ -17,10 +17,10 @@ import type { Accounts } from './service.ts';
 import { visitorCookie } from './visitor.ts';
 
 export interface Tenant {
-  /** Whether a path is the tenant's. */
+  /** Whether a path belongs to the tenant. */
   owns(pathname: string): boolean;
   /**
-   * Passes a request on and its answer back; 502 or 504 with a sentence when the tenant cannot be reached.
+   * Passes a request on and the response back; 502 or 504 with a message if the tenant can't be reached.
    *
    * @param target path with query; @param client network address of the caller
    */
@@ -28,32 +28,32 @@ export interface Tenant {
   close(): Promise<void>;
 }
 
-/** What the public reference does not say of a tenant, and its own console does; `null`: the site does without. */
+/** Settings that the vendor's public reference doesn't document, but the tenant's console shows; `null`: not available. */
 export interface TenantSettings {
-  /** Key of `validators` under which it takes a code; without it readers sign in by link only. */
+  /** Key of `validators` under which the tenant accepts a code; without it readers sign in only by link. */
   readonly codeKey: string | null;
-  /** Path that checks a code without using it up; without such a path signing in checks it. */
+  /** Path that checks a code without using it up; without it, only signing in checks the code. */
   readonly codeCheckPath: string | null;
-  /** Path that says whether an address has an account; without it a link to sign in is tried first. */
+  /** Path that says whether an address has an account; without it the site first tries a link to sign in. */
   readonly userInfoPath: string | null;
 }
 
 export interface TenantOptions {
   readonly settings: TenantSettings;
-  /** Base address of the tenant, no slash at its end. */
+  /** Base URL of the tenant, without a trailing slash. */
   readonly url: string;
   /** Origin of the site. */
   readonly siteUrl: string;
   /** Name of the access cookie, which ends with the tenant's session. */
   readonly accessCookie: string;
-  /** Names of this site's further cookies that open something, such as an operator's session: the tenant gets none of them. */
+  /** Names of this site's other cookies that grant access, such as an operator's session: they are never sent to the tenant. */
   readonly ownCookies?: readonly string[];
   readonly log: Logger;
   /** Milliseconds for the connection, and then for the answer's head and each piece of its body. */
   readonly timeoutMs?: number;
 }
 
-/** Headers that are about one connection (RFC 9110, section 7.6.1), and those that are set anew. */
+/** Hop-by-hop headers (RFC 9110, section 7.6.1), and headers that the proxy sets itself. */
 const hopByHop = new Set([
   'connection',
   'keep-alive',
@@ -65,7 +65,7 @@ const hopByHop = new Set([
   'transfer-encoding',
   'upgrade',
 ]);
-/** Further names under which proxies send a reader's address: what comes from outside may be made up. */
+/** Other headers in which proxies send a reader's address: values from outside may be forged. */
 const otherAddresses = new Set([
   'x-real-ip',
   'x-client-ip',
@@ -76,7 +76,7 @@ const otherAddresses = new Set([
 /** Longest body that is passed on, bytes. */
 const longest = 1024 * 1024;
 
-/** Addresses that our screens ask and that the public reference does not name. */
+/** Paths that our screens call and that the public reference doesn't document. */
 const ownPaths = { codeCheckPath: '/zephr/media/user/otp-check', userInfoPath: '/zephr/media/user/info' } as const;
 
 export function openTenant(options: TenantOptions): Tenant {
@@ -133,7 +133,7 @@ async function pass(
   }
 }
 
-/** The tenant's address for a request; `null`: it has none. */
+/** The tenant's URL for a request; `null`: there is none. */
 function tenantPath(target: string, settings: TenantSettings): string | null {
   const [path = '', ...query] = target.split('?');
   for (const name of ['codeCheckPath', 'userInfoPath'] as const) {
@@ -153,7 +153,7 @@ function requestHeaders(
   const named = namedBy(incoming.headers.connection);
   for (const [name, value] of Object.entries(incoming.headers)) {
     if (value === undefined || hopByHop.has(name) || named.has(name)) continue;
-    // undici writes the length itself when it knows it, and the address is the tenant's.
+    // undici sets the length itself if it knows it, and the host is the tenant's.
     if (name === 'host' || name === 'expect' || name === 'forwarded' || name.startsWith('x-forwarded-')) continue;
     if (otherAddresses.has(name)) continue;
     headers[name] = value;
@@ -178,7 +178,7 @@ const cookiesWithout = (header: string, names: readonly string[]): string =>
 
 type SiteOptions = Pick<TenantOptions, 'url' | 'siteUrl' | 'accessCookie'>;
 
-/** The answer's headers for the browser: cookies become this site's, addresses of the tenant paths of this site. */
+/** The response's headers for the browser: cookies become this site's, and the tenant's URLs become paths of this site. */
 function answerHeaders(
   given: Record<string, string | string[] | undefined>,
   bought: boolean,
@@ -195,18 +195,18 @@ function answerHeaders(
   const lines = [
     ...cookies,
     ...hintCookies(cookies, options, secure),
-    // After a purchase the reader may read more than the access cookie says: the next page asks for another.
+    // After a purchase the access cookie is out of date, so it is removed, and the next page gets a new one.
     ...(bought ? [endOfAccess(options, secure)] : []),
   ];
   if (lines.length > 0) headers['set-cookie'] = lines;
   const location = [given.location].flat()[0];
   if (location !== undefined) headers.location = siteLocation(location, options.url);
-  // An answer about a reader is for that reader alone.
+  // A response about a reader must not be shared with other readers.
   headers['cache-control'] ??= 'no-store';
   return headers;
 }
 
-/** Without the tenant's domain the cookie belongs to this host alone; without https a Secure one would be dropped. */
+/** Without the tenant's domain the cookie belongs to this host only; without https a Secure cookie would be dropped. */
 function siteCookie(line: string, secure: boolean): string {
   const parts = line.split(';').filter((part, place) => place === 0 || !/^\s*domain\s*=/i.test(part));
   return (secure ? parts : parts.filter((part) => !/^\s*secure\s*$/i.test(part))).join(';');
@@ -231,11 +231,11 @@ function siteLocation(location: string, tenantUrl: string): string {
   return to.origin === base.origin && /^https?:/i.test(location) ? to.pathname + to.search + to.hash : location;
 }
 
-/** Whether a `Set-Cookie` line removes the cookie. A tenant does that by the expiry alone (vendors.md 1.0). */
+/** Whether a `Set-Cookie` line removes the cookie. A tenant does that only by the expiry (vendors.md 1.0). */
 function isOver(line: string): boolean {
   const attribute = (name: string) => new RegExp(`;\\s*${name}\\s*=\\s*([^;]*)`, 'i').exec(line)?.[1] ?? '';
   const seconds = Number.parseInt(attribute('max-age'), 10);
-  // Where there are both, the seconds count (RFC 6265, section 4.1.2.2).
+  // If there are both, Max-Age takes precedence (RFC 6265, section 4.1.2.2).
   const ended = Number.isNaN(seconds) ? Date.parse(attribute('expires')) <= Date.now() : seconds <= 0;
   return ended || /^[^=]*=(?:""|\s*)(?:;|$)/.test(line);
 }
@@ -246,7 +246,7 @@ class TooLong extends Error {}
 const isTooLong = (error: unknown): boolean =>
   error instanceof TooLong || (error instanceof Error && error.cause instanceof TooLong);
 
-/** The body of a request, up to the bound. */
+/** The body of a request, up to the size limit. */
 async function* bounded(incoming: IncomingMessage): AsyncGenerator<Buffer> {
   let length = 0;
   for await (const piece of incoming as AsyncIterable<Buffer>) {
@@ -256,7 +256,7 @@ async function* bounded(incoming: IncomingMessage): AsyncGenerator<Buffer> {
   }
 }
 
-/** Headers that `Connection` names are about the connection, too. */
+/** Headers that `Connection` names are also hop-by-hop. */
 const namedBy = (connection: string | string[] | undefined): Set<string> =>
   new Set(
     String(connection ?? '')
@@ -285,8 +285,8 @@ function say(outgoing: ServerResponse, status: number, message: string): void {
 }
 
 /**
- * Who is reading, where a Zephr tenant keeps the accounts: asked of the tenant, for page guards and paid articles. What a reader
- * may have is what the tenant's feature decisions say, asked for with each new access cookie.
+ * Who is reading, if a Zephr tenant has the accounts: the site asks the tenant, for page guards and paid articles. The reader's
+ * access comes from the tenant's feature decisions, which are requested with each new access cookie.
  */
 
 export interface TenantSessionsOptions {
@@ -301,7 +301,7 @@ export interface TenantSessionsOptions {
     sign(level: Grant['level'], expires: number): string;
     verify(value: string): string | null;
   };
-  /** Milliseconds for the tenant's answer. */
+  /** Timeout for the tenant's response, milliseconds. */
   readonly timeoutMs?: number;
 }
 
@@ -315,11 +315,11 @@ const accessLife = 15 * 60;
 const visitorLife = 30 * 24 * 60 * 60;
 const sessionCookie = 'blaize_session';
 
-/** @returns as `Accounts.session`; it rejects when the tenant does not answer, or not as it should */
+/** @returns as `Accounts.session`; rejects if the tenant doesn't answer or answers incorrectly */
 export function tenantSessions(options: TenantSessionsOptions): Pick<Accounts, 'session'> {
   const { url, secure, access, timeoutMs = 5000 } = options;
 
-  /** What the tenant says that this reader has; an account and no more when it does not say. */
+  /** The access that the tenant reports for this reader; only a free account if it doesn't report any. */
   async function grantFor(cookie: string): Promise<Grant> {
     try {
       const answer = await request(`${url}/zephr/feature-decisions`, {
@@ -369,7 +369,7 @@ export function tenantSessions(options: TenantSessionsOptions): Pick<Accounts, '
         const value = access.sign(grant.level, Math.floor(Date.now() / 1000) + accessLife);
         cookies.push(setCookie(access.name, value, { maxAge: accessLife, httpOnly: true, secure }));
       }
-      // The tenant says neither which session it is nor since when.
+      // The tenant tells neither the session's id nor its start, so the user's id and 0 are used.
       const session = { id: trackingId, userId: trackingId, trackingId, email: identifiers.email_address };
       return { session: { ...session, emailVerified: true, createdAt: 0 }, cookies };
     },
