@@ -1,6 +1,6 @@
 /**
- * The page on which readers cancel, without JavaScript: why (optional), what happens and one offer, done. What it shows follows from the
- * stored subscription, not from the address, so that a way back, a second press or another tab show the same.
+ * The page on which readers cancel, without JavaScript: reason (optional), consequences with one offer, result. What it shows depends on
+ * the stored subscription and not on the address, so that going back, a second click or another tab show the same.
  */
 import type { AstroGlobal } from 'astro';
 import type { Session } from '../accounts/service.ts';
@@ -53,7 +53,7 @@ export const postCancelStep = (
         const values = readFields(cancelFields, (name) => form.get(name));
         const feedback = { reason: cancelReason(values.reason), words: values.words || null };
         const begun = await billing.beginCancellation(reader, feedback);
-        // A reason that can't be stored doesn't keep the reader from canceling.
+        // A reason that can't be stored doesn't prevent the reader from canceling.
         return { to: begun.ok || begun.status !== 404 ? `${cancelPath}?step=confirm` : cancelPath };
       }
       case cancelSteps.stay:
@@ -78,7 +78,7 @@ async function cancelled(billing: Billing, reader: Session, id: string | undefin
 
 function outcome(result: Billed<unknown>, to: string): Next | Refusal {
   if (result.ok) return { to };
-  // There is no such subscription any more: the page shows what there is.
+  // The subscription no longer exists: the page shows the current state.
   if (result.status === 404) return { to: cancelPath };
   return { problem: result.status >= 500 ? messages.wrong : result.error.message, status: result.status };
 }

@@ -64,7 +64,7 @@ export const switchPlan = ({ planId, ...rest }: SwitchAsk): Promise<Reply<Switch
 /** The reader's subscription; 401 without a session. */
 export const subscription = (): Promise<Reply<SubscriptionAnswer>> => ask('/api/v1/me/subscription');
 
-/** Takes back a cancellation or a planned change. */
+/** Reverts a cancellation or a planned change. */
 export const resume = (): Promise<Reply<SubscriptionAnswer>> =>
   ask('/api/v1/me/subscription/resume', { body: {}, timeoutMs });
 
@@ -75,11 +75,11 @@ export const cancel = (reason: string, subscriptionId: string | undefined): Prom
 /** The retention widget's signature for the reader's customer. */
 export const churnHash = (email: string): Promise<Reply<ChurnAnswer>> => ask('/api/churnkey', { body: { email } });
 
-/** Invoices, newest first. @param after id of the last one of the page before */
+/** Invoices, newest first. @param after id of the last invoice of the previous page */
 export const bills = (after: string | null): Promise<Reply<BillsAnswer>> =>
   ask(`/api/v1/me/invoices${after === null ? '' : `?${new URLSearchParams({ after })}`}`);
 
-/** Stores where a subscription came from (spec section 3), also when the reader leaves the page. */
+/** Stores the origin of a subscription (spec section 3), even if the reader leaves the page. */
 export const saveMetadata = (
   subscriptionId: string,
   metadata: Readonly<Record<string, string>>,
@@ -95,7 +95,7 @@ export const saveShipping = (address: Shipping): Promise<Reply<ShippingAnswer>> 
 export const setupIntent = (): Promise<Reply<SetupIntentAnswer>> =>
   ask('/zephr/payment/stripe/setupIntentSecret', { body: {}, timeoutMs });
 
-/** Makes a card the one that is charged, and pays open invoices with it; the bank may have to confirm. */
+/** Makes a card the subscription's payment method, and pays open invoices with it; the bank may have to confirm. */
 export const chargePaymentMethod = (paymentMethod: string): Promise<Reply<SavedCardAnswer>> =>
   ask('/api/v1/me/payment-method', { body: { payment_method: paymentMethod }, timeoutMs });
 

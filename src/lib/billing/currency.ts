@@ -33,17 +33,17 @@ function promotionIn(promotion: Promotion, own: string, currency: string): Promo
   return { ...promotion, amount, currencies: { ...promotion.currencies, [own]: promotion.amount } };
 }
 
-/** Sums that a price's text may name. */
+/** Amounts that a price's text may name. */
 const sumsOf = ({ unit_amount: full, promotion }: Price): readonly number[] =>
   promotion ? [full, promotion.amount, promotion.amount / promotion.days] : [full];
 
 /** "$120", "US$0.60", "CHF 120". */
 const sumPattern = /(?:[A-Z]{0,3}\p{Sc}|[A-Z]{3}\s)\d[\d,]*(?:\.\d+)?/gu;
 
-/** `Intl` sets a space in an amount that doesn't break, where people type another. */
+/** `Intl` puts a no-break space into amounts, where people type an ordinary one. */
 const plainSpaces = (text: string): string => text.replace(/\s/gu, ' ');
 
-/** The publisher's text on a promotion in another currency; `null` if it names a sum that isn't the price's. */
+/** The publisher's text on a promotion in another currency; `null` if it names an amount that isn't the price's. */
 function termsIn(own: Price, other: Price): string | null {
   const sums = sumsOf(other);
   const known = new Map(

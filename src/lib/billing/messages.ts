@@ -1,4 +1,4 @@
-/** What billing says to readers. `failed` is given by the specification word for word, like the common messages. */
+/** Messages of billing. `failed` is given by the specification word for word, like the common messages. */
 import { common } from '../http/messages.ts';
 
 export const messages = {
@@ -44,7 +44,7 @@ export const couponMessages = {
   firstTime: 'This coupon is for new subscribers.',
 } as const;
 
-/** The retention widget (/cancel). */
+/** Messages of the retention widget (/cancel). */
 export const retention = {
   notUsed: 'This site doesn’t use the retention widget. Cancel at /cancel.',
   unchanged: 'Your subscription hasn’t changed.',

@@ -18,14 +18,14 @@ type Unaddressed<T> = T extends unknown ? Omit<T, 'to'> : never;
 
 export interface Notice {
   readonly key: string;
-  /** Without the reader's address: mail goes to the one that is current when it is sent. */
+  /** Without the reader's address: mail goes to the address that is current when it is sent. */
   readonly message: Unaddressed<BillingMessage>;
 }
 
 const day = 24 * 60 * 60 * 1000;
 /** Older events aren't mailed: after a Stripe account with many subscriptions is connected, no reader gets mail about last year. */
 const newsMs = 3 * day;
-/** Stripe retries a bill for two months at most. */
+/** Stripe retries a bill for at most two months. */
 const retriedMs = 62 * day;
 
 /** @param now epoch milliseconds @param announced whether Stripe has announced the next bill */
@@ -78,7 +78,7 @@ function nextBillOf(state: StripeState): Extract<BillingMessage, { kind: 'receip
   return { at: state.periodEnd, amount: state.nextAmount, tax: state.nextTax ?? null };
 }
 
-/** A failed renewal, and once more when Stripe gives it up; a failed first payment is shown on the page. */
+/** Mail about a failed renewal, and once more when Stripe stops retrying; a failed first payment is shown on the page. */
 function failed(state: StripeState, now: number, until: number | null): Notice[] {
   if (!isOverdue(state)) return [];
   const isGivenUp = state.status === 'unpaid';
@@ -87,7 +87,7 @@ function failed(state: StripeState, now: number, until: number | null): Notice[]
   const { id, due: amount, tax = null, currency, nextAttempt } = invoice;
   return [
     {
-      // A later bill of the same unpaid subscription is no news.
+      // A later bill of the same unpaid subscription is no reason for another mail.
       key: isGivenUp ? `unpaid:${state.id}:${paidUntil(state)}` : `failed:${id}`,
       message: {
         kind: 'payment-failed',
@@ -103,7 +103,7 @@ function failed(state: StripeState, now: number, until: number | null): Notice[]
   ];
 }
 
-/** Key of the mail about a cancellation: of the paid time, which a refund that follows doesn't change. */
+/** Key of the mail about a cancellation: it contains the end of the paid time, which a later refund doesn't change. */
 export const cancelledKey = (state: StripeState): string =>
   `cancelled:${state.id}:${paidUntil(state) ?? state.periodEnd}`;
 
@@ -112,7 +112,7 @@ function cancelled(state: StripeState, now: number, until: number | null): Notic
   const ended = state.status === 'canceled';
   if (!ended && !(isRunning(state) && isEnding(state))) return [];
   if (ended && (state.endedAt ?? 0) < now - newsMs) return [];
-  // Nothing was paid, or everything went back.
+  // Nothing was paid, or everything was refunded.
   if (until === null && !state.invoices.some(({ paid }) => paid > 0)) return [];
   const message = {
     kind: 'cancelled',

@@ -5,7 +5,7 @@ import type { BillingDependencies } from './engine/dependencies.ts';
 import { cancellationsOf, forgetCancellations } from './engine/retention.server.ts';
 import { entitlementOf, type StripeState, subscriptionOf } from './subscription-model.ts';
 
-/** @param erase deletes what the site stores about a customer, and has Stripe delete it */
+/** @param erase deletes what the site stores about a customer, and adds a job that deletes the customer at Stripe */
 export const billingData = (
   dependencies: BillingDependencies,
   erase: (userId: string) => Promise<void>,
@@ -83,7 +83,10 @@ async function exportReader(
   };
 }
 
-/** Deletes the shipping address that was saved before the email address was proven, unless a paid print edition goes there. */
+/**
+ * Deletes the shipping address that was saved before the email address was proven, unless a paid print edition is delivered
+ * there.
+ */
 async function disownReader(
   { customers, rules, now }: BillingDependencies,
   tx: AccountsTransaction,

@@ -1,4 +1,7 @@
-/** Bodies of billing's calls, and what their routes share: the service, its results as answers, and new access after a payment. */
+/**
+ * Request bodies of billing's calls, and code that its routes share: the service, its results as responses, and new access after a
+ * payment.
+ */
 import { createHmac } from 'node:crypto';
 import type { APIContext, APIRoute } from 'astro';
 import { z } from 'zod';
@@ -82,7 +85,7 @@ export const shippingBody = z.looseObject({
 
 export const paymentMethodBody = z.looseObject({ payment_method: id });
 
-/** The posted address is ignored: the session says whose hash it is. */
+/** The posted address is ignored: the hash is always for the session's user. */
 export const churnBody = z.looseObject({ email: z.string().max(320).optional() });
 
 const whenOff = (): Answer => refuse(503, messages.off, { retryAfter: 600 });

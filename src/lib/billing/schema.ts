@@ -5,7 +5,7 @@
 import { publication } from '../../publication.ts';
 import type { Fields } from '../http/form-fields.ts';
 
-/** Longest values, in characters. `line`: a name, a city, or a line of an address. */
+/** Maximum lengths in characters. `line`: a name, a city, or a line of an address. */
 export const limits = {
   id: 255,
   coupon: 100,
@@ -18,7 +18,7 @@ export const limits = {
   reason: 500,
 } as const;
 
-/** As much of an address as tax depends on. */
+/** The part of an address that tax depends on. */
 export interface TaxAddress {
   /** ISO 3166-1 alpha-2, upper case. */
   country: string;
@@ -36,7 +36,7 @@ export const taxFields = {
   postal_code: { label: 'Postal code', autoComplete: 'billing postal-code', longest: limits.postalCode },
 } satisfies Fields<'country' | 'postal_code'>;
 
-/** Tax within a sum: on top of the price, or included in it. */
+/** Tax within an amount: added to the price, or included in it. */
 export interface Tax {
   /** Minor units. */
   readonly amount: number;
@@ -52,11 +52,11 @@ export interface SubscribeBody {
   /** `zephrPlanId` of the price. */
   plan_id: string;
   discount_code?: string | undefined;
-  /** UUID of one decision to buy, made in the browser; the same one again is the same purchase. */
+  /** UUID of one decision to buy, created in the browser; sending it again means the same purchase. */
   attempt?: string | undefined;
   /** The sum on the button, minor units. If Stripe would charge another sum, nothing is charged and the answer is 409. */
   expected?: number | undefined;
-  /** Lower case, `usd`. A currency that the plan is not sold in means the price's own. */
+  /** Lower case, `usd`. If the plan isn't sold in this currency, the price's own is used. */
   currency?: string | undefined;
   address?: TaxAddress | undefined;
 }
@@ -95,7 +95,7 @@ export interface CheckoutError {
   /** Stripe's `code` and `decline_code`, such as `card_declined` and `insufficient_funds`. */
   readonly code?: string;
   readonly declineCode?: string;
-  /** With 409 after the sum has changed: what Stripe would charge, minor units. */
+  /** With 409 after the amount has changed: what Stripe would charge, minor units. */
   readonly due?: number;
   readonly retryAfter?: number;
 }
@@ -114,17 +114,17 @@ export interface PlansAnswer {
   readonly tax: boolean;
 }
 
-/** GET /api/v1/checkout/currency: what the reader pays in. */
+/** GET /api/v1/checkout/currency: the currency in which the reader pays. */
 export interface CurrencyAnswer {
   /** Lower case. */
   readonly currency: string;
 }
 
-/** A Trial Offer of Stripe's: a reduced sum for the first days, sold once to each reader; then the full price. */
+/** One of Stripe's Trial Offers: a reduced amount for the first days, sold once to each reader; then the full price. */
 export interface Promotion {
   /** `to_…`. */
   readonly offer: string;
-  /** `price_…` that is billed from then on. */
+  /** `price_…` that is billed afterward. */
   readonly next: string;
   readonly days: number;
   /** Minor units for all of these days. */
@@ -210,13 +210,13 @@ export interface SubscriptionAnswer {
   readonly subscription: Subscription | null;
 }
 
-/** Spec section 3, "Subscription", with what the pages show besides. */
+/** Spec section 3, "Subscription", with further fields that the pages show. */
 export interface Subscription {
   readonly id: string;
   readonly currency: string;
   /** Minor units at a renewal without discounts. */
   readonly preDiscountPrice: number;
-  /** ISO 8601; `null` when nothing is billed any more. */
+  /** ISO 8601; `null` if no further bill follows. */
   readonly nextBillingDate: string | null;
   /** Minor units of the next bill. */
   readonly price: number;
@@ -231,13 +231,13 @@ export interface Subscription {
   readonly print: boolean;
   readonly status: 'trialing' | 'active' | 'past_due' | 'unpaid' | 'canceled' | 'incomplete' | 'paused';
   readonly cancelAtPeriodEnd: boolean;
-  /** ISO 8601: until when the reader has access. */
+  /** ISO 8601: the end of the reader's access. */
   readonly paidUntil: string;
-  /** Set while the bill of a renewal is made and not charged yet: a cancellation ends the subscription at once. */
+  /** Set while the bill of a renewal exists but isn't charged yet: a cancellation then ends the subscription at once. */
   readonly renewalDue?: boolean;
   /** Set while billing is paused. `resumesAt`: ISO 8601, `null` if not known yet. */
   readonly paused?: { readonly resumesAt: string | null };
-  /** Set if a change is planned: the plan from the next bill on. */
+  /** Set if a change is planned: the plan that starts with the next bill. */
   readonly next?: Pick<Subscription, 'planId' | 'planName' | 'productId' | 'print'>;
 }
 
@@ -263,7 +263,7 @@ export interface BillsAnswer {
 }
 export interface Bill {
   readonly id: string;
-  /** The invoice number; `null` before it has one. */
+  /** The invoice number; `null` until it is assigned. */
   readonly number: string | null;
   /** ISO 8601. */
   readonly date: string;
@@ -306,7 +306,7 @@ export interface ShippingAnswer {
   readonly shipping: Shipping | null;
 }
 
-/** POST /api/v1/me/payment-method. The card is saved in any case; 402: an open invoice could not be paid with it. */
+/** POST /api/v1/me/payment-method. The card is always saved; 402: an open invoice could not be paid with it. */
 export interface SavedCardAnswer {
   /** `requires_action`: the bank has to confirm an open invoice; then the same card is sent once more. */
   readonly paymentIntentStatus: 'succeeded' | 'requires_action';
@@ -341,7 +341,7 @@ export const currencyLife = 7 * 24 * 60 * 60;
 /** The value of the currency cookie. */
 export interface CurrencyHint {
   readonly currency: string;
-  /** Whether it is the currency of the reader's subscription, which stays the same in another country. */
+  /** Whether it is the currency of the reader's subscription, which doesn't change with the country. */
   readonly own: boolean;
 }
 export const currencyHint = ({ currency, own }: CurrencyHint): string => (own ? `${currency}.own` : currency);
@@ -383,12 +383,12 @@ export interface CancelFeedback {
   readonly words: string | null;
 }
 
-/** A discount for a reader who is about to cancel. Amounts are minor units, times epoch milliseconds. */
+/** A discount for a reader who is about to cancel. Amounts are in minor units, times in epoch milliseconds. */
 export interface RetentionOffer {
   /** Stripe's id of the coupon. */
   readonly coupon: string;
   readonly currency: string;
-  /** Each bill without and with the discount. */
+  /** Amount of each bill without and with the discount. */
   readonly from: number;
   readonly to: number;
   /** Tax within `to`; absent from old rows. */

@@ -38,10 +38,10 @@ export type Billed<T> =
 export interface Entitlement {
   /** `sun-reader`, `sun-member` or `sun-founder`. */
   readonly product: string;
-  /** Epoch milliseconds: the end of the paid time, with the days of grace after a failed renewal. */
+  /** Epoch milliseconds: the end of the paid time, including the days of grace after a failed renewal. */
   readonly until: number;
   readonly print: boolean;
-  /** Whether it is a promotion's reduced time. */
+  /** Whether the reader is in the reduced period of a promotion. */
   readonly trialing: boolean;
 }
 
@@ -86,27 +86,27 @@ export interface Billing {
    */
   cancel(session: Session, reason?: string | null, id?: string): Promise<Billed<Subscription>>;
   /**
-   * Takes a cancellation back while the paid time lasts, with the change that was planned before it; without a cancellation it takes a
-   * planned change back.
+   * Reverts a cancellation during the paid time, and restores the change that was planned before it; without a cancellation it cancels
+   * a planned change.
    */
   resume(session: Session): Promise<Billed<Subscription>>;
 
   /** The first step of a cancellation: stores the reason and decides on the one offer (spec section 2, "retention"). */
   beginCancellation(session: Session, feedback: CancelFeedback): Promise<Billed<null>>;
-  /** The offer that was made in the current cancellation; `null`: none. */
+  /** The offer of the current cancellation; `null`: none. */
   retentionOffer(session: Session): Promise<RetentionOffer | null>;
-  /** Accepts the offer; twice is the same as once. */
+  /** Accepts the offer; accepting twice has no further effect. */
   stay(session: Session): Promise<Billed<Subscription>>;
   /** Cancellations by reason and outcome, for operators, without names. @param since epoch milliseconds */
   cancellationCounts(since: number): Promise<readonly CancellationCount[]>;
 
-  /** A page of the reader's invoices from Stripe, newest first. @param after id of the last one of the page before */
+  /** A page of the reader's invoices from Stripe, newest first. @param after id of the last invoice of the previous page */
   bills(session: Session, after?: string | null): Promise<Billed<BillsAnswer>>;
   /** The URL of one of the reader's invoices at Stripe: the PDF, or the page to pay it. The URL expires. */
   billAddress(session: Session, id: string, as: 'pdf' | 'page'): Promise<Billed<string>>;
   /** The card that is charged; `null`: there is none. */
   card(session: Session): Promise<Billed<SavedCard | null>>;
-  /** The reader's id at Stripe, `cus_…`; `null`: has never bought. */
+  /** The reader's id at Stripe, `cus_…`; `null`: the reader has never bought anything. */
   customerOf(session: Session): Promise<string | null>;
 
   /** The reader's subscription, see `mainSubscription`; `null`: there never was one. */
@@ -120,17 +120,22 @@ export interface Billing {
   ): Promise<Billed<null>>;
   shipping(session: Session): Promise<Shipping | null>;
   saveShipping(session: Session, shipping: Shipping): Promise<Billed<Shipping>>;
-  /** A client secret to set up a card in the browser; the same until it is used. @param address as with {@link quote} */
+  /** A client secret to set up a card in the browser; the same one until it is used. @param address as with {@link quote} */
   setupIntent(session: Session, address?: string | null): Promise<Billed<{ readonly clientSecret: string }>>;
-  /** Makes this card the one that is charged, and pays open invoices with it. @param address as with {@link quote} */
+  /** Makes this card the subscription's payment method, and pays open invoices with it. @param address as with {@link quote} */
   usePaymentMethod(session: Session, paymentMethod: string, address?: string | null): Promise<Billed<SavedCardAnswer>>;
 
   /** Fetches this reader's subscriptions from Stripe now. */
   repair(session: Session): Promise<void>;
-  /** Whether a payment of this reader is under way: a reader whose account is deleted meanwhile could be charged for nothing. */
+  /**
+   * Whether a payment of this reader is in progress: if the account were deleted now, the reader could be charged for nothing.
+   */
   isPaying(userId: string): Promise<boolean>;
 
-  /** Receives a webhook: checks its signature, stores it and answers before it is handled. @param raw the body's bytes, unparsed */
+  /**
+   * Receives a webhook: checks its signature, stores it, and responds before the event is handled. @param raw the body's bytes,
+   * unparsed
+   */
   webhook(
     raw: Buffer,
     signature: string | null,

@@ -1,6 +1,7 @@
 /**
- * A subscription and what follows from it: its status, whether it is paid, and what it gives access to. Pure functions. Stripe's status
- * alone never gives access: Stripe calls a subscription whose first bill is 0 active before a card is confirmed ({@link isSettled}).
+ * The state of a subscription, and what is derived from it: its status, whether it is paid, and the access that it gives. Pure
+ * functions. Stripe's status alone never gives access: Stripe calls a subscription whose first bill is 0 active before a card is
+ * confirmed ({@link isSettled}).
  */
 import { publication } from '../../publication.ts';
 import { tierRank } from '../accounts/products.ts';
@@ -12,7 +13,7 @@ export interface BillingRules {
   readonly graceDays: number;
   /** Days before a renewal when its notice is mailed. */
   readonly renewalNoticeDays: number;
-  /** The offer to readers who cancel: a coupon of Stripe's, at most once in so many days; `null`: none. */
+  /** The offer to readers who cancel: a Stripe coupon, at most once in this many days; `null`: none. */
   readonly stay?: { readonly coupon: string; readonly everyDays: number } | null;
 }
 
@@ -41,7 +42,7 @@ export const isOver = among('canceled', 'incomplete_expired');
 /** Whether the first bill was never paid. */
 export const isUnpaid = among('incomplete', 'incomplete_expired');
 
-/** A price as it is stored with what was bought; the catalog may not have it any more. */
+/** A price as stored with a purchase; the catalog may no longer have it. */
 export interface KnownPrice {
   readonly id: string;
   /** `zephrPlanId`. */
@@ -67,7 +68,10 @@ export interface PaidTime {
   readonly product: string;
   readonly print: boolean;
   readonly until: number;
-  /** Whether nothing was charged for it, even if a small sum is added to the next bill: it ends with its subscription. */
+  /**
+   * Whether nothing was charged for the period, even if a small amount is added to the next bill: a free period ends with its
+   * subscription.
+   */
   readonly free: boolean;
 }
 
@@ -82,14 +86,14 @@ export interface InvoiceState {
   /** Tax within it; absent: none was calculated. */
   readonly tax?: Tax | null;
   readonly currency: string;
-  /** Whether all that was paid was refunded, or lost in a dispute. */
+  /** Whether everything paid was refunded or lost in a dispute. */
   readonly refunded: boolean;
   readonly created: number;
   readonly paidAt: number | null;
   /** Whether its payment was tried. */
   readonly attempted: boolean;
   readonly nextAttempt: number | null;
-  /** Whether it was made while billing was paused, and is never collected. Absent: no. */
+  /** Whether it was created while billing was paused, and is never collected. Absent: no. */
   readonly held?: boolean;
 }
 
@@ -98,9 +102,9 @@ export interface DisputeState {
   /** `dp_…`. */
   readonly id: string;
   readonly invoice: string;
-  /** The money of an open dispute is withdrawn and may come back; after a lost one it doesn't. */
+  /** While a dispute is open, the money is withheld and may come back; after a lost dispute it doesn't. */
   readonly outcome: 'open' | 'won' | 'lost';
-  /** Until when the publisher can respond. */
+  /** Deadline for the publisher's response. */
   readonly due: number | null;
 }
 
@@ -150,13 +154,13 @@ export interface StripeState {
   readonly byInvoice?: boolean;
   /** `false`: nothing was charged, and Stripe has no card for the next bills. Absent from old rows. */
   readonly card?: boolean;
-  /** Newest first; those that matter now. */
+  /** The invoices that still matter, newest first. */
   readonly invoices: readonly InvoiceState[];
-  /** Of all invoices that were fetched. */
+  /** Disputes of all invoices that were fetched. */
   readonly disputes?: readonly DisputeState[];
   /** Our id of the purchase, from its metadata. */
   readonly purchase: string | null;
-  /** The promotion that it began with. */
+  /** The promotion with which it started. */
   readonly promotion: string | null;
   /** The plan that was planned before the cancellation, from its metadata: resuming plans it again. */
   readonly planned?: string | null;
@@ -169,8 +173,8 @@ export const rankOf = ({ product, print }: { readonly product: string; readonly 
   tierRank(product) * 2 + (print ? 1 : 0);
 
 /**
- * Whether it still waits for its card: nothing was charged, and no card is set up. Stripe calls it active or trialing in spite of that.
- * Replacing a card later doesn't end access that was paid for.
+ * Whether it still waits for its card: nothing was charged, and no card is set up. Stripe still calls it active or trialing. Replacing
+ * a card later doesn't end access that was paid for.
  */
 export const awaitsCard = ({
   pendingSetup,
@@ -236,7 +240,7 @@ export function entitlementOf(
   const ends = state.paid.map((time) => ({ ...time, until: endOf(state, time) }));
   const trialing = isInTrial(state, now);
   const grant = ({ product, print, until }: PaidTime): Entitlement => ({ product, print, until, trialing });
-  // Of two paid periods at once, as after an upgrade, the one that gives more access.
+  // Of overlapping paid periods, as after an upgrade, the one that gives more access.
   const [best] = ends.filter(({ until }) => now < until).toSorted((a, b) => rankOf(b) - rankOf(a) || b.until - a.until);
   if (best) return grant(best);
   const [last] = ends.toSorted((a, b) => b.until - a.until || rankOf(b) - rankOf(a));
@@ -325,7 +329,7 @@ export function digestOf(state: StripeState): string {
     state.cancelAtPeriodEnd,
     seconds(state.cancelAt),
     state.invoices[0]?.id ?? null,
-    // Old rows without discounts differ from Stripe's list, and are fetched again.
+    // Old rows lack discounts, so they differ from Stripe's list and are fetched again.
     state.discounts ?? null,
     ...(state.pause ? [state.pause.behavior, seconds(state.pause.resumesAt)] : []),
   ]);
@@ -359,8 +363,8 @@ export function isLost({ invoices, disputes = [] }: Pick<StripeState, 'invoices'
 }
 
 /**
- * The kind of a plan change (spec section 4, "schedules for plan switches"): more access, or a longer interval, begins and is paid now;
- * less begins with the next bill. A plan that costs more now than when it was bought is the same plan.
+ * The kind of a plan change (spec section 4, "schedules for plan switches"): more access, or a longer interval, starts and is paid now;
+ * less access starts with the next bill. A plan whose price has risen since it was bought is still the same plan.
  */
 export function switchKind(from: KnownPrice, to: KnownPrice): 'upgrade' | 'downgrade' | 'same' {
   const rank = rankOf(to) - rankOf(from);
@@ -374,7 +378,10 @@ export function switchKind(from: KnownPrice, to: KnownPrice): 'upgrade' | 'downg
   return from.plan === to.plan ? 'same' : 'upgrade';
 }
 
-/** {@link switchKind} for a subscription: Stripe can't plan a change for the end of a Trial Offer, so there every change begins now. */
+/**
+ * {@link switchKind} for a subscription: Stripe can't schedule a change for the end of a Trial Offer, so during an offer every change
+ * takes effect now.
+ */
 export function switchOf({ price, offer }: Pick<StripeState, 'price' | 'offer'>, to: KnownPrice) {
   const kind = switchKind(price, to);
   return kind === 'downgrade' && (offer ?? null) !== null ? 'upgrade' : kind;

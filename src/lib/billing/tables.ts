@@ -15,7 +15,7 @@ export interface CustomersTable {
 }
 
 export type PurchaseState =
-  /** Being bought: at most one for each reader. */
+  /** In progress: at most one for each reader. */
   | 'open'
   /** Paid, or nothing was due. */
   | 'done'
@@ -40,7 +40,7 @@ export interface PurchasesTable {
   /** `pm_…` of the last try. */
   payment_method: string | null;
   subscription: string | null;
-  /** `zephrPlanId` of a switch's earlier plan. */
+  /** `zephrPlanId` of the plan before a switch. */
   before: string | null;
   created: number;
   updated: number;
@@ -60,7 +60,7 @@ export interface SubscriptionsTable {
   digest: string | null;
   /** When it renews; `null`: it doesn't, or that isn't announced. */
   renews: number | null;
-  /** Number of the last request, and of the last answer that was stored. */
+  /** Number of the last request, and of the last stored answer. */
   asked: number;
   answered: number;
   updated: number;
@@ -73,7 +73,7 @@ export interface StripeEventsTable {
   received: number;
 }
 
-/** What was mailed, so that each message is sent once. */
+/** Messages that were mailed, so that each is sent only once. */
 export interface BillingNoticesTable {
   /** For instance `receipt:in_…`. */
   key: string;

@@ -20,7 +20,7 @@ export function membershipLabel(held: readonly Held[]): string {
   return digital ? `${highest.name} (Digital Only)` : highest.name;
 }
 
-/** Everyone below the highest tier is offered an upgrade. */
+/** Readers below the highest tier are offered an upgrade. */
 export const mayUpgrade = (held: readonly Held[]): boolean =>
   !held.some(({ product }) => tierRank(product) >= tierRank(productSlugs[highestProduct]));
 
@@ -32,13 +32,13 @@ const nameOf = ({ productId, planName, print }: Pick<Subscription, 'productId' |
 /** The state of a subscription, for the panel about it. */
 export interface SubscriptionState {
   readonly kind: 'active' | 'changing' | 'ending' | 'overdue' | 'paused' | 'ended';
-  /** What the reader should know; `null` if nothing is out of the ordinary. */
+  /** What the reader should know; `null` if everything is normal. */
   readonly words: string | null;
   /** Labels and values. */
   readonly facts: readonly (readonly [string, string])[];
 }
 
-/** Whether what was paid is still open, the days of grace included. @param now epoch milliseconds */
+/** Whether the paid time, including days of grace, is still running. @param now epoch milliseconds */
 export const hasAccess = ({ paidUntil }: Pick<Subscription, 'paidUntil'>, now: number): boolean =>
   Date.parse(paidUntil) > now;
 
@@ -97,7 +97,7 @@ export function subscriptionState(
 export interface Bought {
   /** "Sun Member with the print edition". */
   readonly name: string;
-  /** When it is billed next, or ends; `null` where neither is known. */
+  /** When it is next billed, or ends; `null` if neither is known. */
   readonly next: string | null;
   readonly print: boolean;
 }

@@ -1,7 +1,4 @@
-/**
- * What the paywall, the subscription panels of the account and their forms say to readers. Texts of spec sections 2 and 8 stand word
- * for word.
- */
+/** Messages of the paywall, the account's subscription panels and their forms. Texts of spec sections 2 and 8 are word for word. */
 
 import { publication } from '../../publication.ts';
 import { common } from '../http/messages.ts';

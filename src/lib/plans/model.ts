@@ -79,7 +79,7 @@ export const printTier: TierId | null =
 /** Whether a tier includes the print edition without a price of its own: those above the one that is sold with it. */
 export const bringsPrint = (of: TierId): boolean => printTier !== null && tierRank(of) > tierRank(printTier);
 
-/** The tier with a name on the wire; `undefined` for unknown names. */
+/** The tier with this name in the protocol; `undefined` for unknown names. */
 export const findTier = (slug: string): Tier | undefined => tiers.find(({ id }) => id === slug);
 
 /** Benefits side by side; `from` is the lowest tier with it, `null`: every reader has it. Those of tiers that aren't sold are left out. */
@@ -126,7 +126,7 @@ export interface TextInCurrency {
   readonly currencies: readonly string[];
 }
 
-/** A text of an offer in each currency, the standard one first; those that read the same once. */
+/** A text of an offer in each currency, the standard one first; equal texts are merged. */
 export function textsIn(offer: Offer, textOf: (offer: Offer) => string): readonly TextInCurrency[] {
   const [standard = ''] = currencies;
   const texts = new Map<string, string[]>([[textOf(offer), [standard]]]);
@@ -187,7 +187,8 @@ export const planBy = (offer: Offer, of: TierId, interval: 'month' | 'year', pri
 export const money = formatSum;
 
 /**
- * A function that prints a sum of a plan, for `InCurrency.astro`: the plan's amount unless `sum` says another; empty without the plan.
+ * A function that formats an amount of a plan, for `InCurrency.astro`: the plan's amount, or the one that `sum` returns; empty without
+ * the plan.
  *
  * @param find finds the plan in the offer of a currency
  */
@@ -223,7 +224,9 @@ export const priceInWords = (rate: Rate): string =>
 export const planName = (plan: Pick<Plan, 'tier' | 'print'>): string =>
   `${tier(plan.tier).name}${plan.print ? ' with the print edition' : ''}`;
 
-/** "Sun Reader, Yearly": Stripe's name of a price is that of its interval, unless it names the tier itself. */
+/**
+ * "Sun Reader, Yearly": at Stripe a price is usually named by its interval, so the tier is added unless the name contains it.
+ */
 export function priceName(product: string, name: string): string {
   const tier = findTier(product)?.name;
   return tier && !name.includes(tier) ? `${tier}, ${name}` : name;
@@ -255,21 +258,22 @@ export function printSurcharge(offer: Offer, of: TierId): number | null {
 }
 
 /**
- * What the way into a plan says to each kind of reader (spec section 6): who has less is asked to join or to upgrade, who has as
- * much or more may change, and founders have everything. Every page carries all of it; `data-visitor` shows what fits.
+ * The link to a plan for each kind of reader (spec section 6): readers with less are asked to join or upgrade, readers with as
+ * much or more may change, and founders have everything. Every page contains all of them; `data-visitor` selects the one that is
+ * shown.
  */
 export interface PlanLink {
   readonly words: 'Join Today' | 'Upgrade' | 'Change';
   /** Value of `data-for`. */
   readonly seenBy: string;
-  /** Hidden until the browser knows how this reader pays: it may be the plan they have. */
+  /** Hidden until the browser knows how this reader pays, because it may be the plan that the reader has. */
   readonly waits: boolean;
 }
 
 /** The tier of each kind of reader. */
 const own: Readonly<Partial<Record<VisitorKind, TierId>>> = productSlugs;
 
-/** Kinds of reader that have more than a tier. */
+/** Kinds of reader whose tier is above a given one. */
 export const kindsAbove = (of: TierId): readonly VisitorKind[] =>
   visitorKinds.filter((kind) => tierRank(own[kind] ?? of) > tierRank(of));
 
@@ -278,7 +282,7 @@ export function linksOf({ tier, print }: Pick<Plan, 'tier' | 'print'>): readonly
   const links: PlanLink[] = [{ words: 'Join Today', seenBy: seenBy.joinable, waits: false }];
   const isUpgrade = (kind: VisitorKind): boolean => {
     const has = own[kind];
-    // A subscriber of an unknown plan: the quote says what it comes to.
+    // A subscriber with an unknown plan: the quote will state the amount.
     if (!has) return kind === 'subscriber';
     return tierRank(has) < tierRank(tier) || (has === tier && print);
   };

@@ -68,7 +68,7 @@ interface SwitchRefusal {
 /** What the page of a change of plan shows. */
 export interface SwitchView extends SwitchRefusal {
   readonly quote: QuoteAnswer | null;
-  /** Id of this decision; the same id again is the same change. */
+  /** Id of this decision; sending it again is the same change. */
   readonly attempt: string;
 }
 

@@ -1,7 +1,7 @@
 /** A catalog as the payment provider's, for tests. */
 import type { Price } from '../billing/schema.ts';
 
-/** A price; tests name only what matters to them. */
+/** Makes a price; tests pass only the fields that matter to them. */
 export const price = (zephrPlanId: string, product: string, part: Partial<Price> = {}): Price => ({
   id: `price_${zephrPlanId}`,
   name: zephrPlanId,

@@ -1,7 +1,7 @@
 /**
- * Keeps a key of the wrong account out. To another account, or to test mode, every customer of this site is unknown: readers would get new
- * customers there, and the deletion of an account would seem done. So the site remembers the live account that it sells through, and with
- * a key of another one it asks Stripe nothing, as if Stripe were down: jobs wait, and readers keep what they have paid.
+ * Guards against a key of the wrong account. Another account, or test mode, knows none of this site's customers: readers would get new
+ * customers there, and deletions would seem done. So the site stores the live account through which it sells. With a key of another
+ * account it sends no request to Stripe and behaves as if Stripe were down: jobs wait, and readers keep what they paid for.
  */
 import Stripe from 'stripe';
 import type { Database } from '../../database.ts';
@@ -9,7 +9,7 @@ import type { Logger } from '../../logging.ts';
 import { addNote, findNote } from './notes.server.ts';
 import { openStripe } from './stripe.server.ts';
 
-/** Key of the note with the live account. */
+/** Key of the stored live account. */
 const accountKey = 'stripe account';
 /** Milliseconds until a refused key is checked again: operators may delete the note. */
 const againMs = 60_000;
@@ -23,13 +23,15 @@ interface Options {
   readonly throughFetch?: typeof globalThis.fetch;
 }
 
-/** Stripe through the key that is set. */
+/** Stripe through the configured key. */
 export interface OwnStripe {
-  /** Its calls fail while the key is of the wrong account. */
+  /** Calls fail while the key belongs to the wrong account. */
   readonly stripe: Stripe;
-  /** Why nothing is asked of Stripe, a sentence for the operator; `null`: nothing is wrong, or it isn't known yet. */
+  /** Why no request is sent to Stripe, as a sentence for the operator; `null`: no problem, or not known yet. */
   keyProblem(): string | null;
-  /** Finds out whether the key is of the right account, unless that is known. @throws StripeError, DatabaseUnavailable */
+  /**
+   * Checks that the key belongs to the right account, unless that is known already. @throws StripeError, DatabaseUnavailable
+   */
   checkKey(): Promise<void>;
 }
 
@@ -64,7 +66,7 @@ export function openOwnStripe(options: Options): OwnStripe {
   return { stripe: openStripe(access, undefined, throughFetch, refuseWrong), keyProblem, checkKey };
 }
 
-/** @returns what is wrong with the key, a sentence for the operator; `null`: nothing */
+/** @returns the problem with the key, as a sentence for the operator; `null`: none */
 async function findProblem({ access, database: { db }, log, now, throughFetch }: Options): Promise<string | null> {
   const account = async () => (await findNote(db, accountKey))?.value ?? null;
   let ours = await account();
@@ -75,7 +77,7 @@ async function findProblem({ access, database: { db }, log, now, throughFetch }:
     log.warn({}, 'STRIPE_SECRET_KEY may not read its account, so it is not known whether it is the right one');
     return null;
   }
-  // Of two processes that begin at once, with keys of two accounts, one is first.
+  // If two processes with keys of two accounts start at once, the first to store its account wins.
   if (ours === null && !(await addNote(db, accountKey, id, now()))) ours = await account();
   return ours === null || ours === id ? null : `STRIPE_SECRET_KEY is one of the account ${id}. ${remedyFor(ours)}`;
 }
@@ -86,7 +88,7 @@ const remedyFor = (account: string): string =>
 /** `acct_…`; `null` where a restricted key may not read it. */
 async function fetchAccount(stripe: Stripe): Promise<string | null> {
   try {
-    // The request that waits for this is tried twice.
+    // No retry here: the request that waits for this check is itself retried.
     return (await stripe.accounts.retrieveCurrent({}, { maxNetworkRetries: 0 })).id;
   } catch (error) {
     if (error instanceof Stripe.errors.StripePermissionError) return null;

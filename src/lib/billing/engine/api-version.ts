@@ -1,6 +1,6 @@
 /**
- * The version of Stripe's API that is asked for, and what was done about each breaking change on the way to it. api-version.test.ts
- * fails when the version, the SDK or Stripe.js moves before its list is here.
+ * The version of Stripe's API that the site uses, and how each breaking change up to it was handled. api-version.test.ts fails when
+ * the version, the SDK or Stripe.js moves before its list is here.
  *
  * To move: read https://docs.stripe.com/changelog and `node_modules/stripe/CHANGELOG.md` from `sdk` on, add an entry for each breaking
  * change (`⚠️`), then set the three versions.
@@ -10,7 +10,10 @@
 export const apiVersion = '2026-10-28.endive';
 
 export interface BreakingChange {
-  /** A part of the line in the SDK's changelog that no other line has; for Stripe.js, which has none there, the page of the changelog. */
+  /**
+   * Part of the line in the SDK's changelog that occurs in no other line; for Stripe.js, which isn't in there, the page of Stripe's
+   * changelog.
+   */
   readonly change: string;
   /** What was done here, or why nothing had to be. */
   readonly done: string;

@@ -1,4 +1,4 @@
-/** The billing service: builds what its functions share, and exposes them as routes and pages call them. */
+/** The billing service: builds the shared dependencies, and exposes the functions as routes and pages call them. */
 import Stripe from 'stripe';
 import type { Session } from '../../accounts/service.ts';
 import { createBoundedMap } from '../../bounded-map.ts';
@@ -84,16 +84,16 @@ export interface BillingStats extends WorkerStats {
   readonly drift: number | null;
   /** Why readers see no wallet buttons; `null`: they do, or it isn't known yet. */
   readonly walletProblem: string | null;
-  /** Why nothing is asked of Stripe; `null`: its key is the right one, or it isn't known yet. */
+  /** Why no request is sent to Stripe; `null`: the key is right, or not known yet. */
   readonly keyProblem: string | null;
 }
 
 export interface RunningBilling extends Billing {
   readonly personalData: PersonalData;
   stats(): BillingStats;
-  /** Works on every job that is due. */
+  /** Runs every job that is due. */
   drain(): Promise<void>;
-  /** Works on purchases that were left open. */
+  /** Handles purchases that were left open. */
   recover(): Promise<void>;
   /** Fetches the catalog now. */
   refresh(): Promise<void>;
@@ -113,7 +113,7 @@ function ownStripe({ access, database, log, now = Date.now, stripe, own }: Billi
   return openOwnStripe({ access, database, log, now });
 }
 
-/** Builds what the functions share. */
+/** Builds the dependencies that the functions share. */
 function createDependencies(options: BillingOptions, stripe: Stripe): BillingDependencies {
   const { access, database, limiter, outbox, siteUrl, rules, log, onPrices = () => {}, now = Date.now } = options;
   const catalog = createCatalog({ stripe, database, onPrices, log, now });
@@ -361,7 +361,7 @@ async function quote(
   return ok(await quoteNew(stripe, price, coupon, { customer, address: taxAddress ?? null, tax }, now()));
 }
 
-/** The running subscription, unless its purchase is still open: then it is bought again, or resumed. */
+/** The running subscription, unless its purchase is still open: an open purchase is repeated or resumed. */
 async function runningOf(
   { purchases, subscriptions, rules, now }: BillingDependencies,
   userId: string,
@@ -390,7 +390,7 @@ async function openWith(
   return isSame && open.subscription !== null ? open : null;
 }
 
-/** Whether a subscription is bought, and not paid or not confirmed yet. */
+/** Whether a subscription was bought, but isn't paid or confirmed yet. */
 const awaitsPayment = ({ status, pending_setup_intent: setup }: Stripe.Subscription): boolean =>
   status === 'incomplete' || setup !== null;
 
@@ -420,13 +420,13 @@ async function saveShipping(
   { userId, emailVerified }: Session,
   shipping: Shipping,
 ): Promise<Billed<Shipping>> {
-  // The first address is part of the purchase. Only a confirmed email may change where paid print goes.
+  // The first address is part of the purchase. Changing where a paid print edition goes requires a confirmed email.
   const isChange = (await customers.shipping(userId)) !== null;
   if (!emailVerified && isChange && (await subscriptions.running(userId))) {
     return refusal(403, messages.unconfirmed, { code: 'unconfirmed' });
   }
   await customers.saveShipping(userId, shipping);
-  // It is stored here in any case; Stripe gets it now or with the next purchase.
+  // The address is always stored here; Stripe gets it now or with the next purchase.
   await customers
     .sendShipping(userId)
     .catch((error: unknown) => log.warn({ err: error }, 'A shipping address could not be sent to Stripe yet'));

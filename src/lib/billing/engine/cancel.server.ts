@@ -22,7 +22,7 @@ async function voidInvoice(stripe: Stripe, invoice: Pick<Stripe.Invoice, 'id'>):
   }
 }
 
-/** Cancels at once. Stripe reports a subscription that has ended as missing. */
+/** Cancels at once. For a subscription that has ended, Stripe reports that it doesn't exist. */
 export async function cancelNow(
   stripe: Stripe,
   id: string,
@@ -32,8 +32,8 @@ export async function cancelNow(
 }
 
 /**
- * Takes a cancellation back. A later day on which the publisher ends the subscription stays. An end that its schedule has set is taken back
- * with the schedule, and Stripe refuses it here.
+ * Reverts a cancellation. A later date on which the publisher ends the subscription stays. An end that its schedule has set is removed with
+ * the schedule; Stripe refuses to remove it here.
  */
 export async function resume(stripe: Stripe, state: StripeState): Promise<void> {
   const { id, cancelAtPeriodEnd, schedule } = state;
@@ -42,7 +42,10 @@ export async function resume(stripe: Stripe, state: StripeState): Promise<void> 
   else if (isEnding(state)) await stripe.subscriptions.update(id, { cancel_at: '' });
 }
 
-/** Cancels an unpaid new subscription. Its invoice is voided first, because only Stripe can tell whether it was paid meanwhile. */
+/**
+ * Cancels an unpaid new subscription. Its invoice is voided first, because only Stripe can tell whether it was paid in the
+ * meantime.
+ */
 export async function cancelUnpaid(stripe: Stripe, id: string): Promise<void> {
   const { subscription, invoice } = await retrieve(stripe, id);
   if (invoice && invoice.amount_paid > 0) return;
@@ -59,8 +62,8 @@ export async function voidSwitch(stripe: Stripe, id: string): Promise<void> {
 }
 
 /**
- * Leaves the newest bill of an unpaid subscription to be paid. Those of earlier periods, which opened nothing, are voided: Stripe goes on
- * making bills, as drafts that it never charges.
+ * Keeps only the newest bill of an unpaid subscription payable. Bills of earlier periods, which gave no access, are voided: Stripe keeps
+ * creating bills, as drafts that it never charges.
  */
 export async function keepNewestBill(stripe: Stripe, subscription: string): Promise<void> {
   const { data } = await stripe.invoices.list({ subscription, limit: 100 });
@@ -78,13 +81,13 @@ async function finalizeInvoice(stripe: Stripe, id: string): Promise<void> {
   try {
     await stripe.invoices.finalizeInvoice(id, { auto_advance: false });
   } catch (error) {
-    // It is no draft any more.
+    // It is no longer a draft.
     if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
   }
 }
 
 /**
- * Refunds what a deleted reader was charged while the account was deleted, or afterwards.
+ * Refunds what a deleted reader was charged while the account was being deleted, or later.
  *
  * @param since epoch milliseconds
  * @returns how many payments were refunded
@@ -110,7 +113,7 @@ export async function refundSince(
         );
         continue;
       }
-      // Another process has refunded it already, or the bank has taken it back.
+      // Another process has already refunded it, or the bank has charged it back.
       if (!(error instanceof Stripe.errors.StripeInvalidRequestError) || !/^charge_/.test(error.code ?? ''))
         throw error;
     }

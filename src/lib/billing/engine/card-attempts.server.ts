@@ -22,7 +22,7 @@ export const limitSubject = (session: Session | null, address: string | null): L
   ...(session && { account: session.email }),
 });
 
-/** Runs a call that reaches Stripe, within its limit; 429 without having run it. */
+/** Runs a call to Stripe within its limit; over the limit it isn't run, and the answer is 429. */
 export async function withinLimit<T>(
   limiter: Limiter,
   name: LimitName,
@@ -36,14 +36,14 @@ export async function withinLimit<T>(
 /**
  * Runs a call that tries a card, and counts it when the card is refused.
  *
- * @returns what the call answers; 429 without having run it when too many cards were refused
+ * @returns the call's result; 429 without running it if too many cards were refused
  */
 export async function withinCardLimit<T>(
   limiter: Limiter,
   subject: LimitSubject,
   work: () => Promise<Billed<T>>,
 ): Promise<Billed<T>> {
-  // Counted before Stripe is asked, so that parallel tries count.
+  // Counted before the call, so that parallel tries count.
   const over = await limiter.count('card', subject);
   if (over) return overLimit(over);
   let refused = false;
@@ -68,7 +68,7 @@ export function refusedIntent(type: string, object: { readonly id?: string }): s
 const noteKey = (intent: string): string => `refused:${intent}`;
 const countedKey = (intent: string): string => `counted:${intent}`;
 
-/** Notes a refused card and adds the job that counts it, in the transaction that stores the event. */
+/** Records a refused card and adds the job that counts it, in the transaction that stores the event. */
 export async function noteRefusedCard(
   { jobs, now }: Pick<BillingDependencies, 'jobs' | 'now'>,
   tx: AccountsTransaction,
@@ -91,7 +91,7 @@ export interface PurchaseEnding {
   abandon(purchase: Purchase): Promise<unknown>;
 }
 
-/** Counts the cards of an intent that were refused since the last time, and cancels it after too many. */
+/** Counts the refused cards of an intent since the last time, and cancels the intent after too many. */
 export async function countRefusedCards(
   dependencies: BillingDependencies,
   ending: PurchaseEnding,
@@ -109,7 +109,8 @@ export async function countRefusedCards(
   const user = userId && (await db.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirst());
   const open = userId ? await purchases.open(userId) : null;
   const method = refusedMethod(intent);
-  // The customer's own card: Stripe tries it at each renewal by itself, and our own call counts it when it is saved.
+  // The customer's saved card doesn't count here: Stripe tries it by itself at each renewal, and our own call counted it when
+  // it was saved.
   const isSaved = customer !== null && idOf(method?.customer) === customer;
   // Cards that our own call tried were counted there.
   if (user && !isSaved && (open === null || open.payment_method !== (method?.id ?? null))) {
@@ -139,7 +140,7 @@ async function cancelSetup(stripe: Stripe, id: string): Promise<void> {
   }
 }
 
-/** Deletes notes of intents without a recent refusal. @param before epoch milliseconds */
+/** Deletes records of intents without a recent refusal. @param before epoch milliseconds */
 export async function pruneRefusedCards(db: Queries, before: number): Promise<void> {
   for (const key of [noteKey(''), countedKey('')]) await pruneNotes(db, key, before);
 }

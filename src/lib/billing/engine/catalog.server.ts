@@ -1,6 +1,6 @@
 /**
- * The plans on sale, from Stripe's catalog (spec section 3, "Price"): its prices, and the Trial Offers that make one a promotion. The
- * database stores the last catalog, for other processes and for a start while Stripe is unavailable.
+ * The plans on sale, from Stripe's catalog (spec section 3, "Price"): prices, and Trial Offers, which turn a price into a promotion.
+ * The database stores the last catalog, for other processes and for starts while Stripe is unavailable.
  */
 import Stripe from 'stripe';
 import type { Database } from '../../database.ts';
@@ -22,7 +22,10 @@ export interface CatalogOptions {
 
 export type Catalog = ReturnType<typeof createCatalog>;
 
-/** Not the name of releases without Trial Offers: such a process, still running, would sell this promotion for nothing. */
+/**
+ * Not the key of releases without Trial Offers: a process of such a release that is still running would sell this promotion for
+ * nothing.
+ */
 const noteKey = 'catalogue with trial offers';
 /** Milliseconds until a price that isn't on sale is looked up again: the publisher may have changed its metadata. */
 const lookUpAgainMs = 60 * 60_000;
@@ -55,7 +58,7 @@ export function createCatalog({ stripe, database, onPrices, log, now }: CatalogO
     plan: (plan: string): Price | null => prices.find(({ zephrPlanId }) => zephrPlanId === plan) ?? null,
     /** Any price or Trial Offer that was looked up before; `null`: not looked up yet, or not a plan of this site. */
     known: (id: string): KnownPrice | null => known.get(id) ?? null,
-    /** When it was fetched last, by any process; epoch milliseconds, `null`: never. */
+    /** When any process last fetched it; epoch milliseconds, `null`: never. */
     fetchedAt: () => fetchedAt,
     /** Looks up prices that have left the catalog, or were never in it. */
     async learn(ids: readonly string[]): Promise<void> {
@@ -122,7 +125,7 @@ const daysOf: Readonly<Record<string, number>> = { day: 1, week: 7 };
 
 /**
  * The plans that are sold. The price of a Trial Offer is never sold by itself, even if its offer is archived: it would be the reduced
- * price forever. If offers can't be read, any price of days or weeks may be one, and none is sold.
+ * price forever. If offers can't be read, any price with an interval of days or weeks may belong to one, and none of them is sold.
  *
  * @param offers newest first, archived ones too; `null`: they can't be read
  */
@@ -161,7 +164,7 @@ export function plansOf(
 const isPromotional = ({ metadata }: Stripe.Price): boolean =>
   metadata.pennyHeading !== undefined || metadata.promo_days !== undefined;
 
-/** A plan with a promotion, whose one payment covers all its days; `null` if it can't be sold so. */
+/** A plan with a promotion that covers all its days with one payment; `null` if it can't be sold that way. */
 function readPromotion(first: Stripe.Price, next: Stripe.Price, offer: Offer): Price | null {
   const [plan, full] = [readPlan(first), readPlan({ ...next, metadata: first.metadata })];
   const days = (daysOf[first.recurring?.interval ?? ''] ?? 0) * (first.recurring?.interval_count ?? 0);
@@ -228,7 +231,7 @@ const knownPrice = (price: Price): KnownPrice => ({
   productId: price.product.id,
 });
 
-/** By tier, then by what it costs; promotions behind the price that they lead to. */
+/** By tier, then by price; promotions after the price that they lead to. */
 function inOrder(a: Price, b: Price): number {
   const rank = ({ product, print }: Price): number => rankOf({ product: product.metadata.zephr_product_id, print });
   return (

@@ -20,7 +20,7 @@ import { asResult, cardRefusal, isUncertain, ok, refusal, refuse } from './strip
 
 /** Within this time a second click without an id is the same purchase, in milliseconds. */
 const sameDecisionMs = 10 * 60_000;
-/** Another process may work on a purchase for this long, in milliseconds. */
+/** For this long another process may be working on a purchase, in milliseconds. */
 const atWorkMs = 60_000;
 
 interface Order {
@@ -32,7 +32,7 @@ interface Order {
   readonly paymentMethod: string;
 }
 
-/** Buys. Runs within the lock of the reader. @param address network address; `null` where it is not known */
+/** Buys a subscription. Runs within the reader's lock. @param address network address; `null` if unknown */
 export async function subscribe(
   dependencies: BillingDependencies,
   session: Session,
@@ -45,7 +45,7 @@ export async function subscribe(
   const before = await boughtBefore(dependencies, userId, body);
   if (before?.subscription) return finish(dependencies, await fetchAttempt(dependencies, before.subscription));
   const price = priceOf(dependencies, body);
-  // The same number in another currency is not the sum that the reader sees: the price was sold in it until just now.
+  // An equal number in another currency is not the amount that the reader saw: the plan is no longer sold in that currency.
   if (body.expected !== undefined && body.currency !== undefined && body.currency !== price.currency) {
     refuse(409, messages.amountChanged, { code: 'amount_changed' });
   }
@@ -81,7 +81,7 @@ export async function subscribe(
   return payPurchase(dependencies, purchase, price, body);
 }
 
-/** Pays the first invoice of a purchase whose subscription is made. */
+/** Pays the first invoice of a purchase whose subscription exists. */
 async function payPurchase(
   dependencies: BillingDependencies,
   purchase: Purchase,
@@ -100,7 +100,7 @@ async function payPurchase(
     await abandonPurchase(dependencies, purchase);
     return refusal(409, messages.wrong, { code: 'expired' });
   }
-  // The same number in another currency is not the sum that the reader sees.
+  // An equal number in another currency is not the amount that the reader saw.
   if (attempt.subscription.currency !== price.currency) {
     await abandonPurchase(dependencies, purchase);
     return refusal(409, messages.amountChanged, { code: 'amount_changed' });
@@ -126,12 +126,12 @@ export async function confirm(
   if (status === 'requires_action' || status === 'requires_confirmation') {
     return cardRefusal({ message: messages.failed, code: 'authentication_required' });
   }
-  // It expired, or was refunded.
+  // The subscription expired, or was refunded.
   if (isOver(attempt.subscription)) return refusal(409, messages.wrong, { code: 'expired' });
   return refusal(409, messages.waiting, { retryAfter: 3 });
 }
 
-/** Finds the subscription that was made for a purchase before a crash. */
+/** Finds the subscription that was created for a purchase before a crash. */
 export async function adopt(
   { stripe, customers, purchases }: BillingDependencies,
   purchase: Purchase,
@@ -145,7 +145,7 @@ export async function adopt(
   return { ...purchase, subscription: found.id };
 }
 
-/** Ends an open purchase: nothing is charged for it any more. One that turns out to be paid is `done`. */
+/** Ends an open purchase: nothing will be charged for it. If it turns out to be paid, the result is `done`. */
 export async function abandonPurchase(
   dependencies: BillingDependencies,
   purchase: Purchase,
@@ -159,7 +159,7 @@ export async function abandonPurchase(
   if (subscription !== null) {
     if (await isDone()) return 'done';
     await (kind === 'subscribe' ? cancelUnpaid : voidSwitch)(stripe, subscription);
-    // What was paid at the last moment is found here.
+    // Finds a payment that arrived at the last moment.
     if (await isDone()) return 'done';
   }
   if (await purchases.end(database.db, id, 'given up')) log.info({ purchase: id }, 'A purchase was abandoned');
@@ -282,20 +282,20 @@ async function create(
     expand: ['latest_invoice.confirmation_secret', 'pending_setup_intent'],
   };
   try {
-    // Where nothing is due, only the setup of the card shows that a bill will ever be paid.
+    // If nothing is due now, only a successful card setup shows that a later bill can be paid.
     const card = isFree ? await setUpCard(dependencies, customer, paymentMethod) : null;
     if (card !== null) params.default_payment_method = card;
     const idempotencyKey = `subscribe:${purchase.id}:${purchase.round}`;
     return (await stripe.subscriptions.create(params, { idempotencyKey })).id;
   } catch (error) {
     if (!isUncertain(error)) {
-      // Stripe has refused it, so nothing can be resumed.
+      // Stripe refused the request, so there is nothing to resume.
       await purchases.end(database.db, purchase.id, 'given up');
       throw error;
     }
     const found = (await adopt(dependencies, purchase)).subscription;
     if (found !== null) return found;
-    // Stripe repeats a failure of its own under the same key; another key is safe, for there is no such subscription.
+    // Stripe repeats its own failure under the same key; a new key is safe, because no subscription was created.
     if (((error as { statusCode?: number }).statusCode ?? 0) >= 500) {
       await purchases.change(purchase.id, { round: purchase.round + 1 });
     }
@@ -319,7 +319,7 @@ async function refuseOtherAmount(
   refuse(409, messages.amountChanged, { due, code: 'amount_changed' });
 }
 
-/** Abandons a purchase whose card is refused when nothing is due: no open invoice would ever end its subscription. */
+/** Abandons a purchase whose card is refused while nothing is due: without an open invoice its subscription would never end. */
 async function abandonRefused<T>(
   dependencies: BillingDependencies,
   purchase: Purchase | null,

@@ -1,5 +1,5 @@
 /**
- * Coupons, by Stripe's promotion codes only: a coupon's id would bypass the limits of its codes (how often, until when, for whom).
+ * Coupons, only by Stripe's promotion codes: a coupon's id would bypass the limits of its codes (how often, until when, for whom).
  * Restrictions are checked here for the message to the reader; Stripe checks them again when it charges.
  */
 
@@ -17,7 +17,7 @@ type Dependencies = Pick<BillingDependencies, 'stripe' | 'limiter' | 'rules' | '
 
 export interface FoundCoupon {
   readonly coupon: Stripe.Coupon;
-  /** Stripe's parameter. */
+  /** Parameter for Stripe. */
   readonly discount: { readonly promotion_code: string };
 }
 
@@ -40,7 +40,7 @@ export async function tryCoupon(
 ): Promise<FoundCoupon> {
   const { limiter } = dependencies;
   const subject = limitSubject(caller.session, caller.address);
-  // Counted before Stripe is asked, so that parallel guesses count; a valid code is not counted.
+  // Counted before the request to Stripe, so that parallel guesses count; for a valid code the count is removed.
   const over = await limiter.count('coupon', subject);
   if (over) return refuse(429, tooManyTries(over.retryAfter), { retryAfter: over.retryAfter });
   try {
@@ -61,7 +61,7 @@ async function findCoupon(
 ): Promise<FoundCoupon> {
   const promotion = await fetchPromotionCode(stripe, code, customer);
   const coupon = promotion?.promotion.coupon;
-  // The coupon that is offered to readers who cancel is not sold at checkout.
+  // The coupon offered to readers who cancel isn't accepted at checkout.
   const isRetention = typeof coupon === 'object' && coupon?.id === rules.stay?.coupon;
   if (!promotion || !coupon || typeof coupon === 'string' || coupon.deleted || isRetention) {
     return refuse(404, couponMessages.unknown, { code: 'coupon_unknown' });
@@ -76,7 +76,7 @@ async function findCoupon(
   return { coupon, discount: { promotion_code: promotion.id } };
 }
 
-/** A code may exist many times: once for each of many customers, or for all. */
+/** The same code may exist many times: for all customers, or once for each of many. */
 async function fetchPromotionCode(
   stripe: Stripe,
   code: string,
@@ -90,7 +90,7 @@ async function fetchPromotionCode(
   const list = async (params: Stripe.PromotionCodeListParams): Promise<readonly Stripe.PromotionCode[]> =>
     (await stripe.promotionCodes.list({ code, expand, ...params })).data;
   const [owns, data] = await Promise.all([
-    // Asked for by itself, because it may be older than a page of other customers' codes.
+    // Requested separately, because it may not be on the first page among other customers' codes.
     customer === null ? [] : list({ customer, active: true, limit: 1 }).catch(ifMissing([])),
     list({ limit: 10 }),
   ]);
@@ -104,7 +104,7 @@ async function isNew(stripe: Stripe, customer: string | null): Promise<boolean> 
   return !data.some(({ paid }) => paid);
 }
 
-/** @param now epoch milliseconds @throws Refused when it is used up or has expired */
+/** @param now epoch milliseconds @throws Refused if it is used up or has expired */
 function refuseEnded(coupon: Stripe.Coupon, promotion: Stripe.PromotionCode, now: number): void {
   const isUsed = [coupon, promotion].some(
     ({ max_redemptions: most, times_redeemed: times }) => most !== null && times >= most,
@@ -130,7 +130,7 @@ function refuseOtherPlan(coupon: Stripe.Coupon, promotion: Stripe.PromotionCode,
   if (own === undefined || first < own) other();
 }
 
-/** What a coupon takes off in a currency, minor units; `null`: no fixed amount. */
+/** The amount that a coupon deducts in a currency, minor units; `null`: it isn't a fixed amount. */
 export function amountOff(
   { amount_off: own, currency: of, currency_options: options }: Stripe.Coupon,
   currency: string,

@@ -35,21 +35,22 @@ export function createCustomers(stripe: Stripe, database: Database, jobs: State[
     /** `cus_…`; `null`: there is none yet. */
     find: (userId: string) => find(db, userId),
     /**
-     * Creates the reader's customer unless there is one. A reader has one customer, however many calls and processes ask at once.
+     * Creates the reader's customer unless there is one. A reader has one customer, even if several calls and processes create it
+     * at once.
      *
      * @throws Refused if the account is deleted: a call that was under way must not restore it
      */
     ensure: (reader: Pick<Session, 'userId' | 'email'>) => withLock(reader.userId, () => ensure(state, reader)),
-    /** Stores a customer that Stripe has for a reader, unless the reader has one already. */
+    /** Stores a customer that Stripe already has for a reader, unless one is stored. */
     adopt: (userId: string, customer: string) => store(state, userId, customer),
     userOf: (customer: string) => userOf(db, customer),
     /** Whether the customer was a reader's whose account is deleted. */
     isForgotten: (customer: string) => isForgotten(db, customer),
-    /** Whether the publisher has deleted the customer at Stripe, and the reader remains. */
+    /** Whether the publisher has deleted the customer at Stripe while the reader's account still exists. */
     isDropped: (customer: string) => isDropped(db, customer),
     /** Forgets a customer whom the publisher has deleted at Stripe. */
     drop: (tx: AccountsTransaction, userId: string, customer: string) => drop(state, tx, userId, customer),
-    /** From when on a deleted reader is charged for nothing, epoch milliseconds; `null`: the account exists. */
+    /** Time after which a deleted reader must not be charged, epoch milliseconds; `null`: the account exists. */
     chargeableUntil: (customer: string) => chargeableUntil(db, customer),
     /** Deletes what is stored of a reader, and adds the job that deletes the customer at Stripe. */
     forget: (tx: AccountsTransaction, userId: string) => forget(state, tx, userId),
@@ -58,7 +59,7 @@ export function createCustomers(stripe: Stripe, database: Database, jobs: State[
     forgetShipping: (tx: AccountsTransaction, userId: string) => forgetShipping(state, tx, userId),
     /** @throws Refused as `ensure` */
     saveShipping: (userId: string, shipping: Shipping) => saveShipping(state, userId, shipping),
-    /** Sends an address that Stripe doesn't have yet. @throws StripeError */
+    /** Sends an address to Stripe, unless Stripe has it. @throws StripeError */
     sendShipping: (userId: string) => sendShipping(state, userId),
     /** Sends the address that tax depends on. @throws StripeError if Stripe finds no such place */
     async sendTaxAddress(customer: string, address: TaxAddress): Promise<void> {
@@ -112,8 +113,8 @@ async function ensure(state: State, { userId, email }: Pick<Session, 'userId' | 
 }
 
 /**
- * Checks that the account exists, before anything is created for it and again after it is stored: the call may have waited while the
- * account was deleted, and no foreign key keeps the row out.
+ * Checks that the account exists, before anything is created for it and again after it is stored: the account may have been deleted
+ * while the call waited, and no foreign key prevents the row.
  */
 async function refuseDeleted(state: State, userId: string): Promise<void> {
   const { database } = state;
@@ -131,7 +132,7 @@ async function findAtStripe({ stripe, database }: State, userId: string, email: 
 }
 
 async function create({ stripe, database }: State, userId: string, email: string): Promise<string> {
-  // Two processes that ask at once get the same customer.
+  // Two processes that call at once get the same customer.
   const key = `customer:${userId}:${createHash('sha256').update(email).digest('base64url')}`;
   const params = { email, metadata: { user: userId } };
   let { id } = await withIdempotencyKey(key, (options) => stripe.customers.create(params, options));
@@ -168,7 +169,7 @@ async function forget({ jobs, now }: State, tx: AccountsTransaction, userId: str
     .executeTakeFirst();
   if (!row) return;
   if (row.customer !== null) {
-    // If the account is deleted already, this customer was created during the deletion: nothing is to be charged at all.
+    // If the account is already deleted, this customer was created during the deletion, and none of its charges is allowed.
     const user = await tx.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst();
     const at = user ? now() : Math.min(now(), Number(row.updated));
     await jobs.add(tx, { kind: 'erase-customer', subject: row.customer, once: true });
@@ -248,10 +249,10 @@ const stripeShipping = ({ name, address, phone }: Shipping): Stripe.CustomerUpda
 
 export const setupKey = (customer: string): string => `setup:${customer}`;
 
-// Customers whom the publisher has deleted in Stripe's dashboard, or who are unknown to another account of Stripe's: their readers get a new
-// one with the next purchase.
+// Customers whom the publisher has deleted in Stripe's dashboard, or whom another Stripe account doesn't know: their readers get a new
+// customer with the next purchase.
 
-/** Runs a call, and runs it again with a new customer if Stripe doesn't know the reader's any more. */
+/** Runs a call, and runs it again with a new customer if Stripe no longer knows the reader's. */
 export async function withCustomerAtStripe<T>(
   dependencies: BillingDependencies,
   session: Session,
@@ -276,7 +277,7 @@ async function dropDeleted(
   if (found && !found.deleted) return false;
   const states = (await subscriptions.ofUser(userId)).map(({ state }) => state);
   await database.transaction(async (tx) => {
-    // The new customer's subscriptions won't tell which promotions the reader has had.
+    // The new customer's subscriptions won't show which promotions the reader has had.
     await promotions.keep(tx, email, states);
     await customers.drop(tx, userId, customer);
   });

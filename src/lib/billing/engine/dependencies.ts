@@ -20,7 +20,7 @@ export type BillingJobKind =
   | 'subscription'
   /** As `subscription`, when Stripe has announced the next bill. */
   | 'announced'
-  /** As `subscription`, until Stripe says what the next bill comes to. */
+  /** As `subscription`, until Stripe can state the amount of the next bill. */
   | 'amount'
   /** As `announced` and `amount`. */
   | 'announced-amount'
@@ -28,9 +28,9 @@ export type BillingJobKind =
   | 'planned'
   /** Reconciles the subscriptions of a customer, `cus_…`. */
   | 'customer'
-  /** Reconciles those of the customer of a charge, `ch_…`. */
+  /** Reconciles the subscriptions of a charge's customer, `ch_…`. */
   | 'charge'
-  /** Cancels what a deleted reader has and deletes the customer, `cus_…`. */
+  /** Cancels the subscriptions of a deleted reader and deletes the customer, `cus_…`. */
   | 'erase-customer'
   /** Deletes a customer's shipping address at Stripe, `cus_…`. */
   | 'erase-shipping'

@@ -19,7 +19,7 @@ interface Source {
   readonly log: Logger;
 }
 
-/** Invoices and charges that are fetched: two years of monthly bills. */
+/** Number of invoices and charges to fetch: two years of monthly bills. */
 const invoiceLimit = 24;
 const chargeLimit = 100;
 /** More disputes than a charge ever has. */
@@ -30,7 +30,7 @@ const { StripeAPIError, StripeConnectionError, StripeError, StripePermissionErro
 /** Stripe's errors that go away by themselves. */
 const temporary = [StripeAPIError, StripeConnectionError, StripeRateLimitError];
 
-/** @param needsAmount whether it fails where the amount of the next bill can't be read at the moment @throws StripeError */
+/** @param needsAmount whether to fail if the amount of the next bill can't be read at the moment @throws StripeError */
 export async function fetchSubscription(source: Source, id: string, needsAmount = false): Promise<FetchedSubscription> {
   const { stripe } = source;
   const subscription = await stripe.subscriptions.retrieve(id, { expand: ['schedule'] });
@@ -55,8 +55,8 @@ export async function fetchSubscription(source: Source, id: string, needsAmount 
 }
 
 /**
- * Adds the charges of paid invoices that the customer's newest charges don't include, such as after many refused cards: a refund of one of
- * them would be forgotten.
+ * Adds the charges of paid invoices that the customer's newest charges don't include, for example after many refused cards: otherwise a
+ * refund of one of them would be missed.
  */
 async function withOlderCharges(
   stripe: Stripe,
@@ -75,8 +75,8 @@ async function withOlderCharges(
 }
 
 /**
- * The next bill as Stripe will make it; `null`: there will be none. `later`: Stripe can't say at the moment; `undefined`: it can't
- * say at all.
+ * The next bill by Stripe's preview; `null`: there will be none. `later`: Stripe can't tell at the moment; `undefined`: it can't
+ * tell at all.
  */
 async function fetchNextInvoice(
   { stripe, log }: Source,
@@ -99,7 +99,7 @@ async function fetchNextInvoice(
     return await stripe.invoices.createPreview(planned === null ? { subscription: id } : { schedule: planned });
   } catch (error) {
     if (!(error instanceof StripeError)) throw error;
-    // It isn't billed again.
+    // The subscription won't be billed again.
     if (error.code === 'invoice_upcoming_none') return null;
     const isTemporary = temporary.some((kind) => error instanceof kind);
     if (isNeeded && isTemporary) throw error;
@@ -134,7 +134,7 @@ async function fetchDisputes(
 async function hasCard(stripe: Stripe, subscription: Stripe.Subscription, customer: string): Promise<boolean> {
   const { default_payment_method: own, collection_method: collection, metadata } = subscription;
   if (own !== null || collection !== 'charge_automatically' || metadata.purchase === undefined) return true;
-  // A customer who was deleted has none.
+  // A deleted customer has none.
   const methods = await stripe.paymentMethods.list({ customer, limit: 1 }).catch(ifMissing(null));
   return methods !== null && methods.data.length > 0;
 }
@@ -153,7 +153,7 @@ export interface FetchedSubscription {
   readonly card: boolean;
   /** Stripe's preview of the next bill; `null`: there will be none. `undefined`: Stripe couldn't say. */
   readonly upcoming?: Stripe.Invoice | null | undefined;
-  /** Whether Stripe is asked for the preview again. */
+  /** Whether to ask Stripe for the preview again. */
   readonly amountPending?: boolean;
 }
 
@@ -176,7 +176,7 @@ export function pricesIn({ subscription, invoices }: FetchedSubscription): reado
 }
 
 /**
- * @param before the stored state, whose next amount stays while Stripe can't preview another
+ * @param before the stored state; its next amount is kept while Stripe has no preview
  * @throws NotOurs if the subscription is not of a plan of this site
  */
 export function readState(
@@ -281,12 +281,12 @@ function disputesOf(invoice: Stripe.Invoice, disputes: readonly Stripe.Dispute[]
       id: dispute.id,
       invoice: invoice.id ?? '',
       outcome: outcomeOf(dispute),
-      // Stripe writes 0 where nothing can be answered.
+      // Stripe writes 0 if no response is possible.
       due: dispute.evidence_details.due_by ? ms(dispute.evidence_details.due_by) : null,
     }));
 }
 
-/** Whether the whole charge was refunded or lost in disputes, or partly each. */
+/** Whether the whole charge was returned, by refunds, lost disputes, or both. */
 function wentBack(charge: Stripe.Charge, disputes: readonly Stripe.Dispute[]): boolean {
   const lost = disputes.filter((one) => idOf(one.charge) === charge.id && outcomeOf(one) === 'lost');
   if (charge.refunded || lost.length === 0) return charge.refunded;
@@ -347,7 +347,7 @@ function paidTimes(
       })),
   );
   return good.flatMap((invoice) => {
-    // Credit counts as payment. A sum that is too small to be charged doesn't, though Stripe calls its invoice paid.
+    // Credit counts as payment. An amount that is too small to be charged doesn't, although Stripe calls the invoice paid.
     const { amount_paid: taken, amount_due: due, total, starting_balance: before } = invoice;
     const free = taken === 0 && due === 0 && total >= 0 && before >= 0;
     return invoice.lines.data.flatMap((line) => {

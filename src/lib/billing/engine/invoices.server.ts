@@ -51,7 +51,7 @@ async function findCard(dependencies: BillingDependencies, userId: string) {
   return ok(savedCard(await fetchMethod(dependencies, userId, customer).catch(ifMissing(null))));
 }
 
-/** The subscription's card comes before the customer's. */
+/** The subscription's card takes precedence over the customer's. */
 async function fetchMethod(
   { stripe, subscriptions }: BillingDependencies,
   userId: string,

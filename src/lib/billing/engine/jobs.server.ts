@@ -11,7 +11,7 @@ import { isMissing } from './stripe.server.ts';
 import { countOpenDisputes } from './subscriptions.server.ts';
 
 export interface WorkerStats {
-  /** Jobs that were tried since the start, and tries that failed. */
+  /** Jobs tried since the start, and failed tries. */
   readonly tried: number;
   readonly failed: number;
   /** Waiting jobs and open disputes, as counted a few seconds ago. */
@@ -107,7 +107,7 @@ function createTaskRunner(tasks: readonly BackgroundTask[], { log }: Pick<Billin
   };
 }
 
-/** Works on a job, and releases one that failed, for another try. */
+/** Runs a job, and releases it for another try if it fails. */
 async function work(
   { jobs, log, now }: BillingDependencies,
   works: Works,
@@ -157,7 +157,7 @@ async function eraseShipping({ stripe, customers }: BillingDependencies, custome
 
 /**
  * Deletes a customer at Stripe, which cancels the subscriptions at once and keeps the invoices, as the law requires. Open invoices are
- * voided first, because a bank could still confirm their payment. What was paid while the account was deleted is refunded.
+ * voided first, because a bank could still confirm their payment. Payments made while the account was being deleted are refunded.
  */
 async function eraseCustomer({ stripe, customers, log }: BillingDependencies, customer: string): Promise<void> {
   for await (const { id, status, pending_update: update } of stripe.subscriptions.list({ customer, status: 'all' })) {
@@ -172,6 +172,6 @@ async function eraseCustomer({ stripe, customers, log }: BillingDependencies, cu
   };
   await refund();
   await stripe.customers.del(customer);
-  // From here on nothing can be charged, so this finds all that was paid.
+  // From here on nothing can be charged, so this finds every payment.
   await refund();
 }

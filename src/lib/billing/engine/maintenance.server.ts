@@ -25,7 +25,7 @@ const giveUpAfterMs = 45 * minute;
 /** How long ids of events are kept. Stripe retries an event for three days. */
 const eventsKeptMs = 30 * day;
 const noticesKeptMs = 800 * day;
-/** Purchases of one round. */
+/** Most purchases in one round. */
 const step = 50;
 /** Events that don't change a subscription in Stripe's list. */
 const unlisted = [
@@ -41,7 +41,7 @@ export interface Maintenance {
   drift(): number | null;
   /** Why readers see no wallet buttons, for operators; `null`: they do, or it isn't known yet. */
   walletProblem(): string | null;
-  /** Works on all open purchases that nothing happens to. */
+  /** Handles all open purchases without recent activity. */
   recover(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export function createMaintenance(
   }
   return {
     tasks: [
-      // First, so that operators see at once after a start that the key is wrong.
+      // First, so that operators see a wrong key right after a start.
       { name: 'key', everyMs: minute, run: checkKey },
       { name: 'catalog', everyMs: minute / 2, run: () => refreshCatalog(dependencies) },
       { name: 'open purchases', everyMs: minute, run: recover },
@@ -148,7 +148,7 @@ async function prune({ database: { db }, now }: BillingDependencies): Promise<vo
   await pruneRefusedCards(db, now() - eventsKeptMs);
 }
 
-/** Adds the jobs of events that never arrived and that don't show in the list of subscriptions. @returns how many */
+/** Adds the jobs of events that never arrived and whose effect isn't visible in the list of subscriptions. @returns how many */
 async function queueMissedEvents({ stripe, database, jobs, now }: BillingDependencies): Promise<number> {
   let count = 0;
   const since = Math.floor((now() - eventsKeptMs) / 1000);
@@ -179,7 +179,7 @@ async function compareAll(dependencies: BillingDependencies): ReturnType<Billing
     checked++;
     if (stored !== digest(one)) drifted.push(one.id);
   }
-  // Subscriptions that Stripe doesn't list any more, for instance of deleted customers.
+  // Subscriptions that Stripe no longer lists, for instance of deleted customers.
   for (const [id, stored] of unseen) {
     const [status] = JSON.parse(stored) as [string];
     if (isLive({ status })) drifted.push(id);
@@ -197,7 +197,7 @@ async function compareAll(dependencies: BillingDependencies): ReturnType<Billing
 
 const comparedKey = 'compared';
 
-/** Compares once a night, in one of the processes; again half an hour after a comparison that failed. */
+/** Compares once a night, in one process; half an hour after a failed comparison it tries again. */
 async function compareAtNight(dependencies: BillingDependencies, compare: () => Promise<unknown>): Promise<void> {
   const claim = await claimComparison(dependencies);
   if (claim === null) return;
@@ -209,13 +209,13 @@ async function compareAtNight(dependencies: BillingDependencies, compare: () => 
   }
 }
 
-/** @returns when it is claimed, and when the last comparison was; `null`: it isn't time, or another process compares */
+/** @returns the time of the claim and of the last comparison; `null`: not due, or another process is comparing */
 async function claimComparison(
   dependencies: BillingDependencies,
 ): Promise<{ readonly at: number; readonly before: number } | null> {
   const { database, now } = dependencies;
   const at = now();
-  // A new site has nothing to compare.
+  // On a new site there is nothing to compare.
   if (await addNote(database.db, comparedKey, '', at)) return null;
   const before = (await findNote(database.db, comparedKey))?.at ?? at;
   const local = hourInZone(at);

@@ -6,7 +6,7 @@ export async function findNote(db: Queries, key: string): Promise<{ value: strin
   return row ? { value: row.value, at: Number(row.at) } : null;
 }
 
-/** Stores a note, in the place of an earlier one. */
+/** Stores a note, replacing an earlier one. */
 export async function storeNote(db: Queries, key: string, value: string, at: number): Promise<void> {
   await db
     .insertInto('billing_notes')
@@ -30,7 +30,7 @@ export async function deleteNote(db: Queries, key: string): Promise<void> {
   await db.deleteFrom('billing_notes').where('key', '=', key).execute();
 }
 
-/** Deletes the notes whose keys begin so and that were stored before a time. */
+/** Deletes notes whose keys have this prefix and that were stored before a time. */
 export async function pruneNotes(db: Queries, prefix: string, before: number): Promise<void> {
   await db.deleteFrom('billing_notes').where('key', 'like', `${prefix}%`).where('at', '<', before).execute();
 }

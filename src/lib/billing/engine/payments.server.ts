@@ -1,6 +1,6 @@
 /**
  * Paying an invoice, and setting up a card. The card is confirmed on the server; what the bank needs from the reader (3-D Secure) goes back
- * to the browser. A payment intent succeeds at most once, however often and by whom it is confirmed.
+ * to the browser. A payment intent succeeds at most once, even if it is confirmed several times.
  */
 import Stripe from 'stripe';
 import { publication } from '../../../publication.ts';
@@ -35,7 +35,7 @@ const paidCheckTries = 6;
 const paidCheckMs = 250;
 const waitingStatuses = ['requires_payment_method', 'requires_confirmation', 'requires_action'];
 
-// Other ways to pay than cards lead away from the site and come back there.
+// Payment methods other than cards lead to another site and back.
 const confirmation = ({ siteUrl }: Pick<Dependencies, 'siteUrl'>, paymentMethod: string) => ({
   payment_method: paymentMethod,
   use_stripe_sdk: true,
@@ -43,9 +43,10 @@ const confirmation = ({ siteUrl }: Pick<Dependencies, 'siteUrl'>, paymentMethod:
 });
 
 /**
- * Sets a card up before anything is bought with it, so that a refused one leaves nothing at Stripe and uses no coupon up.
+ * Sets up a card before anything is bought with it, so that a refused card leaves nothing at Stripe and doesn't use up a
+ * coupon.
  *
- * @returns the payment method as the customer has it; `null`: the bank has to ask the reader first
+ * @returns the customer's payment method; `null`: the reader has to confirm with the bank first
  * @throws StripeError when the card is refused
  */
 export async function setUpCard(
@@ -62,7 +63,7 @@ export async function setUpCard(
     ...confirmation(dependencies, paymentMethod),
   });
   if (intent.status === 'succeeded') return idOf(intent.payment_method);
-  // The subscription has a setup of its own, which the reader is shown.
+  // The subscription has its own setup intent, which is shown to the reader.
   await setupIntents.cancel(intent.id).catch(() => {});
   return null;
 }
@@ -102,7 +103,7 @@ export async function pay(
     const confirmed = await confirmIntent(dependencies, intent, paymentMethod, key);
     return await finish(dependencies, { ...attempt, intent: confirmed });
   } catch (error) {
-    // In another tab it was confirmed meanwhile.
+    // It was confirmed in another tab in the meantime.
     if (!(error instanceof Stripe.errors.StripeInvalidRequestError) || !/unexpected_state/.test(error.code ?? '')) {
       throw error;
     }
@@ -126,7 +127,7 @@ async function confirmIntent(
     : { kind, value: await withIdempotencyKey(key, (options) => setupIntents.confirm(id, params, options)) };
 }
 
-/** Stores the outcome of an attempt that is paid, refused, or waits for the reader, and answers with it. */
+/** Stores the result of a payment attempt (paid, refused, or waiting for the reader) and returns it. */
 export async function finish(dependencies: Dependencies, attempt: PaymentAttempt): Promise<Billed<SubscribeAnswer>> {
   const { subscription, intent } = attempt;
   const status = (intent?.value.status ?? 'succeeded') as IntentStatus;
@@ -159,20 +160,22 @@ async function reconcileUntilSettled(
   }
 }
 
-/** Makes a card that was set up the one that the next bill is charged to. */
+/** Makes a card that was just set up the subscription's default, which pays the next bill. */
 async function saveCard({ stripe }: Dependencies, { subscription, intent }: PaymentAttempt): Promise<void> {
   if (intent?.kind !== 'setup' || subscription.default_payment_method !== null) return;
   const card = idOf(intent.value.payment_method);
   if (card !== null) await stripe.subscriptions.update(subscription.id, { default_payment_method: card });
 }
 
-/** Whether no payment of it will be seen any more. */
+/** Whether no further payment of the subscription is expected. */
 const isClosed = (state: StripeState): boolean => isOver(state) || state.invoices.some(({ refunded }) => refunded);
 
 const lastError = (intent: NonNullable<PaymentAttempt['intent']>) =>
   intent.kind === 'payment' ? intent.value.last_payment_error : intent.value.last_setup_error;
 
-/** The payment of an invoice, fetched with `payments` and `confirmation_secret`: the secret begins with its id. */
+/**
+ * The payment of an invoice, fetched with `payments` and `confirmation_secret`: the secret starts with the payment intent's id.
+ */
 export function paymentIntentOf(invoice: Stripe.Invoice | null): string | null {
   const payments = invoice?.payments?.data ?? [];
   const own = payments.find(({ is_default: isDefault }) => isDefault) ?? payments[0];
@@ -180,7 +183,7 @@ export function paymentIntentOf(invoice: Stripe.Invoice | null): string | null {
   return idOf(own?.payment.payment_intent) ?? secret?.split('_secret_')[0] ?? null;
 }
 
-/** The client secret with which a customer sets a card up. A customer has one, which is given again until it is used. */
+/** The client secret with which a customer sets up a card. Until it is used, the same one is returned. */
 export async function offerCardSetup(
   { stripe, database: { db }, limiter, now }: BillingDependencies,
   customer: string,
@@ -199,7 +202,7 @@ export async function offerCardSetup(
     usage: 'off_session',
     allowed_payment_method_types: [...publication.billing.paymentMethodTypes],
   };
-  // Two processes that ask at once get the same one.
+  // Two processes that call at once get the same intent.
   const intent = await withIdempotencyKey(`setup:${customer}:${note?.value ?? 'first'}`, (options) =>
     stripe.setupIntents.create(params, options),
   );

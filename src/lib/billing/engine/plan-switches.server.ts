@@ -1,6 +1,7 @@
 /**
- * Changes of plan. An upgrade begins now: unused time is credited, the rest is charged at once, and the plan changes when that is paid (a
- * pending update). A downgrade begins with the next bill (a schedule), except during a Trial Offer, which a schedule can't contain.
+ * Changes of plan. An upgrade takes effect now: unused time is credited, the rest is charged at once, and the plan changes when it is
+ * paid (a pending update). A downgrade takes effect with the next bill (a schedule), except during a Trial Offer, which a schedule can't
+ * contain.
  */
 import type { Session } from '../../accounts/service.ts';
 import type { Queries } from '../../database.ts';
@@ -63,7 +64,7 @@ export async function switchPlan(
     const answer = await finish(dependencies, await fetchAttempt(dependencies, state.id));
     if (answer.ok && answer.value.clientSecret !== null) return ok({ ...answer.value, effective: 'now' });
   }
-  // Its purchase is still open: abandoning that would end the subscription that should change.
+  // Its purchase is still open: abandoning it would end the subscription that the reader wants to change.
   const open = await purchases.open(session.userId);
   if (open?.kind === 'subscribe' && open.id === state.purchase) return refusal(409, messages.busy, { retryAfter: 5 });
   if (!isInGoodStanding(state)) return refusal(409, messages.unpaid, { code: 'unpaid' });
@@ -85,7 +86,7 @@ export async function switchPlan(
 /**
  * What a switch costs.
  *
- * @param asked Unix seconds for which the proration was quoted before. Never far from Stripe's own time: a later one would make the
+ * @param asked Unix seconds for which the proration was quoted before. Must be near Stripe's own time: a later time would make the
  *   upgrade free
  * @throws Refused, StripeError
  */
@@ -98,7 +99,7 @@ export async function quotePlanSwitch(
   const { stripe } = dependencies;
   refuseByInvoice(state);
   const to = targetPrice(dependencies, state, price);
-  // Nothing is paid yet that could be credited, and the renewal would be charged beside the upgrade.
+  // Nothing has been paid yet that could be credited, and the renewal would be charged in addition to the upgrade.
   if (switchOf(state, to) === 'upgrade' && isRenewalDue(state)) refuse(409, messages.renewing, { code: 'renewing' });
   const fresh = await quoteSwitch(stripe, state, price, to, null);
   const at = fresh.prorationDate;
@@ -107,7 +108,10 @@ export async function quotePlanSwitch(
   return quoteSwitch(stripe, state, price, to, asked);
 }
 
-/** Stripe lets no change of such a subscription wait for its payment, and would charge the planned plan to a card. @throws Refused */
+/**
+ * In a subscription that is billed by invoice, Stripe can't make a change wait for its payment, and would charge the planned plan to
+ * a card. @throws Refused
+ */
 function refuseByInvoice({ byInvoice = false }: StripeState): void {
   if (byInvoice) refuse(409, messages.byInvoice, { code: 'by_invoice' });
 }
@@ -119,8 +123,8 @@ export async function abandonOpenSwitch(dependencies: BillingDependencies, userI
 }
 
 /**
- * Abandons an open purchase that its reader doesn't continue. What an upgrade would have replaced is planned again, and a cancellation that
- * a downgrade has taken back counts again.
+ * Abandons an open purchase that its reader doesn't continue. A planned change that an upgrade would have replaced is planned again, and a
+ * cancellation that a downgrade reverted takes effect again.
  */
 export async function abandonAndRestore(dependencies: BillingDependencies, purchase: Purchase): Promise<void> {
   const outcome = await abandonPurchase(dependencies, purchase);
@@ -132,11 +136,11 @@ export async function abandonAndRestore(dependencies: BillingDependencies, purch
 /** Key of the note that a subscription was canceled when its downgrade began. @param purchase id of the downgrade */
 const cancelledBeforeKey = (purchase: string): string => `canceled before:${purchase}`;
 
-/** Deletes these notes of purchases that ended long ago. @param before epoch milliseconds */
+/** Deletes such records of purchases that ended long ago. @param before epoch milliseconds */
 export const pruneCancelledBefore = (db: Queries, before: number): Promise<void> =>
   pruneNotes(db, cancelledBeforeKey(''), before);
 
-/** Cancels a subscription again whose cancellation a failed downgrade has taken back. @throws StripeError */
+/** Cancels a subscription again after a downgrade that had reverted the cancellation failed. @throws StripeError */
 async function cancelAgain(
   { stripe, database: { db }, subscriptions }: BillingDependencies,
   purchase: string,
@@ -147,7 +151,7 @@ async function cancelAgain(
   const state = (await subscriptions.reconcile(id))?.state;
   // With a planned change the downgrade has succeeded after all.
   if (state && isInGoodStanding(state) && !isEnding(state) && state.next === null) {
-    // Stripe can't cancel what has a schedule.
+    // Stripe can't cancel a subscription that has a schedule.
     await releaseSchedule(stripe, state);
     await stripe.subscriptions.update(id, { cancel_at_period_end: true });
     await subscriptions.reconcile(id);
@@ -155,7 +159,7 @@ async function cancelAgain(
   await deleteNote(db, key);
 }
 
-/** Forgets the cancellation that an open downgrade has taken back: its reader has resumed the subscription. */
+/** Forgets the cancellation that an open downgrade reverted: the reader has resumed the subscription. */
 export async function forgetCancelledBefore(dependencies: BillingDependencies, userId: string): Promise<void> {
   const open = await dependencies.purchases.open(userId);
   if (open) await deleteNote(dependencies.database.db, cancelledBeforeKey(open.id));
@@ -236,7 +240,7 @@ async function upgrade(
     refuse(409, messages.amountChanged, { due: quote.dueToday, code: 'amount_changed' });
   }
   const purchase = await beginSwitch(dependencies, session, state, price, body);
-  // Noted first: a failed upgrade leaves the reader with the change that was planned before.
+  // Recorded first: if the upgrade fails, the change that was planned before is restored.
   if (state.next) await notePlannedSwitch(stripe, state, state.next.plan);
   // So does the end that the publisher has planned: only an upgrade that is paid takes it back.
   await releaseSchedule(stripe, state, state.cancelAt !== null);
@@ -279,9 +283,9 @@ async function downgrade(
   const open = await purchases.open(session.userId);
   const wasCancelled = isEnding(state) || (open !== null && (await findNote(db, cancelledBeforeKey(open.id))) !== null);
   const purchase = await beginSwitch(dependencies, session, state, price, body);
-  // Noted first: a downgrade that fails leaves the subscription canceled.
+  // Recorded first: if the downgrade fails, the subscription is canceled again.
   if (wasCancelled) await addNote(db, cancelledBeforeKey(purchase.id), '', now());
-  // Choosing a smaller plan takes a cancellation back.
+  // Choosing a smaller plan reverts a cancellation.
   await resume(stripe, state);
   try {
     await planSwitch(stripe, purchase.id, state, plannedPrice(price));

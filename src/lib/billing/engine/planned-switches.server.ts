@@ -1,4 +1,7 @@
-/** Changes of plan that begin with the next bill: Stripe's schedule of a subscription, with the phases before and after it. */
+/**
+ * Changes of plan that take effect with the next bill: the schedule of a subscription at Stripe, with the phases before and
+ * after the change.
+ */
 import { randomUUID } from 'node:crypto';
 import type Stripe from 'stripe';
 import type { Logger } from '../../logging.ts';
@@ -8,7 +11,7 @@ import type { Catalog } from './catalog.server.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { withIdempotencyKey } from './stripe.server.ts';
 
-/** A part of `BillingDependencies`, whose file would close a circle of imports. */
+/** Part of `BillingDependencies`; importing its file would create a circular import. */
 interface Dependencies {
   readonly stripe: Stripe;
   readonly catalog: Pick<Catalog, 'plan' | 'known'>;
@@ -43,7 +46,9 @@ export async function releaseSchedule(
   if (schedule !== null) await stripe.subscriptionSchedules.release(schedule, params);
 }
 
-/** Plans a change again that a cancellation or a failed upgrade had ended, unless the plan isn't sold any more. @throws StripeError */
+/**
+ * Plans a change again that was removed by a cancellation or a failed upgrade, unless the plan is no longer sold. @throws StripeError
+ */
 export async function restorePlannedSwitch(
   { stripe, catalog, log }: Dependencies,
   state: StripeState,
@@ -73,7 +78,7 @@ export async function planSwitch(stripe: Stripe, key: string, state: StripeState
   const present = schedule.phases.find(({ start_date: start }) => start === schedule.current_phase?.start_date);
   const running = await stripe.subscriptions.retrieve(state.id, { expand: ['discounts'] });
   const params: Stripe.SubscriptionScheduleUpdateParams = {
-    // A schedule decides alone how its subscription ends.
+    // Only the schedule decides how its subscription ends.
     end_behavior: laterEnd(state) === null ? 'release' : 'cancel',
     proration_behavior: 'none',
     phases: phasesOf(state, present, price, running),
@@ -88,24 +93,27 @@ export async function useCardForPlanned(stripe: Stripe, state: StripeState): Pro
   if (state.schedule === null || state.next === null) return;
   const { phases, current_phase: now } = await stripe.subscriptionSchedules.retrieve(state.schedule);
   const [next, ...more] = phases.filter(({ start_date: start }) => now !== null && start >= now.end_date);
-  // A schedule that the publisher made may have more phases. Those without a card are charged to the customer's, which is the new one.
+  // A schedule that the publisher made may have more phases. Phases without a card use the customer's default, which is the new card.
   if (next?.default_payment_method && more.length === 0) await planSwitch(stripe, randomUUID(), state, state.next);
 }
 
-/** Notes a planned change at Stripe before it is released. @param plan `zephrPlanId`; empty: there is none */
+/**
+ * Records a planned change in the subscription's metadata before its schedule is released. @param plan `zephrPlanId`; empty:
+ * there is none
+ */
 export async function notePlannedSwitch(stripe: Stripe, { id, planned }: StripeState, plan: string): Promise<void> {
   if (plan !== (planned ?? '')) await stripe.subscriptions.update(id, { metadata: { planned: plan } });
 }
 
-/** Removes the note of a change that was planned before, because a later decision counts. */
+/** Removes the record of an earlier planned change, because a later decision replaces it. */
 export const clearPlannedSwitch = (stripe: Stripe, state: StripeState): Promise<void> =>
   notePlannedSwitch(stripe, state, '');
 
 /**
  * The phases of a schedule: the current period unchanged, then the new plan.
  *
- * @param running what each phase has to repeat: a phase replaces the discounts, and one without a card would be charged to the customer's
- *   default, which buyers don't have
+ * @param running values that each phase has to repeat: a phase replaces the discounts, and a phase without a card would use the
+ *   customer's default, which buyers don't have
  */
 function phasesOf(
   state: StripeState,

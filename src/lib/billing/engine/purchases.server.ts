@@ -1,6 +1,7 @@
 /**
- * Purchases, stored before Stripe is called, with their outcome; and promotions, which each reader can buy once. Stripe knows those of an
- * account. For a deleted account an HMAC of its email address is kept for a while, so that a new account doesn't get the promotion again.
+ * Purchases, stored before Stripe is called, with their outcome; and promotions, which each reader can buy once. Stripe knows the
+ * promotions of an account. For a deleted account an HMAC of its email address is kept for a while, so that a new account doesn't get the
+ * promotion again.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -19,7 +20,9 @@ export type NewPurchase = Pick<PurchasesTable, 'kind' | 'plan' | 'price' | 'atte
   readonly userId: string;
   readonly subscription?: string | null;
   readonly before?: string | null;
-  /** `count` before Stripe was asked: a purchase that another process has made since then would be a second one. */
+  /**
+   * `count` from before the request to Stripe: if another process has made a purchase since then, this one would be a second.
+   */
   readonly known?: number;
 };
 
@@ -31,19 +34,19 @@ export function createPurchases(database: Database, now: () => number) {
   const first = async (query: ReturnType<typeof of>): Promise<Purchase | null> =>
     (await query.orderBy('created', 'desc').executeTakeFirst()) ?? null;
   return {
-    /** How many purchases a reader has begun, with any outcome. */
+    /** How many purchases a reader has started, whatever their outcome. */
     count: (userId: string) => countPurchases(db, userId),
     /**
-     * @returns `null` if the reader has another open purchase (a unique index), or more than the caller knew
+     * @returns `null` if the reader has another open purchase (a unique index), or more purchases than the caller knew of
      * @throws Refused if the account is deleted
      */
     begin: (purchase: NewPurchase) => begin(database, now(), purchase),
     open: (userId: string) => first(of(userId).where('state', '=', 'open')),
     get: async (id: string): Promise<Purchase | null> =>
       (await db.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirst()) ?? null,
-    /** Newest one of a decision. */
+    /** The newest purchase of a decision. */
     ofAttempt: (userId: string, attempt: string) => first(of(userId).where('attempt', '=', attempt)),
-    /** The newest one of a reader, with any outcome. */
+    /** The newest purchase of a reader, whatever its outcome. */
     newest: (userId: string) => first(of(userId)),
     async change(
       id: string,
@@ -141,7 +144,7 @@ async function countPurchases(db: Queries, userId: string): Promise<number> {
 export type Promotions = ReturnType<typeof createPromotions>;
 
 const noted = 'promotion:';
-/** How long it is kept, in milliseconds. */
+/** How long records of promotions are kept, in milliseconds. */
 const keptMs = 730 * 24 * 60 * 60 * 1000;
 
 export function createPromotions({ db }: Database, keyed: Pick<Hmacs, 'sign'>, now: () => number) {

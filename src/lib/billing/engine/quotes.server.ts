@@ -1,6 +1,6 @@
 /**
  * What Stripe would charge, by its own preview, so that the sum on the button is the sum of the charge. The parameters of preview and
- * purchase are made side by side from the same plan.
+ * purchase are built side by side from the same plan.
  */
 import type Stripe from 'stripe';
 import type { Price, QuoteAnswer, TaxAddress } from '../schema.ts';
@@ -15,7 +15,7 @@ import type { PaymentAttempt } from './payments.server.ts';
 export interface Buyer {
   /** `cus_…`; `null`: none yet. */
   readonly customer: string | null;
-  /** The address that tax depends on; `null`: as Stripe has it. */
+  /** The address that tax depends on; `null`: use the one that Stripe has. */
   readonly address: TaxAddress | null;
   /** Whether Stripe calculates tax. */
   readonly tax: boolean;
@@ -80,7 +80,7 @@ export async function quoteNew(
     .map(({ period }) => period.end);
   const renewal = Math.max(seconds, ...ends);
   const lasting = found && lasts(found, seconds, renewal) ? found : null;
-  // At the ordinary price, or with a coupon that lasts, the renewal costs as much as the first bill.
+  // At the ordinary price, or with a coupon that is still valid at the renewal, the renewal costs as much as the first bill.
   const again =
     price.promotion || lasting !== found
       ? await stripe.invoices.createPreview(previewParams(fullPrice(price), lasting, buyer))
@@ -144,7 +144,7 @@ export async function quoteOpen(
   return { ...quote, tax: { today: taxOf(invoice), renewal: taxOf(again) } };
 }
 
-/** Whether a discount that begins now is still in force at the renewal. @param begun and renewal Unix seconds */
+/** Whether a discount that starts now is still valid at the renewal. @param begun and renewal Unix seconds */
 const lasts = ({ coupon }: FoundCoupon, begun: number, renewal: number): boolean =>
   coupon.duration === 'forever' ||
   (coupon.duration === 'repeating' && monthsAfter(begun * 1000, coupon.duration_in_months ?? 0) > renewal * 1000);
@@ -158,8 +158,8 @@ type UpgradeParams = Pick<Stripe.SubscriptionUpdateParams, 'proration_behavior' 
 
 /**
  * Parameters of `POST /v1/subscriptions/{id}` for an upgrade: unused time is credited, the rest is charged now. A pending update can't
- * change currency, payment methods or tax. Time that was not collected because of a pause isn't credited: the new plan begins at once,
- * for its whole price.
+ * change currency, payment methods or tax. Time that wasn't charged because of a pause isn't credited: the new plan starts at once at
+ * its full price.
  *
  * @param prorationDate Unix seconds; `null`: Stripe's current time
  */
@@ -170,7 +170,7 @@ export function upgradeParams(state: StripeState, price: Price, prorationDate: n
   const params: UpgradeParams = { items, proration_behavior: 'always_invoice' };
   if (prorationDate !== null) params.proration_date = prorationDate;
   const inOffer = (state.offer ?? null) !== null;
-  // A legacy trial ends with the upgrade. The new price ends a Trial Offer, which takes no trial_end.
+  // A legacy trial ends with the upgrade. A Trial Offer ends with the new price, and doesn't accept trial_end.
   if (state.status === 'trialing' && !inOffer) params.trial_end = 'now';
   // Flexible billing keeps the anchor: a year bought in mid-month would end at the old anchor.
   else if (inOffer || interval !== state.price.interval || count !== state.price.count)
@@ -195,7 +195,7 @@ export async function quoteSwitch(
     now: Pick<QuoteAnswer, 'dueToday' | 'prorationDate' | 'lines'>,
     invoice: Stripe.Invoice | null,
   ): Promise<QuoteAnswer> => {
-    // Discounts that still hold at the renewal apply to the new plan as well.
+    // Discounts that are still valid at the renewal apply to the new plan as well.
     const left = discounts.filter((one) => isLeft(one, renewal, invoice !== null));
     const again = await recurring(stripe, state, price, left.length < discounts.length ? left : null);
     const answer = { kind, currency: to.currency, renewalDate: renewal * 1000, dueAfterRenewal: again.total, ...now };
@@ -213,7 +213,7 @@ export async function quoteSwitch(
   return quote(Math.max(date, ...ends), now, invoice);
 }
 
-/** Whether a discount still holds at a renewal. @param billed whether a bill before it uses up a discount for one bill */
+/** Whether a discount is still valid at a renewal. @param billed whether a bill before it uses up a discount for one bill */
 function isLeft(discount: string | Stripe.Discount, renewal: number, billed: boolean): boolean {
   if (typeof discount === 'string') return true;
   const { coupon } = discount.source;
@@ -222,7 +222,7 @@ function isLeft(discount: string | Stripe.Discount, renewal: number, billed: boo
 }
 
 /**
- * The recurring bill of a subscription with another price, without proration.
+ * Stripe's preview of a subscription's recurring bill at another price, without proration.
  *
  * @param discounts that still hold; `null`: all of its discounts
  */
@@ -241,7 +241,7 @@ function recurring(
     preview_mode: 'recurring',
     subscription_details: details,
   };
-  // There is no next bill of a subscription that ends; choosing another plan takes the cancellation back.
+  // A subscription that ends has no next bill; choosing another plan reverts the cancellation.
   if (state.cancelAtPeriodEnd) details.cancel_at_period_end = false;
   else if (isEnding(state)) details.cancel_at = '';
   if (discounts)

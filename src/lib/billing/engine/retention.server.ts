@@ -27,7 +27,7 @@ import { ok, refusal, refuse, withIdempotencyKey } from './stripe.server.ts';
 type CancellationDetails = Stripe.SubscriptionUpdateParams.CancellationDetails;
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** After this time it is another cancellation. */
+/** After this time a new visit counts as another cancellation. */
 const openMs = dayMs;
 
 /** Stores the reason and decides on the offer. Runs within the lock of the reader. */
@@ -59,11 +59,14 @@ export async function findOffer(
   return isStillTrue(offer, state, dependencies.now()) ? offer : null;
 }
 
-/** Whether an offer says what the next bill would be: the plan may have changed in another tab, or the publisher gave a discount. */
+/**
+ * Whether an offer's amount for the next bill is still right: the plan may have changed in another tab, or the publisher may have
+ * given a discount.
+ */
 const isStillTrue = ({ from, at }: RetentionOffer, state: StripeState, now: number): boolean =>
   mayBeReduced(state, now) && state.nextAmount === from && state.periodEnd === at;
 
-/** Accepts the offer; twice is the same as once. Runs within the lock of the reader. */
+/** Accepts the offer; accepting twice has no further effect. Runs within the reader's lock. */
 export async function acceptOffer(
   dependencies: BillingDependencies,
   { userId }: Session,
@@ -89,7 +92,7 @@ export async function acceptOffer(
   return answer((await subscriptions.reconcile(fresh.id))?.state ?? fresh);
 }
 
-/** Cancels and stores the reason. Runs within its own lock around the reader's, so that two presses are one cancellation. */
+/** Cancels and stores the reason. It has its own lock outside the reader's, so that two clicks are one cancellation. */
 export async function cancelAndRecord(
   dependencies: BillingDependencies,
   session: Session,
@@ -112,13 +115,13 @@ export async function cancelAndRecord(
   return cancelled;
 }
 
-/** A cancellation's reason as Stripe takes it. */
+/** A cancellation's reason in Stripe's format. */
 function cancellationDetails({ reason, words }: CancelFeedback): CancellationDetails {
   const known = cancelReasons.find(({ id }) => id === reason);
   return { ...(words && { comment: words }), ...(known && { feedback: known.feedback }) };
 }
 
-/** Stores that a cancellation was taken back. */
+/** Records that a cancellation was reverted. */
 export async function recordResumed({ database, now }: BillingDependencies, userId: string, id: string): Promise<void> {
   await database.db
     .updateTable('cancellations')
@@ -162,7 +165,7 @@ export async function cancellationsOf(
   }));
 }
 
-/** Removes name and words; the counts stay. */
+/** Removes the user and the text of the reason; the counts stay. */
 export async function forgetCancellations(tx: AccountsTransaction, userId: string): Promise<void> {
   await tx.updateTable('cancellations').set({ user_id: null, words: null }).where('user_id', '=', userId).execute();
 }
@@ -262,7 +265,7 @@ function invoicesReduced(state: StripeState, coupon: Stripe.Coupon, now: number)
   return invoicesWithin(state, coupon, now);
 }
 
-/** The number of bills while a coupon that begins now lasts. */
+/** The number of bills within the duration of a coupon that starts now. */
 function invoicesWithin({ price, periodEnd }: StripeState, coupon: Stripe.Coupon, now: number): number | null {
   if (coupon.duration === 'forever') return null;
   if (coupon.duration === 'once') return 1;

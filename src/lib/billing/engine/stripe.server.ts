@@ -1,7 +1,7 @@
 /**
  * Access to Stripe: one client, one API version, bounded waits, and idempotency keys; and Stripe's errors as answers (spec section 8).
- * Stripe replays the first answer under a key for a day, its own failures (5xx) included (docs.stripe.com/api/idempotent_requests), so a
- * call that met one is tried again under another key.
+ * For a day Stripe replays its first response under a key, even its own failures (5xx) (docs.stripe.com/api/idempotent_requests), so a
+ * call that failed this way is retried under another key.
  */
 import Stripe from 'stripe';
 import { createBoundedMap } from '../../bounded-map.ts';
@@ -13,10 +13,10 @@ import type { CheckoutError } from '../schema.ts';
 import type { Billed } from '../service.ts';
 import { apiVersion } from './api-version.ts';
 
-/** Milliseconds for one request; a second try under the same key follows. */
+/** Timeout of one request in milliseconds; one retry under the same key follows. */
 const timeoutMs = 10_000;
 
-/** @param apiUrl without a slash at its end @param before awaited before each request, which fails if it throws */
+/** @param apiUrl without a trailing slash @param before awaited before each request, which fails if it throws */
 export function openStripe(
   { secretKey, apiUrl }: { readonly secretKey: string; readonly apiUrl: string },
   timeout = timeoutMs,
@@ -48,12 +48,12 @@ const requestingAfter = (before: () => Promise<void>, client: HttpClient): HttpC
   },
 });
 
-/** Failures by key. After a restart one failure may be replayed. */
+/** Number of Stripe's failures by key. After a restart one failure may be replayed. */
 const failures = createBoundedMap<number>(5000);
 
 /**
- * Calls Stripe under a key that is the same in every process until Stripe itself fails. Only for calls that may be made twice, or whose
- * caller looks at Stripe's state before it calls again: after a 5xx it is not known whether the call was done.
+ * Calls Stripe under a key that is the same in every process until Stripe itself fails. Only for calls that may run twice, or whose
+ * caller checks Stripe's state before it calls again: after a 5xx it is unknown whether the call had an effect.
  *
  * @param key of what is decided, for instance `switch:` and the purchase
  * @throws StripeError as the call does
@@ -84,7 +84,7 @@ export const refusal = (status: No['status'], message: string, more: Omit<Checko
 /** The answer to a caller over a rate limit. */
 export const overLimit = ({ retryAfter }: ExceededLimit): No => refusal(429, tooManyTries(retryAfter), { retryAfter });
 
-/** A refusal, thrown through several functions. */
+/** A refusal, thrown through several call levels. */
 export class Refused extends Error {
   readonly answer: No;
   constructor(answer: No) {
@@ -112,12 +112,12 @@ export const ifMissing =
     throw error;
   };
 
-/** Whether it is unknown if Stripe has done what it was asked: no answer came, or a failure of its own. */
+/** Whether it is unknown if Stripe has carried out a call: no response came, or a failure of its own. */
 export const isUncertain = (error: unknown): boolean =>
   error instanceof StripeError &&
   (error.statusCode === undefined || error.statusCode >= 500 || error.statusCode === 409 || isUsedKey(error));
 
-/** The key was used for something else, or is in use now. */
+/** The key was used for another request, or is in use now. */
 const isUsedKey = (error: unknown): boolean => error instanceof StripeIdempotencyError;
 
 /** The answer after a refused card. */
@@ -141,8 +141,8 @@ export async function asResult<T>(work: () => Promise<Billed<T>>): Promise<Bille
 }
 
 /**
- * Whether the payment method belongs to another customer, was used before, or doesn't exist. Some of these errors have a message alone. A way
- * to pay that is turned off in the dashboard (`payment_method_types`) is an error for operators.
+ * Whether the payment method belongs to another customer, was used before, or doesn't exist. Some of these errors have only a message. A
+ * payment method that is turned off in the dashboard (`payment_method_types`) is an error for operators.
  */
 const isRefusedMethod = ({ param, code, message }: Stripe.errors.StripeInvalidRequestError): boolean =>
   /payment_?method(?!_types)/i.test(param ?? code ?? message);

@@ -57,7 +57,10 @@ export async function cancelSubscription(
   return reconcileAndAnswer(dependencies, state.id);
 }
 
-/** Takes a cancellation back and plans the change again that it ended; else takes a planned change back. Within the lock of the reader. */
+/**
+ * Reverts a cancellation, and plans the change again that it ended; without a cancellation, cancels a planned change. Within the reader's
+ * lock.
+ */
 export async function resumeSubscription(
   dependencies: BillingDependencies,
   { userId }: Session,
@@ -89,7 +92,7 @@ export async function saveMetadata(
   return ok(null);
 }
 
-/** Makes a card the one that is charged, and pays open invoices with it. Runs within the lock of the reader. */
+/** Makes a card the subscription's payment method, and pays open invoices with it. Runs within the reader's lock. */
 export async function changeCard(
   dependencies: BillingDependencies,
   session: Session,
@@ -103,7 +106,7 @@ export async function changeCard(
   const { id: card } = owner === null ? await stripe.paymentMethods.attach(paymentMethod, { customer }) : method;
   await stripe.customers.update(customer, { invoice_settings: { default_payment_method: card } });
   for (const { state: known } of await subscriptions.ofUser(session.userId)) {
-    // A subscription that has ended takes no card.
+    // The card of a subscription that has ended can't be changed.
     const state = isRunning(known) ? (await subscriptions.reconcile(known.id))?.state : null;
     if (!state || !isRunning(state)) continue;
     try {
@@ -130,7 +133,7 @@ async function reconcileAndAnswer(
 
 /**
  * Pays the open invoices of a running subscription: renewals, and changes that the publisher made in the dashboard. The first invoice of a
- * purchase, and that of an upgrade which waits for its payment, are paid at checkout.
+ * purchase, and the invoice of an upgrade that waits for its payment, are paid at checkout.
  *
  * @returns the payment that the reader has to confirm with the bank; `null`: all are paid
  */
@@ -157,7 +160,7 @@ async function payOpenInvoices(
 /**
  * Confirms the payment of an invoice that could not be paid off session, now that the reader is here.
  *
- * @returns the payment that waits for the reader; `null` when it was paid meanwhile
+ * @returns the payment that waits for the reader; `null` if it was paid in the meantime
  * @throws `error` if it has another cause
  */
 async function confirmByReader(

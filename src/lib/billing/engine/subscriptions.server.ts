@@ -43,21 +43,21 @@ export interface StoredSubscription {
 }
 
 /**
- * `announced`: Stripe has said that its next bill is near; `amount`: the amount of the next bill is still to be read;
+ * `announced`: Stripe has announced the next bill; `amount`: the amount of the next bill still has to be read;
  * `announced-amount`: both.
  */
 export type ReconcileReason = 'announced' | 'amount' | 'announced-amount';
 
 export interface Subscriptions {
   /**
-   * Fetches a subscription, ends at Stripe what must not continue (an abandoned purchase, a lost dispute, a deleted account), and stores
-   * the state.
+   * Fetches a subscription, cancels it at Stripe if it must not continue (an abandoned purchase, a lost dispute, a deleted account), and
+   * stores the state.
    *
-   * @returns what is stored then; `null` when Stripe has none, or none of ours
+   * @returns the stored subscription; `null` if Stripe has none, or it isn't this site's
    * @throws StripeError
    */
   reconcile(id: string, reason?: ReconcileReason): Promise<StoredSubscription | null>;
-  /** As {@link Subscriptions.reconcile}, all of a customer's, ended ones too. */
+  /** As {@link Subscriptions.reconcile}, for all subscriptions of a customer, including ended ones. */
   reconcileCustomer(customer: string): Promise<void>;
   get(id: string): Promise<StoredSubscription | null>;
   ofUser(userId: string): Promise<readonly StoredSubscription[]>;
@@ -69,7 +69,7 @@ export interface Subscriptions {
 
 type Dependencies = Omit<BillingDependencies, 'subscriptions' | 'limiter' | 'promotions' | 'siteUrl' | 'tax'>;
 
-/** Milliseconds until the next bill is previewed again where Stripe couldn't. */
+/** Milliseconds until the preview of the next bill is tried again after Stripe couldn't make one. */
 const previewAgainMs = 5 * 60_000;
 
 export function createSubscriptions(dependencies: Dependencies): Subscriptions {
@@ -143,7 +143,8 @@ async function reconcileSubscription(
   }
   const written = await store(dependencies, { id, request, userId, state, isAnnounced });
   if (written === null) {
-    // Another process asked later and got its answer earlier: which one is newer is unknown, so the subscription is fetched again.
+    // Another process sent a later request and stored its answer first: it is unknown which answer is newer, so the subscription
+    // is fetched again.
     await jobs.add(database.db, { kind: 'subscription', subject: id, once: true });
     return getStored(database.db, id);
   }
@@ -153,7 +154,7 @@ async function reconcileSubscription(
   return { grantId: written.grantId, userId, state };
 }
 
-/** Numbers a request to Stripe; makes the row where there is none. */
+/** Assigns a number to a request to Stripe; creates the row if there is none. */
 async function numberRequest({ database: { db }, now }: Dependencies, id: string): Promise<number> {
   const row = await db
     .insertInto('subscriptions')
@@ -214,7 +215,7 @@ async function cancelLost({ stripe, log }: Dependencies, state: StripeState): Pr
   return true;
 }
 
-/** After an upgrade is paid: takes an earlier cancellation back, and removes the note of a change that was planned before. */
+/** After an upgrade is paid: reverts an earlier cancellation, and removes the record of an earlier planned change. */
 async function settleUpgraded({ stripe, database }: Dependencies, state: StripeState): Promise<boolean> {
   if (!(isEnding(state) || state.planned) || !isRunning(state) || state.schedule !== null) return false;
   const change = await database.db
@@ -255,7 +256,7 @@ async function ownerOf(
   if (known !== null || !noted || (await customers.isForgotten(customer))) return known;
   const user = await db.selectFrom('users').select('id').where('id', '=', noted).executeTakeFirst();
   if (!user) return null;
-  // What was paid through a customer who was deleted at Stripe stays the reader's.
+  // Subscriptions paid through a customer who was deleted at Stripe still belong to the reader.
   if (await customers.isDropped(customer)) return noted;
   await customers.adopt(noted, customer);
   return customers.userOf(customer);
@@ -270,7 +271,7 @@ interface StateToStore {
   readonly isAnnounced: boolean;
 }
 
-/** @returns the grant and disputes that are new; `null` where a later request was answered already */
+/** @returns the access grant and the new disputes; `null` if a later request was already answered */
 async function store(dependencies: Dependencies, { id, request, userId, state, isAnnounced }: StateToStore) {
   const { database, now } = dependencies;
   return database.transaction(async (tx) => {
@@ -283,7 +284,7 @@ async function store(dependencies: Dependencies, { id, request, userId, state, i
         updated: now(),
         digest: digestOf(state),
         renews: renewsAt(state),
-        // A reader who was deleted meanwhile stays deleted.
+        // If the reader was deleted in the meantime, the row must not name the reader again.
         user_id: userId,
       })
       .where('id', '=', id)
@@ -359,7 +360,7 @@ function outcomeOf(purchase: Purchase, state: StripeState): 'done' | 'given up' 
   if (state.status === 'incomplete') return null;
   const wasPaid = state.invoices.some(({ paid }) => paid > 0);
   if (!isLive(state)) return isSettled(state) && wasPaid ? 'done' : 'given up';
-  // A paid and refunded subscription keeps running, and blocks another one.
+  // A subscription that was paid and refunded still runs, and prevents another purchase.
   return isSettled(state) || wasPaid ? 'done' : null;
 }
 
@@ -369,7 +370,7 @@ const disputeKey = (id: string): string => `dispute:${id}`;
  * Stores which of a subscription's disputes are open. A lost one counts as refunded (subscription-model.ts); an open one ends nothing, and
  * operators have to respond in Stripe's dashboard in time.
  *
- * @returns those that were not known yet
+ * @returns the disputes that are new
  */
 async function noteDisputes(
   tx: AccountsTransaction,

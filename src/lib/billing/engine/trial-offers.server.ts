@@ -3,12 +3,12 @@ import type Stripe from 'stripe';
 import { idOf } from './fetch-subscription.server.ts';
 
 export interface WantedOffer {
-  /** `zephrPlanId` that the promotion is sold under. */
+  /** `zephrPlanId` under which the promotion is sold. */
   readonly plan: string;
   /** `zephrPlanId` of the plan that follows. */
   readonly next: string;
   readonly days: number;
-  /** Minor units for all of these days, in the currency of the plan that follows. */
+  /** Minor units for the whole promotion, in the currency of the plan that follows. */
   readonly amount: number;
   /** Minor units in other currencies. */
   readonly others: Readonly<Record<string, number>>;
@@ -19,7 +19,7 @@ export interface WantedOffer {
 export interface MadeOffer {
   readonly offer: string;
   readonly price: string;
-  /** Offers of the plan that were archived for this one. */
+  /** Earlier offers of the plan that were archived in favor of this one. */
   readonly archived: readonly string[];
 }
 

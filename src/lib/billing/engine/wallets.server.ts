@@ -6,11 +6,11 @@ import type Stripe from 'stripe';
 
 export interface DomainStatus {
   readonly domain: string;
-  /** Wallets whose buttons Stripe.js may draw there. */
+  /** Wallets whose buttons Stripe.js may show on this domain. */
   readonly active: readonly string[];
   /** Stripe's reasons for the other wallets. */
   readonly problems: readonly string[];
-  /** Whether it was registered by this call. */
+  /** Whether this call registered the domain. */
   readonly registered: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Stripe's webhooks. An event only says what to fetch: its signature is checked, its id and a job are stored, and the job fetches from
- * Stripe. So a repeated, late or reordered event does no harm, and a lost one only delays the update until the next event or the nightly
- * comparison.
+ * Stripe. So a repeated, late or out-of-order event does no harm, and a lost one only delays the update until the next event or the
+ * nightly comparison.
  */
 import type Stripe from 'stripe';
 import type { AccountsTransaction } from '../../database.ts';
@@ -11,7 +11,7 @@ import type { BillingDependencies, BillingJob } from './dependencies.ts';
 
 /** Seconds after which an event is a replay. */
 const tolerance = 300;
-/** Milliseconds between two lines of the log about refused events: anyone can send them. */
+/** Milliseconds between two log lines about refused events, because anyone can send them. */
 const logEveryMs = 60_000;
 
 interface EventObject {
@@ -25,7 +25,7 @@ interface EventObject {
   } | null;
 }
 
-/** The id of a Stripe object, or the id alone; `null` unless it has the prefix of its kind. */
+/** The id of a Stripe object, or an id that isn't expanded; `null` unless it has the prefix of its kind. */
 const idOfKind = (value: unknown, prefix: string): string | null => {
   const id = typeof value === 'string' ? value : (value as { id?: unknown } | null | undefined)?.id;
   return typeof id === 'string' && id.length < 256 && new RegExp(`^${prefix}_\\w+$`).test(id) ? id : null;
@@ -34,7 +34,7 @@ const idOfKind = (value: unknown, prefix: string): string | null => {
 /** Fields of a customer that change the next bill. */
 const billedFields = ['address', 'balance', 'discount', 'shipping', 'tax', 'tax_exempt'];
 
-/** The job that an event causes; `null`: none. @param before the fields that it has changed, as they were */
+/** The job that an event causes; `null`: none. @param before previous values of the changed fields */
 export function jobOf(type: string, object: EventObject, before: object = {}): BillingJob | null {
   if (/^(?:product|price)\./.test(type)) return { kind: 'catalogue', subject: 'all' };
   if (type === 'customer.updated') {
@@ -57,7 +57,7 @@ export function jobOf(type: string, object: EventObject, before: object = {}): B
   return charge === null ? null : { kind: 'charge', subject: charge };
 }
 
-/** Stores an event's id and its job. @returns whether it is new */
+/** Stores an event's id and its job. @returns whether the event is new */
 export async function storeEvent(
   { jobs, now }: Pick<BillingDependencies, 'jobs' | 'now'>,
   tx: AccountsTransaction,
