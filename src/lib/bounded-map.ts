@@ -1,4 +1,4 @@
-/** A bounded map of recently used values. */
+/** A map with a limited number of recently used values. */
 export interface BoundedMap<T> {
   get(key: string): T | undefined;
   set(key: string, value: T): void;
@@ -7,9 +7,9 @@ export interface BoundedMap<T> {
 }
 
 /**
- * Two generations: when the young one is full, it becomes the old one, and values that are read again move over. A look-up in the young
- * generation writes nothing, which makes it cheap on a hot path; the map holds the last `limit` values that were used, and at most twice
- * as many.
+ * Two generations: when the young one is full, it becomes the old one; values of the old generation that are read again move to the
+ * young one. A look-up in the young generation writes nothing, which makes it cheap on a hot path; the map holds the last `limit` values
+ * that were used, and at most twice as many.
  */
 export function createBoundedMap<T>(limit: number): BoundedMap<T> {
   let young = new Map<string, T>();

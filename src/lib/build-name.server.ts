@@ -1,4 +1,4 @@
-/** The name of a build, by which stored pages and shared files of one build are distinguished from those of another. */
+/** The name of a build, which distinguishes its stored pages and shared files from those of another build. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

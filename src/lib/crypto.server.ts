@@ -10,21 +10,21 @@ import {
 } from 'node:crypto';
 import { blockOf, networkOf } from './http/network.ts';
 
-/** HMACs under the accounts' secret. The database holds only these, so that a copy of it opens nothing. */
+/** HMACs under the accounts' secret. The database contains only these, so that a copy of it gives no access. */
 export interface Hmacs {
-  /** Of a token that a browser or a mail carries. */
+  /** HMAC of a token in a cookie or a mail. */
   token(purpose: 'session' | 'link' | 'social', token: string): string;
   /** Of a code, for one email address and one mail. */
   code(subject: string, proof: string, code: string): string;
-  /** Of an email address in its normal form. */
+  /** HMAC of a normalized email address. */
   subject(email: string): string;
   /** Of a network address: IPv4, or the /64 of IPv6. */
   place(address: string): string;
-  /** Of the /48 that an IPv6 address is in; `null` for others. */
+  /** HMAC of the /48 of an IPv6 address; `null` for others. */
   block(address: string): string | null;
   /** Of anything else, named by its use. */
   sign(use: string, text: string): string;
-  /** A secret of its own for a library. */
+  /** A separate secret for a library. */
   derive(use: string): string;
 }
 
@@ -67,20 +67,20 @@ export function equalInConstantTime(a: string, b: string): boolean {
 }
 
 /**
- * Encrypts values that a browser's cookie or the database holds: AES-256-GCM under keys derived from the site's own. A value is opened
- * only for its purpose and within its time.
+ * Encrypts values for a cookie or the database: AES-256-GCM under keys derived from the site's own. A value can be decrypted only for
+ * its purpose and within its lifetime.
  */
 export interface Sealer {
   /** @param purpose a fixed word; @param seconds how long it can be opened */
   seal(purpose: string, value: unknown, seconds: number): string;
-  /** The value; `null` when it is forged, of another purpose, too old or nothing at all. */
+  /** The value; `null` if it is forged, for another purpose, too old or missing. */
   open(purpose: string, text: string | undefined): unknown;
 }
 
 export interface SealerOptions {
-  /** The first seals, all open. */
+  /** The first secret encrypts; all of them decrypt. */
   readonly secrets: readonly string[];
-  /** Letters of the longest text that is opened (default 4096, longer than any cookie). */
+  /** Longest text that is decrypted, in characters (default 4096, longer than any cookie). */
   readonly longest?: number;
   /** Epoch milliseconds; for tests. */
   readonly now?: () => number;
@@ -104,7 +104,7 @@ export function createSealer({ secrets, longest = 4096, now = Date.now }: Sealer
     open(purpose, text) {
       if (!text || text.length > longest || !/^[\w-]+$/.test(text)) return null;
       const bytes = Buffer.from(text, 'base64url');
-      // Other spellings of the same bytes don't count.
+      // Alternative encodings of the same bytes are rejected.
       if (bytes.byteLength <= ivBytes + tagBytes || bytes.toString('base64url') !== text) return null;
       for (const key of keys) {
         try {
@@ -115,7 +115,7 @@ export function createSealer({ secrets, longest = 4096, now = Date.now }: Sealer
           const [until, value] = JSON.parse(body.toString('utf8')) as [number, unknown];
           return until * 1000 > now() ? value : null;
         } catch {
-          // Another key, or forged.
+          // Encrypted with another key, or forged.
         }
       }
       return null;

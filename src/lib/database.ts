@@ -2,8 +2,8 @@
  * The accounts database as the features see it. `src/server/database/` opens it: SQLite by default, PostgreSQL by
  * `DATABASE_URL`; each feature brings its own tables.
  *
- * Columns are the same in both engines: ids and JSON are text, times are whole epoch milliseconds unless a name ends in
- * `At` with capital letters before it (those of users, sessions and identities, ISO text), booleans are 0 and 1.
+ * Columns are the same in both engines: ids and JSON are text, booleans are 0 and 1, and times are whole epoch milliseconds,
+ * except in camel-case columns that end in `At` (of users, sessions and identities), which are ISO text.
  */
 import type { Kysely, Transaction } from 'kysely';
 import type { AccessTables } from './access/tables.ts';
@@ -19,9 +19,9 @@ import type { SavedStoriesTables } from './saved/model.ts';
 import type { PrivateFeedTables } from './sound/private-feeds.ts';
 import type { SupportTables } from './support/schema.ts';
 
-/** Browsers that are signed in with the operators' token; a row that is gone is signed out in every process. */
+/** Browsers that are signed in with the operators' token; deleting a row signs the browser out in every process. */
 interface OperatorSessionsTable {
-  /** Hash of what the cookie carries. */
+  /** Hash of the cookie's token. */
   id: string;
   /** Epoch milliseconds. */
   expires: number;
@@ -50,23 +50,24 @@ export type Engine = 'sqlite' | 'postgres';
 
 export interface Database {
   readonly engine: Engine;
-  /** For reads and single statements; inside {@link transaction} use what it hands over. */
+  /** For reads and single statements; inside {@link transaction} use its argument instead. */
   readonly db: Queries;
   /**
-   * Runs `work` in one transaction, which is rolled back when it throws. Under PostgreSQL a deadlock runs it again, so it must
-   * do nothing that cannot be repeated. What is read in order to be written belongs into one statement, or behind `for update`.
+   * Runs `work` in one transaction, which is rolled back if it throws. In PostgreSQL it is run again after a deadlock, so it
+   * must be repeatable. Values that are read in order to be changed must be changed in the same statement, or read with `for
+   * update`.
    *
-   * @throws DatabaseUnavailable when the database does not answer, is locked, or is from a newer version
+   * @throws DatabaseUnavailable if the database doesn't answer, is locked, or is from a newer version
    */
   transaction<T>(work: (tx: AccountsTransaction) => Promise<T>): Promise<T>;
   /** Why the database cannot be used now, a sentence for the operator; `null` when it can. */
   problem(): string | null;
-  /** Breaks every query off after this time, in milliseconds: one that gets no answer must not hold up a stop. */
+  /** Aborts every query after this time, in milliseconds: a query without an answer must not delay a stop. */
   breakOffAfter(ms: number): void;
   close(): Promise<void>;
 }
 
-/** Locks a user's row until the transaction ends: of two changes of one user at once, the second waits here. */
+/** Locks a user's row until the transaction ends: of two simultaneous changes of a user, the second waits here. */
 export async function lockUserRow(tx: AccountsTransaction, userId: string): Promise<void> {
   await tx
     .updateTable('users')
@@ -75,7 +76,7 @@ export async function lockUserRow(tx: AccountsTransaction, userId: string): Prom
     .execute();
 }
 
-/** The database does not answer now. A route says 503; stored pages need no database. */
+/** The database doesn't answer now. Routes respond with 503; cached pages need no database. */
 export class DatabaseUnavailable extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

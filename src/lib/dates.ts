@@ -22,7 +22,10 @@ const digits = new Intl.DateTimeFormat('en-US', {
   timeZoneName: 'longOffset',
 });
 
-/** The dates of a story stand on dozens of pages, and each costs as much as the rest of its card. */
+/**
+ * Formatted dates are cached: the same ones appear on dozens of pages, and formatting one costs as much as the rest of its
+ * card.
+ */
 const known = createBoundedMap<string>(5000);
 
 function remembered(key: string, make: () => string): string {
@@ -45,7 +48,7 @@ export const longDate = (instant: string | number): string => format(instant, 'l
 
 type Part = Intl.DateTimeFormatPartTypes;
 
-/** Reads the parts of a time. */
+/** Splits a time into its parts. */
 function partsOf(form: Intl.DateTimeFormat, instant: string | number): (type: Part) => string {
   const parts = form.formatToParts(new Date(instant));
   return (type) => parts.find((part) => part.type === type)?.value ?? '';

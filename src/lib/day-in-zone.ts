@@ -1,6 +1,6 @@
 /**
- * The paper's calendar day, apart from the other dates: an island that used those would bring them to every page, for the islands' scripts
- * share their files.
+ * The paper's calendar day, separate from the other date functions: islands share their script files, so an island that used those would
+ * bring them to every page.
  */
 import { publication } from '../publication.ts';
 

@@ -1,12 +1,14 @@
-/** Instants as the content store, the comments and the headline tests keep them: UTC, to the second, so that text is in the order of time. */
+/**
+ * Instants in the format of the content store, the comments and the headline tests: UTC, to the second, so that text order is time order.
+ */
 
-/** `YYYY-MM-DDTHH:MM:SSZ`. @param time epoch milliseconds @throws RangeError when it is none */
+/** `YYYY-MM-DDTHH:MM:SSZ`. @param time epoch milliseconds @throws RangeError if it is invalid */
 export const instantAt = (time: number): string => `${new Date(time).toISOString().slice(0, 19)}Z`;
 
 /** Years of four digits; longer ones have another format, which can't be compared with a story's date. */
 const years = [Date.parse('0000-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59Z')] as const;
 
-/** An instant of any ISO 8601 form in this format. @throws RangeError when it is none */
+/** Converts an ISO 8601 instant to this format. @throws RangeError if it is invalid */
 export function canonicalInstant(instant: string): string {
   const time = Date.parse(instant);
   if (Number.isNaN(time)) throw new RangeError(`Not an instant: ${instant}`);

@@ -74,7 +74,10 @@ export const extraItems: readonly NavigationItem[] = [
   ...(publication.parts.games ? [{ name: 'Games', href: '/games' }] : []),
 ];
 
-/** `aria-current` of a link on the page at `path`: the page itself, or a part of the paper that holds it. */
+/**
+ * `aria-current` of a link on the page at `path`: `page` for the page itself, or `true` for the part of the site that contains
+ * it.
+ */
 export function ariaCurrent(href: string, path: string): 'page' | 'true' | undefined {
   if (path === href) return 'page';
   return href !== '/' && path.startsWith(`${href}/`) ? 'true' : undefined;

@@ -1,6 +1,6 @@
 /**
- * The log as the rest of the site sees it: a message and an object of context, no personal data in either. The server
- * makes one with pino (src/server/logging.ts); tests pass {@link silent}.
+ * The logger's interface: a message and a context object, neither of which contains personal data. The server makes one with
+ * pino (src/server/logging.ts); tests pass {@link silent}.
  */
 export interface Logger {
   debug(context: object, message: string): void;
@@ -11,14 +11,14 @@ export interface Logger {
 
 const nothing = (): void => {};
 
-/** A log that keeps nothing. */
+/** A logger that discards everything. */
 export const silent: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 const mostHosts = 500;
 
 /**
- * Makes a warning that is logged once for each message and host: pictures of one host that is not allowed (avatars, for instance) are in bodies by
- * the dozen.
+ * Creates a warning that is logged once for each message and host: bodies may contain dozens of pictures from one host that isn't allowed
+ * (avatars, for instance).
  */
 export function warnOncePerHost(log: Logger): (message: string, url: string, context: object) => void {
   const warned = new Set<string>();

@@ -12,8 +12,8 @@ const withoutDecimals = 'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF VND VUV XAF XOF
 const withThousandths = 'BHD JOD KWD OMR TND';
 
 /**
- * How many decimals Stripe counts in a currency: 2 for dollars, 0 for yen. `Intl` knows what people write, which is less for some, such
- * as forints, and differs between browsers.
+ * How many decimals Stripe counts in a currency: 2 for dollars, 0 for yen. `Intl` has the number that people write, which is smaller
+ * for some currencies, such as forints, and differs between browsers.
  *
  * @param currency ISO 4217 code, in either case
  */
@@ -26,11 +26,12 @@ export function decimalsOf(currency: string): number {
 const formats = new Map<string, Intl.NumberFormat>();
 
 /**
- * "$120", or "$0.01" when cents are asked for: minor units as major ones, in the paper's language, no decimals unless `cents`, then all that the currency has.
+ * "$120", or "$0.01" with `cents`: an amount in minor units as text in the paper's language, without decimals, or with all decimals of the
+ * currency if `cents` is set.
  *
  * @param minor amount in minor units, e.g. 12000 for $120
  * @param currency ISO 4217 code, in either case as payment providers send it
- * @throws RangeError when `minor` is no finite number or `currency` no currency code
+ * @throws RangeError if `minor` isn't a finite number or `currency` isn't a currency code
  */
 export function formatMoney(
   minor: number,
@@ -64,7 +65,7 @@ export function formatReceipt(total: number, tax: TaxPart | null | undefined, cu
   return tax && tax.amount !== 0 ? `${sum} (${formatTaxed(total, tax, currency)})` : sum;
 }
 
-/** "$12.00 + $0.99 tax", "£10 including £1.67 tax", and "$12" where there is none. @param total minor units, tax and all */
+/** "$12.00 + $0.99 tax", "£10 including £1.67 tax", and "$12" without tax. @param total minor units, including tax */
 export function formatTaxed(total: number, tax: TaxPart | null | undefined, currency: string): string {
   if (!tax || tax.amount === 0) return formatSum(total, currency);
   const exact = (minor: number): string => formatMoney(minor, { currency, cents: true });

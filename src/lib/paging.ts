@@ -1,6 +1,6 @@
-/** Pages of a list under `?page=N`, the first without a number. */
+/** Pages of a list under `?page=N`; the first page has no number. */
 
-/** Where a reader is in a list. */
+/** A reader's position in a list. */
 export interface Paging {
   readonly page: number;
   readonly pages: number;
@@ -9,8 +9,8 @@ export interface Paging {
 }
 
 /**
- * Number of the page asked for. `null` when the parameter is no page number at all (the answer is then 404): `0`, `-1`,
- * `abc`, `02`. `1` is valid here; {@link isAlias} tells that it has a shorter address.
+ * Number of the requested page. `null` if the parameter isn't a page number (the response is then 404): `0`, `-1`, `abc`, `02`.
+ * `1` is valid here; {@link isAlias} says that it has a shorter address.
  */
 export function pageNumber(params: URLSearchParams): number | null {
   const given = params.get('page');
@@ -26,14 +26,14 @@ export const isAlias = (params: URLSearchParams): boolean => params.get('page') 
 export const pageHref = (path: string, page: number): string =>
   page <= 1 ? path : `${path}${path.includes('?') ? '&' : '?'}page=${page}`;
 
-/** Pages that `total` things fill; an empty list has one page. */
+/** Number of pages for `total` items; an empty list has one page. */
 export const pageCount = (total: number, size: number): number => Math.max(1, Math.ceil(total / size));
 
 /**
  * Neighbors of a page.
  *
  * @param total how many things the list has in all
- * @returns `null` when the list does not reach that far; the first page exists even when it is empty
+ * @returns `null` if the list has fewer pages; the first page exists even if it is empty
  */
 export function paging(path: string, page: number, total: number, size: number): Paging | null {
   const pages = pageCount(total, size);
@@ -47,11 +47,11 @@ export function paging(path: string, page: number, total: number, size: number):
 }
 
 /**
- * The page of a list that an address asks for.
+ * The page of a list that an address requests.
  *
  * @param path address of the first page
  * @param read reads a part of the list
- * @returns a response where there is no such page (404), or where it has a shorter address (301)
+ * @returns a response if there is no such page (404), or if it has a shorter address (301)
  */
 export function listPage<Part extends { readonly total: number }>(
   { searchParams }: URL,

@@ -19,7 +19,7 @@ const steps: readonly [limit: number, unit: number, name: string][] = [
 ];
 
 /**
- * "N ago" (spec section 9): "5 minutes ago", "1 day ago". Less than a minute, and anything in the future by clock drift,
+ * "N ago" (spec section 9): "5 minutes ago", "1 day ago". Less than a minute, or a time in the future because of clock drift,
  * is "just now".
  *
  * @param instant the moment spoken of

@@ -1,4 +1,6 @@
-/** What SQLite files have in common: how damage and a broken disk are recognized; derived data that is damaged is set aside, and made anew. */
+/**
+ * Common to all SQLite files: how damage and disk errors are recognized. A damaged file with derived data is set aside and created again.
+ */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 
 /** A database and the files that SQLite keeps beside it. */
@@ -23,7 +25,9 @@ export function diskProblem(error: unknown): string | null {
   return `The disk can't be written (${message}): see that DATA_DIR has room, isn't read-only, and belongs to the server's user.`;
 }
 
-/** Why a start ends: a file of derived data can't be opened. @param name of the file, for the operator */
+/**
+ * Message for a start that fails because a file with derived data can't be opened. @param name of the file, for the operator
+ */
 export const cannotOpen = (name: string, file: string): string =>
   `The ${name} ${file} can't be opened: see that it and DATA_DIR belong to the server's user and that the disk has room. It may be deleted; the site makes it anew.`;
 
@@ -31,7 +35,7 @@ export function removeFiles(file: string): void {
   for (const path of filesOf(file)) rmSync(path, { force: true });
 }
 
-/** Renames a database, in the place of an earlier one of that name. @returns the new name */
+/** Renames a database, replacing an earlier one with that name. @returns the new name */
 export function setAside(file: string, aside: string): string {
   removeFiles(aside);
   for (const path of filesOf(file)) if (existsSync(path)) renameSync(path, path.replace(file, aside));

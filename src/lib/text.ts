@@ -1,8 +1,8 @@
-/** Small pure helpers on plain text. */
+/** Small pure functions for plain text. */
 
 /**
- * Cuts text at a word so that the result, ellipsis included, has at most `limit` characters (counted as a reader would,
- * by code point). Text that fits comes back unchanged but for its white space, which is collapsed.
+ * Cuts text at a word so that the result, ellipsis included, has at most `limit` characters (counted as a reader would, by code
+ * point). Text that fits is returned unchanged, except that white space is collapsed.
  */
 export function truncateAtWord(text: string, limit: number): string {
   const collapsed = text.replace(/\s+/gu, ' ').trim();
@@ -13,7 +13,7 @@ export function truncateAtWord(text: string, limit: number): string {
   return `${(space > 0 ? head.slice(0, space) : head).replace(/[\s,;:.–—-]+$/u, '')}…`;
 }
 
-/** Cuts a text to so many bytes of UTF-8, never through a character. */
+/** Cuts a text to a number of UTF-8 bytes, but never inside a character. */
 export function cutToBytes(text: string, most: number): string {
   const bytes = new TextEncoder().encode(text);
   if (bytes.byteLength <= most) return text;
@@ -43,11 +43,11 @@ const entities: Readonly<Record<string, string>> = {
   '&amp;': '&',
 };
 
-/** Tags within a line, around which there is no space that isn't in the text. */
+/** Inline elements: removing their tags must not add a space. */
 const inlineTags =
   /<\/?(?:a|abbr|b|bdi|bdo|cite|code|del|dfn|em|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|time|u|var|wbr)(?:\s[^>]*)?>/gu;
 
-/** The words of markup that has been sanitized. Not for markup that has not: it tells no script from a text. */
+/** The text of sanitized markup. Not for unsanitized markup: it doesn't distinguish scripts from text. */
 export const plainText = (html: string): string =>
   html
     .replace(inlineTags, '')
@@ -62,8 +62,8 @@ export interface SnippetPart {
 }
 
 /**
- * The text to show below a headline that was found. Where only the headline itself matched, the index gives it back as the
- * snippet, and the reader needs it once.
+ * The text to show below a headline in search results. If only the headline matches, the index returns it as the snippet, which
+ * would repeat it.
  */
 export function snippetOf(hit: { readonly title: string; readonly snippet: string; readonly excerpt: string }): string {
   const words = snippetParts(hit.snippet)

@@ -1,6 +1,6 @@
 /**
- * Traces as the rest of the site sees them. Without a tracer, work runs as it is; the server sets one when the OTEL_ settings ask for it
- * (src/server/tracing). Names and attributes hold no personal data: no addresses, no query strings, no cookies, no ids of readers.
+ * Interface for tracing. Without a tracer, work runs unchanged; the server sets one if the OTEL_ settings say so (src/server/tracing).
+ * Names and attributes contain no personal data: no addresses, no query strings, no cookies, no ids of readers.
  */
 import type { LogEvent } from 'kysely';
 

@@ -1,11 +1,11 @@
 /** Finding a name by its first letters, as menus do. */
 
-/** What has been typed is forgotten after this many milliseconds (spec section 9, "Side-menu type-ahead"). */
+/** Typed letters are forgotten after this many milliseconds (spec section 9, "Side-menu type-ahead"). */
 export const typeAheadReset = 350;
 
 /**
- * Index of the name that typed text leads to, or -1. The same letter again and again steps through the names that begin
- * with it; longer text stays on the current name while that still fits.
+ * Index of the name that matches the typed text, or -1. Repeating a letter steps through the names that begin with it; longer
+ * text stays on the current name as long as it matches.
  */
 export function findByPrefix(names: readonly string[], typed: string, current: number): number {
   if (typed === '' || names.length === 0) return -1;
@@ -21,7 +21,7 @@ export function findByPrefix(names: readonly string[], typed: string, current: n
   return -1;
 }
 
-/** Remembers what is typed for a moment, so that several letters make one search. */
+/** Collects typed letters for a moment, so that several letters form one search. */
 export function createTypeAhead(): (letter: string, names: readonly string[], current: number) => number {
   let typed = '';
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -46,7 +46,7 @@ const sizesFor = (sizes: readonly AdSize[]): googletag.MultiSize => sizes.map(([
 
 let listening = false;
 
-/** @param ended called for each slot after its response, with whether it is empty */
+/** @param ended called for each slot after its response; the argument says whether it is empty */
 export function requestAds(
   { network, places, targeting, limited }: AdRequest,
   ended: (element: string, isEmpty: boolean) => void,
@@ -90,10 +90,12 @@ export function dropCommands(): void {
 export function makeAds({ settings, page }: AdapterContext<'ads'>): Adapter {
   const { network } = settings;
   let visitor: VisitorType | null = null;
-  /** Whether this page uses limited ads; the first choice lasts as long as the page, because a loaded tag can't be replaced. */
+  /**
+   * Whether this page uses limited ads; the first choice stays for the page's lifetime, because a loaded tag can't be replaced.
+   */
   let limited: boolean | null = null;
   let on = false;
-  /** Names of the requested places. */
+  /** Names of the slots that were requested. */
   let asked = '';
 
   const stop = () => {

@@ -8,21 +8,21 @@
 /** The banner as a part of a page; empty while there is no alert. */
 export const alertFragment = '/fragments/alert';
 
-/** The key under which a browser remembers the alert that its reader has closed. */
+/** Storage key for the alert that the reader closed. */
 export const closedKey = 'alert-closed';
 
-/** What screen readers say of a banner that comes or goes while a page is open. */
+/** What screen readers announce when a banner appears or disappears on an open page. */
 export const alertWords = {
   news: (text: string): string => `Breaking news: ${text}`,
   withdrawn: 'The breaking news has been withdrawn.',
 } as const;
 
 export interface Alert {
-  /** UUID, made by WordPress for each press of the button. */
+  /** UUID that WordPress creates each time an editor publishes an alert. */
   readonly id: string;
   /** One line of plain text. */
   readonly text: string;
-  /** Where its story is: a path of this site, or a full address; `null`: it leads nowhere. */
+  /** Path of this site or full URL of its story; `null`: no link. */
   readonly href: string | null;
   /** UTC instants. */
   readonly starts: string;
@@ -41,7 +41,7 @@ const mostHours = 48;
 /** Whether an alert is shown. @param now epoch milliseconds */
 export const isRunning = ({ starts, until }: Alert, now: number): boolean => {
   const end = Math.min(Date.parse(until), Date.parse(starts) + mostHours * 3_600_000);
-  // WordPress's clock may be ahead of this one: what it has published is shown.
+  // WordPress's clock may be ahead of this one, so an alert is shown as soon as it is published.
   return now < end;
 };
 
@@ -61,11 +61,11 @@ export interface AlertReport {
 
 export interface Sent {
   /**
-   * `off`: the site can't send it. `none`: it wasn't asked for, or nothing has begun. `refused`: nothing was sent, `detail` says why. `unclear`:
-   * the vendor's answer was lost, and asking again could send it twice.
+   * `off`: the site can't send it. `none`: not requested, or not started. `refused`: nothing was sent, `detail` says why. `unclear`: the
+   * vendor's response was lost, and a retry could send it twice.
    */
   readonly state: 'off' | 'none' | 'sending' | 'sent' | 'stopped' | 'refused' | 'unclear';
-  /** Readers, where they are known. */
+  /** Number of readers, if known. */
   readonly readers: number | null;
   /** Words for the editor; empty where there is nothing more to say. */
   readonly detail: string;
@@ -74,7 +74,7 @@ export interface Sent {
 // The table of the notifications, made by `src/server/migrations/alerts.ts`.
 
 export interface AlertPushesTable {
-  /** Id of the alert: one row, and so one notification, for each. */
+  /** Id of the alert: one row for each alert, so that only one notification is sent. */
   alert: string;
   /** `waiting`, `sent`, `refused`, `unclear` or `stopped`. */
   state: string;
@@ -82,7 +82,7 @@ export interface AlertPushesTable {
   detail: string;
   created: number;
   tries: number;
-  /** Not tried before; while a process is sending, the time after which another may. */
+  /** Earliest time of the next try; while a process is sending, the time after which another process may try. */
   due: number;
 }
 

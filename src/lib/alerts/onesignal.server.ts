@@ -17,11 +17,11 @@ export interface PushSettings {
 }
 
 export type PushResult =
-  /** OneSignal has it, or had it from an earlier request. */
+  /** OneSignal has accepted it, with this or an earlier request. */
   | { readonly kind: 'sent' }
-  /** No notification was made. */
+  /** No notification was created. */
   | { readonly kind: 'refused'; readonly message: string }
-  /** Whether OneSignal has it isn't known; the same request may be repeated. */
+  /** It isn't known whether OneSignal accepted it; the same request may be repeated. */
   | { readonly kind: 'unclear'; readonly message: string; readonly retryAfterMs: number | null };
 
 export type SendPush = (alert: Alert) => Promise<PushResult>;

@@ -1,7 +1,7 @@
 /**
- * Sends an alert to the readers who asked for it: one email each through the outbox, and one notification through the vendor. A unique row in
- * the accounts' database stands for each of both, so that neither is sent twice, whatever is retried and on however many nodes. Every node
- * looks at the alert of its own content store; what is sent is decided by the rows.
+ * Sends an alert to the readers who asked for it: one email each through the outbox, and one notification through the vendor. Each of the
+ * two has a unique row in the accounts' database, so that neither is sent twice, regardless of retries and the number of nodes. Every node
+ * checks the alert of its own content store; the rows decide what is sent.
  */
 import type { Database } from '../database.ts';
 import { mastheadDay } from '../dates.ts';
@@ -14,7 +14,7 @@ import type { Alert, AlertReport, Sent } from './model.ts';
 import type { SendPush } from './onesignal.server.ts';
 
 export interface Alerts {
-  /** Looks at the alert at once. */
+  /** Checks for an alert now. */
   check(): void;
   /** How an alert was sent. @param id of the alert @throws DatabaseUnavailable */
   report(id: string): Promise<AlertReport>;
@@ -33,7 +33,10 @@ export interface AlertsOptions {
   readonly push: SendPush | null;
   /** The alert that pages show. */
   readonly shown: () => Alert | null;
-  /** Whether WordPress has confirmed since the start what pages show: an alert that was withdrawn meanwhile must not be sent. */
+  /**
+   * Whether WordPress has confirmed the shown alert since the start: an alert that was withdrawn while this process was down
+   * must not be sent.
+   */
   readonly isConfirmed: () => boolean;
   readonly log: Logger;
   /** Epoch milliseconds. */
@@ -42,7 +45,7 @@ export interface AlertsOptions {
   readonly everyMs?: number;
 }
 
-/** While a process sends a notification, no other does; longer than a request may take. */
+/** How long a process that sends a notification keeps others from sending it; longer than a request may take. */
 export const sendingMs = 60_000;
 /** First and longest wait before a notification is tried again. */
 const backOffMs = [2000, 60_000] as const;
@@ -50,7 +53,7 @@ const backOffMs = [2000, 60_000] as const;
 const keptMs = 30 * 24 * 60 * 60 * 1000;
 
 interface State extends Required<AlertsOptions> {
-  /** What needs no further check, as `mail` or `push` and the alert's id. */
+  /** Alerts that need no further check, as `mail` or `push` with the alert's id. */
   readonly done: Set<string>;
 }
 
@@ -67,7 +70,7 @@ export function createAlerts(options: AlertsOptions): RunningAlerts {
     report: (id) => report(state, id),
     start() {
       if (tasks.length > 0) return;
-      // Apart, because emails may take minutes.
+      // Mail and notification run separately, because mailing may take minutes.
       const ways = [mail, push];
       tasks = ways.map((way) => repeat(state.everyMs, (signal) => send(state, way, signal), onError));
       check();
@@ -97,7 +100,7 @@ async function mail(state: State, alert: Alert, signal: AbortSignal): Promise<vo
 
 /** An alert as an email. */
 function issueOf({ text, href, starts }: Alert): NewsletterIssue {
-  // A reader of another site's page finds the alert at the top of our own.
+  // For an alert that links to another site, the mail links to our home page, where the alert is at the top.
   const path = href?.startsWith('/') ? href : '/';
   const story = { title: text, standfirst: '', path, kicker: '', byline: '', minutes: 0 };
   const { name, slug } = breaking;
@@ -109,7 +112,7 @@ async function push(state: State, alert: Alert): Promise<void> {
   const { db } = database;
   const key = `push ${alert.id}`;
   if (!alert.push || !sendPush || done.has(key)) return;
-  // Written before anything is sent.
+  // Stored before anything is sent, so that a crash doesn't send it twice.
   await db
     .insertInto('alert_pushes')
     .values({ alert: alert.id, state: 'waiting', detail: '', created: now(), tries: 0, due: 0 })
@@ -181,7 +184,7 @@ async function pushReport(state: State, id: string, isRunning: boolean): Promise
   if (row.state === 'sent' || row.state === 'refused' || row.state === 'stopped') {
     return { state: row.state, readers: null, detail };
   }
-  // The alert is over before the vendor has answered.
+  // The alert ended before the vendor answered.
   if (!isRunning) return { state: detail === '' ? 'stopped' : 'unclear', readers: null, detail };
   return { state: 'sending', readers: null, detail };
 }

@@ -8,7 +8,7 @@ export interface Block {
   /** Element name in lower case; `''` for bare text and comments. */
   readonly name: string;
   readonly html: string;
-  /** Characters of its text, with entities as they are written. */
+  /** Number of characters of the text; an entity counts as written. */
   readonly characters: number;
 }
 
@@ -68,10 +68,10 @@ export function blocks(html: string): Block[] {
   return found;
 }
 
-/** Text of a piece of markup, with entities as they are written. */
+/** Text of a piece of markup; entities stay as written. */
 const bare = (html: string): string => html.replace(tag, '').replace(/\s+/gu, ' ').trim();
 
-/** Characters between two advertisements in the text, about four screens of a phone. */
+/** Minimum number of characters between two advertisements, about four screens of a phone. */
 const distance = 2800;
 
 /**
@@ -79,7 +79,7 @@ const distance = 2800;
  * paragraph or after the last but one, and never two within about 450 words.
  *
  * @param most most cuts
- * @returns one part more than cuts
+ * @returns the parts, one more than the number of cuts
  */
 export function partsForAds(html: string, most: number): string[] {
   const all = blocks(html).filter((block) => block.name !== '' || block.html.trim() !== '');
@@ -107,7 +107,7 @@ export function partsForAds(html: string, most: number): string[] {
 export function takesDropCap(html: string): boolean {
   const first = blocks(html).find((block) => block.name !== '' || block.html.trim() !== '');
   if (first?.name !== 'p' || /^<p[^>]*\s(?:dir|style)=/iu.test(first.html)) return false;
-  // Emphasis around the first letter breaks the style of the initial; editors' notes begin like that.
+  // A drop cap doesn't work if the first letter is emphasized, as in editors' notes.
   if (/^<p[^>]*>\s*<(?!a\b)/iu.test(first.html)) return false;
   const text = bare(first.html);
   // "PORT AUBURN, Mo. — ": a dateline already begins with capitals.

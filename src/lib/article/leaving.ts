@@ -9,7 +9,7 @@ import { forgetDrafts } from '../comments/drafts.ts';
 export const keptStories = 'broadsheet-stories';
 const keptPictures = 'broadsheet-pictures';
 
-/** Entries of stores/paywall.ts in session storage: the order with the reader's address, and the purchase attempt. */
+/** Names in session storage (stores/paywall.ts): the order with the reader's address, and the purchase attempt. */
 export const checkoutNames = ['broadsheet-checkout', 'broadsheet-checkout-attempt'] as const;
 
 /** Deletes the stories without the service worker, which may not control this page. */

@@ -6,7 +6,7 @@ import { plainText } from '../text.ts';
 /** True when readers need no account before reading; `default` is public, and only metered. */
 export const isFree = (access: Card['access']): boolean => !isRestrictedLevel(access);
 
-/** Class of the element with the paid text, or of the element in its place; structured data names it. */
+/** Class of the element with the paid text, or of the element that replaces it; structured data refers to the class. */
 export const restrictedClass = 'restricted';
 
 /** Size of a headline: the longer, the smaller, so that it never fills the window. */
@@ -21,7 +21,7 @@ export function headlineSize(title: string): HeadlineSize {
 
 /** Number of letters by which two openings count as the same. */
 const comparedLetters = 40;
-/** Characters of a body's markup in which its opening is searched: a picture, its caption and a heading may come first. */
+/** How many characters of a body's markup are searched for its opening: a picture, its caption and a heading may come first. */
 const opening = 6000;
 
 const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
@@ -29,7 +29,7 @@ const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
 /**
  * @param excerpt plain text
  * @param bodyHtml sanitized markup, at least the story's opening
- * @returns the excerpt, or `''` when it only repeats how the body begins
+ * @returns the excerpt, or `''` if it only repeats the start of the body
  */
 export function standfirstOf(excerpt: string, bodyHtml: string): string {
   const excerptLetters = letters(excerpt);
@@ -39,14 +39,19 @@ export function standfirstOf(excerpt: string, bodyHtml: string): string {
   return body.includes(excerptLetters.slice(0, comparedLetters)) ? '' : excerpt;
 }
 
-/** Language of a text that is not in the newspaper's: it needs its own `lang` for screen readers and `dir` for the lines. */
+/**
+ * Language of a text that isn't in the newspaper's language: it needs `lang` for screen readers and `dir` for the direction of
+ * its lines.
+ */
 export interface TextLanguage {
   /** BCP 47. */
   readonly lang: string;
   readonly dir: 'ltr' | 'rtl';
 }
 
-/** Scripts that imply a language; the first that most letters belong to counts. Kana comes before Han, which Japanese also uses. */
+/**
+ * Scripts that imply a language; the first script with enough of the letters wins. Kana comes before Han, which Japanese also uses.
+ */
 const scripts: readonly (TextLanguage & { readonly letters: RegExp })[] = [
   { lang: 'ar', dir: 'rtl', letters: /\p{Script=Arabic}/gu },
   { lang: 'he', dir: 'rtl', letters: /\p{Script=Hebrew}/gu },
@@ -84,7 +89,7 @@ export function languageOf(text: string): TextLanguage | null {
 export const languageOfCard = ({ title, excerpt }: Pick<Card, 'title' | 'excerpt'>): TextLanguage | null =>
   languageOf(`${title} ${excerpt}`);
 
-/** Of a story, by what everyone may read of it. */
+/** Language of a story, determined from the text that everyone may read. */
 export const languageOfStory = ({
   title,
   excerpt,

@@ -6,7 +6,7 @@ const longest = 220;
 /** A piece of a text block. */
 export interface Piece {
   readonly text: string;
-  /** Index of its block. */
+  /** Index of the piece's block. */
   readonly block: number;
 }
 
@@ -40,7 +40,7 @@ function chunks(sentence: string): string[] {
 
 type Voice = Pick<SpeechSynthesisVoice, 'lang' | 'localService' | 'default'>;
 
-/** The best voice for a language: of its own region before others, on the device before the network. `null`: the browser's choice. */
+/** The best voice for a language: the exact region first, then voices on the device. `null`: the browser's choice. */
 export function voiceFor<V extends Voice>(voices: readonly V[], language: string): V | null {
   const tag = (text: string): string => text.replace('_', '-').toLowerCase();
   const wanted = tag(language);

@@ -1,6 +1,6 @@
-/** The tools of a story: what they say, and the text sizes. */
+/** The tools of a story: their messages, and the text sizes. */
 
-/** What the server answers to a reader who gives an article away. */
+/** Messages for a reader who gives an article away. */
 export const giftMessages = {
   noArticle: 'We can’t find this article.',
   free: 'Everyone can read this article. Just share its address.',
@@ -9,7 +9,7 @@ export const giftMessages = {
   allUsed: (most: number): string => `You’ve used all ${most} gift links for these 30 days.`,
 } as const;
 
-/** What the tools of a story, and the lists of saved and read stories, say to a reader. */
+/** Messages of a story's tools, and of the lists of saved and read stories. */
 export const toolMessages = {
   save: 'Save',
   isSaved: 'Saved',
@@ -39,7 +39,10 @@ export const toolMessages = {
 export const failureText = (message: string | null): string =>
   message ?? (navigator.onLine ? toolMessages.failed : toolMessages.offline);
 
-/** Text sizes from the smallest, which each browser remembers; the standard size has no attribute on `<html>`. Styles are in `components/article/Tools.astro`. */
+/**
+ * Text sizes, smallest first, remembered by each browser; the standard size has no attribute on `<html>`. Styles are in
+ * `components/article/Tools.astro`.
+ */
 export const textSizes = [
   { name: 'small', label: 'Small' },
   { name: '', label: 'Standard' },

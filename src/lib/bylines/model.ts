@@ -47,7 +47,7 @@ export const shortNames = (
     ? { shown: credits, others: 0 }
     : { shown: credits.slice(0, 2), others: credits.length - 2 };
 
-/** What stands before a name: nothing, a comma, or "and" before the last one. @param at from 0 @param count names in all */
+/** The text before a name: nothing, a comma, or "and" before the last one. @param at from 0 @param count names in all */
 export const separatorBefore = (at: number, count: number): string =>
   at === 0 ? '' : at === count - 1 ? ' and ' : ', ';
 
@@ -73,7 +73,10 @@ export const soleAuthor = <Author extends AuthorRef>({
 
 const suffix = /^(?:jr|sr|ii|iii|iv|md|phd)\.?$/iu;
 
-/** The name by which a list of people is ordered: the last word and then the others; a name of one word, or of a group, as it is. */
+/**
+ * The key by which a list of people is sorted: the last word first, then the others; a single name, or the name of a group, stays
+ * unchanged.
+ */
 function sortName(name: string): string {
   const words = name.trim().split(/[\s,]+/u);
   if (/^the$/iu.test(words[0] ?? '')) return words.slice(1).join(' ') || name;
@@ -94,7 +97,7 @@ export function byLastName<Person extends { readonly name: string }>(people: rea
 
 export interface Writer {
   readonly author: Author;
-  /** Of the newest story that is theirs or that they helped with; `null` without one. */
+  /** Section of the newest story that the person wrote or contributed to; `null` without one. */
   readonly section: Card['section'];
 }
 

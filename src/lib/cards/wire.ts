@@ -11,11 +11,11 @@ const articleCard = z.object({
   id: z.number().int(),
   slug: z.string(),
   title: z.string(),
-  /** `url` is a path of the picture service, because originals may hold their location. */
+  /** `url` is a path of the picture service, because original files may contain the photographer's location. */
   image: z.object({ url: z.string(), alt: z.string() }).nullable(),
-  /** The name of the author, or those of several as a byline has them. */
+  /** The author's name; for several authors, as in a byline. */
   author: z.object({ name: z.string() }).nullable(),
-  /** Beyond the specification, for the line above a headline. */
+  /** An addition to the specification, for the line above a headline. */
   section: z.object({ slug: z.string(), label: z.string() }).nullable(),
   /** Present while the story is covered live. */
   live: z.literal(true).optional(),

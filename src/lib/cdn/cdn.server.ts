@@ -8,11 +8,11 @@ export type CdnSettings = CloudflareSettings | FastlySettings;
 
 export interface CdnStats {
   readonly provider: CdnSettings['provider'] | null;
-  /** Keys that the vendor has purged, coarser ones included. */
+  /** Keys that the vendor has purged, including coarser ones. */
   readonly purged: number;
   /** Keys given up: refused by the vendor, or not sent before the server stopped. */
   readonly failed: number;
-  /** Keys that wait or are under way. */
+  /** Keys that are waiting or being sent. */
   readonly pending: number;
   readonly requests: number;
   readonly failedRequests: number;
@@ -29,18 +29,18 @@ export interface Cdn {
   /**
    * Has the CDN remove every page that carries one of the tags. Returns at once; equal tags within 250 ms are one.
    *
-   * To be called only AFTER the new pages are stored (or the withdrawal is in force): the CDN requests a page again within
+   * Call it only AFTER the new pages are stored (or the withdrawal has taken effect): the CDN requests a page again within
    * milliseconds, and stores the response.
    */
   purge(tags: Iterable<string>, options?: PurgeOptions): void;
-  /** Resolves when nothing waits; while the vendor is down or refuses us, it does not. */
+  /** Resolves when nothing is waiting; it doesn't resolve while the vendor is down or refuses requests. */
   idle(): Promise<void>;
   stats(): CdnStats;
   /**
-   * Sends what waits, for five seconds at most.
+   * Sends what is waiting, for five seconds at most.
    *
-   * @returns keys that could not be sent. They are lost: after a start that follows such a stop, or a crash, the caller
-   *   should purge `site`
+   * @returns number of keys that could not be sent. They are lost: at the next start, or after a crash, the caller should purge
+   *   `site`
    */
   close(): Promise<number>;
 }
@@ -60,7 +60,7 @@ const off: Cdn = {
   close: async () => 0,
 };
 
-/** Opens the way to the CDN. Nothing is sent before the first purge. @param settings `null`: there is no CDN to purge */
+/** Creates the purger of the CDN. Nothing is sent before the first purge. @param settings `null`: there is no CDN to purge */
 export function openCdn(settings: CdnSettings | null, log: Logger, tuning: DeliveryTuning = {}): Cdn {
   if (settings === null) return off;
   const { timeoutMs = 10_000, ...times } = tuning;
@@ -72,12 +72,12 @@ export function openCdn(settings: CdnSettings | null, log: Logger, tuning: Deliv
       batchSize: vendor.batchSize,
       collectMs: 250,
       limit: 10_000,
-      // Every page carries this tag, so nothing that waited is missed.
+      // Every page has this tag, so purging it covers everything that was waiting.
       overflow: () => [everyPageTag],
-      // A page that isn't purged stays outdated for its whole lifetime, so a purge is never given up.
+      // A page that isn't purged stays outdated for its whole lifetime, so failed purges are retried forever.
       tries: Number.POSITIVE_INFINITY,
       backOffMs: [500, 60_000],
-      // Rights are often granted later.
+      // Retried later, because operators often grant missing permissions later.
       misconfiguredMs: 300_000,
       closeMs: 5000,
       ...times,
@@ -127,24 +127,24 @@ export interface CdnVendor {
   purge(keys: readonly string[], soft: boolean, signal: AbortSignal): Promise<Outcome>;
 }
 
-/** How to classify one vendor's answers. */
+/** How to classify a vendor's responses. */
 export interface AnswerRules {
   readonly vendor: string;
-  /** Whether a JSON body says that the purge has been taken. */
+  /** Whether a JSON body says that the purge was accepted. */
   readonly taken: (json: unknown) => boolean;
-  /** The vendor's own words on what went wrong, '' when it gave none. */
+  /** The vendor's error message, '' if there is none. */
   readonly words: (json: unknown) => string;
-  /** What to do about a refused credential, an unknown zone or service, and a wrong address. */
+  /** Advice for a refused credential, an unknown zone or service, and a wrong address. */
   readonly credentialAdvice: string;
   readonly targetAdvice: string;
   readonly addressAdvice: string;
-  /** Advice on an answer that the status alone does not explain. */
+  /** Advice for a response that the status alone doesn't explain. */
   readonly specialAdvice?: (json: unknown) => string | null;
   /** A vendor's own way to say how long to wait, milliseconds. */
   readonly waitOf?: (headers: Headers) => number | null;
 }
 
-/** Purging is idempotent: whenever it is not certain that a purge was taken, it is repeated. */
+/** Purging is idempotent, so it is repeated whenever it is uncertain that a purge was accepted. */
 function outcomeOf(result: PostResult, rules: AnswerRules): Outcome {
   const { vendor } = rules;
   if (!result.answered) return { kind: 'failed', message: `${vendor}: ${result.message}` };
@@ -168,7 +168,7 @@ function outcomeOf(result: PostResult, rules: AnswerRules): Outcome {
   return rules.taken(json) ? { kind: 'accepted' } : { kind: 'refused', message: `${reply} without taking the purge` };
 }
 
-/** One member of a vendor's JSON answer, whatever that is. */
+/** One member of a vendor's JSON response, which may be of any type. */
 const field = (json: unknown, name: string): unknown =>
   typeof json === 'object' && json !== null ? Reflect.get(json, name) : undefined;
 
@@ -209,7 +209,7 @@ const cloudflareRules: AnswerRules = {
   credentialAdvice,
   targetAdvice,
   addressAdvice: `CLOUDFLARE_API_URL has to be the address of the API, as a rule ${cloudflareApiUrl}`,
-  // Two mistakes come as 400: a token that is malformed (6003, 6111), a zone id that is none (7000, 7003).
+  // Two mistakes are reported as 400: a malformed token (6003, 6111), and an invalid zone id (7000, 7003).
   specialAdvice: (json) => {
     const codes = errorsOf(json).map(({ code }) => code);
     if (codes.some((code) => code === 6003 || code === 6111)) return credentialAdvice;
@@ -224,7 +224,7 @@ interface PurgeByTags {
 
 /**
  * `POST /zones/{zone}/purge_cache` with `{"tags": […]}` and a Bearer token: up to 100 tags in a call, on every plan since 2025. Calls are
- * rationed by a token bucket (the free plan: 5 a minute, 25 at once), so purges that wait go out together. Source: Cloudflare, "Purge
+ * rate-limited by a token bucket (free plan: 5 a minute, bursts of 25), so waiting purges are combined. Source: Cloudflare, "Purge
  * cache", table of limits, and the API reference.
  *
  * @param timeoutMs for one call, answer included
@@ -250,7 +250,7 @@ export interface FastlySettings {
   readonly token: string;
   /** Setting FASTLY_API_URL; {@link fastlyApiUrl} unless given. */
   readonly apiUrl?: string | undefined;
-  /** Mark pages as stale instead of removing them; withdrawn content is removed all the same. Off unless given. */
+  /** Mark pages as stale instead of removing them; withdrawn content is always removed. Off by default. */
   readonly soft?: boolean | undefined;
 }
 
@@ -265,7 +265,7 @@ const fastlyRules: AnswerRules = {
   credentialAdvice: 'set FASTLY_TOKEN to an API token with the scope purge_select for the service of FASTLY_SERVICE',
   targetAdvice: 'set FASTLY_SERVICE to the id of the service, and look at FASTLY_API_URL',
   addressAdvice: `FASTLY_API_URL has to be the address of the API, as a rule ${fastlyApiUrl}`,
-  // Fastly's own header holds the moment when the limit is lifted, in seconds since 1970.
+  // Fastly's own header states when the limit is lifted, in seconds since 1970.
   waitOf: (headers) => {
     const reset = Number(headers.get('fastly-ratelimit-reset') ?? Number.NaN);
     return Number.isFinite(reset) ? Math.max(0, reset * 1000 - Date.now()) : null;

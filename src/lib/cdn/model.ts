@@ -1,11 +1,11 @@
 /**
- * The tags of a page on the wire of a CDN: the header that a page carries, and the keys that a purge asks for. The two
- * belong together: whatever {@link tagHeader} leaves out to fit, {@link purgeKeys} still hits.
+ * A page's tags for the CDN: the header of a page, and the keys of a purge. They are designed together: pages whose tags {@link
+ * tagHeader} shortened to fit are still found by {@link purgeKeys}.
  *
- * A page that shows more than its header can hold gets coarser tags. All tags of one kind, `card:1 … card:900`, become
- * `any:card`; the kind that takes most room goes first. When even that is not enough, the page carries `any` alone.
- * A purge of `card:7` therefore asks for `card:7`, `any:card` and `any`: a page that names the card is hit by the first, one
- * that was collapsed by the second or third. That refreshes a crowded page more often than needed and never once too few.
+ * A page with more tags than its header can hold gets coarser ones. All tags of one kind, `card:1 … card:900`, become
+ * `any:card`; the kind that takes the most space is replaced first. If that isn't enough, the page has only the tag `any`. A
+ * purge of `card:7` therefore names `card:7`, `any:card` and `any`: a page that lists the card is found by the first, a page
+ * with coarser tags by the second or third. Such pages are refreshed more often than needed, but never too rarely.
  *
  * Limits: Cloudflare, "Purge cache by cache-tags" (16 KB of header, about 1,000 tags, 1,024 characters a tag, printable
  * ASCII, no spaces, letter case ignored); Fastly, "Surrogate-Key" (16,384 bytes of header, 1,024 bytes a key; the key that
@@ -40,7 +40,7 @@ export interface TagHeader {
 
 /**
  * One tag as both vendors take it: printable ASCII without space and comma, at most 1,024 bytes. Other characters are
- * percent-encoded, a longer tag is replaced by its hash. The same tag always gives the same key, and a key gives itself.
+ * percent-encoded, a longer tag is replaced by its hash. The same tag always gives the same key, and a key maps to itself.
  */
 export function wireTag(tag: string): string {
   const plain = /^[!-+\--~]+$/.test(tag) ? tag : encoded(tag);
@@ -50,7 +50,7 @@ export function wireTag(tag: string): string {
 
 const encoded = (tag: string): string => tag.toWellFormed().replace(/[^!-+\--~]/gu, encodeURIComponent);
 
-/** `card` of `card:12`; `null` for a tag that stands alone, such as `latest`. Very long kinds count as none. */
+/** `card` of `card:12`; `null` for a tag without a kind, such as `latest`. A very long kind counts as none. */
 function kindOf(key: string): string | null {
   const colon = key.indexOf(':');
   return colon > 0 && colon <= 64 ? key.slice(0, colon) : null;
@@ -59,7 +59,7 @@ function kindOf(key: string): string | null {
 const coarse = (kind: string): string => `${anything}:${kind}`;
 
 /**
- * The header with the tags of what a page shows, for the CDN. Build it once, when the page is stored, not on every hit.
+ * The header with a page's tags, for the CDN. Build it once, when the page is stored, not on every hit.
  *
  * @param provider `null` (headers without purging) uses Cloudflare's form, which others read too
  * @param limits smaller ones for a proxy between the site and the CDN: nginx as it comes takes 4 or 8 kB of headers in all
@@ -101,7 +101,7 @@ export function tagHeader(
   return { name, value: [...kept, ...[...collapsed].map(coarse)].join(separator), collapsed: [...collapsed] };
 }
 
-/** The header of a file that only purges of these tags concern, and no purge of all pages. */
+/** The header of a file that is purged only by these tags, and not by a purge of all pages. */
 export function fileHeader(provider: CdnProvider | null, tags: readonly string[]): Record<string, string> {
   const { name, separator } = headerForm(provider);
   return { [name]: tags.map(wireTag).join(separator) };
@@ -112,7 +112,10 @@ const headerForm = (provider: CdnProvider | null) =>
     ? ({ name: 'Surrogate-Key', separator: ' ' } as const)
     : ({ name: 'Cache-Tag', separator: ',' } as const);
 
-/** The keys that a purge of these tags has to name, coarser ones included, each once. {@link everyPageTag} needs no other. */
+/**
+ * The keys that a purge of these tags must name, including coarser ones, without duplicates. {@link everyPageTag} needs no
+ * other.
+ */
 export function purgeKeys(tags: Iterable<string>): string[] {
   const keys = new Set<string>();
   for (const tag of tags) {
@@ -128,8 +131,8 @@ export function purgeKeys(tags: Iterable<string>): string[] {
 }
 
 /**
- * All headers that one page has for the CDN; nothing that a browser acts on. Fastly reads `Surrogate-Control` and does not
- * list `CDN-Cache-Control` (RFC 9213) among what it reads, so it gets both.
+ * All headers of a page that are for the CDN; browsers ignore them. Fastly reads `Surrogate-Control` and does not list
+ * `CDN-Cache-Control` (RFC 9213) among what it reads, so it gets both.
  *
  * @param lifetime directives such as `max-age=86400, stale-while-revalidate=60`
  */

@@ -30,7 +30,7 @@ export const reportComment = (commentId: number): Promise<Reply<unknown>> =>
 
 export const refusedMessage = ({ status, message }: Refused): string => failureMessage(status, commentFailed, message);
 
-/** The same of an edit, a deletion or a report. */
+/** The same message for a refused edit, deletion or report. */
 export const changeRefused = ({ status, message }: Refused): string => failureMessage(status, changeFailed, message);
 
 /** The field that the server rejected, if it named one. */

@@ -1,12 +1,12 @@
 /**
- * Drafts that survive a reload, and the articles where a comment waits for approval. A module of its own, because the sign-out in the
- * header of every page loads it.
+ * Drafts that survive a reload, and the articles where a comment waits for approval. A separate module, because the header's sign-out
+ * loads it on every page.
  */
 import { readStored, readStoredJson, storedNames, writeStored } from '../browser-storage.ts';
 
 export interface Draft {
   readonly text: string;
-  /** Id of the draft: sent again under it, it is the same comment. */
+  /** Id of the draft: sending it again creates no second comment. */
   readonly key: string;
 }
 
@@ -42,7 +42,10 @@ export function forgetDrafts(): void {
   for (const name of storedNames()) if (name.startsWith(prefix) || name === waitingName) writeStored(name, null);
 }
 
-/** Notes whether a comment of this browser waits under an article: only there the page loads the user's comments by itself. */
+/**
+ * Records whether a comment of this browser waits for approval under an article: only then the page loads the user's comments
+ * on its own.
+ */
 export function noteWaiting(articleId: number, waits: boolean): void {
   const stored = (readStored(waitingName) ?? '').split(',').filter((id) => id !== '' && id !== String(articleId));
   const ids = waits ? [String(articleId), ...stored].slice(0, 50) : stored;

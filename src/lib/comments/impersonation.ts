@@ -1,6 +1,6 @@
 /**
- * Names that look like those of the newspaper or its authors. Names are compared by their skeletons, after Unicode's report on confusable
- * characters (UTS 39): without marks, case, spaces and invisible characters, and with one letter for all its look-alikes.
+ * Names that look like those of the newspaper or its authors. Names are compared by their skeletons, as in Unicode's report on confusable
+ * characters (UTS 39): without marks, case, spaces and invisible characters, and with look-alike characters replaced by one letter.
  */
 
 /** Look-alikes of Latin letters in Cyrillic, Greek, Armenian and Cherokee, digits and signs. NFKD covers compatibility forms. */
@@ -55,7 +55,7 @@ export function impersonates(name: string, reserved: Iterable<string>): boolean 
   for (const one of reserved) {
     const taken = skeletonOf(one);
     if (taken === '') continue;
-    // A name such as "Sun" may be a user's own last name; with official words around it, it is not.
+    // A name such as "Sun" may be a user's own last name; together with official words it is refused.
     if (seen === taken || (bare !== seen && bare !== '' && bare === bareOf(taken))) return true;
   }
   return false;

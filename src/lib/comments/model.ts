@@ -38,7 +38,7 @@ export const longestName = 50;
 
 export const cleanName = (name: string): string => cleaned(name).replace(/\s+/gu, ' ').trim();
 
-/** What is wrong with a commenter's name, a message for the user; `null` when nothing is. */
+/** The problem with a commenter's name, as a message for the user; `null` if it is fine. */
 export function nameProblem(name: string): string | null {
   if (name === '') return commentInvalid.noName;
   const length = lengthOf(name);
@@ -74,7 +74,7 @@ export const commentSorts: readonly { readonly sort: CommentSort; readonly name:
   { sort: 'replies', name: 'Most replies' },
 ];
 
-/** The order that an address asks for; `null`: an unknown one. The default order has no parameter. */
+/** The order that an address requests; `null`: unknown. The default order has no parameter. */
 export function sortOf(params: URLSearchParams): CommentSort | null {
   const given = params.get('sort');
   if (given === null) return 'newest';
@@ -93,9 +93,9 @@ export const threadPath = (slug: string, comment: number, page = 1): string =>
 export const commentForm = '/account/comment';
 
 /**
- * Address of that page.
+ * Path of the comment form page.
  *
- * @param what the comment that is replied to or reported, or the user's own one that is edited, by our id; nothing: a new comment
+ * @param what the comment to reply to or report, or the user's own comment to edit, by our id; omitted: a new comment
  */
 export function commentFormPath(
   articleId: number,
@@ -114,7 +114,7 @@ export const commentNumber = (given: string): number | null => (/^[1-9]\d{0,14}$
 export const countText = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 
-// Tables of the comments, made by `src/server/migrations/reading.ts`. The words that readers see lie in WordPress.
+// Tables of the comments, created by `src/server/migrations/reading.ts`. The published text is stored in WordPress.
 
 /** A user's comments, for showing them before approval, for edits and for the export. */
 export interface CommentPostsTable {

@@ -1,6 +1,6 @@
 /**
- * Client of WordPress's comment moderation (spec section 7; vendors.md 2.3; docs/content-api.md): WordPress stores the comments. Its
- * responses hold addresses of users, so only a comment's id and state are read from them.
+ * Client of WordPress's comment moderation (spec section 7; vendors.md 2.3; docs/content-api.md): WordPress stores the comments.
+ * WordPress's responses contain users' addresses, so only a comment's id and state are read.
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
@@ -21,7 +21,7 @@ export type ModerationAnswer =
   | { readonly ok: true; readonly id: number; readonly status: ModerationStatus }
   /** WordPress refuses; `code` is its error code. */
   | { readonly ok: false; readonly kind: 'refused'; readonly status: number; readonly code: string }
-  /** No response, or an invalid one: WordPress may have done it nevertheless. */
+  /** No response, or an invalid one: WordPress may still have carried out the request. */
   | { readonly ok: false; readonly kind: 'unavailable'; readonly why: string };
 
 export interface NewComment {
@@ -29,7 +29,7 @@ export interface NewComment {
   readonly parentId: number;
   readonly name: string;
   readonly email: string;
-  /** Whether the user has confirmed the address. WordPress trusts earlier comments of an address only then. */
+  /** Whether the user has confirmed the address. Only then WordPress takes earlier comments of the address into account. */
   readonly confirmed: boolean;
   /** Network address and browser of the user, for spam filters. */
   readonly address: string;
@@ -38,7 +38,7 @@ export interface NewComment {
   readonly content: string;
   /** Epoch milliseconds. */
   readonly date: number;
-  /** Our id: the plugin makes one comment of it, however often it is sent. */
+  /** Our id: the plugin creates one comment for it, however often it is sent. */
   readonly key: string;
 }
 
@@ -52,7 +52,7 @@ export interface Moderation {
   find(key: string): Promise<ModerationAnswer>;
   /** The state of a comment. */
   fetchStatus(id: number): Promise<ModerationAnswer>;
-  /** Sends the number of reports; from `holdAt` reports that no editor has seen, the comment waits for approval again. */
+  /** Sends the number of reports; from `holdAt` unreviewed reports on, the comment waits for approval again. */
   report(id: number, count: number, holdAt: number): Promise<ModerationAnswer>;
   /** Removes its author's name, email and network address. */
   erase(id: number): Promise<ModerationAnswer>;
@@ -70,7 +70,7 @@ const answered = z.object({
   }),
 });
 
-/** Fields of a comment in WordPress's REST interface (class-wp-rest-comments-controller.php), and the plugin's own beside them. */
+/** Fields of a comment in WordPress's REST API (class-wp-rest-comments-controller.php), and the plugin's own. */
 interface PostedComment {
   post: number;
   parent: number;

@@ -18,7 +18,10 @@ import {
 const day = 24 * 60 * 60 * 1000;
 /** Shortest time between two requests for the state of a comment that the page doesn't show. */
 const checkAgainMs = 5 * 60 * 1000;
-/** Most look-ups at once, of all users, so that many comments don't keep WordPress busy. The rest follow at the next request. */
+/**
+ * Most simultaneous look-ups of all users, so that many comments don't overload WordPress. The rest are checked at the next
+ * request.
+ */
 const mostChecking = 5;
 /** Most comments of one user under one article that are shown. */
 const most = 50;
@@ -27,7 +30,7 @@ export interface Own {
   mine(session: Session, articleId: number, isPublished: (id: number) => boolean): Promise<MineAnswer>;
   edit(session: Session, id: string, content: string, caller: Caller): Promise<CommentOutcome<OwnComment>>;
   remove(session: Session, id: string): Promise<CommentOutcome<null>>;
-  /** Lets running look-ups end. */
+  /** Waits for running look-ups. */
   idle(): Promise<void>;
 }
 
@@ -102,7 +105,7 @@ function checkLater({ database, moderation, checking, log, now }: State, row: Co
   checking.set(row.id, run);
 }
 
-/** @returns `false` when its author has deleted the comment meanwhile, which stays so */
+/** @returns `false` if the author has deleted the comment in the meantime; it stays deleted */
 async function change({ db }: Database, id: string, values: Partial<CommentPostsTable>): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('comment_posts')

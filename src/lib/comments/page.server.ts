@@ -22,12 +22,12 @@ export interface CommentForm {
   /** The comment that is replied to or reported. */
   readonly about: Comment | null;
   readonly mode: 'write' | 'edit' | 'report';
-  /** Our id of the user's own comment that is edited; '' when none is. */
+  /** Our id of the user's own comment to edit; '' if there is none. */
   readonly edit: string;
   readonly content: string;
   /** `null`: the name is known, and the page doesn't ask for it. */
   readonly name: string | null;
-  /** The draft's id: sent again, it is the same comment. */
+  /** The draft's id: sending it again creates no second comment. */
   readonly draft: string;
   readonly problem: string | null;
   readonly done: string | null;
@@ -46,7 +46,7 @@ interface Given {
   readonly text: (name: keyof typeof commentFields) => string;
 }
 
-/** A posted form that was not taken. */
+/** A posted form that was refused. */
 interface Refused {
   readonly given: Given;
   readonly session: Session | null;
@@ -57,7 +57,7 @@ interface Refused {
 const noAnswer: MineAnswer = { name: '', mayWrite: true, comments: [], reported: [] };
 const notFound = (): Response => new Response(null, { status: 404 });
 
-/** Handles a post and gathers what the page shows; a response where the page is not rendered. */
+/** Handles a post and collects what the page shows; or a response if the page isn't rendered. */
 export async function commentPage(page: Page): Promise<CommentForm | Response> {
   if (page.request.method !== 'POST') {
     const given = givenBy(page, page.url.searchParams);
@@ -103,7 +103,7 @@ async function handlePost(
   return { given, session, status, problem: messageOf(next) };
 }
 
-/** @param problem what is wrong with the posted form; `null`: nothing was posted */
+/** @param problem the error of the posted form; `null`: nothing was posted */
 async function show(
   { locals, response }: Page,
   { article, comments, parent, report, edit, text }: Given,
@@ -165,7 +165,7 @@ async function perform(
       place: placeOf(page.locals.content, article.id, parent),
       content: text('content'),
       name: text('name') || undefined,
-      // The form of a cached page has no id of its own.
+      // Forms on cached pages have no draft id, so a new one is made here.
       draft: draftPattern.test(text('draft')) ? text('draft') : undefined,
     },
     caller,

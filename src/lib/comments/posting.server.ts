@@ -1,6 +1,6 @@
 /**
- * Posting a comment: check it, store it, send it to WordPress, record the answer. A draft has an id, so that one that is sent again is
- * the same comment, even if WordPress took it and its answer was lost.
+ * Posting a comment: check it, store it, send it to WordPress, record the answer. A draft has an id, so that sending it again creates
+ * no second comment, even if WordPress accepted it and the response was lost.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Caller, Session } from '../accounts/service.ts';
@@ -38,7 +38,7 @@ export async function nameOf({ accounts }: Pick<CommentDependencies, 'accounts'>
   return nameProblem(name) === null ? name : '';
 }
 
-/** The text as it is stored, or what is wrong with it. */
+/** The text as it is stored, or the problem with it. */
 export function checkedWords(content: string, longest: number): CommentOutcome<string> {
   const words = cleanComment(content);
   const length = lengthOf(words);
@@ -123,7 +123,7 @@ function isReserved({ reservedNames, log }: CommentDependencies, name: string): 
   return taken;
 }
 
-/** The name to show, saved to the profile where the user changes it. @param given `undefined`: the name as it is */
+/** The name to show, saved to the profile where the user changes it. @param given `undefined`: keep the current name */
 async function chosenName(
   dependencies: CommentDependencies,
   session: Session,
@@ -153,7 +153,10 @@ async function isKnown({ db }: Database, userId: string, draft: string): Promise
   return row !== undefined;
 }
 
-/** Inserts a draft's row, or takes it over if no request is sending it. Of several requests at once one gets it. */
+/**
+ * Inserts a draft's row, or takes it over if no other request is sending it. Only one of several simultaneous requests
+ * succeeds.
+ */
 function claim(database: Database, fresh: CommentPostsTable): Promise<Claimed> {
   return database.transaction(async (tx): Promise<Claimed> => {
     const same = await tx
@@ -246,7 +249,7 @@ async function record(
     return { ...row, ...values };
   };
   if (answer.ok) return done(ownOf(await recordResult(dependencies, row, answer), rules, now()));
-  // A row that is not claimed may be sent again at once.
+  // A row without a claim may be sent again at once.
   if (answer.kind === 'unavailable') {
     await change({ claimed: 0 });
     log.warn({ why: answer.why }, 'WordPress did not accept a comment; its author was asked to try again');
@@ -261,7 +264,8 @@ async function record(
     await change({ claimed: 0 });
     return failed(failure);
   }
-  // WordPress accepted it the first time and can't name its id: it waits for the editors like any other comment.
+  // WordPress accepted the first request, but its response doesn't name the comment: it waits for the editors like any other
+  // comment.
   if (failure.kind === 'duplicate' && again) {
     return done(ownOf(await change({ state: 'waiting', claimed: 0 }), rules, now()));
   }
@@ -284,7 +288,7 @@ async function recordResult(
     .where('id', '=', row.id)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) {
-    // The account was deleted meanwhile, perhaps too late for its deletion to find this comment.
+    // The account was deleted in the meantime, perhaps too late for the deletion to find this comment.
     const jobs = createJobQueue<CommentJob>(database, 'comments', now);
     await jobs.add(database.db, { kind: 'erase', subject: String(answer.id), once: true });
   }

@@ -9,7 +9,7 @@ import { type Call, signedInRoute } from '../http/routes.server.ts';
 import { commentRefused, draftPattern, type EditBody, type PostBody } from './schema.ts';
 import type { CommentFailure, CommentOutcome, Comments, Place } from './service.ts';
 
-/** Longer than any comment may be, so that the service's own message says by how much. */
+/** Higher than the limit for comments, so that the service's own message can say by how much a text is too long. */
 const content = z.string().max(20_000);
 
 export const postBody = z.looseObject({
@@ -34,7 +34,7 @@ export const commentCall = <Schema extends z.ZodType = z.ZodUnknown>(
     return comments ? handle({ ...call, comments }) : refusalOf({ kind: 'unavailable' });
   });
 
-/** Bytes of a body with the longest comment, in any script. */
+/** Largest body in bytes: the longest comment in any script. */
 export const longestBody = 32 * 1024;
 
 /** The place of a new comment; `null`: the article, or the comment under it, doesn't exist. */

@@ -7,9 +7,9 @@ export interface PostBody {
   /** Comment that it replies to; 0 or absent: none. */
   parentId?: number;
   content: string;
-  /** Name to show above it; the profile's name unless given. */
+  /** Name to show above it; by default the profile's name. */
   name?: string;
-  /** The browser's id of the draft: the same id again is the same comment. */
+  /** The browser's id of the draft: sending it again creates no second comment. */
   draft: string;
 }
 
@@ -54,7 +54,7 @@ export interface OwnComment {
 
 /** GET /api/v1/comments/mine?article= */
 export interface MineAnswer {
-  /** Name of the last comment, or of the profile; '' where there is none. */
+  /** Name used for the last comment, or the profile's; '' if there is none. */
   readonly name: string;
   /** Whether the user may comment; a publication may allow subscribers only. */
   readonly mayWrite: boolean;
@@ -68,14 +68,14 @@ export interface OwnAnswer {
   readonly comment: OwnComment;
 }
 
-/** State of the user's own comments. */
+/** Messages for the state of the user's own comments. */
 export const commentStates = {
   waiting: 'Waiting for approval. Only you can see it.',
   published: 'Published.',
   declined: 'Our editors didn’t publish this comment.',
 } as const;
 
-/** After a form was sent. */
+/** Messages after a form was sent. */
 export const commentDone = {
   waiting: 'Thank you. Our editors will review your comment. Until then, only you can see it.',
   published: 'Thank you. Your comment is published and will appear in a moment.',
@@ -84,7 +84,7 @@ export const commentDone = {
   reported: 'Thank you. Our editors will look at the comment.',
 } as const;
 
-/** Why WordPress or our rules refused a comment. */
+/** Messages if WordPress or our rules refused a comment. */
 export const commentRefused = {
   unavailable: 'We couldn’t send your comment to our editors. It’s saved here. Try again in a few minutes.',
   closed: 'Comments on this article are closed.',
@@ -101,7 +101,7 @@ export const commentRefused = {
   reservedName: 'This name belongs to our newsroom or looks like it. Please use your own name.',
 } as const;
 
-/** What the checks of the form find, in the browser and on the server. */
+/** Messages of the form's checks, in the browser and on the server. */
 export const commentInvalid = {
   empty: 'Please write something first.',
   noName: 'Please enter the name to show with your comment.',
@@ -114,20 +114,20 @@ export const commentInvalid = {
 export const tooLong = (by: number): string =>
   `Please shorten your comment by ${by.toLocaleString('en-US')} character${by === 1 ? '' : 's'}.`;
 
-/** When the server sends no message of its own. The browser keeps what was typed. */
+/** Used if the server sends no message. The browser keeps what was typed. */
 export const commentFailed = {
   offline: 'We couldn’t reach the server. Your comment is saved here. Check your connection and try again.',
   signedOut: 'You’re signed out. Sign in in another tab, then send this again. Your comment is saved here.',
   failed: 'Something went wrong. Your comment is saved here. Please try again.',
 } as const;
 
-/** The same when a comment is edited, deleted or reported: the browser keeps nothing then. */
+/** The same for editing, deleting or reporting a comment: here the browser keeps nothing. */
 export const changeFailed = {
   signedOut: 'You’re signed out. Sign in in another tab, then try again.',
   failed: common.wrong,
 } as const;
 
-/** On the page and in the form. */
+/** Labels on the page and in the form. */
 export const commentLabels = {
   yourComment: 'Your comment',
   yourReply: 'Your reply',

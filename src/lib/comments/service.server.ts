@@ -76,7 +76,7 @@ async function report(
   commentId: number,
   caller: Caller,
 ): Promise<CommentOutcome<null>> {
-  // A few reports take a comment off the page, so accounts with an unconfirmed address must not count.
+  // A few reports hide a comment, so reports by accounts with an unconfirmed address must not count.
   if (!session.emailVerified) return failed({ kind: 'unconfirmed' });
   const mine = await database.db
     .selectFrom('comment_posts')

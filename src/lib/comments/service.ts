@@ -21,7 +21,7 @@ export type CommentFailure =
   /** Another request is sending the same draft. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'own' }
-  /** The user's address isn't confirmed: such accounts cost nothing, and a few reports hide a comment. */
+  /** The user's address isn't confirmed. Such accounts are free to create, and a few reports hide a comment. */
   | { readonly kind: 'unconfirmed' }
   | { readonly kind: 'limited'; readonly retryAfter: number }
   /** WordPress is unavailable; nothing is lost, and the same draft may be sent again. */
@@ -55,7 +55,7 @@ export interface Comments {
   remove(session: Session, id: string): Promise<CommentOutcome<null>>;
   /** @param isPublished whether the page shows a comment, by WordPress's id */
   mine(session: Session, articleId: number, isPublished: (id: number) => boolean): Promise<MineAnswer>;
-  /** Reports a published comment to the editors; once for each user. */
+  /** Reports a published comment to the editors; each user can do so once. */
   report(session: Session, commentId: number, caller: Caller): Promise<CommentOutcome<null>>;
 }
 

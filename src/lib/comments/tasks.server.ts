@@ -21,17 +21,19 @@ const step = 20;
 export type CommentJob = 'report' | 'erase' | 'erase-draft';
 
 export interface Tasks {
-  /** Adds a job within a transaction; {@link Tasks.nudge} after it. @param due not before, epoch milliseconds; at once unless given */
+  /**
+   * Adds a job within a transaction; call {@link Tasks.nudge} afterward. @param due earliest time, epoch milliseconds; default: now
+   */
   add(tx: AccountsTransaction, kind: CommentJob, subject: string | number, due?: number): Promise<void>;
   /** Runs the due jobs soon. */
   nudge(): void;
-  /** One round, for tests: none is under way after it. */
+  /** Runs one round, for tests: when it resolves, no round is running. */
   round(): Promise<void>;
   start(): void;
   stop(): Promise<void>;
 }
 
-/** WordPress has no such comment. Other refusals, such as for a changed password, don't show whether it has. */
+/** WordPress has no such comment. Other refusals, for example after a password change, don't show whether it exists. */
 const isMissing = (answer: ModerationAnswer): boolean =>
   !answer.ok && answer.kind === 'refused' && answer.status === 404 && answer.code !== 'rest_no_route';
 
@@ -100,7 +102,7 @@ async function work(
   await jobs.release(job, now() + backOff(tries, minute / 2, longestWaitMs));
 }
 
-/** Settles drafts whose response was lost. */
+/** Resolves drafts whose response was lost. */
 async function recoverDrafts(
   { database: { db }, moderation, now }: CommentDependencies,
   recordResult: Posting['recordResult'],

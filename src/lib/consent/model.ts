@@ -3,11 +3,11 @@
  *
  *     privacy-choices=<version>[.<purpose>…][.gpc]      e.g. 1.measurement.advertising
  *
- * Nothing is allowed before a choice. Global Privacy Control (the header `Sec-GPC: 1`, in the browser `navigator.globalPrivacyControl`)
- * withdraws marketing and advertising, unless the reader made the choice while it was on (`gpc`).
+ * Before the reader has chosen, nothing is allowed. Global Privacy Control (the header `Sec-GPC: 1`, in the browser
+ * `navigator.globalPrivacyControl`) withdraws marketing and advertising, unless the reader made the choice while it was on (`gpc`).
  */
 
-/** Purposes that need consent; what the site can't do without needs none. */
+/** Purposes that need consent; what the site needs to work is not among them. */
 export const optionalPurposes = ['measurement', 'marketing', 'advertising'] as const;
 export type OptionalPurpose = (typeof optionalPurposes)[number];
 
@@ -22,7 +22,7 @@ export interface Consent extends Readonly<Record<OptionalPurpose, boolean>> {
   readonly gpc: boolean;
 }
 
-/** Raised when purposes change their meaning: all readers must choose again. */
+/** Increased when the meaning of a purpose changes: all readers must choose again. */
 const consentVersion = 1;
 export const consentCookieName = 'privacy-choices';
 /** Six months, in seconds. */

@@ -59,7 +59,7 @@ export function grantedByTcf({ purpose, vendor }: TcData): OptionalPurpose[] {
 export interface PlatformListener {
   /** The framework does not apply to this reader: the site's own banner asks. */
   outside(): void;
-  /** The reader's choice. @param now whether the reader chose on this page, and not on an earlier one */
+  /** The reader's choice. @param now whether the reader chose on this page and not on an earlier one */
   answered(granted: readonly OptionalPurpose[], now: boolean): void;
 }
 

@@ -1,4 +1,4 @@
-/** The feed of corrections and clarifications. Their texts are never paid, and are in it whole. */
+/** The feed of corrections and clarifications. It has their full texts, which are never paid content. */
 import { createHash } from 'node:crypto';
 import { publication } from '../../publication.ts';
 import type { CorrectedStory } from '../content/model.ts';
@@ -16,7 +16,7 @@ export const correctionsFeed: FeedListing = {
   base: `${correctionsPath}/`,
 };
 
-/** Tells notes of one story and one second apart. */
+/** Distinguishes notes of the same story and second. */
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 8);
 
 const itemOf = ({ kind, date, html, card }: CorrectedStory, siteUrl: string): FeedItem => ({

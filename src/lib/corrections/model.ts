@@ -1,4 +1,4 @@
-/** Corrections and clarifications: editors' dated notes on stories, their words, and the day under which the list has them. */
+/** Corrections and clarifications: editors' dated notes on stories, their texts, and the day under which they are listed. */
 import type { CorrectedStory, Correction } from '../content/model.ts';
 import { dayInZone } from '../day-in-zone.ts';
 import { mostNamed } from './schema.ts';
@@ -19,13 +19,13 @@ export const correctionWords = {
   done: { correction: 'Corrected', clarification: 'Clarified' },
 } as const;
 
-/** The note that the line below the byline names: the newest correction, or the newest clarification of a story without one. */
+/** The note that the line below the byline names: the newest correction, or if there is none the newest clarification. */
 export const namedNote = <Note extends Pick<Correction, 'kind'>>(notes: readonly Note[]): Note | undefined =>
   notes.find(({ kind }) => kind === 'correction') ?? notes[0];
 
 /**
- * The stories that a notice shows next: those with the oldest notes, because a record up to an instant leaves only newer ones. Stories of
- * one instant stay together.
+ * The stories that the next notice shows: those with the oldest notes, because the record "notified up to an instant" leaves only newer
+ * ones. Stories with the same instant stay together.
  *
  * @param unseen newest first, `at` in epoch milliseconds
  */

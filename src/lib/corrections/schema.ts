@@ -1,18 +1,20 @@
-/** What the site and the browser say to each other about corrections; browsers load it, and nothing of the model. */
+/** What the site and the browser exchange about corrections; browsers load this file and not the model. */
 
 import type { Correction } from '../content/model.ts';
 
 /** Id of the notes on a story's page. */
 export const correctionsId = 'corrections';
 
-/** Where the browser asks which stories that the user has read were corrected since, and reports that the user was notified. */
+/**
+ * Path at which the browser asks which stories were corrected since the user read them, and reports that the user was notified.
+ */
 export const seenPath = '/api/v1/me/history/corrections';
 
 export interface UnseenStory {
   readonly id: number;
   readonly slug: string;
   readonly title: string;
-  /** `clarification` where the notes that the reader wasn't notified of hold no correction. */
+  /** `clarification` if none of the notes that the reader hasn't been notified of is a correction. */
   readonly kind: Correction['kind'];
 }
 

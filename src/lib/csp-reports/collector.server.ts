@@ -1,17 +1,17 @@
 /**
- * Collects policy reports in memory: grouped, bounded in number, size and time, and nothing of a reader. Anybody can send reports, so
- * that everything about one is refused as early as possible and none of it is believed: it is a hint for operators.
+ * Collects CSP reports in memory: grouped, limited in number, size and time, and without data about readers. Anyone can send reports,
+ * so they are rejected as early as possible and treated only as a hint for operators.
  */
 import type { IncomingMessage } from 'node:http';
 import { readShortBody } from '../http/short-body.server.ts';
 import { parseJson } from '../text.ts';
 
 export interface CspReportStats {
-  /** Reports that were noted since the start. */
+  /** Reports counted since the start. */
   readonly noted: number;
-  /** Requests that were refused since the start. */
+  /** Requests refused since the start. */
   readonly refused: number;
-  /** Kinds that are remembered. */
+  /** Number of kinds in memory. */
   readonly kinds: number;
 }
 
@@ -28,13 +28,13 @@ export interface CspReports {
 
 export interface CspReportOptions {
   readonly siteUrl: string;
-  /** Counts a request of an address. @returns `null` when it may be read, else the seconds until the next one may */
+  /** Counts a request of an address. @returns `null` if the request may be read, or else the seconds to wait */
   readonly admit: (address: string) => Promise<number | null>;
   /** Epoch milliseconds. */
   readonly now?: () => number;
 }
 
-/** Bytes of a request: `report-uri` sends one report in it, the Reporting API all that a minute brought, each with the whole policy. */
+/** Largest request in bytes: `report-uri` sends one report, the Reporting API all reports of a minute, each with the whole policy. */
 const longestBodies: ReadonlyMap<string, number> = new Map([
   ['application/csp-report', 16 * 1024],
   ['application/json', 16 * 1024],
@@ -42,7 +42,7 @@ const longestBodies: ReadonlyMap<string, number> = new Map([
 ]);
 /** Reports that are read of a request; Chromium keeps no more for one endpoint. */
 const mostReports = 100;
-/** Kinds that are remembered, and milliseconds after the last report of one. */
+/** Most kinds in memory, and milliseconds for which a kind is kept after its last report. */
 const mostKinds = 200;
 const keptMs = 7 * 24 * 60 * 60_000;
 
@@ -74,7 +74,7 @@ export function createCspReports({ siteUrl, admit, now = Date.now }: CspReportOp
     for (const [name, { last }] of kinds) if (at - last > keptMs) kinds.delete(name);
   }
 
-  /** The rarest goes, and of those the one that is longest ago: made-up reports push out one another and not what is frequent. */
+  /** Removes the rarest kind, and of equally rare ones the oldest: forged reports displace each other and not frequent ones. */
   function dropLeast(): void {
     const [least] = [...kinds].toSorted(([, a], [, b]) => a.count - b.count || a.last - b.last);
     if (least) kinds.delete(least[0]);
@@ -115,7 +115,7 @@ export function createCspReports({ siteUrl, admit, now = Date.now }: CspReportOp
 export interface BlockedSource {
   /** The directive that blocked it, e.g. `script-src-elem`. */
   readonly directive: string;
-  /** Origin of what was blocked, or a word for what has none: `inline`, `eval`, `data:`. */
+  /** Origin of what was blocked, or a keyword if it has none: `inline`, `eval`, `data:`. */
   readonly blocked: string;
   /** First segment of the path of a page on which it happened: `/article`, `/`. */
   readonly page: string;
@@ -149,9 +149,9 @@ const directives: ReadonlySet<string> = new Set([
 ]);
 
 const words: ReadonlySet<string> = new Set(['inline', 'eval', 'wasm-eval', 'self', 'trusted-types-policy']);
-/** Schemes whose addresses hold the content itself, or a random name. */
+/** Schemes whose addresses contain the content itself, or a random name. */
 const bare = /^(data|blob|filesystem|about)(?::|$)/;
-/** A browser's extensions are blocked as anything else, and are no business of the site's. */
+/** Browser extensions are blocked like anything else, but don't concern the site. */
 const extension = /^(?:chrome|moz|safari|safari-web|ms-browser)-extension(?::|$)/;
 const longest = 4096;
 
@@ -159,7 +159,7 @@ const longest = 4096;
  * Reads one report, in the form of `report-uri` (`csp-report`) or of the Reporting API (`body`).
  *
  * @param siteUrl origin of the site; reports about other pages are left out
- * @returns `null` when there is nothing to note
+ * @returns `null` if there is nothing to record
  */
 export function readReport(
   report: unknown,
@@ -182,7 +182,7 @@ export function readReport(
 const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 
-/** Only the kind of page: the rest of an address may hold a name, a search, or a secret. */
+/** Only the kind of page: the rest of an address may contain a name, a search, or a secret. */
 function pageOf(address: string, siteUrl: string): string | null {
   if (!URL.canParse(address)) return null;
   const { origin, pathname } = new URL(address);

@@ -1,4 +1,4 @@
-/** The tabs of the account pages, what a panel of a page waits for, and the warning before an account is deleted. */
+/** The tabs of the account pages, the loading of a panel's data, and the warning before an account is deleted. */
 import { publication } from '../../publication.ts';
 import { deletionWarnings } from '../accounts/messages.ts';
 import type { Subscription } from '../billing/schema.ts';
@@ -18,7 +18,7 @@ const allTabs = [
   { slug: 'contact', name: 'Contact', heading: 'Contact' },
 ] as const;
 
-/** Without a print edition nothing is shipped. */
+/** Without a print edition there is no shipping tab. */
 export const dashboardTabs = allTabs.filter(({ slug }) => slug !== 'shipping' || publication.plans.printWith !== null);
 
 /** The tab of an address, `null` when there is none. */
@@ -31,7 +31,7 @@ export interface PanelOptions {
   /** Names it in the log, for instance "The invoices". */
   readonly what: string;
   readonly log: Pick<Logger, 'warn'>;
-  /** Milliseconds after which the page is drawn without it. */
+  /** Milliseconds after which the page is rendered without it. */
   readonly timeoutMs?: number;
 }
 

@@ -1,7 +1,8 @@
 /**
- * Checks of email addresses that ask others: DNS, and an external service that knows whether a mailbox exists. Kickbox is supported
- * (docs.kickbox.com, "Single verification API"); any other vendor needs a small adapter (docs/operations.md): `GET <url>?email=…` with
- * `Authorization: Bearer <key>` answers `{"result": "deliverable" | "undeliverable" | "unknown", "suggestion": string | null}`.
+ * Checks of email addresses that need the network: DNS, and an external service that knows whether a mailbox exists. Kickbox is
+ * supported (docs.kickbox.com, "Single verification API"); any other vendor needs a small adapter (docs/operations.md): `GET
+ * <url>?email=…` with `Authorization: Bearer <key>` answers `{"result": "deliverable" | "undeliverable" | "unknown", "suggestion":
+ * string | null}`.
  */
 import { Resolver } from 'node:dns/promises';
 import { z } from 'zod';
@@ -9,7 +10,7 @@ import { withTimeLimit } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 
 export interface ExternalSettings {
-  /** `plain`: our own contract. */
+  /** `plain`: the contract described above. */
   readonly vendor: 'kickbox' | 'plain';
   readonly url: string;
   readonly key: string | null;
@@ -36,7 +37,7 @@ const result = z
   );
 const suggestion = z.string().max(254).nullish();
 
-/** How each vendor is asked, and how it answers. */
+/** How each vendor is called, and how its responses are read. */
 const vendors: Readonly<
   Record<
     ExternalSettings['vendor'],
@@ -55,7 +56,7 @@ const vendors: Readonly<
   kickbox: {
     ask(place, key, timeoutMs) {
       place.searchParams.set('apikey', key ?? '');
-      // It answers `unknown` by itself when the mailbox's server takes longer.
+      // The service itself answers `unknown` if the mailbox's server takes longer.
       place.searchParams.set('timeout', String(timeoutMs));
       return {};
     },
@@ -65,11 +66,11 @@ const vendors: Readonly<
   },
 };
 
-/** After so many failures in a row the service is not asked for a while (milliseconds); then one request tries it again. */
+/** After this many failures in a row the service isn't called for a while (milliseconds); then one request tries it again. */
 const breaker = { failures: 5, restMs: 30_000 };
 const unknown: ExternalAnswer = { result: 'unknown', suggestion: null };
 
-/** Asks about one address. @throws when there is no result; {@link problemOf} names the cause without the address and the key */
+/** Asks about one address. @throws if there is no result; {@link problemOf} names the cause without the address and the key */
 export async function askVerifier(
   { vendor: name, url, key }: ExternalSettings,
   email: string,
@@ -107,7 +108,7 @@ export function createExternalCheck(options: ExternalOptions): (email: string) =
       failures++;
       if (failures === breaker.failures) {
         restsUntil = now() + breaker.restMs;
-        // The URL of the request holds the address and, with Kickbox, the key: only the kind of error is logged.
+        // The URL of the request contains the address and, for Kickbox, the key, so only the kind of error is logged.
         log.warn(
           { problem: problemOf(error) },
           'The email verifier fails; it is not asked for a while, and addresses count as verified',
@@ -127,10 +128,10 @@ export function problemOf(error: unknown): string {
   return cause?.code ?? (message.startsWith('it ') ? message : name);
 }
 
-/** Whether a domain takes mail, by DNS: RFC 5321 section 5.1 (MX, else its address) and RFC 7505 (null MX). */
+/** Whether a domain accepts mail, by DNS: RFC 5321 section 5.1 (MX, else its address) and RFC 7505 (null MX). */
 export type MailDomain = 'takes-mail' | 'takes-none' | 'unknown';
 
-/** The part of Node's resolver that is asked. */
+/** The methods of Node's resolver that are used. */
 export type Dns = Pick<Resolver, 'resolveMx' | 'resolve4' | 'resolve6'>;
 
 export interface MailDomainOptions {
@@ -141,14 +142,14 @@ export interface MailDomainOptions {
   readonly now?: () => number;
 }
 
-/** How long an answer counts, in milliseconds. */
+/** How long an answer is cached, in milliseconds. */
 const lifetimes: Readonly<Record<MailDomain, number>> = {
   'takes-mail': 3_600_000,
   'takes-none': 300_000,
   unknown: 30_000,
 };
 const mostKept = 5000;
-/** A domain that takes mail: where the resolver does not find it, DNS does not work. */
+/** A domain that certainly accepts mail: if the resolver doesn't find it, DNS doesn't work. */
 const control = 'gmail.com';
 
 /** @returns a function that never throws */
@@ -166,7 +167,7 @@ export function createMailDomainCheck(options: MailDomainOptions = {}): (domain:
       const eldest = kept.keys().next();
       if (kept.size > mostKept && !eldest.done) kept.delete(eldest.value);
     };
-    // Other callers meanwhile wait for the same answer.
+    // Until then, other callers wait for the same answer.
     keep(Number.POSITIVE_INFINITY);
     void answer.then((result) => keep(now() + lifetimes[result]));
     return answer;

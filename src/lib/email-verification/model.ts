@@ -1,6 +1,6 @@
 /** Whether an email address can receive mail (spec sections 3, 5 and 7, `POST /api/verification`). */
 
-/** What is wrong with an address. */
+/** Messages about an invalid address. */
 export const verificationMessages = {
   missing: 'Please enter your email address.',
   noAt: 'An email address has an @ in it, as in name@example.com.',
@@ -16,7 +16,7 @@ export const verificationMessages = {
   suggestion: (email: string) => `Did you mean ${email}?`,
 } as const;
 
-/** The answer of `POST /api/verification`, as it goes over the wire. */
+/** The response of `POST /api/verification`. */
 export interface Verification {
   readonly verified: boolean;
   /** The address that was probably meant; `null` where there is none. */
@@ -27,7 +27,7 @@ export interface Verification {
 
 export interface EmailVerification {
   /**
-   * Never throws and never takes longer than a reader waits (about 2 seconds): what cannot be asked counts as verified.
+   * Never throws and never takes longer than a reader waits (about 2 seconds): a check without an answer counts as passed.
    *
    * @param email as it was typed; white space around it does not matter
    */
@@ -38,11 +38,11 @@ export interface Parts {
   readonly local: string;
   /** As it was typed, in lower case. */
   readonly domain: string;
-  /** In letters that DNS knows (IDNA). */
+  /** In ASCII, for DNS (IDNA). */
   readonly asciiDomain: string;
 }
 
-/** Why a text is no address, for the reader. */
+/** Why a text isn't an address, for the reader. */
 export interface Flaw {
   readonly flaw: string;
 }
@@ -71,7 +71,7 @@ export function readEmail(text: string): Parts | Flaw {
 }
 
 function toAscii(domain: string): string | null {
-  // What a URL would read as something else than a host, or drop at its end.
+  // Characters that a URL parser would not treat as part of the host, or would drop at the end.
   if (/[\s\p{Cc}/\\?#@:[\]%]/u.test(domain) || !URL.canParse(`http://${domain}`)) return null;
   const ascii = new URL(`http://${domain}`).hostname;
   const labels = ascii.split('.');
@@ -79,7 +79,7 @@ function toAscii(domain: string): string | null {
   return fit && !/^\d+$/u.test(labels.at(-1) ?? '') ? ascii : null;
 }
 
-/** The address without common typing errors: spaces, commas for points, doubled signs; `null` when it is still invalid. */
+/** The address without common typing errors: spaces, commas for points, doubled signs; `null` if it is still invalid. */
 export function withoutTypingErrors(text: string): string | null {
   // Longer than any address with a typing error.
   if (text.length > 320) return null;

@@ -11,7 +11,7 @@ import {
 import { typoOf } from './typos.ts';
 
 export interface VerificationOptions {
-  /** `null`: DNS is not asked. */
+  /** `null`: DNS isn't checked. */
   readonly mailDomain: ((domain: string) => Promise<MailDomain>) | null;
   /** `null`: no service is configured. */
   readonly external: ((email: string) => Promise<ExternalAnswer>) | null;
@@ -37,7 +37,7 @@ export function createEmailVerification({ mailDomain, external }: VerificationOp
       if (isDisposable(asciiDomain)) {
         return refused(verificationMessages.disposable);
       }
-      // DNS and the service are asked at the same time, so that the user waits for the slower one only.
+      // DNS and the service are called at the same time, so that the user waits only for the slower one.
       const [takes, answer] = await Promise.all([
         mailDomain?.(asciiDomain) ?? 'unknown',
         external?.(`${local}@${asciiDomain}`) ?? null,
@@ -53,7 +53,7 @@ export function createEmailVerification({ mailDomain, external }: VerificationOp
   };
 }
 
-/** A suggestion for what is no address at all: `ada@gmail`, `ada @gmail,com`. */
+/** A suggestion for a text that isn't an address at all: `ada@gmail`, `ada @gmail,com`. */
 function withoutForm(text: string): Verification | null {
   const whole = withoutTypingErrors(text);
   if (whole) {

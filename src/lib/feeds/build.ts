@@ -62,7 +62,7 @@ function feedItem(card: Card, siteUrl: string): FeedItem {
   };
 }
 
-/** A card stays the same when a story's text is changed; what says when that was must be made again. */
+/** A card stays the same when a story's text changes; a feed that states the time of the last change must be rendered again. */
 export function noteChanges(content: ContentReader, cards: readonly Card[]): void {
   for (const { id } of cards) content.note(tag.article(id));
 }
@@ -91,7 +91,7 @@ export function buildFeed(
   );
 }
 
-/** A feed of these items, the newest first. */
+/** Builds a feed of these items, newest first. */
 export const feedOf = (
   listing: FeedListing,
   description: string,
@@ -108,7 +108,7 @@ export const feedOf = (
   items,
 });
 
-/** The page of a section or author that has another slug now; `null` if there is none. */
+/** The current address of the feed of a section or author whose slug has changed; `null` if there is none. */
 function movedTo(
   content: ContentReader,
   { section, author }: { readonly section?: string; readonly author?: string },
@@ -119,7 +119,7 @@ function movedTo(
   return fate?.kind === 'moved' ? `${authorPath(fate)}/` : null;
 }
 
-/** The response for one form of a feed: 404 for an unknown file, section or author, 301 for one that has another address now. */
+/** The response for one format of a feed: 404 for an unknown file, section or author, 301 if the address has changed. */
 export function answerFeed(
   content: ContentReader,
   siteUrl: string,

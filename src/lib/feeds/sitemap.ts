@@ -17,7 +17,7 @@ const schema = 'http://www.sitemaps.org/schemas/sitemap/0.9';
 /** Pages that are the same for everyone and worth finding. */
 const staticPaths = cachedPages.filter(({ unlisted }) => !unlisted).map(({ path }) => path);
 
-/** The newest videos and games are in the sitemap of pages, and their archives have sitemaps of their own. */
+/** The newest videos and games are in the sitemap of pages; the archives have their own sitemaps. */
 const newestInPages = 1000;
 
 interface Part {
@@ -37,8 +37,8 @@ const games: List = (content, siteUrl, part) => {
 const archives: Readonly<Record<string, List>> = { videos, games };
 
 /**
- * Names of all sitemaps: one of pages, one for each {@link articlesPerSitemap} articles, oldest first, and as many as the archives of videos and
- * games need.
+ * Names of all sitemaps: one of pages, one for each {@link articlesPerSitemap} articles, oldest first, and those of the archives of videos
+ * and games.
  */
 export function sitemapNames(content: ContentReader): string[] {
   const numbered = (name: string, count: number) => Array.from({ length: count }, (_, at) => `${name}-${at + 1}`);
@@ -67,7 +67,7 @@ const url = (loc: string, lastmod?: string): XmlNode => [
   [['loc', {}, loc], lastmod ? ['lastmod', {}, isoInZone(lastmod)] : null],
 ];
 
-/** A sitemap of the index by its name (`pages`, `articles-1`, …); `null` when the index has none of that name. */
+/** A sitemap by its name in the index (`pages`, `articles-1`, …); `null` if the index has no such name. */
 export function sitemap(content: ContentReader, siteUrl: string, name: string): string | null {
   if (name === 'pages') return xmlDocument(['urlset', { xmlns: schema }, pages(content, siteUrl)]);
   const [, list = '', place] = /^(articles|videos|games)-([1-9]\d{0,5})$/.exec(name) ?? [];
@@ -96,7 +96,7 @@ export function sitemap(content: ContentReader, siteUrl: string, name: string): 
   ]);
 }
 
-/** The list of series is empty without one. */
+/** Without a series, the list of series would be empty, so it is left out. */
 function seriesPaths(content: ContentReader): string[] {
   const podcasts = content.podcasts();
   return podcasts.length === 0 ? [] : [podcastsPath, ...podcasts.map(({ slug }) => podcastPath(slug))];
@@ -112,7 +112,7 @@ function pages(content: ContentReader, siteUrl: string): XmlNode[] {
   ];
 }
 
-/** The news sitemap: what was published within 48 hours (spec section 9 has no number; Google's rule). */
+/** The news sitemap: stories published within 48 hours (Google's rule; spec section 9 states no number). */
 export function newsSitemap(content: ContentReader, siteUrl: string, now: number): string {
   const since = new Date(now - publication.limits.newsSitemapHours * 3_600_000).toISOString();
   const { items } = content.articles({ since, limit: newsLimit });
@@ -148,9 +148,9 @@ export function newsSitemap(content: ContentReader, siteUrl: string, now: number
 }
 
 /**
- * Prefixes of paths that robots must not fetch: personal pages, calls, forms, and pages of each story that lead nowhere else. Links to
- * them are nofollow as well. Gift links aren't among them: a social network that may not fetch one shows it without a preview, and a search
- * engine that may not would not see that the page says noindex.
+ * Prefixes of paths that robots must not fetch: personal pages, calls, forms, and pages of each story that lead nowhere else. Links to them
+ * are nofollow as well. Gift links aren't among them: a social network couldn't show a preview, and a search engine wouldn't see that the
+ * page says noindex.
  */
 const closedToRobots = [
   '/api/',
@@ -166,7 +166,7 @@ const closedToRobots = [
   ...pathsOf('closedToRobots'),
 ];
 
-/** robots.txt (RFC 9309): paths that are closed to all robots, robots to which everything is closed, and the sitemaps. */
+/** robots.txt (RFC 9309): paths that no robot may fetch, robots that may fetch nothing, and the sitemaps. */
 export function robotsTxt(siteUrl: string, refused: readonly string[] = publication.robots.refused): string {
   const groups = [
     ['User-agent: *', ...closedToRobots.map((path) => `Disallow: ${path}`)],

@@ -1,4 +1,7 @@
-/** Writes feeds as RSS, Atom and JSON, with the little XML that feeds and sitemaps need: elements as values, escaped once. */
+/**
+ * Writes feeds as RSS, Atom and JSON, with a minimal XML writer for feeds and sitemaps: elements are values, and text is
+ * escaped once.
+ */
 
 /** An element: its name, its attributes (those with `null` are left out), its text or children. */
 export type XmlNode = readonly [
@@ -7,7 +10,7 @@ export type XmlNode = readonly [
   children: string | readonly (XmlNode | null)[],
 ];
 
-// XML 1.0 can't hold these characters, not even escaped.
+// XML 1.0 can't contain these characters, not even escaped.
 const unwritable =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
@@ -33,14 +36,14 @@ function write(node: XmlNode): string {
   return inner === '' ? `<${name}${written}/>` : `<${name}${written}>${inner}</${name}>`;
 }
 
-/** A whole document in UTF-8. */
+/** A complete XML document in UTF-8. */
 export const xmlDocument = (root: XmlNode): string => `<?xml version="1.0" encoding="UTF-8"?>\n${write(root)}\n`;
 
-/** RFC 822 date as RSS wants it. */
+/** A date in RFC 822 format, which RSS requires. */
 export const rfc822 = (iso: string): string => new Date(iso).toUTCString().replace('GMT', '+0000');
 const rfc3339 = (iso: string): string => new Date(iso).toISOString();
 
-/** The feed in one of its forms. */
+/** Writes a feed in one of its formats. */
 export function writeFeed(feed: FeedDocument, form: FeedFile): string {
   if (form === 'rss.xml') return writeRss(feed);
   if (form === 'atom.xml') return writeAtom(feed);
@@ -171,7 +174,7 @@ function writeJson(feed: FeedDocument): string {
   )}\n`;
 }
 
-/** An id that stays when the slug changes, for feed readers (RFC 4151). */
+/** An id for feed readers that doesn't change with the slug (RFC 4151). */
 function stableId(feed: FeedDocument, item: FeedItem): string {
   const story = `tag:${new URL(feed.homeUrl).hostname},${item.published.slice(0, 10)}:article:${item.id}`;
   return item.note === undefined ? story : `${story}:note:${item.note}`;
@@ -196,7 +199,7 @@ export interface FeedPerson {
   readonly url?: string | undefined;
 }
 
-/** An article in a feed. Feeds hold standfirsts, never bodies, so that no paid text can leak. */
+/** An article in a feed. Feeds contain standfirsts, never bodies, so that no paid text can leak. */
 export interface FeedItem {
   readonly id: number;
   /** Of a note on the article: what distinguishes it from the article's other notes. */
@@ -225,7 +228,7 @@ export interface FeedItem {
 export interface FeedDocument {
   readonly title: string;
   readonly description: string;
-  /** Page of which this is the feed, absolute. */
+  /** Absolute address of the page that this feed belongs to. */
   readonly homeUrl: string;
   /** Address of this feed without its file name, absolute, ending in a slash. */
   readonly baseUrl: string;
@@ -245,7 +248,7 @@ export const feedForms = [
 
 export type FeedFile = (typeof feedForms)[number]['file'];
 
-/** When anything in the feed last changed; a feed without items has not changed since the epoch. */
+/** When anything in the feed last changed; for an empty feed, the epoch. */
 const lastChange = (feed: FeedDocument): string =>
   feed.items
     .map((item) => item.modified)

@@ -1,4 +1,7 @@
-/** What a page shows: the stories that editors have placed first, and everything else fills itself, without doubles. */
+/**
+ * What a page shows: first the stories that editors have placed, then the remaining places are filled automatically, without
+ * duplicates.
+ */
 import type { Card, FeaturedStory, TopStories } from '../content/model.ts';
 import { type PackagePlace, type Placed, type PlacedLink, rankOf, rowOf, usualPlace } from './model.ts';
 
@@ -17,13 +20,16 @@ const mostOthers = 9;
 interface Places {
   readonly lead: Card | null;
   readonly seconds: readonly Card[];
-  /** From the top of the page to its end. */
+  /** In order from the top of the page to its end. */
   readonly packages: readonly Package[];
   /** Ids of all of these stories, and of those that packages lead to. */
   readonly ids: ReadonlySet<number>;
 }
 
-/** The first lead leads; further ones, whose times overlap with it, are seconds. A story has the first of its places. */
+/**
+ * The first lead is the lead; further leads whose times overlap with it become seconds. A story that has several places keeps
+ * only the first.
+ */
 function placesOf(placed: readonly Placed[]): Places {
   const seen = new Set<number>();
   const each = placed.filter(({ card }) => !seen.has(card.id) && seen.add(card.id));
@@ -41,8 +47,8 @@ function placesOf(placed: readonly Placed[]): Places {
 }
 
 /**
- * Packages in places that a page has: after its last row where it has fewer rows than were thought of, and after the seconds where it has no rows or no
- * lead.
+ * Moves packages to places that the page has: after its last row if it has fewer rows than the editors assumed, and after the seconds if it
+ * has no rows or no lead.
  *
  * @param rows number of rows
  */
@@ -60,11 +66,11 @@ export interface HomeTop {
   readonly others: readonly Card[];
   /** From the top of the page to its end; {@link withinPage} gives them places that the page has. */
   readonly packages: readonly Package[];
-  /** Ids of all stories that stand here. */
+  /** Ids of all stories in this block. */
   readonly ids: ReadonlySet<number>;
 }
 
-/** A lead with the words that the top stories have for it. */
+/** A lead, with the text that the top stories have for it. */
 const featuredOf = (card: Card, { featured }: TopStories): FeaturedStory =>
   featured?.id === card.id
     ? { ...featured, title: card.title, image: card.image }
@@ -101,11 +107,11 @@ export function composeHome(placed: readonly Placed[], top: TopStories, newest: 
 export interface SectionTop {
   /** The large stories. */
   readonly front: readonly Card[];
-  /** Whether editors placed one of them, so that their order stays. */
+  /** Whether editors placed one of them; if so, their order is kept. */
   readonly isPlaced: boolean;
   /** From the top of the page to its end. A row is a story of the list. */
   readonly packages: readonly Package[];
-  /** The stories of this page of the section's list that stand nowhere else. */
+  /** The stories of this page of the section's list that aren't shown elsewhere on the page. */
   readonly listed: readonly Card[];
 }
 
@@ -120,7 +126,7 @@ export function composeSection(placed: readonly Placed[], items: readonly Card[]
   const large = [...(lead ? [lead] : []), ...seconds];
   const free = items.filter(({ id }) => !ids.has(id));
   const filling = Math.max(0, size - large.length);
-  // Without a placed lead the newest story leads, before what is placed below it.
+  // Without a placed lead the newest story becomes the lead, above the placed stories.
   const first = lead ? [] : free.slice(0, Math.min(1, filling));
   const rest = free.slice(first.length, filling);
   const front = [...first, ...large, ...rest];

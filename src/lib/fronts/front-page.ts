@@ -1,10 +1,10 @@
-/** Composition of the front page: which stories stand where. The page reads the stories from the content store. */
+/** Composition of the front page: which story goes where. The page reads the stories from the content store. */
 import type { Card, FeaturedStory, Section, TopStories } from '../content/model.ts';
 
 /**
  * - `editorials`: tinted column beside the lead story
  * - `lead`, `mirror`: a large story, two with pictures, the rest as headlines; `mirror` from right to left
- * - `wide`: one story across with the picture beside its text, the rest in columns beneath
+ * - `wide`: one story at full width with the picture beside its text, the rest in columns beneath
  * - `gallery`: a large picture, then rows of pictures
  * - `row`: equal columns
  * - `half`: half the width; two in a row share a line
@@ -48,8 +48,8 @@ export interface TopBlock {
 }
 
 /**
- * Where the other top stories stand: three and two under the lead, up to four in a row across the page. Fewer stories fill fewer
- * places, and no place is left with one story among empty ones.
+ * Where the other top stories stand: three and two under the lead, up to four in a row across the page. With fewer stories there
+ * are fewer rows, and no row has a single story beside empty cells.
  */
 export function topBlock(others: readonly Card[]): TopBlock {
   const count = others.length;
@@ -60,7 +60,7 @@ export function topBlock(others: readonly Card[]): TopBlock {
   return { below, row: others.slice(at, at + 4) };
 }
 
-/** Moves the first story with a picture to the lead of a front that starts with a large picture. */
+/** For a layout that starts with a large picture: moves the first story with a picture to the lead. */
 export function pictureFirst(cards: readonly Card[]): readonly Card[] {
   const index = cards.findIndex((card) => card.image !== null);
   const lead = cards[index];
@@ -89,9 +89,9 @@ export interface Candidates {
 }
 
 /**
- * Assigns every story to one section, so that none stands twice on the page. Many stories belong to several sections. Opinion (the red
- * sections) comes first, so that it stays separate from the news; then the sections with the fewest stories, which would stay empty
- * otherwise. The order of sections and of stories within each stays.
+ * Assigns every story to one section, so that none appears twice on the page. Many stories belong to several sections. Opinion (the
+ * red sections) comes first, so that it stays separate from the news; then the sections with the fewest stories, which would otherwise
+ * stay empty. The order of sections and of stories within each stays.
  *
  * @param taken ids of stories elsewhere on the page
  */

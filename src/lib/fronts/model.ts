@@ -8,10 +8,13 @@ import type { Card, Picture } from '../content/model.ts';
 export const slotKinds = ['lead', 'second', 'package'] as const;
 export type SlotKind = (typeof slotKinds)[number];
 
-/** Most rows of what fills itself after which a package may stand; a page that has fewer shows it after its last one. */
+/**
+ * Highest number of an automatic row after which a package may be placed; a page with fewer rows shows the package after its
+ * last row.
+ */
 const mostRows = 20;
 
-/** What a package stands after: nothing, so that it comes first; the lead; the seconds; or a row of what fills itself. */
+/** What a package comes after: `start`: nothing, it is first; the lead; the seconds; or an automatic row. */
 export type PackagePlace = 'start' | 'lead' | 'seconds' | `row-${number}`;
 
 /** The place of packages that name none. */
@@ -19,10 +22,10 @@ export const usualPlace: PackagePlace = 'seconds';
 
 const steps: readonly PackagePlace[] = ['start', 'lead', 'seconds'];
 
-/** Number of the row that a place is after; 0 for the other places. */
+/** The number of the row that a place follows; 0 for other places. */
 export const rowOf = (place: PackagePlace): number => (steps.includes(place) ? 0 : Number(place.slice(4)));
 
-/** Where a place comes among all places, from the top of the page. */
+/** Rank of a place among all places, from the top of the page. */
 export const rankOf = (place: PackagePlace): number => {
   const row = rowOf(place);
   return row > 0 ? steps.length + row : steps.indexOf(place);
@@ -34,7 +37,7 @@ export function isPackagePlace(value: unknown): value is PackagePlace {
   return row === undefined ? steps.some((place) => place === value) : Number(row) <= mostRows;
 }
 
-/** A headline beneath the story of a package: of a story, with words of its own or `''`, or of any address. */
+/** A headline beneath the story of a package: for a story, with its own text or `''`, or for any address. */
 export type RelatedLink =
   | { readonly story: number; readonly title: string }
   | { readonly href: string; readonly title: string };
@@ -47,19 +50,19 @@ export interface FrontSlot {
   readonly headline: string;
   /** For this place; `null`: the story's own picture. */
   readonly picture: Picture | null;
-  /** The slot counts from this instant on, and until before that one; `null`: no limit. */
+  /** The slot counts from `from` on, and ends before `until`; `null`: no limit. */
   readonly from: string | null;
   readonly until: string | null;
   /** Packages only. */
   readonly related: readonly RelatedLink[];
-  /** Packages only; without it they stand in the {@link usualPlace}. */
+  /** For packages only; without it they are in the {@link usualPlace}. */
   readonly after?: PackagePlace;
 }
 
 /** The front of one page as WordPress has published it. */
 export interface FrontPlan {
   readonly slots: readonly FrontSlot[];
-  /** What replaces `slots` at an instant. */
+  /** The slots that replace `slots` at an instant. */
   readonly next: { readonly at: string; readonly slots: readonly FrontSlot[] } | null;
 }
 
@@ -82,13 +85,13 @@ export function slotsAt({ slots, next }: FrontPlan, instant: string): readonly F
   return present.filter(({ from, until }) => (from === null || from <= instant) && (until === null || instant < until));
 }
 
-/** The instants at which time alone may change what counts, in their order. */
+/** The instants at which the visible slots may change without an edit, in order. */
 export function changeTimesOf({ slots, next }: FrontPlan): string[] {
   const own = [...slots, ...(next?.slots ?? [])].flatMap(({ from, until }) => [from, until]);
   return [...new Set([...own, next?.at])].filter((instant) => typeof instant === 'string').sort();
 }
 
-/** A story in its place, with the headline and picture that it has there. */
+/** A story in its place, with its headline and picture for that place. */
 export interface Placed {
   readonly kind: SlotKind;
   readonly card: Card;

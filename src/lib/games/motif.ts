@@ -4,7 +4,7 @@
 const size = 9;
 
 /**
- * Black squares of a grid with the half-turn symmetry of American crosswords, row by row.
+ * Black squares of a grid with the rotational symmetry of American crosswords, row by row.
  *
  * @param seed the puzzle's id
  */

@@ -9,9 +9,9 @@ export interface Place {
 
 export interface Geo {
   /**
-   * Reads what the CDN in front has found out; asks no other service.
+   * Reads the location that the CDN has determined; calls no other service.
    *
-   * @param address network address of the reader; addresses of private networks have no place
+   * @param address network address of the reader; addresses of private networks have no location
    * @param headers of the request
    */
   locate(address: string, headers: Headers): Place;
@@ -23,7 +23,7 @@ export interface GeoSettings {
   readonly cityHeader: string | null;
 }
 
-/** Networks that are nowhere: this machine, private ones, those of one link. */
+/** Networks without a location: this machine, private networks, and link-local addresses. */
 const nowhere = new BlockList();
 for (const [network, bits] of [
   ['0.0.0.0', 8],
@@ -54,7 +54,7 @@ export function createGeo({ countryHeader, cityHeader }: GeoSettings): Geo {
   };
 }
 
-/** What CDNs write for readers whose country they do not know, and for Tor. */
+/** What CDNs write for readers in an unknown country, and for Tor. */
 const noCountry = new Set(['XX', 'ZZ', 'T1', 'A1', 'A2', 'AP', 'EU']);
 
 /** Two letters, or nothing. */
@@ -63,7 +63,7 @@ export function countryOf(value: string | null): string | null {
   return /^[A-Z]{2}$/u.test(code) && !noCountry.has(code) ? code : null;
 }
 
-/** A name of reasonable length; some CDNs write it percent-encoded, some as bytes of UTF-8. */
+/** A name of reasonable length; some CDNs percent-encode it, others send UTF-8 bytes. */
 export function cityOf(value: string | null): string | null {
   const name = readable(value?.trim() ?? '');
   const fits = name.length <= 100 && /\p{L}/u.test(name) && !/[\p{C}<>]/u.test(name);
@@ -73,12 +73,12 @@ export function cityOf(value: string | null): string | null {
 function readable(text: string): string {
   try {
     if (/%[0-9a-f]{2}/iu.test(text)) return decodeURIComponent(text);
-    // Header values arrive one byte a letter.
+    // Header values arrive as one byte per character.
     if (/[\u0080-\u00ff]/u.test(text) && !/[\u0100-\u{10ffff}]/u.test(text)) {
       return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(text, (letter) => letter.charCodeAt(0)));
     }
   } catch {
-    // Not encoded after all.
+    // It wasn't encoded after all.
   }
   return text;
 }

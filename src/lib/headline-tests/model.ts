@@ -4,7 +4,7 @@
  *
  *     headline-group=7
  *
- * Twelve groups can be shared out evenly among two, three and four headlines, and are too few to tell readers apart.
+ * Twelve groups can be divided evenly among two, three and four headlines, and are too few to identify readers.
  */
 import { readConsent } from '../consent/model.ts';
 import type { HeadlineTest } from '../content/model.ts';
@@ -12,15 +12,12 @@ import type { HeadlineTest } from '../content/model.ts';
 /** Groups of readers. */
 export const groups = 12;
 const groupCookieName = 'headline-group';
-/** How long a test may run, in days; then the story keeps its own headline. */
+/** Longest duration of a test, in days; afterward the story keeps its own headline. */
 export const longestDays = 14;
 /** As long as a test: a reader sees one headline during a test, and isn't in the same group forever. */
 const groupMaxAge = longestDays * 24 * 60 * 60;
 
-/**
- * Which readers may take part: those who have allowed measurement, or all but those who have refused it, where the law lets a newspaper
- * do so.
- */
+/** Which readers may take part: those who have allowed measurement or, where the law permits it, all who haven't refused it. */
 export type Participation = 'consent' | 'all';
 
 const opening = `${groupCookieName}=`;
@@ -29,7 +26,7 @@ const opening = `${groupCookieName}=`;
 export function groupIn(cookies: string | undefined): number | null {
   if (cookies === undefined) return null;
   let at = cookies.indexOf(opening);
-  // Not the end of another cookie's name.
+  // Skips matches that are only the end of another cookie's name.
   while (at > 0 && cookies[at - 1] !== ' ' && cookies[at - 1] !== ';') at = cookies.indexOf(opening, at + 1);
   if (at < 0) return null;
   const end = cookies.indexOf(';', at);
@@ -54,7 +51,10 @@ export const testIdForm = /^[0-9a-f]{16}$/;
 /** Most headlines, the story's own among them. */
 export const mostHeadlines = 4;
 
-/** The order in which a test deals its headlines to the groups, which is another for each test: two tests don't divide readers in the same way. */
+/**
+ * The order in which a test assigns its headlines to the groups. It differs from test to test, so that two tests don't divide readers in
+ * the same way.
+ */
 function orderOf(id: string): readonly number[] {
   let state = Number.parseInt(id.slice(0, 8), 16) ^ Number.parseInt(id.slice(8), 16);
   // Mulberry32.
@@ -75,7 +75,7 @@ function orderOf(id: string): readonly number[] {
 const orders = new Map<string, readonly number[]>();
 const mostOrders = 1000;
 
-/** The headline that a group sees: 0 is the story's own. Each is seen by as many groups as any other. */
+/** The headline that a group sees: 0 is the story's own. All headlines have the same number of groups. */
 export function headlineFor(id: string, headlines: number, group: number): number {
   let order = orders.get(id);
   if (!order) {
@@ -89,7 +89,7 @@ export function headlineFor(id: string, headlines: number, group: number): numbe
 /** Number of headlines of a test. */
 export const headlinesOf = ({ others }: HeadlineTest): number => others.length + 1;
 
-// Tables of headline tests, made by `src/server/migrations/headline-tests.ts`. They hold no reader and no group.
+// Tables of headline tests, created by `src/server/migrations/headline-tests.ts`. They contain no reader and no group.
 
 export interface HeadlineReadingsTable {
   /** Id of the test. */
@@ -97,16 +97,16 @@ export interface HeadlineReadingsTable {
   /** Number of the headline, 0 for the story's own. */
   headline: number;
   readings: number;
-  /** Of the last reading. */
+  /** Time of the last reading. */
   at: number;
 }
 
 export interface HeadlineEndsTable {
-  /** Id of the test: it ends once. */
+  /** Id of the test: it can end only once. */
   test: string;
-  /** Number of the headline that won; `null`: none did in time. */
+  /** Number of the winning headline; `null`: none won in time. */
   headline: number | null;
-  /** Readings of each headline at the end, as JSON. */
+  /** Final counts of readings for each headline, as JSON. */
   readings: string;
   at: number;
 }

@@ -1,27 +1,27 @@
 /**
- * The sequential test: whether the counts so far prove a headline better than the story's own. It may be asked after every reading,
- * as often as editors like: the share of tests of equal headlines that ever name a winner stays below {@link errorRate}.
+ * The sequential test: whether the counts so far prove that a headline is better than the story's own. It may be evaluated after every
+ * reading: of tests with equally good headlines, the share that ever names a winner stays below {@link errorRate}.
  *
- * Readers are shared out at random and evenly. If two headlines are equally good, each reading by a reader of one of both is the toss of a fair
- * coin, at any time and however many readers a page has. Against that stands a mixture of all other coins, weighted by a symmetric
- * beta distribution. The ratio of both likelihoods is a martingale while the coin is fair, and so exceeds 1/α at any time at all
- * with a probability of α at most (Ville's inequality; Robbins 1970; Johari and others, "Always Valid Inference", 2022). Each
- * headline is compared with the story's own, and α is divided by the number of these comparisons.
+ * Readers are assigned at random and evenly. If two headlines are equally good, each reading of one of the two is the toss of a fair coin,
+ * at any time and with any number of readers. The alternative is a mixture of all other coins, weighted by a symmetric beta distribution.
+ * If the coin is fair, the ratio of the two likelihoods is a martingale, so the probability that it ever exceeds 1/α is at most α (Ville's
+ * inequality; Robbins 1970; Johari and others, "Always Valid Inference", 2022). Each headline is compared with the story's own, and α is
+ * divided by the number of these comparisons.
  */
 
 /** The share of tests of equal headlines that may end with a winner. */
 export const errorRate = 0.05;
-/** Fewest readings of a test before it can end: the first ones are those of the newspaper's most faithful readers. */
+/** Fewest readings before a test can end: the first readings come from the newspaper's most faithful readers. */
 export const fewestReadings = 200;
 /**
- * Concentration of the beta distribution: most of its weight is on headlines whose readings differ by up to a third. Others are
- * found as well, a little later.
+ * Concentration of the beta distribution: most of its weight is on headlines whose readings differ by up to a third. Larger and
+ * smaller differences are found as well, a little later.
  */
 const concentration = 60;
 
 export type Verdict =
   | { readonly kind: 'open' }
-  /** The headline with this number is better than the story's own; 0: all others are worse. */
+  /** The headline with this number is better than the story's own; 0: the story's own is better than all others. */
   | { readonly kind: 'won'; readonly headline: number };
 
 /** The natural logarithm of the likelihood ratio of two headlines' readings. */
@@ -40,13 +40,13 @@ export function verdictOf(readings: readonly number[]): Verdict {
   const needed = Math.log(others.length / errorRate);
   const proven = others.map((count) => evidence(own, count) >= needed);
   const best = Math.max(...others);
-  // Whatever headline has the most readings is among those that are proven better, if any is: its evidence is the largest.
+  // If any headline is proven better, the one with the most readings is among them, because its evidence is the strongest.
   if (best > own && proven[others.indexOf(best)]) return { kind: 'won', headline: others.indexOf(best) + 1 };
   return others.every((count, at) => count < own && proven[at]) ? { kind: 'won', headline: 0 } : { kind: 'open' };
 }
 
 /**
- * How certain it is that a headline is better, or that it is worse, than the story's own: 0 to below 1. At 1 − {@link errorRate} the test ends.
+ * How certain it is that a headline is better, or worse, than the story's own: from 0 to below 1. At 1 − {@link errorRate} the test ends.
  *
  * @param compared number of headlines beside the story's own
  */

@@ -1,7 +1,8 @@
 /**
  * Counts the readings of stories whose headlines are tested, and ends each test once. Readings are counted in memory and added to the
- * database every second, as the most read are: `kill -9` loses those of the last second, of all headlines alike. The counts of
- * several processes add up there, and the first that finds a test decided writes its end, which never changes.
+ * database every second, like those of the most read stories: `kill -9` loses the last second, for all headlines equally. The
+ * database adds up the counts of several processes. The first process that finds a test decided stores the result, which never
+ * changes.
  */
 import { sql } from 'kysely';
 import type { Card, HeadlineTest } from '../content/model.ts';
@@ -21,7 +22,7 @@ import {
 } from './model.ts';
 import { certaintyOf, verdictOf } from './sequential.ts';
 
-/** What the reader's request says. */
+/** The parts of a reader's request that matter. */
 export interface Reader {
   /** The header `Cookie`. */
   readonly cookies: string;
@@ -29,30 +30,30 @@ export interface Reader {
   readonly gpc: boolean;
 }
 
-/** How a test stands. */
+/** State of a test. */
 export interface TestReport {
   /** `off`: no reader can take part, because the site asks for no consent to measurement. */
   readonly readers: Participation | 'off';
   readonly state: 'running' | 'won' | 'undecided';
-  /** Number of the headline that won, 0 for the story's own; `null` while none has. */
+  /** Number of the winning headline, 0 for the story's own; `null` while there is none. */
   readonly winner: number | null;
   /** Of each headline, the story's own first. */
   readonly readings: readonly number[];
-  /** How certain it is that each is better or worse than the story's own, 0 to 1; 0 for that one. */
+  /** How certain it is that each headline is better or worse than the story's own, 0 to 1; 0 for the story's own. */
   readonly certainty: readonly number[];
   /** UTC; `null` while the test runs. */
   readonly ended: string | null;
 }
 
 export interface HeadlineTests {
-  /** Counts a reading of a story that has counted among the most read, if it is tested and the reader takes part. */
+  /** Counts a reading that also counted for the most read stories, if the story is being tested and the reader takes part. */
   count(article: number, reader: Reader): void;
   /**
-   * The `Set-Cookie` values that a reader's answer needs: a group for a reader who may take part and has none while a test runs, none for one who
-   * has a group and may not.
+   * The `Set-Cookie` values for a response to this reader: assigns a group to a reader who may take part and has none while a test is
+   * running; removes the group of a reader who may not take part.
    */
   cookiesFor(reader: Reader): readonly string[];
-  /** How a test stands, with what other processes have counted. @param story its id @throws DatabaseUnavailable */
+  /** The state of a test, including the counts of other processes. @param story its id @throws DatabaseUnavailable */
   report(story: number, test: string): Promise<TestReport | null>;
 }
 
@@ -68,7 +69,7 @@ export interface HeadlineTestsOptions {
   /** The stories that are tested now. */
   readonly tested: () => readonly Card[];
   readonly participation: Participation | 'off';
-  /** Whether cookies go over TLS alone. */
+  /** Whether cookies are sent only over TLS. */
   readonly secure: boolean;
   readonly log: Logger;
   /** Epoch milliseconds. */
@@ -80,9 +81,9 @@ export interface HeadlineTestsOptions {
 const everyMs = 1000;
 /** How long the list of tested stories is remembered, milliseconds. */
 const listMs = 1000;
-/** How often tests are looked at that nothing was counted for, which may have run for too long. */
+/** How often tests without new readings are checked, because they may have run too long. */
 const lookMs = 60_000;
-/** How long counts are kept after the last reading: WordPress has the result by then. */
+/** How long counts are stored after the last reading; by then WordPress has the result. */
 const keptMs = 60 * 24 * 60 * 60 * 1000;
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -124,7 +125,7 @@ export function createHeadlineTests(options: HeadlineTestsOptions): RunningHeadl
   };
 }
 
-/** The tests that run, by story. */
+/** The running tests by story. */
 function running(state: State): ReadonlyMap<number, HeadlineTest> {
   const at = performance.now();
   if (at - state.list.at >= listMs) {
@@ -173,7 +174,7 @@ async function round(state: State): Promise<void> {
   }
 }
 
-/** Adds the counted readings. @returns the tests that have new ones */
+/** Writes the counted readings to the database. @returns the tests with new readings */
 async function write(state: State): Promise<ReadonlySet<string>> {
   const batch = state.waiting;
   state.waiting = new Map();
@@ -185,7 +186,7 @@ async function write(state: State): Promise<ReadonlySet<string>> {
     .sort((a, b) => (a.test === b.test ? a.headline - b.headline : a.test < b.test ? -1 : 1));
   if (rows.length === 0) return new Set();
   try {
-    // One statement: all of a batch is written, or nothing.
+    // One statement, so that either the whole batch is written or nothing.
     await state.database.db
       .insertInto('headline_readings')
       .values(rows)

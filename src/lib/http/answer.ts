@@ -1,6 +1,6 @@
 /** A route's response before it is sent, and the one format of every error. */
 
-/** A response that is not sent yet. */
+/** A response that hasn't been sent yet. */
 export interface Answer {
   readonly status: number;
   readonly body: unknown;

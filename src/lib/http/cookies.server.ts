@@ -41,8 +41,8 @@ export function readCookies(header: string | null | undefined, name: string): re
   return found;
 }
 
-// Sealed, HttpOnly cookies for a few minutes that hold the state of a form between two pages, so that no page's address contains a
-// reader's email address.
+// Encrypted, HttpOnly cookies that store the state of a form between two pages for a few minutes, so that no page's address
+// contains a reader's email address.
 
 /** The part of `Astro.locals` that these functions need. */
 interface Locals {
@@ -59,11 +59,11 @@ export interface SealedCookie<Value> {
   readonly clear: string;
 }
 
-/** Declares a sealed cookie. @param seconds how long it lasts */
+/** Declares an encrypted cookie. @param seconds its lifetime */
 export function sealedCookie<Schema extends z.ZodType>(name: string, schema: Schema, seconds: number) {
   return ({ config, services }: Locals): SealedCookie<z.output<Schema>> => {
     const secure = config.siteUrl.startsWith('https:');
-    // The prefix keeps a sibling domain from setting one.
+    // The `__Host-` prefix prevents a sibling domain from setting the cookie.
     const full = secure ? `__Host-${name}` : name;
     const cookie = (value: string, maxAge: number) => setCookie(full, value, { maxAge, httpOnly: true, secure });
     return {

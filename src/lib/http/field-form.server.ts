@@ -25,7 +25,7 @@ export interface Sender {
   readonly session: Session | null;
   /** Value of the hidden field that only bots fill in. */
   readonly trap: string;
-  /** The sealed time at which the form was rendered; empty when it is missing. */
+  /** The encrypted time at which the form was rendered; empty if it is missing. */
   readonly stamp: string;
 }
 

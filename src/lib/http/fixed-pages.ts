@@ -16,13 +16,13 @@ export interface FixedPage {
   readonly signedIn?: true;
   /** robots.txt disallows it. */
   readonly closedToRobots?: true;
-  /** Cached, but not worth finding by itself: the sitemap leaves it out. Pages that aren't cached are never in it. */
+  /** Cached, but not useful in search results: the sitemap leaves it out. Pages that aren't cached are never in it. */
   readonly unlisted?: true;
 }
 
 const { parts, plans } = publication;
 
-/** Pages of what a paper may do without, and whether this one has it. */
+/** Pages of optional features, and whether this newspaper has the feature. */
 const optional: Readonly<Record<string, boolean>> = {
   '/events': parts.events,
   '/founder': plans.sold.includes('founder'),
@@ -41,7 +41,7 @@ const allPages: readonly FixedPage[] = [
   { path: '/community' },
   { path: '/contact', uncached: true, takesForm: true },
   { path: '/corrections' },
-  // Leads to the account's first tab.
+  // Redirects to the first tab of the account.
   { path: '/dashboard', uncached: true, closedToRobots: true },
   { path: '/events' },
   { path: '/follow', unlisted: true },
@@ -55,7 +55,7 @@ const allPages: readonly FixedPage[] = [
   { path: '/offer/newsletter', unlisted: true },
   { path: '/offline', unlisted: true },
   { path: '/oped-guidelines' },
-  // The sitemap names it with its series, if there are any.
+  // The sitemap lists it together with the series, if there are any.
   { path: '/podcasts', unlisted: true },
   { path: '/pricing' },
   { path: '/print' },

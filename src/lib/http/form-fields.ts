@@ -22,7 +22,10 @@ export type Fields<Name extends string> = Readonly<Record<Name, Field>>;
 export type Values<Name extends string> = Readonly<Record<Name, string>>;
 export type FieldErrors<Name extends string> = Readonly<Partial<Record<Name, string>>>;
 
-/** Besides its fields, a form may have one that is hidden from people (`trap`) and the sealed time at which it was rendered (`stamp`). */
+/**
+ * Besides its fields, a form may have a field that is hidden from people (`trap`) and the encrypted time at which it was rendered
+ * (`stamp`).
+ */
 export const hiddenFields = { trap: 'website', stamp: 'stamp' } as const;
 
 /** Names of the fields, in the order of the form. */

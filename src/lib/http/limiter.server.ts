@@ -14,29 +14,36 @@ import type { Limit, LimitName, Limits } from './limits.ts';
 
 /** An IPv6 /48 may do as much as this many of its networks: otherwise, one connection could exhaust the global limits. */
 const networksOfBlock = 10;
-/** Most full windows that are remembered. */
+/** Most full windows that are cached. */
 const mostFull = 20_000;
-/** Milliseconds for which a full window with reservations is remembered: another process may release one meanwhile. */
+/**
+ * Milliseconds for which a full window of a limit with reservations is cached: another process may release a reservation in the
+ * meantime.
+ */
 const reservedMs = 5000;
-/** Longest wait for a fairness count, and the pause for such counts after the database failed, in milliseconds. */
+/**
+ * Longest wait for a count that is only for fairness, and the pause for such counts after the database has failed, in
+ * milliseconds.
+ */
 const defaultFairnessTimeoutMs = 1000;
 const restMs = 5000;
 
 export interface Limiter {
   /**
-   * Counts one call; a refused call doesn't count. An unavailable database refuses no call: memory counts meanwhile.
+   * Counts one call; a refused call doesn't count. While the database is unavailable, calls are counted in memory and not
+   * refused.
    *
    * @returns `null` when the call is within the limits, otherwise the exceeded limit and the whole seconds until it ends
    */
   count(name: LimitName, subject: LimitSubject): Promise<ExceededLimit | null>;
-  /** Takes one count back: the reserved call turned out not to be an attempt. */
+  /** Removes one count: the reserved call turned out not to be an attempt. */
   release(name: LimitName, subject: LimitSubject): Promise<void>;
 }
 
 export interface LimitSubject {
   /** Network address; omitted when it is unknown. */
   readonly address?: string;
-  /** One account: its email address in normal form, its user's id, or the id of a private feed, which one reader has. */
+  /** An account: its normalized email address, its user's id, or the id of a private feed, which belongs to one reader. */
   readonly account?: string;
 }
 
@@ -73,7 +80,7 @@ interface LimiterState {
   readonly fairnessTimeoutMs: number;
   readonly inDatabase: Map<string, DatabaseWindows>;
   readonly inMemory: Map<string, MemoryWindows>;
-  /** Windows that are known to be full, by key: a flood is refused without a write for each of its calls. */
+  /** Windows known to be full, by key: during a flood, calls are refused without a write for each. */
   readonly full: BoundedMap<{ readonly at: number; readonly until: number; readonly known: number }>;
   /** Whether the last count in the database failed. */
   unavailable: boolean;
@@ -160,7 +167,7 @@ function knownOver(state: LimiterState, steps: readonly Step[]): ExceededLimit |
   const { full, now } = state;
   for (const [scope, key] of steps) {
     const { at, until, known } = full.get(key) ?? { at: 0, until: 0, known: 0 };
-    // The database is asked again after the clock was set back.
+    // After the clock was set back, the database is asked again.
     if (known > now() && at <= now()) return { scope, retryAfter: secondsTo(state, until) };
     full.delete(key);
   }
@@ -171,7 +178,7 @@ function knownOver(state: LimiterState, steps: readonly Step[]): ExceededLimit |
 async function withinTimeout(state: LimiterState, work: Work): Promise<void> {
   if (performance.now() < state.restUntil) throw new Error('Limits are counted in memory for now.');
   let isLate = false;
-  // Memory has counted meanwhile: a count that came too late would never be taken back.
+  // The call has already been counted in memory: a late count in the database would never be removed.
   const unlessLate: Work = async (tx) => {
     await work(tx);
     if (isLate) throw new Error('The count came too late.');
@@ -221,7 +228,7 @@ async function runInMemory({ inMemory }: LimiterState, steps: readonly Step[], a
       await act(windows(step), step);
     }
   } catch (error) {
-    // Memory has no transaction, so the counts are taken back one by one.
+    // Memory has no transactions, so the counts are removed one by one.
     for (const step of done) await windows(step).reward(step[1]);
     throw error;
   }
@@ -260,8 +267,8 @@ export interface CountIn {
 }
 
 /**
- * Windows in the accounts database: the library's limiter for PostgreSQL, with its statement for both engines, in our transaction and
- * with a clock that tests can set. One statement counts, so that a limit applies across processes.
+ * Windows in the accounts database: the library's limiter for PostgreSQL, with a statement that both engines support, in our
+ * transaction and with a clock that tests can set. A single statement counts, so that limits apply across processes.
  */
 class DatabaseWindows extends RateLimiterPostgres {
   readonly #now: () => number;
@@ -281,7 +288,7 @@ class DatabaseWindows extends RateLimiterPostgres {
     this.#now = now;
   }
 
-  /** The library calls it to count, or with negative points to take counts back. */
+  /** The library calls it to count, or with negative points to remove counts. */
   async _upsert(key: string, points: number, duration: number, _force: boolean, { tx }: CountIn): Promise<Counted> {
     const now = this.#now();
     const { count, until } = points < 0 ? await takeBack(tx, key, now) : await add(tx, key, now, duration);
@@ -290,8 +297,8 @@ class DatabaseWindows extends RateLimiterPostgres {
 }
 
 /**
- * Milliseconds by which the clocks of processes may differ. A window that ends later was counted by a clock that was ahead and has been set
- * back, and would refuse everyone until that clock's time comes.
+ * Milliseconds by which the clocks of processes may differ. A window that ends later was written by a clock that was ahead and has been
+ * corrected; it would refuse all callers until that time.
  */
 const clockDifferenceMs = 3_600_000;
 
@@ -347,7 +354,7 @@ export class MemoryWindows extends RateLimiterMemory {
     return super.consume(key, points);
   }
 
-  /** Takes back a count of this process; others give no credit. */
+  /** Removes a count of this process; counts of other processes aren't in its memory. */
   override async reward(key: string, points?: number): Promise<RateLimiterRes> {
     const counted = await this.get(key);
     return counted && counted.consumedPoints > 0 ? super.reward(key, points) : super.penalty(key, 0);

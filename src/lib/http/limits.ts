@@ -2,9 +2,9 @@
  * The rate limits of the whole site: how many calls, within which time, for whom. They are fixed windows that start with the first
  * call; the refusal says when the window ends.
  *
- * They are checked in the order address, its /48, email, overall, and the first one that is exceeded ends the check: a caller over the limit of
- * an address does not use up the limit of an email or of the site. An address is an IPv4 address or an IPv6 /64; all those of a /48
- * together may do ten times as much. Many readers share an address (a campus, a phone carrier), so an address's limit leaves room for
+ * They are checked in the order address, its /48, email, overall, and the first one that is exceeded ends the check: a caller over the
+ * limit of an address doesn't use up the limit of an email or of the site. An address is an IPv4 address or an IPv6 /64; all addresses of a
+ * /48 together have ten times the limit. Many readers share an address (a campus, a phone carrier), so an address's limit leaves room for
  * them, and the limits count what can be abused (mails, guesses, refused cards) rather than every action.
  */
 
@@ -24,13 +24,16 @@ export type Kept = 'database' | 'shared' | 'process';
 export interface LimitSet {
   /** `database` unless given. */
   readonly kept?: Kept;
-  /** Counted before the result is known, and taken back if the call doesn't count. */
+  /** Counted before the result is known; the count is removed if the call turns out not to count. */
   readonly reserved?: true;
-  /** Memory counts where the database is slow: the caller can't wait for it. */
+  /** Counted in memory if the database is slow, because the caller can't wait. */
   readonly impatient?: true;
   /** For one network address. */
   readonly address?: Limit;
-  /** For one account (`LimitSubject.account`). The name is the setting's: most accounts are counted by their email address. */
+  /**
+   * For one account (`LimitSubject.account`). It is called `email` as in the setting: most accounts are counted by their email
+   * address.
+   */
   readonly email?: Limit;
   /** For all callers together: it protects the mail quota from a botnet, far above a normal day's use. */
   readonly overall?: Limit;
@@ -39,19 +42,19 @@ export interface LimitSet {
 const minutes = (count: number): number => count * 60;
 
 const limits = {
-  /** Checks whether an address belongs to a reader. */
+  /** Look-ups of whether an address has an account. */
   exists: {
     address: { most: 120, seconds: minutes(10) },
     overall: { most: 20_000, seconds: minutes(10) },
   },
-  /** Checks whether mail can reach an address; each may cost a look-up at another service. */
+  /** Checks of whether an address can receive mail; each may call another service. */
   verify: {
     kept: 'shared',
     address: { most: 60, seconds: 60 },
   },
   /**
-   * Sign-in links sent by mail. The window of an email address is as long as a link is valid: a reader over the limit has a valid link
-   * in the mailbox, and is not refused (see accounts/sending.server.ts).
+   * Sign-in links sent by mail. The window of an email address is as long as a link is valid: a reader over the limit still has a
+   * valid link in the mailbox, and isn't refused (see accounts/sending.server.ts).
    */
   link: {
     address: { most: 60, seconds: minutes(10) },
@@ -70,14 +73,14 @@ const limits = {
     email: { most: 3, seconds: minutes(60) },
     overall: { most: 5000, seconds: minutes(10) },
   },
-  /** Wrong codes. 20 an hour are one success in six years of continuous guessing. */
+  /** Wrong codes. With 20 guesses an hour, an attacker would succeed once in six years of continuous guessing. */
   guess: {
     reserved: true,
     address: { most: 60, seconds: minutes(10) },
     email: { most: 20, seconds: minutes(60) },
     overall: { most: 5000, seconds: minutes(10) },
   },
-  /** Accounts created by their address alone: rows of a database, which are deleted if they stay unconfirmed. */
+  /** Accounts created from only an address: database rows, which are deleted if they stay unconfirmed. */
   create: {
     address: { most: 600, seconds: minutes(60) },
     email: { most: 3, seconds: minutes(60) },
@@ -161,15 +164,18 @@ const limits = {
     email: { most: 240, seconds: 60 },
   },
   /**
-   * Parts of audio files: a player asks for a part at each seek. The files of one private feed open without cookies, also for all to whom
-   * their addresses were passed on; the apps of its one reader need fewer.
+   * Parts of audio files: a player asks for a part at each seek. The files of a private feed need no cookies, so anyone with whom their
+   * addresses were shared can open them; the limit is far above what the apps of one reader need.
    */
   sound: {
     kept: 'process',
     address: { most: 1200, seconds: minutes(10) },
     email: { most: 300, seconds: minutes(60) },
   },
-  /** Wrong tokens of private feeds. Apps that read feeds for their users do so from few addresses, so right ones don't count for an address. */
+  /**
+   * Wrong tokens of private feeds. Podcast services read the feeds of many users from few addresses, so valid tokens don't count for an
+   * address.
+   */
   feed: {
     kept: 'shared',
     reserved: true,
@@ -179,7 +185,7 @@ const limits = {
   /** Wrong tokens of operators. */
   operator: {
     reserved: true,
-    // A scrape of the metrics that came too late would say that the site is down.
+    // A metrics scrape that waits too long would report the site as down.
     impatient: true,
     address: { most: 10, seconds: minutes(10) },
   },
@@ -189,7 +195,7 @@ const limits = {
     address: { most: 60, seconds: 60 },
     overall: { most: 3000, seconds: 60 },
   },
-  /** Measurements of browsers, one for each view of a page at most. */
+  /** Measurements by browsers, at most one for each page view. */
   vitals: {
     kept: 'process',
     address: { most: 60, seconds: 60 },
@@ -208,7 +214,7 @@ const longestWindow = 7 * 24 * 60 * 60;
 /**
  * Overrides some of the limits: `link.email=10/600, code.address=60/600`, the number of calls and the seconds of a window.
  *
- * @returns the limits, or every error of the text, each a sentence with the remedy
+ * @returns the limits, or all errors of the text, each as a sentence with the remedy
  */
 export function readLimits(text: string): { readonly limits: Limits } | { readonly problems: readonly string[] } {
   const limits: Record<string, LimitSet> = { ...defaultLimits };

@@ -1,6 +1,6 @@
 /**
- * Whether a call that changes something comes from this site's own pages. Cookies are `SameSite=Lax` besides; this check covers what
- * those allow (other sites under the same domain, a sign-in forced from elsewhere).
+ * Whether a call that changes something comes from this site's own pages. Cookies are also `SameSite=Lax`; this check covers what
+ * that allows (other sites under the same domain, a sign-in forced by another site).
  *
  * Every current browser sends `Origin` with POST, PUT, PATCH and DELETE, and `Sec-Fetch-Site` over https. So:
  * - `Sec-Fetch-Site`, if present, must be `same-origin`;
@@ -20,13 +20,13 @@ export function comesFromHere(headers: Headers, siteUrl: string): boolean {
 }
 
 /**
- * Whether the browser fetches something for a page that its reader may never open: a prefetched or prerendered one (`Sec-Purpose`, which no
- * script can set; docs/decisions/0036). Such a request counts nothing.
+ * Whether the browser fetches something for a page that the reader may never open: a prefetched or prerendered page (`Sec-Purpose`, which
+ * scripts can't set; docs/decisions/0036). Such requests aren't counted.
  */
 export const isFetchedAhead = ({ headers }: { readonly headers: Headers }): boolean =>
   headers.get('sec-purpose')?.startsWith('prefetch') === true;
 
-// Where a reader returns after signing in: a path of this site.
+// The path to which a reader returns after signing in.
 
 /** Paths that no reader returns to: calls, and the sign-in pages themselves. Some pages below /account are exceptions. */
 const notAPlace =
@@ -42,8 +42,8 @@ const longest = 1024;
  */
 export function returnPath(wanted: string | null | undefined, siteUrl: string): string {
   if (!wanted || wanted.length > longest || !/^(?:\/|https?:\/\/)/i.test(wanted)) return '/';
-  // The parser drops tabs and line ends within an address; an address with them is not a path of this site.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  // The parser drops tabs and line ends within an address; an address that contains them is refused.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
   if (/[\x00-\x20\x7f\\]/.test(wanted) || !URL.canParse(wanted, siteUrl)) return '/';
   const url = new URL(wanted, siteUrl);
   if (url.origin !== new URL(siteUrl).origin || url.username || url.password) return '/';

@@ -24,7 +24,7 @@ export type PostResult =
       readonly headers: Headers;
       /** `undefined`: the body isn't JSON. */
       readonly json: unknown;
-      /** The body's media type, or that it broke off, for the log. */
+      /** The body's media type, or a note that the body was cut off, for the log. */
       readonly form: string;
       readonly retryAfterMs: number | null;
     }

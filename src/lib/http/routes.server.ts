@@ -29,7 +29,7 @@ interface Rules<Schema extends z.ZodType> {
   readonly limit?: number;
   /** Looks up the session; omitted for routes that don't need it. */
   readonly session?: 'optional';
-  /** The response when accounts are off; 503 unless given. */
+  /** The response if accounts are off; by default 503. */
   readonly whenOff?: (context: APIContext, body: z.output<Schema>) => Answer | Promise<Answer>;
 }
 
@@ -146,7 +146,7 @@ export const callerOf = ({
   cookies: headers.get('cookie'),
 });
 
-/** Bytes of a question. */
+/** Largest body of a question, bytes. */
 const longestQuestion = 4096;
 
 interface NewsroomAnswer {
@@ -162,9 +162,9 @@ interface Question {
 }
 
 /**
- * A route for questions of the newsroom's plugin, which signs them as it signs webhooks (docs/content-api.md). They may be repeated.
+ * A route for questions of the newsroom plugin, which signs them like webhooks (docs/content-api.md). Replays are allowed.
  *
- * @param answer called once signature, age and length are found right; a failure, such as a database that isn't available, is logged and 503
+ * @param answer called if signature, age and length are valid; a failure, such as an unavailable database, is logged and answered with 503
  */
 export function newsroomRoute(
   answer: (question: Question, services: App.Locals['services']) => Promise<NewsroomAnswer>,

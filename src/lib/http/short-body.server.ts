@@ -5,7 +5,7 @@ import type { IncomingMessage } from 'node:http';
  * Reads the body of a request: a report or a measurement that a browser sends by itself.
  *
  * @param longest bytes
- * @returns `null` when it is longer; the rest isn't read, and the connection stays open for the answer
+ * @returns `null` if it is longer; the rest isn't read, and the connection stays open for the response
  */
 export async function readShortBody(incoming: IncomingMessage, longest: number): Promise<string | null> {
   const parts: Buffer[] = [];

@@ -1,6 +1,6 @@
 /**
- * A folder of files within a bound of bytes; what was used longest ago goes first. Files appear whole or not at all
- * (written beside and renamed), so that a killed process leaves at worst a temporary file, which the next start removes.
+ * A folder of files with a size limit; the least recently used are deleted first. Files are written under a temporary name and
+ * renamed, so that a killed process leaves at most a temporary file, which the next start deletes.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import path from 'node:path';
 export interface DiskCache {
   /** The file's bytes, or `null`. `maxAgeMs`: older files count as absent. */
   get(name: string, maxAgeMs?: number): Promise<Buffer | null>;
-  /** Keeps a file; a full disk is reported to the caller, who still has the bytes. */
+  /** Stores a file; a full disk is reported to the caller, who still has the bytes. */
   put(name: string, bytes: Buffer): Promise<void>;
   /** Removes a file, if it is there. */
   remove(name: string): Promise<void>;
@@ -27,7 +27,7 @@ interface Entry {
   written: number;
 }
 
-/** Opens (and if need be makes) the folder. Keeps one small record per file in memory, least recently used first. */
+/** Opens the folder, and creates it if necessary. Keeps one small record per file in memory, in order of last use. */
 export async function openDiskCache(dir: string, maxBytes: number, now: () => number = Date.now): Promise<DiskCache> {
   await mkdir(dir, { recursive: true });
   const found: { name: string; bytes: number; written: number; used: number }[] = [];

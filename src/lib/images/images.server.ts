@@ -1,7 +1,7 @@
 /**
- * The picture service behind `/image` (spec section 7): resizes pictures of allowed hosts to listed widths, as AVIF or
- * WebP where the browser takes it, and keeps the results on disk within a bound. One picture is made once, however many
- * ask for it at the same time.
+ * The picture service behind `/image` (spec section 7): resizes pictures of allowed hosts to listed widths, as AVIF or WebP if
+ * the browser accepts it, and caches the results on disk with a size limit. Simultaneous requests for a picture create it only
+ * once.
  */
 import { createHash } from 'node:crypto';
 import sharp, { type Metadata, type Sharp } from 'sharp';
@@ -26,13 +26,13 @@ import {
 } from './source.server.ts';
 import { imageWidths } from './url.ts';
 
-/** Largest original, pixels; what is larger is taken for a bomb. */
+/** Largest original in pixels; a larger one is treated as a decompression bomb. */
 const maxPixels = 64_000_000;
 
 export interface ImagesOptions extends Pick<SourceOptions, 'allowedHosts' | 'trustedHost' | 'resolve'> {
   /** Folder of the cache; made if missing. */
   readonly dir: string;
-  /** Bound of the cache on disk, bytes; originals and results together. */
+  /** Size limit of the cache on disk, bytes, for originals and results together. */
   readonly maxBytes: number;
   readonly log: Logger;
   /** Largest original, bytes. */
@@ -40,7 +40,7 @@ export interface ImagesOptions extends Pick<SourceOptions, 'allowedHosts' | 'tru
   /** Milliseconds for fetching an original. */
   readonly timeoutMs?: number;
   readonly now?: () => number;
-  /** Headers by which a CDN knows a picture, so that it can be purged when the file has changed; none by default. */
+  /** Headers that identify a picture to a CDN, so that it can be purged when the file changes; none by default. */
   readonly headersOfTags?: ((tags: readonly string[]) => Readonly<Record<string, string>>) | undefined;
 }
 
@@ -52,13 +52,13 @@ export interface ImageAnswer {
 
 export interface Images {
   /**
-   * Answers a request for `/image`. Never throws: what is refused comes back as a status and a sentence.
+   * Answers a request for `/image`. Never throws: a refusal is returned as a status and a sentence.
    *
-   * @param params `url`, `width` (one of the listed), `quality` (from 1 to 100; the site has one, which every other becomes); or
+   * @param params `url`, `width` (one of the listed), `quality` (from 1 to 100, but the site's one quality is always used); or
    *   `url` and `crop=social` for 1280×720 as JPEG
    * @param accept the request's `Accept`
    * @param ifNoneMatch the request's `If-None-Match`
-   * @param client network address of the caller: what is not in the cache is made in turns
+   * @param client network address of the caller: clients take turns for pictures that aren't cached
    */
   handle(
     params: URLSearchParams,
@@ -68,7 +68,10 @@ export interface Images {
   ): Promise<ImageAnswer>;
   /** Size in pixels of an original as it is shown (EXIF orientation applied), or `null` with the reason logged. */
   measure(url: string): Promise<{ width: number; height: number } | null>;
-  /** Files may have been deleted or replaced at their host: it is asked before a reader gets what was made of them. */
+  /**
+   * Files may have been deleted or replaced at their host: the host is asked again before a reader gets pictures made from
+   * them.
+   */
   changed(files: ChangedFiles): Promise<void>;
   /** Pictures resized since the start. */
   made(): number;
@@ -165,11 +168,11 @@ async function respond(
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
   const headers = {
     'content-type': contentType(wanted, body),
-    // Nothing can purge a browser's cache when a picture is deleted.
+    // A browser's cache can't be purged when a picture is deleted, so it keeps pictures only for a day.
     'cache-control': 'public, max-age=86400, stale-while-revalidate=3600',
     vary: 'Accept',
     etag,
-    // A picture that is opened as a page can run nothing.
+    // A picture that is opened as a page must not run scripts.
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     'x-content-type-options': 'nosniff',
     ...state.headersOfTags([fileTag(wish.url), tag.pictures]),
@@ -199,7 +202,7 @@ async function pictureFor(
   }
   const refused = refusals.known(wish.url.href);
   if (refused) throw refused;
-  // On disk before it takes a place in the queue of resizes, which must not wait for a slow host.
+  // The original is fetched before the resize takes a place in the queue, which must not wait for a slow host.
   await original(state, wish.url, client);
   try {
     return await queue(state, resizing, client, { name }, () => make(state, wish, wanted, client));
@@ -217,15 +220,15 @@ async function changed({ cache, flights, originals }: ImagesState, { digests, un
   await Promise.all(
     digests.map(async (each) => {
       const name = originalOf(each);
-      // One that is being fetched may be the one before.
+      // A fetch in progress may return the previous version.
       await flights.get(name)?.catch(() => {});
-      // What was made of it stays for the case that it is the same, and while its host doesn't answer.
+      // Resized pictures stay, in case the file is unchanged or its host doesn't answer.
       await cache.remove(name);
     }),
   );
 }
 
-/** Removes an original with everything that was made of it. */
+/** Removes an original and all pictures made from it. */
 async function drop({ cache }: ImagesState, url: URL): Promise<void> {
   const { quality, social } = publication.images;
   const names = imageWidths.flatMap((width) =>
@@ -255,7 +258,7 @@ function once(
   return flight;
 }
 
-/** A file from the cache, from a flight that has begun, or created when it is the client's turn. */
+/** A file from the cache, from a creation in progress, or created when it is the client's turn. */
 function queue(
   state: ImagesState,
   fairQueue: FairQueue,
@@ -298,7 +301,7 @@ function original(state: ImagesState, url: URL, client: string): Promise<Buffer>
   const { refusals, fetching } = state;
   const name = originalName(url);
   return queue(state, fetching, client, { name, maxAgeMs: originalsMaxAge }, async () => {
-    // A request of another client may have been refused meanwhile.
+    // A request of another client may have been refused in the meantime.
     const refused = refusals.known(url.href);
     if (refused) throw refused;
     const wait = refusals.waitOf(client);
@@ -324,7 +327,7 @@ async function originalForIngest(state: ImagesState, url: URL): Promise<Buffer> 
   return bytes;
 }
 
-/** Opens bytes as a picture of a kind that is served. SVG is none: it can run scripts. */
+/** Opens bytes as a picture of a supported type. SVG isn't supported, because it can run scripts. */
 async function open(bytes: Buffer): Promise<{ picture: Sharp; meta: Metadata }> {
   const picture = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'error', animated: false });
   let meta: Metadata;
@@ -399,11 +402,11 @@ function readParams(params: URLSearchParams, source: ImageSource): Wish {
   if (!Number.isInteger(quality) || quality < 1 || quality > 100) {
     throw new ImageError(400, 'The parameter "quality" must be a whole number from 1 to 100.');
   }
-  // One quality for each picture: every other one would be fetched, made and kept as well.
+  // Only one quality for each picture: any other would be fetched, created and stored as well.
   return { url: source.check(address), width, quality: publication.images.quality };
 }
 
-/** A number in plain digits; `0x280` and `6.4e2` would be further addresses of one picture. */
+/** A number in plain digits; `0x280` and `6.4e2` would be additional addresses of the same picture. */
 const whole = (text: string | null): number => (/^\d{1,4}$/.test(text ?? '') ? Number(text) : Number.NaN);
 
 /** Best format that the browser names outright; `image/*` alone promises neither AVIF nor WebP. */

@@ -1,19 +1,19 @@
 /**
- * Whether the originals of kept pictures are still what they were. A picture that was deleted in WordPress must not stay reachable at its old
- * address, nor one that was replaced there, so what was made of it is served until WordPress says that it changed, for an hour at most, and then
- * again once its host has confirmed it.
+ * Whether the originals of cached pictures are unchanged. A picture that was deleted or replaced in WordPress must not stay available at
+ * its old address. Resized pictures are therefore served until WordPress reports a change, at most for an hour, and afterward only after
+ * the host has confirmed the original.
  */
 import { createBoundedMap } from '../bounded-map.ts';
 import { digest } from './picture-files.server.ts';
 
 /** Milliseconds for which an original counts as unchanged after its host has said so. */
 const confirmedMs = 3_600_000;
-/** Milliseconds without questions to a host that didn't answer; its pictures are served meanwhile. */
+/** Milliseconds for which a host that didn't answer isn't asked again; its pictures are served in the meantime. */
 const awayMs = 60_000;
 const mostRemembered = 20_000;
 /**
- * Milliseconds by which a file may be older than what was made of it, and yet be another one, where it is known to have changed: dates of
- * files are whole seconds of another clock, which may differ by the five minutes for which a webhook is valid.
+ * Milliseconds by which a changed file may be older than the pictures made from it: file dates are whole seconds of another clock, which
+ * may differ by the five minutes for which a webhook is valid.
  */
 const inexactMs = 360_000;
 
@@ -25,18 +25,18 @@ export interface OriginalChecksOptions {
 
 export type OriginalState = 'same' | 'changed' | 'gone';
 
-/** What is kept of a picture. Epoch milliseconds; 0: it isn't kept. */
+/** What is cached of a picture. Epoch milliseconds; 0: not cached. */
 export interface KeptPicture {
   /** When the original was fetched. */
   readonly fetched: number;
-  /** When the requested size was made of it. */
+  /** When the requested size was made from it. */
   readonly made: number;
 }
 
 export interface OriginalChecks {
   /** The state of an original, as far as is known. */
   check(url: URL, kept: KeptPicture): OriginalState | Promise<OriginalState>;
-  /** Has the host asked again. @param digests of addresses @param all of every address */
+  /** Makes the next check ask the host again. @param digests of addresses @param all of every address */
   forget(digests: readonly string[], all: boolean): void;
 }
 
@@ -46,9 +46,9 @@ export function createOriginalChecks({ changedAt, now }: OriginalChecksOptions):
   const asking = new Map<string, Promise<OriginalState>>();
   /** Until when a host that didn't respond isn't asked. */
   const unavailableUntil = new Map<string, number>();
-  /** When all originals were forgotten. */
+  /** When all originals were last marked for a new check. */
   let allForgotten = Number.NEGATIVE_INFINITY;
-  /** Counts what was forgotten: an answer that was asked for before says nothing. */
+  /** Counts calls of `forget`: an answer to a question that was sent before such a call is ignored. */
   let forgets = 0;
 
   async function ask(url: URL, { fetched, made }: KeptPicture): Promise<OriginalState> {

@@ -1,6 +1,6 @@
 /**
- * Fetches the original of a picture: only from hosts that the operator allowed, with every redirect checked, from no private address
- * behind a public name, bounded in time and bytes.
+ * Fetches the original of a picture: only from hosts that the operator allowed, with every redirect checked, never from a private
+ * address behind a public name, with limits on time and size.
  */
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
@@ -22,7 +22,7 @@ export class ImageError extends Error {
   }
 }
 
-// Two lists: in one, the rule for IPv4-mapped IPv6 addresses would match every IPv4 address.
+// Separate lists for IPv4 and IPv6: in one list, the rule for IPv4-mapped IPv6 addresses would match every IPv4 address.
 const notPublic4 = new BlockList();
 const notPublic6 = new BlockList();
 for (const [net, prefix] of [
@@ -68,11 +68,11 @@ export function isPrivateAddress(address: string): boolean {
 
 export interface SourceOptions {
   /**
-   * Hosts (`name` or `name:port`) whose pictures may be asked for; their addresses must be public. Where the trusted host is among
-   * them, its pictures may lie anywhere and not only among the uploads.
+   * Hosts (`name` or `name:port`) whose pictures may be asked for; their addresses must be public. If the trusted host is among
+   * them, its pictures may be at any path and not only among the uploads.
    */
   readonly allowedHosts: readonly string[];
-  /** The operator's own WordPress, `host` or `host:port`: its uploads are allowed wherever it lives, on this machine too. */
+  /** The operator's own WordPress, `host` or `host:port`: its uploads are allowed at any address, even on this machine. */
   readonly trustedHost?: string;
   /** Largest original in bytes. */
   readonly maxSourceBytes: number;
@@ -82,17 +82,17 @@ export interface SourceOptions {
   readonly resolve?: (hostname: string) => Promise<LookupAddress[]>;
 }
 
-/** Who has an original fetched. */
+/** Who needs the original. */
 export type Caller = 'readers' | 'ingest';
 
 export interface ImageSource {
   /**
-   * Checks an address without fetching it, and takes from it what does not tell one picture from another.
+   * Checks an address without fetching it, and removes the parts that do not distinguish pictures.
    * @throws ImageError 400 for what is no web address, 403 for a host that is not allowed
    */
   check(url: string): URL;
   /**
-   * The bytes of an original. Ingest has connections of its own, so that readers' requests don't hold up a publish.
+   * The bytes of an original. Ingest has its own connections, so that readers' requests don't delay a publish.
    * @throws ImageError 403, 404, 413, 415, 502 or 504, each with its reason
    */
   fetch(url: string, caller: Caller): Promise<Buffer>;
@@ -106,9 +106,12 @@ const maxRedirects = 3;
 const imageFile = /\.(?:jpe?g|png|webp|avif|gif|tiff?)$/i;
 /** Where WordPress keeps uploads: `wp-content/uploads`, another folder of that name, or the `files` of an old network of sites. */
 const uploads = /\/(?:uploads|files)\//;
-/** Escapes that a server may read as the parts of another path. */
+/** Percent-encoded characters that a server may read as separators of another path. */
 const hiddenSeparator = /%(?:2f|5c|00|25)/i;
-/** Connections to WordPress at once, for each caller: many pictures that do not exist must not keep it from editors. */
+/**
+ * Most simultaneous connections to WordPress, for each caller: requests for many missing pictures must not slow WordPress down
+ * for editors.
+ */
 export const trustedConnections = 4;
 const imageTypes = /^image\/(jpeg|jpg|pjpeg|png|webp|avif|gif|tiff)\s*(;|$)/i;
 
@@ -142,7 +145,7 @@ export function openImageSource(options: SourceOptions): ImageSource {
   };
 }
 
-/** Resolves public addresses only. The checked address is the one connected to: a second look-up could give another. */
+/** Resolves only public addresses. The connection uses the address that was checked: a second look-up could return another. */
 function publicLookup(
   resolve: NonNullable<SourceOptions['resolve']> = (hostname) => lookup(hostname, { all: true }),
 ): LookupFunction {
@@ -166,7 +169,7 @@ function check({ options: { trustedHost }, allowed }: SourceState, text: string)
   }
   if (url.username || url.password)
     throw new ImageError(400, 'The address must not contain a user name or a password.');
-  // Addresses of one picture must be equal; each new one would be fetched, resized and stored again.
+  // Different addresses of the same picture must become equal; otherwise each would be fetched, resized and stored again.
   fileAddress(url, trustedHost);
   if (url.host === trustedHost) {
     const isUpload = allowed.has(url.host) || uploads.test(url.pathname);
@@ -218,7 +221,7 @@ async function fetchBytes(state: SourceState, text: string, caller: Caller): Pro
   }
 }
 
-/** Milliseconds for the question about an original: a reader waits for the answer. */
+/** Timeout in milliseconds for the question whether an original has changed: a reader is waiting. */
 const questionMs = 2000;
 
 async function changedAt(state: SourceState, url: URL): Promise<number | 'gone' | null> {
@@ -230,7 +233,7 @@ async function changedAt(state: SourceState, url: URL): Promise<number | 'gone' 
     });
     answer.body.on('error', () => {}).destroy();
     if (isMissing(answer.statusCode)) return 'gone';
-    // A host that refuses the question, by its method perhaps, doesn't say that the picture is gone.
+    // If a host refuses the request, perhaps because of its method, that doesn't mean that the picture is gone.
     return answer.statusCode < 500 ? Date.parse(String(answer.headers['last-modified'])) || 0 : null;
   } catch {
     return null;
@@ -261,16 +264,16 @@ async function readBounded(answer: Dispatcher.ResponseData, limit: number): Prom
   }
 }
 
-// Refused pictures: remembered for a while, counted per client, and their response.
+// Refused pictures: cached for a while and counted per client; and the response to them.
 
 export interface Refusals {
-  /** Why a picture was refused a short while ago; `null`: it may be tried. */
+  /** Why a picture was refused recently; `null`: it may be tried. */
   known(url: string): ImageError | null;
   note(url: string, error: ImageError): void;
   forget(url: string): void;
-  /** Counts a picture that does not exist against the client that asked for it. */
+  /** Counts a missing picture against the client that requested it. */
   count(client: string): void;
-  /** Seconds for which a client has to wait because too many did not exist; 0: none. */
+  /** Seconds for which a client has to wait because too many of its pictures were missing; 0: none. */
   waitOf(client: string): number;
 }
 
@@ -279,7 +282,7 @@ const missingMs = 60_000;
 const unfitMs = 300_000;
 const awayMs = 5000;
 const mostRemembered = 10_000;
-/** New names of pictures that do not exist, for one client in a minute. Each costs WordPress a page. */
+/** Most missing pictures that one client may request in a minute. Each costs WordPress a page. */
 const mostMissing = 60;
 const minuteMs = 60_000;
 
@@ -323,10 +326,13 @@ export function createRefusals(now: () => number): Refusals {
   };
 }
 
-/** Seconds after which to try again, where nothing else is said. */
+/** Seconds until a retry, if the error doesn't state them. */
 const retryAfter = 10;
 
-/** The response to a refused request: only whether to try again. The reason goes to the log; that of a 404, which anyone can cause, at the level `debug`. */
+/**
+ * The response to a refused request, which says only whether to try again. The reason is logged; for a 404, which anyone can cause, at the
+ * level `debug`.
+ */
 export function refusalAnswer(error: unknown, log: Logger) {
   const known = error instanceof ImageError ? error : null;
   if (!known) log.error({ err: error }, 'A picture request failed');

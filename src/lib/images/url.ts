@@ -9,7 +9,7 @@ export const imagePath = '/image';
 /** The largest width that pages offer. */
 const maximal = 2048;
 
-/** Every width the service answers for, ascending. */
+/** Every width that the service accepts, ascending. */
 export const imageWidths: readonly number[] = [...publication.images.smallWidths, ...publication.images.deviceWidths];
 
 /** Address of one size of a picture. `width` must be one of {@link imageWidths}. */
@@ -24,8 +24,8 @@ export function imageUrl(url: string, width: number): string {
 export const socialImageUrl = (url: string): string => `${imagePath}?url=${encodeURIComponent(url)}&crop=social`;
 
 /**
- * Value for `srcset`: every listed width from `from` up to the first that reaches the original's width (never beyond
- * `to`), so that no browser is offered an enlargement.
+ * Value for `srcset`: every listed width from `from` up to the first that reaches the original's width (never beyond `to`), so
+ * that no enlargement is offered.
  *
  * @param originalWidth pixels of the original; `null` offers all widths
  */
@@ -43,8 +43,8 @@ export function imageSrcset(url: string, originalWidth: number | null, from = 25
 const pixelsPerEm = 16;
 
 /**
- * The width that a browser needs at most: three pixels for one of a fixed width, two for one of a share of the window, up to the next wider
- * case. Of a share of the widest windows there is no largest.
+ * The largest width that a browser can need, in pixels: three for each CSS pixel of a fixed width, two for a width that is a share of the
+ * window, up to the window's next breakpoint. For a share of the widest windows there is no maximum.
  *
  * @param sizes a `sizes` attribute, its cases from wide windows to narrow ones; lengths in `em`, which follow the reader's text size as the
  *   breakpoints of the layout do
@@ -61,7 +61,7 @@ export function widthFor(sizes: string): number {
   return imageWidths.find((width) => width >= most && width <= maximal) ?? maximal;
 }
 
-/** Colors of the placeholders for missing pictures, one after the other (spec section 9). */
+/** Colors of the placeholders for missing pictures, used in turn (spec section 9). */
 const colors = ['white', 'gold', 'red'] as const;
 
 /** @param position position among the placeholders of a page, from 0 */

@@ -10,7 +10,7 @@ export interface IndexNowStats {
   /** Why nothing is announced, in words for the operator; `null` when it is on. */
   readonly off: string | null;
   readonly announced: number;
-  /** Addresses given up. */
+  /** Addresses whose announcement failed. */
   readonly failed: number;
   readonly pending: number;
   readonly requests: number;
@@ -36,7 +36,7 @@ function reasonToBeOff(settings: IndexNowSettings | null): string | null {
   return null;
 }
 
-/** What is sent (indexnow.org/documentation, "Submitting set of URLs"). */
+/** Body of the request (indexnow.org/documentation, "Submitting set of URLs"). */
 interface Announcement {
   host: string;
   key: string;
@@ -45,9 +45,9 @@ interface Announcement {
 }
 
 /**
- * Opens the way to IndexNow. Nothing is sent before the first announcement.
+ * Creates the IndexNow client. Nothing is sent before the first announcement.
  *
- * @param settings `null`, a key that is none or a site that is not public turn it off; `stats().off` says which
+ * @param settings it is off for `null`, an invalid key, or a site that isn't public; `stats().off` says why
  */
 export function openIndexNow(settings: IndexNowSettings | null, log: Logger, tuning: DeliveryTuning = {}): IndexNow {
   const off = reasonToBeOff(settings);
@@ -120,7 +120,7 @@ export function openIndexNow(settings: IndexNowSettings | null, log: Logger, tun
 // The key, its file, and which addresses may be announced (indexnow.org/documentation).
 
 export interface IndexNowSettings {
-  /** Setting INDEXNOW_KEY: 8 to 128 letters, digits and dashes, made up by the publisher. */
+  /** Setting INDEXNOW_KEY: 8 to 128 letters, digits and dashes, chosen by the publisher. */
   readonly key: string;
   /** Public origin of the site. */
   readonly siteUrl: string;
@@ -138,7 +138,7 @@ export const isIndexNowKey = (key: string): boolean => /^[A-Za-z0-9-]{8,128}$/.t
 /**
  * The file by which search engines check that the key belongs to the site: served as `text/plain; charset=utf-8`.
  *
- * @returns `null` for a key that is none
+ * @returns `null` for an invalid key
  */
 export const keyFile = (key: string): { readonly path: string; readonly body: string } | null =>
   isIndexNowKey(key) ? { path: `/${key}.txt`, body: key } : null;
@@ -158,7 +158,7 @@ export function isPublicOrigin(siteUrl: string): boolean {
   return !/\.(?:test|example|invalid|localhost|local|internal|alt|onion|home\.arpa)$/.test(hostname);
 }
 
-/** Full addresses of those that belong to the site, each once and without a fragment. Paths are taken too. */
+/** Full addresses of the given URLs or paths that belong to the site, without duplicates and fragments. */
 export function announceable(urls: Iterable<string>, siteUrl: string): string[] {
   const origin = new URL(siteUrl).origin;
   const all = new Set<string>();

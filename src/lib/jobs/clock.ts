@@ -8,9 +8,9 @@ import type { Engine } from '../database.ts';
 export interface QueueClock {
   /** The present, epoch milliseconds, as an expression. */
   readonly present: RawBuilder<number>;
-  /** A time of this node's clock, as an expression of the same distance from the present. */
+  /** Converts a time of this node's clock to an SQL expression with the same distance from the present. */
   at(time: number): RawBuilder<number>;
-  /** A stored time by this node's clock. @param present as the same query has returned it */
+  /** Converts a stored time to this node's clock. @param present the value that the same query returned */
   own(stored: unknown, present: unknown): number;
 }
 
@@ -20,7 +20,7 @@ const presents: Readonly<Record<Engine, RawBuilder<number>>> = {
   sqlite: sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`,
 };
 
-/** Reads the clock. @param now this node's; any other than `Date.now` is given by a test, which decides the time of the queue, too */
+/** Reads the clock. @param now this node's clock; tests pass their own, which then also decides the time of the queue */
 export function queueClock(engine: Engine, now: () => number): () => QueueClock {
   const shared = now === Date.now ? presents[engine] : null;
   return () => {

@@ -1,6 +1,6 @@
 /**
  * Delivers small notices to another service: equal ones are sent once, several are sent in one request, one request runs at a time, and
- * failed ones are retried. Memory is limited whatever the service does.
+ * failed ones are retried. Memory is limited in any case.
  */
 import type { Logger } from '../logging.ts';
 import { backOff } from './tasks.ts';
@@ -24,7 +24,7 @@ export interface DeliveryOptions {
   readonly collectMs: number;
   /** Most notices that wait. */
   readonly limit: number;
-  /** Replaces the waiting notices when they exceed `limit`; an empty array drops them. */
+  /** Replaces the waiting notices if there are more than `limit`; an empty array drops them. */
   readonly overflow: (waiting: readonly string[]) => readonly string[];
   /** Attempts for a notice before it is given up; `Infinity` retries forever. */
   readonly tries: number;
@@ -32,7 +32,9 @@ export interface DeliveryOptions {
   readonly backOffMs: readonly [first: number, longest: number];
   /** Milliseconds between two attempts while a setting is wrong; `null` gives the batch up instead. */
   readonly misconfiguredMs: number | null;
-  /** Sends a refused batch again in halves, so that one bad notice doesn't cost the others; off by default. */
+  /**
+   * Splits a refused batch into halves and sends those, so that one invalid notice doesn't affect the others; off by default.
+   */
   readonly halveRefused?: boolean;
   /** Milliseconds that {@link DeliveryQueue.close} may take. */
   readonly closeMs: number;
@@ -41,7 +43,7 @@ export interface DeliveryOptions {
   readonly random?: () => number;
 }
 
-/** Times and sizes that tests give a vendor's queue, in the place of those for production. */
+/** Times and sizes for a vendor's queue in tests, instead of those for production. */
 export interface DeliveryTuning
   extends Partial<
     Pick<DeliveryOptions, 'batchSize' | 'collectMs' | 'limit' | 'tries' | 'backOffMs' | 'misconfiguredMs' | 'closeMs'>
@@ -80,7 +82,7 @@ const longestRetryAfter = 3_600_000;
 interface State {
   readonly options: DeliveryOptions;
   readonly waiting: Set<string>;
-  /** Failed attempts of the notices that are sent again. */
+  /** Number of failed attempts of notices that will be sent again. */
   readonly tried: Map<string, number>;
   readonly stop: AbortController;
   /** Halves of refused batches; they are sent first. */

@@ -1,7 +1,7 @@
 /**
  * Durable job queue in the accounts' database. A job is added in the caller's transaction and claimed with a lease, so that two
- * processes never work on the same one; a job whose process died is due again when the lease ends. Jobs that are given up stay as
- * dead letters, without subject and payload, until they are pruned.
+ * processes never work on the same one; a job whose process died is due again when the lease ends. Failed jobs stay as dead
+ * letters, without subject and payload, until they are pruned.
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -75,7 +75,7 @@ const pruneStep = 2000;
 
 const ended: Updateable<JobsTable> = { payload: null, subject: null, claim: null };
 
-/** The jobs of one queue. All times that it takes and returns are of this node's clock. @param now epoch milliseconds */
+/** The jobs of one queue. All times in arguments and results are of this node's clock. @param now epoch milliseconds */
 export function createJobQueue<Kind extends string>(
   database: Database,
   queue: QueueName,
@@ -207,7 +207,7 @@ async function addJob<Kind extends string>(
         ended: null,
         outcome: null,
         detail: null,
-        // A claimed job keeps its lease and runs again after it. A waiting job never waits longer than before.
+        // A claimed job keeps its lease and runs again afterward. Adding a job never delays one that is waiting.
         due: is
           .case()
           .when('jobs.claim', 'is not', null)
@@ -232,7 +232,7 @@ async function claimJobs<Kind extends string>(
   const isDue = (is: ExpressionBuilder<JobsTables, 'jobs'>) =>
     is.or([is('due', '<=', present), is('due', '>', latest)]);
   const rows = await db
-    // A subquery beside `update` may run more than once in PostgreSQL and lock more rows than its limit; this runs once.
+    // A subquery in `update` may run more than once in PostgreSQL and lock more rows than its limit; a CTE runs once.
     .with('picked', (from) =>
       from
         .selectFrom('jobs')
@@ -258,7 +258,7 @@ async function claimJobs<Kind extends string>(
     ...row,
     claim,
     kind: kind as Kind,
-    // Only a job that has ended has none.
+    // Only a job that has ended has no subject.
     subject: subject ?? '',
     tries: Number(tries),
     causes: Number(causes),

@@ -1,7 +1,10 @@
 /** Tools for background tasks: repetition at intervals, a time limit, back-off after a failure, and a keyed mutex. */
 
 export interface RepeatedTask {
-  /** Runs the task at once, or once more after the current run. Resolves when no run is under way; failures are `onError`'s. */
+  /**
+   * Runs the task at once, or once more after the current run. Resolves when no run is in progress; failures are reported to
+   * `onError`.
+   */
   runNow(): Promise<void>;
   /** Aborts the current run and waits for its end; no other starts. */
   stop(): Promise<void>;
@@ -46,7 +49,7 @@ function createRuns(task: Task, onError: (error: unknown) => void, onEnd: () => 
   };
 }
 
-/** Does work that never fails, once at a time: a call during it has it done again. Resolves when none is under way. */
+/** Runs work that never fails, one run at a time: a call during a run causes another run. Resolves when none is in progress. */
 export const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) =>
   createRuns(
     work,
@@ -55,8 +58,8 @@ export const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) =>
   ).runNow;
 
 /**
- * Runs a task at regular intervals, one run at a time: an interval that ends during a run starts no other. It does not keep the process
- * alive.
+ * Runs a task at regular intervals, one run at a time: an interval that ends during a run starts no new one. The timer doesn't keep the
+ * process alive.
  *
  * @param everyMs milliseconds until the first run and between the starts of two runs
  * @param task gets a signal that is aborted when the repetition stops
@@ -97,7 +100,7 @@ export function repeatAfterPause(pauseMs: () => number, task: Task, onError: (er
 }
 
 /**
- * The result of some work, or of `late` if the work takes longer. The work goes on then; its result and its failure are ignored.
+ * The result of some work, or of `late` if the work takes longer. The work then continues, but its result or failure is ignored.
  *
  * @param late may throw
  */

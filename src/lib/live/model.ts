@@ -26,7 +26,7 @@ export const liveWords = {
 /** Number of key events that a page names. */
 const mostKeyEvents = 10;
 
-/** What a page of a live story shows. */
+/** The part of a live story that one of its pages shows. */
 export interface LiveView {
   readonly entries: readonly LiveEntry[];
   /** Only on the first page, as the key events. */
@@ -36,7 +36,7 @@ export interface LiveView {
   readonly path: string;
   readonly place: Paging;
   readonly first: boolean;
-  /** `, page 2`, for titles. */
+  /** Such as `, page 2`, for titles. */
   readonly suffix: string;
   /** See `LiveStory`. */
   readonly state: string;
@@ -46,7 +46,7 @@ export interface LiveView {
 
 const storyPath = ({ slug }: Pick<Article, 'slug'>): string => `/article/${slug}`;
 
-/** The lasting address of an entry, which leads to the page that has it. */
+/** The permanent address of an entry, which redirects to the page that has it. */
 export const entryPath = (slug: string, id: number): string => `/article/${slug}/live/${id}`;
 
 /** Path of a page of entries: the first is the story's own. */
@@ -57,8 +57,8 @@ const pagePath = (slug: string, page: number): string =>
  * The entries on a page of a story.
  *
  * @param page its number; the first one is the story's own page
- * @param variant of the page: the public one of a restricted story has no entries
- * @returns `null` for a page without entries, or where there is no such page
+ * @param variant the page's variant: the public variant of a restricted story has no entries
+ * @returns `null` for a page without entries, or if there is no such page
  */
 export function liveView(
   content: Pick<ContentReader, 'liveEntries' | 'liveState'>,
@@ -92,7 +92,7 @@ export function liveView(
   };
 }
 
-/** When readers last saw something new: an entry doesn't change the story that it belongs to. */
+/** When readers last saw something new: a new entry doesn't change the story's own `modified`. */
 export const lastModified = (story: Pick<Card, 'modified'>, entries: readonly Pick<LiveEntry, 'modified'>[]): string =>
   [story, ...entries]
     .map(({ modified }) => modified)
@@ -108,7 +108,7 @@ export function pageOfEntry(content: Pick<ContentReader, 'livePlace'>, slug: str
 /**
  * An entry by its number in an address, with its story.
  *
- * @returns `null` where there is none that readers may see
+ * @returns `null` if there is no such entry that readers may see
  */
 export function storyOfEntry(
   content: Pick<ContentReader, 'articles' | 'liveEntry'>,
@@ -120,15 +120,15 @@ export function storyOfEntry(
   return entry && story ? { entry, story } : null;
 }
 
-// The words of a live story's entries, for search.
+// The text of a live story's entries, for search.
 
-/** Entries that are read at a time. */
+/** Entries read in one query. */
 const portion = 20;
 
 /**
- * Headlines and texts of a story's entries as plain text: pinned ones first, then the newest, as the story's page has them.
+ * Headlines and texts of a story's entries as plain text: pinned ones first, then the newest, as on the story's page.
  *
- * @param most characters after which no further entry is read; the last one is whole
+ * @param most once this many characters are read, no further entry is; the last one isn't cut
  */
 export function entriesText(content: Pick<ContentReader, 'liveEntries'>, story: number, most: number): string {
   const texts: string[] = [];

@@ -1,4 +1,4 @@
-/** Live coverage: paths, ids, and the words that server and browser share. Browsers load it. */
+/** Live coverage: paths, ids, and texts that server and browser share. Browsers load this file. */
 
 /** Marks a story that is covered live. */
 export const liveWord = 'Live';
@@ -27,7 +27,7 @@ export interface KeyEvent {
   readonly instant: string;
 }
 
-/** What an event says where pages show no alert: browsers drop an event without data. */
+/** Data of the event if there is no alert: browsers drop an event without data. */
 export const noAlert = '-';
 
 /** Events of the stream, by name. */
@@ -36,7 +36,7 @@ export const streamEvents = {
   entry: 'entry',
   /** The id of an entry that is gone. */
   gone: 'gone',
-  /** The page may lack something: it fetches itself again. */
+  /** The page may be out of date, so it fetches itself again. */
   sync: 'sync',
   /** The story isn't live any more. */
   end: 'end',

@@ -41,7 +41,7 @@ export interface NewsletterIssue {
   readonly day: string;
   /** The first one leads. */
   readonly stories: readonly NewsletterStory[];
-  /** Breaking news: it goes before newsletters. */
+  /** Breaking news: sent before newsletters. */
   readonly urgent?: boolean;
 }
 
@@ -120,9 +120,9 @@ export type BillingMessage =
       readonly kind: 'cancelled';
       readonly to: string;
       readonly plan: string;
-      /** `null`: everything that was paid went back. */
+      /** `null`: everything that was paid was refunded. */
       readonly until: number | null;
-      /** Whether that time is over, as after a failed renewal. */
+      /** Whether that date has passed, as after a failed renewal. */
       readonly over?: boolean;
     }
   | {

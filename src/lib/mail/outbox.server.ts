@@ -2,8 +2,8 @@
  * Outbox: a message is a job that is queued in the caller's transaction and sent as soon as that has committed, by whichever
  * process claims it first. It is tried again until it is sent, refused for good, or expired.
  *
- * In normal operation each message is sent once. A process that dies between the mail server's receipt and the end of the job
- * leaves a message that is sent again, with the same `Message-ID`.
+ * In normal operation each message is sent once. If a process dies after the mail server accepted a message and before the job
+ * is marked as done, the message is sent again with the same `Message-ID`.
  */
 import { createSealer, type Sealer } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
@@ -22,7 +22,7 @@ export interface MailStats {
   readonly expired: number;
   /** Failed tries that will be repeated. */
   readonly failedTries: number;
-  /** Messages that wait, and since when the oldest does (epoch milliseconds); a few seconds old. */
+  /** Number of waiting messages, and the time of the oldest (epoch milliseconds); cached for a few seconds. */
   readonly waiting: number;
   readonly oldest: number | null;
   /** Why nothing is being sent; `null` when all is well. */
@@ -57,7 +57,7 @@ type MailJob = Job<MailKind>;
 
 const minute = 60_000;
 const purpose = 'mail';
-/** The job expires by its time in the table; its encryption only has to last longer. */
+/** A job expires at the time in its row; the encryption only has to be valid longer than that. */
 const graceSeconds = 3600;
 /** How long a message without a link or a code may wait for the mail server. */
 const letterMs = 3 * 24 * 60 * minute;
@@ -69,7 +69,7 @@ const stopMs = 8000;
 const longestSealed = 64 * 1024;
 /** First and longest wait while the mail server doesn't respond, milliseconds. */
 const defaultBackOffMs = [500, 15_000] as const;
-/** First and longest wait when the server does not accept one message now; a code must not wait longer than it is valid. */
+/** First and longest wait if the server temporarily rejects a message; a code must not wait longer than it is valid. */
 const laterMs = [5000, minute] as const;
 /** The same when a limit of the mail account is reached. */
 const limitedMs = [minute, 60 * minute] as const;
@@ -85,7 +85,7 @@ interface State {
   /** `null` before the start. */
   polling: RepeatedTask | null;
   waiting: Waiting;
-  /** While the mail server doesn't respond: how often it was tried, and when it is tried next. */
+  /** Set while the mail server doesn't respond: number of tries, and time of the next try. */
   silence: { readonly tries: number; readonly until: number };
   problem: string | null;
   /** Whether the last poll failed. */
@@ -124,7 +124,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
         kind,
         subject: to,
         payload: sealer.seal(purpose, rest, Math.ceil(lifeMs / 1000) + graceSeconds),
-        // A code never waits behind breaking news, and that never behind a newsletter.
+        // Codes never wait for breaking news, and breaking news never for newsletters.
         priority: message.kind !== 'newsletter' ? 0 : message.urgent ? 1 : 2,
         expires: now() + lifeMs,
       });

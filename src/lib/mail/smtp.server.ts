@@ -109,14 +109,14 @@ interface SmtpError extends Error {
   readonly responseCode?: number;
 }
 
-/** Classifies an error. The server's text may repeat the address, so only its status codes are kept. */
+/** Classifies an error. The server's text may contain the address, so only its status codes are logged. */
 export function verdict(error: SmtpError): Delivered {
   const { code = '', command = '', responseCode, response = '' } = error;
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/u.exec(response)?.[1];
   const detail = [responseCode, enhanced].filter(Boolean).join(' ') || code;
   const aboutMessage = /^(?:RCPT TO|DATA|BDAT|MESSAGE)/u.test(command) || code === 'EMESSAGE';
   if (responseCode !== undefined && aboutMessage) {
-    // 421 means that the server closes; 503 is about the session, not about the message.
+    // 421 means that the server is closing the connection; 503 is about the session, not the message.
     if (responseCode === 421 || responseCode === 503)
       return { kind: 'down', problem: `The mail server answers ${detail}.` };
     const limited = responseCode >= 500 && isLimit(enhanced, response);
@@ -135,8 +135,9 @@ export function verdict(error: SmtpError): Delivered {
 }
 
 /**
- * Whether a refusal is about how much this account sends and not about the message. Providers answer so with 5xx although it passes:
- * 5.4.5 (Google's daily quota), 5.7.x (policy and rate), or a sentence. 5.1.x and 5.2.x are about the recipient's mailbox.
+ * Whether a refusal is about how much this account sends and not about the message. Providers send 5xx for that although it is
+ * temporary: 5.4.5 (Google's daily quota), 5.7.x (policy and rate), or a sentence. 5.1.x and 5.2.x are about the recipient's
+ * mailbox.
  */
 function isLimit(enhanced: string | undefined, response: string): boolean {
   if (enhanced !== undefined && /^[45]\.[12]\./u.test(enhanced)) return false;

@@ -1,7 +1,7 @@
 /**
- * Distinguishes the first reading of an article from an address in a day from later ones. The memory is bounded, in this process only,
- * and hashed under a key that changes every day and is never stored, so that it can't show who has read what. A restart clears it, and
- * each of several processes counts a reader once.
+ * Distinguishes an address's first reading of an article in a day from later ones. The record has a limited size, exists only in this
+ * process, and is hashed with a key that changes every day and is never stored, so that it can't show who has read what. A restart
+ * clears it, and each of several processes counts a reader once.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { createBoundedMap } from '../bounded-map.ts';
@@ -17,12 +17,12 @@ export interface FirstReadings {
 export interface FirstReadingsRules {
   /** Readings of one article from one IPv6 /48, which is 65,536 networks of one connection, in a day. */
   readonly perBlock: number;
-  /** Most readings remembered, 200,000 unless given: the last half of them, and some of the older ones. */
+  /** Number of readings that are remembered, 200,000 by default: at least the last half of them, and some older ones. */
   readonly remembered?: number;
 }
 
 const day = 24 * 3_600_000;
-/** A caller with more of them can avoid the limit in any case. */
+/** A caller who controls more blocks than this can avoid the limit in any case. */
 const mostBlocks = 50_000;
 
 /** @param now epoch milliseconds */

@@ -1,4 +1,7 @@
-/** The most read articles: the service as routes and pages see it, its parameters, what the browser has counted, and the table. */
+/**
+ * The most read articles: the service as routes and pages see it, its parameters, the browser's record of counted articles, and
+ * the table.
+ */
 import type { Card } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { parseJson } from '../text.ts';
@@ -17,7 +20,7 @@ export type Counted =
   | 'counted'
   /** The same network has already read this article today. */
   | 'again'
-  /** More than a person reads. */
+  /** More articles than a person reads. */
   | 'limited'
   /** The article doesn't exist or isn't published. */
   | 'unknown';
@@ -31,16 +34,17 @@ export interface MostRead {
    */
   top(query?: TopQuery): readonly Card[];
   /**
-   * The list on pages: it changes at most every `publication.mostRead.refreshMinutes`, and only then are its pages rendered again.
+   * The list on pages. It changes at most every `publication.mostRead.refreshMinutes`, because each change renders its pages
+   * again.
    *
    * @param query.reader of the page
    */
   list(query: TopQuery & { readonly reader: ContentReader }): readonly Card[];
-  /** What is read now, in all processes together; it may be some seconds old. @throws DatabaseUnavailable */
+  /** Current readings of all processes; a few seconds old. @throws DatabaseUnavailable */
   now(): Promise<ReadingNow>;
 }
 
-/** What is read now, for the newsroom. Counts are rounded. */
+/** Current readings, for the newsroom. Counts are rounded. */
 export interface ReadingNow {
   /** Epoch milliseconds. */
   readonly at: number;
@@ -54,11 +58,11 @@ export interface ReadingNow {
   }[];
 }
 
-/** An id from a text; `null`: the text is none. */
+/** Parses an id; `null`: the text isn't an id. */
 export const idOf = (text: string | undefined): number | null =>
   text !== undefined && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
 
-/** `limit` of a call; the service bounds it, and an invalid one is ignored. */
+/** The `limit` of a call; the service limits it, and an invalid value is ignored. */
 export const limitOf = (text: string | null): number | undefined => idOf(text ?? undefined) ?? undefined;
 
 /** Most ids in `trackedArticles`, the browser's JSON array of articles it has counted, newest last. */
@@ -80,7 +84,7 @@ export interface PopularityTable {
   heat: number;
   /** Half-life under which `heat` was written, milliseconds. */
   half_life: number;
-  /** All readings ever, undecayed. */
+  /** All readings so far, without decay. */
   total: number;
 }
 

@@ -21,10 +21,10 @@ import { openScores, type Ranked, type Scores, scoreOf, together } from './score
 export interface MostReadRules {
   /** Hours in which a reading loses half of its weight. */
   readonly halfLifeHours: number;
-  /** Entries of a list unless a caller says otherwise, and at most. */
+  /** Default and maximum number of entries in a list. */
   readonly list: number;
   readonly most: number;
-  /** Fewest minutes between two changes of the lists on pages. */
+  /** Minimum number of minutes between two changes of the lists on pages. */
   readonly refreshMinutes: number;
   /** Readings of one article that count within a day from one IPv6 /48. */
   readonly perBlock: number;
@@ -40,7 +40,7 @@ export interface MostReadOptions {
   readonly file: string;
   /** Called with the tags of the lists that changed; pages that carry them must be rendered again. */
   readonly onChange: (tags: ReadonlySet<string>) => void;
-  /** The lists of a cluster: one node makes them, and all show them. Default: this process is alone. */
+  /** The lists of a cluster: one node makes them for all. Default: this is the only process. */
   readonly shared?: SharedLists | undefined;
   readonly log: Logger;
   /** Epoch milliseconds. */
@@ -70,12 +70,12 @@ const everyMs = 1000;
 /** How often the readings of other processes are looked up, milliseconds. */
 const lookMs = 15_000;
 const tidyMs = 3_600_000;
-/** How long what is read now is remembered, milliseconds: every open screen of the newsroom asks for it. */
+/** How long current readings are cached, milliseconds: every open screen of the newsroom requests them. */
 const nowMs = 5000;
-/** How long a list is remembered, milliseconds, and how many are at most. */
+/** How long a list is cached, milliseconds, and the most lists that are cached. */
 const recentMs = 2000;
 const mostRecent = 200;
-/** Highest articles that are kept in memory; the lists of sections are picked out of them. */
+/** Number of top articles in memory; the lists of sections are selected from them. */
 const held = 2000;
 const pickedAtOnce = 50;
 /** Most articles whose readings wait for the database; more than any newspaper has in one outage. */
@@ -90,11 +90,11 @@ interface State {
   /** Readings by article that are not written yet. */
   waiting: Map<number, number>;
   highest: readonly Ranked[];
-  /** Lists that were made a moment ago. Cards are read each time, so that a withdrawn article is never shown. */
+  /** Recently made lists. Cards are read each time, so that a withdrawn article is never shown. */
   readonly recent: BoundedMap<{ readonly of: readonly Ranked[]; readonly at: number; readonly ids: number[] }>;
-  /** The lists on pages, as the file has them. */
+  /** The lists on pages, as in the file. */
   onPages: StoredLists;
-  /** Those of the cluster, by their text. */
+  /** The lists of the cluster, and their text. */
   sharedLists: { readonly text: string; readonly lists: StoredLists } | null;
   sharing: Promise<void> | null;
   sharingFailed: boolean;
@@ -149,7 +149,7 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
       const most = bounded(rules, limit);
       const ids = listsOnPages(state).lists.get(section);
       if (!ids) {
-        // Before there is a list, the newest articles replace it, and the page changes with them.
+        // Until there is a list, the newest articles are shown, and the page changes with them.
         return reader.articles({ limit: most, ...(section && { section }) }).items;
       }
       const cards = cardsOf(reader, ids.slice(0, most));
@@ -185,14 +185,14 @@ function readingNow(state: State): Promise<ReadingNow> {
   const published = (ids: readonly number[]) => new Set(cardsOf(state.options.reader(), ids).map(({ id }) => id));
   const answer = readRecent(state.options.database, at, published);
   state.readNow = { at, answer };
-  // A failure isn't remembered.
+  // A failure isn't cached.
   answer.catch(() => {
     state.readNow = undefined;
   });
   return answer;
 }
 
-/** A list of a section serves every shorter one, so that the length a caller asks for doesn't decide how often a list is made. */
+/** A list of a section is also used for shorter ones, so that different lengths don't cause more work. */
 function topIds(state: State, { limit, section }: Pick<TopQuery, 'limit' | 'section'>): readonly number[] {
   const { highest, recent, now } = state;
   const { rules } = state.options;
@@ -294,10 +294,10 @@ async function renewLists(state: State): Promise<void> {
   const lists = new Map<string, readonly number[]>();
   for (const name of ['', ...content.sections().map(({ slug }) => slug)]) {
     const query = { limit: rules.list, section: name || undefined };
-    // Where there was no list, pages show the newest articles: a first list that holds the same renders none of them again.
+    // If there was no list, pages show the newest articles: a first list with the same articles causes no rendering.
     if (!shown.has(name)) shown.set(name, newestIds(state, query));
     lists.set(name, topIds(state, query));
-    // A request in between must not wait for all lists.
+    // Yields between lists, so that requests don't wait for all of them.
     await nextTurn();
   }
   const changed = changedLists(shown, lists);
@@ -314,7 +314,10 @@ const newestIds = ({ options }: State, query: ArticleFilter): number[] =>
     .articles(query)
     .items.map(({ id }) => id);
 
-/** Gives the lists to all nodes. Not awaited: that takes until their pages are fresh, and readings wait to be written. */
+/**
+ * Shares the lists with all nodes. Not awaited: that takes until their pages are fresh, and readings must be written in the
+ * meantime.
+ */
 function share(state: State, shared: SharedLists, text: string, tags: readonly string[]): void {
   state.sharing = shared
     .write(text, tags)
@@ -333,7 +336,7 @@ function share(state: State, shared: SharedLists, text: string, tags: readonly s
     });
 }
 
-/** What pages show: in a cluster what its holder has written, as soon as there is something. */
+/** The lists on pages: in a cluster, those that the lease holder has written, as soon as there are any. */
 function listsOnPages(state: State): StoredLists {
   const text = state.options.shared?.read() ?? null;
   if (text === null) return state.onPages;
@@ -342,8 +345,8 @@ function listsOnPages(state: State): StoredLists {
 }
 
 /**
- * Ids by section; `''` is the whole newspaper. The lists on pages are stored in a file of the data folder beside the stored pages,
- * so that both still agree after a restart. A deleted file is made again.
+ * Ids by section; `''` is the whole newspaper. The lists on pages are stored in a file in the data folder beside the stored pages,
+ * so that lists and pages still agree after a restart. A deleted file is created again.
  */
 export type Lists = ReadonlyMap<string, readonly number[]>;
 
@@ -364,7 +367,7 @@ function readLists(file: string): StoredLists {
   }
 }
 
-/** Replaces the whole file. If that fails, pages are rendered again after the next restart, and nothing else is lost. */
+/** Replaces the file. If that fails, the only effect is that pages are rendered again after the next restart. */
 function writeLists(file: string, stored: StoredLists, log: Logger): void {
   try {
     writeFileSync(`${file}.new`, textOf(stored));

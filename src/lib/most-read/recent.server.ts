@@ -1,6 +1,6 @@
 /**
- * Readings of the last two hours, by minute and article, for the newsroom. They are written with the scores, in the same transaction, so
- * that the counts of several processes add up here as well. Nothing here identifies a reader.
+ * Readings of the last two hours, by minute and article, for the newsroom. They are written in the same transaction as the scores, and
+ * the database adds up the counts of several processes. Nothing in them identifies a reader.
  */
 import { sql } from 'kysely';
 import type { AccountsTransaction, Database } from '../database.ts';
@@ -9,7 +9,7 @@ import type { ReadingNow } from './model.ts';
 const minuteMs = 60_000;
 /** Lengths of the periods that the newsroom sees, the shortest first. */
 const readingMinutes = [5, 30, 60];
-/** Minutes that are kept: twice the longest period, and the minute that the second one begins in. */
+/** Number of minutes that are stored: twice the longest period, plus the minute in which the second period begins. */
 const kept = 2 * Math.max(...readingMinutes) + 1;
 /** Stories of a period, at most. */
 const mostStories = 20;
@@ -33,7 +33,7 @@ export async function addRecent(tx: AccountsTransaction, rows: readonly Readings
     .execute();
 }
 
-/** Deletes what is older than any period. */
+/** Deletes readings that are older than any period. */
 export async function dropOld(tx: AccountsTransaction, now: number): Promise<void> {
   await tx
     .deleteFrom('recent_readings')
@@ -42,8 +42,8 @@ export async function dropOld(tx: AccountsTransaction, now: number): Promise<voi
 }
 
 /**
- * What is read now. A period slides: of the minute in which it begins, it takes the part that lies in it, so that the running minute is in
- * it from its first second, and the period before is as long.
+ * Reads the current readings. A period slides: of the minute in which it begins, only the part within the period counts. So the current
+ * minute counts from its first second, and the previous period has the same length.
  *
  * @param published which of some articles are published
  * @throws DatabaseUnavailable
@@ -83,7 +83,7 @@ export async function readRecent(
   };
 }
 
-/** Which part of a minute lies in the last `minutes`. @param age minutes since it was the running one */
+/** The share of a minute that lies in the last `minutes`. @param age in minutes; 0 is the current minute */
 function shareOf(age: number, minutes: number, elapsed: number): number {
   if (age < minutes) return 1;
   return age === minutes ? 1 - elapsed : 0;

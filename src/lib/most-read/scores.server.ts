@@ -1,17 +1,17 @@
 /**
- * The scores of articles in the database, by which they are ranked. Readings lose half of their weight in every half-life: a reading at time t is worth
- * 2^(t / halfLife), and the score of an article is the binary logarithm of the sum of its readings. New readings are worth more
- * instead of old ones less, so that no score has to be written again later, and the order is always right. The
- * logarithm keeps the numbers small. One atomic statement adds readings, whichever process counts them.
+ * The scores of articles in the database, by which they are ranked. Readings lose half of their weight in every half-life: a reading at
+ * time t is worth 2^(t / halfLife), and the score of an article is the binary logarithm of the sum of its readings. New readings gain
+ * weight instead of old ones losing it, so no score has to be rewritten, and the order is always right. The logarithm keeps the numbers
+ * small. One atomic statement adds readings, whichever process counts them.
  */
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import { addRecent, dropOld } from './recent.server.ts';
 
-/** Score of so many readings that were made together. @param at epoch milliseconds @param halfLife milliseconds */
+/** Score of a number of simultaneous readings. @param at epoch milliseconds @param halfLife milliseconds */
 export const scoreOf = (readings: number, at: number, halfLife: number): number => Math.log2(readings) + at / halfLife;
 
-/** Score of the readings of both. */
+/** Combines two scores into the score of all their readings. */
 export function together(a: number, b: number): number {
   const difference = Math.abs(a - b);
   const larger = Math.max(a, b);
@@ -25,7 +25,7 @@ export interface Ranked {
 
 export interface Scores {
   /**
-   * Adds readings made at `now`, also to those of the last hours.
+   * Adds readings made at `now`, also to the recent readings.
    *
    * @param readings by article; each at least 1
    * @throws DatabaseUnavailable; then nothing was added
@@ -39,7 +39,7 @@ export interface Scores {
 
 /** Rows of one statement; SQLite takes 32,766 values in one. */
 const rowsAtOnce = 500;
-/** After so many half-lives, a score is deleted. */
+/** A score is deleted after this many half-lives. */
 const coldAfter = 40;
 
 /** @param halfLife milliseconds */
@@ -92,7 +92,7 @@ export function openScores({ db, transaction }: Pick<Database, 'db' | 'transacti
     },
     async tidy(now) {
       await transaction(async (tx) => {
-        // The present weight stays the same: heat - now / halfLife.
+        // Keeps the present weight: heat - now / halfLife.
         await tx
           .updateTable('popularity')
           .set({

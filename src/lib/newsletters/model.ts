@@ -25,7 +25,7 @@ export const breaking: Omit<Newsletter, 'first'> = {
 /** All choices, in the order in which they are shown. */
 const allChoices: readonly Choice[] = [...newsletters.map(({ slug }) => slug), breaking.slug, offers];
 
-/** The known ones among the given choices, each once, in the order in which they are shown. */
+/** The known choices among the given ones, without duplicates, in the order in which they are shown. */
 export const knownChoices = (given: readonly string[]): readonly Choice[] =>
   allChoices.filter((choice) => given.includes(choice));
 
@@ -41,17 +41,17 @@ export interface IssueStory extends Pick<Card, 'id' | 'slug' | 'title' | 'excerp
 /** Most stories of a newsletter. */
 const most: Readonly<Record<string, number>> = { morning: 8, evening: 4 };
 const usualMost = 6;
-/** Fewest stories; older ones are added to reach it. */
+/** Fewest stories; if there are fewer, older ones are added. */
 const least = 3;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * The stories of the last 24 hours: those that the editors put on top first and in their order, then the newest.
+ * The stories of the last 24 hours: first the editors' top stories in their order, then the newest.
  *
  * @param newest newest first
  * @param onTop ids as the editors ordered them
  * @param now epoch milliseconds
- * @returns `null` where there is no story
+ * @returns `null` if there are no stories
  */
 export function composeIssue(
   letter: Newsletter,
@@ -100,7 +100,7 @@ const toStory = ({ slug, title, excerpt, section, byline, minutes }: IssueStory)
 
 const page = '/account/subscribed';
 
-/** The page after a sign-up. @param chosen slugs; without a known one, those that the form starts with */
+/** The page after a sign-up. @param chosen slugs; if none is known, the form's initial choices */
 export function subscribedPath(chosen: readonly string[]): string {
   const known = newsletters.filter(({ slug }) => chosen.includes(slug));
   const slugs = (known.length > 0 ? known : newsletters.filter(({ first }) => first)).map(({ slug }) => slug);

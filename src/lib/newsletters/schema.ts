@@ -10,7 +10,7 @@ export const choicesPath = '/account/mail';
 /** The same as a call: `PUT {"choices": ["morning"]}`. */
 export const choicesCall = '/api/v1/me/newsletters';
 
-/** Names of the form fields, and of the token in an address. */
+/** Names of the form fields, and of the token's query parameter. */
 export const mailFields = { choice: 'choice', token: 't', again: 'again' } as const;
 
 /** Body of PUT, and response of GET and PUT {@link choicesCall}: slugs. */

@@ -11,9 +11,9 @@ import { mailFields, unsubscribePath } from './schema.ts';
 
 /** How far an issue has been sent. */
 export interface Addressed {
-  /** Readers whose copy is in the outbox, of all runs together. */
+  /** Readers whose copy is in the outbox, including earlier runs. */
   readonly readers: number;
-  /** Whether all who chose the newsletter are addressed. */
+  /** Whether all subscribers of the newsletter are addressed. */
   readonly finished: boolean;
 }
 
@@ -49,13 +49,13 @@ export interface Newsletters {
     options?: SendOptions,
   ): Promise<Addressed | null>;
   /**
-   * The same for an alert, once for each of them: it goes before newsletters, and is dropped where it can't be sent within the hour.
+   * The same for an alert, once for each alert: it is sent before newsletters, and dropped if it can't be sent within an hour.
    *
    * @param id of the alert
-   * @param isWanted asked before each batch; `false` ends the sending, as when the alert was withdrawn
+   * @param isWanted called before each batch; `false` stops the sending, for example after the alert was withdrawn
    */
   sendAlert(id: string, issue: NewsletterIssue, isWanted: () => boolean, options?: SendOptions): Promise<Addressed>;
-  /** How far an alert has been sent; `null`: not at all. */
+  /** How much of an alert has been sent; `null`: nothing. */
   alertSent(id: string): Promise<Addressed | null>;
   readonly personalData: PersonalData;
 }
@@ -63,7 +63,7 @@ export interface Newsletters {
 export interface NewslettersOptions {
   readonly database: Database;
   readonly outbox: Pick<Outbox<AccountsTransaction>, 'enqueue' | 'nudge' | 'waiting'>;
-  /** That of the accounts; a new one invalidates the unsubscribe links of sent mail. */
+  /** The accounts' secret; changing it invalidates the unsubscribe links of sent mail. */
   readonly secret: string;
   readonly siteUrl: string;
   /** Epoch milliseconds; for tests. */
@@ -73,11 +73,11 @@ export interface NewslettersOptions {
 const purpose = 'unsubscribe';
 /** How long an unsubscribe link works, seconds; the law requires 30 days. */
 const tokenSeconds = 400 * 24 * 60 * 60;
-/** A newsletter that cannot be sent within so many minutes is dropped. */
+/** A newsletter that can't be sent within this many minutes is dropped. */
 const freshMinutes = 12 * 60;
 /** The same for an alert. */
 const alertMinutes = 60;
-/** Most newsletters in the outbox at once, so that a code never waits long behind them. */
+/** Most newsletters in the outbox at a time, so that a code never waits long behind them. */
 const mostWaiting = 500;
 /** The same while an alert is sent, which doesn't wait for a newsletter. */
 const mostBeforeAlerts = 2000;

@@ -7,9 +7,9 @@ export interface Bar {
   readonly height: number;
   /** For the bar's title. */
   readonly label: string;
-  /** Longer than the promise. */
+  /** Took longer than the promise. */
   readonly late: boolean;
-  /** Not over yet. */
+  /** Not finished yet. */
   readonly open: boolean;
 }
 
@@ -17,13 +17,13 @@ export interface Chart {
   readonly width: number;
   readonly height: number;
   readonly bars: readonly Bar[];
-  /** Height at which the promise lies, `null` when it lies above the chart. */
+  /** Position of the line for the promise, `null` if it is above the chart. */
   readonly promiseY: number;
   /** Milliseconds at the top edge. */
   readonly topMs: number;
 }
 
-/** "Every affected page fresh" is promised within so many milliseconds. */
+/** "Every affected page fresh" is promised within this many milliseconds. */
 export const promisedMs = 100;
 
 const width = 640;
@@ -71,6 +71,6 @@ export function size(bytes: number): string {
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
-/** "97.3 %"; a dash when nothing has been asked for. */
+/** "97.3 %"; a dash if there were no requests. */
 export const share = (part: number, whole: number): string =>
   whole === 0 ? '–' : `${((part / whole) * 100).toFixed(part === whole ? 0 : 1)} %`;

@@ -10,7 +10,7 @@ export interface SavedStoriesRules {
   readonly saved: number;
   /** Days that a reading is kept. */
   readonly historyDays: number;
-  /** Readings of one reader that are kept, the newest. */
+  /** Most readings of one reader that are stored; the newest are kept. */
   readonly history: number;
 }
 
@@ -35,7 +35,9 @@ export interface SavedStories {
   isSaved(userId: string, articleId: number): Promise<boolean>;
   /** The newest first. */
   saved(userId: string): Promise<readonly Kept[]>;
-  /** Records a reading; an article that was read before moves to the front. @returns `false` where the user turned the history off */
+  /**
+   * Records a reading; an article that was read before moves to the front. @returns `false` if the user has turned off the history
+   */
   read(userId: string, articleId: number): Promise<boolean>;
   /** The newest first. */
   history(userId: string): Promise<{ readonly on: boolean; readonly items: readonly Kept[] }>;
@@ -44,7 +46,7 @@ export interface SavedStories {
   /** Turns the history on or off; off deletes it. */
   keepHistory(userId: string, on: boolean): Promise<void>;
   /**
-   * Stories of the history with notes that are newer than the reading and than the last one that the user was notified of, newest first.
+   * Stories of the history with notes newer than both the reading and the last notification, newest first.
    *
    * @param corrected ids with the story's notes, newest first
    */
@@ -81,7 +83,7 @@ export function savedPage(
 
 /** GET /api/v1/me/saved?offset&limit: newest first, without withdrawn articles. */
 export const savedAnswer = cardsAnswer.extend({
-  /** Number of all. */
+  /** Total number of articles. */
   total: z.number().int(),
   /** `offset` of the next page; `null`: this is the last. */
   next: z.number().int().nullable(),
@@ -111,7 +113,7 @@ export type ReadingAnswer = z.infer<typeof readingAnswer>;
 export const historySetting = z.looseObject({ on: z.boolean() });
 export type HistorySetting = z.infer<typeof historySetting>;
 
-/** What is refused, and why. */
+/** Messages about refusals. */
 export const savedMessages = {
   noArticle: 'We couldn’t find that article.',
   full: (most: number): string =>
@@ -128,9 +130,9 @@ interface KeptTable {
 
 export interface SavedStoriesTables {
   saved_articles: KeptTable;
-  /** What is older than the history's days is deleted. */
+  /** Readings older than the history's days are deleted. */
   reading_history: KeptTable;
-  /** Readers who want no history kept. */
+  /** Readers who have turned off the history. */
   history_refusals: { user_id: string; at: number };
   /** The newest correction that a reader was notified of. */
   corrections_told: { user_id: string; at: number };

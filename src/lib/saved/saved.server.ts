@@ -165,7 +165,7 @@ async function unseen(
 ): Promise<Unseen[]> {
   if (corrected.size === 0) return [];
   const { db } = state.database;
-  // A history that is off is empty.
+  // If the history is turned off, it is empty.
   const [read, until] = await Promise.all([
     list(state, 'reading_history', userId, oldest(state)),
     seenUntil(db, userId),
@@ -174,7 +174,7 @@ async function unseen(
     .flatMap(({ articleId, at: when }): Unseen[] => {
       const notes = (corrected.get(articleId) ?? []).filter(({ date }) => {
         const at = Date.parse(date);
-        // A note that is dated ahead is shown when its time has come.
+        // A note with a future date is shown from that date on.
         return at > Math.max(when, until) && at <= state.now();
       });
       const [newest] = notes;

@@ -67,7 +67,8 @@ async function send(
 function changedArticles(content: ContentReader, tags: Iterable<string>): string[] {
   const ids = new Set<string>();
   const changed = [...tags];
-  // Without this tag, a section has other stories; with it, the section itself has changed, whose slug is in their records.
+  // Without this tag, only the section's list of stories has changed; with it, the section itself, whose slug is in their
+  // records.
   const hasOtherSections = changed.includes(tag.navigation);
   for (const each of changed) {
     const [kind, id = ''] = each.split(':');
@@ -93,7 +94,7 @@ interface State {
   readonly options: FeedOptions;
   /** The rules that apply now. */
   readonly rules: string;
-  /** File that exists once the index has got every article; it holds the rules that applied then. */
+  /** File that exists after the index has got every article; it contains the rules that applied then. */
   readonly filledFile: string;
   /** File of the ids that were queued since the queue was last empty. */
   readonly openFile: string;
@@ -173,16 +174,19 @@ function start(state: State): void {
   if (state.started) return;
   state.started = true;
   const { filledFile, openFile, rules, options } = state;
-  // An article that has not arrived may have been withdrawn since, and is then missing among all articles.
+  // An article that hasn't arrived may have been withdrawn since; then it is missing in the list of all articles.
   enqueue(state, readUnsent(openFile));
-  // Under other rules the index may hold text that is for subscribers now.
+  // If the rules have changed, the index may contain text that is now only for subscribers.
   if (existsSync(filledFile) && readFileSync(filledFile, 'utf8') === rules) return;
   fill(state).catch((error: unknown) =>
     options.log.error({ err: error }, 'Search feed: not every article could be queued'),
   );
 }
 
-/** What earlier processes didn't send. Writes each id once, so that the file doesn't grow with every start while the engine is away. */
+/**
+ * Ids that earlier processes didn't send. Writes each id only once, so that the file doesn't grow with every start while Algolia is
+ * unavailable.
+ */
 function readUnsent(openFile: string): string[] {
   if (!existsSync(openFile)) return [];
   const ids = new Set(
@@ -213,7 +217,7 @@ function enqueue(state: State, ids: readonly string[]): void {
   );
 }
 
-/** Queues every article, some at a time so that requests of readers come first. */
+/** Queues every article, a few at a time so that readers' requests come first. */
 async function fill(state: State): Promise<void> {
   state.filling = true;
   for (let offset = 0; !state.stopped; offset += portion) {

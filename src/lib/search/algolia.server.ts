@@ -8,7 +8,7 @@ import type { AlgoliaAccess, HostedAnswer, HostedEngine } from './model.ts';
 
 export interface AlgoliaOptions extends Omit<FeedOptions, 'access' | 'writeKey'> {
   readonly access: AlgoliaAccess;
-  /** Milliseconds until the own index is asked instead; 800 by default. */
+  /** Milliseconds until the site's own index is used instead; 800 by default. */
   readonly timeoutMs?: number;
 }
 

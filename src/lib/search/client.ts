@@ -6,7 +6,7 @@ import type { SearchAnswer } from './model.ts';
 /** Results in the overlay. */
 const shownAtOnce = 8;
 
-/** The page with all results. */
+/** Address of the page with all results. */
 export const searchPage = (query: string): string => `/search${query ? `?q=${encodeURIComponent(query)}` : ''}`;
 
 export const askSearch = (query: string, signal: AbortSignal): Promise<Reply<SearchAnswer>> =>

@@ -6,7 +6,7 @@ export interface Found {
   readonly items: readonly SearchHit[];
   /** Number of all results. */
   readonly total: number;
-  /** Words that were searched for beside the typed ones. */
+  /** Words searched for in addition to the typed ones. */
   readonly instead: readonly string[];
 }
 
@@ -47,9 +47,9 @@ export type HostedAnswer =
     }
   | { readonly ok: false; readonly problem: string };
 
-/** Keeps the engine's index equal to the edition. */
+/** Keeps the engine's index in sync with the edition. */
 export interface HostedFeed {
-  /** Takes the tags of changed content; those of articles count. */
+  /** Receives the tags of changed content; only those of articles matter. */
   changed(tags: Iterable<string>): void;
   stats(): { readonly pending: number; readonly failed: number; readonly problem: string | null };
   start(): void;
@@ -80,7 +80,7 @@ export interface AlgoliaAccess {
   readonly url: string | null;
 }
 
-/** There are too many searches at once; the caller may retry after a few seconds. */
+/** Too many searches are waiting; the caller may retry after a few seconds. */
 export class SearchBusy extends Error {
   constructor() {
     super('there are too many searches at once');
@@ -99,7 +99,7 @@ const searchHit = z.object({
   slug: z.string(),
   post_id: z.number().int(),
   post_title: z.string(),
-  /** Path of the picture service: originals may say where they were taken. */
+  /** Path of the picture service: original files may contain the location of the photo. */
   image_url: z.string().nullable(),
   /** The author's name, `''` where there is none. */
   author: z.object({ post_title: z.string() }),
@@ -128,7 +128,7 @@ export const searchAnswer = z.object({
   nbPages: z.number().int(),
   hitsPerPage: z.number().int(),
   query: z.string(),
-  /** Words that were searched for beside the typed ones, because these had too few results. */
+  /** Words searched for in addition to the typed ones, because those had too few results. */
   instead: z.array(z.string()),
 });
 export type SearchAnswer = z.infer<typeof searchAnswer>;

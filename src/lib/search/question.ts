@@ -1,4 +1,4 @@
-/** What the address of a search asks for, and the response from what was found. */
+/** Reads the search parameters of an address, and makes the response from the results. */
 import { fromZonedTime } from 'date-fns-tz/fromZonedTime';
 import { publication } from '../../publication.ts';
 import { shortByline } from '../bylines/model.ts';
@@ -48,7 +48,9 @@ export function featuredStories(content: ContentReader, limit: number) {
 /** Longest query, in UTF-16 code units; the field accepts no more. */
 const longest = 200;
 
-/** The query of a search page, cut to 200 code units and never through a character: half a character can't stand in an address. */
+/**
+ * The query of a search page, cut to 200 code units but never inside a character: half a surrogate pair can't be part of a URL.
+ */
 export function searchTerms(params: URLSearchParams): string {
   return (params.get('q') ?? '')
     .trim()
@@ -93,7 +95,7 @@ export function readQuestion(params: URLSearchParams): ReadQuestion {
   return { ok: true, question: { query, section: given('section').slice(0, 100), from, to } };
 }
 
-/** The days of a question as UTC instants for the content store; `until` is exclusive. */
+/** The days of a search as UTC instants for the content store; `until` is exclusive. */
 export function spanOf({ from, to }: Pick<Question, 'from' | 'to'>): { since?: string; until?: string } {
   const startOf = (day: string): string => fromZonedTime(`${day}T00:00:00`, publication.timeZone).toISOString();
   return { ...(from !== '' && { since: startOf(from) }), ...(to !== '' && { until: startOf(dayAfter(to)) }) };
@@ -105,7 +107,7 @@ function dayAfter(day: string): string {
   return noon.toISOString().slice(0, 10);
 }
 
-/** The question as part of an address, without empty values; `''` where all are empty. */
+/** The search parameters as part of an address, without empty values; `''` if all are empty. */
 export const questionText = ({ query, section, from, to }: Question): string =>
   Object.entries({ q: query, section, from, to })
     .filter(([, value]) => value !== '')

@@ -7,7 +7,7 @@ import { imageUrl } from '../images/url.ts';
 import { entriesText } from '../live/model.ts';
 import { cutToBytes, plainText } from '../text.ts';
 
-/** A type and not an interface: the vendor's type of a record takes any property. */
+/** A type alias instead of an interface, because the vendor's type of a record allows any property. */
 export type SearchRecord = {
   readonly objectID: string;
   readonly slug: string;
@@ -17,7 +17,7 @@ export type SearchRecord = {
   readonly image_url: string | null;
   readonly author: { readonly post_title: string };
   readonly standfirst: string;
-  /** The public text, with the newest entries of a live story; of an article behind a paywall, only its opening. */
+  /** The public text, with the newest entries of a live story; for a restricted article only its excerpt. */
   readonly text: string;
   /** Slugs, for filters. */
   readonly sections: readonly string[];
@@ -35,18 +35,20 @@ export type Action =
   | { readonly action: 'deleteObject'; readonly body: { readonly objectID: string } };
 
 /**
- * Most bytes of a record as JSON. The smallest plan accepts 10,000 (algolia.com/doc, "Reducing record size"); the end of a long article
- * is rarely searched for.
+ * Most bytes of a record as JSON. The smallest plan accepts 10,000 (algolia.com/doc, "Reducing record size"); searches rarely match
+ * only the end of a long article.
  */
 const longestRecord = 9800;
-/** Most bytes of the other texts, which are usually much shorter. */
+/** Most bytes of each other text, which is usually much shorter. */
 const longestTitle = 600;
 const longestStandfirst = 1200;
 
-/** Address of a picture in results: that of the picture service, because an original may hold its location. */
+/** Address of a picture in results: the picture service's, because an original may contain its location. */
 export const pictureOf = (image: Pick<Picture, 'url'> | null): string | null => image && imageUrl(image.url, 384);
 
-/** @param entries text of a live story's entries (`lib/live/model.ts`), the most important first; they get at least half of the room */
+/**
+ * @param entries text of a live story's entries (`lib/live/model.ts`), the most important first; they get at least half of the space
+ */
 export function recordOf(article: Article, entries = ''): SearchRecord {
   const record = (text: string): SearchRecord => ({
     objectID: String(article.id),
@@ -73,7 +75,7 @@ function textOf({ access, openingHtml, bodyHtml }: Article, entries: string, roo
   return cutToJson(`${cutToJson(own, left)}\n${entries}`, room);
 }
 
-/** Bytes of a text in JSON: quotation marks and line breaks take more of them than in the text. */
+/** Bytes of a text as JSON, where quotation marks and line breaks take more. */
 const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
 function cutToJson(text: string, most: number): string {

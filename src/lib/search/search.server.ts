@@ -15,7 +15,7 @@ export interface SearchOptions {
   readonly now?: () => number;
 }
 
-/** After so many failures in a row the engine isn't asked for `restMs`, so that readers don't wait for it each time. */
+/** After this many failures in a row the engine isn't used for `restMs`, so that readers don't wait for it each time. */
 const mostFailures = 3;
 const restMs = 15_000;
 
@@ -41,7 +41,7 @@ export function createSearch({ hosted, log, now = () => performance.now() }: Sea
     content.note('search');
     const gone = snippets.size - items.length;
     return {
-      // The engine's snippet may be older than the paywall.
+      // The engine's snippet may be older than the story's restriction.
       items: items.map((card) => ({
         ...card,
         snippet: isRestrictedLevel(card.access) ? '' : (snippets.get(card.id) ?? ''),
@@ -65,7 +65,7 @@ export function createSearch({ hosted, log, now = () => performance.now() }: Sea
       try {
         hosted?.feed?.changed(tags);
       } catch (error) {
-        // Such as a full disk. The change must reach the site's own pages nevertheless.
+        // For example because the disk is full. The change must still reach the site's own pages.
         log.error({ err: error }, 'A change could not be queued for the hosted search');
       }
     },

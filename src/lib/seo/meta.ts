@@ -23,9 +23,9 @@ export interface MetaTag {
   readonly content: string;
 }
 
-/** Search results may show large pictures and whole snippets of every page. */
+/** Allows search results to show large pictures and full snippets. */
 export const robotsDefault = 'max-image-preview:large, max-snippet:-1, max-video-preview:-1';
-/** Of a restricted story: an engine that may read all of it shows no copy of it, and few of its words. */
+/** For a restricted story: an engine that may read the full text shows no copy of it, and only a short snippet. */
 export const robotsRestricted = 'noarchive, max-image-preview:large, max-snippet:160, max-video-preview:-1';
 
 /** Description cut to 155 characters at a word (spec section 9). */

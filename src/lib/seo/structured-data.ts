@@ -25,7 +25,7 @@ import { plainText, truncateAtWord } from '../text.ts';
 export type JsonLd = Readonly<Record<string, unknown>>;
 
 const context = 'https://schema.org';
-/** Headlines longer than this are cut by search engines. */
+/** Search engines cut headlines that are longer than this. */
 const headlineLimit = 110;
 
 /** JSON escaped so that no content can close its script element. */
@@ -105,15 +105,15 @@ const person = (author: AuthorRef, siteUrl: string): JsonLd => ({
 
 const organization = ({ name, url }: Agency): JsonLd => ({ '@type': 'Organization', name, url: url || undefined });
 
-/** The authors and the agency; a story without either is the newspaper's own. */
+/** The authors and the agency; if a story has neither, the newspaper. */
 const authorsOf = ({ authors, agency }: Byline, siteUrl: string): JsonLd[] => {
   const all = [...authors.map((author) => person(author, siteUrl)), ...(agency ? [organization(agency)] : [])];
   return all.length > 0 ? all : [organization({ name: publication.name, url: `${siteUrl}/` })];
 };
 
 /**
- * An article, without its text, which the page holds. Access is marked truthfully: text that anonymous readers can't read is
- * `isAccessibleForFree: false`, with the class of its element or of the element in its place. A metered article is public.
+ * An article, without its text, which is in the page. Access is marked truthfully: text that anonymous readers can't read is
+ * `isAccessibleForFree: false`, with the class of its element or of the element that replaces it. A metered article is public.
  */
 export const newsArticle = (article: Article, siteUrl: string): JsonLd => ({
   '@context': context,
@@ -149,7 +149,7 @@ export const newsArticle = (article: Article, siteUrl: string): JsonLd => ({
   }),
 });
 
-/** Characters of an entry's text: the page has the rest, and its bytes count. */
+/** Most characters of an entry's text: the page has the full text, and this saves bytes. */
 const longestBody = 500;
 
 /**
@@ -214,13 +214,13 @@ function audioObject(article: Article): JsonLd | null {
   };
 }
 
-/** What the sound of a story adds to the story's own data. */
+/** Data about a story's sound, added to the story's own data. */
 function soundOfArticle(article: Article): { readonly audio?: JsonLd } {
   const audio = audioObject(article);
   return audio && !article.podcast ? { audio } : {};
 }
 
-/** A story as an episode of its series; `null` when it is none. */
+/** A story as an episode of its series; `null` if it isn't one. */
 export function podcastEpisode(article: Article, siteUrl: string): JsonLd | null {
   const { sound, podcast } = article;
   const audio = audioObject(article);

@@ -38,13 +38,13 @@ export function episodeFile(
   return { type: transcriptType(sound), text: `${sound.transcript}\n` };
 }
 
-/** Podcast apps that are web pages read these files from another origin. */
+/** Web-based podcast apps read these files from another origin. */
 export const episodeFileHeaders = (type: string): Record<string, string> => ({
   'content-type': `${type}; charset=utf-8`,
   'access-control-allow-origin': '*',
 });
 
-/** The response for a file of a story; of a restricted one, readers with access alone get it. */
+/** The response for a file of a story; for a restricted story, only readers with access get it. */
 export function answerEpisodeFile(
   { content, variant, markAccess }: Pick<App.Locals, 'content' | 'variant' | 'markAccess'>,
   slug: string,

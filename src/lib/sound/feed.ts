@@ -1,6 +1,6 @@
 /**
- * The feeds of a series: RSS with the tags that Apple Podcasts requires and those of the podcast namespace. The public feed has the episodes
- * that everyone may hear; a subscriber's own feed has all, with addresses that only it can use.
+ * The feeds of a series: RSS with the tags that Apple Podcasts requires and those of the podcast namespace. The public feed has the
+ * episodes that everyone may hear; a subscriber's private feed has all, with addresses that belong to this feed.
  */
 
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ import { rfc822, type XmlNode, xmlDocument } from '../feeds/write.ts';
 import { chaptersType } from './documents.ts';
 import { languageOf, podcastFeedPath, podcastPath, soundTitle, transcriptFile, transcriptType } from './model.ts';
 
-/** Most episodes of a feed: apps keep what they have seen. */
+/** Most episodes in a feed: apps keep the episodes that they have already read. */
 const episodesPerFeed = 300;
 /** Apple cuts descriptions at 4000 bytes. */
 const longestDescription = 4000;
@@ -41,11 +41,13 @@ export function uuid5(namespace: string, name: string): string {
 /** The namespace of podcasts' ids (podcast namespace, "guid"). */
 const podcastNamespace = 'ead4c236-bf58-58c6-a2c6-a6b28d128cb6';
 
-/** The series' id: WordPress keeps it for ever. One that has none yet gets what WordPress would give it now. */
+/**
+ * The series' id, which WordPress stores and never changes. A series without one gets the id that WordPress would assign now.
+ */
 export const podcastGuid = ({ details, slug }: Podcast, siteUrl: string): string =>
   details.guid || uuid5(podcastNamespace, siteUrl.replace(/^https?:\/\//, '') + podcastFeedPath(slug));
 
-/** An episode's id: it stays when its address, its title, its date or its file changes. */
+/** An episode's id: it doesn't change when its address, title, date or file changes. */
 export const episodeGuid = (podcastId: string, articleId: number): string =>
   `urn:uuid:${uuid5(podcastId, String(articleId))}`;
 
@@ -179,7 +181,7 @@ export function publicFeed(content: ContentReader, podcast: Podcast, siteUrl: st
     audio: ({ card, sound }) => (isFree(card.access) && sound.url !== '' ? sound.url : null),
     file: ({ card }, name) => `${siteUrl}/article/${card.slug}/${name}`,
   };
-  // When a story stops being free, the feed that has its address must be gone at once.
+  // When a story stops being free, a feed with its address must be withdrawn at once.
   for (const { card } of items) content.note(tag.article(card.id));
   return writePodcast({
     podcast,
@@ -208,7 +210,7 @@ export function privateFeed(
   });
 }
 
-/** What a reader who doesn't subscribe any more gets instead of episodes. */
+/** The feed for a reader who no longer subscribes: a notice instead of episodes. */
 export const endedFeed = (podcast: Podcast, siteUrl: string): string =>
   writePodcast({
     podcast,

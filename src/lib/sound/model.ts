@@ -1,4 +1,4 @@
-/** The sound of stories and their series: addresses, words, and what a player needs. Browsers load it with a player. */
+/** The sound of stories and their series: addresses, texts, and what a player needs. Browsers load this file with a player. */
 import type { AccessLevel, Podcast, Sound } from '../content/model.ts';
 
 /** The list of all series. */
@@ -7,7 +7,7 @@ export const podcastPath = (slug: string): string => `/podcast/${slug}`;
 /** The feed of a series that everyone may read. */
 export const podcastFeedPath = (slug: string): string => `${podcastPath(slug)}/rss.xml`;
 
-/** Endings of file names by media type: some podcast apps look at nothing else. */
+/** File name extensions by media type: some podcast apps check only the extension. */
 const endings: Readonly<Record<string, string>> = {
   'audio/mpeg': '.mp3',
   'audio/mp4': '.m4a',
@@ -22,13 +22,13 @@ const endings: Readonly<Record<string, string>> = {
 /**
  * Where the site itself serves an audio file of a restricted story, to readers who may read it (server/http/sound.ts).
  *
- * @param number 0 for the story's sound, or the place of the address among those of the players in its text, from 1
+ * @param number 0 for the story's sound; from 1 on, the position of a player in its text
  * @param type media type, for the file's ending
  */
 export const soundPath = (articleId: number, number: number, type = ''): string =>
   `${soundFolder(articleId)}/${number}${endings[type] ?? ''}`;
 
-/** Where all recordings of a story are. */
+/** Folder of all recordings of a story. */
 export const soundFolder = (articleId: number): string => `/sound/${articleId}`;
 
 export const soundWords = {
@@ -50,13 +50,13 @@ const player = /<audio\b[^>]*>[\s\S]*?<\/audio>/gu;
 const address = /(\ssrc=")([^"]*)(")/gu;
 const isFile = (src: string): boolean => /^https?:/u.test(src);
 
-/** The addresses of the audio players of a sanitized text, in their order. Captions in the page aren't files. */
+/** The addresses of the audio players of a sanitized text, in order. Inline captions aren't files. */
 export const audioAddresses = (html: string): string[] =>
   [...html.matchAll(player)].flatMap(([markup]) =>
     [...markup.matchAll(address)].map(([, , src = '']) => src.replaceAll('&amp;', '&')).filter(isFile),
   );
 
-/** The text of a restricted story: its players get the audio files from the site, which asks who listens. */
+/** The text of a restricted story, with audio addresses on this site, which checks who may listen. */
 export function withPaidAudio(html: string, articleId: number): string {
   let number = 0;
   return html.replace(player, (markup) =>
@@ -70,7 +70,7 @@ export const hasAudio = (html: string): boolean => html.includes('<audio');
 
 const speeds = [0.75, 1, 1.25, 1.5, 1.75, 2] as const;
 
-/** Buttons that a player has where scripts run; they are in the page so that nothing moves when the script comes. */
+/** Buttons of a player for browsers with scripts; they are in the page so that nothing moves when the script has loaded. */
 export const playerTools = `<div class="sound-tools"><button type="button" data-skip="-15"><span aria-hidden="true">−15 sec</span><span class="visually-hidden">15 seconds back</span></button><button type="button" data-skip="30"><span aria-hidden="true">+30 sec</span><span class="visually-hidden">30 seconds forward</span></button><label>Speed <select data-speed>${speeds
   .map((speed) => `<option value="${speed}"${speed === 1 ? ' selected' : ''}>${speed}×</option>`)
   .join('')}</select></label></div>`;
@@ -103,14 +103,14 @@ export const isoLength = (seconds: number): string | undefined =>
 export const soundTitle = (sound: Pick<Sound, 'title'>, story: { readonly title: string }): string =>
   sound.title || story.title || 'Untitled';
 
-/** WebVTT says so in its first line. */
+/** WebVTT is recognized by its first line. */
 export const transcriptType = ({ transcript }: Pick<Sound, 'transcript'>): 'text/vtt' | 'text/plain' =>
   /^WEBVTT(?:\s|$)/u.test(transcript) ? 'text/vtt' : 'text/plain';
 
 export const transcriptFile = (sound: Pick<Sound, 'transcript'>): string =>
   transcriptType(sound) === 'text/vtt' ? 'transcript.vtt' : 'transcript.txt';
 
-/** What a story's page, or its series, says of who may listen; `''`: everyone. */
+/** The text on a story's or series' page about who may listen; `''`: everyone. */
 export const lockWords = (access: AccessLevel): string =>
   access === 'registered' || access === 'subscriber' ? soundWords.lock[access] : '';
 

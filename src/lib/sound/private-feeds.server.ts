@@ -19,7 +19,7 @@ import {
 
 export interface PrivateFeedsOptions {
   readonly database: Database;
-  /** At least 32 random characters; a change ends all feeds. */
+  /** At least 32 random characters; changing it invalidates all feeds. */
   readonly secret: string;
   /** Whether a user subscribes now. */
   readonly isPaying: (userId: string) => Promise<boolean>;
@@ -89,7 +89,7 @@ const hashOf = ({ hmacs }: State, token: string): string => hmacs.sign('podcast 
 /** One row for each user and series, so that two clicks leave one address. */
 async function create(state: State, userId: string, podcastId: number): Promise<string> {
   const token = newToken();
-  // The id changes, too: signed addresses of files name it, and end with the old address.
+  // The id changes as well: signed addresses of files contain it, and become invalid with the old feed address.
   const made = { id: randomUUID(), token: hashOf(state, token), created: state.now() };
   await state.database.db
     .insertInto('podcast_feeds')
@@ -136,7 +136,7 @@ async function opens(state: State, query: URLSearchParams, articleId: number): P
   return row !== undefined && state.isPaying(row.user_id);
 }
 
-// What is answered at the address of a private feed, and what its page does.
+// The response at the address of a private feed, and the actions of its page.
 
 type Context = Pick<APIContext, 'locals'>;
 
@@ -172,7 +172,7 @@ export async function openPrivateFeed(context: Context, slug: string, token: str
   if (over) return later(over.retryAfter);
   try {
     const feed = await privateFeeds.open(token, podcast.id);
-    // Guesses count; an app that asks for many users doesn't.
+    // Only wrong tokens are counted, so a service that reads feeds for many users isn't limited.
     if (!feed) return unknown;
     await limiter.release('feed', subject);
     const tooOften = await limiter.count('feed', { account: feed.id });
@@ -192,7 +192,7 @@ const addressesFor = (feeds: PrivateFeeds, feedId: string, siteUrl: string): Fil
 });
 
 export interface FeedPageView {
-  /** The address, once: it isn't stored. */
+  /** The new address, shown only once: it isn't stored. */
   readonly made: string | null;
   readonly problem: string | null;
   readonly revoked: boolean;

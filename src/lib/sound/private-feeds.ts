@@ -1,4 +1,6 @@
-/** A subscriber's own feed of a series: its address, the page that makes it, the words of that page, and the type of the service. */
+/**
+ * A subscriber's private feed of a series: its address, the page that creates it, that page's texts, and the type of the service.
+ */
 import type { PersonalData } from '../personal-data.ts';
 
 export const privateFeedPath = (slug: string, token: string): string => `/podcast/${slug}/private/${token}.xml`;
@@ -7,7 +9,10 @@ export const privateFeedPath = (slug: string, token: string): string => `/podcas
 export const privateFeedPage = '/account/podcast';
 export const privateFeedQuery = 'series';
 
-/** `after`: when the address that the form shows was made, epoch milliseconds, 0 for none. A form that is sent again makes no second address. */
+/**
+ * `after`: when the address on the form was created, epoch milliseconds, 0 for none. If the form is sent again, it creates no second
+ * address.
+ */
 export const privateFeedFields = { action: 'action', after: 'after' } as const;
 export type PrivateFeedAction = 'create' | 'revoke';
 
@@ -38,14 +43,17 @@ export interface OpenedFeed {
 export interface PrivateFeeds {
   /** When the user made an address, epoch milliseconds; `null`: there is none. */
   createdAt(userId: string, podcastId: number): Promise<number | null>;
-  /** Makes an address and ends the one before. @returns its token, which isn't stored */
+  /** Creates an address and invalidates the previous one. @returns its token, which isn't stored */
   create(userId: string, podcastId: number): Promise<string>;
   revoke(userId: string, podcastId: number): Promise<void>;
   /** The feed with this token; `null`: there is none for this series. */
   open(token: string, podcastId: number): Promise<OpenedFeed | null>;
-  /** Query of an address that opens the files of one episode for some days. */
+  /** Query that gives access to the files of one episode for some days. */
   sign(feedId: string, articleId: number): string;
-  /** Whether a signed address opens the files of an episode: it isn't forged or too old, its feed exists, and its owner subscribes. */
+  /**
+   * Whether a signed address gives access to the files of an episode: it is genuine and not expired, its feed exists, and its owner
+   * subscribes.
+   */
   opens(query: URLSearchParams, articleId: number): Promise<boolean>;
   readonly personalData: PersonalData;
 }
@@ -53,7 +61,7 @@ export interface PrivateFeeds {
 /** Made by `src/server/migrations/reading.ts`. */
 export interface PrivateFeedTables {
   podcast_feeds: {
-    /** In the addresses of files; opens nothing by itself. */
+    /** Part of the addresses of files; gives no access by itself. */
     id: string;
     user_id: string;
     podcast_id: number;

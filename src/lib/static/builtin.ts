@@ -131,7 +131,10 @@ export const textPages: ReadonlyMap<
   ['privacy-policy', { dated: true, fixed: { 'terms of use': 'Terms-of-use' } }],
 ]);
 
-/** A page's text: the editors', with the default for each part that they left empty. @param kept the page in the content store */
+/**
+ * A page's text: the editors' text, with the default for each part that they left empty. @param kept the page in the content
+ * store
+ */
 export function pageText(
   slug: string,
   kept: StaticPage | null,

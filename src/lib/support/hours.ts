@@ -1,4 +1,4 @@
-/** Support hours: weekdays between the hours of the publication (spec section 9), without holidays. Browsers load it. */
+/** Support hours: weekdays between the publication's hours (spec section 9), except holidays. Browsers load this file. */
 import { publication } from '../../publication.ts';
 import { supportHoursMessages } from './schema.ts';
 
@@ -31,7 +31,7 @@ function inZone(instant: number): { readonly day: number; readonly hour: number 
   return { day: Date.UTC(part.year ?? 0, (part.month ?? 1) - 1, part.day), hour: part.hour ?? 0 };
 }
 
-/** The nth (from 1; -1: the last) such weekday of a month, as midnight UTC. */
+/** The nth given weekday of a month (1: the first, -1: the last), as midnight UTC. */
 function nth(year: number, month: number, weekday: number, count: number): number {
   if (count < 0) return nth(year, month + 1, weekday, 1) - 7 * dayMs;
   const first = new Date(Date.UTC(year, month, 1)).getUTCDay();

@@ -28,10 +28,10 @@ export interface SupportStats {
 }
 
 export interface Support {
-  /** For a form that is rendered now. */
+  /** The stamp for a form that is rendered now. */
   stamp(): string;
   /**
-   * Stores a message and hands it to the outbox in one transaction: a message that is answered with success is not lost.
+   * Stores a message and adds it to the outbox in one transaction: a message that was confirmed to the sender can't get lost.
    *
    * @param fields without errors (`checkFields`)
    */
@@ -47,9 +47,9 @@ export interface Support {
 }
 
 export interface Signs {
-  /** What the field that people don't see holds. */
+  /** Content of the field that people don't see. */
   readonly trap: string;
-  /** When the form was rendered, epoch milliseconds; `null` when unknown: another client, or yesterday's page. */
+  /** When the form was rendered, epoch milliseconds; `null` if unknown: another client, or a page from the day before. */
   readonly drawn: number | null;
   /** Whether the sender is signed in to an account whose address is confirmed. */
   readonly known: boolean;
@@ -57,21 +57,22 @@ export interface Signs {
 
 /** A person takes longer than this to fill in four fields, milliseconds. */
 const quickest = 3000;
-/** Links that a message may hold: when the form's stamp is known, and when it isn't. */
+/** Most links in a message: if the form's stamp is known, and if it isn't. */
 const mostLinks = { drawn: 4, other: 1 };
 
 const linksIn = (text: string): number => text.match(/https?:\/\/|\bwww\.|\[url|<a\s/giu)?.length ?? 0;
 
 /**
- * Whether a message looks like spam. Such a message is stored, its sender gets the usual answer, and it isn't mailed until an operator
- * releases it. When in doubt it is mailed: spam in the inbox is better than a lost question.
+ * Whether a message looks like spam. Such a message is stored, its sender gets the usual response, and it isn't mailed until an
+ * operator releases it. In doubt it is mailed: spam in the inbox is better than a lost question.
  *
  * @param now epoch milliseconds
  * @returns `null`: it is mailed
  */
 export function spamReason(fields: SupportFields, { trap, drawn, known }: Signs, now: number): Held | null {
   if (trap !== '') return 'trap';
-  // Such a user can be asked, and is subject to the rate limits. Anyone can make an account with an address that isn't confirmed.
+  // A user with a confirmed address can be contacted, and is subject to rate limits; an unconfirmed account proves nothing,
+  // because anyone can create one.
   if (known) return null;
   if (drawn !== null && now - drawn < quickest) return 'hasty';
   const links = linksIn(fields.message);
@@ -130,7 +131,7 @@ interface NewMessage {
 /** Stores a message, and mails it unless it is held. @returns `false` when the same message came minutes ago */
 function store(database: Database, inbox: Inbox, { fields, userId, known, held: reason, at }: NewMessage) {
   return database.transaction(async (tx) => {
-    // The button was pressed twice, or the response was lost and the message sent again: it was mailed already.
+    // The button was clicked twice, or the response was lost and the message sent again: it has already been mailed.
     const before = await tx
       .selectFrom('support_messages')
       .select('id')
@@ -230,7 +231,7 @@ export function createSupport(options: SupportOptions): Support {
     async release(id) {
       if (!(await releaseHeld(database, options, id))) return false;
       outbox.nudge();
-      // The release succeeded; the database reports its own faults.
+      // The message is already released, so a failure to count is ignored; the database logs its own errors.
       await countHeld(state).catch(() => {});
       return true;
     },
@@ -250,7 +251,7 @@ export function createSupport(options: SupportOptions): Support {
           () => prune(state),
           (error) => log.warn({ err: error }, 'Deleting old support messages failed and will be retried'),
         ),
-        // The database reports its own faults.
+        // The database logs its own errors.
         repeat(
           countEveryMs,
           () => countHeld(state),
@@ -270,7 +271,7 @@ async function take(state: State, fields: SupportFields, { caller, session, trap
   const { options, limiter, now } = state;
   const { database, outbox, log } = options;
   const email = normalEmail(fields.email) ?? fields.email.toLowerCase();
-  // Anyone can type any address, so a signed-in user is counted apart from what others write under that user's address.
+  // Anyone can type any address, so a signed-in user is counted separately from messages that others send under that address.
   const over = await limiter.count('support', { address: caller.address, account: session?.userId ?? email });
   if (over) {
     log.info({ limit: 'support', scope: over.scope }, 'A rate limit of the support form is reached');

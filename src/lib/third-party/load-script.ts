@@ -1,4 +1,4 @@
-/** Loads a third party's script into the page: once at most, within a limited time, and never with an exception. */
+/** Loads a third party's script into the page: at most once, with a time limit, and without throwing. */
 
 export interface ScriptOptions {
   /** Milliseconds after which the script counts as failed; 10 seconds unless given. */

@@ -1,5 +1,5 @@
 /**
- * The data that third parties get, the type of visitor and the page's description (spec sections 3 and 4), and the interface of their
+ * The data for third parties: the type of visitor and the page's description (spec sections 3 and 4); and the interface of the
  * adapters.
  */
 import type { Session } from '../accounts/session.ts';
@@ -12,7 +12,7 @@ export type VisitorType = 'anonymous' | 'registered' | 'subscriber' | 'reader' |
 
 /**
  * The type of a session: founder before member before reader, otherwise registered; `null` while it is unknown, and nothing may be
- * sent. `subscriber` has a code and is never assigned (spec section 4).
+ * sent. `subscriber` has a code but is never assigned (spec section 4).
  */
 export function visitorType(session: Session): VisitorType | null {
   if (session.status === 'loading') return null;
@@ -29,7 +29,7 @@ export interface ArticleFacts {
   readonly id: number;
   /** ISO 8601. */
   readonly date: string;
-  /** Several as the byline has them; `''` when there is none. */
+  /** Several authors as in the byline; `''` if there is none. */
   readonly author: string;
   /** Label of its first section; `''` without one. */
   readonly category: string;

@@ -11,7 +11,7 @@ export interface Startable {
   readonly name: ThirdPartyName;
   /** Whether a consent allows it. */
   readonly allowed: (consent: Consent) => boolean;
-  /** Whether a consent lets it store data in the browser: limited ads run without. */
+  /** Whether a consent allows the third party to store data in the browser: limited ads run without storing any. */
   readonly remembers: (consent: Consent) => boolean;
   /** Loads its adapter, which is a module of its own. */
   readonly load: () => Promise<Adapter>;
@@ -62,7 +62,7 @@ export function runThirdParties(
         state.consent = next;
         if (state.adapter) applyConsent(state);
         else if (isAllowed(state)) loadWhenIdle(state, idle);
-        // Removes data of this page, or of a page before the choice changed.
+        // Removes data that was stored on this page, or on a page before the choice changed.
         if (!state.party.remembers(next)) state.party.forget();
       }
     },
@@ -155,7 +155,7 @@ export function forgetThirdParty(name: ThirdPartyName): void {
     // page.
     indexedDB.deleteDatabase(pushDatabase);
   } catch {
-    // Unavailable storage is empty.
+    // Storage is unavailable, so there is nothing to remove.
   }
 }
 
@@ -179,9 +179,9 @@ async function dropPushWorker(): Promise<void> {
 }
 
 /**
- * A bank's page returns to an address with the key to the payment's state (docs.stripe.com: `payment_intent_client_secret`, which
- * Stripe says only the customer may see). Nothing here reads it, so it is removed from the address before a third party's script could
- * read it, on this page or as the referrer of the next.
+ * A bank's page redirects to a URL that contains the key to the payment's state (docs.stripe.com: `payment_intent_client_secret`,
+ * which Stripe says only the customer may see). The site doesn't need it, so it is removed from the URL before a third party's script
+ * could read it, on this page or as the next page's referrer.
  */
 export function hidePayment(): void {
   const url = new URL(location.href);

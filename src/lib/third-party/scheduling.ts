@@ -9,7 +9,7 @@ import { track } from './tracker.ts';
 
 declare global {
   interface Window {
-    /** developer.calendly.com, "Embed options overview": everything but `url` is optional. */
+    /** developer.calendly.com, "Embed options overview": all options except `url` are optional. */
     Calendly?: { initPopupWidget(options: { readonly url: string }): void };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Third parties whose scripts pages load: their settings, their purposes, and their names where readers choose. Each is off without its
- * id (server/config/vendors.ts).
+ * Third parties whose scripts pages load: their settings, purposes, and names in the privacy choices. Each is off unless its id is set
+ * (server/config/vendors.ts).
  */
 import type { OptionalPurpose } from '../consent/model.ts';
 
@@ -25,7 +25,7 @@ export interface ThirdParties {
 }
 
 export interface AdSettings {
-  /** Network code, with that of a child network after a comma. */
+  /** Network code, followed by a comma and the code of a child network if there is one. */
   readonly network: string;
   readonly scriptUrl: string;
   /** The address of the script that sets no cookies, for limited ads. */
@@ -75,7 +75,7 @@ export const thirdPartyNames = Object.keys(thirdPartyPurposes) as ThirdPartyName
 export const presentThirdParties = (settings: ThirdParties): ThirdPartyName[] =>
   thirdPartyNames.filter((name) => settings[name] !== null);
 
-/** The purposes of the configured third parties, in their order; readers choose among these alone. */
+/** The purposes of the configured third parties, in order; readers are asked only about these. */
 export function purposesAsked(settings: ThirdParties, all: readonly OptionalPurpose[]): OptionalPurpose[] {
   const wanted = new Set(presentThirdParties(settings).map((name) => thirdPartyPurposes[name].purpose));
   return all.filter((purpose) => wanted.has(purpose));
@@ -85,13 +85,13 @@ export function purposesAsked(settings: ThirdParties, all: readonly OptionalPurp
 const withoutThirdParties = /^\/(?:-|account|blaize|gift|preview|zephr)(?:\/|$)|unsubscribe/i;
 
 /**
- * Whether an address may hold such a secret, in its path or in the return address of a sign-in. The next page must not get the address
- * as its referrer either (layouts/Base.astro).
+ * Whether an address may contain such a secret, in its path or in the return address of a sign-in. The next page must not get the
+ * address as its referrer either (layouts/Base.astro).
  */
 export const isSecretAddress = ({ pathname, searchParams }: URL): boolean =>
   [pathname, searchParams.get('return') ?? ''].some((path) => withoutThirdParties.test(path));
 
-/** Whether a page may load third parties: some are configured, and its address holds no secret. */
+/** Whether a page may load third parties: some are configured, and its address contains no secret. */
 export const hasThirdParties = (page: {
   readonly url: URL;
   readonly locals: { readonly config: { readonly thirdParties: ThirdParties } };

@@ -1,9 +1,9 @@
 /**
- * The Content-Security-Policy's sources for third parties: each by name, and only those that are configured. One whose script comes
- * from another address than its default (a stand-in) gets that origin and no other source.
+ * The Content-Security-Policy's sources for third parties: only for those that are configured. If a script comes from another
+ * address than its default (a stand-in), only that origin is allowed.
  *
  * Sources: developers.google.com/tag-platform/security/guides/csp, documentation.onesignal.com (CSP), the vendors' own scripts.
- * Google's ad scripts come from changing hosts, and its documentation guarantees nothing to a policy that lists them. Creatives are
+ * Google's ad scripts come from changing hosts, and its documentation doesn't support policies that list hosts. Creatives are
  * therefore in frames (SafeFrame), which this policy doesn't cover.
  */
 import type { ConsentPlatform } from '../consent/platform.ts';
@@ -83,7 +83,7 @@ const usual: Readonly<Record<ThirdPartyName, Partial<Sources>>> = {
   },
 };
 
-/** Addresses that were set, and the usual ones in their place. */
+/** The configured address of each script, with its default address. */
 function addressesOf(settings: ThirdParties): { name: ThirdPartyName; set: string; usual: string }[] {
   const { tagManager, audience, webPush, referral, scheduling, ads } = settings;
   const found = (name: ThirdPartyName, set: string | undefined) =>
@@ -111,7 +111,7 @@ export function thirdPartySources(settings: ThirdParties, platform: ConsentPlatf
     for (const directive of directives)
       for (const source of own ? (usual[name][directive] ?? []) : [origin]) allowed.get(directive)?.add(source);
   }
-  // The booking page is framed, wherever the script comes from.
+  // The booking page is in a frame, whatever the address of the script.
   if (settings.scheduling) allowed.get('frame-src')?.add(new URL(settings.scheduling.url).origin);
   for (const host of settings.tagManager?.hosts ?? [])
     for (const directive of ['script-src', 'connect-src', 'img-src', 'frame-src'] as const)

@@ -1,5 +1,5 @@
 /**
- * Google Tag Manager (vendors.md 5). The data layer and its consent commands exist before the container, and both without an inline
+ * Google Tag Manager (vendors.md 5). The data layer and its consent commands are created before the container, without an inline
  * script, which the policy would block. The vendor's declarations (@types/gtag.js) type the commands.
  */
 /// <reference types="gtag.js" />
@@ -19,7 +19,7 @@ const layer = (): unknown[] => {
   return window.dataLayer;
 };
 
-/** Google's consent mode tells commands from events by the `arguments` object. */
+/** Google's consent mode recognizes commands by the type of the `arguments` object. */
 function command(..._words: ['consent', Gtag.ConsentArg, Gtag.ConsentParams]): void {
   // biome-ignore lint/complexity/noArguments: an array would be taken for something else
   layer().push(arguments);

@@ -1,6 +1,6 @@
 /**
  * Sends a page's events to the measurement tools, each with the type of visitor and the page's description. While the session is
- * loading, nothing is sent (spec section 4); events of that time are sent afterward.
+ * loading, nothing is sent (spec section 4); events from before are sent afterward.
  */
 import type { PageFacts, TrackedEvent, VisitorType } from './model.ts';
 
@@ -12,7 +12,7 @@ interface Reported {
   readonly details: Details;
 }
 
-/** An event of the document, so that code which reports one doesn't load the measurement code. */
+/** Events are passed on through the document, so that code that reports one doesn't load the measurement code. */
 const channel = 'broadsheet:track';
 
 export function track(name: string, details: Details = {}): void {

@@ -1,7 +1,7 @@
 /**
- * OneSignal (vendors.md 5, SDK v16). Its worker is served from our own address, in a scope of its own, so that it doesn't interfere
- * with another worker. Whether and when readers are asked for notifications is configured in OneSignal. The vendor's declarations type
- * the calls.
+ * OneSignal (vendors.md 5, SDK v16). Its worker is served from our own address, with its own scope, so that it doesn't interfere with
+ * another worker. Whether and when readers are asked for notifications is configured in OneSignal. The vendor's declarations type the
+ * calls.
  */
 import type { IInitObject, IOneSignalOneSignal } from 'react-onesignal';
 import { payingKinds } from '../accounts/products.ts';
@@ -11,7 +11,7 @@ import type { Adapter, AdapterContext, VisitorType } from './model.ts';
 
 /**
  * A vendor's options without the index signature that some declarations have (`[key: string]: unknown`), for `satisfies`: with the
- * signature, misspelled names would pass.
+ * signature, misspelled names would be accepted.
  */
 type Declared<Options> = {
   [Name in keyof Options as string extends Name ? never : Name]: Options[Name];
@@ -22,7 +22,9 @@ type Action = (sdk: IOneSignalOneSignal) => void | Promise<void>;
 /** Folder of the worker, below the site's root; src/pages has the same folder. */
 const folder = 'push/onesignal/';
 const paying: readonly VisitorType[] = payingKinds;
-/** Set while this reader's notifications are off because consent was withdrawn, and not by the reader's own choice at OneSignal. */
+/**
+ * Set while this reader's notifications are paused because consent was withdrawn, and not turned off by the reader at OneSignal.
+ */
 const pausedKey = 'notifications-paused';
 
 export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
@@ -95,8 +97,8 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
 }
 
 /**
- * Undoes the opt-out of {@link makeWebPush}'s `withdraw`: consent alone does not. Without the browser's permission, `optIn` would open
- * the permission prompt, which is up to OneSignal's own prompt.
+ * Undoes the opt-out of {@link makeWebPush}'s `withdraw`, which consent alone doesn't do. Without the browser's permission, `optIn`
+ * would open the permission prompt; only OneSignal's own prompt should do that.
  */
 async function optInAgain(sdk: IOneSignalOneSignal): Promise<void> {
   if (!paused() || !sdk.Notifications.permission) return;

@@ -1,8 +1,8 @@
-/** The market ticker: how it writes prices, the same on the server and in the browser, and its service as pages see it. */
+/** The market ticker: formats prices identically on the server and in the browser, and defines its service as pages see it. */
 
 import { publication } from '../../publication.ts';
 
-/** What `GET /api/v1/stocks/quote` responds with: an array, in the order of the publication. Empty where there is no ticker. */
+/** What `GET /api/v1/stocks/quote` responds with: an array, in the order of the publication. Empty if there is no ticker. */
 export interface TickerItem {
   /** Spec section 3, "Market ticker item". */
   readonly name: string;
@@ -11,7 +11,7 @@ export interface TickerItem {
   readonly change: number;
   /** With its sign and in parentheses, such as `(+0.52%)`. */
   readonly changePercent: string;
-  /** Beyond the specification: the provider's symbol. */
+  /** An addition to the specification: the provider's symbol. */
   readonly symbol: string;
   /** When the provider gave the price, UTC. */
   readonly asOf: string;
@@ -54,7 +54,7 @@ export interface TickerRules {
   readonly symbols: readonly NamedSymbol[];
   /** Seconds between two requests to the provider while readers ask for prices. */
   readonly everySeconds: number;
-  /** Minutes after which pages with other prices than the newest are rendered again. */
+  /** Minutes after which pages are rendered again if prices have changed. */
   readonly pageMinutes: number;
 }
 
@@ -112,7 +112,7 @@ const signs: Readonly<Record<Direction, readonly [sign: string, spoken: string]>
 
 export type TickerFace = Omit<TickerRow, 'symbol' | 'name'>;
 
-/** A price as it is displayed. */
+/** How a price is displayed. */
 function faceOf({ price, change, changePercent }: TickerItem): TickerFace {
   const direction = directionOf(change, price);
   const [sign, spoken] = signs[direction];

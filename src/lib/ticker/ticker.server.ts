@@ -1,6 +1,6 @@
 /**
- * Prices for all readers out of one request: the provider is asked once in an interval, however many readers ask. While it is
- * unavailable the last known prices stay, each with its time, and it is asked less and less often. In a cluster one node asks for all.
+ * One request gets the prices for all readers: the provider is called at most once in an interval. While it is unavailable the last
+ * known prices stay, each with its time, and the pauses between requests get longer. In a cluster one node requests prices for all.
  */
 import { type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
@@ -19,22 +19,22 @@ export interface TickerOptions {
   readonly provider: QuoteProvider;
   readonly rules: TickerRules;
   readonly log: Logger;
-  /** Called when pages show other prices than the newest, at most every `rules.pageMinutes`. */
+  /** Called when pages show outdated prices, at most every `rules.pageMinutes`. */
   readonly onChange?: () => void;
-  /** The nodes of a cluster; without one, this process asks the provider itself. */
+  /** Prices shared by a cluster; without it, this process calls the provider itself. */
   readonly shared?: SharedQuotes | undefined;
   /** Epoch milliseconds. */
   readonly now?: () => number;
 }
 
 export interface SharedQuotes {
-  /** Whether this node asks the provider, for all. */
+  /** Whether this node calls the provider for all. */
   leads(): boolean;
-  /** What the node that asks has written last. */
+  /** What the node that calls the provider has written last. */
   read(): string | null;
   /** @param changed whether pages show other prices now */
   write(value: string, changed: boolean): Promise<void>;
-  /** Readers want newer prices; the node that asks gets to know. */
+  /** Tells the node that calls the provider that readers want newer prices. */
   want(): void;
 }
 
@@ -47,18 +47,18 @@ interface SharedState {
 type KnownQuote = Quote & { readonly at: number };
 
 export interface RunningTicker extends Ticker {
-  /** In a cluster, on the node that asks the provider: requests prices that readers of another node want. */
+  /** In a cluster, on the node that calls the provider: readers of another node want newer prices. */
   wanted(): void;
-  /** In a cluster: this node asks the provider from now on. */
+  /** In a cluster: from now on this node calls the provider. */
   lead(): void;
-  /** Asks the provider now and every `rules.pageMinutes`, so that the prices of pages are never older. */
+  /** Requests prices now and every `rules.pageMinutes`, so that the prices on pages are never older. */
   start(): void;
   stop(): void;
 }
 
 /** Longest wait for a provider that is unavailable, in milliseconds. */
 const longestRest = 600_000;
-/** Prices older than so many intervals are stale: readers notice no single failed request. */
+/** Prices older than this many intervals are stale: a single failed request doesn't make them stale. */
 const staleAfter = 2.5;
 
 /** `null` where no provider is set. */
@@ -70,7 +70,7 @@ export const openTicker = (
 interface State extends Required<Pick<TickerOptions, 'provider' | 'rules' | 'log' | 'now'>> {
   readonly onChange: TickerOptions['onChange'];
   readonly shared: SharedQuotes | undefined;
-  /** What was read last of the cluster's prices. */
+  /** The cluster's prices as last read. */
   sharedText: string | null;
   readonly everyMs: number;
   /** The last known prices by symbol. */
@@ -130,7 +130,7 @@ export function createTicker({ provider, rules, log, onChange, shared, now = Dat
 /** Requests prices unless they were requested within the interval. */
 function requestIfDue(state: State): void {
   const wait = state.nextRequestAt - state.now();
-  // A longer wait than the longest means that the clock was set back.
+  // If the wait is longer than the maximum, the clock was set back.
   if (state.request || (wait > 0 && wait <= longestRest + state.everyMs)) return;
   if (state.shared && !state.shared.leads()) {
     state.nextRequestAt = state.now() + state.everyMs;
@@ -164,7 +164,7 @@ async function requestQuotes(state: State): Promise<void> {
   }
 }
 
-/** Takes over what the node that asks the provider has written. */
+/** Reads the prices that the node that calls the provider has written. */
 function readShared(state: State): void {
   const text = state.shared?.read() ?? null;
   if (text === null || text === state.sharedText) return;

@@ -1,14 +1,15 @@
 /**
- * Twelve Data's REST API (https://twelvedata.com/docs): `GET /quote?symbol=SPX,EUR/USD` with `Authorization: apikey <key>`
- * answers `{"SPX": {"close": "6740.28", "change": …, "percent_change": …}, …}`, and for one symbol its object alone. Numbers come
- * as text. A fault is `{"code", "message", "status": "error"}`, for the whole or in place of one symbol, at times under status 200.
+ * Twelve Data's REST API (https://twelvedata.com/docs): `GET /quote?symbol=SPX,EUR/USD` with `Authorization: apikey <key>` answers
+ * `{"SPX": {"close": "6740.28", "change": …, "percent_change": …}, …}`, and for a single symbol only its object. Numbers are
+ * strings. An error is `{"code", "message", "status": "error"}`, for the whole response or for one symbol, sometimes with HTTP
+ * status 200.
  */
 import { z } from 'zod';
 import { retryAfter } from '../jobs/tasks.ts';
 import { type Quote, type QuoteProvider, QuotesUnavailable } from './model.ts';
 
 export interface QuotesAccess {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
   readonly key: string;
 }
@@ -22,7 +23,7 @@ const number = z.union([z.number(), z.string().trim().min(1)]).transform((value,
 const quote = z.object({ close: number, change: number, percent_change: number });
 const fault = z.object({ status: z.literal('error'), code: z.number().optional() });
 
-/** Longest answer, in characters: a hundred times what seven symbols take. */
+/** Largest response in characters: a hundred times the size for seven symbols. */
 const longest = 400_000;
 /** The provider renews credits every minute. */
 const untilCredits = 60_000;

@@ -1,4 +1,7 @@
-/** Takes what browsers measure. Anybody can send it, so it is limited in size, number and value, and is a hint for operators. */
+/**
+ * Receives browsers' measurements. Anyone can send them, so their size, number and values are limited, and they are only a hint
+ * for operators.
+ */
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { readShortBody } from '../http/short-body.server.ts';
@@ -6,9 +9,9 @@ import { parseJson } from '../text.ts';
 import { type VitalName, type VitalsReport, vitalNames, vitals, vitalsDevices, vitalsPages } from './model.ts';
 
 export interface VitalsStats {
-  /** Reports that were counted since the start. */
+  /** Reports counted since the start. */
   readonly noted: number;
-  /** Requests that were refused since the start. */
+  /** Requests refused since the start. */
   readonly refused: number;
 }
 
@@ -24,7 +27,7 @@ export interface VitalsCollector {
 export interface VitalsOptions {
   /** Origin of the site; reports of other sites' pages aren't counted. */
   readonly siteUrl: string;
-  /** Counts a request of an address. @returns `null` when it may be read, else the seconds until the next one may */
+  /** Counts a request of an address. @returns `null` if the request may be read, or else the seconds to wait */
   readonly admit: (address: string) => Promise<number | null>;
   /** Counts a report. */
   readonly note: (report: VitalsReport) => void;
@@ -46,7 +49,7 @@ export function createVitals({ siteUrl, admit, note }: VitalsOptions): VitalsCol
   let refused = 0;
 
   async function check(incoming: IncomingMessage, address: string) {
-    // A beacon has the origin of its page.
+    // A beacon's `Origin` is that of its page.
     if (incoming.headers.origin !== siteUrl) return { status: 403 };
     if (!/^text\/plain(?:;|$)/i.test(incoming.headers['content-type'] ?? '')) return { status: 415 };
     if (Number(incoming.headers['content-length'] ?? 0) > longestBody) return { status: 413 };

@@ -1,9 +1,12 @@
-/** How fast pages are for their readers: what a browser measures, and what is good (web.dev, "Web Vitals"). Nothing of it is about a person. */
+/**
+ * How fast pages are for their readers: what a browser measures, and which values are good (web.dev, "Web Vitals"). Nothing in it is about
+ * a person.
+ */
 
 /** Where browsers send what they measure. */
 export const vitalsPath = '/-/vitals';
 
-/** First segments of the paths that are told apart; any other path is `other`, the home page is the empty one. */
+/** First segments of paths that are counted separately; any other path is `other`; the home page has an empty first segment. */
 export const vitalsPages = ['home', 'article', 'section', 'author', 'media', 'search', 'dashboard', 'other'] as const;
 export type VitalsPage = (typeof vitalsPages)[number];
 
@@ -24,14 +27,14 @@ export interface Vital {
   readonly name: string;
   /** Upper bounds of the histogram's buckets. */
   readonly buckets: readonly number[];
-  /** At most this is good, and more than the second is poor, for three readers out of four. */
+  /** Upper limits of "good" and of "needs improvement", measured at the 75th percentile. */
   readonly good: number;
   readonly poor: number;
-  /** More is a browser's fault or made up. */
+  /** Larger values are browser errors or forged. */
   readonly most: number;
 }
 
-/** Times are in seconds; a layout shift is a share of the window. */
+/** Times are in seconds; a layout shift has no unit. */
 export const vitals = {
   lcp: {
     metric: 'broadsheet_page_lcp_seconds',
@@ -78,7 +81,7 @@ export interface VitalsReport {
   readonly values: Readonly<Partial<Record<VitalName, number>>>;
 }
 
-/** What three of four readers have at most. */
+/** The 75th percentile of a measurement: three of four readers have this value or a better one. */
 export interface VitalsFigure {
   readonly page: VitalsPage;
   readonly device: VitalsDevice;

@@ -1,6 +1,6 @@
 /**
- * Checkpoints of SQLite files in a worker thread. Without it the commit that fills a write-ahead log copies all of it into the
- * file and waits for the disk: a tenth of a second in which nothing is rendered and no request is answered.
+ * Checkpoints of SQLite files in a worker thread. Otherwise the commit that fills a write-ahead log copies the whole log into
+ * the file and waits for the disk: for a tenth of a second nothing would be rendered and no request answered.
  */
 import { repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
@@ -13,7 +13,7 @@ export interface Checkpoints {
 export interface CheckpointTask {
   /** Paths of SQLite files. */
   readonly files: readonly string[];
-  /** A shorter write-ahead log is left alone. */
+  /** A smaller write-ahead log isn't checkpointed. */
   readonly leastBytes: number;
 }
 
@@ -23,7 +23,7 @@ export interface CheckpointProblem {
 }
 
 /**
- * Starts checkpointing at regular intervals. The files need not exist yet; their writers keep a higher bound of their own
+ * Starts checkpointing at regular intervals. The files need not exist yet; their writers have a higher limit of their own
  * (`wal_autocheckpoint`) in case this falls behind.
  *
  * @param files paths of SQLite files with a write-ahead log

@@ -7,15 +7,15 @@ import { serveTasks } from './pool.server.ts';
 
 /** When each log was last written to and copied whole. */
 const done = new Map<string, number>();
-/** Milliseconds in which a file may be written to twice and bear the same time, on the coarsest file systems. */
+/** Milliseconds within which two writes may leave the same file time, on file systems with coarse timestamps. */
 const clockStep = 2000;
 
 function checkpoint(file: string, leastBytes: number): void {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
   if (!log || log.size < leastBytes || done.get(file) === log.mtimeMs) return;
-  // Opened anew each time: a file that was set aside as damaged and begun again has the same name.
+  // Opened again each time: after a damaged file was set aside, a new file has the same name.
   const address = pathToFileURL(file);
-  // Never made: a file that has just been set aside is its owner's to begin anew.
+  // Never creates a file: after one was set aside, only its owner creates the new one.
   address.searchParams.set('mode', 'rw');
   const db = new DatabaseSync(address);
   try {

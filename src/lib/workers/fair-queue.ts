@@ -1,9 +1,9 @@
 /**
- * A bounded queue that is fair to those who ask: a few jobs run at once, and the clients that wait take turns, so that one client with
- * many jobs makes another one wait for its turn and not for all of them.
+ * A bounded queue that is fair to its clients: a few jobs run at a time, and waiting clients take turns, so that a client with many
+ * jobs delays another one by a single job and not by all.
  */
 
-/** The queue is full, for this client or altogether. */
+/** The queue is full, for this client or in total. */
 export class QueueFull extends Error {
   override readonly name = 'QueueFull';
 }
@@ -20,7 +20,7 @@ export interface FairQueueOptions {
 }
 
 export interface FairQueue {
-  /** Runs a job when it is the client's turn. @throws QueueFull at once, where too many wait */
+  /** Runs a job when it is the client's turn. @throws QueueFull immediately, if too many jobs are waiting */
   run<T>(client: string, job: () => Promise<T>): Promise<T>;
   /** Jobs that wait. */
   readonly length: number;
@@ -38,7 +38,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   let running = 0;
   let waiting = 0;
 
-  /** Starts what may start: the first client in turn that has a job and is below its limit, again and again. */
+  /** Starts as many jobs as possible: each time the next client in turn that has a job and is below its limit. */
   function startNext(): void {
     while (running < options.atOnce) {
       const next = [...clients].find(([, client]) => client.waiting.length > 0 && client.running < options.perClient);
@@ -54,7 +54,7 @@ export function createFairQueue(options: FairQueueOptions): FairQueue {
   function ended(name: string, client: Client): void {
     client.running--;
     running--;
-    // A client that had its turn goes behind those that wait.
+    // A client that had its turn moves behind the waiting ones.
     clients.delete(name);
     if (client.running > 0 || client.waiting.length > 0) clients.set(name, client);
     startNext();

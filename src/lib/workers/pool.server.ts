@@ -2,8 +2,8 @@
  * Worker pool: runs tasks in threads, so that the main thread continues to render and answer. A lost thread is replaced; where
  * threads can't start at all, tasks run in the calling thread.
  *
- * Why not `piscina`: tasks ask the main thread back while they run (`onCall`), a task that was in a lost thread is tried again by
- * itself, and compressing a page in a pool has to cost the main thread less than libuv's own threads do.
+ * Why not `piscina`: tasks can call the main thread while they run (`onCall`), a task of a lost thread is retried alone in a new
+ * thread, and compressing a page in a pool must cost the main thread less than libuv's own threads do.
  */
 import { parentPort, type ResourceLimits, type Transferable, Worker } from 'node:worker_threads';
 import type { Logger } from '../logging.ts';
@@ -32,16 +32,16 @@ export interface WorkerPoolOptions<Task, Result> {
   readonly resourceLimits: ResourceLimits;
   /** Performs a task in the calling thread; used when no thread has ever started. */
   readonly runLocally: (task: Task) => Result | Promise<Result>;
-  /** What is sent for a task, made when its turn comes; the task itself by default. */
+  /** The data that is sent for a task, made when its turn comes; by default the task itself. */
   readonly payload?: (task: Task) => unknown;
-  /** Answers what a thread asks in the middle of a task. */
+  /** Answers a thread's request during a task. */
   readonly onCall?: (request: unknown) => Promise<unknown>;
   readonly log: Logger;
   /** Default 1. */
   readonly maxThreads?: number;
   /** Tasks that one thread has at a time (default 1). */
   readonly tasksPerThread?: number;
-  /** How often a task is tried whose thread is lost (default 1). A second try has a thread to itself. */
+  /** How often a task is tried if its thread is lost (default 1). A second try has its own thread. */
   readonly maxTries?: number;
   /** Tasks that may wait for a thread (default: any number). */
   readonly maxWaiting?: number;
@@ -75,7 +75,7 @@ interface Pool<Task, Result> {
   readonly waiting: Job<Task, Result>[];
   readonly threads: Set<Thread<Task, Result>>;
   lastId: number;
-  /** Whether any thread has ever finished a task; if none has, a lost thread means that threads don't start here. */
+  /** Whether any thread has ever finished a task; if not, a lost thread means that threads don't work here. */
   worked: boolean;
   withoutThreads: boolean;
   closed: boolean;
@@ -127,7 +127,7 @@ function fill<Task, Result>(pool: Pool<Task, Result>, thread: Thread<Task, Resul
   }
 }
 
-/** A task that was in a lost thread gets a thread to itself, so that no other task is lost with it. */
+/** A task whose thread was lost gets its own thread, so that no other task is lost with it. */
 function hasRoom<Task, Result>(
   pool: Pool<Task, Result>,
   thread: Thread<Task, Result>,
@@ -145,12 +145,12 @@ function send<Task, Result>(pool: Pool<Task, Result>, thread: Thread<Task, Resul
     const task = pool.options.payload?.(job.task) ?? job.task;
     thread.worker.postMessage({ id, task } satisfies ToThread<unknown>);
   } catch (error) {
-    // What can't be copied to a thread is its caller's error, and keeps no place in the thread.
+    // Data that can't be copied to a thread is the caller's error; the job's place in the thread is freed.
     job.reject(error as Error);
     return;
   }
   thread.jobs.set(id, job);
-  // A process with a task in a thread must not end.
+  // While a thread has a task, the process must stay alive.
   thread.worker.ref();
 }
 
@@ -229,9 +229,9 @@ async function close<Task, Result>(pool: Pool<Task, Result>): Promise<void> {
   await Promise.all(threads.map(({ worker }) => worker.terminate()));
 }
 
-// The thread's side: a `*.worker.ts` module calls `serveTasks` once.
+// Code for the worker thread: a `*.worker.ts` module calls `serveTasks` once.
 
-/** Milliseconds without a task after which a thread beside the first one ends. */
+/** Milliseconds without a task after which an additional thread ends. */
 const idleMs = 20_000;
 const calls = new Map<number, (value: unknown) => void>();
 let lastCall = 0;
@@ -241,7 +241,10 @@ function port(): NonNullable<typeof parentPort> {
   return parentPort;
 }
 
-/** Performs the tasks that the pool sends. @param transfer memory that moves to the main thread with a result instead of being copied */
+/**
+ * Performs the tasks that the pool sends. @param transfer memory that is transferred to the main thread with a result instead of being
+ * copied
+ */
 export function serveTasks<Task, Result>(
   perform: (task: Task) => Result | Promise<Result>,
   transfer: (result: Result) => readonly Transferable[] = () => [],
@@ -268,7 +271,7 @@ export function serveTasks<Task, Result>(
   });
 }
 
-/** Asks the main thread in the middle of a task; the pool's `onCall` answers. `null`: it has no answer. */
+/** Calls the main thread during a task; the pool's `onCall` answers. `null`: no answer. */
 export function askMainThread(request: unknown): Promise<unknown> {
   return new Promise((resolve) => {
     calls.set(++lastCall, resolve);
@@ -285,5 +288,5 @@ export type ToThread<Task> =
 export type FromThread<Result> =
   | { readonly id: number; readonly result: Result }
   | { readonly id: number; readonly failure: string }
-  /** A question of the thread to the main thread, see `askMainThread`. */
+  /** A thread's request to the main thread, see `askMainThread`. */
   | { readonly call: number; readonly request: unknown };

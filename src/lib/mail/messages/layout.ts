@@ -74,7 +74,7 @@ export function wrap(line: string): string {
 export const minutesInWords = (minutes: number): string =>
   minutes <= 1 ? 'about a minute' : `${Math.floor(minutes)} minutes`;
 
-/** Escaped HTML; only {@link html} makes it. */
+/** Escaped HTML; only {@link html} creates it. */
 export interface Markup {
   readonly markup: string;
 }
@@ -164,7 +164,7 @@ export function frame(
   { paper, title, preview, reason }: { paper: Publisher; title: string; preview: string; reason: Markup },
   body: Markup,
 ): string {
-  // Without this filling, a mailbox shows the beginning of the message after a short preview.
+  // Invisible padding after a short preview: without it, a mailbox would show the start of the message as well.
   const filling = '&#847;&zwnj;&nbsp;'.repeat(60);
   const host = new URL(paper.siteUrl).host;
   const content = html`<body class="ground">

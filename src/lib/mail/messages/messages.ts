@@ -4,7 +4,7 @@ import { billingMail } from './billing.ts';
 import { frame, html, layOut, type MailContent, type Markup, minutesInWords, type Rendered, wrap } from './layout.ts';
 
 /**
- * @param minutes for which a link or a code still works; after a delay, fewer than when it was made
+ * @param minutes for which a link or a code is still valid; after a delay, fewer than originally
  * @throws Error when a link or a code is not safe to put into a message
  */
 export function renderMessage(message: Message, paper: Publisher, minutes: number): Rendered {
@@ -122,7 +122,7 @@ function greetable(firstName: string | null): string | null {
 
 type SupportMessage = Extract<Message, { kind: 'support' }>;
 
-/** Most characters of a name in the subject. */
+/** Longest name in the subject, in characters. */
 const longestName = 60;
 
 /**
