@@ -30,7 +30,7 @@ function newsroom_uninstall_site() {
 	}
 	delete_option( 'newsroom_adopt_check' );
 	delete_option( 'newsroom_adopt_lock' );
-	// The journal of an adoption stays with the articles that came of it: it is what could make them posts again.
+	// The journal of an adoption stays with the adopted articles, because only the journal could turn them back into posts.
 }
 
 if ( is_multisite() ) {

@@ -1,7 +1,7 @@
 /**
- * "Who may read it" in the block editor. The editor saves the story first and sends the forms of its boxes afterward, so a story for
- * subscribers would be published to everyone for a moment. The choice is therefore also the story's meta, which is saved with its text;
- * undo, redo and a restored version change the choice in the box.
+ * "Who may read it" in the block editor. The editor saves the story first and submits the meta boxes' forms afterward, so a story for
+ * subscribers would be public for a moment. The choice is therefore also stored as post meta, which is saved with the text; undo, redo
+ * and a restored version change the choice in the box.
  */
 ( function () {
 	'use strict';
@@ -14,7 +14,7 @@
 	document.addEventListener( 'change', ( { target } ) => {
 		if ( target.name === key && target.checked && meta() ) {
 			known = target.value;
-			// All of the meta: the editor's redo would replace it by what is given here.
+			// All of the meta, because the editor's redo would replace it with what is passed here.
 			dispatch( 'core/editor' ).editPost( {
 				meta: { ...meta(), [ key ]: target.value },
 			} );

@@ -1,6 +1,6 @@
 /**
- * The screen "Breaking news": the preview follows what is typed, the button works once, and what became of the alert is asked until nothing
- * changes any more.
+ * The screen "Breaking news": the preview follows what is typed, the button works only once, and the alert's delivery status is requested
+ * until it no longer changes.
  */
 ( function () {
 	'use strict';
@@ -13,7 +13,7 @@
 			shown.textContent = text.value;
 		} );
 		form.addEventListener( 'submit', () => {
-			// Not disabled: the browser's own message about an empty field leaves the form as it is.
+			// Not disabled: otherwise the form would stay unusable if the browser reports an empty field.
 			form.querySelector( 'button' ).setAttribute( 'aria-busy', 'true' );
 		} );
 	}

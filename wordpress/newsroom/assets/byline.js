@@ -24,7 +24,7 @@
 	/** Milliseconds without a key before a search. */
 	const calm = 250;
 
-	/** Asks WordPress for authors and remembers their names. */
+	/** Requests authors from WordPress and caches their names. */
 	async function authors( query ) {
 		const found = await wp.apiFetch( {
 			path: `/wp/v2/authors?_fields=id,title&${ query }`,
@@ -244,7 +244,7 @@
 				label: words.addAuthor,
 				ids: list,
 				taken,
-				// The first author is the field that a story had before it had lists.
+				// The first author is stored in the field that stories had before they had several authors.
 				set: ( next ) =>
 					change( {
 						newsroom_authors: next,

@@ -25,7 +25,7 @@
 		new window.DOMParser().parseFromString( markup, 'text/html' ).body
 			.textContent;
 
-	/** An address as it was typed, with what is usually left out; '' for what leads nowhere. */
+	/** An address as typed, completed with what is usually omitted; '' if it isn't an address. */
 	function addressOf( typed ) {
 		const text = typed.trim();
 		if ( text === '' || /[\s<>"]/.test( text ) ) {
@@ -45,7 +45,7 @@
 		return isHost.test( text ) && URL.canParse( whole ) ? whole : '';
 	}
 
-	/** Whether markup has all of its elements whole, and no link. */
+	/** Whether markup contains only complete elements, and no link. */
 	function isWhole( markup ) {
 		let rest = markup;
 		let before;
@@ -59,8 +59,8 @@
 	/**
 	 * What is selected in a note's text.
 	 *
-	 * @return `from` and `to` of what a link replaces, the `words` that are linked as markup, `''` where none are selected, and the `address` of the
-	 * link that is there already; null where no link can be
+	 * @return `from` and `to` of the text that a link replaces, the `words` to link as markup, `''` if none are selected, and the `address`
+	 *   of an existing link; null where a link isn't possible
 	 */
 	function selected( text, start, end ) {
 		for ( const found of text.matchAll( links ) ) {
@@ -154,7 +154,7 @@
 	}
 
 	/**
-	 * Links of one text field.
+	 * Adds links to one text field.
 	 *
 	 * @param area   ref of the field
 	 * @param change called with the new text
@@ -166,7 +166,7 @@
 		const caret = useRef( null );
 
 		useEffect( () => {
-			// Other words have been typed meanwhile, and its position is another one.
+			// The text has been edited in the meantime, so the position is no longer right.
 			if ( place && area.current.value !== place.text ) {
 				setPlace( null );
 			}

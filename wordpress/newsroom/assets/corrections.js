@@ -34,8 +34,8 @@
 		( select( 'core/editor' ).getEditedPostAttribute( 'meta' ) || {} )[ key ];
 
 	/**
-	 * Locks saving while a note is too long or dated in the future, because WordPress would refuse the whole story. It is beside the panel,
-	 * whose contents are gone while it is closed, and says why above the story.
+	 * Locks saving while a note is too long or dated in the future, because WordPress would refuse the whole story. It is outside of the
+	 * panel, whose contents aren't rendered while it is closed, and shows the reason above the story.
 	 */
 	function Lock() {
 		const tooLong = useSelect(
@@ -91,10 +91,10 @@
 			el( TextControl, {
 				type: 'datetime-local',
 				label: __( 'Date and time', 'newsroom' ),
-				// WordPress fills in the time of saving: readers who saw the story until then are told of the note.
+				// WordPress fills in the time of saving: readers who saw the story before that are notified of the note.
 				value: note.date ? localOf( note.date ) : '',
 				help: note.date ? undefined : words.date,
-				// An emptied field keeps the date: only a new note has none.
+				// Clearing the field keeps the date: only a new note has none.
 				onChange: ( local ) =>
 					local && change( { date: instantOf( local ) } ),
 				'aria-invalid': early || undefined,
@@ -153,7 +153,7 @@
 			}
 		}, [ list.length ] );
 
-		// All of the meta: the editor's redo would replace it by what is given here.
+		// All of the meta, because the editor's redo would replace it with what is passed here.
 		const set = ( next ) =>
 			editPost( {
 				meta: {

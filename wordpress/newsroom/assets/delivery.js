@@ -11,7 +11,7 @@
 	}
 	let turn = 0;
 
-	/** Asks until a delivery that is not the last known one has ended, or ten minutes are over. */
+	/** Asks until a delivery other than the last known one has ended, or ten minutes have passed. */
 	async function follow( wait ) {
 		const mine = ++turn;
 		for ( let tries = 0; tries < wait && mine === turn; tries++ ) {
@@ -39,7 +39,7 @@
 	const data = window.wp && wp.data;
 	const editor = data && data.select( 'core/editor' );
 	if ( ! editor || ! document.body.classList.contains( 'block-editor-page' ) ) {
-		// The classic editor has just loaded the page anew: what was on its way may have arrived.
+		// The classic editor has just reloaded the page: a delivery in progress may have ended.
 		follow( 1 );
 		return;
 	}

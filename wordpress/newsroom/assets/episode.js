@@ -15,7 +15,7 @@
 	const { words, series } = window.newsroomEpisode;
 	const lock = 'newsroom_chapters';
 
-	/** As the plugin reads a line (includes/episodes.php). */
+	/** The same format that the plugin accepts (includes/episodes.php). */
 	const chapter = /^\s*(?:\d{1,2}:)?\d{1,3}:[0-5]\d\s+\S/;
 	const badLine = ( text ) =>
 		( text || '' )
@@ -27,8 +27,8 @@
 		select( 'core/editor' ).getEditedPostAttribute( 'meta' ) || {};
 
 	/**
-	 * Locks saving while a line of the chapters can't be read. It is beside the panel, whose contents are gone while it is closed, and
-	 * says why above the story.
+	 * Locks saving while a line of the chapters can't be read. It is outside of the panel, whose contents aren't rendered while it is
+	 * closed, and shows the reason above the story.
 	 */
 	function Lock() {
 		const isBad = useSelect(
@@ -40,7 +40,7 @@
 		return null;
 	}
 
-	/** The audio file: its name, and what chooses another one. */
+	/** The audio file: its name, and a button to choose another one. */
 	function AudioFile( { id, choose } ) {
 		const file = useSelect(
 			( select ) =>
@@ -106,7 +106,7 @@
 		const meta = useSelect( metaIn, [] );
 		const { editPost } = useDispatch( 'core/editor' );
 		const messageId = useId();
-		// All of the meta: the editor's redo would replace it by what is given here.
+		// All of the meta, because the editor's redo would replace it with what is passed here.
 		const set = ( key, value ) =>
 			editPost( {
 				meta: { ...metaIn( wp.data.select ), [ key ]: value },

@@ -1,4 +1,4 @@
-/** The screen "Front": the fronts that were published, and drafts that others have replaced. */
+/** The screen "Front": published fronts, and drafts that were replaced by others. */
 ( function () {
 	'use strict';
 

@@ -1,10 +1,10 @@
-/** The screen "Front": the list of slots as data: their order, and where packages stand among what fills itself. */
+/** The screen "Front": the list of slots as data: their order, and the places of packages among the automatic rows. */
 ( function () {
 	'use strict';
 
 	const { __, sprintf } = wp.i18n;
 
-	/** Most rows after which a package may stand. The server takes no more. */
+	/** Highest number of a row after which a package may be placed; the server's limit. */
 	const { rows: mostRows } = window.newsroomFront;
 	/** The places of packages, from the top of the page. */
 	const places = [
@@ -18,7 +18,7 @@
 	const isPackage = ( { kind } ) => kind === 'package';
 	const rankOf = ( slot ) => places.indexOf( slot.after || usualPlace );
 
-	/** Where a package stands, in words. */
+	/** The place of a package in words. */
 	const placeWords = ( { after } ) => {
 		switch ( after || usualPlace ) {
 			case 'start':
@@ -36,7 +36,7 @@
 		}
 	};
 
-	/** Where the seconds begin among the stories: after the last lead. */
+	/** The index at which the seconds begin: after the last lead. */
 	const secondsAt = ( stories ) =>
 		stories.map( ( { kind } ) => kind ).lastIndexOf( 'lead' ) + 1;
 
@@ -58,7 +58,7 @@
 		];
 	}
 
-	/** Slots in another order: lead and second belong to the places, a package to its story. */
+	/** Slots in another order: the kinds lead and second stay with the positions, a package with its story. */
 	function ordered( next, before ) {
 		const kinds = before
 			.filter( ( slot ) => ! isPackage( slot ) )
@@ -70,14 +70,14 @@
 		);
 	}
 
-	/** A list with one member in another place. */
+	/** A list with one item moved. */
 	function moved( list, from, to ) {
 		const next = [ ...list ];
 		next.splice( to, 0, ...next.splice( from, 1 ) );
 		return next;
 	}
 
-	/** Name of the step that a key asks for; undefined for any other key. */
+	/** Name of the step for a key; undefined for other keys. */
 	const stepOf = ( key ) =>
 		( { ArrowUp: 'up', ArrowDown: 'down', Home: 'first', End: 'last' } )[ key ];
 
@@ -85,7 +85,7 @@
 	const steps = { up: -1, down: 1, first: -Infinity, last: Infinity };
 
 	/**
-	 * A story goes past the next story, and leaves packages where they are.
+	 * Moves a story past the next story, without moving packages.
 	 *
 	 * @param step name of the step
 	 * @return the slots, or null where it can't go further
@@ -104,9 +104,10 @@
 	}
 
 	/**
-	 * A package goes past the package beside it in the same place, or else to the next place.
+	 * Moves a package past its neighbor in the same place, or else to the next place.
 	 *
-	 * @param step name of the step; the first place is before the lead, the last one after the seconds or the last row that a package is after
+	 * @param step name of the step; the first place is before the lead, the last one after the seconds or after the last row that has a
+	 *   package
 	 * @return the slots, or null where it can't go further
 	 */
 	function movedPackage( slots, at, step ) {
@@ -132,14 +133,14 @@
 		return places[ rank ] ? put( rank, step === 'down' ) : null;
 	}
 
-	/** Moves a slot a step. */
+	/** Moves a slot by one step. */
 	const stepped = ( slots, at, step ) =>
 		( isPackage( slots[ at ] ) ? movedPackage : movedStory )( slots, at, step );
 
-	/** Whether a slot can go a step. */
+	/** Whether a slot can be moved by a step. */
 	const canStep = ( slots, at, step ) => stepped( slots, at, step ) !== null;
 
-	/** Slots of which one has become a package, which stands where the story stood, or a story. */
+	/** Slots of which one was changed to a package, in the place where the story was, or to a story. */
 	function withKind( slots, at, kind ) {
 		const before = slots.slice( 0, at ).filter( ( slot ) => ! isPackage( slot ) );
 		const others = slots.filter( ( slot, each ) => each !== at && ! isPackage( slot ) );

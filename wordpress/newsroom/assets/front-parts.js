@@ -16,7 +16,7 @@
 		__nextHasNoMarginBottom: true,
 	};
 
-	/** Asks for a page's front. @throws the error with `code`, `message` and `data` */
+	/** Sends a request about a page's front. @throws the error with `code`, `message` and `data` */
 	const ask = ( page, path = '', method = 'GET', data = undefined ) =>
 		apiFetch( { path: `/newsroom/v1/front/${ page }${ path }`, method, data } );
 
@@ -24,7 +24,7 @@
 	const failed = ( error ) =>
 		error.message || __( 'We couldn’t reach WordPress. Try again.', 'newsroom' );
 
-	/** Text of a title, whose entities are WordPress's. */
+	/** Text of a title, with WordPress's entities decoded. */
 	const plain = ( html ) =>
 		new window.DOMParser().parseFromString( html, 'text/html' ).body
 			.textContent;

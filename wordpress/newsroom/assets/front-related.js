@@ -9,7 +9,7 @@
 	const { control, Search } = parts;
 	const { moved, stepOf, steps } = order;
 
-	/** Stories, or addresses with words. Alt with an arrow moves one from any of its controls. */
+	/** Stories, or addresses with a text. Alt with an arrow key, in any of its controls, moves a headline. */
 	function Related( { slot, stories, change } ) {
 		const [ url, setUrl ] = useState( '' );
 		const [ title, setTitle ] = useState( '' );

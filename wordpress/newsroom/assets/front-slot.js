@@ -96,7 +96,7 @@
 		);
 	}
 
-	/** One slot. Alt with an arrow moves it from any of its controls. */
+	/** One slot. Alt with an arrow key, in any of its controls, moves it. */
 	function Slot( { slot, at, slots, stories, pictures, move, setKind, change, remove } ) {
 		const [ isOpen, setOpen ] = useState( false );
 		const story = stories[ slot.story ] || { title: '', state: '' };

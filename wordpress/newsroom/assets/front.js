@@ -1,6 +1,6 @@
 /**
- * The screen "Front": the stories of a page in their order, moved by keyboard. What is changed is saved as a draft; readers see it when it is
- * published, or at a time.
+ * The screen "Front": the stories of a page in their order, moved by keyboard. Changes are saved as a draft; readers see them after
+ * publication, or at a scheduled time.
  */
 ( function () {
 	'use strict';
@@ -23,7 +23,7 @@
 	/** Milliseconds after the last change until it is saved; changes that can be undone. */
 	const saveAfter = 800;
 	const mostUndone = 100;
-	/** Requests for what became of a publication, in ten minutes: the first ones soon after each other, milliseconds. */
+	/** Most requests for the result of a publication, within ten minutes; the first ones in quick succession, milliseconds. */
 	const mostChecks = 140;
 	const soonChecks = 20;
 	const checkSoon = 700;
@@ -41,7 +41,7 @@
 		const [ undos, setUndos ] = useState( [] );
 		const [ saves, setSaves ] = useState( 0 );
 		const list = useRef();
-		// What is on the screen now, for what runs later; and the requests, one after the other.
+		// The current state of the screen, for code that runs later; and the requests, one after the other.
 		const now = useRef( { page, slots, version: 0, saved: '[]', conflict: false } );
 		const queue = useRef( Promise.resolve() );
 		const focus = useRef( null );
@@ -54,7 +54,10 @@
 			wp.a11y.speak( words );
 		};
 
-		/** Takes over what WordPress has. @param whole also the slots @param isRestored the first one gets the focus: the button is gone */
+		/**
+		 * Updates the screen from WordPress's response. @param whole including the slots @param isRestored the first slot gets the focus,
+		 * because the button is gone
+		 */
 		const take = ( answer, whole, isRestored = false ) => {
 			setState( ( before ) =>
 				before && ! whole
@@ -66,7 +69,7 @@
 					: answer
 			);
 			now.current.version = answer.version;
-			// Fronts from before packages had places have them anywhere in the list.
+			// In fronts from before packages had places, packages may be anywhere in the list.
 			const own = inPlaces( answer.slots );
 			now.current.saved = JSON.stringify( own );
 			if ( whole ) {
@@ -78,7 +81,7 @@
 			}
 		};
 
-		/** Runs requests in their order. A failure is shown; what was changed stays on the screen. */
+		/** Runs requests in order. A failure is shown; the changes stay on the screen. */
 		const enqueue = ( run ) => {
 			queue.current = queue.current.then( run ).catch( ( error ) => {
 				const current = error.data && error.data.current;
@@ -103,7 +106,7 @@
 			}
 			const answer = await ask( now.current.page, '/draft', 'POST', { slots: own, version, over } );
 			take( answer, false );
-			// WordPress may have cleaned what was entered; what is on the screen counts as saved.
+			// WordPress may have cleaned the input; what is on the screen counts as saved.
 			now.current.saved = JSON.stringify( own );
 			setSaves( ( count ) => count + 1 );
 			setMessage( __( 'Draft saved.', 'newsroom' ) );
@@ -148,10 +151,10 @@
 			}
 		}, [ slots ] );
 
-		/** Lets the editor come back to these slots. */
+		/** Records slots so that the editor can return to them. */
 		const remember = useCallback( ( before ) => setUndos( ( all ) => [ ...all.slice( 1 - mostUndone ), before ] ), [] );
 
-		/** Changes the list so that it can be undone. */
+		/** Changes the list in a way that can be undone. */
 		const change = useCallback( ( next, details = {} ) => {
 			remember( now.current.slots );
 			setSlots( next );
@@ -211,7 +214,7 @@
 				undo();
 				return;
 			}
-			// Related headlines have an order of their own.
+			// Related headlines have their own order.
 			if ( ! row || ! list.current || ! list.current.contains( row ) || event.target.closest( '[data-related]' ) ) {
 				return;
 			}
@@ -236,7 +239,10 @@
 			}
 		};
 
-		/** Says when the site has it. Not one of the queue: what the editor changes meanwhile is saved at once. */
+		/**
+		 * Reports when the site shows the front. Not in the queue of requests, so that changes made in the meantime are saved
+		 * at once.
+		 */
 		const follow = async ( post ) => {
 			const mine = ++followed.current;
 			const onPage = now.current.page;
@@ -268,11 +274,11 @@
 				const before = now.current.slots;
 				const answer = await ask( now.current.page, path, method, { version: now.current.version, ...data } );
 				const isRestored = path.startsWith( '/history' );
-				// What was changed during the request stays on the screen, except where a front is restored.
+				// Changes made during the request stay on the screen, unless a front was restored.
 				take( answer, isRestored || now.current.slots === before, isRestored );
 				say( words );
 				if ( words === publishedWords || words === restoredWords ) {
-					// Without a response the words stay as they are: the front is published all the same.
+					// If there is no response, the message stays: the front is published anyway.
 					follow( answer.post ).catch( () => {} );
 				}
 			} );
@@ -293,7 +299,7 @@
 		/** One window shows the draft as any reader would see it, on a phone and on a desktop. */
 		const preview = () => {
 			const { availWidth, availHeight } = window.screen;
-			// Before the request: a browser opens windows for a click alone.
+			// Opened before the request, because browsers allow new windows only directly after a click.
 			const opened = window.open(
 				'',
 				'newsroom-front-preview',

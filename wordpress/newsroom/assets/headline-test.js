@@ -42,7 +42,7 @@
 		return null;
 	}
 
-	/** The picture of a headline, and what chooses another one. */
+	/** The picture of a headline, and a button to choose another one. */
 	function CardPicture( { letter, id, choose } ) {
 		const picture = useSelect(
 			( select ) =>
@@ -107,7 +107,7 @@
 		);
 	}
 
-	/** One headline beside the story's own, to be written. */
+	/** An additional headline, with its fields. */
 	function Variant( { variant, number, input, change, remove } ) {
 		const letter = letterOf( number );
 		const tooLong = isTooLong( variant );
@@ -156,7 +156,7 @@
 		);
 	}
 
-	/** The headlines before a test. */
+	/** The headlines of a test that hasn't started. */
 	function Draft( { test, title, set } ) {
 		const { variants } = test;
 		const last = useRef( null );
@@ -249,7 +249,7 @@
 		);
 	}
 
-	/** What the site says of a saved test, asked again while it runs. */
+	/** The site's report on a saved test, requested again while it runs. */
 	function useReport( id, isSaved ) {
 		const [ answer, setAnswer ] = useState( null );
 		useEffect( () => {
@@ -275,7 +275,7 @@
 		return answer;
 	}
 
-	/** A headline with its numbers. */
+	/** A headline with its counts. */
 	function Result( { letter, headline, readings, certainty, isBetter } ) {
 		return el(
 			'li',
@@ -326,7 +326,7 @@
 		);
 	}
 
-	/** A test that runs, or will when the story is saved. */
+	/** A test that is running, or will be after the story is saved. */
 	function Running( { test, title, id, set } ) {
 		const isSaved = test.started !== '';
 		const answer = useReport( id, isSaved );
@@ -444,7 +444,7 @@
 			[]
 		);
 		const { editPost } = useDispatch( 'core/editor' );
-		// All of the meta: the editor's redo would replace it by what is given here.
+		// All of the meta, because the editor's redo would replace it with what is passed here.
 		const set = ( part ) =>
 			editPost( {
 				meta: {

@@ -1,6 +1,6 @@
 /**
- * The screen "Live": a block editor for the next entry, and the entries of the story below it. What is written is kept as a draft;
- * Ctrl+Enter (Command+Enter) publishes it and begins the next one.
+ * The screen "Live": a block editor for the next entry, and the entries of the story below it. What is written is saved as a
+ * draft; Ctrl+Enter (Command+Enter) publishes it and starts the next one.
  */
 ( function () {
 	'use strict';
@@ -32,7 +32,7 @@
 	const { story, authors, author, settings, publish } = window.newsroomLive;
 
 	const path = '/wp/v2/live-entries';
-	/** Milliseconds after the last change until it is kept, and between two requests for what colleagues have published. */
+	/** Milliseconds from the last change until it is saved, and between two requests for what colleagues have published. */
 	const keepAfter = 3000;
 	const loadEvery = 15000;
 	const perPage = 50;
@@ -40,10 +40,10 @@
 	const isMac = /Mac|iPhone|iPad/.test( window.navigator.platform );
 	const keys = isMac ? '⌘ Enter' : 'Ctrl+Enter';
 
-	/** A paragraph to begin with. */
+	/** An empty paragraph to start with. */
 	const emptyBlocks = () => [ createBlock( 'core/paragraph' ) ];
 
-	/** Number of the editor: another entry gets one of its own, with its own undo. */
+	/** Number of the editor: each entry gets a separate editor with its own undo. */
 	let editors = 0;
 
 	const emptyEntry = ( byline ) => ( {
@@ -85,7 +85,7 @@
 		return doc.body.textContent.trim();
 	};
 
-	/** Whether there is anything to publish: WordPress refuses a post without words. */
+	/** Whether there is nothing to publish: WordPress refuses an empty post. */
 	const isEmpty = ( entry ) =>
 		entry.title.trim() === '' &&
 		entry.blocks.every(
@@ -139,7 +139,7 @@
 		);
 	}
 
-	/** One published or drafted entry of the list. */
+	/** One entry of the list, published or a draft. */
 	function Row( { post, isEdited, edit, set, withdraw } ) {
 		const name = nameOf( post );
 		const { newsroom_pinned: pinned, newsroom_key_event: keyEvent } =
@@ -193,7 +193,7 @@
 		);
 	}
 
-	/** The state of the story, and what leads to the next one. */
+	/** The state of the story, and buttons to change it. */
 	function State( { state, change } ) {
 		const isLive = state === 'live';
 		const words = {
@@ -229,7 +229,7 @@
 		const [ message, setMessage ] = useState( '' );
 		const [ problem, setProblem ] = useState( '' );
 		const title = useRef();
-		// The entry as it is now, for what runs later; and the requests, one after the other.
+		// The current entry, for code that runs later; and the requests, one after the other.
 		const now = useRef( entry );
 		const kept = useRef( JSON.stringify( dataOf( entry ) ) );
 		const queue = useRef( Promise.resolve() );
@@ -247,7 +247,7 @@
 			wp.a11y.speak( words );
 		};
 
-		/** Runs requests in their order. A failure is shown; what was written stays in the editor. */
+		/** Runs requests in order. A failure is shown; the text stays in the editor. */
 		const enqueue = ( run ) => {
 			queue.current = queue.current.then( run ).catch( ( error ) => {
 				setMessage( '' );
@@ -283,7 +283,7 @@
 			return () => clearInterval( timer );
 		}, [ pages ] );
 
-		/** Keeps a draft as it is, and a published entry as an autosave, which readers don't see. */
+		/** Saves a draft directly, and a published entry as an autosave, which readers don't see. */
 		const keep = async () => {
 			const { id, status } = now.current;
 			const data = dataOf( now.current );
@@ -347,7 +347,7 @@
 					} );
 					begin( emptyEntry( byline ) );
 				} finally {
-					// The next entry may be sent while the list still loads.
+					// The next entry may be published while the list is still loading.
 					isBusy.current = false;
 				}
 				say(
@@ -402,7 +402,7 @@
 			if ( event.key === 'Enter' && ( event.ctrlKey || event.metaKey ) ) {
 				event.preventDefault();
 				event.stopPropagation();
-				// Held down, it would go on to the next entry.
+				// While held down, the key must not also publish the next entry.
 				if ( ! event.repeat ) {
 					send();
 				}
@@ -422,7 +422,7 @@
 					'aria-label': isUpdate
 						? __( 'Edit an entry', 'newsroom' )
 						: __( 'New entry', 'newsroom' ),
-					// Before the blocks, which have keys of their own.
+					// Handled before the blocks, which have their own keys.
 					onKeyDownCapture: onKeyDown,
 				},
 				el( TextControl, {

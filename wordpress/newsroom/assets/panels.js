@@ -1,4 +1,4 @@
-/** What the plugin's panels of the block editor share. */
+/** Shared code of the plugin's block editor panels. */
 ( function () {
 	'use strict';
 
@@ -9,8 +9,8 @@
 		wp.editPost.PluginDocumentSettingPanel;
 
 	/**
-	 * Locks saving while `locked`, and says why above the story. For a component beside a panel: what is in a panel is gone while the panel
-	 * is closed.
+	 * Locks saving while `locked`, and shows the reason above the story. For a component outside of a panel, because a panel's content
+	 * isn't rendered while it is closed.
 	 */
 	function useSavingLock( locked, id, message ) {
 		const { lockPostSaving, unlockPostSaving } =
@@ -22,7 +22,7 @@
 				return;
 			}
 			lockPostSaving( id );
-			// The message beside the field is read out already.
+			// Not announced: the message beside the field already is.
 			createErrorNotice( message, {
 				id,
 				isDismissible: false,

@@ -18,7 +18,7 @@ document.querySelectorAll( '[data-newsroom-picker]' ).forEach( ( picker ) => {
 	const titleOf = ( item ) =>
 		item.querySelector( '.newsroom-picker-title' ).textContent;
 
-	/** Text of an answer's title, whose entities are WordPress's. */
+	/** Text of a title in a response, with WordPress's entities decoded. */
 	function plain( html ) {
 		return new DOMParser().parseFromString( html, 'text/html' ).body
 			.textContent;
@@ -34,7 +34,7 @@ document.querySelectorAll( '[data-newsroom-picker]' ).forEach( ( picker ) => {
 		return element;
 	}
 
-	/** The first cannot go up, the last not down. */
+	/** Disables the up button of the first item and the down button of the last one. */
 	function settle() {
 		items().forEach( ( item, index, all ) => {
 			const [ up, down ] = item.querySelectorAll( 'button' );
@@ -139,7 +139,7 @@ document.querySelectorAll( '[data-newsroom-picker]' ).forEach( ( picker ) => {
 				const item = document.createElement( 'li' );
 				const text = document.createElement( 'span' );
 				text.className = 'newsroom-picker-title';
-				// Titles are often alike; names of authors have no date.
+				// Titles of stories are often alike, so their dates are shown, too; authors have no date.
 				text.textContent = route === 'articles' ? `${ title } (${ match.date.slice( 0, 10 ) })` : title;
 				/* translators: %s: title. */
 				item.append( text, button( __( 'Add', 'newsroom' ), sprintf( __( 'Add %s', 'newsroom' ), title ), () => add( match.id, title ) ) );
@@ -157,7 +157,7 @@ document.querySelectorAll( '[data-newsroom-picker]' ).forEach( ( picker ) => {
 		timer = setTimeout( find, 250 );
 	} );
 	search.addEventListener( 'keydown', ( event ) => {
-		// Enter would save the page.
+		// Enter would submit the page's form.
 		if ( event.key === 'Enter' ) {
 			event.preventDefault();
 			clearTimeout( timer );

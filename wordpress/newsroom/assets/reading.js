@@ -1,5 +1,5 @@
 /**
- * "Reading now": asks again every ten seconds while the list can be seen, and at once for another period. The link that has the focus
+ * "Reading now": requests the list every ten seconds while it is visible, and at once for another period. The link that has the focus
  * keeps it when the list is replaced.
  */
 ( function () {
@@ -21,7 +21,7 @@
 				const same = story ? `[data-story="${ story }"]` : `[data-edit="${ edit }"]`;
 				( story || edit ) && list.querySelector( same )?.focus();
 			}
-			// Old numbers beside a problem stay, grey: they say when they were counted.
+			// Old counts stay beside a problem, in gray, with the time when they were counted.
 			box.classList.toggle( 'is-old', answer.problem );
 			if ( answer.problem ) {
 				problem.textContent = answer.note;

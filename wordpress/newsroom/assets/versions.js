@@ -1,6 +1,6 @@
 /**
- * The panel "Versions" of the block editor: the newest versions of the story. Where the editor is opened with a version, it is put into
- * the story as one change, which undo takes back and readers don’t see until the story is saved.
+ * The panel "Versions" of the block editor: the newest versions of the story. If the editor is opened with a version, that version is
+ * put into the story as one change, which can be undone, and which readers don’t see until the story is saved.
  */
 ( function () {
 	'use strict';
@@ -34,7 +34,7 @@
 			const current = wp.data
 				.select( 'core/editor' )
 				.getEditedPostAttribute( 'meta' );
-			// All in one edit, so that undo takes it back in one step.
+			// One edit, so that a single undo reverts it.
 			wp.data.dispatch( 'core' ).editEntityRecord( 'postType', type, Number( id ), {
 				...rest,
 				content,
@@ -56,7 +56,7 @@
 					},
 				],
 			} );
-			// Loading the page again doesn't restore again.
+			// Removes the parameter, so that reloading the page doesn't restore the version again.
 			window.history.replaceState(
 				window.history.state,
 				'',

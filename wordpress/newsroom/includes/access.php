@@ -1,7 +1,7 @@
 <?php
 /**
- * Access levels: bodies of articles for registered readers and subscribers leave WordPress only to the site's own
- * credentials and to users who may edit them. Everyone else gets the opening, by whichever way they ask.
+ * Access levels: bodies of articles for registered readers and subscribers are given only to the site's own credentials and to
+ * users who may edit them. All others get only the opening, through every interface of WordPress.
  *
  * @package Newsroom
  */
@@ -10,14 +10,14 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-// `content_pagination` holds for everything that reads a body with get_the_content(): themes, feeds, excerpts.
+// `content_pagination` covers everything that reads a body with get_the_content(): themes, feeds, excerpts.
 add_filter( 'content_pagination', 'newsroom_cut_pages', PHP_INT_MAX, 2 );
-// `the_content` holds for what hands post_content over itself: REST, embedded posts, query blocks. First in line, so
-// that no block of the rest is even rendered.
+// `the_content` covers code that passes post_content itself: REST, embedded posts, query blocks. The filter runs first, so that
+// no block of the rest is even rendered.
 add_filter( 'the_content', 'newsroom_cut_content', PHP_INT_MIN );
 // And the post of the page itself, for themes and plugins that print $post->post_content (descriptions, JSON-LD).
 add_filter( 'the_posts', 'newsroom_cut_main_query', PHP_INT_MAX, 2 );
-// What blocks print of the fields of a story, such as its footnotes: a body may show stories that a query finds.
+// Fields of a story that blocks print, such as its footnotes: a body may show other stories through a query block.
 add_filter( 'get_post_metadata', 'newsroom_cut_printed_meta', 10, 3 );
 add_filter( 'rest_prepare_articles', 'newsroom_cut_rest', PHP_INT_MAX, 2 );
 add_filter( 'rest_prepare_live-entry', 'newsroom_cut_rest_entry', PHP_INT_MAX, 2 );
@@ -26,7 +26,7 @@ add_filter( 'rest_post_search_query', 'newsroom_without_protected' );
 add_filter( 'rest_post_dispatch', 'newsroom_keep_private', 10, 3 );
 
 /**
- * Who reads, for an access level as editors chose it.
+ * Who may read a post: its access level as chosen by editors.
  *
  * @param WP_Post $post Article.
  * @return string `default`, `free`, `registered` or `subscriber`.
@@ -36,7 +36,7 @@ function newsroom_access_of( $post ) {
 }
 
 /**
- * Whether the body of a post is for some readers only. An entry of a live story follows its story.
+ * Whether the body of a post is restricted. An entry of a live story follows its story.
  *
  * @param WP_Post $post Post.
  * @return bool
@@ -50,8 +50,8 @@ function newsroom_is_restricted( $post ) {
 		return false;
 	}
 	/**
-	 * Filters the access level that counts for an article. `default` counts as open; a paper whose sections have rules of
-	 * their own returns another level here.
+	 * Filters the effective access level of an article. `default` counts as open; a paper whose sections have their own rules
+	 * returns another level here.
 	 *
 	 * @param string  $level Level.
 	 * @param WP_Post $post  Article.
@@ -61,7 +61,7 @@ function newsroom_is_restricted( $post ) {
 }
 
 /**
- * Whether the asker gets only the opening of a post.
+ * Whether the current user gets only the opening of a post.
  *
  * @param WP_Post|null $post Post or revision.
  * @return bool
@@ -80,7 +80,7 @@ function newsroom_is_cut( $post ) {
 }
 
 /**
- * Cuts what get_the_content() works with.
+ * Cuts the pages that get_the_content() works with.
  *
  * @param string[] $pages Pages of the body.
  * @param WP_Post  $post  Post.
@@ -93,7 +93,7 @@ function newsroom_cut_pages( $pages, $post ) {
 /**
  * Cuts a body on its way through `the_content`.
  *
- * Always made from the stored body and not from what comes in, so that a text that was cut before is not cut twice.
+ * Always starts from the stored body instead of the input, so that a text isn't cut twice.
  *
  * @param string $content Body.
  * @return string
@@ -104,9 +104,9 @@ function newsroom_cut_content( $content ) {
 }
 
 /**
- * Cuts the posts of the page or feed itself.
+ * Cuts the posts of the page's or feed's main query.
  *
- * Only there: a query of another kind may belong to code that saves the posts again, and must see them whole.
+ * Other queries may belong to code that saves the posts again, and must return them in full.
  *
  * @param WP_Post[] $posts Posts.
  * @param WP_Query  $query Query.
@@ -128,7 +128,7 @@ function newsroom_cut_main_query( $posts, $query ) {
 }
 
 /**
- * Whether the user who asked over REST gets only the opening, also where the answer is made as user 0.
+ * Whether the user who made the REST request gets only the opening, even if the response is made as user 0.
  *
  * @param WP_Post $post Post.
  * @return bool
@@ -138,7 +138,7 @@ function newsroom_is_cut_for_asker( $post ) {
 }
 
 /**
- * Takes footnotes and the sound's fields out of a cut article in REST: they are public meta.
+ * Removes footnotes and the sound's fields from a cut article in REST, because they are public meta.
  *
  * @param WP_REST_Response $response Answer.
  * @param WP_Post          $post     Article.
@@ -160,7 +160,7 @@ function newsroom_cut_rest( $response, $post ) {
 }
 
 /**
- * Keys of the meta that belong to the body of a story: its footnotes and its sound, except which series it is in.
+ * Keys of the meta that belong to a story's body: its footnotes and its sound, but not its series.
  *
  * @return string[]
  */
@@ -169,7 +169,7 @@ function newsroom_paid_meta_keys() {
 }
 
 /**
- * Gives a body no field that belongs to the cut body of another story.
+ * Hides the fields of a cut story when they are printed in another story's body.
  *
  * @param mixed  $value Value so far, null to read it.
  * @param int    $id    Post.
@@ -184,7 +184,7 @@ function newsroom_cut_printed_meta( $value, $id, $key ) {
 }
 
 /**
- * Leaves of a cut entry in REST only that there is one, of which story and since when. Title, slug and address tell what it says, and so do
+ * Reduces a cut entry in REST to its existence, its story and its date. Title, slug and address would reveal its content, and so would
  * fields that other plugins add.
  *
  * @param WP_REST_Response $response Answer.
@@ -198,7 +198,7 @@ function newsroom_cut_rest_entry( $response, $post ) {
 	$data = $response->get_data();
 	$kept = array_intersect_key( $data, array_flip( array( 'id', 'date', 'date_gmt', 'modified', 'modified_gmt', 'status', 'type' ) ) );
 	$none = array(
-		// WordPress's own slug for a post without a title.
+		// The slug that WordPress would give a post without a title.
 		'slug'      => (string) $post->ID,
 		'link'      => '',
 		'title'     => array( 'rendered' => '' ),
@@ -224,7 +224,7 @@ function newsroom_cut_rest_entry( $response, $post ) {
 }
 
 /**
- * Whether the asker may know of documents that readers may not.
+ * Whether the user may know of documents that readers may not see.
  *
  * @return bool
  */
@@ -234,7 +234,7 @@ function newsroom_asks_with_credentials() {
 }
 
 /**
- * Keeps password-protected documents from everyone without credentials when asked for by id.
+ * Hides password-protected documents that are requested by id from users without the right.
  *
  * @param mixed           $response Answer so far.
  * @param array           $handler  Route handler.
@@ -270,7 +270,7 @@ function newsroom_without_protected( $args ) {
 }
 
 /**
- * Tells caches in between that an answer to someone signed in is for them alone.
+ * Makes responses to signed-in users private for caches.
  *
  * @param WP_REST_Response $response Answer.
  * @param WP_REST_Server   $server   Server.

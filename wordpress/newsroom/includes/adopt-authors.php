@@ -32,7 +32,7 @@ function newsroom_adopt_writers() {
 }
 
 /**
- * Author documents, two at most: what is found twice is no answer.
+ * Finds author documents, at most two: an ambiguous result isn't used.
  *
  * @param array $query Arguments of get_posts().
  * @return WP_Post[]
@@ -49,7 +49,8 @@ function newsroom_find_authors( $query ) {
 }
 
 /**
- * The author document that a user has already: one that an earlier run made, one of the same slug, or the only one of the same name.
+ * The author document that a user already has: one that an earlier run created, one with the same slug, or the only one with the
+ * same name.
  *
  * @param WP_User $user User.
  * @return WP_Post|null
@@ -72,7 +73,7 @@ function newsroom_author_of_user( $user ) {
 }
 
 /**
- * Makes authors of the users who have none.
+ * Creates authors for users who have none.
  *
  * @param float  $until Time after which to stop, seconds; one author is done in any case.
  * @param string $token The run's token.
@@ -101,7 +102,7 @@ function newsroom_adopt_authors( $until, $token ) {
 }
 
 /**
- * Makes an author of a user.
+ * Creates an author for a user.
  *
  * @param object $writer See newsroom_adopt_writers().
  * @throws RuntimeException When WordPress refuses the author.
@@ -110,7 +111,7 @@ function newsroom_adopt_author( $writer ) {
 	global $wpdb;
 	$user = $writer->user;
 	newsroom_journal( array( array( 'author', $user->ID, '', array( 'after' => (int) $wpdb->get_var( "SELECT MAX(ID) FROM {$wpdb->posts}" ) ), array() ) ) ); // phpcs:ignore WordPress.DB
-	// The row is older, and an author may be there already, where a run was cut off here.
+	// The journal's row may be from an earlier run that was interrupted here, so the author may already exist.
 	$was   = $wpdb->get_var( $wpdb->prepare( 'SELECT was FROM ' . newsroom_journal_table() . " WHERE kind = 'author' AND object_id = %d", $user->ID ) ); // phpcs:ignore WordPress.DB
 	$made  = newsroom_interrupted_author( $user->ID, json_decode( (string) $was, true ) );
 	$there = $made ? get_post( $made ) : newsroom_author_of_user( $user );
@@ -168,7 +169,7 @@ function newsroom_adopted_authors() {
 }
 
 /**
- * Removes the authors that were made, except those that an editor has changed or that other articles name by now.
+ * Removes the authors that were created, except those that an editor has changed or that other articles use.
  *
  * @param float  $until Time after which to stop, seconds; one author is done in any case.
  * @param string $token The run's token.
@@ -191,13 +192,13 @@ function newsroom_restore_authors( $until, $token ) {
 }
 
 /**
- * Removes one author, or what was added to it.
+ * Removes one author, or what was added to an existing one.
  *
  * @param object $row Row of the journal.
  */
 function newsroom_restore_author( $row ) {
 	global $wpdb;
-	// The row of a run that was cut off between the journal and the author has no id.
+	// If a run was interrupted between the journal and the author, the row has no id.
 	$cut = empty( $row->became['id'] ) ? newsroom_interrupted_author( $row->object_id, $row->was ) : 0;
 	$id  = $cut ? $cut : ( empty( $row->became['id'] ) ? 0 : (int) $row->became['id'] );
 	if ( isset( $row->became['old_slug'] ) ) {
@@ -217,7 +218,7 @@ function newsroom_restore_author( $row ) {
 }
 
 /**
- * The author that a run made just before it was cut off. In tables without transactions it may be there without its field.
+ * The author that a run created just before it was interrupted. In tables without transactions it may lack its field.
  *
  * @param int        $user_id User.
  * @param array|null $was     From the journal: `after`, the last post before the run began with this author.

@@ -9,11 +9,11 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-/** Bytes from which a text is named as long: such a one may take the site more than a second. */
+/** Size in bytes from which a text is reported as long: it may take the site more than a second. */
 const NEWSROOM_LONG_TEXT = 500000;
 
 /**
- * Reads the posts' texts for some seconds, and goes on where the last call ended. The result is kept as an option.
+ * Reads the posts' texts for some seconds, and continues where the last call ended. The result is stored as an option.
  *
  * @param float $seconds How long.
  * @param bool  $again   Whether to begin anew.
@@ -53,7 +53,7 @@ function newsroom_adopt_read( $seconds, $again = false ) {
 }
 
 /**
- * Counts a post, and keeps the first five.
+ * Counts a post, and remembers the first five as examples.
  *
  * @param array $list List with its `count`.
  * @param int   $id   Post.
@@ -65,8 +65,8 @@ function newsroom_note_example( &$list, $id ) {
 }
 
 /**
- * Shortcodes in a text that no active plugin knows. What stands in brackets as editors use them ("[sic]", "[the mayor]") is not one:
- * a shortcode has an attribute, an end, or a name that is no word.
+ * Shortcodes in a text that no active plugin handles. Brackets as editors use them ("[sic]", "[the mayor]") are not shortcodes: a
+ * shortcode has an attribute, a closing tag, or a name that isn't a word.
  *
  * @param string $text Text.
  * @return string[] Names, each once.
@@ -100,7 +100,7 @@ function newsroom_adopt_statuses() {
 }
 
 /**
- * What a run would do.
+ * Reports what a run would do.
  *
  * @param array $check See newsroom_adopt_read().
  * @return array `lines`: what happens, in sentences; `problems`: each with `code`, `message`, `ids`; `redirects`: lines for the site's own
@@ -161,7 +161,7 @@ function newsroom_adopt_problem( $code, $count, $one, $many, $ids = array(), $na
 }
 
 /**
- * Problems of posts that the database finds.
+ * Problems of posts that a database query finds.
  *
  * @param array<string,int> $statuses See newsroom_adopt_statuses().
  * @return array[]
@@ -256,8 +256,8 @@ function newsroom_example_ids( $list ) {
 }
 
 /**
- * Lines for the site's list of redirects (REDIRECTS_FILE), for addresses that the site can't know: other bases than WordPress's own, and
- * categories that were joined with a section.
+ * Lines for the site's list of redirects (REDIRECTS_FILE), for addresses that the site can't know: permalink bases other than
+ * WordPress's own, and categories that were merged with a section.
  *
  * @param array     $plan       See newsroom_adopt_plan().
  * @param WP_Term[] $categories By id.

@@ -2,8 +2,8 @@
 /**
  * What adopting a WordPress needs before it changes anything: a journal of every value that it changes, a lock, and transactions.
  *
- * A batch writes its journal first. So a run that was cut off at any moment can go on, and whatever it did can be put back, also in
- * tables whose engine has no transactions.
+ * A batch writes its journal first, so a run that was interrupted at any moment can be continued or undone, even in tables whose
+ * engine has no transactions.
  *
  * @package Newsroom
  */
@@ -23,8 +23,8 @@ function newsroom_journal_table() {
 }
 
 /**
- * Engine of the journal's table, where the database's own choice won't do. The tables of an old WordPress may have no transactions while
- * new tables have: the end of a run would then take back the journal and keep what it tells of.
+ * Engine of the journal's table if the database's default is unsuitable. The tables of an old WordPress may lack transactions while new
+ * tables have them: an interrupted run would then roll back the journal but keep the changes that it describes.
  *
  * @return string SQL; empty where all tables have transactions.
  */
@@ -40,7 +40,7 @@ function newsroom_journal_engine() {
 }
 
 /**
- * Creates the journal. One row is one thing that was changed; `was` and `became` are JSON.
+ * Creates the journal. Each row is one change; `was` and `became` are JSON.
  */
 function newsroom_create_journal() {
 	global $wpdb;
@@ -69,7 +69,7 @@ function newsroom_create_journal() {
 function newsroom_has_journal() {
 	global $wpdb;
 	$table = newsroom_journal_table();
-	// MySQL on Windows and macOS keeps names of tables in lower case.
+	// MySQL on Windows and macOS stores table names in lower case.
 	return 0 === strcasecmp( (string) $wpdb->get_var( $wpdb->prepare( 'SHOW TABLES LIKE %s', $wpdb->esc_like( $table ) ) ), $table ); // phpcs:ignore WordPress.DB
 }
 
@@ -91,7 +91,7 @@ function newsroom_write( $sql ) {
 }
 
 /**
- * Inserts many rows with one statement; rows whose key exists already are left as they are.
+ * Inserts many rows with one statement; rows whose key already exists stay unchanged.
  *
  * @param string  $table   Table.
  * @param array   $columns Column => `%s` or `%d`.
@@ -108,7 +108,7 @@ function newsroom_insert_rows( $table, $columns, $rows ) {
 }
 
 /**
- * Writes what is about to change; what was written for the same thing before stays, because it is older.
+ * Records values before they change; an earlier record of the same value stays, because it is the original.
  *
  * @param array[] $rows Each: kind, object id, name, value before, value after.
  */
@@ -188,7 +188,7 @@ function newsroom_id_list( $ids ) {
  */
 function newsroom_adopt_lock_seconds() {
 	/**
-	 * Filters after how many seconds a run that was cut off no longer keeps another one from starting.
+	 * Filters after how many seconds an interrupted run no longer prevents another one from starting.
 	 *
 	 * @param int $seconds Seconds.
 	 */
@@ -212,7 +212,7 @@ function newsroom_adopt_lock() {
 	$age  = microtime( true ) - (float) substr( $held, strpos( $held, ':' ) + 1 );
 	$left = (int) ceil( newsroom_adopt_lock_seconds() - abs( $age ) );
 	if ( $left <= 0 && newsroom_write( $wpdb->prepare( "UPDATE {$wpdb->options} SET option_value = %s WHERE option_name = 'newsroom_adopt_lock' AND option_value = %s", $value, $held ) ) ) { // phpcs:ignore WordPress.DB
-		// A persistent cache may hold what the killed run wrote and never committed.
+		// A persistent cache may contain values that the killed run wrote but never committed.
 		wp_cache_flush();
 		return $token;
 	}
@@ -224,7 +224,7 @@ function newsroom_adopt_lock() {
 }
 
 /**
- * Shows that the run is alive. Part of each batch's transaction, so that a run which lost its lock can't commit.
+ * Shows that the run is active. Part of each batch's transaction, so that a run that has lost its lock can't commit.
  *
  * @param string $token The run's token.
  * @throws RuntimeException When another run has taken over.
@@ -238,7 +238,7 @@ function newsroom_adopt_renew( $token ) {
 }
 
 /**
- * Gives the lock back.
+ * Releases the lock.
  *
  * @param string $token The run's token.
  */
@@ -254,13 +254,13 @@ function newsroom_adopt_unlock( $token ) {
  * @param string   $token The run's token.
  * @param callable $work  What to do.
  * @return mixed What `$work` returns.
- * @throws Throwable Whatever `$work` throws, after everything it wrote was taken back.
+ * @throws Throwable Whatever `$work` throws, after a rollback.
  */
 function newsroom_in_batch( $token, $work ) {
 	global $wpdb;
 	newsroom_write( 'START TRANSACTION' );
-	// WordPress connects again where the database has ended the connection, and repeats the statement. The transaction would be gone, its
-	// journal with it, and the rest of the batch would be kept.
+	// After a lost connection WordPress reconnects and repeats the statement. The transaction would be gone, with its journal, and the
+	// rest of the batch would be kept; so reconnecting is turned off.
 	$retries                  = $wpdb->reconnect_retries;
 	$wpdb->reconnect_retries = 0;
 	add_filter( 'query', 'newsroom_refuse_lost_transaction', PHP_INT_MAX );
@@ -285,8 +285,8 @@ function newsroom_in_batch( $token, $work ) {
 }
 
 /**
- * Refuses every statement of a batch after one that ended its transaction: a deadlock, a lock that wasn't free in time, a lost connection.
- * WordPress's own functions go on after such an error.
+ * Refuses all statements of a batch after one that ended its transaction: a deadlock, a lock timeout, a lost connection. WordPress's own
+ * functions would continue after such an error.
  *
  * @param string $sql Statement.
  * @return string The same.
@@ -303,8 +303,8 @@ function newsroom_refuse_lost_transaction( $sql ) {
 }
 
 /**
- * What wp_die() does in a batch: it throws, so that the run ends in order and gives the lock back. WordPress calls it when the connection
- * to the database is lost.
+ * Replaces wp_die() in a batch: it throws, so that the run ends cleanly and releases the lock. WordPress calls it when the database
+ * connection is lost.
  *
  * @return callable
  * @throws RuntimeException With the message.

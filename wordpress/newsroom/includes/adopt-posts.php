@@ -2,8 +2,8 @@
 /**
  * Adopting: posts become articles, some hundreds in one transaction.
  *
- * What changes is the type, the byline, former addresses, sections that a post was only below, and a slug that another article has.
- * Everything else of a post stays: id, text, dates, comments, pictures, fields.
+ * The type, the byline and the former addresses change; a post may get the section above its category, and a new slug if another
+ * article has its slug. Everything else stays: id, text, dates, comments, pictures, fields.
  *
  * @package Newsroom
  */
@@ -27,7 +27,8 @@ function newsroom_adopt_batch_size() {
 }
 
 /**
- * Condition for the posts that are adopted: all but those with a password, which the site couldn't show, and the editor's blank ones.
+ * Condition for the posts that are adopted: all except password-protected ones, which the site couldn't show, and the editor's
+ * auto-drafts.
  *
  * @param string $alias Alias of the table in the statement.
  * @return string SQL.
@@ -38,7 +39,7 @@ function newsroom_adoptable( $alias = '' ) {
 }
 
 /**
- * The first of some posts, as many as may be in memory at once: their texts are 8 MB together, or it is one post. WordPress reads whole
+ * The first of some posts, limited by memory: together their texts have at most 8 MB, or it is a single post. WordPress loads whole
  * posts, and PHP often has 128 MB.
  *
  * @param int[] $ids Posts.
@@ -69,7 +70,7 @@ function newsroom_ids_within_memory( $ids ) {
  */
 function newsroom_adopt_posts( $plan, $token ) {
 	global $wpdb;
-	// What is public comes first: of two posts with the same slug it keeps it.
+	// Public posts come first: of two posts with the same slug, the public one keeps it.
 	$posts = array();
 	foreach ( array( "post_status = 'publish'", "post_status <> 'publish'" ) as $which ) {
 		if ( ! $posts ) {
@@ -94,7 +95,7 @@ function newsroom_adopt_posts( $plan, $token ) {
 }
 
 /**
- * What becomes of some posts.
+ * The changes for some posts.
  *
  * @param object[] $posts Rows.
  * @param array    $plan  See newsroom_adopt_plan().
@@ -111,7 +112,7 @@ function newsroom_adopt_changes( $posts, $plan ) {
 		$changes[ $id ] = array(
 			'slug'     => $row->post_name,
 			'new_slug' => isset( $slugs[ $id ] ) ? $slugs[ $id ] : $row->post_name,
-			// The byline that Co-Authors Plus holds goes before the user who wrote the post in WordPress.
+			// A byline in Co-Authors Plus takes precedence over the user who wrote the post in WordPress.
 			'author'   => metadata_exists( 'post', $id, 'newsroom_author' ) || array_filter( newsroom_coauthors( $id ) ) ? 0 : $author,
 			'paths'    => 'publish' === $row->post_status ? array_diff( newsroom_paths_of( $id ), get_post_meta( $id, '_newsroom_former_path' ) ) : array(),
 			'terms'    => newsroom_adopt_terms( $id, $plan ),
@@ -124,7 +125,7 @@ function newsroom_adopt_changes( $posts, $plan ) {
  * Paths at which readers found a published post: its permalink, and the same with earlier slugs.
  *
  * @param int $id Post.
- * @return string[] Without a slash at the end; empty where the permalink is `?p=12`, which the site knows by the number.
+ * @return string[] Without a trailing slash; empty if the permalink is `?p=12`, which the site resolves by the id.
  */
 function newsroom_paths_of( $id ) {
 	$post = get_post( $id );
@@ -144,7 +145,7 @@ function newsroom_paths_of( $id ) {
 }
 
 /**
- * Sections into which a post is put because it is in a category that leads there.
+ * Sections that a post gets because its category is assigned to them.
  *
  * @param int   $id   Post.
  * @param array $plan See newsroom_adopt_plan().
@@ -164,7 +165,8 @@ function newsroom_adopt_terms( $id, $plan ) {
 }
 
 /**
- * New slugs for posts whose slug another article has, or a post before them in the batch. A draft gets its final slug when it is published.
+ * New slugs for posts whose slug is used by another article, or by an earlier post of the batch. A draft gets its final slug when it is
+ * published.
  *
  * @param object[] $posts Rows.
  * @return array<int,string> By id.
@@ -199,7 +201,7 @@ function newsroom_adopt_slugs( $posts ) {
 }
 
 /**
- * Slugs of articles and posts that begin as a slug with a number after it does. One statement for all of them: a daily column may have
+ * Slugs of articles and posts that start with a slug followed by a number. One statement for all of them: a daily column may have
  * thousands of posts with the same slug.
  *
  * @param string $slug Slug.
@@ -229,7 +231,7 @@ function newsroom_free_slug( $slug, $taken, &$number ) {
 }
 
 /**
- * Writes what becomes of some posts, the journal first and the type last: a post of the type `post` is one that is still to be adopted.
+ * Writes the changes of some posts, the journal first and the type last, because a post of the type `post` counts as not adopted yet.
  *
  * @param array[] $changes See newsroom_adopt_changes().
  */
@@ -282,10 +284,10 @@ function newsroom_write_adoption( $changes ) {
 }
 
 /**
- * Makes posts of one batch of articles again.
+ * Turns one batch of articles back into posts.
  *
  * @param string $token The run's token.
- * @return int How many rows of the journal it has put back; 0 when there are no more.
+ * @return int How many rows of the journal it has reverted; 0 when there are no more.
  */
 function newsroom_restore_posts( $token ) {
 	$rows = newsroom_journal_rows( 'post', newsroom_adopt_batch_size() );
@@ -303,7 +305,8 @@ function newsroom_restore_posts( $token ) {
 }
 
 /**
- * Puts back what was adopted: only what still is as the adoption left it, so that nothing an editor has done since is lost.
+ * Reverts the adoption, but only values that are still as the adoption left them, so that nothing an editor has done since is
+ * lost.
  *
  * @param object[] $rows Rows of the journal.
  */

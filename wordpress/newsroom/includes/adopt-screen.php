@@ -1,7 +1,7 @@
 <?php
 /**
- * Tools → Adopt this site: check, adopt in steps of some seconds, put back. Each step is one form; a script presses its button again, and
- * without scripts the reader does.
+ * Tools → Adopt this site: check, adopt in steps of some seconds, undo. Each step is a form; a script presses its button for the next
+ * step, or the user if scripts are off.
  *
  * @package Newsroom
  */
@@ -38,7 +38,7 @@ function newsroom_adopt_step_seconds() {
 }
 
 /**
- * Leads back to the page.
+ * Redirects back to the page.
  *
  * @param bool  $on   Whether the next step may follow by itself.
  * @param array $args Query.
@@ -67,7 +67,7 @@ function newsroom_adopt_step_now() {
 }
 
 /**
- * Puts back for some seconds.
+ * Undoes the adoption for some seconds.
  */
 function newsroom_adopt_undo_now() {
 	newsroom_require_administrator( 'newsroom_adopt_undo' );
@@ -75,7 +75,7 @@ function newsroom_adopt_undo_now() {
 }
 
 /**
- * Works at a task for some seconds.
+ * Works on a task for some seconds.
  *
  * @param string $task `adopt` or `undo`.
  */
@@ -194,7 +194,7 @@ function newsroom_print_adopt_redirects( $lines ) {
 }
 
 /**
- * Prints how far a task is, and the button for its next step.
+ * Prints the progress of a task, and the button for its next step.
  *
  * @param array $state See newsroom_adoption().
  */
@@ -210,7 +210,7 @@ function newsroom_print_adopt_progress( $state ) {
 }
 
 /**
- * Prints what was adopted, and how to put it back.
+ * Prints what was adopted, and how to undo it.
  *
  * @param array $state See newsroom_adoption().
  */
@@ -255,7 +255,7 @@ function newsroom_print_adopt_next( $action ) {
 	newsroom_action_form( $action, __( 'Go on', 'newsroom' ), array(), 'button button-primary' );
 	echo '</div>';
 	if ( $on ) {
-		// A link, so that what runs by itself can be stopped.
+		// A link to stop the automatic steps.
 		printf( '<p class="hide-if-no-js"><a href="%s">%s</a></p>', esc_url( add_query_arg( 'page', 'newsroom-adopt', admin_url( 'tools.php' ) ) ), esc_html__( 'Pause', 'newsroom' ) );
 		wp_print_inline_script_tag( "setTimeout( function () { document.querySelector( '#newsroom-adopt-next form' ).submit(); }, 400 );" );
 	}

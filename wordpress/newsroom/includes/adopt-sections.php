@@ -33,7 +33,7 @@ function newsroom_adopt_categories() {
 }
 
 /**
- * Whether a category is the one that WordPress puts posts into for want of another.
+ * Whether a category is WordPress's default category for posts without one.
  *
  * @param WP_Term $term Category.
  * @return bool
@@ -47,7 +47,7 @@ function newsroom_is_uncategorized( $term ) {
 }
 
 /**
- * A category's name as it is compared with others.
+ * A category's name in the form in which names are compared.
  *
  * @param string $name Name.
  * @return string
@@ -58,7 +58,7 @@ function newsroom_compared_name( $name ) {
 }
 
 /**
- * How many published posts that would be adopted a category has, those below it included.
+ * Number of published posts to adopt in each category, including its subcategories.
  *
  * @param WP_Term[] $categories By id.
  * @return array<int,int> Posts by category.
@@ -76,7 +76,7 @@ function newsroom_adopt_category_counts( $categories ) {
 }
 
 /**
- * A category and those above it, itself first.
+ * A category and its ancestors, itself first.
  *
  * @param int       $id         Category.
  * @param WP_Term[] $categories By id.
@@ -84,7 +84,7 @@ function newsroom_adopt_category_counts( $categories ) {
  */
 function newsroom_adopt_line( $id, $categories ) {
 	$line = array();
-	// A category that is its own ancestor is damage that imports are known to leave.
+	// Guards against a category that is its own ancestor, which faulty imports are known to create.
 	while ( isset( $categories[ $id ] ) && ! in_array( $id, $line, true ) ) {
 		$line[] = $id;
 		$id     = $categories[ $id ]->parent;
@@ -111,7 +111,7 @@ function newsroom_adopt_menu_order() {
 }
 
 /**
- * What becomes of the categories.
+ * The plan for the categories.
  *
  * @return array `sections`: categories that become sections => place in the navigation; `joined`: categories whose name an existing
  *               section has => that section; `leads`: every category => its section, where it has one.
@@ -124,7 +124,7 @@ function newsroom_adopt_plan() {
 		$settings = newsroom_section_settings( $id );
 		if ( null !== $settings['navigation_position'] ) {
 			$places[ $id ] = $settings['navigation_position'];
-			// The name wins over another section's label.
+			// A section's name takes precedence over another section's label.
 			$names += array( newsroom_compared_name( $settings['label'] ) => $id );
 			$names  = array( newsroom_compared_name( $term->name ) => $id ) + $names;
 		}
@@ -165,7 +165,7 @@ function newsroom_adopt_plan() {
 }
 
 /**
- * Categories of the first level that aren't sections.
+ * Top-level categories that aren't sections.
  *
  * @param WP_Term[] $categories By id.
  * @param int[]     $places     Sections that there are, as keys.
@@ -178,7 +178,7 @@ function newsroom_adopt_first_level( $categories, $places ) {
 	}
 	$ids = array();
 	foreach ( $categories as $id => $term ) {
-		// One that an earlier run made a section and an editor has taken out of the navigation stays out.
+		// A section that an earlier run created and an editor has removed from the navigation stays out of it.
 		if ( ( ! $term->parent || ! isset( $categories[ $term->parent ] ) ) && ! isset( $places[ $id ] ) && ! isset( $known[ $id ] ) && ! newsroom_is_uncategorized( $term ) ) {
 			$ids[] = $id;
 		}
@@ -231,7 +231,7 @@ function newsroom_adopt_sections() {
 		}
 	}
 	newsroom_journal( $rows );
-	// Those of a run that was cut off here are among them.
+	// Includes sections of a run that was interrupted here.
 	foreach ( newsroom_journal_rows( 'new-termmeta' ) as $row ) {
 		update_term_meta( $row->object_id, $row->name, $row->became );
 	}
@@ -239,7 +239,7 @@ function newsroom_adopt_sections() {
 }
 
 /**
- * Makes the sections categories again, except where an editor has changed their settings since.
+ * Turns the sections back into categories, except those whose settings an editor has changed since.
  */
 function newsroom_restore_sections() {
 	foreach ( array_merge( newsroom_journal_rows( 'termmeta' ), newsroom_journal_rows( 'new-termmeta' ) ) as $row ) {

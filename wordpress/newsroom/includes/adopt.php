@@ -2,9 +2,9 @@
 /**
  * Turns an ordinary WordPress into a newsroom: posts become articles, categories sections, users authors, permalinks former addresses.
  *
- * The command and the screen call the same functions. A run consists of steps of some seconds; where it was cut off, the next one goes
- * on. Progress is not a counter but what the database says: a post of the type `post` is still to be adopted, a row of the journal still
- * to be put back.
+ * The command and the screen call the same functions. A run consists of steps of some seconds; after an interruption the next step
+ * continues. Progress isn't stored as a counter but read from the database: a post of the type `post` still has to be adopted, and a row
+ * of the journal still has to be reverted.
  *
  * @package Newsroom
  */
@@ -14,7 +14,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 }
 
 /**
- * Where the adoption stands.
+ * The state of the adoption.
  *
  * @return array `task`: '' (never run, or put back), `adopt`, `undo`, `done`; `phase`; `total`: posts of the task; `left`: of them to do;
  *               `adopted`: posts in the journal.
@@ -35,7 +35,7 @@ function newsroom_adoption() {
 }
 
 /**
- * Keeps where the adoption stands.
+ * Stores the state of the adoption.
  *
  * @param string $task  Task.
  * @param string $phase Phase.
@@ -46,7 +46,7 @@ function newsroom_keep_adoption( $task, $phase, $total ) {
 }
 
 /**
- * Works at a task for some seconds: begins it, or goes on with it.
+ * Works on a task for some seconds: starts or continues it.
  *
  * @param string        $task     `adopt` or `undo`.
  * @param float         $seconds  How long.
@@ -62,7 +62,7 @@ function newsroom_adopt( $task, $seconds, $progress = null ) {
 	if ( is_wp_error( $token ) ) {
 		return $token;
 	}
-	// The site reads everything anew in the end; until then a change of each would be a delivery of each.
+	// No webhooks during the run: at its end the site reads everything again, so single deliveries would be superfluous.
 	add_filter( 'newsroom_webhooks_enabled', '__return_false', 999 );
 	add_filter( 'newsroom_touch_modified', '__return_false', 999 );
 	$ended = false;
@@ -95,7 +95,7 @@ function newsroom_adopt_phase_names( $task ) {
 }
 
 /**
- * Works through the phases until the time is over.
+ * Works through the phases until the time is up.
  *
  * @param string        $task     Task.
  * @param float         $until    Time at which to stop, seconds.
@@ -130,7 +130,7 @@ function newsroom_adopt_phases( $task, $until, $token, $progress ) {
 }
 
 /**
- * Works at one phase until the time is over.
+ * Works on one phase until the time is up.
  *
  * @param string        $task     Task.
  * @param string        $phase    Phase.
@@ -164,7 +164,7 @@ function newsroom_adopt_phase( $task, $phase, $until, $token, $progress ) {
 }
 
 /**
- * Counts the posts of the sections anew: posts of the categories below them have come or gone.
+ * Recounts the posts of the sections, because posts of their subcategories were added or removed.
  */
 function newsroom_recount_sections() {
 	$ids = array();
@@ -180,8 +180,8 @@ function newsroom_recount_sections() {
 }
 
 /**
- * Tells the site of the sections with one change, and of bylines that there were and that have a former address now. It finds the articles
- * and the new authors by itself: it compares its copy with WordPress.
+ * Notifies the site of the sections with a single change, and of authors that existed before and now have a former address. The site finds
+ * the articles and the new authors itself, by comparing its copy with WordPress.
  */
 function newsroom_announce_adoption() {
 	$first = current( newsroom_adopt_categories() );

@@ -1,7 +1,7 @@
 <?php
 /**
- * Akismet judges a comment by the address and the browser of the request. For comments that the site posts these are the site's own: every
- * reader would look like one busy server. It is given the reader's.
+ * Akismet judges a comment by the address and the browser of the request. For comments that the site posts, the request is the site's, so
+ * all readers would look like one busy server. Akismet is therefore given the reader's address and browser.
  *
  * @package Newsroom
  */
@@ -29,7 +29,7 @@ function newsroom_posted_comment( $enter = null ) {
 }
 
 /**
- * Notes whose comment is about to be checked.
+ * Remembers the reader whose comment is about to be checked.
  *
  * @param array|WP_Error  $prepared Comment for the database.
  * @param WP_REST_Request $request  Request.
@@ -49,7 +49,7 @@ function newsroom_note_reader( $prepared, $request ) {
 }
 
 /**
- * Puts the reader in the place of the server that brings the comment.
+ * Replaces the data of the server that posts the comment with the reader's.
  *
  * @param array  $args Arguments of Akismet's request.
  * @param string $path What it asks.
@@ -60,7 +60,7 @@ function newsroom_akismet_reader( $args, $path = '' ) {
 	if ( ! $reader || 'comment-check' !== $path || ! is_array( $args ) ) {
 		return $args;
 	}
-	// The headers of the request are the server's, too.
+	// The request's headers are also the server's, so they are removed.
 	foreach ( array_keys( $args ) as $name ) {
 		if ( preg_match( '/^(HTTP_|REMOTE_|SERVER_|PHP_|REDIRECT_)/', (string) $name ) ) {
 			unset( $args[ $name ] );
@@ -70,8 +70,8 @@ function newsroom_akismet_reader( $args, $path = '' ) {
 }
 
 /**
- * A comment that a spam filter drops without a trace is an error of WordPress without a status, which REST answers with 500 like a fault that may
- * pass. It is a refusal, and isn't retried.
+ * When a spam filter discards a comment, WordPress returns an error without a status, and REST responds with 500, as for a temporary fault.
+ * It is turned into a refusal, which isn't retried.
  *
  * @param mixed           $response Answer.
  * @param array           $handler  Route handler.

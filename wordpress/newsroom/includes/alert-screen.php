@@ -1,6 +1,6 @@
 <?php
 /**
- * The screen "Breaking news": one line, one button, and what became of it.
+ * The screen "Breaking news": one line, one button, and the delivery status.
  *
  * @package Newsroom
  */
@@ -46,7 +46,7 @@ function newsroom_alert_url( $args = array() ) {
 }
 
 /**
- * Stops a request of a user who may not, or that comes from another page.
+ * Stops a request by a user without the right, or from another page.
  *
  * @param string $action Action of the nonce.
  */
@@ -117,7 +117,7 @@ function newsroom_alert_time( $time ) {
 }
 
 /**
- * Prints the alert that is running or was the last one, and what became of it.
+ * Prints the current or last alert, with its delivery status.
  */
 function newsroom_alert_state() {
 	$alert = newsroom_last_alert();
@@ -168,7 +168,7 @@ function newsroom_alert_banner( $text ) {
 }
 
 /**
- * What the form begins with: what was entered and refused, or a story.
+ * Initial values of the form: what was entered and refused, or a story.
  *
  * @return array
  */
@@ -249,7 +249,7 @@ function newsroom_alert_stories( $chosen ) {
 }
 
 /**
- * Prints the way from a published story to this screen.
+ * Prints the link from a published story to this screen.
  *
  * @param WP_Post $post Story.
  */

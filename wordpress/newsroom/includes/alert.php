@@ -2,8 +2,8 @@
 /**
  * Breaking news: one alert that the site shows on every page until it is withdrawn or its time is over.
  *
- * The option `newsroom_alert` has the last alert. Its id is made with the form, so that a form that is sent twice is one alert, and the site
- * sends each id once.
+ * The option `newsroom_alert` has the last alert. Its id is created with the form, so that a form that is submitted twice is one alert, and
+ * the site sends each id only once.
  *
  * @package Newsroom
  */
@@ -24,7 +24,7 @@ add_action( 'rest_api_init', 'newsroom_register_alert_routes' );
  */
 function newsroom_may_alert() {
 	/**
-	 * Filters the capability that breaking news takes beside `publish_posts`.
+	 * Filters the capability that breaking news requires in addition to `publish_posts`.
 	 *
 	 * @param string $capability Capability.
 	 */
@@ -119,7 +119,7 @@ function newsroom_withdraw_alert() {
 }
 
 /**
- * Tells the site at once; what it doesn't take is sent again like every change.
+ * Notifies the site at once; if that fails, it is retried like every change.
  *
  * @param string $event Event.
  * @param string $id    Alert.
@@ -180,7 +180,7 @@ function newsroom_rest_alert() {
 }
 
 /**
- * What became of the last alert, in words for the editor.
+ * The delivery status of the last alert, in words for the editor.
  *
  * @return array `banner`, `mail`, `push`, and `final`: whether nothing of it will change any more.
  */
@@ -212,7 +212,7 @@ function newsroom_alert_report() {
  * How an alert was sent, in words.
  *
  * @param string $way     `mail` or `push`.
- * @param array  $sent    What the site says; `state` is null where it couldn't be asked.
+ * @param array  $sent    The site's report; `state` is null if the site couldn't be asked.
  * @param bool   $running Whether the alert wasn't withdrawn.
  * @return string
  */
@@ -255,7 +255,7 @@ function newsroom_alert_sent_line( $way, $sent, $running ) {
 }
 
 /**
- * Asks the site what became of an alert.
+ * Asks the site for the delivery status of an alert.
  *
  * @param string $id Alert.
  * @return array `mail` and `push`, each with `state`, `readers` and `detail`; empty when the site doesn't answer.

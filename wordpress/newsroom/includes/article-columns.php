@@ -37,7 +37,7 @@ function newsroom_article_columns( $columns ) {
 
 /**
  * Hides columns that editors rarely need, until they choose otherwise under Screen Options: the user who created the article, who is easily
- * taken for its author, and its tags.
+ * mistaken for its author, and its tags.
  *
  * @param string[]  $hidden Columns.
  * @param WP_Screen $screen Screen.
@@ -119,7 +119,8 @@ function newsroom_asked_filter( $name ) {
 }
 
 /**
- * Prints the filters above the list. There may be a thousand authors: the choice offers the one who was clicked on, and all.
+ * Prints the filters above the list. There may be a thousand authors, so the menu offers only the author who was clicked on,
+ * and all.
  *
  * @param string $type Post type.
  */
@@ -192,7 +193,7 @@ function newsroom_filter_articles( $query ) {
 }
 
 /**
- * Reads the authors of the whole list at once.
+ * Reads the authors of the whole list in one query.
  *
  * @param WP_Post[] $posts Posts.
  * @param WP_Query  $query Query.

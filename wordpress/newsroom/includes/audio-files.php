@@ -1,8 +1,8 @@
 <?php
 /**
- * Audio files in the media library: what the site gets of one, and how its address stays unknown to readers who haven't paid.
- * WordPress hands out every upload to a caller who knows its address, so the names of new audio files can't be guessed, and WordPress
- * shows no visitor what they are.
+ * Audio files in the media library: their data for the site, and how their addresses are kept from readers who haven't paid.
+ * WordPress serves every upload to anyone who knows its address, so new audio files get names that can't be guessed, and WordPress
+ * doesn't show the names to visitors.
  *
  * @package Newsroom
  */
@@ -36,7 +36,7 @@ function newsroom_unguessable_audio( $file ) {
 }
 
 /**
- * Takes the random letters out of the title and the slug that WordPress makes of the name: these aren't secret.
+ * Removes the random letters from the title and slug that WordPress derives from the name, because these are public.
  *
  * @param array $data Fields of the attachment.
  * @return array
@@ -88,7 +88,7 @@ function newsroom_audio_file( $id ) {
 }
 
 /**
- * Tells only users who may upload files where an audio file is.
+ * Shows the address of an audio file only to users who may upload files.
  *
  * @param WP_REST_Response $response Answer.
  * @param WP_Post          $post     Attachment.
@@ -119,7 +119,7 @@ function newsroom_hide_audio_page() {
 }
 
 /**
- * WordPress puts the audio files of a body into its feeds; a body that is cut hides them.
+ * WordPress adds the audio files of a body to its feeds; for a cut body they are hidden.
  *
  * @param string $enclosure Element.
  * @return string
@@ -129,7 +129,7 @@ function newsroom_hide_enclosure( $enclosure ) {
 }
 
 /**
- * Plays no recording of a cut story in another one: a playlist names files by their ids, which anyone who writes can guess.
+ * Prevents another story from playing a cut story's recording: a playlist refers to files by ids, which any author can guess.
  *
  * @param string|false $output     Output that replaces the shortcode's, false to run it.
  * @param string       $tag        Shortcode.

@@ -1,6 +1,6 @@
 <?php
 /**
- * Blocks that WordPress's own scripts bring to life. The site doesn't load these, so it receives what works without them.
+ * Blocks that need WordPress's own scripts. The site doesn't load those, so it receives markup that works without them.
  *
  * @package Newsroom
  */
@@ -12,7 +12,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 add_filter( 'render_block_core/playlist-track', 'newsroom_playable_track', 10, 2 );
 
 /**
- * Gives each track of a playlist a player: WordPress leaves the addresses of the files to its script, and the site would show names alone.
+ * Gives each track of a playlist a player: WordPress leaves the files' addresses to its script, and the site would show only names.
  *
  * @param string $html  Track as WordPress renders it.
  * @param array  $block Block.

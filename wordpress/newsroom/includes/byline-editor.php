@@ -1,7 +1,7 @@
 <?php
 /**
  * The byline in the editors: a panel of the block editor, which changes the article's meta, or a box of the classic editor. Both keep
- * `newsroom_author`, the field of one author, equal to the first of the list.
+ * `newsroom_author`, the field for a single author, equal to the first of the list.
  *
  * @package Newsroom
  */
@@ -37,7 +37,7 @@ function newsroom_byline_words() {
 }
 
 /**
- * Name of an author for the editors, with what keeps readers from seeing it.
+ * Name of an author for the editors, with the reason why readers don't see it, if any.
  *
  * @param int $id Document.
  * @return string
@@ -54,7 +54,7 @@ function newsroom_author_label( $id ) {
 }
 
 /**
- * The lists that an editor may change: the article's own, or the one author that it had before it had lists.
+ * The lists that an editor may change: the article's own, or the single author from before it had lists.
  *
  * @param int $id Article.
  * @return array<string,int[]> By meta key.
@@ -72,7 +72,7 @@ function newsroom_editable_people( $id ) {
 }
 
 /**
- * Says where the authors come from while the article has no list of its own.
+ * Explains where the authors come from while the article has no list of its own.
  *
  * @param int $id Article.
  * @return string[] Sentences.
@@ -138,7 +138,7 @@ function newsroom_byline_box( $post ) {
 	newsroom_picker_script();
 	$words = newsroom_byline_words();
 	$lists = newsroom_editable_people( $post->ID );
-	// Without it, a form that has no such box would empty the lists.
+	// Marks that the box was submitted: a form without it would otherwise empty the lists.
 	echo '<input type="hidden" name="newsroom_byline_shown" value="1">';
 	foreach ( $lists['newsroom_authors'] ? array() : newsroom_inherited_note( $post->ID ) as $sentence ) {
 		printf( '<p class="description">%s</p>', esc_html( $sentence ) );

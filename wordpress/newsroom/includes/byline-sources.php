@@ -1,7 +1,7 @@
 <?php
 /**
- * Bylines that other plugins hold: fields of Advanced Custom Fields, and the terms and guest authors of Co-Authors Plus. Both are only
- * read, and mapped to documents of the type `authors`.
+ * Bylines that other plugins store: fields of Advanced Custom Fields, and the terms and guest authors of Co-Authors Plus. Both are
+ * only read, and mapped to documents of the type `authors`.
  *
  * @package Newsroom
  */
@@ -10,12 +10,12 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-// What the database says of terms is kept for this request only.
+// Data about terms is cached only for this request.
 wp_cache_add_non_persistent_groups( array( 'newsroom_coauthors' ) );
 add_action( 'set_object_terms', 'newsroom_forget_coauthors', 9, 4 );
 
 /**
- * Authors in the first of some fields of Advanced Custom Fields that has any: posts of the type `authors`, or users.
+ * Authors in the first nonempty one of some fields of Advanced Custom Fields: posts of the type `authors`, or users.
  *
  * @param string[] $names Names of fields.
  * @param int      $id    Article.
@@ -64,7 +64,7 @@ function newsroom_has_coauthors() {
 }
 
 /**
- * Reads the terms of some articles at once.
+ * Reads the terms of some articles in one query.
  *
  * @param int[] $ids Articles.
  */
@@ -75,7 +75,7 @@ function newsroom_prime_coauthors( $ids ) {
 	}
 	$slugs = array_fill_keys( array_map( 'intval', $ids ), array() );
 	$in    = implode( ',', array_keys( $slugs ) );
-	// Co-Authors Plus keeps their order in `term_order`.
+	// Co-Authors Plus stores the order in `term_order`.
 	$rows = $wpdb->get_results( "SELECT r.object_id AS id, t.slug FROM {$wpdb->term_relationships} r JOIN {$wpdb->term_taxonomy} x ON x.term_taxonomy_id = r.term_taxonomy_id AND x.taxonomy = 'author' JOIN {$wpdb->terms} t ON t.term_id = x.term_id WHERE r.object_id IN ($in) ORDER BY r.object_id, r.term_order, r.term_taxonomy_id" ); // phpcs:ignore WordPress.DB
 	foreach ( $rows as $row ) {
 		$slugs[ (int) $row->id ][] = (string) preg_replace( '/^cap-/', '', $row->slug );
@@ -86,7 +86,7 @@ function newsroom_prime_coauthors( $ids ) {
 }
 
 /**
- * Forgets what was read of an article when its terms change.
+ * Clears the cache for an article when its terms change.
  *
  * @param int    $id       Article.
  * @param array  $terms    Terms as given.
@@ -127,7 +127,7 @@ function newsroom_coauthors( $id ) {
 }
 
 /**
- * The guest author of a slug: a post of Co-Authors Plus, whose meta says who it is.
+ * The guest author with a slug: a post of Co-Authors Plus, whose meta identifies the person.
  *
  * @param string $slug Slug without `cap-`.
  * @return WP_Post|null
@@ -146,7 +146,7 @@ function newsroom_guest_author( $slug ) {
 }
 
 /**
- * The author document of a co-author. A guest author is found by its slug, by the user it is linked to, by its e-mail address or by its
+ * The author document of a co-author. A guest author is found by its slug, by the user it is linked to, by its email address or by its
  * name; a user as when a WordPress is adopted.
  *
  * @param string $slug Slug without `cap-`.
@@ -177,7 +177,7 @@ function newsroom_author_of_coauthor( $slug ) {
 }
 
 /**
- * Where an article's authors come from while its own list is empty, for the editors.
+ * The source of an article's authors while its own list is empty, for the editors.
  *
  * @param int $id Article.
  * @return array|null `from`: name of the plugin; `names`; `missing`: names for which there is no author. Null when no other plugin has any.

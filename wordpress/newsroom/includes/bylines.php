@@ -20,7 +20,7 @@ foreach ( array( 'newsroom_authors', 'newsroom_contributors' ) as $newsroom_peop
 unset( $newsroom_people );
 
 /**
- * Meta keys of a byline. `newsroom_author` is the first author: what an article had before it had lists.
+ * Meta keys of a byline. `newsroom_author` is the first author; articles from before lists existed have only that.
  *
  * @return string[]
  */
@@ -29,7 +29,7 @@ function newsroom_byline_keys() {
 }
 
 /**
- * Schema of a list of people in REST. One that is too long is refused and not cut.
+ * Schema of a list of people in REST. A list that is too long is refused instead of cut.
  *
  * @return array
  */
@@ -45,8 +45,8 @@ function newsroom_people_schema() {
 }
 
 /**
- * Cleans an ordered list of authors: each once. The ids are stored as text, as Advanced Custom Fields stores them, so that a search of
- * the meta finds one exactly: `"12"`.
+ * Cleans an ordered list of authors, without duplicates. The ids are stored as text, as Advanced Custom Fields does, so that a search
+ * of the meta finds an exact id: `"12"`.
  *
  * @param mixed $value Array of ids, or ids separated by commas.
  * @return string[]
@@ -62,7 +62,7 @@ function newsroom_sanitize_people( $value ) {
  * @return string
  */
 function newsroom_sanitize_line( $value ) {
-	// WordPress has mb_substr() where PHP has none.
+	// WordPress provides mb_substr() if PHP lacks it.
 	return mb_substr( newsroom_sanitize_words( $value ), 0, NEWSROOM_LONGEST_LINE, 'UTF-8' );
 }
 
@@ -89,7 +89,7 @@ function newsroom_own_people( $id, $key ) {
 }
 
 /**
- * Ids of an article's authors in their order: its own list; where that is empty, what Advanced Custom Fields holds, then the field of one
+ * Ids of an article's authors in order: its own list; if that is empty, the fields of Advanced Custom Fields, then the field for a single
  * author, then Co-Authors Plus.
  *
  * @param int $id Article.
@@ -109,7 +109,7 @@ function newsroom_author_ids( $id ) {
 }
 
 /**
- * Ids of an article's contributors in their order. Authors are none.
+ * Ids of an article's contributors in order, without its authors.
  *
  * @param int $id Article.
  * @return int[]
@@ -123,7 +123,7 @@ function newsroom_contributor_ids( $id ) {
 }
 
 /**
- * Authors as articles carry them. Those who aren't published are left out.
+ * Authors in the form in which articles contain them; unpublished ones are left out.
  *
  * @param int[] $ids Documents.
  * @return array[]
@@ -180,7 +180,8 @@ function newsroom_register_byline() {
 }
 
 /**
- * Condition for the articles of an author or contributor, for WP_Query. It doesn't find what only Co-Authors Plus holds.
+ * Condition for the articles of an author or contributor, for WP_Query. It doesn't find articles whose authors are only in
+ * Co-Authors Plus.
  *
  * @param int $id Document of the type `authors`.
  * @return array
@@ -194,7 +195,7 @@ function newsroom_people_query( $id ) {
 	);
 	$lists = array( 'newsroom_authors', 'newsroom_contributors' );
 	if ( function_exists( 'get_field' ) ) {
-		// ACF keeps one post as its id and several as a serialised list.
+		// ACF stores a single post as its id, and several as a serialized list.
 		$lists     = array_merge( $lists, array( 'author', 'authors', 'contributors' ) );
 		$clauses[] = array(
 			'key'   => 'author',

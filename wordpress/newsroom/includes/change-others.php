@@ -1,6 +1,6 @@
 <?php
 /**
- * What happened to sections, menus and comments in this request.
+ * Collects changes of sections, menus and comments in this request.
  *
  * @package Newsroom
  */
@@ -70,7 +70,7 @@ function newsroom_term_changed( $term_id ) {
 }
 
 /**
- * Remembers the slugs that a category had, so that the site can redirect from them: WordPress forgets them.
+ * Stores the former slugs of a category, so that the site can redirect from them; WordPress doesn't store them.
  *
  * @param WP_Term     $term   Category.
  * @param string|null $before Its slug before it was saved, or null.
@@ -84,7 +84,7 @@ function newsroom_remember_section_slug( $term, $before ) {
 }
 
 /**
- * Slugs that a category had, the last one first.
+ * Former slugs of a category, the latest one first.
  *
  * @param int $term_id Category.
  * @return string[]
@@ -129,7 +129,7 @@ function newsroom_menu_changed( $menu_id ) {
 }
 
 /**
- * A menu was put in another place.
+ * A menu was assigned to another location.
  *
  * @param string $option Option.
  * @param mixed  $old    Before.
@@ -147,7 +147,7 @@ function newsroom_option_changed( $option, $old, $new ) {
 }
 
 /**
- * A menu was put in a place of a theme that had none.
+ * A menu was assigned to a location of a theme that had none.
  *
  * @param string $option Option.
  * @param mixed  $value  Value.
@@ -157,10 +157,10 @@ function newsroom_option_added( $option, $value ) {
 }
 
 /**
- * Notes what happened to a comment, if readers see its document.
+ * Records a change of a comment, if readers can see its document.
  *
  * @param WP_Comment|null $comment Comment.
- * @param string          $status  `publish` when it is to be seen, `trash` when not.
+ * @param string          $status  `publish` if it is visible, `trash` if not.
  */
 function newsroom_note_comment( $comment, $status ) {
 	if ( ! $comment instanceof WP_Comment || ! in_array( $comment->comment_type, array( '', 'comment' ), true ) ) {
@@ -176,7 +176,7 @@ function newsroom_note_comment( $comment, $status ) {
 }
 
 /**
- * A comment came in; one that waits for approval is not sent.
+ * A comment was created; one that waits for approval isn't sent.
  *
  * @param int        $id      Comment.
  * @param WP_Comment $comment Comment.
@@ -188,7 +188,7 @@ function newsroom_comment_inserted( $id, $comment ) {
 }
 
 /**
- * A comment's words changed.
+ * A comment's text changed.
  *
  * @param int $id Comment.
  */
@@ -200,7 +200,7 @@ function newsroom_comment_edited( $id ) {
 }
 
 /**
- * A comment was approved or taken back.
+ * A comment was approved or unapproved.
  *
  * @param string     $new     Status now.
  * @param string     $old     Status before.

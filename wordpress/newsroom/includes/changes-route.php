@@ -1,6 +1,6 @@
 <?php
 /**
- * /newsroom/v1/changes: what changed lately, for a process of the site that has missed webhooks.
+ * /newsroom/v1/changes: recent changes, for a process of the site that has missed webhooks.
  *
  * @package Newsroom
  */
@@ -23,7 +23,7 @@ function newsroom_register_changes_route() {
 			'callback'            => 'newsroom_rest_changes',
 			'permission_callback' => 'newsroom_may_see_changes',
 			'args'                => array(
-				// By the clock here: the site's may be another.
+				// By WordPress's clock; the site's may differ.
 				'seconds' => array(
 					'type'     => 'integer',
 					'minimum'  => 1,
@@ -41,7 +41,7 @@ function newsroom_register_changes_route() {
 }
 
 /**
- * Whether the user may see what changed: the list names documents that are no longer public.
+ * Whether the user may see recent changes: the list names documents that are no longer public.
  *
  * @return bool
  */
@@ -60,7 +60,7 @@ function newsroom_rest_changes( $request ) {
 	global $wpdb;
 	$table = newsroom_table();
 	$since = (int) round( microtime( true ) * 1000 ) - 1000 * (int) $request['seconds'];
-	// One that waited for long may have been delivered a moment ago, to another process of the site.
+	// A delivery that waited for a long time may have reached another process of the site just now.
 	$rows = $wpdb->get_results( $wpdb->prepare( "SELECT id, delivery, event, object_type, object_id, payload FROM $table WHERE id > %d AND ( created_ms >= %d OR tried_at >= %d OR state IN ( 'pending', 'sending' ) ) ORDER BY id LIMIT 100", $request['after'], $since, (int) floor( $since / 1000 ) ) ); // phpcs:ignore WordPress.DB
 	return rest_ensure_response( array_map( 'newsroom_change_of_row', $rows ) );
 }

@@ -1,6 +1,6 @@
 <?php
 /**
- * What happened to documents in this request, and what of it is sent to the site.
+ * Changes of documents in this request, and which of them are sent to the site.
  *
  * @package Newsroom
  */
@@ -12,16 +12,16 @@ if ( ! defined( 'ABSPATH' ) ) {
 add_action( 'transition_post_status', 'newsroom_status_changed', 10, 3 );
 add_action( 'post_updated', 'newsroom_post_updated', 20, 3 );
 add_action( 'before_delete_post', 'newsroom_post_deleted' );
-// After everything else that still writes at the end of a request, before the answer is closed.
+// After all other code that writes at the end of a request, but before the response is closed.
 add_action( 'shutdown', 'newsroom_flush_all', 0 );
 
 /**
- * Most changed documents that are named to the site in one request. Beyond, it looks for them by their dates.
+ * Most changed documents that are named to the site in one request. If there are more, the site finds them by their dates.
  */
 define( 'NEWSROOM_MOST_CHANGES', 200 );
 
 /**
- * Sites of a network in which something was noted in this request: code that writes to several of them switches between them.
+ * Sites of a network in which something changed in this request: code that writes to several sites switches between them.
  *
  * @param int|null $add Site to add, or null to only look.
  * @return int[]
@@ -35,7 +35,7 @@ function newsroom_noted_sites( $add = null ) {
 }
 
 /**
- * Changes of this request in the present site, one for each document.
+ * Changes of this request in the current site, one for each document.
  *
  * @param array|null $add  Payload to add or merge, or null to only look.
  * @param bool       $drop Whether to empty the list.
@@ -79,7 +79,7 @@ function newsroom_payload( $event, $type, $id, $slug, $status, $previous = null 
 }
 
 /**
- * Notes what happened to a document.
+ * Records a change of a document.
  *
  * @param WP_Post     $post     Document.
  * @param string      $event    Event.
@@ -101,7 +101,7 @@ function newsroom_note_change( $post, $event, $previous = null ) {
 }
 
 /**
- * Slug of a document as readers know it: in the trash it has a suffix that they never saw.
+ * Slug of a document as readers know it: in the trash it has a suffix that readers never saw.
  *
  * @param WP_Post $post Document.
  * @return string
@@ -111,7 +111,7 @@ function newsroom_slug_of( $post ) {
 }
 
 /**
- * Status of a document for the site. A password hides a document as privacy does.
+ * Status of a document for the site. A password hides a document just as the status private does.
  *
  * @param WP_Post $post  Document.
  * @param string  $event Event.
@@ -125,7 +125,7 @@ function newsroom_wire_status( $post, $event ) {
 }
 
 /**
- * A document went live or was taken back.
+ * A document was published or unpublished.
  *
  * @param string  $new  Status now.
  * @param string  $old  Status before.
@@ -136,7 +136,8 @@ function newsroom_status_changed( $new, $old, $post ) {
 		return;
 	}
 	if ( 'publish' === $new && newsroom_is_visible( $post ) ) {
-		// A scheduled post keeps the stamp of the day it was written, one with an earlier date gets that date.
+		// A scheduled post keeps the modification date of the day on which it was written, and a post with an earlier date gets
+		// that date, so the document is stamped.
 		newsroom_touched( $post->ID );
 		newsroom_note_change( $post, 'publish' );
 	} elseif ( 'publish' === $old ) {
@@ -145,7 +146,7 @@ function newsroom_status_changed( $new, $old, $post ) {
 }
 
 /**
- * A document was saved and is published as it was before.
+ * A document that was already published was saved.
  *
  * @param int     $id     Post.
  * @param WP_Post $after  Now.
@@ -168,7 +169,7 @@ function newsroom_post_updated( $id, $after, $before ) {
 }
 
 /**
- * A document became one of another kind: the site has it under the kind that it was.
+ * A document's post type changed: the site still has it under the former type.
  *
  * @param WP_Post $after  Now.
  * @param WP_Post $before Before.
@@ -195,7 +196,7 @@ function newsroom_post_deleted( $id ) {
 }
 
 /**
- * Remembers under which slug readers know a document.
+ * Remembers the slug under which readers know a document.
  *
  * @param WP_Post $post Document.
  */
@@ -206,7 +207,7 @@ function newsroom_remember_slug( $post ) {
 }
 
 /**
- * Writes what happened in this request and sends it, for each site of the network that has the plugin.
+ * Stores and sends the changes of this request, for each site of the network that has the plugin.
  */
 function newsroom_flush_all() {
 	$here = get_current_blog_id();
@@ -221,7 +222,7 @@ function newsroom_flush_all() {
 }
 
 /**
- * Writes what happened in this request in the present site into the table and sends it.
+ * Stores the changes of this request in the current site in the table, and sends them.
  */
 function newsroom_flush_changes() {
 	// Pictures come first: the site measures them when it reads the documents that show them.
@@ -265,8 +266,8 @@ function newsroom_flush_changes() {
 }
 
 /**
- * Whether so many documents changed at once, by an import or a category that is deleted, that the site gets one request to poll for them: their
- * dates say which.
+ * Whether so many documents changed at once, through an import or the deletion of a category, that the site gets a single request to look
+ * for them by their dates.
  *
  * @param array[] $changes Payloads.
  * @return bool
@@ -277,7 +278,7 @@ function newsroom_crowd( $changes ) {
 }
 
 /**
- * Whether the site finds a change by the date of its document.
+ * Whether the site can find a change by the date of its document.
  *
  * @param array $change Payload.
  * @return bool
@@ -287,7 +288,7 @@ function newsroom_is_found_by_date( $change ) {
 }
 
 /**
- * Ids of the documents that are withdrawn in this request: the site withdraws their comments with them.
+ * Ids of the documents that this request withdraws: the site withdraws their comments with them.
  *
  * @param array[] $changes Payloads.
  * @return array<int,true>

@@ -70,7 +70,7 @@ function newsroom_comment_views( $views ) {
 }
 
 /**
- * Whether the list shows the reported ones.
+ * Whether the list shows only reported comments.
  *
  * @return bool
  */
@@ -79,7 +79,7 @@ function newsroom_shows_reported() {
 }
 
 /**
- * Leaves the reported ones in the list.
+ * Limits the list to reported comments.
  *
  * @param WP_Comment_Query $query Query.
  */

@@ -1,7 +1,7 @@
 <?php
 /**
- * Readers' comments as the site brings them: the same one twice is one, an author's own change is moderated anew, reports are
- * counted and shown to editors, names are forgotten.
+ * Readers' comments, which the site posts: a repeated request creates no second comment, an author's edits are moderated again,
+ * reports are counted and shown to editors, and names can be removed.
  *
  * @package Newsroom
  */
@@ -77,7 +77,7 @@ function newsroom_register_comment_routes() {
 }
 
 /**
- * The key of a comment that the site posts, or ''.
+ * The key that the site sent with a comment, or ''.
  *
  * @param WP_REST_Request $request Request.
  * @return string
@@ -111,7 +111,7 @@ function newsroom_comment_by_key( $key ) {
 }
 
 /**
- * Number and state of a comment; nothing else leaves WordPress here.
+ * Id and state of a comment; these routes return nothing else.
  *
  * @param WP_Comment $comment Comment.
  * @return array
@@ -125,7 +125,7 @@ function newsroom_comment_state( $comment ) {
 }
 
 /**
- * Answers a comment that is already here with itself, and lets one request at a time write it.
+ * If the comment already exists, responds with it; lets only one request at a time write it.
  *
  * @param mixed           $result  Answer so far.
  * @param WP_REST_Request $request Request.
@@ -140,13 +140,13 @@ function newsroom_comment_once( $result, $request ) {
 	if ( ! $known && ! newsroom_comment_lock( $key ) ) {
 		return new WP_Error( 'newsroom_busy', __( 'This comment is being saved right now. Try again.', 'newsroom' ), array( 'status' => 409 ) );
 	}
-	// Checked again: the process that held the lock before may have written it.
+	// Checked again: the previous holder of the lock may have written it.
 	$known = $known ? $known : newsroom_comment_by_key( $key );
 	return $known ? rest_ensure_response( newsroom_comment_state( $known ) ) : $result;
 }
 
 /**
- * Takes the lock of a key. One statement, so that of two at once one gets it.
+ * Takes the lock of a key. A single statement, so that only one of two simultaneous requests succeeds.
  *
  * @param string $key Key.
  * @return bool
@@ -164,13 +164,13 @@ function newsroom_comment_lock( $key ) {
 	if ( time() - $since < NEWSROOM_COMMENT_LOCK ) {
 		return false;
 	}
-	// Its holder died.
+	// The lock's holder has died.
 	$wpdb->query( $wpdb->prepare( "DELETE FROM {$wpdb->options} WHERE option_name = %s AND option_value = %s", $name, $since ) ); // phpcs:ignore WordPress.DB
 	return 1 === $taken();
 }
 
 /**
- * Gives the lock back.
+ * Releases the lock.
  *
  * @param mixed           $response Answer.
  * @param array           $handler  Route handler.
@@ -187,7 +187,7 @@ function newsroom_comment_release( $response, $handler, $request ) {
 }
 
 /**
- * Ties a new comment to its key, and moderates an author's own change as WordPress would have moderated it when it was new.
+ * Links a new comment to its key, and moderates an author's edit as WordPress would moderate a new comment.
  *
  * @param array|WP_Error  $prepared Comment for the database.
  * @param WP_REST_Request $request  Request.
@@ -215,7 +215,7 @@ function newsroom_comment_prepared( $prepared, $request ) {
 }
 
 /**
- * A comment under an address that its reader has not proved to own waits for the editors, whomever WordPress trusts at that address.
+ * A comment with an unconfirmed address always waits for the editors, even if WordPress trusts that address.
  *
  * @param array|WP_Error  $prepared Comment for the database, with what WordPress has decided about it.
  * @param WP_REST_Request $request  Request.
@@ -229,7 +229,7 @@ function newsroom_comment_unconfirmed( $prepared, $request ) {
 }
 
 /**
- * Whether a comment of the current user on a post has to come from the site.
+ * Whether comments of the current user on a post are accepted only through the site.
  *
  * @param WP_Post|null $post Post that the comment is on.
  * @return bool
@@ -239,8 +239,8 @@ function newsroom_takes_comments_from_site( $post ) {
 }
 
 /**
- * Refuses WordPress's own comment form on what readers see on the site. The form asks for no account: a stranger would write under any name,
- * and at once under one that WordPress trusts.
+ * Refuses WordPress's own comment form on documents that readers see on the site. The form requires no account: a stranger could write
+ * under any name, and without moderation under one that WordPress trusts.
  *
  * @param int $post_id Post that the comment is on.
  */
@@ -261,8 +261,8 @@ function newsroom_refuse_comment_form( $post_id ) {
 }
 
 /**
- * Refuses comments by REST and XML-RPC in the same way: REST takes any name and address from every user of WordPress. An author's reply on
- * the comments screen has the author's own name.
+ * Refuses comments through REST and XML-RPC in the same way: REST accepts any name and address from every WordPress user. Replies on the
+ * comments screen are allowed, because they have the user's own name.
  *
  * @param int|string|WP_Error $approved Decision so far.
  * @param array               $comment  Comment.
@@ -289,7 +289,8 @@ function newsroom_rest_find_comment( $request ) {
 }
 
 /**
- * Notes how many readers have reported a comment. As many as `hold_at` since an editor last looked at it take it off the page.
+ * Stores how many readers have reported a comment. After `hold_at` reports since an editor last reviewed it, the comment is
+ * hidden.
  *
  * @param WP_REST_Request $request Request.
  * @return WP_REST_Response|WP_Error
@@ -348,7 +349,7 @@ function newsroom_no_comment() {
 }
 
 /**
- * An editor who approves a comment has seen its reports: it is held again only for new ones.
+ * An editor who approves a comment has seen its reports: only new reports can hide it again.
  *
  * @param string     $new     Status now.
  * @param string     $old     Status before.

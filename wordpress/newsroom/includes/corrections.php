@@ -1,7 +1,7 @@
 <?php
 /**
- * Corrections and clarifications: dated notes on an article. They are edited in a panel of the block editor, which
- * changes the post's meta and so has the editor's undo, autosaves and revisions, or in a box of the classic editor.
+ * Corrections and clarifications: dated notes on an article. They are edited in a panel of the block editor, which changes the
+ * post's meta and so supports undo, autosaves and revisions, or in a box of the classic editor.
  *
  * @package Newsroom
  */
@@ -23,7 +23,7 @@ add_filter( 'rest_prepare_articles', 'newsroom_corrections_for_editor', 10, 2 );
 add_filter( 'sanitize_post_meta_newsroom_corrections_for_revision', 'newsroom_sanitize_revised_corrections' );
 
 /**
- * Kinds of notes with the words editors and readers see.
+ * Kinds of notes with their labels for editors and readers.
  *
  * @return array<string,string>
  */
@@ -35,7 +35,7 @@ function newsroom_correction_kinds() {
 }
 
 /**
- * Schema of the notes in REST. A text that is too long is refused and not cut.
+ * Schema of the notes in REST. A text that is too long is refused instead of cut.
  *
  * @return array
  */
@@ -65,9 +65,9 @@ function newsroom_corrections_schema() {
 }
 
 /**
- * Cleans the notes of an article: known kinds, a date, one paragraph with links, emphasis and nothing else, the newest
- * first. A note without a text is left out; one without a date, or with one in the future, gets the present moment, which is the time of
- * saving. It is registered with the meta and holds for every way of saving.
+ * Cleans the notes of an article: known kinds, a date, one paragraph with only links and emphasis, newest first. A note without text is
+ * left out; a note without a date, or with one in the future, gets the time of saving. It is registered with the meta, so it applies to
+ * every way of saving.
  *
  * @param mixed $value List of arrays with kind, date and text.
  * @return array[]
@@ -80,7 +80,7 @@ function newsroom_sanitize_corrections( $value ) {
  * Clean notes, each with a date.
  *
  * @param mixed  $value List of arrays with kind, date and text.
- * @param string $else  Date of a note that has none, or one in the future: UTC, `2026-11-25T13:00:00Z`.
+ * @param string $else  Date for a note that has none, or one in the future: UTC, `2026-11-25T13:00:00Z`.
  * @return array[]
  */
 function newsroom_dated_notes( $value, $else ) {
@@ -106,7 +106,7 @@ function newsroom_is_ahead( $date ) {
 }
 
 /**
- * Refuses an article with a note that is dated in the future: readers would see that date.
+ * Refuses an article with a note that is dated in the future, because readers would see that date.
  *
  * @param stdClass|WP_Error $prepared What is to be saved.
  * @param WP_REST_Request   $request  Request.
@@ -123,7 +123,8 @@ function newsroom_refuse_corrections_ahead( $prepared, $request ) {
 }
 
 /**
- * Gives the editor the notes as readers see them: one that was stored with a date in the future has that of its publication, and can be saved.
+ * Gives the editor the notes as readers see them: a note that was stored with a future date gets the date of its publication, so that it
+ * can be saved.
  *
  * @param WP_REST_Response $response Answer.
  * @param WP_Post          $post     Article.
@@ -139,8 +140,8 @@ function newsroom_corrections_for_editor( $response, $post ) {
 }
 
 /**
- * Cleans the notes of a revision. An autosave holds what the box or the panel sent: a note without a date stays without
- * one, so that it gets the time when it is restored or saved, and readers see it.
+ * Cleans the notes of a revision. An autosave contains what the box or the panel sent: a note without a date stays without one,
+ * and gets the time at which it is restored or saved and becomes visible to readers.
  *
  * @param mixed $value List of arrays with kind, text, and `date` or, from the box, `local`.
  * @return array[]
@@ -150,7 +151,7 @@ function newsroom_sanitize_revised_corrections( $value ) {
 }
 
 /**
- * Cleans each note: known kinds, one paragraph. A note without a text is left out, and so is a date that can't be read.
+ * Cleans each note: known kinds, one paragraph. Notes without text and unreadable dates are left out.
  *
  * @param mixed $value List of arrays with kind, date and text.
  * @return array[] In the same order.
@@ -203,7 +204,7 @@ function newsroom_sanitize_note( $text ) {
 	if ( ! is_scalar( $text ) ) {
 		return '';
 	}
-	// What stands in these is no text; wp_kses would keep the words of a script, and comments whole.
+	// The content of these elements isn't text; wp_kses would keep the code of a script and whole comments.
 	$text = preg_replace( array( '@<(script|style)[^>]*?>.*?</\1>@si', '@<!--.*?(?:-->|$)@s' ), '', wp_check_invalid_utf8( (string) $text ) );
 	$text = wp_kses(
 		(string) $text,
@@ -229,8 +230,8 @@ function newsroom_sanitize_note_date( $date ) {
 }
 
 /**
- * The notes of an article, the newest first. One that was stored without a date, or with one in the future, has the time at which the article was
- * saved.
+ * The notes of an article, newest first. A note that was stored without a date, or with one in the future, gets the time at which the
+ * article was saved.
  *
  * @param int $id Article.
  * @return array[]
@@ -324,7 +325,7 @@ function newsroom_corrections_box_added() {
 }
 
 /**
- * Prints the box: each note, and an empty one for the next. An emptied text removes its note.
+ * Prints the box: each note, and an empty one for the next. Clearing a text removes its note.
  *
  * @param WP_Post $post Article.
  */
@@ -352,7 +353,7 @@ function newsroom_corrections_box( $post ) {
 }
 
 /**
- * The notes as the box posts them, whose dates are in the zone of this WordPress.
+ * The notes as posted by the box, with dates in WordPress's time zone.
  *
  * @param mixed $posted Posted list.
  * @return array[]
@@ -362,7 +363,7 @@ function newsroom_posted_corrections( $posted ) {
 }
 
 /**
- * Notes with their `date` from the box's field `local`, where they have that.
+ * Notes with their `date` set from the box's field `local`, if they have that.
  *
  * @param mixed $posted List of notes.
  * @return array

@@ -1,6 +1,6 @@
 <?php
 /**
- * Sends what is due: right after the answer of the request that changed something, and from wp-cron what had to wait.
+ * Sends what is due: directly after the response to the request that changed something, and later from wp-cron.
  *
  * @package Newsroom
  */
@@ -13,7 +13,7 @@ add_action( 'newsroom_deliver', 'newsroom_deliver_from_cron' );
 add_action( 'rest_api_init', 'newsroom_buffer_answer', 0 );
 
 /**
- * Closes the answer and then sends. Called on shutdown.
+ * Closes the response and then sends. Called on shutdown.
  *
  * @param int[] $rows Rows of this request's changes.
  */
@@ -28,9 +28,9 @@ function newsroom_deliver_after_response( $rows ) {
 }
 
 /**
- * Sends the answer to the browser, so that the editor does not wait for the site.
+ * Sends the response to the browser, so that the editor doesn't wait for the site.
  *
- * @return bool Whether the browser has everything and the connection is done with.
+ * @return bool Whether the browser has the whole response and the connection is finished.
  */
 function newsroom_finish_response() {
 	if ( 'cli' === PHP_SAPI || wp_doing_cron() ) {
@@ -50,8 +50,8 @@ function newsroom_finish_response() {
 }
 
 /**
- * Tells the browser how long the answer is, where all of it still lies in buffers: it then need not wait for the end of
- * the request. Compressed answers are left alone.
+ * Sends the length of the response if all of it is still in buffers, so that the browser doesn't wait for the end of the
+ * request. Compressed responses stay unchanged.
  */
 function newsroom_announce_length() {
 	if ( headers_sent() || ! ob_get_level() || ini_get( 'zlib.output_compression' ) || array_diff( ob_list_handlers(), array( 'default output handler' ) ) ) {
@@ -72,7 +72,7 @@ function newsroom_announce_length() {
 }
 
 /**
- * Keeps the answer to a REST request that writes in a buffer, on servers that cannot close an answer early.
+ * Buffers the response to a REST request that writes, on servers that can't close a response early.
  */
 function newsroom_buffer_answer() {
 	$method = isset( $_SERVER['REQUEST_METHOD'] ) ? sanitize_key( $_SERVER['REQUEST_METHOD'] ) : 'get';
@@ -95,7 +95,7 @@ function newsroom_deliver_from_cron() {
  *
  * @param int   $timeout Seconds for one request.
  * @param int   $budget  Seconds for all.
- * @param int[] $first   Rows before all others: what an editor has just saved doesn't wait behind an import.
+ * @param int[] $first   Rows to send first, so that what an editor has just saved doesn't wait behind an import.
  */
 function newsroom_deliver_due( $timeout, $budget, $first = array() ) {
 	$until     = microtime( true ) + $budget;
@@ -103,7 +103,7 @@ function newsroom_deliver_due( $timeout, $budget, $first = array() ) {
 	foreach ( array_unique( array_merge( array_slice( $first, 0, 100 ), newsroom_due( 100 ) ) ) as $id ) {
 		$result    = newsroom_deliver_row( $id, $timeout );
 		$delivered = $delivered || ( $result && 'done' === $result['outcome'] );
-		// When the site is down, one row has found out for all of them.
+		// If the site is down, a single failed row shows it for all.
 		if ( ( $result && 0 === $result['code'] ) || microtime( true ) > $until ) {
 			break;
 		}
@@ -116,7 +116,7 @@ function newsroom_deliver_due( $timeout, $budget, $first = array() ) {
 }
 
 /**
- * Sends one row, if it waits.
+ * Sends one row, if it is waiting.
  *
  * @param int $id      Row.
  * @param int $timeout Seconds.
@@ -160,13 +160,13 @@ function newsroom_deliver_row( $id, $timeout = 10 ) {
 }
 
 /**
- * Age in seconds at which a delivery is given up.
+ * Age in seconds at which a delivery is no longer retried.
  *
  * @return int
  */
 function newsroom_give_up_after() {
 	/**
-	 * Filters how long a delivery is tried.
+	 * Filters how long a delivery is retried.
 	 *
 	 * @param int $seconds Seconds, a day by default.
 	 */
@@ -174,7 +174,8 @@ function newsroom_give_up_after() {
 }
 
 /**
- * Seconds until the next try: 15, 30, 60 … up to six hours, a fifth more or less, so that many do not return at once.
+ * Seconds until the next try: 15, 30, 60 … up to six hours, plus or minus a fifth, so that many deliveries aren't retried at
+ * the same moment.
  *
  * @param int $tries       Tries so far, at least 1.
  * @param int $retry_after Seconds that the site asks for, or 0.
@@ -209,7 +210,7 @@ function newsroom_schedule_next() {
 }
 
 /**
- * When wp-cron delivers next.
+ * The time at which wp-cron delivers next.
  *
  * @return int|null Unix seconds.
  */

@@ -1,6 +1,6 @@
 <?php
 /**
- * Tells the editor that the site has it: "Live on the site in 31 ms".
+ * Tells the editor that the site shows the change: "Live on the site in 31 ms".
  *
  * @package Newsroom
  */
@@ -14,7 +14,7 @@ add_action( 'add_meta_boxes', 'newsroom_add_delivery_box' );
 add_action( 'admin_enqueue_scripts', 'newsroom_delivery_script' );
 
 /**
- * Registers /newsroom/v1/delivery: what became of the newest change to one document.
+ * Registers /newsroom/v1/delivery: the state of the newest change of a document.
  */
 function newsroom_register_delivery_route() {
 	register_rest_route(
@@ -77,7 +77,7 @@ function newsroom_delivery_of( $post ) {
  */
 function newsroom_delivery_message( $row, $post = null ) {
 	if ( ! $row && $post && newsroom_is_visible( $post ) && '' !== (string) get_post_meta( $post->ID, '_newsroom_live_slug', true ) ) {
-		// The log keeps the last ones only.
+		// The log keeps only the latest deliveries.
 		return __( 'It hasn’t changed lately.', 'newsroom' );
 	}
 	if ( ! $row ) {

@@ -1,6 +1,6 @@
 <?php
 /**
- * Which post types travel to the site, and under which names.
+ * Which post types are sent to the site, and their names there.
  *
  * @package Newsroom
  */

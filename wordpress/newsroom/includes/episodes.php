@@ -1,8 +1,7 @@
 <?php
 /**
  * The sound of a story: one audio file with a title, chapters and a transcript, and the series that it belongs to. It is edited in a panel
- * of the block editor, which changes the post's meta and so has the editor's undo, autosaves and revisions, or in a box of the classic
- * editor.
+ * of the block editor, which changes the post's meta and so supports undo, autosaves and revisions, or in a box of the classic editor.
  *
  * @package Newsroom
  */
@@ -23,7 +22,7 @@ foreach ( array( 'add', 'update' ) as $newsroom_verb ) {
 unset( $newsroom_verb );
 
 /**
- * Meta keys of an episode. Undo, autosaves and revisions have all of them.
+ * Meta keys of an episode. Undo, autosaves and revisions include all of them.
  *
  * @return string[]
  */
@@ -39,7 +38,7 @@ function newsroom_episode_keys() {
  */
 function newsroom_sanitize_transcript( $value ) {
 	$text = is_scalar( $value ) ? wp_check_invalid_utf8( str_replace( array( "\r\n", "\r" ), "\n", (string) $value ) ) : '';
-	// Again, because taking one element out may leave another.
+	// Repeated, because removing one element may reveal another.
 	do {
 		$before = $text;
 		$text   = (string) preg_replace( array( '@<(script|style)[^>]*?>.*?</\1>@si', '@<[/!]?[a-z][^>]*>@i', '/[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/' ), '', $before );
@@ -51,7 +50,7 @@ function newsroom_sanitize_transcript( $value ) {
  * The chapters of a text: one a line, a time and a title (`1:05 The bridge`). Lines without a time or a title are left out.
  *
  * @param mixed $text Text.
- * @return array[] Each: `start` in seconds and `title`, in the order of their times, one for each time.
+ * @return array[] Each: `start` in seconds and `title`, sorted by time, one for each time.
  */
 function newsroom_chapters_in( $text ) {
 	$chapters = array();
@@ -72,7 +71,7 @@ function newsroom_chapters_in( $text ) {
 }
 
 /**
- * The sound of a story as the site receives it. Of a story that is cut, the caller learns the title and the length alone.
+ * The sound of a story as the site receives it. For a cut story, the caller gets only the title and the length.
  *
  * @param WP_Post|null $post  Article or its revision.
  * @param bool         $whole Whether the caller gets all of it, whatever the story's access level.
@@ -98,7 +97,7 @@ function newsroom_sound_of( $post, $whole = false ) {
 }
 
 /**
- * Access level that counts for a story: its own; an episode of a series for subscribers without one is for subscribers, too.
+ * The effective access level of a story: its own; if it has none, an episode of a subscriber series is for subscribers, too.
  *
  * @param WP_Post $post Article.
  * @return string
@@ -109,12 +108,12 @@ function newsroom_level_of( $post ) {
 		return $own;
 	}
 	$series = (int) get_post_meta( $post->ID, 'newsroom_series', true );
-	// A series in the bin or a draft of one counts, too: taking it back must not open what is paid for.
+	// A series in the trash or a draft counts, too: withdrawing it must not make paid content free.
 	return $series && 'subscriber' === get_post_meta( $series, 'newsroom_series_access', true ) ? 'subscriber' : 'default';
 }
 
 /**
- * Keeps a file that a user may not choose out of an autosave: WordPress checks no right to the meta of autosaves.
+ * Keeps a file that a user may not choose out of an autosave, because WordPress checks no capability for the meta of autosaves.
  *
  * @param bool|null $check Whether another filter has decided, null to write.
  * @param int       $id    Autosave, or any other post.
@@ -287,7 +286,7 @@ function newsroom_episode_box( $post ) {
 }
 
 /**
- * Lines of the chapters that have no time and title. They stay in the text, and readers don't get them.
+ * Lines of the chapters without a time or a title. They stay in the text, but readers don't get them.
  *
  * @param mixed $text Text.
  * @return string[]

@@ -1,7 +1,7 @@
 <?php
 /**
- * Post meta: keys, types, who may change them, and how values are cleaned. Cleaning is part of the registration, so it
- * holds for the boxes beside the editor, for REST and for imports alike.
+ * Post meta: keys, types, who may change them, and how values are cleaned. Cleaning is part of the registration, so it applies
+ * to meta boxes, REST and imports alike.
  *
  * @package Newsroom
  */
@@ -88,7 +88,8 @@ function newsroom_register_meta() {
 					'sanitize_callback' => $sanitize,
 					'auth_callback'     => 'newsroom_may_edit_meta',
 					'show_in_rest'      => newsroom_meta_in_rest( $key, $kind ),
-					// Corrections, headlines, bylines and sound are edited with the text: an autosave keeps them, and an earlier version brings them back.
+					// Corrections, headlines, bylines and sound are edited with the text: autosaves store them, and restoring an earlier
+					// version restores them.
 					'revisions_enabled' => 'articles' === $type && 'newsroom_access' !== $key,
 				)
 			);
@@ -97,7 +98,7 @@ function newsroom_register_meta() {
 }
 
 /**
- * How a meta value is in REST.
+ * The representation of a meta value in REST.
  *
  * @param string $key  Meta key.
  * @param string $kind Type.
@@ -146,7 +147,7 @@ function newsroom_may_edit_meta( $allowed, $key, $post_id, $user_id ) {
 	if ( 'newsroom_story' === $key && ! ( defined( 'REST_REQUEST' ) && REST_REQUEST ) ) {
 		return false;
 	}
-	// Choosing a file tells its address, which is for those who see the media library.
+	// Choosing a file reveals its address, so it requires access to the media library.
 	if ( 'newsroom_audio' === $key && ! user_can( $user_id, 'upload_files' ) ) {
 		return false;
 	}
@@ -154,7 +155,7 @@ function newsroom_may_edit_meta( $allowed, $key, $post_id, $user_id ) {
 }
 
 /**
- * Access levels with the words editors see.
+ * Access levels with their labels for editors.
  *
  * @return array<string,string>
  */
@@ -223,7 +224,7 @@ function newsroom_sanitize_words( $value ) {
 }
 
 /**
- * Cleans a text of several lines; forms send other line ends than the rest of the world.
+ * Cleans a text of several lines, and normalizes the line ends that forms send.
  *
  * @param mixed $value Value.
  * @return string

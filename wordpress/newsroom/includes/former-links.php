@@ -1,7 +1,7 @@
 <?php
 /**
- * Permalinks of posts that became articles, where a reader still comes to WordPress with one: they lead to the article on the site.
- * The site itself answers them from `old_slugs`.
+ * Permalinks of posts that became articles: if a reader still requests one from WordPress, it redirects to the article on the site.
+ * The site itself redirects them by `old_slugs`.
  *
  * @package Newsroom
  */
@@ -13,7 +13,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 add_action( 'template_redirect', 'newsroom_redirect_former', 0 );
 
 /**
- * Redirects a request that WordPress has nothing for.
+ * Redirects a request for which WordPress finds nothing.
  */
 function newsroom_redirect_former() {
 	if ( ! is_404() || ! isset( $_SERVER['REQUEST_URI'] ) ) {
@@ -37,7 +37,7 @@ function newsroom_redirect_former() {
 function newsroom_post_at( $path ) {
 	global $wpdb;
 	$path = implode( '/', array_map( 'rawurlencode', array_map( 'rawurldecode', explode( '/', untrailingslashit( $path ) ) ) ) );
-	// WordPress writes escapes in lower case.
+	// WordPress stores percent escapes in lower case.
 	$path = (string) preg_replace_callback(
 		'/%[0-9A-F]{2}/',
 		static function ( $escape ) {

@@ -11,7 +11,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 
 add_action( 'rest_api_init', 'newsroom_register_front_routes' );
 
-/** Fronts of one part of the history. */
+/** Number of fronts on one page of the history. */
 define( 'NEWSROOM_FRONT_HISTORY', 20 );
 
 /**
@@ -119,7 +119,7 @@ function newsroom_front_note( $row ) {
 }
 
 /**
- * What the screen shows of the stories and pictures of slots.
+ * Details of the slots' stories and pictures for the screen.
  *
  * @param array[] $slots Slots.
  * @return array `stories`: title and state by id; `pictures`: addresses by id.
@@ -246,7 +246,7 @@ function newsroom_rest_schedule_front( $request ) {
 }
 
 /**
- * Drops what is scheduled.
+ * Cancels the scheduled front.
  *
  * @param WP_REST_Request $request Request.
  * @return WP_REST_Response|WP_Error
@@ -319,7 +319,7 @@ function newsroom_rest_front_row( $request ) {
 }
 
 /**
- * Makes a front of the history the draft, and publishes it where that is asked for. The draft before it is kept.
+ * Makes a front of the history the draft, and publishes it if requested. The previous draft is kept.
  *
  * @param WP_REST_Request $request Request.
  * @return WP_REST_Response|WP_Error
@@ -342,7 +342,7 @@ function newsroom_rest_restore_front( $request ) {
 }
 
 /**
- * A signed address at which the site shows the draft as wide as a phone and as a desktop.
+ * A signed address at which the site shows the draft at the width of a phone and of a desktop.
  *
  * @param WP_REST_Request $request Request.
  * @return WP_REST_Response|WP_Error

@@ -78,7 +78,7 @@ function newsroom_front_assets( $screen ) {
 }
 
 /**
- * Prints the script's place.
+ * Prints the element for the script.
  */
 function newsroom_front_screen() {
 	if ( ! newsroom_may_front() ) {

@@ -1,6 +1,6 @@
 <?php
 /**
- * Slots of a front: how they are cleaned, and how two fronts differ, in words.
+ * Slots of a front: cleaning them, and describing how two fronts differ.
  *
  * @package Newsroom
  */
@@ -9,14 +9,17 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-/** Most slots of a front, headlines of a package, rows after which a package may stand, and characters of a headline. The site takes no more. */
+/**
+ * Most slots of a front, headlines of a package, rows after which a package may be placed, and characters of a headline. The site has the
+ * same limits.
+ */
 define( 'NEWSROOM_FRONT_SLOTS', 60 );
 define( 'NEWSROOM_FRONT_RELATED', 12 );
 define( 'NEWSROOM_FRONT_ROWS', 20 );
 define( 'NEWSROOM_FRONT_HEADLINE', 200 );
 
 /**
- * Kinds of slots with the words editors see.
+ * Kinds of slots with their labels for editors.
  *
  * @return array<string,string>
  */
@@ -29,7 +32,7 @@ function newsroom_front_kinds() {
 }
 
 /**
- * Refuses what was entered.
+ * Creates the error for an invalid input.
  *
  * @param string $message Why.
  * @return WP_Error
@@ -104,10 +107,12 @@ function newsroom_clean_slot( $given ) {
 }
 
 /**
- * Cleans the place of a package: what it stands after.
+ * WP_Error `start`, `lead`, `seconds`, or `row-3` for the third row of what fills itself.|Cleans the place of a package: what
+ * it comes after.
  *
  * @param mixed $given What came; '' for the usual place, after the seconds.
- * @return string|WP_Error `start`, `lead`, `seconds`, or `row-3` for the third row of what fills itself.
+ * @return string|WP_Error `start`, `lead`, `seconds`, or `row-3` for the third automatic row.|WP_Error `start`, `lead`,
+ *   `seconds`, or `row-3` for the third row of what fills itself.
  */
 function newsroom_clean_place( $given ) {
 	if ( '' === $given || null === $given ) {
@@ -121,7 +126,7 @@ function newsroom_clean_place( $given ) {
 }
 
 /**
- * A slot from before packages had places: it has the usual one.
+ * Adds the usual place to a package from before packages had places.
  *
  * @param array $slot Slot.
  * @return array
@@ -309,7 +314,7 @@ function newsroom_front_time_words( $local ) {
 }
 
 /**
- * Which of the stories that are in both lists have moved: the fewest that explain the new order.
+ * Which of the stories in both lists have moved: the fewest that explain the new order.
  *
  * @param int[] $before Stories before.
  * @param int[] $after  Stories now.
@@ -321,7 +326,7 @@ function newsroom_front_moved( $before, $after ) {
 	$best  = array();
 	$from  = array();
 	$end   = -1;
-	// The longest run that is still in its order.
+	// Finds the longest subsequence that is still in its original order.
 	foreach ( $order as $at => $story ) {
 		$best[ $at ] = 1;
 		$from[ $at ] = -1;

@@ -30,7 +30,7 @@ function newsroom_register_front_field() {
 }
 
 /**
- * `front`: what is published. What is scheduled is for the site alone.
+ * The field `front`: the published front. Only the site also gets the scheduled one.
  *
  * @param array $item Prepared post.
  * @return array
@@ -82,7 +82,7 @@ function newsroom_front_instant( $local ) {
 }
 
 /**
- * Notes that the fronts on which a picture stands have changed.
+ * Records a change of the fronts that show a picture.
  *
  * @param int $picture Attachment.
  */

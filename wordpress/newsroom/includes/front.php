@@ -1,8 +1,8 @@
 <?php
 /**
  * Fronts: the stories that editors place on the home page and on sections, in an order. The table `newsroom_fronts` has a draft for each
- * page, what is scheduled, and every front that was published, so that its history doesn't depend on WordPress's revisions. A post of the
- * type `front` stands for each page, so that it travels to the site as every document does.
+ * page, the scheduled front, and every published front, so that the history doesn't depend on WordPress's revisions. Each page has a post
+ * of the type `front`, so that its front is sent to the site like every document.
  *
  * @package Newsroom
  */
@@ -16,11 +16,11 @@ define( 'NEWSROOM_FRONT_DAYS', 100 );
 
 add_action( 'init', 'newsroom_register_front', 6 );
 add_action( 'newsroom_front_due', 'newsroom_publish_due_fronts' );
-// Also where an event of wp-cron was lost.
+// Also runs here, in case an event of wp-cron was lost.
 add_action( 'newsroom_deliver', 'newsroom_publish_due_fronts', 5, 0 );
 
 /**
- * Registers the post type. Posts come and go with the fronts alone: WordPress shows no screen of them.
+ * Registers the post type. Posts are created and deleted only with the fronts: WordPress has no screen for them.
  */
 function newsroom_register_front() {
 	$editors = array_fill_keys( array( 'edit_posts', 'edit_others_posts', 'edit_published_posts', 'edit_private_posts', 'publish_posts', 'read_private_posts' ), 'edit_others_posts' );
@@ -29,7 +29,7 @@ function newsroom_register_front() {
 		'front',
 		array(
 			'labels'              => newsroom_type_labels( __( 'Fronts', 'newsroom' ), __( 'Front', 'newsroom' ) ),
-			// The editor for the field `content` alone, which says of every document whether it has a password.
+			// Supports the editor only for the field `content`, which tells the site whether a document has a password.
 			'supports'            => array( 'title', 'editor' ),
 			'public'              => false,
 			'publicly_queryable'  => false,
@@ -49,7 +49,7 @@ function newsroom_register_front() {
  */
 function newsroom_may_front() {
 	/**
-	 * Filters the capability that fronts take.
+	 * Filters the capability that fronts require.
 	 *
 	 * @param string $capability Capability.
 	 */
@@ -67,8 +67,8 @@ function newsroom_front_table() {
 }
 
 /**
- * Creates or updates the table. `name` is unique: a page has one draft and one scheduled front. `at` is in Unix seconds: when it was
- * saved, when it is due, when it was published.
+ * Creates or updates the table. `name` is unique: a page has one draft and one scheduled front. `at` is a time in Unix seconds: when
+ * the draft was saved, when the scheduled front is due, or when a front was published.
  */
 function newsroom_create_front_table() {
 	global $wpdb;
@@ -166,7 +166,7 @@ function newsroom_front_published( $page ) {
 }
 
 /**
- * The draft of a page; where there is none, what is published, in version 0.
+ * The draft of a page; without one, the published front as version 0.
  *
  * @param string $page Key.
  * @return array
@@ -203,12 +203,12 @@ function newsroom_insert_front( $page, $state, $slots, $at, $version = 0, $user 
 }
 
 /**
- * Saves the draft of a page, if it is still in the version that the editor has changed.
+ * Saves the draft of a page, if it is still the version that the editor started from.
  *
  * @param string  $page    Key.
  * @param array[] $slots   Slots, clean.
  * @param int     $version Version that the editor has.
- * @param bool    $over    Save it in place of a colleague's, which is kept in the history.
+ * @param bool    $over    Whether to replace a colleague's draft, which is then kept in the history.
  * @return int|WP_Error The new version; a conflict has the status 409.
  */
 function newsroom_save_front( $page, $slots, $version, $over = false ) {
@@ -241,7 +241,7 @@ function newsroom_save_front( $page, $slots, $version, $over = false ) {
 }
 
 /**
- * Keeps a draft in the history before another one takes its place.
+ * Stores a draft in the history before it is replaced.
  *
  * @param array   $draft Draft.
  * @param array[] $slots What takes its place.
@@ -263,7 +263,7 @@ function newsroom_keep_front( $draft, $slots ) {
 function newsroom_publish_front( $page, $version ) {
 	global $wpdb;
 	$table = newsroom_front_table();
-	// What was due before counts as published before.
+	// A front that was due earlier also counts as published earlier.
 	newsroom_publish_due_fronts();
 	$draft = newsroom_front_draft( $page );
 	// A button that is pressed twice publishes once.
@@ -282,7 +282,7 @@ function newsroom_publish_front( $page, $version ) {
 }
 
 /**
- * The post that stands for a page.
+ * The post that represents a page's front.
  *
  * @param string $page Key.
  * @return WP_Post|null
@@ -300,7 +300,7 @@ function newsroom_front_post( $page ) {
 }
 
 /**
- * Saves the post of a page, which sends the site a webhook that its front has changed.
+ * Saves the post of a page's front, which causes a webhook to the site.
  *
  * @param string $page   Key.
  * @param string $status `publish`, or `draft` for a page that only has a draft.
@@ -319,7 +319,7 @@ function newsroom_announce_front( $page, $status = 'publish' ) {
 }
 
 /**
- * Schedules the draft of a page, in place of what was scheduled before.
+ * Schedules the draft of a page, replacing what was scheduled before.
  *
  * @param string $page    Key.
  * @param int    $version Version that the editor has.
@@ -343,7 +343,7 @@ function newsroom_schedule_front( $page, $version, $at ) {
 }
 
 /**
- * Drops what is scheduled for a page.
+ * Cancels the scheduled front of a page.
  *
  * @param string $page Key.
  * @return bool Whether anything was.
@@ -355,7 +355,8 @@ function newsroom_drop_scheduled_front( $page ) {
 }
 
 /**
- * Publishes what is due. The site has shown it since its time; here it becomes part of the history.
+ * Publishes scheduled fronts that are due. The site has already shown them since their time; here they become part of the
+ * history.
  */
 function newsroom_publish_due_fronts() {
 	global $wpdb;
@@ -371,7 +372,7 @@ function newsroom_publish_due_fronts() {
 }
 
 /**
- * Deletes fronts that are older than the history goes back, except the one that was shown when it begins.
+ * Deletes fronts that are older than the history's limit, except the one that was shown at that time.
  *
  * @param string $page Key.
  */

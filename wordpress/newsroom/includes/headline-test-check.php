@@ -1,7 +1,7 @@
 <?php
 /**
- * Asks the site how headline tests stand, and ends those that are decided: from wp-cron every five minutes while a test runs, and whenever an
- * editor looks at one.
+ * Asks the site for the state of headline tests, and ends those that are decided: from wp-cron every five minutes while a test runs, and
+ * whenever an editor looks at one.
  *
  * @package Newsroom
  */
@@ -10,7 +10,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-/** Seconds between two questions. */
+/** Seconds between two requests. */
 define( 'NEWSROOM_HEADLINE_CHECK', 5 * MINUTE_IN_SECONDS );
 
 add_action( 'newsroom_headline_tests', 'newsroom_check_headline_tests' );
@@ -19,7 +19,7 @@ add_action( 'added_post_meta', 'newsroom_headline_test_saved', 10, 3 );
 add_action( 'updated_post_meta', 'newsroom_headline_test_saved', 10, 3 );
 
 /**
- * Plans the first question about a test that was started.
+ * Schedules the first request for a test that was started.
  *
  * @param int    $meta_id Meta row.
  * @param int    $post_id Post.
@@ -35,7 +35,7 @@ function newsroom_headline_test_saved( $meta_id, $post_id, $key ) {
 }
 
 /**
- * Plans the next question, unless one is planned.
+ * Schedules the next request, unless one is scheduled.
  */
 function newsroom_plan_headline_check() {
 	foreach ( (array) _get_cron_array() as $time => $hooks ) {
@@ -78,7 +78,7 @@ function newsroom_tested_stories() {
 }
 
 /**
- * Asks about every test that runs. Called by wp-cron.
+ * Asks for the state of every running test. Called by wp-cron.
  */
 function newsroom_check_headline_tests() {
 	$stories = newsroom_tested_stories();
@@ -91,7 +91,7 @@ function newsroom_check_headline_tests() {
 }
 
 /**
- * Asks about the test of one story, and ends it when the site has decided.
+ * Asks for the state of a story's test, and ends it if the site has decided.
  *
  * @param int $id Article.
  * @return array|null What the site says; null when no test runs, or the site doesn't answer.
@@ -112,7 +112,7 @@ function newsroom_check_headline_test( $id ) {
 }
 
 /**
- * Asks the site how a test stands.
+ * Asks the site for the state of a test.
  *
  * @param int    $id      Article.
  * @param string $test_id Id of the test.
@@ -156,7 +156,8 @@ function newsroom_register_headline_test_routes() {
 }
 
 /**
- * Whether the user may see how a test stands, which may end it: users who may edit the story may. The site's credentials may only read.
+ * Whether the user may see the state of a test, which may also end it: users who may edit the story may. The site's credentials may
+ * only read.
  *
  * @param WP_REST_Request $request Request.
  * @return bool
@@ -166,7 +167,7 @@ function newsroom_may_see_headline_test( $request ) {
 }
 
 /**
- * How the test of a story stands, after ending it if it is decided.
+ * The state of a story's test, after ending it if it is decided.
  *
  * @param WP_REST_Request $request Request.
  * @return array `test` (the field as it is now), `report` (what the site says, or null), `message`.
@@ -193,7 +194,7 @@ function newsroom_headline_letter( $number ) {
 }
 
 /**
- * How a test stands, in words for the editor.
+ * The state of a test, in words for the editor.
  *
  * @param array      $test   Test.
  * @param array|null $report What the site says.

@@ -114,7 +114,7 @@ function newsroom_headline_test_box( $post ) {
 }
 
 /**
- * The test as the box posts it. A test that is started once more begins anew.
+ * The test as posted by the box. Starting a test again starts it from scratch.
  *
  * @param mixed $posted Posted fields.
  * @return array

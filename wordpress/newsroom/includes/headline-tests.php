@@ -1,7 +1,7 @@
 <?php
 /**
- * Headline tests: a story's cards show two to four headlines, each to a share of the readers, until the site finds that one is better. The
- * field `newsroom_headline_test` has all of it; the first headline is the story's own.
+ * Headline tests: a story's cards show one of two to four headlines to each share of the readers, until the site finds that one is better.
+ * The field `newsroom_headline_test` has all of it; the first headline is the story's own.
  *
  * @package Newsroom
  */
@@ -10,7 +10,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-/** Most headlines beside the story's own. */
+/** Most headlines in addition to the story's own. */
 define( 'NEWSROOM_MOST_HEADLINES', 3 );
 /** Most characters of a headline. */
 define( 'NEWSROOM_LONGEST_HEADLINE', 200 );
@@ -38,7 +38,7 @@ function newsroom_no_headline_test() {
 }
 
 /**
- * Schema of a test in REST. A headline that is too long is refused and not cut.
+ * Schema of a test in REST. A headline that is too long is refused instead of cut.
  *
  * @return array
  */
@@ -91,8 +91,8 @@ function newsroom_headline_test_schema() {
 }
 
 /**
- * Cleans a test. A headline that is empty or was given before is left out; a test that runs without a time has begun now. It is registered with the
- * meta and holds for every way of saving.
+ * Cleans a test. Empty and repeated headlines are left out; a running test without a start time starts now. It is registered with the meta,
+ * so it applies to every way of saving.
  *
  * @param mixed $value Test.
  * @return array
@@ -127,7 +127,7 @@ function newsroom_sanitize_headline_test( $value ) {
 }
 
 /**
- * Cleans the headlines beside the story's own.
+ * Cleans the additional headlines.
  *
  * @param mixed $given List of arrays with headline and image.
  * @return array[]
@@ -183,7 +183,7 @@ function newsroom_headline_test_of( $id ) {
 }
 
 /**
- * Id of a test: another one for other headlines, and for each start. The site counts under it.
+ * Id of a test: it changes with the headlines and with each start. The site counts readings by this id.
  *
  * @param int   $id   Article.
  * @param array $test Test.
@@ -212,7 +212,7 @@ function newsroom_register_headline_test() {
 }
 
 /**
- * The test of a story as the site receives it: while it runs, and afterwards where cards show another headline than the story.
+ * The test of a story as the site receives it: while it runs, and afterward if cards show another headline than the story.
  *
  * @param array $item Prepared document.
  * @return array|null
@@ -241,7 +241,7 @@ function newsroom_rest_headline_test( $item ) {
 }
 
 /**
- * Ends a test, in one change of the story. Nothing happens when it has ended already, or when the headlines are others now.
+ * Ends a test, in one change of the story. Does nothing if it has already ended, or if the headlines have changed.
  *
  * @param int    $id       Article.
  * @param string $test_id  Id of the test.
@@ -269,13 +269,14 @@ function newsroom_end_headline_test( $id, $test_id, $winner, $readings, $ended )
 	);
 	if ( $winner > 0 && $test['story'] && isset( $test['variants'][ $winner - 1 ] ) ) {
 		$variant = $test['variants'][ $winner - 1 ];
-		// A title is markup.
+		// Titles are stored as markup.
 		$change['post_title'] = htmlspecialchars( $variant['headline'], ENT_NOQUOTES, 'UTF-8' );
 		if ( $variant['image'] && wp_attachment_is_image( $variant['image'] ) ) {
 			$change['meta_input']['_thumbnail_id'] = $variant['image'];
 		}
 	}
-	// WordPress saves the text as well, and would clean it by the rights of who is signed in: no one, when the task list runs.
+	// WordPress also saves the text, and would clean it by the capabilities of the current user, who is nobody when wp-cron
+	// runs.
 	$filtered = false !== has_filter( 'content_save_pre', 'wp_filter_post_kses' );
 	if ( $filtered ) {
 		kses_remove_filters();
@@ -288,7 +289,7 @@ function newsroom_end_headline_test( $id, $test_id, $winner, $readings, $ended )
 }
 
 /**
- * A test that was started on a draft begins when readers can see the story.
+ * A test that was started on a draft begins when the story is published.
  *
  * @param string  $now    Status.
  * @param string  $before Status before.

@@ -17,8 +17,8 @@ if ( ! defined( 'ABSPATH' ) ) {
  */
 function newsroom_wordpress_is_public() {
 	/**
-	 * Filters whether readers may be sent to WordPress itself, where a text links to something that the site does not have (a tag, an
-	 * attachment). By default they may where search engines may: Settings → Reading.
+	 * Filters whether readers may be sent to WordPress itself, if a text links to something that the site doesn't have (a tag, an
+	 * attachment). By default they may if search engines may: Settings → Reading.
 	 *
 	 * @param bool $public Whether they may.
 	 */
@@ -26,7 +26,7 @@ function newsroom_wordpress_is_public() {
 }
 
 /**
- * Address below which uploads lie.
+ * Base address of the uploads.
  *
  * @return string
  */
@@ -36,7 +36,7 @@ function newsroom_uploads_url() {
 }
 
 /**
- * Whether this request came with a name and a password, and PHP got to see them.
+ * Whether this request has a user name and a password that reached PHP.
  *
  * @return bool
  */
@@ -50,7 +50,7 @@ function newsroom_came_with_password() {
 }
 
 /**
- * Whether the task that runs each hour has been due for a day.
+ * Whether the hourly task is a day overdue.
  *
  * @return bool
  */
@@ -60,7 +60,7 @@ function newsroom_tasks_are_late() {
 }
 
 /**
- * Causes that WordPress itself knows of.
+ * Problems that WordPress itself can detect.
  *
  * @return array[] Each: `code` and `message`, which names cause and remedy.
  */
@@ -94,7 +94,7 @@ function newsroom_problems() {
 }
 
 /**
- * The plugin that has turned application passwords off, where it is known.
+ * Explains which plugin has turned off application passwords, if that is known.
  *
  * @return string
  */

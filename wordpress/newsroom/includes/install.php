@@ -13,14 +13,14 @@ add_action( 'init', 'newsroom_load_translations', 1 );
 add_action( 'init', 'newsroom_upgrade', 20 );
 
 /**
- * Loads translations that lie in the plugin's own folder.
+ * Loads the translations in the plugin's own folder.
  */
 function newsroom_load_translations() {
 	load_plugin_textdomain( 'newsroom', false, dirname( plugin_basename( NEWSROOM_FILE ) ) . '/languages' );
 }
 
 /**
- * Runs when the plugin is switched on.
+ * Runs when the plugin is activated.
  */
 function newsroom_activate() {
 	newsroom_register_types();
@@ -38,8 +38,8 @@ function newsroom_deactivate() {
 }
 
 /**
- * Sets up what a new version needs. Also runs where activation hooks do not: in mu-plugins, after an update, and on the
- * sites of a network.
+ * Sets up what a new version needs. Also covers cases without activation hooks: mu-plugins, updates, and the sites of a
+ * network.
  */
 function newsroom_upgrade() {
 	if ( get_option( 'newsroom_version' ) !== NEWSROOM_VERSION ) {

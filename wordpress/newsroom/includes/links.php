@@ -15,7 +15,7 @@ add_filter( 'term_link', 'newsroom_term_link', 20, 3 );
 add_filter( 'redirect_canonical', 'newsroom_stay_here' );
 
 /**
- * Address of a document on the site, as a path with `%s` where the slug goes.
+ * Address of a document on the site, as a path with `%s` for the slug.
  *
  * @param string $post_type Post type.
  * @return string '' for types that the site does not show.
@@ -67,7 +67,7 @@ function newsroom_post_link( $link, $post, $leavename = false, $sample = false )
 		return $story ? get_permalink( $story ) . '/live/' . $post->ID : $link;
 	}
 	$path = newsroom_is_document( $post ) ? newsroom_site_path( $post->post_type ) : '';
-	// What is not published keeps the address where WordPress can show it to its editors.
+	// Documents that aren't published keep WordPress's address, where editors can see them.
 	if ( '' === $path || ! newsroom_links_to_site() || ( ! $sample && ! $leavename && 'publish' !== $post->post_status ) ) {
 		return $link;
 	}
@@ -112,7 +112,7 @@ function newsroom_term_link( $link, $term, $taxonomy ) {
 }
 
 /**
- * Keeps WordPress's own pages where they are: their canonical address is on another host now.
+ * Keeps WordPress from redirecting its own pages to their canonical address, which is on another host.
  *
  * @param string|false $url Where WordPress wants to redirect.
  * @return string|false

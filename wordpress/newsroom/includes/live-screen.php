@@ -1,7 +1,7 @@
 <?php
 /**
- * The screen "Live": the entries of a story and a block editor for the next one. Also what leads to it: the column of the
- * list of articles, and the field beside the editor.
+ * The screen "Live": the entries of a story and a block editor for the next one. Also the links to it: the column in the list
+ * of articles, and the field beside the editor.
  *
  * @package Newsroom
  */
@@ -35,7 +35,7 @@ function newsroom_live_address( $id ) {
 }
 
 /**
- * The story that the screen is asked for.
+ * The story in the screen's address.
  *
  * @return WP_Post|null Null without one that the user may edit.
  */
@@ -46,7 +46,7 @@ function newsroom_live_story() {
 }
 
 /**
- * Loads the editor where there is a story.
+ * Loads the block editor if there is a story.
  */
 function newsroom_live_load() {
 	$story = newsroom_live_story();
@@ -125,7 +125,7 @@ function newsroom_live_authors() {
 }
 
 /**
- * Prints the screen: the script's place, or the stories that are live.
+ * Prints the screen: the element for the script, or the list of live stories.
  */
 function newsroom_live_screen() {
 	$story = newsroom_live_story();
@@ -174,7 +174,7 @@ function newsroom_live_column( $columns ) {
 }
 
 /**
- * A cell of the column: the state, which leads to the screen.
+ * A cell of the column: the state, linked to the screen.
  *
  * @param string $column Column.
  * @param int    $id     Article.

@@ -1,7 +1,7 @@
 <?php
 /**
- * Live coverage: a story is live, and its entries are posts of their own, published one by one. Whether a story is live is its own meta;
- * an entry names its story.
+ * Live coverage: a live story's entries are separate posts, published one by one. The state is stored in the story's meta; an entry
+ * refers to its story.
  *
  * @package Newsroom
  */
@@ -18,7 +18,7 @@ add_action( 'rest_api_init', 'newsroom_register_live' );
 add_filter( 'rest_pre_insert_live-entry', 'newsroom_refuse_entry', 10, 2 );
 
 /**
- * States of a story with the words editors see.
+ * States of a story with their labels for editors.
  *
  * @return array<string,string>
  */
@@ -41,7 +41,7 @@ function newsroom_sanitize_live( $value ) {
 }
 
 /**
- * Notes when coverage began and ended. A story that is live again keeps its beginning.
+ * Records when coverage started and ended. A story that becomes live again keeps its start.
  *
  * @param int    $meta_id Meta row.
  * @param int    $id      Post.

@@ -1,6 +1,6 @@
 <?php
 /**
- * /newsroom/v1/menus: the menus that editors keep under Appearance → Menus.
+ * /newsroom/v1/menus: the menus that editors maintain under Appearance → Menus.
  *
  * @package Newsroom
  */
@@ -27,7 +27,7 @@ function newsroom_register_menus_route() {
 }
 
 /**
- * Every menu that has a place, with its items in order.
+ * Every menu that is assigned to a location, with its items in order.
  *
  * @return WP_REST_Response
  */

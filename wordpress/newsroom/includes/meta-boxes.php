@@ -27,7 +27,7 @@ function newsroom_admin_style( $screen ) {
 }
 
 /**
- * Loads the script by which the block editor saves who may read an article with its text, and not only with the box.
+ * Loads the script that makes the block editor save the access level together with the text instead of later with the box.
  */
 function newsroom_access_script() {
 	$screen = get_current_screen();
@@ -170,7 +170,7 @@ function newsroom_save_boxes( $id, $post ) {
 		return;
 	}
 	$keys = newsroom_meta_keys();
-	// A list that is empty sends nothing: its box says that it was there.
+	// An empty list sends no values, so a hidden field shows that the box was submitted.
 	$boxes = array(
 		'newsroom_breaking'     => 'newsroom_top_stories_shown',
 		'newsroom_bulleted'     => 'newsroom_top_stories_shown',

@@ -1,6 +1,6 @@
 <?php
 /**
- * The opening of a body: the part that anyone may read when the rest is for registered readers or subscribers.
+ * The opening of a body: the part that everyone may read if the rest is restricted.
  *
  * @package Newsroom
  */
@@ -12,15 +12,15 @@ if ( ! defined( 'ABSPATH' ) ) {
 /**
  * The opening of a post's body, as markup of plain paragraphs.
  *
- * Two paragraphs or about 80 words, whichever comes first, and never more than half of the text: a short article must
- * not be given away whole. Pictures, embeds, notes and all other blocks but paragraphs are left out.
+ * Two paragraphs or about 80 words, whichever comes first, and never more than half of the text, so that a short article isn't
+ * given away completely. Only paragraphs are included; pictures, embeds, notes and other blocks are left out.
  *
  * @param WP_Post $post Post or revision.
  * @return string
  */
 function newsroom_opening( $post ) {
 	static $made = array();
-	// Of an entry of a live story nothing is given away; its story has an opening.
+	// An entry of a live story has no opening; its story has one.
 	if ( 'live-entry' === $post->post_type ) {
 		return '';
 	}
@@ -103,7 +103,7 @@ function newsroom_words( $text ) {
  *
  * @param string $text       Text.
  * @param int    $words      Most words.
- * @param int    $characters Most characters: the bound for languages that do not put spaces between words.
+ * @param int    $characters Most characters: the limit for languages without spaces between words.
  * @return string
  */
 function newsroom_cut_text( $text, $words, $characters ) {
@@ -119,7 +119,7 @@ function newsroom_cut_text( $text, $words, $characters ) {
 }
 
 /**
- * Takes references to footnotes out: the notes themselves are not part of an opening.
+ * Removes references to footnotes, because the notes aren't part of an opening.
  *
  * @param string $html Markup.
  * @return string
@@ -136,7 +136,7 @@ function newsroom_without_notes( $html ) {
  */
 function newsroom_paragraphs( $content ) {
 	$markup = has_blocks( $content ) ? newsroom_paragraph_markup( parse_blocks( $content ) ) : wpautop( strip_shortcodes( $content ) );
-	// A body without a single paragraph (a list, a table, bare lines) counts as one.
+	// A body without paragraphs (a list, a table, plain lines) counts as one paragraph.
 	if ( ! preg_match_all( '#<p\b([^>]*)>(.*?)</p>#is', $markup, $found, PREG_SET_ORDER ) ) {
 		$found = array( array( '', '', esc_html( newsroom_plain( strip_shortcodes( $content ) ) ) ) );
 	}
@@ -162,7 +162,7 @@ function newsroom_paragraphs( $content ) {
 }
 
 /**
- * Markup of the paragraph blocks among blocks, those in layout blocks included.
+ * Markup of all paragraph blocks, including those inside layout blocks.
  *
  * @param array[] $blocks Parsed blocks.
  * @return string

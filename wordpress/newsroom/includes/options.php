@@ -1,6 +1,6 @@
 <?php
 /**
- * Site address and secret: constants win over options.
+ * Site address and secret: constants take precedence over options.
  *
  * @package Newsroom
  */
@@ -10,7 +10,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 }
 
 /**
- * Address of the site that readers see, without a slash at its end; empty while it is not known.
+ * Address of the site that readers see, without a trailing slash; empty if it isn't known.
  *
  * @return string
  */
@@ -25,7 +25,7 @@ function newsroom_site_url() {
 }
 
 /**
- * Secret shared with the site, with which webhooks and preview links are signed.
+ * Secret shared with the site, for signing webhooks and preview links.
  *
  * @return string
  */
@@ -43,7 +43,7 @@ function newsroom_new_secret() {
 }
 
 /**
- * Cleans a site address that was typed in.
+ * Cleans a site address entered by a user.
  *
  * @param mixed $value What was entered.
  * @return string An http or https address without a slash at its end, or ''.

@@ -1,6 +1,6 @@
 <?php
 /**
- * What the plugin's panels of the block editor share.
+ * Shared code of the plugin's block editor panels.
  *
  * @package Newsroom
  */
@@ -9,7 +9,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-// Before the panels, which name the script among what they need.
+// Before the panels, whose scripts depend on this one.
 add_action( 'enqueue_block_editor_assets', 'newsroom_register_panels_script', 1 );
 
 /**

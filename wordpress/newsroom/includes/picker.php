@@ -1,7 +1,7 @@
 <?php
 /**
- * An ordered list of documents in a box: a search, and buttons that add, move and remove. The script does it; without it the list stays
- * as it is.
+ * An ordered list of documents in a box: a search, and buttons that add, move and remove. They need the script; without it the list
+ * stays unchanged.
  *
  * @package Newsroom
  */

@@ -1,6 +1,6 @@
 <?php
 /**
- * Pictures whose files are deleted or replaced: the site keeps what it made of them, so that it gets a webhook.
+ * Pictures whose files are deleted or replaced: the site gets a webhook, because it stores resized copies.
  *
  * @package Newsroom
  */
@@ -16,12 +16,12 @@ add_action( 'update_post_meta', 'newsroom_picture_meta_before', 10, 3 );
 add_filter( 'wp_update_attachment_metadata', 'newsroom_picture_written', 10, 2 );
 
 /**
- * Most pictures that are named to the site in one request. Beyond, it asks for every file again.
+ * Most pictures that are named to the site in one request. If there are more, the site checks every file again.
  */
 define( 'NEWSROOM_MOST_PICTURES', 100 );
 
 /**
- * Pictures of the present site whose files changed in this request: their addresses, and what happened.
+ * Pictures of the current site whose files changed in this request, with their addresses and the event.
  *
  * @param int|null    $add   Attachment to add, or null to only look.
  * @param string|null $event `update`, `delete`, or `new` for a picture whose addresses have not been used yet.
@@ -42,7 +42,7 @@ function newsroom_changed_pictures( $add = null, $event = null, $drop = false ) 
 		if ( 'delete' === $event ) {
 			$known['event'] = $event;
 		}
-		// A request that changes thousands doesn't keep their addresses: they aren't sent.
+		// If a request changes thousands of pictures, their addresses aren't collected, because they aren't sent.
 		if ( 'new' !== $known['event'] && count( $now ) < 2 * NEWSROOM_MOST_PICTURES ) {
 			$known['addresses'] = array_values( array_unique( array_merge( $known['addresses'], newsroom_picture_addresses( $add ) ) ) );
 		}
@@ -64,7 +64,7 @@ function newsroom_is_picture( $id ) {
 }
 
 /**
- * Addresses of all files of a picture, its earlier edits included.
+ * Addresses of all files of a picture, including those from before edits.
  *
  * @param int $id Attachment.
  * @return string[]
@@ -94,7 +94,7 @@ function newsroom_picture_addresses( $id ) {
 }
 
 /**
- * A picture was uploaded. No page shows its files, so nothing is sent while they are made.
+ * A picture was uploaded. No page shows its files yet, so nothing is sent while they are created.
  *
  * @param int $id Attachment.
  */
@@ -143,8 +143,8 @@ function newsroom_picture_written( $data, $id ) {
 }
 
 /**
- * What is sent to the site about the pictures of this request. Also notes as changed the documents that have them in their text, whose sizes WordPress
- * writes anew.
+ * The changes of pictures in this request that are sent to the site. Also records a change of the documents with these pictures in their
+ * text, because WordPress writes the pictures' sizes into it.
  *
  * @return array[] Payloads.
  */
@@ -173,7 +173,7 @@ function newsroom_picture_changes() {
 }
 
 /**
- * Notes that the documents changed in whose text pictures stand.
+ * Records a change of the documents whose text contains pictures.
  *
  * @param int[] $ids Attachments.
  */
@@ -184,8 +184,8 @@ function newsroom_touch_texts( $ids ) {
 	}
 	$types   = "'" . implode( "','", array_map( 'esc_sql', array_keys( newsroom_document_types() ) ) ) . "'";
 	$numbers = implode( '|', array_map( 'intval', $ids ) );
-	// One look at all texts, however many pictures: blocks name a picture by a class, galleries in a list of numbers. The pattern means the same in
-	// all databases, whose languages differ in escapes.
+	// One query for all texts, however many pictures: blocks refer to a picture by a class, galleries by a list of ids. The pattern works
+	// in all databases, which differ in escapes.
 	$found = $wpdb->get_col( $wpdb->prepare( "SELECT ID FROM {$wpdb->posts} WHERE post_status = 'publish' AND post_type IN ( $types ) AND ( post_content LIKE %s OR post_content LIKE %s ) AND post_content REGEXP %s", '%wp-image-%', '%[gallery%', "(wp-image-|gallery[^<]*[^0-9])($numbers)[^0-9]" ) ); // phpcs:ignore WordPress.DB
 	_prime_post_caches( array_map( 'intval', $found ), false, true );
 	foreach ( $found as $id ) {

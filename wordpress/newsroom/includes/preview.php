@@ -1,6 +1,6 @@
 <?php
 /**
- * "Preview" opens the draft on the site through a signed link that lasts ten minutes.
+ * "Preview" opens the draft on the site through a signed link that is valid for ten minutes.
  *
  * @package Newsroom
  */
@@ -13,10 +13,10 @@ add_filter( 'preview_post_link', 'newsroom_preview_link', 20, 2 );
 add_action( 'template_redirect', 'newsroom_redirect_preview' );
 
 /**
- * Signed address at which the site shows a document as it is now.
+ * Signed address at which the site shows a document in its current state.
  *
  * @param WP_Post $post Post.
- * @return string '' when the site shows no previews of its kind, or is not known.
+ * @return string '' if the site shows no previews of this type, or its address isn't known.
  */
 function newsroom_signed_preview( $post ) {
 	$types = newsroom_document_types();
@@ -38,14 +38,14 @@ function newsroom_signed_preview( $post ) {
 }
 
 /**
- * Where the Preview button leads.
+ * The address that the Preview button opens.
  *
  * @param string  $link Address.
  * @param WP_Post $post Post.
  * @return string
  */
 function newsroom_preview_link( $link, $post ) {
-	// The link shows what is not published: only who may edit the post is given one.
+	// The link shows unpublished content, so only users who may edit the post get it.
 	if ( ! $post instanceof WP_Post || ! current_user_can( 'edit_post', $post->ID ) ) {
 		return $link;
 	}
@@ -54,7 +54,7 @@ function newsroom_preview_link( $link, $post ) {
 }
 
 /**
- * Leads editors on who come to WordPress's own preview, from an old link or an editor that makes its own.
+ * Redirects editors from WordPress's own preview, for old links and editors that create such a link.
  */
 function newsroom_redirect_preview() {
 	$post = is_preview() ? get_queried_object() : null;

@@ -2,8 +2,8 @@
 /**
  * The table of deliveries: what is due, and the log of what was delivered.
  *
- * One row is one delivery. Within a request changes are collected in memory; at its end each document has at most one
- * row that waits, so that ten saves in a row while the site is down become one delivery.
+ * One row is one delivery. Within a request changes are collected in memory; at its end each document has at most one waiting
+ * row, so that ten saves while the site is down become one delivery.
  *
  * @package Newsroom
  */
@@ -61,13 +61,13 @@ function newsroom_create_table() {
 }
 
 /**
- * Whether there is anywhere to deliver to.
+ * Whether there is a site to deliver to.
  *
  * @return bool
  */
 function newsroom_can_deliver() {
 	/**
-	 * Filters whether changes are delivered to the site. Imports switch it off and let the site fetch everything at once.
+	 * Filters whether changes are delivered to the site. Imports turn it off, and the site fetches everything afterward.
 	 *
 	 * @param bool $enabled Whether they are.
 	 */
@@ -75,10 +75,9 @@ function newsroom_can_deliver() {
 }
 
 /**
- * One event out of two that happened to the same document, the older one still undelivered.
+ * Merges two events of the same document if the older one is still undelivered.
  *
- * The newer one counts, but a withdrawal is never lost to an update, a publication stays one, and the slug that the site
- * knows is kept.
+ * The newer one counts, but an update never hides a withdrawal or a publication, and the slug that the site knows is kept.
  *
  * @param array $older Payload.
  * @param array $newer Payload.
@@ -96,7 +95,7 @@ function newsroom_merge( $older, $newer ) {
 	);
 	$from = isset( $rank[ $older['event'] ] ) ? $rank[ $older['event'] ] : 0;
 	$to   = isset( $rank[ $newer['event'] ] ) ? $rank[ $newer['event'] ] : 0;
-	// A withdrawn document that is live again is live; authors announce that as `author`.
+	// A withdrawn document that was published again is live; authors announce that with the event `author`.
 	$back = in_array( $older['event'], array( 'unpublish', 'trash' ), true ) && in_array( $newer['event'], array( 'publish', 'author' ), true );
 	if ( $from > $to && ! $back ) {
 		$newer['event'] = $older['event'];
@@ -111,7 +110,7 @@ function newsroom_merge( $older, $newer ) {
 }
 
 /**
- * Puts a change into the table, or into the row that waits for the same document.
+ * Stores a change in the table, or in the row that is waiting for the same document.
  *
  * @param array $payload Body of the webhook.
  * @return int Row.
@@ -125,8 +124,8 @@ function newsroom_enqueue( $payload ) {
 		$payload = newsroom_merge( $older, $payload );
 	}
 	$row = array(
-		// A new change is a new delivery, also where it takes an old one's place: the site may have processed that one
-		// although its answer never came.
+		// A new change is a new delivery, even if it replaces an old one: the site may have processed that one although its
+		// response was lost.
 		'delivery'    => wp_generate_uuid4(),
 		'object_type' => $payload['type'],
 		'object_id'   => $payload['id'],
@@ -154,7 +153,7 @@ function newsroom_enqueue( $payload ) {
 }
 
 /**
- * Writes to the table, and again when the database refuses: it ends one of two requests that wait for each other, and a request that waited too long.
+ * Writes to the table, and retries if the database ends the statement because of a deadlock or a lock timeout.
  *
  * @param callable $write Returns false when it failed.
  * @return int|false What it returned last.
@@ -174,7 +173,7 @@ function newsroom_write_delivery( $write ) {
  * Takes a row that is due, so that no other process delivers it at the same time.
  *
  * @param int $id Row.
- * @return object|null The row, or null when it is not there, not due or taken.
+ * @return object|null The row, or null if it doesn't exist, isn't due or is taken.
  */
 function newsroom_claim( $id ) {
 	global $wpdb;
@@ -192,31 +191,32 @@ function newsroom_claim( $id ) {
 function newsroom_due( $limit ) {
 	global $wpdb;
 	$table = newsroom_table();
-	// What has been "sending" for minutes was cut off by a crash.
+	// A delivery that has been in the state "sending" for minutes was interrupted by a crash.
 	$wpdb->query( $wpdb->prepare( "UPDATE $table SET state = 'pending' WHERE state = 'sending' AND tried_at < %d", time() - NEWSROOM_SENDING_SECONDS ) ); // phpcs:ignore WordPress.DB
 	return array_map( 'intval', $wpdb->get_col( $wpdb->prepare( "SELECT id FROM $table WHERE state = 'pending' AND next_at <= %d ORDER BY id LIMIT %d", time(), $limit ) ) ); // phpcs:ignore WordPress.DB
 }
 
 /**
- * When the next row is due that waits, or that a process was about to send.
+ * When the next row is due, including rows that a process is sending.
  *
  * @return int|null Unix seconds, or null when nothing waits.
  */
 function newsroom_next_due() {
 	global $wpdb;
 	$table = newsroom_table();
-	// One that another process sends may be cut off.
+	// A delivery that another process is sending may be interrupted.
 	$next = $wpdb->get_var( $wpdb->prepare( "SELECT MIN( CASE state WHEN 'pending' THEN next_at ELSE tried_at + %d END ) FROM $table WHERE state IN ( 'pending', 'sending' )", NEWSROOM_SENDING_SECONDS + 1 ) ); // phpcs:ignore WordPress.DB
 	return null === $next ? null : (int) $next;
 }
 
 /**
- * Makes due what waits because the site was away: after some hours each waits for hours more, and the site is back.
+ * Makes rows due that wait because the site was unavailable: after some hours of failures each would wait for hours more
+ * although the site is back.
  */
 function newsroom_hurry() {
 	global $wpdb;
 	$table = newsroom_table();
-	// Without an answer, and answers of what stands before the site.
+	// Failures without a response, and responses of a proxy in front of the site.
 	$wpdb->query( $wpdb->prepare( "UPDATE $table SET next_at = %d WHERE state = 'pending' AND next_at > %d AND tries > 0 AND ( status_code IN ( 0, 502, 504 ) OR status_code BETWEEN 520 AND 530 )", time(), time() ) ); // phpcs:ignore WordPress.DB
 }
 
@@ -236,7 +236,7 @@ function newsroom_update_row( $id, $values ) {
 }
 
 /**
- * Drops a row that failed while a newer one for the same document waits; what it announced is not lost.
+ * Drops a failed row if a newer one for the same document is waiting; its event is merged into the newer one.
  *
  * @param object $row Row.
  * @return bool Whether there was a newer one.

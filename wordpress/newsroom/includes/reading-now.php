@@ -1,6 +1,7 @@
 <?php
 /**
- * What readers read now: the site counts, WordPress asks it and knows the stories. Nothing about a reader is sent or kept.
+ * Current readings: the site counts them, WordPress requests the counts and knows the stories. No data about readers is sent or
+ * stored.
  *
  * @package Newsroom
  */
@@ -9,13 +10,13 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-/** Seconds that an answer of the site is waited for. */
+/** Seconds to wait for the site's response. */
 define( 'NEWSROOM_READING_TIMEOUT', 4 );
 
 add_action( 'rest_api_init', 'newsroom_register_reading_route' );
 
 /**
- * Whether the user may see what is read: everyone who writes may.
+ * Whether the user may see current readings: everyone who writes may.
  *
  * @return bool
  */
@@ -38,7 +39,7 @@ function newsroom_reading_periods() {
 }
 
 /**
- * Registers /newsroom/v1/reading-now, which the widget and the screen ask while they are open.
+ * Registers /newsroom/v1/reading-now, which the widget and the screen request while they are open.
  */
 function newsroom_register_reading_route() {
 	register_rest_route(
@@ -68,7 +69,7 @@ function newsroom_register_reading_route() {
 }
 
 /**
- * What is read now, as the screen shows it.
+ * Current readings, as the screen shows them.
  *
  * @param int $minutes Length of the period.
  * @param int $most    Most stories.
@@ -98,9 +99,9 @@ function newsroom_reading_answer( $minutes, $most ) {
 }
 
 /**
- * Asks the site.
+ * Requests the readings from the site.
  *
- * @return array|WP_Error `at` (milliseconds since 1970) and `periods`; or why there is no answer, in words for editors.
+ * @return array|WP_Error `at` (milliseconds since 1970) and `periods`; or the reason for the failure, in words for editors.
  */
 function newsroom_ask_what_is_read() {
 	if ( '' === newsroom_site_url() ) {
@@ -130,7 +131,7 @@ function newsroom_ask_what_is_read() {
 }
 
 /**
- * Stories of a period that WordPress knows and readers see, the most read first.
+ * Stories of a period that WordPress has and readers can see, most read first.
  *
  * @param array $period See newsroom_ask_what_is_read().
  * @param int   $most   Most stories.

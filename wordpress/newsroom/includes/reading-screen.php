@@ -1,6 +1,6 @@
 <?php
 /**
- * "Reading now": a widget of the dashboard and a screen below it. The script asks again while they are open.
+ * "Reading now": a widget of the dashboard and a screen below it. The script updates them while they are open.
  *
  * @package Newsroom
  */
@@ -60,7 +60,7 @@ function newsroom_reading_url( $minutes ) {
 }
 
 /**
- * Prints the screen. Without a script it shows what is read at this moment.
+ * Prints the screen. Without a script it shows the readings at this moment.
  */
 function newsroom_reading_screen() {
 	$minutes = isset( $_GET['minutes'] ) && is_string( $_GET['minutes'] ) ? absint( $_GET['minutes'] ) : 5; // phpcs:ignore WordPress.Security -- a number that only chooses what is shown.
@@ -71,7 +71,7 @@ function newsroom_reading_screen() {
 }
 
 /**
- * Prints the widget. The dashboard doesn't wait for the site: the script asks it.
+ * Prints the widget. The dashboard doesn't wait for the site: the script requests the readings.
  */
 function newsroom_reading_widget() {
 	$wait = array(

@@ -1,7 +1,7 @@
 <?php
 /**
- * Pages by key: `after_key` begins a page of a list after one document, by the field that orders the list and by the id. Such a page is as
- * fast at the end of a long list as at its beginning, and skips or repeats nothing when documents come and go.
+ * Pages by key: `after_key` starts a page of a list after a given document, by the field that orders the list and by the id. Such a page
+ * is as fast at the end of a long list as at its beginning, and skips or repeats nothing when documents are added or removed.
  *
  * @package Newsroom
  */
@@ -63,7 +63,7 @@ function newsroom_validate_key( $value, $request ) {
  *
  * @param mixed $key     `2026-11-20T12:00:00,123`, or `123` when ids order the list.
  * @param mixed $orderby The field that orders the list.
- * @return array|null The date as the database has it ('' without one) and the id; null if it is no key of this order.
+ * @return array|null The date as the database has it ('' without one) and the id; null if it isn't a key for this order.
  */
 function newsroom_parse_key( $key, $orderby ) {
 	if ( ! is_string( $key ) && ! is_int( $key ) ) {
@@ -93,14 +93,14 @@ function newsroom_rest_key_query( $args, $request ) {
 	$key = newsroom_parse_key( $request['after_key'], $request['orderby'] );
 	if ( $key ) {
 		$args['newsroom_key'] = array( $request['orderby'], $request['order'], $key[0], $key[1] );
-		// WordPress's cache of comment queries tells them apart by its own arguments only, and this is one.
+		// WordPress's cache of comment queries ignores unknown arguments, so the key is added to an argument that it uses.
 		$args['cache_domain'] = 'newsroom:' . $request['after_key'];
 	}
 	return $args;
 }
 
 /**
- * Lets the id decide where dates are equal, so that the order of a list is the same in every request.
+ * Orders by id if dates are equal, so that the order of a list is the same in every request.
  *
  * @param array           $args    Arguments of the query.
  * @param WP_REST_Request $request Request.
@@ -119,7 +119,7 @@ function newsroom_rest_order_ties( $args, $request ) {
 /**
  * The condition of a key.
  *
- * @param mixed  $key     Key as `newsroom_rest_key_query` passes it, or anything else without one.
+ * @param mixed  $key     Key as `newsroom_rest_key_query` passes it, or anything else if there is none.
  * @param string $table   Table.
  * @param array  $columns Its columns by the fields that order the list.
  * @return string

@@ -70,8 +70,8 @@ function newsroom_rest_query( $args, $request ) {
 }
 
 /**
- * Compares times of change that name their zone in UTC. WordPress compares local times, which don't tell what came first in the hour that
- * comes twice when the clocks go back: changes of that hour would not be found.
+ * Compares modification times in UTC if they name a time zone. WordPress compares local times, which are ambiguous in the hour that
+ * repeats when clocks are set back: changes of that hour would be missed.
  *
  * @param array $args Arguments of the query.
  * @return array
@@ -82,7 +82,7 @@ function newsroom_rest_instants( $args ) {
 			$given = is_array( $clause ) && isset( $clause[ $side ], $clause['column'] ) && 'post_modified' === $clause['column'] ? $clause[ $side ] : null;
 			$time  = is_string( $given ) && preg_match( '/(?:Z|[+-]\d\d:?\d\d)$/Di', $given ) ? strtotime( $given ) : false;
 			if ( false !== $time ) {
-				// In parts, which WordPress takes as they are; it would read a text as local time.
+				// Passed in parts, which WordPress uses unchanged; it would interpret a text as local time.
 				$parts = array_map( 'intval', explode( ' ', gmdate( 'Y n j G i s', $time ) ) );
 
 				$args['date_query'][ $at ] = array(

@@ -82,7 +82,7 @@ function newsroom_register_rest_fields() {
 }
 
 /**
- * `acf`: an object, also when it is empty.
+ * The field `acf`: an object, even if it is empty.
  *
  * @param array $item Prepared document.
  * @return object
@@ -93,9 +93,9 @@ function newsroom_rest_acf( $item ) {
 }
 
 /**
- * Where Advanced Custom Fields has put an `acf` of its own into an answer: fields that the site reads are given in the plugin's form, which
- * names no author who isn't published; the site's other fields stay as they are. ACF's own form changes with its settings, and a field
- * that was never saved with ACF is empty there.
+ * If Advanced Custom Fields has added its own `acf` to a response: fields that the site reads are replaced by the plugin's format, which
+ * leaves out unpublished authors; other fields stay unchanged. ACF's own format depends on its settings, and a field that was never saved
+ * with ACF is empty there.
  *
  * @param WP_REST_Response $response Answer.
  * @param WP_Post          $post     Document.
@@ -163,8 +163,8 @@ function newsroom_rest_role( $item ) {
 }
 
 /**
- * `old_slugs`: addresses at which the document used to be, so that the site can redirect: slugs, and whole paths where it was a post
- * before the WordPress was adopted.
+ * `old_slugs`: former addresses of the document, from which the site redirects: slugs, and whole paths if it was a post before the
+ * WordPress was adopted.
  *
  * @param array $item Prepared document.
  * @return string[]
@@ -176,7 +176,7 @@ function newsroom_rest_old_slugs( $item ) {
 }
 
 /**
- * Reads the authors and pictures of a whole list at once, and not one by one.
+ * Reads the authors and pictures of a whole list in one query each.
  *
  * @param WP_Post[] $posts Posts.
  * @param WP_Query  $query Query.
@@ -198,7 +198,7 @@ function newsroom_prime_list( $posts, $query ) {
 }
 
 /**
- * Reads the authors and contributors of some documents at once.
+ * Reads the authors and contributors of some documents in one query.
  *
  * @param int[] $ids Documents.
  * @return int[] The authors.

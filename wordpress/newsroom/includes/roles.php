@@ -14,7 +14,7 @@ add_filter( 'rest_request_after_callbacks', 'newsroom_leave_request', 999 );
 add_filter( 'map_meta_cap', 'newsroom_map_reading', 10, 4 );
 
 /**
- * Creates the role of the site's user, and lets administrators read everything too.
+ * Creates the role of the site's user, and gives administrators its reading capability, too.
  */
 function newsroom_add_role() {
 	$capabilities = array(
@@ -47,7 +47,7 @@ function newsroom_remove_role() {
 }
 
 /**
- * Methods of the REST requests that are being answered, outermost first (embedding and batches nest).
+ * Methods of the REST requests in progress, outermost first (embedding and batches nest).
  *
  * @param string|null $enter Method to add; null to only look; '' to drop the innermost.
  * @return string[]
@@ -63,7 +63,7 @@ function newsroom_request_methods( $enter = null ) {
 }
 
 /**
- * Notes that a REST request begins.
+ * Records that a REST request has started.
  *
  * @param mixed           $response Answer so far.
  * @param array           $handler  Route handler.
@@ -76,7 +76,7 @@ function newsroom_enter_request( $response, $handler, $request ) {
 }
 
 /**
- * Notes that a REST request has been answered.
+ * Records that a REST request has been answered.
  *
  * @param mixed $response Answer.
  * @return mixed
@@ -87,7 +87,7 @@ function newsroom_leave_request( $response ) {
 }
 
 /**
- * Whether a REST request that only reads is being answered, and nothing around it writes.
+ * Whether a reading REST request is in progress that isn't part of a writing one.
  *
  * @return bool
  */
@@ -99,8 +99,8 @@ function newsroom_is_reading() {
 /**
  * Lets the site's credentials read drafts, autosaves and revisions for previews.
  *
- * WordPress asks for `edit_post` before it shows any of them. Giving the role that capability would let the credentials
- * write; so `edit_post` is answered by `newsroom_read_restricted`, and only while a REST request reads.
+ * WordPress requires `edit_post` to show any of them. With that capability the credentials could also write; so `edit_post` is
+ * mapped to `newsroom_read_restricted`, but only during a reading REST request.
  *
  * @param string[] $caps    Primitive capabilities needed.
  * @param string   $cap     Capability asked for.

@@ -1,7 +1,7 @@
 <?php
 /**
- * Searching: a restricted body must not be found by its words either, or it could be read one guess at a time. Nor may a list be limited to
- * or ordered by what its documents don't show.
+ * Searching: a restricted body must not be found by its words, because it could then be read by guessing. For the same reason a list must
+ * not be filtered or ordered by values that its documents don't show.
  *
  * @package Newsroom
  */
@@ -19,7 +19,7 @@ add_filter( 'rest_post_search_query', 'newsroom_without_restricted_entries', PHP
 add_filter( 'posts_where', 'newsroom_where_entries_are_open', PHP_INT_MAX, 2 );
 
 /**
- * The condition of an article whose body is for some readers only, as newsroom_is_restricted() decides for one.
+ * SQL condition for an article with a restricted body, equivalent to newsroom_is_restricted() for one article.
  *
  * @param string $table Name of the posts in the query.
  * @return string
@@ -28,7 +28,7 @@ function newsroom_restricted_articles_sql( $table ) {
 	global $wpdb;
 	$marked   = "SELECT post_id FROM {$wpdb->postmeta} WHERE meta_key = 'newsroom_access' AND meta_value";
 	$not_free = "$table.post_type = 'articles' AND $table.ID NOT IN ( $marked = 'free' )";
-	// Where a filter decides, SQL cannot know: then only what is marked as free is open.
+	// If a filter decides, SQL can't know the result, so only articles marked as free count as open.
 	if ( has_filter( 'newsroom_effective_access' ) ) {
 		return "( $not_free )";
 	}
@@ -37,7 +37,7 @@ function newsroom_restricted_articles_sql( $table ) {
 }
 
 /**
- * The condition of an entry whose story readers may not see, or not whole.
+ * SQL condition for an entry whose story readers may not see, or not in full.
  *
  * @return string
  */
@@ -48,7 +48,7 @@ function newsroom_restricted_entries_sql() {
 }
 
 /**
- * Lets filters see searches that would skip them (get_posts() does so), for everyone who may not read the rest.
+ * Applies filters to searches that would skip them (as get_posts() does), for users who may not read restricted text.
  *
  * @param WP_Query $query Query.
  */
@@ -63,8 +63,8 @@ function newsroom_search_filtered( $query ) {
 }
 
 /**
- * Makes a search look into the bodies of open articles only, and not for the names of audio files, which are addresses, for everyone who
- * may not read the rest.
+ * Makes a search look only into the bodies of open articles, and not at the names of audio files, which would reveal addresses, for
+ * users who may not read restricted text.
  *
  * @param string $sql Part of a query.
  * @return string
@@ -76,11 +76,11 @@ function newsroom_search_readable( $sql ) {
 	}
 	$hidden = array( "{$wpdb->posts}.post_content" => newsroom_restricted_articles_sql( $wpdb->posts ) );
 	if ( ! user_can( newsroom_asker(), 'upload_files' ) ) {
-		// As WordPress calls the names of attachments' files in a search.
+		// The column for attachments' file names in WordPress's search queries.
 		$hidden['sq1.meta_value'] = "{$wpdb->posts}.post_type = 'attachment' AND {$wpdb->posts}.post_mime_type LIKE 'audio/%'";
 	}
 	$columns = implode( '|', array_map( 'preg_quote', array_keys( $hidden ) ) );
-	// Strings are skipped: a search text may look like the name of a column.
+	// Strings are skipped, because a search text may look like a column name.
 	return (string) preg_replace_callback(
 		"/'(?:[^'\\\\]|\\\\.|'')*'|\\b(?:$columns)\\b/s",
 		static function ( $found ) use ( $hidden ) {
@@ -91,7 +91,7 @@ function newsroom_search_readable( $sql ) {
 }
 
 /**
- * Makes a search find no entry of a restricted story, whose titles aren't shown either, for everyone who may not read it.
+ * Makes a search find no entry of a restricted story, whose titles aren't shown either, for users who may not read it.
  *
  * @param string $sql Conditions of the search.
  * @return string
@@ -101,8 +101,8 @@ function newsroom_search_open_entries( $sql ) {
 }
 
 /**
- * Marks a list in REST as one without the entries that the asker would get empty: their order, and which of them a parameter finds, would
- * tell what they hold.
+ * Marks a REST list to exclude entries that the user would get without content: their order, and whether a parameter finds them, would
+ * reveal their content.
  *
  * @param array $args Arguments of the query.
  * @return array
@@ -115,7 +115,7 @@ function newsroom_without_restricted_entries( $args ) {
 }
 
 /**
- * The condition of such a list. Authors keep their own entries.
+ * The condition for such a list. Authors still see their own entries.
  *
  * @param string   $where Conditions of the query.
  * @param WP_Query $query Query.

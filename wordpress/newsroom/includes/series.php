@@ -88,7 +88,7 @@ function newsroom_sanitize_email( $value ) {
 }
 
 /**
- * Cleans who may listen.
+ * Cleans the access level for listening.
  *
  * @param mixed $value Value.
  * @return string `everyone` or `subscriber`.
@@ -128,7 +128,7 @@ function newsroom_uuid5( $space, $name ) {
 }
 
 /**
- * Gives a series its id when it is published first. The id stays, whatever becomes of the address.
+ * Gives a series its id when it is first published. The id never changes, even if the address does.
  *
  * @param int     $id   Post.
  * @param WP_Post $post Post.
@@ -154,7 +154,7 @@ function newsroom_episodes_of( $id ) {
 }
 
 /**
- * Who may listen changed: it is the access level of episodes that have none of their own.
+ * The access level of a series changed: it applies to episodes that have none of their own.
  *
  * @param int|int[] $meta_id Meta rows.
  * @param int       $post_id Post.
@@ -170,7 +170,7 @@ function newsroom_series_meta_changed( $meta_id, $post_id, $key ) {
 }
 
 /**
- * A series for subscribers is about to be deleted: its episodes stay for subscribers.
+ * A subscriber series is about to be deleted: its episodes stay for subscribers.
  *
  * @param int $id Post.
  */
@@ -186,7 +186,7 @@ function newsroom_keep_episodes_paid( $id ) {
 }
 
 /**
- * What the site knows of a series beside its text and picture.
+ * A series' settings for the site, in addition to its text and picture.
  *
  * @param int $id Series.
  * @return array
@@ -294,7 +294,7 @@ function newsroom_series_box( $post ) {
 }
 
 /**
- * Says what is wrong with the picture, for podcast directories.
+ * Explains why a picture isn't suitable for podcast directories.
  *
  * @param WP_Post $post Series.
  */

@@ -12,7 +12,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 add_action( 'admin_post_newsroom_retry', 'newsroom_retry_now' );
 
 /**
- * Delivers one row at once, also one that was given up.
+ * Delivers one row now, even one that is no longer retried.
  */
 function newsroom_retry_now() {
 	newsroom_require_administrator( 'newsroom_retry' );
@@ -25,7 +25,7 @@ function newsroom_retry_now() {
 }
 
 /**
- * Makes a row that was given up wait again, with a whole day before it.
+ * Makes a failed row wait again, to be retried for a whole day.
  *
  * @param int $id Row.
  */

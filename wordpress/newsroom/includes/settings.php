@@ -23,7 +23,7 @@ function newsroom_add_settings_page() {
 }
 
 /**
- * Registers the setting that is typed in. The secret is made here and never typed.
+ * Registers the site address, which the user enters. The secret is generated here and never entered.
  */
 function newsroom_register_settings() {
 	register_setting(
@@ -38,7 +38,7 @@ function newsroom_register_settings() {
 }
 
 /**
- * Cleans the address and says when nothing was left of it.
+ * Cleans the address, and reports if it is invalid.
  *
  * @param mixed $value What was entered.
  * @return string
@@ -73,7 +73,7 @@ function newsroom_settings_url( $args = array() ) {
 }
 
 /**
- * Stops a request that is not an administrator's own.
+ * Stops a request that isn't an administrator's own.
  *
  * @param string $action Action of the nonce.
  */
@@ -102,7 +102,7 @@ function newsroom_send_test() {
 	$result = null;
 	if ( '' !== newsroom_site_url() && '' !== newsroom_secret() ) {
 		$result = newsroom_deliver_row( newsroom_enqueue( newsroom_payload( 'test', 'site', 0, '', 'publish' ) ), 10 );
-		// A test is asked for and answered now; nothing is gained by repeating it.
+		// A test is only useful now, so one that wasn't delivered isn't retried.
 		newsroom_fail_waiting_tests();
 		newsroom_prune_log();
 	}
@@ -112,7 +112,7 @@ function newsroom_send_test() {
 }
 
 /**
- * Ends tests that were not taken.
+ * Ends tests that were not delivered.
  */
 function newsroom_fail_waiting_tests() {
 	global $wpdb;
@@ -120,7 +120,7 @@ function newsroom_fail_waiting_tests() {
 }
 
 /**
- * Prints what the last action did.
+ * Prints the result of the last action.
  */
 function newsroom_settings_notice() {
 	$done = isset( $_GET['newsroom'] ) ? sanitize_key( wp_unslash( $_GET['newsroom'] ) ) : ''; // phpcs:ignore WordPress.Security.NonceVerification
@@ -188,7 +188,7 @@ function newsroom_settings_page() {
 }
 
 /**
- * Prints a form of one button.
+ * Prints a form that consists of one button.
  *
  * @param string $action Action.
  * @param string $label  Label.

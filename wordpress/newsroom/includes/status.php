@@ -1,6 +1,6 @@
 <?php
 /**
- * /newsroom/v1/status: what the site wants to know before it begins.
+ * /newsroom/v1/status: what the site needs to know before it starts.
  *
  * @package Newsroom
  */
@@ -27,7 +27,7 @@ function newsroom_register_status_route() {
 }
 
 /**
- * Versions, address and zone. Callers without an account get major versions only.
+ * Versions, address and time zone. Callers without an account get only major versions.
  *
  * @return WP_REST_Response
  */

@@ -115,7 +115,7 @@ function newsroom_term_save( $term_id ) {
 		return;
 	}
 	foreach ( newsroom_term_meta_keys() as $key => $how ) {
-		// Cleaned by the callback of its registration; a box that is not ticked sends nothing.
+		// Cleaned by the callback of its registration; an unchecked box sends nothing.
 		$value = isset( $_POST[ $key ] ) ? sanitize_text_field( wp_unslash( $_POST[ $key ] ) ) : '';
 		update_term_meta( $term_id, $key, wp_slash( call_user_func( $how[1], $value ) ) );
 	}
@@ -128,7 +128,7 @@ function newsroom_term_save( $term_id ) {
  * @return array
  */
 function newsroom_term_columns( $columns ) {
-	// The site shows no descriptions of sections, and the columns need the room.
+	// The site shows no descriptions of sections, and the columns need the space.
 	unset( $columns['description'] );
 	return array_merge(
 		$columns,

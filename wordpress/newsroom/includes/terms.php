@@ -16,7 +16,7 @@ add_action( 'rest_api_init', 'newsroom_register_term_fields' );
 /**
  * The ten sections of a new paper.
  *
- * @return array[] Each: slug, name, label, home count, shown among the videos, colour; in navigation order.
+ * @return array[] Each: slug, name, label, home count, shown among the videos, color; in navigation order.
  */
 function newsroom_default_sections() {
 	return array(
@@ -34,7 +34,7 @@ function newsroom_default_sections() {
 }
 
 /**
- * Creates the ten sections on a WordPress that has no categories but the one it came with.
+ * Creates the ten sections in a WordPress that has only its default category.
  */
 function newsroom_create_sections() {
 	$existing = get_terms(
@@ -78,7 +78,7 @@ function newsroom_term_meta_keys() {
 }
 
 /**
- * Registers the term meta; `meta` of the REST category takes them too.
+ * Registers the term meta; the REST category's `meta` also accepts it.
  */
 function newsroom_register_term_meta() {
 	foreach ( newsroom_term_meta_keys() as $key => $how ) {
@@ -106,7 +106,7 @@ function newsroom_may_edit_terms() {
 }
 
 /**
- * Cleans a place in the navigation: a whole number from 1, or '' for a category that is no section.
+ * Cleans a position in the navigation: a whole number from 1, or '' for a category that isn't a section.
  *
  * @param mixed $value Value.
  * @return string
@@ -126,7 +126,7 @@ function newsroom_sanitize_home_count( $value ) {
 }
 
 /**
- * Cleans a colour.
+ * Cleans a color.
  *
  * @param mixed $value Value.
  * @return string `default` or `red`.
@@ -146,7 +146,7 @@ function newsroom_sanitize_flag( $value ) {
 }
 
 /**
- * What the site knows of a section.
+ * A section's settings for the site.
  *
  * @param int $term_id Category.
  * @return array

@@ -13,8 +13,8 @@ add_action( 'admin_enqueue_scripts', 'newsroom_top_stories_script' );
 add_filter( 'use_block_editor_for_post', 'newsroom_top_stories_editor', 10, 2 );
 
 /**
- * Opens the front page without blocks: it has no text of its own, and the block editor would ask for a pattern and fold
- * the box away.
+ * Opens the front page's document without the block editor: it has no text, and the block editor would offer a pattern and
+ * collapse the box.
  *
  * @param bool    $use  Whether the block editor is used.
  * @param WP_Post $post Post.
@@ -72,7 +72,7 @@ function newsroom_top_stories_box( $post ) {
 }
 
 /**
- * Prints a box to tick.
+ * Prints a checkbox.
  *
  * @param string $key   Meta key.
  * @param string $label Label.

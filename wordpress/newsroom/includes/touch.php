@@ -1,9 +1,9 @@
 <?php
 /**
- * Keeps post_modified honest, so that `modified_after` finds every change.
+ * Updates post_modified, so that `modified_after` finds every change.
  *
- * WordPress leaves post_modified alone when only meta, terms or the image change, when a scheduled post goes live, and
- * when a post is published under an earlier date. The documents concerned are collected and stamped at the end of the
+ * WordPress doesn't change post_modified if only meta, terms or the image change, if a scheduled post is published, or if a
+ * post is published with an earlier date. These documents are collected, and their post_modified is set at the end of the
  * request; each of them is also a change for the site.
  *
  * @package Newsroom
@@ -20,11 +20,11 @@ unset( $newsroom_verb );
 add_action( 'set_object_terms', 'newsroom_terms_set', 10, 6 );
 add_action( 'deleted_term_relationships', 'newsroom_terms_removed', 10, 3 );
 add_action( 'edit_attachment', 'newsroom_picture_changed' );
-// WordPress takes a deleted picture from its documents in one query, and names none of them.
+// WordPress removes a deleted picture from its documents in one query, without hooks for each document.
 add_action( 'delete_attachment', 'newsroom_picture_changed' );
 
 /**
- * Documents of the present site that changed in this request without being saved.
+ * Documents of the current site that changed in this request without being saved.
  *
  * @param int|null $add  Document to add, or null to only read the list.
  * @param bool     $drop Whether to empty the list.
@@ -44,7 +44,7 @@ function newsroom_touched( $add = null, $drop = false ) {
 }
 
 /**
- * Notes that a document changed otherwise than by being saved.
+ * Records that a document changed other than by being saved.
  *
  * @param int $id Post.
  */
@@ -100,14 +100,14 @@ function newsroom_terms_set( $post_id, $terms, $tt_ids, $taxonomy, $append, $old
 	}
 	$tt_ids = array_map( 'intval', $tt_ids );
 	$old    = array_map( 'intval', $old );
-	// Of co-authors the order counts, too.
+	// For co-authors the order matters, too.
 	if ( ( 'author' === $taxonomy && $tt_ids !== $old ) || array_diff( $tt_ids, $old ) || ( ! $append && array_diff( $old, $tt_ids ) ) ) {
 		newsroom_touch( $post_id );
 	}
 }
 
 /**
- * Categories or co-authors were taken from a document, as the command line and bulk tools do.
+ * Categories or co-authors were removed from a document, for example by WP-CLI or bulk tools.
  *
  * @param int    $post_id  Post.
  * @param int[]  $tt_ids   What was taken.
@@ -120,7 +120,8 @@ function newsroom_terms_removed( $post_id, $tt_ids, $taxonomy ) {
 }
 
 /**
- * Words or file of a picture or of an audio file changed: every document that shows it first, tests a headline with it or plays it has changed.
+ * The text or file of a picture or audio file changed: every document that uses it as its lead picture, in a headline test or as its sound
+ * has changed.
  *
  * @param int $picture_id Attachment.
  */
@@ -135,13 +136,13 @@ function newsroom_picture_changed( $picture_id ) {
 }
 
 /**
- * Stamps what was collected. Runs at the end of the request, before anything is delivered.
+ * Sets post_modified of the collected documents. Runs at the end of the request, before anything is delivered.
  */
 function newsroom_stamp_touched() {
 	global $wpdb;
 	$ids = newsroom_touched( null, true );
 	/**
-	 * Filters whether documents are stamped. Imports that bring their own dates switch it off.
+	 * Filters whether post_modified is set. Imports with their own dates turn it off.
 	 *
 	 * @param bool $stamp Whether they are.
 	 */
@@ -158,7 +159,7 @@ function newsroom_stamp_touched() {
 }
 
 /**
- * Drops a post from the cache, so that the next look at it sees the stamp.
+ * Removes a post from the cache, so that the next read has the new date.
  *
  * @param int $id Post.
  */

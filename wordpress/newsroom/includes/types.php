@@ -88,7 +88,7 @@ function newsroom_register_types() {
 		array(
 			'labels'              => newsroom_type_labels( __( 'Live entries', 'newsroom' ), __( 'Live entry', 'newsroom' ) ),
 			'supports'            => array( 'title', 'editor', 'revisions', 'custom-fields', 'author' ),
-			// Entries are parts of their stories: no page, feed or search of WordPress shows them.
+			// Entries are parts of their stories: they have no page and aren't in WordPress's feeds and search.
 			'public'              => false,
 			'publicly_queryable'  => false,
 			'exclude_from_search' => true,

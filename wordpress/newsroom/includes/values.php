@@ -1,7 +1,7 @@
 <?php
 /**
- * What the value of a field is. Where Advanced Custom Fields is active and knows a field of the same name, its value
- * wins; everywhere else the plugin's own meta counts.
+ * Values of fields. If Advanced Custom Fields is active and has a field of the same name, its value takes precedence; otherwise
+ * the plugin's own meta counts.
  *
  * @package Newsroom
  */
@@ -46,7 +46,7 @@ function newsroom_field_names( $post ) {
 }
 
 /**
- * Whether Advanced Custom Fields holds a field for a post.
+ * Whether Advanced Custom Fields has a field for a post.
  *
  * @param string $name Field name.
  * @param int    $id   Post.
@@ -75,7 +75,7 @@ function newsroom_field_value( $name, $key, $id ) {
 }
 
 /**
- * A post id out of what a field may hold: an id, a post, an array with an id, or a list of one of these.
+ * The post id in a field's value: an id, a post, an array with an id, or a list of one of these.
  *
  * @param mixed $value Value.
  * @return int 0 for none.
@@ -128,7 +128,7 @@ function newsroom_fields_of( $post ) {
 	$fields = array();
 	foreach ( newsroom_field_names( $post ) as $name => $key ) {
 		if ( 'articles' === $post->post_type && 'author' === $name ) {
-			// The first of the byline, for readers of this field who know no lists.
+			// The first author of the byline, for consumers of this field that don't support lists.
 			$authors         = newsroom_people( newsroom_author_ids( $post->ID ) );
 			$fields[ $name ] = $authors ? $authors[0] : null;
 			continue;
@@ -139,7 +139,7 @@ function newsroom_fields_of( $post ) {
 }
 
 /**
- * An author as articles carry it.
+ * An author in the form in which articles contain it.
  *
  * @param int $id Post of the type `authors`.
  * @return array|null Null when there is none, or it is not published.
@@ -196,8 +196,8 @@ function newsroom_picture( $id ) {
 /**
  * The sections of a post, its first one first.
  *
- * The first is the one marked as primary (by Yoast SEO or Rank Math, where one of them is used), then by place in the
- * navigation; categories without a place come last.
+ * The first is the one marked as primary (by Yoast SEO or Rank Math, if one of them is used); the others follow in navigation
+ * order, and categories that aren't in the navigation come last.
  *
  * @param WP_Post $post Post.
  * @return array[]

@@ -1,6 +1,6 @@
 <?php
 /**
- * Two versions of a story beside each other, or in one column, with what was deleted and inserted.
+ * Two versions of a story side by side or in one column, with deletions and insertions marked.
  *
  * @package Newsroom
  */
@@ -13,10 +13,12 @@ if ( ! defined( 'ABSPATH' ) ) {
 define( 'NEWSROOM_LINES_AROUND', 1 );
 
 /**
- * The versions that are to be compared: two that were chosen, or one and the version before it.
+ * null The older one first; empty when nothing was asked for, null when one of them isn't there.|The versions to compare: two
+ * that were chosen, or one and the version before it.
  *
  * @param int $post_id Story.
- * @return object[]|null The older one first; empty when nothing was asked for, null when one of them isn't there.
+ * @return object[]|null The older one first; empty if none were requested, null if one of them doesn't exist.|null The older
+ *   one first; empty when nothing was asked for, null when one of them isn't there.
  */
 function newsroom_asked_versions( $post_id ) {
 	$one = newsroom_asked_number( 'changes' );
@@ -37,12 +39,12 @@ function newsroom_asked_versions( $post_id ) {
 }
 
 /**
- * Prints the comparison that the address asks for.
+ * Prints the comparison requested by the address.
  *
  * @param WP_Post $story Story.
  */
 function newsroom_print_comparison( $story ) {
-	// Another page of the list carries the choice, which isn't to be compared yet.
+	// Other pages of the list only pass the choice on, without comparing yet.
 	$versions = newsroom_asked_number( 'paged' ) ? array() : newsroom_asked_versions( $story->ID );
 	if ( array() === $versions ) {
 		return;
@@ -66,7 +68,7 @@ function newsroom_print_comparison( $story ) {
 }
 
 /**
- * Prints the ways to look at the comparison.
+ * Prints the display options of the comparison.
  *
  * @param WP_Post $story  Story.
  * @param object  $from   Older version.
@@ -93,7 +95,7 @@ function newsroom_comparison_views( $story, $from, $to, $inline, $whole ) {
 }
 
 /**
- * Prints which version a side of the comparison is.
+ * Prints the heading of one side of the comparison: its version.
  *
  * @param WP_Post $story Story.
  * @param object  $row   Version.
@@ -107,7 +109,7 @@ function newsroom_compared_version( $story, $row ) {
 }
 
 /**
- * Prints what differs between two versions, part by part.
+ * Prints the differences between two versions, part by part.
  *
  * @param array $from   See newsroom_version_now().
  * @param array $to     See newsroom_version_now().
@@ -151,7 +153,7 @@ function newsroom_print_differences( $from, $to, $inline, $whole ) {
  * @param string[] $new    Lines.
  * @param bool     $inline Whether in one column.
  * @param bool     $whole  Whether unchanged lines are shown.
- * @return string Rows of a table; '' where the lines are the same and unchanged ones aren't shown.
+ * @return string Rows of a table; '' if the lines are equal and unchanged ones aren't shown.
  */
 function newsroom_difference( $old, $new, $inline, $whole ) {
 	newsroom_load_diff();

@@ -1,6 +1,6 @@
 <?php
 /**
- * Draws a comparison of lines as WordPress does, with words and lines marked as deleted and inserted by elements, in two columns or in one.
+ * Renders a comparison of lines as WordPress does, with deleted and inserted words and lines marked by elements, in one or two columns.
  * Loaded where versions are compared, after WordPress's own classes.
  *
  * @package Newsroom
@@ -17,7 +17,7 @@ if ( ! defined( 'ABSPATH' ) ) {
  */
 class Newsroom_Version_Diff extends WP_Text_Diff_Renderer_Table {
 
-	/** Most pairs of lines that are measured to find out which line became which. */
+	/** Most pairs of lines that are compared to find out which lines correspond. */
 	const MOST_PAIRS = 10000;
 
 	/**
@@ -28,7 +28,7 @@ class Newsroom_Version_Diff extends WP_Text_Diff_Renderer_Table {
 	private $begun = false;
 
 	/**
-	 * A row that says that lines are left out, before each part but one that begins at the top.
+	 * A row for omitted lines, before each part except one that starts at the top.
 	 *
 	 * @param string $header Line numbers, such as `3c3`.
 	 * @return string
@@ -62,7 +62,7 @@ class Newsroom_Version_Diff extends WP_Text_Diff_Renderer_Table {
 	}
 
 	/**
-	 * Lines that became others: which became which is WordPress's guess.
+	 * Lines that were changed; WordPress guesses which old and new lines correspond.
 	 *
 	 * @param string[] $orig  Before.
 	 * @param string[] $final After.
@@ -108,7 +108,7 @@ class Newsroom_Version_Diff extends WP_Text_Diff_Renderer_Table {
 	}
 
 	/**
-	 * One line that became another, with its changed words marked; where the two have little in common, the whole lines are.
+	 * A changed line, with its changed words marked; if old and new have little in common, the whole lines are marked.
 	 *
 	 * @param string $old Before.
 	 * @param string $new After.

@@ -1,6 +1,7 @@
 <?php
 /**
- * An editor's name in versions: in the export of personal data, and gone with its erasure or the account. The versions stay.
+ * An editor's name in versions: exported with personal data, and removed when it is erased or the account is deleted. The
+ * versions stay.
  *
  * @package Newsroom
  */
@@ -79,7 +80,7 @@ function newsroom_export_versions( $email, $page = 1 ) {
 }
 
 /**
- * Takes a user's name from all versions.
+ * Removes a user's name from all versions.
  *
  * @param string $email Address of the user.
  * @return array
@@ -95,7 +96,7 @@ function newsroom_erase_versions( $email ) {
 }
 
 /**
- * Takes a user's name from all versions.
+ * Removes a user's name from all versions.
  *
  * @param int $user User.
  * @return int Number of versions.

@@ -1,6 +1,6 @@
 <?php
 /**
- * An earlier version in the editor, as a change that isn't saved: nothing is published until the editor saves. Also the panel "Versions" of
+ * Opens an earlier version in the editor as an unsaved change: nothing is published until the editor saves. Also the panel "Versions" of
  * the block editor, and the box of the classic one.
  *
  * @package Newsroom
@@ -84,7 +84,7 @@ function newsroom_version_to_restore( $story ) {
 }
 
 /**
- * A version in words, for the notice above the story.
+ * A description of a version, for the notice above the story.
  *
  * @param object $row Version.
  * @return string
@@ -95,9 +95,9 @@ function newsroom_restored_note( $row ) {
 }
 
 /**
- * A version as attributes of the post in the block editor. Address and date of the story stay as they are, and so does what can't be had
- * any more: a picture or a section that was deleted. A headline test stays as well, because restoring one would begin it again, and so does
- * live coverage: an earlier text must neither end it nor open it again, and its entries have versions of their own.
+ * A version as attributes of the post in the block editor. Address and date of the story stay unchanged, and so does anything that no
+ * longer exists, such as a deleted picture or section. A headline test also stays, because restoring it would restart it, and so does live
+ * coverage: an earlier text must neither end nor reopen it, and its entries have their own versions.
  *
  * @param WP_Post $story Story.
  * @param array   $held  What the version holds, see newsroom_version_now().

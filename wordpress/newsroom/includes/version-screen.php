@@ -1,6 +1,6 @@
 <?php
 /**
- * The screen "Versions" of a story: the list of its versions, from which two are chosen to compare, and the ways to it.
+ * The screen "Versions" of a story: the list of its versions, from which two are chosen for a comparison; and the links to it.
  *
  * @package Newsroom
  */
@@ -16,7 +16,7 @@ add_action( 'admin_menu', 'newsroom_add_version_screen' );
 add_filter( 'post_row_actions', 'newsroom_version_row_action', 10, 2 );
 
 /**
- * Adds the screen. It has no entry in the menu: there is one for each story.
+ * Adds the screen. It has no menu entry, because each story has its own.
  */
 function newsroom_add_version_screen() {
 	$screen = add_submenu_page( '', __( 'Versions', 'newsroom' ), __( 'Versions', 'newsroom' ), 'edit_posts', 'newsroom-versions', 'newsroom_version_screen' );
@@ -51,7 +51,7 @@ function newsroom_may_see_versions( $post ) {
 }
 
 /**
- * A number out of the address.
+ * A number from the address.
  *
  * @param string $name Name of the parameter.
  * @return int 0 without one.
@@ -61,7 +61,7 @@ function newsroom_asked_number( $name ) {
 }
 
 /**
- * The story that the screen is asked for.
+ * The story in the screen's address.
  *
  * @return WP_Post|null Null without one whose versions the user may see.
  */
@@ -72,7 +72,7 @@ function newsroom_version_story() {
 }
 
 /**
- * Prepares the screen: its title, its style and the menu that is open beside it.
+ * Prepares the screen: its title, its style and its open menu.
  */
 function newsroom_version_load() {
 	$story = newsroom_version_story();
@@ -80,7 +80,7 @@ function newsroom_version_load() {
 		wp_die( esc_html__( 'Sorry, you are not allowed to see the versions of this story.', 'newsroom' ), '', array( 'response' => 403 ) );
 	}
 	$GLOBALS['title'] = newsroom_version_title( $story ); // phpcs:ignore WordPress.WP.GlobalVariablesOverride -- a screen without a menu entry has no title else.
-	// The stories' own entry of the menu is the open one. WordPress would find the screen in the list of entries, where it has no place.
+	// Marks the stories' menu entry as open. WordPress would look for the screen in the menu, where it has no entry.
 	remove_submenu_page( '', 'newsroom-versions' );
 	foreach ( array( 'parent_file', 'submenu_file' ) as $entry ) {
 		add_filter(
@@ -148,7 +148,7 @@ function newsroom_version_screen() {
 }
 
 /**
- * Prints the list as a form, in which two versions are chosen. Its pages are buttons of the form, so that the choice goes with them.
+ * Prints the list as a form in which two versions are chosen. Its page links are buttons of the form, so that the choice is kept.
  *
  * @param WP_Post $story Story.
  * @param int     $count Number of versions.
@@ -183,7 +183,7 @@ function newsroom_print_versions( $story, $count ) {
 }
 
 /**
- * The versions that are chosen: those in the address, or the newest two.
+ * The chosen versions: those in the address, or else the newest two.
  *
  * @param int      $post_id Story.
  * @param object[] $rows    Versions of the page.

@@ -1,7 +1,7 @@
 <?php
 /**
- * The tables of versions. One row is one version of a story; long texts are in a table of their own, once for each different text of a
- * story. They are tables and no post type, so that limits on revisions and plugins that clean up don't reach them.
+ * The tables of versions. One row is one version of a story; long texts are in a separate table, once for each distinct text of a
+ * story. These are tables and not a post type, so that limits on revisions and cleanup plugins don't affect them.
  *
  * @package Newsroom
  */
@@ -10,7 +10,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-/** Longest text in bytes that is kept in the row itself. */
+/** Longest text in bytes that is stored in the row itself. */
 define( 'NEWSROOM_LONG_TEXT', 500 );
 
 /**
@@ -42,7 +42,7 @@ function newsroom_create_version_tables() {
 	$versions = newsroom_version_table();
 	$texts    = newsroom_version_text_table();
 	$charset  = $wpdb->get_charset_collate();
-	// `made_at` is Unix seconds. `way` says what saved it where no editor did.
+	// `made_at` is in Unix seconds. `way` says what saved the version if it wasn't an editor.
 	dbDelta(
 		"CREATE TABLE $versions (
 			id bigint(20) unsigned NOT NULL AUTO_INCREMENT,
@@ -70,7 +70,7 @@ function newsroom_create_version_tables() {
 }
 
 /**
- * A text as it is stored: compressed where PHP can, and in ASCII, so that every database and dump keeps it.
+ * A text as it is stored: compressed if PHP supports it, and in ASCII, so that every database and dump preserves it.
  *
  * @param string $text Text.
  * @return string
@@ -80,7 +80,7 @@ function newsroom_pack( $text ) {
 }
 
 /**
- * A text as it was before it was stored.
+ * The original of a stored text.
  *
  * @param string $packed What newsroom_pack() gave.
  * @return string '' for what can't be read.
@@ -95,11 +95,11 @@ function newsroom_unpack( $packed ) {
 }
 
 /**
- * Takes long texts out of what a version holds.
+ * Removes long texts from a version's content.
  *
  * @param array $held  What it holds.
  * @param array $texts Long texts by their hashes are added here.
- * @return array The same, with `{"text": hash}` in the place of each long text.
+ * @return array The content with `{"text": hash}` in place of each long text.
  */
 function newsroom_without_texts( $held, &$texts ) {
 	foreach ( $held as $key => $value ) {
@@ -149,7 +149,7 @@ function newsroom_store_texts( $post_id, $texts ) {
 }
 
 /**
- * Adds a version, or writes it in the place of one.
+ * Adds a version, or replaces one.
  *
  * @param array $row  Columns without `content`.
  * @param array $held What the version holds.
@@ -168,7 +168,7 @@ function newsroom_store_version( $row, $held, $id = 0 ) {
 }
 
 /**
- * What a version holds.
+ * The content of a version.
  *
  * @param object $row Version with `content`.
  * @return array See newsroom_version_now().
@@ -208,7 +208,7 @@ function newsroom_last_version( $post_id, $before = 0 ) {
  *
  * @param int $post_id Story.
  * @param int $id      Version.
- * @return object|null With `number`, its place among the story's versions from 1; null where the story has no such version.
+ * @return object|null With `number`, its place among the story's versions from 1; null if the story has no such version.
  */
 function newsroom_version( $post_id, $id ) {
 	global $wpdb;
@@ -233,7 +233,7 @@ function newsroom_count_versions( $post_id ) {
 }
 
 /**
- * Versions of a story without what they hold, the newest first.
+ * Versions of a story without their content, newest first.
  *
  * @param int $post_id Story.
  * @param int $count   Number of all its versions.

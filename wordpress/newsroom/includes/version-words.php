@@ -1,6 +1,6 @@
 <?php
 /**
- * What changed between two versions, in words; and each part of a version as lines of text that can be compared.
+ * Describes the changes between two versions, and turns each part of a version into lines of text that can be compared.
  *
  * @package Newsroom
  */
@@ -36,7 +36,7 @@ function newsroom_version_parts() {
 }
 
 /**
- * Values of each part of a version, to tell whether it changed.
+ * Values of each part of a version, to detect whether it changed.
  *
  * @param array $story See newsroom_version_now().
  * @return array<string,mixed>
@@ -70,11 +70,11 @@ function newsroom_version_values( $story ) {
 }
 
 /**
- * What differs between two versions.
+ * The differences between two versions.
  *
  * @param array $before See newsroom_version_now().
  * @param array $after  See newsroom_version_now().
- * @return array<string,int> Names of the parts that differ; of the text the number of paragraphs, of the others 1.
+ * @return array<string,int> Names of the parts that differ; for the text with the number of paragraphs, for others with 1.
  */
 function newsroom_version_changes( $before, $after ) {
 	$old     = newsroom_version_values( $before );
@@ -169,15 +169,15 @@ function newsroom_version_editor( $row ) {
 }
 
 /**
- * The text of a story as lines, one for each paragraph, heading, item of a list or other block. Markup within a line stays, so that a
- * changed link is a change that editors can see.
+ * The text of a story as lines, one for each paragraph, heading, list item or other block. Markup within a line stays, so that
+ * editors can see a changed link.
  *
  * @param string $content Text of a post.
  * @return string[]
  */
 function newsroom_text_lines( $content ) {
 	$text = str_replace( array( "\r\n", "\r" ), "\n", $content );
-	// Delimiters of blocks are no text. A block without markup of its own is one delimiter, `<!-- wp:name {…} /-->`, which stays.
+	// Block delimiters aren't text. A block without markup consists of a single delimiter, `<!-- wp:name {…} /-->`, which stays.
 	$text  = preg_replace( '/<!--\s+\/?wp:[^\s>]+\s+(?:\{[^>]*\}\s+)?-->/', "\n\n", $text );
 	$text  = preg_replace( '#</?p(?:\s[^>]*)?>|</(?:h[1-6]|li|blockquote|figure|pre|tr)>|<(?:ul|ol)(?:\s[^>]*)?>|</(?:ul|ol)>#i', "\n\n$0\n\n", (string) $text );
 	$lines = array();
@@ -236,7 +236,7 @@ function newsroom_part_lines( $held, $part ) {
 }
 
 /**
- * Names of some ids as they were.
+ * Names for some ids, as they were then.
  *
  * @param int[]             $ids   Ids.
  * @param array<int,string> $names Names by id.

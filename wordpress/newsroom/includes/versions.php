@@ -1,7 +1,7 @@
 <?php
 /**
- * Every published version of a story is kept, for good. A version is what readers could see: it is made at the end of a request in which a
- * published story changed, out of the changes that are collected for the site, so that one save is one version however many hooks it fires.
+ * Every published version of a story is kept permanently. A version is what readers could see: it is created at the end of a request in
+ * which a published story changed, from the changes collected for the site, so that one save is one version however many hooks it fires.
  *
  * @package Newsroom
  */
@@ -10,7 +10,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-/** Seconds in which the block editor sends the boxes beside it after the story. */
+/** Seconds within which the block editor submits the meta boxes after the story. */
 define( 'NEWSROOM_BOXES_FOLLOW', 60 );
 
 add_action( 'pre_post_update', 'newsroom_before_update' );
@@ -40,7 +40,7 @@ function newsroom_has_versions( $post ) {
  *
  * @param WP_Post $post Story.
  * @return array {
- *     @type array $story What belongs to the story: `title`, `excerpt`, `content`, `slug`, `date` (UTC), `authors` and `contributors` (ids),
+ *     @type array $story The story itself: `title`, `excerpt`, `content`, `slug`, `date` (UTC), `authors` and `contributors` (ids),
  *                        `picture` (`id`, `file`, `alt`, `caption`, `credit`), `category` and `post_tag` (ids), `meta` (by key, without
  *                        defaults).
  *     @type array $names Names of what the story refers to, as they were: `people`, `terms`, `posts`, by id.
@@ -86,7 +86,7 @@ function newsroom_version_now( $post ) {
 }
 
 /**
- * Ids of a story's authors and contributors, wherever they are kept.
+ * Ids of a story's authors and contributors, wherever they are stored.
  *
  * @param WP_Post $post Story.
  * @return array<string,int[]> `authors` and `contributors`.
@@ -135,7 +135,7 @@ function newsroom_version_meta( $post ) {
 	foreach ( $keys[ $post->post_type ] as $key ) {
 		list( $kind, $default ) = $definitions[ $key ];
 		$value                  = newsroom_typed_meta( $kind, get_post_meta( $post->ID, $key, true ) );
-		// WordPress keeps numbers and flags as text, and an empty text says that nothing was chosen.
+		// WordPress stores numbers and flags as text, and an empty text means that nothing was chosen.
 		if ( $value !== $default && '' !== $value ) {
 			$meta[ $key ] = $value;
 		}
@@ -147,7 +147,7 @@ function newsroom_version_meta( $post ) {
 }
 
 /**
- * A value of meta with the type that it is registered with.
+ * A meta value converted to its registered type.
  *
  * @param string $kind  Type.
  * @param mixed  $value Value as WordPress gives it.
@@ -168,7 +168,7 @@ function newsroom_typed_meta( $kind, $value ) {
 }
 
 /**
- * Fingerprint of what belongs to a story: two versions with the same one don't differ.
+ * Fingerprint of a story's content: versions with the same fingerprint are equal.
  *
  * @param array $story See newsroom_version_now().
  * @return string
@@ -178,7 +178,7 @@ function newsroom_version_fingerprint( $story ) {
 }
 
 /**
- * What saved a version, where it wasn't an editor in WordPress.
+ * What saved a version, if it wasn't an editor in WordPress.
  *
  * @return string `schedule`, `command` or ''.
  */
@@ -190,7 +190,7 @@ function newsroom_version_way() {
 }
 
 /**
- * Keeps the version of a story that has changed in this request.
+ * Stores a version of a story that has changed in this request.
  *
  * @param WP_Post $post  Story.
  * @param string  $event Event of its change, see newsroom_note_change().
@@ -218,7 +218,7 @@ function newsroom_keep_version( $post, $event ) {
 }
 
 /**
- * Keeps what readers see of a story now, unless it is what the last version holds.
+ * Stores what readers see of a story now, unless the last version is equal.
  *
  * @param WP_Post     $post Story.
  * @param object|null $last Its last version.
@@ -246,7 +246,7 @@ function newsroom_keep_state( $post, $last, $row ) {
 }
 
 /**
- * Whether this request brings the boxes beside the block editor.
+ * Whether this request submits the block editor's meta boxes.
  *
  * @return bool
  */
@@ -255,7 +255,7 @@ function newsroom_are_boxes() {
 }
 
 /**
- * Whether a change is the second half of the save that made the last version: the block editor sends the boxes beside it after the story.
+ * Whether a change is the second half of the save that created the last version: the block editor submits the meta boxes after the story.
  *
  * @param object $last Last version.
  * @param array  $row  Version that would follow.
@@ -266,7 +266,7 @@ function newsroom_completes_save( $last, $row ) {
 }
 
 /**
- * Keeps that a story was taken from the site. The version holds what readers saw last: what the story became since, they never saw.
+ * Records that a story was withdrawn. The version contains what readers saw last, not later changes, which readers never saw.
  *
  * @param WP_Post     $post Story.
  * @param object|null $last Its last version.
@@ -288,20 +288,20 @@ function newsroom_keep_withdrawal( $post, $last ) {
 }
 
 /**
- * A published story is about to be saved: what readers have seen is kept first, where no version holds it. That is so for stories that
- * are older than the versions, and where a story was changed in the database, or a process was stopped before its version was written.
+ * A published story is about to be saved. If no version contains what readers have seen, that is stored first: for stories older than
+ * the versions feature, for changes made directly in the database, and after a process was stopped before it wrote its version.
  *
  * @param int $id Post.
  */
 function newsroom_before_update( $id ) {
 	$post = get_post( $id );
-	// The boxes of the block editor follow the story so soon that its version may still be on its way.
+	// The block editor's meta boxes are submitted so soon after the story that its version may not be written yet.
 	if ( ! newsroom_has_versions( $post ) || ! newsroom_is_visible( $post ) || newsroom_are_boxes() ) {
 		return;
 	}
 	$types   = newsroom_document_types();
 	$changes = newsroom_changes();
-	// A change in this request has its version at the end of it.
+	// A change in this request gets its version at the end of the request.
 	if ( ! isset( $changes[ $types[ $post->post_type ] . ':' . $post->ID ] ) ) {
 		$found = array(
 			'made_at' => max( 0, (int) strtotime( $post->post_modified_gmt . ' UTC' ) ),
@@ -314,7 +314,7 @@ function newsroom_before_update( $id ) {
 }
 
 /**
- * A story was deleted for good, and its versions are, too.
+ * A story was permanently deleted, so its versions are deleted, too.
  *
  * @param int          $id   Post.
  * @param WP_Post|null $post Post.

@@ -3,8 +3,8 @@
  * The site's credentials read documents as an anonymous visitor sees them.
  *
  * What the site copies is shown to everyone, so what another plugin shows to users who are signed in (members-only shortcodes and
- * blocks, "Logged in as", nonces, menu items) must not be rendered for it. Permissions are checked with the credentials; the answer is
- * then made as user 0. Of the access rules only this plugin's own are lifted, for the one document that is asked for.
+ * blocks, "Logged in as", nonces, menu items) must not be rendered for it. Permissions are checked with the credentials; the response
+ * is then made as user 0. Only this plugin's own access rules are lifted, and only for the requested document.
  *
  * @package Newsroom
  */
@@ -19,7 +19,7 @@ add_filter( 'rest_request_after_callbacks', 'newsroom_become_asker', PHP_INT_MIN
 add_action( 'rest_api_init', 'newsroom_register_whole_bodies' );
 
 /**
- * Requests that are being answered as user 0, innermost last.
+ * Requests in progress that are handled as user 0, innermost last.
  *
  * @param array|null $enter Request and user to add; null to only look; an empty array to drop the innermost.
  * @return array[] Each: `request` and `user`.
@@ -35,10 +35,10 @@ function newsroom_visits( $enter = null ) {
 }
 
 /**
- * Whether an answer to the present user is made as an anonymous visitor would see it.
+ * Whether a response to the current user is rendered for an anonymous visitor.
  *
- * Administrators may read restricted bodies, too, and their credentials may be the site's; only what they read in order to edit it
- * stays as it is.
+ * Administrators may also read restricted bodies, and the site may use an administrator's credentials; only requests for editing
+ * stay unchanged.
  *
  * @param WP_REST_Request $request Request.
  * @return bool
@@ -50,7 +50,7 @@ function newsroom_reads_as_visitor( $request ) {
 	if ( 'edit' === $request['context'] && current_user_can( 'edit_posts' ) ) {
 		return false;
 	}
-	// A list of drafts or of comments that wait would be empty for user 0.
+	// A list of drafts or of waiting comments would be empty for user 0.
 	if ( array_diff( (array) $request['status'], array( 'publish', 'approve' ) ) ) {
 		return false;
 	}
@@ -78,7 +78,7 @@ function newsroom_become_visitor( $result, $request ) {
 }
 
 /**
- * Makes the user who asked the current one again.
+ * Makes the original user the current one again.
  *
  * @param mixed           $response Answer.
  * @param array           $handler  Route handler.
@@ -96,7 +96,7 @@ function newsroom_become_asker( $response, $handler, $request ) {
 }
 
 /**
- * The user who asked: not user 0, as whom the answer may be made.
+ * The user who made the request, even if the response is made as user 0.
  *
  * @return int
  */
@@ -107,7 +107,7 @@ function newsroom_asker() {
 }
 
 /**
- * The document whose access level does not count while its body is rendered.
+ * The document whose access level is ignored while its body is rendered.
  *
  * @param int|null $id Document, 0 for none; null to only look.
  * @return int
@@ -122,7 +122,7 @@ function newsroom_lifted( $id = null ) {
 }
 
 /**
- * Hooks the whole bodies into the answers.
+ * Adds the full bodies to the responses.
  */
 function newsroom_register_whole_bodies() {
 	foreach ( array( 'articles', 'live-entry', 'revision' ) as $type ) {
@@ -132,7 +132,7 @@ function newsroom_register_whole_bodies() {
 }
 
 /**
- * Gives the site the whole body of a restricted article, rendered as an anonymous visitor would see it if it were free.
+ * Gives the site the full body of a restricted article, rendered for an anonymous visitor as if it were free.
  *
  * @param WP_REST_Response $response Answer.
  * @param WP_Post          $post     Article or revision.
@@ -157,8 +157,8 @@ function newsroom_give_whole_body( $response, $post ) {
 }
 
 /**
- * The body of a post as WordPress renders it in REST, without the cut that its access level asks for. Other restricted articles that
- * it shows (a list of posts, an embedded article) stay cut.
+ * The body of a post as WordPress renders it in REST, without the cut for its access level. Other restricted articles in it (a list
+ * of posts, an embedded article) stay cut.
  *
  * @param WP_Post $post Article or revision.
  * @return string

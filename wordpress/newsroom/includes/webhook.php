@@ -10,7 +10,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 }
 
 /**
- * Signs a webhook. The delivery's id is part of it, so that a webhook can't be sent again under another id.
+ * Signs a webhook. The delivery's id is part of the signature, so that a webhook can't be replayed under another id.
  *
  * @param string $delivery  UUID.
  * @param string $body      Raw body.
@@ -90,7 +90,7 @@ function newsroom_post_webhook( $body, $delivery, $timeout ) {
 		$result['refreshed'] = isset( $answer['refreshed'] ) && is_array( $answer['refreshed'] ) ? array_slice( array_values( array_filter( $answer['refreshed'], 'is_string' ) ), 0, 200 ) : array();
 	}
 	if ( 200 === $result['code'] && ! ( is_array( $answer ) && ! empty( $answer['ok'] ) ) ) {
-		// Something answers there, but it is not the site.
+		// Something responds there, but it isn't the site.
 		$result['error'] = __( 'The response isn’t from the site. Check the site address.', 'newsroom' );
 		return $result;
 	}
@@ -109,18 +109,18 @@ function newsroom_post_webhook( $body, $delivery, $timeout ) {
 }
 
 /**
- * What a status means for a delivery.
+ * The result of a delivery for an HTTP status.
  *
  * @param int    $code   Status.
  * @param string $reason What the site gives as its reason, or ''.
  * @return string `done`, `retry` or `failed`.
  */
 function newsroom_outcome( $code, $reason ) {
-	// Only the site's own word counts: another 409 comes from something in between.
+	// Only the site's own response counts: another 409 comes from a proxy.
 	if ( ( 409 === $code && 'duplicate' === $reason ) || ( $code >= 200 && $code < 300 ) ) {
 		return 'done';
 	}
-	// Malformed today is malformed tomorrow; everything else may be put right.
+	// A malformed request can't succeed later; all other problems may be fixed.
 	return 422 === $code ? 'failed' : 'retry';
 }
 
@@ -129,7 +129,7 @@ function newsroom_outcome( $code, $reason ) {
  *
  * @param int    $code   Status.
  * @param string $reason What the site gives as its reason, or ''.
- * @param int    $ahead  Seconds that the clock here is ahead of the site's, where that is the reason.
+ * @param int    $ahead  Seconds by which WordPress's clock is ahead of the site's, if that is the reason.
  * @return string
  */
 function newsroom_explain_status( $code, $reason = '', $ahead = 0 ) {
