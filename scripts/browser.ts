@@ -55,7 +55,7 @@ export function findInstalled(
   if (env.CHROME_PATH) {
     if (exists(env.CHROME_PATH)) return env.CHROME_PATH;
     throw new Stop(
-      `CHROME_PATH is ${env.CHROME_PATH}, and there is no file. Set it to a Chromium or Chrome, or remove it.`,
+      `CHROME_PATH is ${env.CHROME_PATH}, but there is no such file. Set it to a Chromium or Chrome, or remove it.`,
     );
   }
   const folders = [...(env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin', '/snap/bin'].filter(Boolean);

@@ -134,7 +134,7 @@ async function buildPages(progress: (note: string) => void, also: (pid: number) 
   if (code !== 0) {
     const tail = output.trim().split('\n').slice(-40).join('\n');
     throw new Stop(
-      `${tail}\n\nThe build failed. ${whatToDo(output) ?? 'Mend what is said above and run the same command again.'}`,
+      `${tail}\n\nThe build failed. ${whatToDo(output) ?? 'Fix the problem shown above and run the same command again.'}`,
     );
   }
   rememberPages(join(dist, 'server', 'entry.mjs'));
@@ -170,9 +170,7 @@ function rememberPages(entry: string): void {
     `$1let $2Module;\n$1const $2 = () => ($2Module ??= import($3).catch(${again}));`,
   );
   if (remembering === code) {
-    throw new Error(
-      'Astro imports its pages in another way now: bring rememberPages in scripts/build.ts in line with it.',
-    );
+    throw new Error('Astro now imports its pages in a different way: update rememberPages in scripts/build.ts.');
   }
   writeFileSync(entry, remembering);
 }

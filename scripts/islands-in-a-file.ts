@@ -18,7 +18,7 @@ export const islandsInAFile = (): Plugin => ({
     if (!/\/astro\/dist\/runtime\/server\/scripts\.js$/.test(id.replaceAll('\\', '/'))) return undefined;
     if (!code.includes(declaration)) {
       this.error(
-        'Astro writes the scripts of islands in another way now: bring scripts/islands-in-a-file.ts in line with it, or drop it.',
+        'Astro now writes the scripts of islands in a different way: update scripts/islands-in-a-file.ts, or remove it.',
       );
     }
     return { code: code.replace(declaration, inPage), map: null };

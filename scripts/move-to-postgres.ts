@@ -41,7 +41,9 @@ export async function run(args: readonly string[]): Promise<number> {
     }),
   );
   console.log(asTable(tables));
-  console.log(already ? 'They were moved already; nothing changed.' : 'Moved and compared: every row is the same.');
+  console.log(
+    already ? 'The accounts were already moved; nothing changed.' : 'Moved and compared: every row is the same.',
+  );
   console.log('Next: keep DATABASE_URL in the settings of the site, and start it.');
   if (accounts.secret === null || accessKeys === null) {
     console.log(

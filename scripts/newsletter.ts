@@ -23,7 +23,7 @@ const slugs = newsletters.map(({ slug }) => slug);
 export function readLetter(args: readonly string[]): string {
   const [slug = '', ...more] = args;
   if (slugs.includes(slug) && more.length === 0) return slug;
-  throw new Stop(`Say which letter: npm run newsletter -- ${slugs.join(' | ')}`);
+  throw new Stop(`Name the newsletter: npm run newsletter -- ${slugs.join(' | ')}`);
 }
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -42,7 +42,7 @@ export async function run(args: readonly string[]): Promise<number> {
   });
   const { sendNewsletter } = await import('../src/server/commands/mail.ts');
   const count = new Intl.NumberFormat('en-US');
-  const done: Addressed | null = await step('Handing the letter to the mail', (progress) =>
+  const done: Addressed | null = await step('Putting the newsletter into the outbox', (progress) =>
     sendNewsletter({ ...env, ...(demo && waiting), DATA_DIR: dataDir }, slug, {
       signal: stopping.signal,
       onProgress: (readers, waiting) =>

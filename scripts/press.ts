@@ -38,13 +38,13 @@ export function readWishes(args: readonly string[]): Wishes {
   }
   const { only = [], since, concurrency = '8', processes } = values;
   for (const path of only)
-    if (!path.startsWith('/')) throw new Stop(`--only ${path} is no path; give one such as /section/politics.`);
+    if (!path.startsWith('/')) throw new Stop(`--only ${path} isn't a path; give one such as /section/politics.`);
   if (since !== undefined && Number.isNaN(Date.parse(since))) {
-    throw new Stop(`--since ${since} is no day; give one such as 2026-01-01.`);
+    throw new Stop(`--since ${since} isn't a day; give one such as 2026-01-01.`);
   }
   for (const [name, value] of Object.entries({ concurrency, processes }))
     if (value !== undefined && !/^[1-9]\d?$/.test(value))
-      throw new Stop(`--${name} ${value} is no number from 1 to 99.`);
+      throw new Stop(`--${name} ${value} isn't a number from 1 to 99.`);
   return {
     only,
     since: since === undefined ? undefined : new Date(since).toISOString(),
@@ -92,7 +92,7 @@ export async function run(args: readonly string[]): Promise<number> {
   );
   const rate = done.ms > 0 ? Math.round((done.rendered / done.ms) * 1000) : 0;
   console.log(
-    `${count.format(done.rendered)} rendered (${rate} pages/s), ${count.format(done.skipped)} were there already, ${count.format(done.failed)} failed.`,
+    `${count.format(done.rendered)} rendered (${rate} pages/s), ${count.format(done.skipped)} were already there, ${count.format(done.failed)} failed.`,
   );
   if (stopping.signal.aborted) console.log('Interrupted. Run the same command to continue.');
   return done.failed > 0 || stopping.signal.aborted ? 1 : 0;

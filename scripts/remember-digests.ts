@@ -22,9 +22,7 @@ export const rememberDigests = (): Plugin => ({
   transform(code, id) {
     if (!/\/astro\/dist\/core\/encryption\.js$/.test(id.replaceAll('\\', '/'))) return undefined;
     if (!code.includes(declaration)) {
-      this.error(
-        'Astro takes digests in another way now: bring scripts/remember-digests.ts in line with it, or drop it.',
-      );
+      this.error('Astro now computes digests in a different way: update scripts/remember-digests.ts, or remove it.');
     }
     return { code: code.replace(declaration, remembering), map: null };
   },

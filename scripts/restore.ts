@@ -1,7 +1,7 @@
 /**
  * `npm run restore -- <backup>`: replaces the accounts with a backup while the site is stopped; the accounts that were there are
- * kept. `-- --check <backup>` restores into a temporary place, compares, and changes nothing. docs/operations.md, "Backup and
- * restore".
+ * kept. `-- --check <backup>` restores into a temporary place, compares, and changes nothing.
+ * docs/operations.md, "Backup and restore".
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';

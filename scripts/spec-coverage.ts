@@ -27,7 +27,7 @@ const without = 'not shown by a test:';
 export function readTable(markdown: string): Statement[] {
   return [...markdown.matchAll(/^\| *(\d[\d.]*) *\|(.*)\|$/gmu)].map(([row, number = '', rest = '']) => {
     const [words, evidence, ...more] = rest.split(/(?<!\\)\|/u).map((cell) => cell.trim().replaceAll('\\|', '|'));
-    if (!words || !evidence || more.length > 0) throw new Error(`This is no row of three cells: ${row}`);
+    if (!words || !evidence || more.length > 0) throw new Error(`This isn't a row of three cells: ${row}`);
     if (evidence.startsWith(without))
       return { number, words, shownBy: [], notShown: evidence.slice(without.length).trim() };
     return { number, words, shownBy: evidence.split(/ *<br> */u).map(readShown), notShown: null };

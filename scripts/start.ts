@@ -50,7 +50,7 @@ async function start(): Promise<number> {
   ]);
   if (isStopping()) return new Promise<number>(() => {});
   console.error(
-    `\nThe ${name} ended by itself (${end.signal ?? `exit code ${end.code}`}); stopping the rest. The logs are in ${logs}.`,
+    `\nThe ${name} ended unexpectedly (${end.signal ?? `exit code ${end.code}`}); stopping the rest. The logs are in ${logs}.`,
   );
   return stopAll(1);
 }
@@ -75,7 +75,7 @@ function rowsOfSandbox({ wordpress, mailbox, google, facebook, stripe }: Sandbox
     ['Mailbox', mailbox.url, 'every mail that the site sends: links and codes to sign in with'],
     ['Stripe', stripe.url, 'payments, and the clock that renews them: test card 4242 4242 4242 4242'],
     ['Google', google.issuer, 'stands in for Google when a reader continues with it'],
-    ['Facebook', facebook.wwwUrl, 'stands in for Facebook likewise'],
+    ['Facebook', facebook.wwwUrl, 'stands in for Facebook in the same way'],
   ];
 }
 
@@ -86,7 +86,7 @@ function print(siteUrl: string, others: readonly Row[], problem: string | null, 
     ([name, address, purpose]) => `  ${name.padEnd(widths[0] ?? 0)}   ${address.padEnd(widths[1] ?? 0)}   ${purpose}`,
   );
   const head = problem
-    ? `The site is up and has no edition yet: ${problem}\nIt answers 503 until there is one and recovers by itself.`
+    ? `The site is running but has no edition yet: ${problem}\nIt answers 503 until there is one and recovers by itself.`
     : `${publication.name} is out (${duration(Date.now() - began)}).`;
   console.log(`\n${head}\n\n${lines.join('\n')}\n\n  Ctrl-C stops everything. Logs: ${logs}\n`);
 }

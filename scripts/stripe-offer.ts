@@ -36,7 +36,7 @@ export function readOffer(args: readonly string[]): WantedOffer {
   const others = also.split(',').flatMap((one) => {
     if (one === '') return [];
     const [, currency = '', amount = ''] =
-      /^([a-z]{3})=(\d+)$/.exec(one.trim()) ?? refuse(`--also: "${one}" is not like gbp=60`);
+      /^([a-z]{3})=(\d+)$/.exec(one.trim()) ?? refuse(`--also: "${one}" isn't of the form gbp=60`);
     return [[currency, Number(amount)] as const];
   });
   if (!plan || !next || !heading) return refuse('--plan, --next and --heading are needed');

@@ -17,7 +17,7 @@ export function readWish(args: readonly string[]): string | null {
   const [what, id = '', ...more] = args;
   if (what === undefined) return null;
   if (what === 'release' && /^[\da-f-]{36}$/.test(id) && more.length === 0) return id;
-  throw new Stop('Say what to do: npm run support, or npm run support -- release <the number that it shows>');
+  throw new Stop('Use: npm run support, or npm run support -- release <the number that it shows>');
 }
 
 const why: Readonly<Record<HeldMessage['held'], string>> = {

@@ -69,7 +69,7 @@ describe('the check of the table', () => {
   it('bites on a missing reason, a row that names no test, and a wrong sum', () => {
     expect(wrong('1.1 | x | not shown by a test:')).toEqual(['1.1 does not say why no test shows it.']);
     expect(() => wrong('1.1 | Doors open. | yes')).toThrow('names no test');
-    expect(() => wrong('1.1 | Doors open. | ')).toThrow('no row of three cells');
+    expect(() => wrong('1.1 | Doors open. | ')).toThrow("isn't a row of three cells");
     const miscounted = table('1.1 | x | `src/door.test.ts` › opens').replace('1 statements', '2 statements');
     expect(troubles(miscounted, () => source)).toEqual([
       'The page should say: 1 statements; 0 of them not shown by a test.',

@@ -16,19 +16,19 @@ export class Stop extends Error {
 const signs = [
   [
     /ENOSPC|no space left on device/i,
-    'The disk is full. Free about 2 GB (or, if there is room, raise the quota) and run the same command again; it goes on where it stopped.',
+    'The disk is full. Free about 2 GB (or, if there is room, raise the quota) and run the same command again; it continues where it stopped.',
   ],
   [
     /EDQUOT|disk quota exceeded/i,
-    'The disk quota is used up. Free about 2 GB and run the same command again; it goes on where it stopped.',
+    'The disk quota is used up. Free about 2 GB and run the same command again; it continues where it stopped.',
   ],
   [
     /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|network|ERR_SOCKET_TIMEOUT|FETCH_ERROR/i,
-    'The npm registry cannot be reached. Check the network (and the proxy, if there is one: npm config get proxy) and run the same command again; it goes on where it stopped.',
+    'The npm registry cannot be reached. Check the network (and the proxy, if there is one: npm config get proxy) and run the same command again; it continues where it stopped.',
   ],
   [
     /EACCES|EPERM|permission denied/i,
-    'A file may not be written. Run the command as the user that owns this folder, or give the folder to this user (chown -R).',
+    'There is no permission to write a file. Run the command as the user that owns this folder, or give the folder to this user (chown -R).',
   ],
   [
     /EROFS|read-only file system/i,

@@ -22,7 +22,7 @@ export async function npm(args, options) {
   const usage = lines.findIndex((line) => /^npm error (?:Clean install a project|Usage:)/.test(line));
   const said = (usage > 0 ? lines.slice(0, usage) : lines).filter((line) => line.trim() !== '');
   const tail = said.length > 25 ? [...said.slice(0, 15), '…', ...said.slice(-9)].join('\n') : said.join('\n');
-  const advice = whatToDo(output) ?? 'Read what npm says above, mend it and run the same command again.';
+  const advice = whatToDo(output) ?? "Read npm's message above, fix the problem and run the same command again.";
   throw new Stop(`${tail}\n\nnpm ${args[0]} failed. ${advice}`);
 }
 

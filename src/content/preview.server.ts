@@ -58,7 +58,7 @@ export function createPreview({
         result.kind === 'rejected'
           ? `${result.rejection.field}: ${result.rejection.problem}, got ${result.rejection.value}`
           : 'it is withheld';
-      return { status: 502, error: `This document does not fit: ${why}` };
+      return { status: 502, error: `This document is invalid: ${why}` };
     }
     if (kind === 'fronts') return frontPreview(store, result.document, now());
     return { status: 200, document: shown(store, result.document) };

@@ -22,14 +22,14 @@ const diskCodes = [8, 10, 13, 14];
 export function diskProblem(error: unknown): string | null {
   const { errcode, message } = Object(error) as { readonly errcode?: unknown; readonly message?: unknown };
   if (typeof errcode !== 'number' || !diskCodes.includes(errcode & 0xff) || isDamage(error)) return null;
-  return `The disk can't be written (${message}): see that DATA_DIR has room, isn't read-only, and belongs to the server's user.`;
+  return `The disk can't be written (${message}): check that DATA_DIR has space, isn't read-only, and belongs to the server's user.`;
 }
 
 /**
  * Message for a start that fails because a file with derived data can't be opened. @param name of the file, for the operator
  */
 export const cannotOpen = (name: string, file: string): string =>
-  `The ${name} ${file} can't be opened: see that it and DATA_DIR belong to the server's user and that the disk has room. It may be deleted; the site makes it anew.`;
+  `The ${name} ${file} can't be opened: check that it and DATA_DIR belong to the server's user and that the disk has space. It may be deleted; the site creates it again.`;
 
 export function removeFiles(file: string): void {
   for (const path of filesOf(file)) rmSync(path, { force: true });

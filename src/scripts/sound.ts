@@ -163,7 +163,7 @@ function enhance(audio: HTMLAudioElement): void {
   const note = boxOf(audio).querySelector('.sound-place');
   if (place > 0 && audio.currentTime === 0) {
     audio.currentTime = place;
-    if (note) note.textContent = `You stopped at ${clockTime(place)}. It plays on from there.`;
+    if (note) note.textContent = `You stopped at ${clockTime(place)}. It continues from there.`;
   }
   let wrote = 0;
   const write = (): void => {

@@ -172,7 +172,7 @@ describe('billing', () => {
     const note = { key: 'stripe account', value: 'acct_1', at: 1 };
     await opened?.database.db.insertInto('billing_notes').values(note).execute();
     opened?.start();
-    const named = expect.stringMatching(/^STRIPE_SECRET_KEY is one of test mode\. This site sells through acct_1/);
+    const named = expect.stringMatching(/^STRIPE_SECRET_KEY is a test-mode key\. This site sells through acct_1/);
     await vi.waitFor(() => expect(opened?.state().stripe).toEqual({ problem: named, wallets: null }));
   });
 

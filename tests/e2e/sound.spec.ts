@@ -121,7 +121,7 @@ test('a subscribers’ recording plays for subscribers alone, from the site, and
   await page.reload();
   await expect(page.getByText('We can’t show it again')).toBeVisible();
   await page.getByRole('button', { name: 'End this address' }).click();
-  await expect(page.getByText('The address is ended.')).toBeVisible();
+  await expect(page.getByText('The address no longer works.')).toBeVisible();
   expect((await read()).status()).toBe(404);
   await context.close();
   await anyone.close();

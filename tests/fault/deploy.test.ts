@@ -101,7 +101,7 @@ describe('the image', () => {
       expect(await run(running.image.healthcheck, { PORT: port })).toEqual({ code: 0, text: '' });
       // The operators' commands find that there is nothing to install and to build.
       const command = await run(['node', 'scripts/run.mjs', 'newsletter']);
-      expect(command).toEqual({ code: 1, text: expect.stringContaining('Say which letter') });
+      expect(command).toEqual({ code: 1, text: expect.stringContaining('Name the newsletter') });
       const verified = await run(['node', 'scripts/run.mjs', 'verify', '--only', 'wordpress']);
       expect(verified).toEqual({ code: 0, text: expect.stringContaining('0 failed, 4 not asked') });
 

@@ -43,11 +43,11 @@ afterAll(async () => {
 it('renders in advance beside the running site, resumes where it was, and can render a part', async () => {
   const part = await paper.press('--only', '/author', '--only', '/pricing');
   expect(part.code, part.text).toBe(0);
-  expect(part.text).toMatch(/^1 rendered .*, 0 were there already, 0 failed\.$/m);
+  expect(part.text).toMatch(/^1 rendered .*, 0 were already there, 0 failed\.$/m);
   // Two processes render a half each.
   const all = await paper.press('--concurrency', '2', '--processes', '2');
   expect(all.code, all.text).toBe(0);
-  const [, rendered, skipped] = /^(\d+) rendered .*, (\d+) were there already, 0 failed\.$/m.exec(all.text) ?? [];
+  const [, rendered, skipped] = /^(\d+) rendered .*, (\d+) were already there, 0 failed\.$/m.exec(all.text) ?? [];
   expect(Number(rendered)).toBeGreaterThan(20);
   expect(Number(skipped)).toBeGreaterThan(10);
   const again = await paper.press();
@@ -67,10 +67,10 @@ it('renders in advance beside the running site, resumes where it was, and can re
   expect((await paper.press('--since', '2026-01-01')).text).toMatch(/ 0 failed\.$/m);
   await paper.start();
   expect((await paper.ask('/article/story-six')).headers['server-timing']).toBe('press;desc="hit"');
-  expect((await paper.press('--processes', '0')).text).toContain('--processes 0 is no number from 1 to 99');
+  expect((await paper.press('--processes', '0')).text).toContain("--processes 0 isn't a number from 1 to 99");
   const wrong = await paper.press('--only', 'politics');
   expect(wrong.code).not.toBe(0);
-  expect(wrong.text).toContain('--only politics is no path');
+  expect(wrong.text).toContain("--only politics isn't a path");
 });
 
 it('still has the scripts and styles that yesterday’s pages name, and starts with the pages that it had', async () => {

@@ -66,7 +66,7 @@ it('stops the rest and fails when one child ends by itself', async () => {
   process.kill(pids[0] as number, 'SIGKILL');
   expect(await exit).toEqual([1, null]);
   await gone(pids);
-  expect(output()).toContain('ended by itself');
+  expect(output()).toContain('ended unexpectedly');
 });
 
 it('ends a child that does not stop when asked, when it is killed itself', async () => {

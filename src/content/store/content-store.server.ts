@@ -92,9 +92,9 @@ function open({ file, origin, log }: ContentStoreOptions): DatabaseSync {
     const from = version === null ? null : readMeta(db, 'origin');
     if (version !== String(schemaVersion)) {
       if (version !== null)
-        log.info({ file, version, wanted: schemaVersion }, 'content store: created anew, the schema version differs');
+        log.info({ file, version, wanted: schemaVersion }, 'content store: created again, the schema version differs');
     } else if (origin !== null && from !== null && from !== origin) {
-      log.warn({ file, from, origin }, 'content store: created anew, the file is from another WordPress');
+      log.warn({ file, from, origin }, 'content store: created again, the file is from another WordPress');
     } else {
       probe(db, file);
       // Only in a file of an earlier version: a full disk must not keep the site from starting.
@@ -110,7 +110,7 @@ function open({ file, origin, log }: ContentStoreOptions): DatabaseSync {
     if (!isDamage(error)) throw error;
     log.error(
       { file, aside: setAside(file, `${file}.damaged`), error: String(error) },
-      'content store: created anew, the damaged file is set aside',
+      'content store: created again, the damaged file is set aside',
     );
   }
   return create(file, origin);
@@ -182,7 +182,7 @@ export function openContentStore(options: ContentStoreOptions): ContentStore {
       statements = new Map();
       db.close();
       const aside = options.file === ':memory:' ? null : setAside(options.file, `${options.file}.damaged`);
-      options.log.error({ file: options.file, aside, reason }, 'content store: created anew');
+      options.log.error({ file: options.file, aside, reason }, 'content store: created again');
       db = create(options.file, options.origin);
       generation++;
       rebuilds++;

@@ -165,7 +165,9 @@ function outcomeOf(result: PostResult, rules: AnswerRules): Outcome {
   if (json === undefined) {
     return { kind: 'failed', message: `${reply} with ${result.form} instead of JSON; ${rules.addressAdvice}` };
   }
-  return rules.taken(json) ? { kind: 'accepted' } : { kind: 'refused', message: `${reply} without taking the purge` };
+  return rules.taken(json)
+    ? { kind: 'accepted' }
+    : { kind: 'refused', message: `${reply} without accepting the purge` };
 }
 
 /** One member of a vendor's JSON response, which may be of any type. */
@@ -208,7 +210,7 @@ const cloudflareRules: AnswerRules = {
       .join('; '),
   credentialAdvice,
   targetAdvice,
-  addressAdvice: `CLOUDFLARE_API_URL has to be the address of the API, as a rule ${cloudflareApiUrl}`,
+  addressAdvice: `CLOUDFLARE_API_URL has to be the address of the API, normally ${cloudflareApiUrl}`,
   // Two mistakes are reported as 400: a malformed token (6003, 6111), and an invalid zone id (7000, 7003).
   specialAdvice: (json) => {
     const codes = errorsOf(json).map(({ code }) => code);
@@ -264,7 +266,7 @@ const fastlyRules: AnswerRules = {
     [field(json, 'msg'), field(json, 'detail')].filter((part) => typeof part === 'string' && part !== '').join(': '),
   credentialAdvice: 'set FASTLY_TOKEN to an API token with the scope purge_select for the service of FASTLY_SERVICE',
   targetAdvice: 'set FASTLY_SERVICE to the id of the service, and look at FASTLY_API_URL',
-  addressAdvice: `FASTLY_API_URL has to be the address of the API, as a rule ${fastlyApiUrl}`,
+  addressAdvice: `FASTLY_API_URL has to be the address of the API, normally ${fastlyApiUrl}`,
   // Fastly's own header states when the limit is lifted, in seconds since 1970.
   waitOf: (headers) => {
     const reset = Number(headers.get('fastly-ratelimit-reset') ?? Number.NaN);

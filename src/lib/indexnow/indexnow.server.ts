@@ -95,7 +95,7 @@ export function openIndexNow(settings: IndexNowSettings | null, log: Logger, tun
         return { kind: 'misconfigured', message: `${message}: INDEXNOW_KEY and SITE_URL do not belong together` };
       }
       if (status === 404 || status === 405 || (status >= 300 && status < 400)) {
-        return { kind: 'misconfigured', message: `${message}: INDEXNOW_URL is as a rule ${indexNowUrl}` };
+        return { kind: 'misconfigured', message: `${message}: INDEXNOW_URL is normally ${indexNowUrl}` };
       }
       if (status === 408 || status === 429 || status >= 500) return { kind: 'failed', message, retryAfterMs };
       return { kind: 'refused', message };

@@ -14,7 +14,7 @@ export const newUpdates = (count: number): string => `${count} new update${count
 
 /** For a reader whose access has ended while the page was open. */
 export const followingEnded =
-  'New updates don’t appear here anymore. Reload the page to go on following; if you came by a gift link, open it again.';
+  'New updates don’t appear here anymore. Reload the page to keep following; if you came by a gift link, open it again.';
 
 /** Where a key event leads. */
 export interface KeyEvent {

@@ -19,17 +19,17 @@ export type PrivateFeedAction = 'create' | 'revoke';
 export const privateFeedMessages = {
   heading: 'Your private feed',
   intro: (title: string): string =>
-    `Listen to every episode of ${title} in your podcast app, those for subscribers, too. The address is yours alone: who has it can listen.`,
+    `Listen to every episode of ${title} in your podcast app, those for subscribers, too. The address is only for you: anyone who has it can listen.`,
   subscribersOnly: 'Subscribers get a private feed for their podcast app.',
   subscribe: 'Subscribe',
   create: 'Make an address',
   rotate: 'Make a new address',
   revoke: 'End this address',
   since: (day: string): string => `You made an address on ${day}. We can’t show it again: we don’t keep it.`,
-  rotateNote: 'A new address ends the old one.',
+  rotateNote: 'A new address replaces the old one.',
   made: 'This is your address. Copy it now and add it to your podcast app: we won’t show it again.',
   label: 'Address of your feed',
-  revoked: 'The address is ended. Your app gets nothing from it any more.',
+  revoked: 'The address no longer works. Your app gets nothing from it anymore.',
 } as const;
 
 /** A private feed that exists. */

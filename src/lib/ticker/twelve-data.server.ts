@@ -70,7 +70,7 @@ export function twelveData({ url, key }: QuotesAccess, timeoutMs = 4000): QuoteP
         const { data } = quote.safeParse(part);
         if (data) found.set(symbol, { price: data.close, change: data.change, percent: data.percent_change });
       }
-      if (found.size === 0) throw new QuotesUnavailable('its answer has another form');
+      if (found.size === 0) throw new QuotesUnavailable('its answer has an unexpected format');
       return found;
     },
   };

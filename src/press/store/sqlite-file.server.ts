@@ -153,7 +153,7 @@ function begin(storeFile: StoreFileState): void {
       if (attempt > 0 || storeFile.readOnly || !(isDamage(error) || error instanceof OtherVersion))
         throw unavailable(error);
       if (error instanceof OtherVersion) {
-        storeFile.log.info({ file: storeFile.file, why: error.message }, 'The page store is created anew');
+        storeFile.log.info({ file: storeFile.file, why: error.message }, 'The page store is created again');
         removeFiles(storeFile.file);
       } else {
         setDamagedAside(storeFile, String(error));
@@ -168,7 +168,7 @@ function setDamagedAside(storeFile: StoreFileState, reason: string): void {
   const aside = setAside(storeFile.file, `${storeFile.file}.damaged-${storeFile.now()}`);
   storeFile.log.error(
     { file: storeFile.file, aside, reason },
-    'The page store is damaged; it was set aside, and pages are rendered anew',
+    'The page store is damaged; it was set aside, and pages are rendered again',
   );
 }
 
@@ -200,7 +200,7 @@ function rollBack(storeFile: StoreFileState): void {
   } catch (error) {
     storeFile.log.warn(
       { err: error },
-      'A transaction of the page store could not be rolled back; the file is opened anew',
+      'A transaction of the page store could not be rolled back; the file is opened again',
     );
     shut(storeFile);
   }

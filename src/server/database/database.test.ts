@@ -224,10 +224,10 @@ describe('SQLite', () => {
           .values(limit('x'.repeat(9000)))
           .execute(),
       ),
-    ).rejects.toThrow(/The disk can't be written .*: see that DATA_DIR has room/);
+    ).rejects.toThrow(/The disk can't be written .*: check that DATA_DIR has space/);
     // Neither a read nor a transaction that wrote nothing says that there is room.
     await database.transaction((tx) => tx.selectFrom('limits').select('key').limit(1).execute());
-    expect(database.problem()).toMatch(/DATA_DIR has room/);
+    expect(database.problem()).toMatch(/DATA_DIR has space/);
     expect(logged).toEqual(['The accounts database cannot be written']);
     await sizeLimit('1000000');
     await database.transaction((tx) =>

@@ -82,7 +82,7 @@ it('see on their page why nothing is asked of Stripe', async () => {
   const limiter: Limiter = { count: async () => null, release: async () => {} };
   const stats = () => ({});
   const sources = { press: { stats }, cdn: { stats }, indexNow: { stats }, content: { status: stats }, front: stats };
-  const stripe = { problem: 'STRIPE_SECRET_KEY is one of test mode.', wallets: null };
+  const stripe = { problem: 'STRIPE_SECRET_KEY is a test-mode key.', wallets: null };
   const options = {
     token,
     siteUrl,

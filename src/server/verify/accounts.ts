@@ -226,7 +226,7 @@ async function encryption(smtp: SmtpSettings, connection: SMTPConnection): Promi
   if (isLoopback(smtp.host)) return 'not encrypted, on this machine only';
   throw new CheckFailure(
     'the server offers no STARTTLS; mail to readers would go over the network in the clear',
-    'give the address of a server with TLS in SMTP_URL, as a rule smtp://…:587 (STARTTLS) or smtps://…:465',
+    'give the address of a server with TLS in SMTP_URL, normally smtp://…:587 (STARTTLS) or smtps://…:465',
   );
 }
 

@@ -353,7 +353,7 @@ describe('the e-mail verifier', () => {
     for (const [other, result] of [
       [{ ...settings(), key: 'live_wrong' }, 'it answers 403'],
       [{ ...settings(), url: verifier.access.url, vendor: 'plain', key: 'live_wrong' }, 'it answers 401'],
-      [{ ...settings(), url: await vendor(() => ({ json: { ok: true } })) }, 'its answer has another form'],
+      [{ ...settings(), url: await vendor(() => ({ json: { ok: true } })) }, 'its answer has an unexpected format'],
     ] as const) {
       const line = await failure(verifierCheck(other, 'news@example.com'));
       expect(line.result).toBe(result);

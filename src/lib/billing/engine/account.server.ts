@@ -71,7 +71,7 @@ async function findProblem({ access, database: { db }, log, now, throughFetch }:
   const account = async () => (await findNote(db, accountKey))?.value ?? null;
   let ours = await account();
   if (!/^[rs]k_live_/.test(access.secretKey))
-    return ours === null ? null : `STRIPE_SECRET_KEY is one of test mode. ${remedyFor(ours)}`;
+    return ours === null ? null : `STRIPE_SECRET_KEY is a test-mode key. ${remedyFor(ours)}`;
   const id = await fetchAccount(openStripe(access, undefined, throughFetch));
   if (id === null) {
     log.warn({}, 'STRIPE_SECRET_KEY may not read its account, so it is not known whether it is the right one');
@@ -79,11 +79,11 @@ async function findProblem({ access, database: { db }, log, now, throughFetch }:
   }
   // If two processes with keys of two accounts start at once, the first to store its account wins.
   if (ours === null && !(await addNote(db, accountKey, id, now()))) ours = await account();
-  return ours === null || ours === id ? null : `STRIPE_SECRET_KEY is one of the account ${id}. ${remedyFor(ours)}`;
+  return ours === null || ours === id ? null : `STRIPE_SECRET_KEY belongs to the account ${id}. ${remedyFor(ours)}`;
 }
 
 const remedyFor = (account: string): string =>
-  `This site sells through ${account}. Nothing is asked of Stripe until its key is back (docs/operations.md, "A key of another account")`;
+  `This site sells through ${account}. No requests are sent to Stripe until its key is set again (docs/operations.md, "A key of another account")`;
 
 /** `acct_…`; `null` where a restricted key may not read it. */
 async function fetchAccount(stripe: Stripe): Promise<string | null> {

@@ -50,8 +50,8 @@ onBothEngines('a Stripe key', (engines) => {
   }
 
   it.each([
-    ['of another account', 'acct_2', 'sk_live_2', 'STRIPE_SECRET_KEY is one of the account acct_2'],
-    ['of test mode', 'acct_1', 'sk_test_1', 'STRIPE_SECRET_KEY is one of test mode'],
+    ['of another account', 'acct_2', 'sk_live_2', 'STRIPE_SECRET_KEY belongs to the account acct_2'],
+    ['of test mode', 'acct_1', 'sk_test_1', 'STRIPE_SECRET_KEY is a test-mode key'],
   ])('%s sells nothing and loses nothing', async (_, account, secretKey, words) => {
     const { session, customer } = await sold();
     const other = openState({ wall: () => site.accounts.clock.now });
@@ -89,7 +89,7 @@ onBothEngines('a Stripe key', (engines) => {
     const other = await billingOf('acct_2', site.fetch);
     expect(other.stats().keyProblem).toBeNull();
     other.start();
-    const named = expect.stringContaining('STRIPE_SECRET_KEY is one of the account acct_2');
+    const named = expect.stringContaining('STRIPE_SECRET_KEY belongs to the account acct_2');
     await vi.waitFor(() => expect(other.stats().keyProblem).toEqual(named));
     await other.stop();
     await site.database.db.deleteFrom('billing_notes').where('key', '=', 'stripe account').execute();
@@ -105,7 +105,7 @@ onBothEngines('a Stripe key', (engines) => {
     const both = [await billingOf('acct_1', site.fetch), await billingOf('acct_2', site.fetch)];
     const answers = await Promise.all(both.map((billing) => billing.setupIntent(session)));
     expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
-    expect(errors).toEqual([expect.stringContaining('STRIPE_SECRET_KEY is one of the account')]);
+    expect(errors).toEqual([expect.stringContaining('STRIPE_SECRET_KEY belongs to the account')]);
   });
 
   it('that may not read its account sells', async () => {

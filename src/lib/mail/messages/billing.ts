@@ -87,7 +87,7 @@ function failed(
     opening: [
       `We couldn’t charge ${taxed(amount, tax, currency)} for ${plan}. The card may have expired, or the bank may have declined it.`,
       nextAttempt === null
-        ? `${over ? 'We won’t try again by ourselves. To go on reading, add another card, which pays the bill.' : 'Please add another card.'} ${access}`
+        ? `${over ? 'We won’t try again automatically. To keep reading, add another card to pay the bill.' : 'Please add another card.'} ${access}`
         : `We’ll try again on ${date(paper, nextAttempt)}. Please check your card or add another before then. ${access}`,
     ],
     button: { label: 'Update your card', url: `${paper.siteUrl}/account/card` },

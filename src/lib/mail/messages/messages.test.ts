@@ -218,7 +218,7 @@ describe('mail about a subscription', () => {
     expect(render(billing.failed).text.replaceAll('\n', ' ')).toContain('We’ll try again on January 19, 2027.');
     expect(render({ ...billing.failed, nextAttempt: null }).text).not.toContain('try again');
     const over = render({ ...billing.failed, nextAttempt: null, over: true }).text.replaceAll('\n', ' ');
-    expect(over).toContain('add another card, which pays the bill. You had access until January 19, 2027.');
+    expect(over).toContain('add another card to pay the bill. You had access until January 19, 2027.');
   });
 
   it('says until when what is canceled stays open', () => {
