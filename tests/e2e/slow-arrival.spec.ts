@@ -1,7 +1,7 @@
 /** A page that arrives in parts stays where it is: what comes later never moves what is being read. */
 import type { Page } from '@playwright/test';
 import { noShift, shiftsOn, sumOf, watchShifts } from '../world/layout-shifts.ts';
-import { startPageInParts } from '../world/page-in-parts.ts';
+import { type PageInParts, startPageInParts } from '../world/page-in-parts.ts';
 import { publicPages } from '../world/public-pages.ts';
 import { expect, test } from '../world/readers.ts';
 
@@ -13,6 +13,16 @@ const shown = (page: Page) =>
     return Promise.race([frames.then(() => {}), heldBack.then(() => {})]);
   });
 
+/** Opens a page part by part. */
+async function arriveAt(page: Page, { url, next }: PageInParts, path: string): Promise<void> {
+  await page.goto(`${url}${path}`, { waitUntil: 'commit' });
+  do await shown(page);
+  while (next());
+  await page.waitForLoadState('load');
+  const shifts = (await shiftsOn(page)).filter(({ inLine }) => !inLine);
+  expect.soft(sumOf(shifts), `${path} ${JSON.stringify(shifts, null, 1)}`).toBeLessThan(noShift);
+}
+
 for (const [name, viewport] of [
   ['a phone', { width: 390, height: 664 }],
   ['a tablet', { width: 768, height: 1024 }],
@@ -23,16 +33,19 @@ for (const [name, viewport] of [
     try {
       await page.setViewportSize(viewport);
       await watchShifts(page, 'blocked');
-      for (const path of publicPages)
-        await test.step(path, async () => {
-          await page.goto(`${arriving.url}${path}`, { waitUntil: 'commit' });
-          do await shown(page);
-          while (arriving.next());
-          await page.waitForLoadState('load');
-          const shifts = (await shiftsOn(page)).filter(({ inLine }) => !inLine);
-          expect.soft(sumOf(shifts), `${path} ${JSON.stringify(shifts, null, 1)}`).toBeLessThan(noShift);
-        });
+      for (const path of publicPages) await test.step(path, () => arriveAt(page, arriving, path));
     } finally {
       arriving.stop();
     }
   });
+
+test('plans stay in their columns as they arrive one by one', async ({ page, baseURL }) => {
+  const arriving = await startPageInParts(baseURL ?? '', 60);
+  try {
+    await page.setViewportSize({ width: 1280, height: 1000 });
+    await watchShifts(page, 'blocked');
+    await arriveAt(page, arriving, '/pricing');
+  } finally {
+    arriving.stop();
+  }
+});
