@@ -37,7 +37,7 @@ export function formatMoney(
   minor: number,
   options: { readonly currency?: string; readonly cents?: boolean } = {},
 ): string {
-  if (!Number.isFinite(minor)) throw new RangeError(`formatMoney: ${minor} is no amount`);
+  if (!Number.isFinite(minor)) throw new RangeError(`formatMoney: ${minor} isn't an amount`);
   const currency = (options.currency ?? 'usd').toUpperCase();
   const most = decimalsOf(currency);
   const digits = options.cents ? most : 0;

@@ -90,7 +90,7 @@ function check(
     const error = `WordPress's clock is ${Math.abs(ahead)} seconds ${ahead > 0 ? 'ahead of' : 'behind'} the site's`;
     return { status: 412, body: { ok: false, reason: 'clock' satisfies RefusalReason, error, ahead } };
   }
-  if (!/^[\w-]{8,64}$/u.test(delivery)) return refuse(422, 'delivery-id', 'X-Newsroom-Delivery is no id');
+  if (!/^[\w-]{8,64}$/u.test(delivery)) return refuse(422, 'delivery-id', "X-Newsroom-Delivery isn't an id");
   let parsed: ReturnType<typeof wire.webhook.safeParse>;
   try {
     parsed = wire.webhook.safeParse(JSON.parse(Buffer.from(bytes).toString('utf8')));

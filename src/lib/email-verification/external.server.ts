@@ -122,7 +122,7 @@ export function createExternalCheck(options: ExternalOptions): (email: string) =
 /** Why the verifier gave no result. */
 export function problemOf(error: unknown): string {
   if (error instanceof z.ZodError) return 'its answer has an unexpected format';
-  if (error instanceof SyntaxError) return 'its answer is no JSON';
+  if (error instanceof SyntaxError) return "its answer isn't JSON";
   const { name, message, cause } = error as Error & { cause?: { code?: string } };
   if (name === 'TimeoutError') return 'it does not answer in time';
   return cause?.code ?? (message.startsWith('it ') ? message : name);

@@ -32,7 +32,7 @@ export interface IndexNow {
 function reasonToBeOff(settings: IndexNowSettings | null): string | null {
   if (settings === null) return 'INDEXNOW_KEY is not set';
   if (!isIndexNowKey(settings.key)) return 'INDEXNOW_KEY has to be 8 to 128 letters, digits and dashes';
-  if (!isPublicOrigin(settings.siteUrl)) return 'SITE_URL is no public https address';
+  if (!isPublicOrigin(settings.siteUrl)) return "SITE_URL isn't a public https address";
   return null;
 }
 

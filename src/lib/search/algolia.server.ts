@@ -69,7 +69,8 @@ export function openAlgolia({ access, timeoutMs = 800, ...feeding }: AlgoliaOpti
     if (!result.answered) return { ok: false, problem: result.message };
     if (result.status !== 200) return { ok: false, problem: problemOf(result.status) };
     const read = answer.safeParse(result.json);
-    if (!read.success) return { ok: false, problem: `answered 200 with ${result.form} that is no answer to a search` };
+    if (!read.success)
+      return { ok: false, problem: `answered 200 with ${result.form} that isn't an answer to a search` };
     const hits = read.data.hits.flatMap(({ objectID, _snippetResult }) =>
       /^[1-9]\d{0,14}$/.test(objectID) ? [{ id: Number(objectID), snippet: snippetIn(_snippetResult) }] : [],
     );

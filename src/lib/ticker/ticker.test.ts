@@ -45,7 +45,7 @@ describe('the protocol of Twelve Data', () => {
 
   it.each([
     ['down', /503/, null],
-    ['malformed', /no JSON/, null],
+    ['malformed', /isn't JSON/, null],
     ['limited', /429/, 60_000],
     ['hang', /in time/, null],
   ])('says what is wrong when it is %s', async (mode, problem, restMs) => {

@@ -17,7 +17,7 @@ export interface QuotesAccess {
 const number = z.union([z.number(), z.string().trim().min(1)]).transform((value, context) => {
   const read = Number(value);
   if (Number.isFinite(read)) return read;
-  context.addIssue('is no number');
+  context.addIssue("isn't a number");
   return z.NEVER;
 });
 const quote = z.object({ close: number, change: number, percent_change: number });
@@ -51,7 +51,7 @@ export function twelveData({ url, key }: QuotesAccess, timeoutMs = 4000): QuoteP
     } catch (error) {
       if (error instanceof QuotesUnavailable) throw error;
       const { name, cause } = error as Error & { cause?: { code?: string } };
-      if (name === 'SyntaxError') throw new QuotesUnavailable('its answer is no JSON');
+      if (name === 'SyntaxError') throw new QuotesUnavailable("its answer isn't JSON");
       throw new QuotesUnavailable(name === 'TimeoutError' ? 'it does not answer in time' : (cause?.code ?? name));
     }
   }

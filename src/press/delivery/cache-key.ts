@@ -197,7 +197,7 @@ function readRedirects(rules: readonly RedirectRule[]): (path: string) => Redire
   for (const rule of rules) {
     const wide = rule.from.endsWith('/*');
     const split = segmentsOf(wide ? rule.from.slice(0, -2) || '/' : rule.from);
-    if (!rule.from.startsWith('/') || typeof split === 'number') problems.push(`${rule.from} is no path`);
+    if (!rule.from.startsWith('/') || typeof split === 'number') problems.push(`${rule.from} isn't a path`);
     else if (rule.status !== 410 && !/^(?:\/(?![/\\])|https?:\/\/)/.test(rule.to)) {
       problems.push(`${rule.from} leads to ${rule.to}, which is neither a path nor an address`);
     } else if (wide) below.push({ start: `${split.path === '/' ? '' : split.path}/`, rule });
@@ -226,7 +226,7 @@ function readRedirects(rules: readonly RedirectRule[]): (path: string) => Redire
       seen.add(path);
       path = next.to.split('?', 1)[0] ?? '/';
       if (seen.size > 20) {
-        problems.push(`${rule.from} leads on and on`);
+        problems.push(`${rule.from} leads through more than 20 redirects`);
         break;
       }
     }

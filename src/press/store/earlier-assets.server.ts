@@ -44,7 +44,7 @@ interface EarlierAssetsState extends Required<AssetsOptions> {
 /** Copies the running build's files and indexes those of earlier ones. */
 export async function openEarlierAssets(options: AssetsOptions): Promise<EarlierAssets> {
   const { dir, build } = options;
-  if (!/^[\w.-]+$/.test(build) || build.startsWith('.')) throw new Error(`"${build}" is no name of a build.`);
+  if (!/^[\w.-]+$/.test(build) || build.startsWith('.')) throw new Error(`"${build}" isn't the name of a build.`);
   await mkdir(dir, { recursive: true });
   const own = join(dir, build);
   const assets: EarlierAssetsState = { now: Date.now, keptMs: day, ...options, own, known: new Map(), builds: [] };

@@ -133,7 +133,7 @@ const sender = (example: string) =>
 const headerName = (example: string) =>
   z
     .string()
-    .regex(/^[\w-]{1,64}$/, `is no name of a header; give one such as ${example}`)
+    .regex(/^[\w-]{1,64}$/, `isn't the name of a header; give one such as ${example}`)
     .toLowerCase()
     .optional();
 
@@ -150,7 +150,7 @@ export const mailFields = {
     .refine((text) => {
       const url = text === undefined ? null : webAddress(text);
       return text === undefined || (url !== null && !url.username && !url.password && !url.hash);
-    }, 'is no address of a service; give one such as https://verifier.example.com/v1/verify'),
+    }, "isn't an address of a service; give one such as https://verifier.example.com/v1/verify"),
   EMAIL_VERIFIER_KEY: z
     .string()
     .regex(/^[\x21-\x7e]*$/, 'holds spaces or letters beyond ASCII; copy the key again')
@@ -220,12 +220,12 @@ export interface BillingConfig {
 const stripeScript = 'https://js.stripe.com/endive/stripe.js';
 
 const key = (form: RegExp, what: string) =>
-  z.string().regex(form, `is no ${what}; copy it from the dashboard of Stripe`);
+  z.string().regex(form, `isn't ${what}; copy it from the dashboard of Stripe`);
 
 export const billingFields = {
-  STRIPE_SECRET_KEY: key(/^[sr]k_\w+$/, 'secret key (sk_… or rk_…)').optional(),
-  STRIPE_PUBLISHABLE_KEY: key(/^pk_\w+$/, 'publishable key (pk_…)').optional(),
-  STRIPE_WEBHOOK_SECRET: key(/^whsec_[\w+/=-]+$/, 'secret of a webhook endpoint (whsec_…)').optional(),
+  STRIPE_SECRET_KEY: key(/^[sr]k_\w+$/, 'a secret key (sk_… or rk_…)').optional(),
+  STRIPE_PUBLISHABLE_KEY: key(/^pk_\w+$/, 'a publishable key (pk_…)').optional(),
+  STRIPE_WEBHOOK_SECRET: key(/^whsec_[\w+/=-]+$/, 'the secret of a webhook endpoint (whsec_…)').optional(),
   STRIPE_API_URL: apiAddress('https://api.stripe.com'),
   STRIPE_JS_URL: apiAddress(stripeScript),
   STRIPE_TAX: onOff(),

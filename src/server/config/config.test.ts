@@ -311,12 +311,12 @@ describe('settings', () => {
   });
 
   it.each([
-    [{ GTM_CONTAINER: 'UA-1' }, /^GTM_CONTAINER is no container/],
+    [{ GTM_CONTAINER: 'UA-1' }, /^GTM_CONTAINER isn't a container/],
     [
       { CONSENT_PLATFORM_URL: 'https://user:secret@cmp.test/choice.js' },
-      /^CONSENT_PLATFORM_URL is no address of a script/,
+      /^CONSENT_PLATFORM_URL isn't an address of a script/,
     ],
-    [{ CALENDLY_URL: 'calendly' }, /^CALENDLY_URL is no address of a booking page/],
+    [{ CALENDLY_URL: 'calendly' }, /^CALENDLY_URL isn't an address of a booking page/],
     [{ ADS_WITHOUT_CONSENT: 'all', GPT_NETWORK: '1234' }, /^ADS_WITHOUT_CONSENT is "all"; give house or limited$/],
     [{ HEADLINE_TESTS: 'on' }, /^HEADLINE_TESTS is "on"; give consent or all$/],
     [{ GPT_SCRIPT_URL: 'https://ads.test/gpt.js' }, /^GPT_NETWORK is missing/],
@@ -333,7 +333,7 @@ describe('settings', () => {
       /^IMAGE_HOSTS holds "https:\/\/images.example.com"; give bare hosts/,
     ],
     [{ FRAME_HOSTS: 'a.example.com,b.example.com/path' }, /^FRAME_HOSTS holds "b.example.com\/path"/],
-    [{ HOST: 'http://0.0.0.0' }, /^HOST is no address/],
+    [{ HOST: 'http://0.0.0.0' }, /^HOST isn't an address/],
     [{ WORDPRESS_URL: 'https://example.com', WORDPRESS_APP_PASSWORD: 'x' }, /^WORDPRESS_USER is missing/],
     [{ WORDPRESS_USER: 'x', WORDPRESS_APP_PASSWORD: 'x' }, /^WORDPRESS_URL is missing/],
     [{ OPERATOR_TOKEN: 'short' }, /^OPERATOR_TOKEN is shorter than 24/],
@@ -356,11 +356,11 @@ describe('settings', () => {
     ],
     [{ ...bucket, ASSETS_BUCKET: 'https://my-bucket.s3.example.com' }, /^ASSETS_BUCKET is not the address of a bucket/],
     [{ ...bucket, ASSETS_BUCKET: 'https://s3.example.com/my-bucket/a%2Fb' }, /^ASSETS_BUCKET is not the address/],
-    [{ ...bucket, ASSETS_BUCKET_REGION: 'us east' }, /^ASSETS_BUCKET_REGION is no region/],
+    [{ ...bucket, ASSETS_BUCKET_REGION: 'us east' }, /^ASSETS_BUCKET_REGION isn't a region/],
     [{ ...bucket, ASSETS_BUCKET_KEY_ID: 'ASIAIOSFODNN7EXAMPLE' }, /^ASSETS_BUCKET_KEY_ID is a temporary access key/],
-    [{ ...bucket, ASSETS_BUCKET_KEY_ID: 'a/b c' }, /^ASSETS_BUCKET_KEY_ID is no id of an access key/],
+    [{ ...bucket, ASSETS_BUCKET_KEY_ID: 'a/b c' }, /^ASSETS_BUCKET_KEY_ID isn't the id of an access key/],
     [{ ...bucket, ASSETS_BUCKET_SECRET: '' }, /^ASSETS_BUCKET_SECRET is missing; set it beside ASSETS_BUCKET/],
-    [{ ...bucket, ASSETS_BUCKET_SECRET: 'x y' }, /^ASSETS_BUCKET_SECRET is no secret of an access key/],
+    [{ ...bucket, ASSETS_BUCKET_SECRET: 'x y' }, /^ASSETS_BUCKET_SECRET isn't the secret of an access key/],
     [
       { ...bucket, DATABASE_URL: '' },
       /^DATABASE_URL is missing; set it beside ASSETS_BUCKET, or remove ASSETS_BUCKET$/,
@@ -378,7 +378,7 @@ describe('settings', () => {
     [{ ACCOUNTS_SECRET: 'short' }, /^ACCOUNTS_SECRET is shorter than 32/],
     [
       { STRIPE_SECRET_KEY: 'secret', STRIPE_PUBLISHABLE_KEY: 'pk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' },
-      /^STRIPE_SECRET_KEY is no secret key/,
+      /^STRIPE_SECRET_KEY isn't a secret key/,
     ],
     [
       { ACCOUNT_LIMITS: 'link.everybody=1/60' },
@@ -393,7 +393,7 @@ describe('settings', () => {
     ],
     [{ GOOGLE_CLIENT_ID: 'g' }, /^GOOGLE_CLIENT_SECRET is missing/],
     [{ FACEBOOK_CLIENT_SECRET: 'f' }, /^FACEBOOK_CLIENT_ID is missing/],
-    [{ INDEXNOW_KEY: 'no key' }, /^INDEXNOW_KEY is no key/],
+    [{ INDEXNOW_KEY: 'no key' }, /^INDEXNOW_KEY isn't a key/],
     [{ INDEXNOW_URL: 'https://x.example' }, /^INDEXNOW_KEY is missing/],
   ])('says what to do about %j', (env, sentence) => {
     expect(problemsOf(env)).toEqual([expect.stringMatching(sentence)]);
@@ -440,7 +440,7 @@ describe('settings', () => {
       { SMTP_URL: 'smtp://m.example', MAIL_FROM: 'a@b.example', MAIL_REPLY_TO: 'x' },
       'MAIL_REPLY_TO is "x"; give an address',
     ],
-    [{ EMAIL_VERIFIER_URL: 'verifier' }, 'EMAIL_VERIFIER_URL is no address of a service'],
+    [{ EMAIL_VERIFIER_URL: 'verifier' }, "EMAIL_VERIFIER_URL isn't an address of a service"],
     [{ EMAIL_DNS_CHECK: 'yes' }, 'EMAIL_DNS_CHECK is "yes"; give on or off'],
   ])('says what is wrong with %j', (env, sentence) => {
     expect(problemsOf(env)).toContainEqual(expect.stringContaining(sentence));

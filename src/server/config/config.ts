@@ -177,7 +177,7 @@ const schema = z.object({
     .default('127.0.0.1')
     .refine(
       (host) => /^[a-z0-9.:_-]+$/i.test(host),
-      'is no address; give one to listen on, such as 127.0.0.1 or 0.0.0.0',
+      "isn't an address; give one to listen on, such as 127.0.0.1 or 0.0.0.0",
     ),
   PORT: whole(4321, 0, 65_535, 'the port to listen on'),
   SITE_URL: z
@@ -220,7 +220,7 @@ const schema = z.object({
   ZEPHR_URL: apiAddress('https://paper.cdn.zephr.com'),
   ZEPHR_CODE_KEY: z
     .string()
-    .regex(/^[A-Za-z]\w{0,39}$/, 'is no key of validators; give the one that your tenant takes a code under')
+    .regex(/^[A-Za-z]\w{0,39}$/, "isn't a key of validators; give the one that your tenant takes a code under")
     .optional(),
   ZEPHR_CODE_CHECK_PATH: tenantPath('/zephr/media/user/otp-check'),
   ZEPHR_USER_INFO_PATH: tenantPath('/zephr/media/user/info'),
@@ -266,18 +266,18 @@ const schema = z.object({
   SHARED_DICTIONARY: onOff(),
   CLOUDFLARE_ZONE: z
     .string()
-    .regex(/^[\w-]+$/, 'is no zone id; copy it from the overview of the zone')
+    .regex(/^[\w-]+$/, "isn't a zone id; copy it from the overview of the zone")
     .optional(),
   CLOUDFLARE_TOKEN: z.string().optional(),
   CLOUDFLARE_API_URL: apiAddress('https://api.cloudflare.com/client/v4'),
   FASTLY_SERVICE: z
     .string()
-    .regex(/^[\w-]+$/, 'is no service id; copy it from the page of the service')
+    .regex(/^[\w-]+$/, "isn't a service id; copy it from the page of the service")
     .optional(),
   FASTLY_TOKEN: z.string().optional(),
   FASTLY_API_URL: apiAddress('https://api.fastly.com'),
   FASTLY_SOFT_PURGE: onOff(),
-  INDEXNOW_KEY: z.string().refine(isIndexNowKey, 'is no key; make up 8 to 128 letters, digits and dashes').optional(),
+  INDEXNOW_KEY: z.string().refine(isIndexNowKey, "isn't a key; make up 8 to 128 letters, digits and dashes").optional(),
   INDEXNOW_URL: apiAddress('https://api.indexnow.org/indexnow'),
   REDIRECTS_FILE: z.string().optional(),
   LOG_LEVEL: z

@@ -157,7 +157,7 @@ export const postgresAddress = () =>
 export const tenantPath = (example: string) =>
   z
     .string()
-    .regex(/^\/(?:blaize|zephr)(?:\/[\w-]+)+$/, `is no path of a tenant; give one such as ${example}`)
+    .regex(/^\/(?:blaize|zephr)(?:\/[\w-]+)+$/, `isn't a path of a tenant; give one such as ${example}`)
     .optional();
 
 /**

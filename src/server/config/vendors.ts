@@ -21,7 +21,7 @@ const twelveData = 'https://api.twelvedata.com';
 export const tickerFields = {
   QUOTES_KEY: z
     .string()
-    .regex(/^[\x21-\x7e]{1,200}$/, 'is no key; copy it from the account of the provider')
+    .regex(/^[\x21-\x7e]{1,200}$/, "isn't a key; copy it from the account of the provider")
     .optional(),
   QUOTES_URL: apiAddress(twelveData),
 };
@@ -38,18 +38,18 @@ export interface SearchConfig {
   readonly algolia: AlgoliaAccess | null;
 }
 
-const key = z.string().regex(/^\w{8,}$/, 'is no key; copy it from the page "API Keys" of the dashboard of Algolia');
+const key = z.string().regex(/^\w{8,}$/, `isn't a key; copy it from the page "API Keys" of the dashboard of Algolia`);
 
 export const searchFields = {
   ALGOLIA_APP_ID: z
     .string()
-    .regex(/^\w+$/, 'is no application id; copy it from the page "API Keys" of the dashboard of Algolia')
+    .regex(/^\w+$/, `isn't an application id; copy it from the page "API Keys" of the dashboard of Algolia`)
     .optional(),
   ALGOLIA_SEARCH_KEY: key.optional(),
   ALGOLIA_WRITE_KEY: key.optional(),
   ALGOLIA_INDEX: z
     .string()
-    .regex(/^[\w.-]{1,256}$/, 'is no name of an index; give letters, digits, dots, dashes and underscores')
+    .regex(/^[\w.-]{1,256}$/, "isn't the name of an index; give letters, digits, dots, dashes and underscores")
     .optional(),
   ALGOLIA_URL: apiAddress('https://search.example.com'),
 };
@@ -90,7 +90,7 @@ const retentionScript = 'https://assets.churnkey.co/js/app.js';
 export const retentionFields = {
   CHURNKEY_APP_ID: z
     .string()
-    .regex(/^[\w-]+$/, 'is no app id; copy it from the settings of the account')
+    .regex(/^[\w-]+$/, "isn't an app id; copy it from the settings of the account")
     .optional(),
   CHURNKEY_API_KEY: z.string().optional(),
   CHURNKEY_SCRIPT_URL: apiAddress(retentionScript),
@@ -136,16 +136,19 @@ export const bucketFields = {
     }),
   ASSETS_BUCKET_REGION: z
     .string()
-    .regex(/^[\w-]{1,64}$/, 'is no region; give the one of the bucket, such as eu-central-1, or auto for Cloudflare R2')
+    .regex(
+      /^[\w-]{1,64}$/,
+      "isn't a region; give the one of the bucket, such as eu-central-1, or auto for Cloudflare R2",
+    )
     .default('us-east-1'),
   ASSETS_BUCKET_KEY_ID: z
     .string()
-    .regex(/^[\x21-\x2b\x2d\x2e\x30-\x7e]{3,128}$/, 'is no id of an access key; copy it from the storage service')
+    .regex(/^[\x21-\x2b\x2d\x2e\x30-\x7e]{3,128}$/, "isn't the id of an access key; copy it from the storage service")
     .refine((id) => !id.startsWith('ASIA'), 'is a temporary access key; create one that does not expire')
     .optional(),
   ASSETS_BUCKET_SECRET: z
     .string()
-    .regex(/^[\x21-\x7e]{8,256}$/, 'is no secret of an access key; copy it from the storage service')
+    .regex(/^[\x21-\x7e]{8,256}$/, "isn't the secret of an access key; copy it from the storage service")
     .optional(),
 };
 
@@ -236,13 +239,13 @@ export interface ThirdPartyConfig {
 
 const oneSignalApi = 'https://api.onesignal.com';
 
-const id = (form: RegExp, what: string) => z.string().regex(form, `is no ${what}`).optional();
+const id = (form: RegExp, what: string) => z.string().regex(form, `isn't ${what}`).optional();
 
 export const thirdPartyFields = {
-  GTM_CONTAINER: id(/^GTM-[A-Z0-9]{4,12}$/, 'container; copy it from Tag Manager, where it begins with GTM-'),
+  GTM_CONTAINER: id(/^GTM-[A-Z0-9]{4,12}$/, 'a container; copy it from Tag Manager, where it begins with GTM-'),
   GTM_SCRIPT_URL: apiAddress(usualAddresses.tagManager),
   TAG_HOSTS: hosts('tags.example.com or *.example.com', { wildcards: true }),
-  MARFEEL_ACCOUNT: id(/^\d{1,10}$/, 'account id; copy the number from the settings of Marfeel'),
+  MARFEEL_ACCOUNT: id(/^\d{1,10}$/, 'an account id; copy the number from the settings of Marfeel'),
   MARFEEL_SCRIPT_URL: apiAddress(usualAddresses.audience),
   ONESIGNAL_APP_ID: id(
     /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
@@ -251,11 +254,11 @@ export const thirdPartyFields = {
   ONESIGNAL_SDK_URL: apiAddress(usualAddresses.webPush),
   ONESIGNAL_API_KEY: z
     .string()
-    .regex(/^[\x21-\x7e]{20,300}$/, 'is no key; copy the App API key from Keys & IDs in OneSignal')
+    .regex(/^[\x21-\x7e]{20,300}$/, "isn't a key; copy the App API key from Keys & IDs in OneSignal")
     .optional(),
   ONESIGNAL_API_URL: apiAddress(oneSignalApi),
   ONESIGNAL_SEGMENT: z.string().max(100, 'is too long for the name of a segment').default('Total Subscriptions'),
-  GROWSURF_CAMPAIGN: id(/^\w{4,16}$/, 'campaign; copy it from the installation page of GrowSurf'),
+  GROWSURF_CAMPAIGN: id(/^\w{4,16}$/, 'a campaign; copy it from the installation page of GrowSurf'),
   GROWSURF_SCRIPT_URL: apiAddress(usualAddresses.referral),
   CALENDLY_URL: z
     .string()
@@ -264,18 +267,18 @@ export const thirdPartyFields = {
       if (text === undefined) return undefined;
       const url = webAddress(text);
       if (url && !url.username && !url.password && !url.hash) return url.href;
-      context.addIssue('is no address of a booking page; give one such as https://calendly.com/the-sun/call');
+      context.addIssue("isn't an address of a booking page; give one such as https://calendly.com/the-sun/call");
       return z.NEVER;
     }),
   CALENDLY_SCRIPT_URL: apiAddress(usualAddresses.scheduling),
-  GPT_NETWORK: id(/^\d{4,15}(?:,\d{4,15})?$/, 'network code; copy the number from the settings of Ad Manager'),
+  GPT_NETWORK: id(/^\d{4,15}(?:,\d{4,15})?$/, 'a network code; copy the number from the settings of Ad Manager'),
   GPT_SCRIPT_URL: apiAddress(usualAddresses.ads),
   CONSENT_PLATFORM_URL: z
     .string()
     .refine((text) => {
       const url = webAddress(text);
       return url !== null && !url.username && !url.password;
-    }, 'is no address of a script; copy the one in the src of your platform’s snippet')
+    }, "isn't an address of a script; copy the one in the src of your platform’s snippet")
     .optional(),
   CONSENT_PLATFORM_HOSTS: hosts('cdn.example.com or *.example.com', { wildcards: true }),
   ADS_WITHOUT_CONSENT: z

@@ -172,7 +172,7 @@ export function readRedirects(file: string): RedirectRule[] {
     if (from === '' || from.startsWith('#')) continue;
     const status = Number(given);
     if (words.length < 2 || words.length > 3 || !statuses.includes(status)) {
-      problems.push(`line ${index + 1}: "${line.trim()}" is no rule; give "/old /new 301" or "/gone - 410"`);
+      problems.push(`line ${index + 1}: "${line.trim()}" isn't a rule; give "/old /new 301" or "/gone - 410"`);
     } else rules.push({ from, to, status: status as RedirectRule['status'] });
   }
   if (problems.length > 0)
