@@ -12,13 +12,13 @@ import { Stop } from './setup/explain.mjs';
 import { root } from './setup/places.mjs';
 import { step } from './setup/steps.mjs';
 
-interface Wish {
+interface RestoreOptions {
   readonly backup: string;
   readonly check: boolean;
 }
 
 /** @throws Stop with how it should look */
-export function readRestore(args: readonly string[]): Wish {
+export function readRestore(args: readonly string[]): RestoreOptions {
   const usage = 'Use: npm run restore -- [--check] <path of a backup, its name in BACKUP_DIR, or latest>';
   try {
     const options = { check: { type: 'boolean', default: false } } as const;

@@ -13,7 +13,7 @@ import { Stop } from './setup/explain.mjs';
 const waiting = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'The Sun <news@example.com>' };
 
 /** @returns the number of the message to release; `null`: list the messages @throws Stop with how it should look */
-export function readWish(args: readonly string[]): string | null {
+export function readMessageId(args: readonly string[]): string | null {
   const [what, id = '', ...more] = args;
   if (what === undefined) return null;
   if (what === 'release' && /^[\da-f-]{36}$/.test(id) && more.length === 0) return id;
@@ -35,7 +35,7 @@ export const asText = ({ id, created, held, name, email, phone, message }: HeldM
   ].join('\n');
 
 export async function run(args: readonly string[]): Promise<number> {
-  const id = readWish(args);
+  const id = readMessageId(args);
   process.env.NODE_ENV = 'production';
   const settings = readSettings();
   const config = checkSettings(settings);

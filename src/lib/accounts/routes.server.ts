@@ -77,7 +77,8 @@ const longestEmail = 320;
 
 export type Method = 'link' | 'code';
 
-export interface Wish {
+/** A request to sign in by mail. */
+export interface SignInRequest {
   readonly email: string;
   readonly method: Method;
   /** Path to return to. */
@@ -89,9 +90,9 @@ export interface Wish {
 }
 
 /** Checks the address, mails a link or a code, and redirects to the page that confirms it. */
-export async function mailAndShow(call: FormCall, wish: Wish): Promise<Next> {
+export async function mailAndShow(call: FormCall, request: SignInRequest): Promise<Next> {
   const { accounts, caller, stateCookie } = call;
-  const { email, method, returnTo } = wish;
+  const { email, method, returnTo } = request;
   const again = (failure: Failure): Next => {
     const { problem, words } = problemOf(failure);
     // Cut, because a browser drops a cookie that is too long, and a proxy may drop the response.
@@ -101,7 +102,7 @@ export async function mailAndShow(call: FormCall, wish: Wish): Promise<Next> {
       returnTo,
       ...(words && { problem: words }),
     };
-    return { to: withQuery(wish.back, { problem }), cookies: [stateCookie.set(started)] };
+    return { to: withQuery(request.back, { problem }), cookies: [stateCookie.set(started)] };
   };
 
   // Counted before the email check, which may call another service. An invalid address is neither counted nor checked.
@@ -115,7 +116,7 @@ export async function mailAndShow(call: FormCall, wish: Wish): Promise<Next> {
   const sent = await (method === 'code' ? accounts.sendCode(delivery) : accounts.sendLink(delivery));
   if (!sent.ok) return again(sent.failure);
   return {
-    to: withQuery(method === 'code' ? formPages.enterCode : formPages.linkSent, { state: wish.state ?? null }),
+    to: withQuery(method === 'code' ? formPages.enterCode : formPages.linkSent, { state: request.state ?? null }),
     cookies: [stateCookie.set({ email, purpose, returnTo })],
   };
 }
@@ -135,7 +136,7 @@ const emailFailure = (message: string, suggestion: string | null): Failure => ({
 });
 
 /** What the pages of a started sign-in show: from the encrypted cookie and from the URL. */
-export interface HalfDone<State extends string> {
+export interface StartedSignIn<State extends string> {
   /** `null` if it is unknown or has expired. */
   readonly email: string | null;
   readonly returnTo: string;
@@ -151,11 +152,11 @@ export interface HalfDone<State extends string> {
  * @param options `fromReferrer`: without a `return` parameter, return to the referring page. Sign-in links on cached pages have no such
  *   parameter, so that crawlers don't find a separate URL for each story
  */
-export function halfDone<const State extends string>(
+export function startedSignIn<const State extends string>(
   { request, locals, url, response }: Pick<AstroGlobal, 'request' | 'locals' | 'url' | 'response'>,
   states: readonly State[] = [],
   { fromReferrer = false } = {},
-): HalfDone<State> {
+): StartedSignIn<State> {
   response.headers.set('Cache-Control', 'private, no-store');
   const kept = signIn(locals).read(request.headers.get('cookie'));
   const named = url.searchParams.get('return');

@@ -100,7 +100,7 @@ export async function createAccounts(options: AccountsOptions): Promise<RunningA
       const end = await social.finishSocial(...given);
       return end.action === 'login' ? { ...end, signedIn: await withAccess(end.signedIn) } : end;
     },
-    farewell: clearedCookies(deps),
+    signedOutCookies: clearedCookies(deps),
     session: (header) => readSession(deps, header),
     accessCookies: (session) => accessCookies(deps, session),
     sessions: ({ userId, id }) => listSessions(deps, userId, id),

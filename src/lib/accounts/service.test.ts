@@ -334,7 +334,7 @@ onBothEngines('accounts', (engines) => {
       // Its answer comes after the new cookies: it must leave them alone.
       expect(await accounts.session(before)).toEqual({ session: null, cookies: [] });
       clock.pass(61);
-      expect((await accounts.session(before)).cookies).toEqual(accounts.farewell);
+      expect((await accounts.session(before)).cookies).toEqual(accounts.signedOutCookies);
     });
 
     it('slide for thirty days, and end when they are not used', async () => {
@@ -351,7 +351,7 @@ onBothEngines('accounts', (engines) => {
       }
       clock.pass(30 * 86_400);
       const over = await accounts.session(jar);
-      expect(over).toEqual({ session: null, cookies: accounts.farewell });
+      expect(over).toEqual({ session: null, cookies: accounts.signedOutCookies });
       expect(browser([...jar.split('; ')], over.cookies)).toBe('');
     });
 
@@ -477,7 +477,7 @@ onBothEngines('accounts', (engines) => {
       expect(await Promise.all(jars.map(async (jar) => (await who(jar)) !== null))).toEqual([true, false, false]);
       await accounts.sendLink(send());
       const second = browser(got(await accounts.useLink(token(email), caller())).cookies);
-      expect(await accounts.logout(here, 'EVERYWHERE')).toEqual(accounts.farewell);
+      expect(await accounts.logout(here, 'EVERYWHERE')).toEqual(accounts.signedOutCookies);
       expect([await who(jars[0] ?? ''), await who(second)]).toEqual([null, null]);
       expect(await who(browser(other.cookies))).not.toBeNull();
       await accounts.logout(other.session, 'THIS_DEVICE');
@@ -577,7 +577,7 @@ onBothEngines('accounts', (engines) => {
         events: expect.arrayContaining([expect.objectContaining({ event: 'sign-in', detail: 'link' })]),
       });
       const link = token(email);
-      expect(await accounts.forget(session, caller())).toEqual(accounts.farewell);
+      expect(await accounts.forget(session, caller())).toEqual(accounts.signedOutCookies);
       expect(mail.filter((message) => message.to === email)).toEqual([]);
       expect((await accounts.session(browser(cookies))).session).toBeNull();
       expect(await accounts.peekLink(link)).toEqual(failure('link-unknown'));

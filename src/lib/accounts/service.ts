@@ -160,7 +160,7 @@ export interface Accounts {
    */
   accessCookies(session: Session): Promise<readonly string[]>;
   /** Cookies that remove all account cookies from a browser. */
-  readonly farewell: readonly string[];
+  readonly signedOutCookies: readonly string[];
   logout(session: Session, where: 'EVERYWHERE' | 'OTHER_DEVICES' | 'THIS_DEVICE'): Promise<readonly string[]>;
   sessions(session: Session): Promise<readonly SessionSummary[]>;
 

@@ -161,10 +161,10 @@ async function respond(
   ifNoneMatch: string | null,
   client: string,
 ): Promise<ImageAnswer> {
-  const wish = readParams(params, state.source);
+  const request = readParams(params, state.source);
   // Crawlers of social networks need JPEG, whatever their Accept header says.
-  const wanted = wish.height ? 'jpeg' : negotiate(accept);
-  const body = await pictureFor(state, wish, wanted, networkOf(client));
+  const wanted = request.height ? 'jpeg' : negotiate(accept);
+  const body = await pictureFor(state, request, wanted, networkOf(client));
   const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
   const headers = {
     'content-type': contentType(wanted, body),
@@ -175,7 +175,7 @@ async function respond(
     // A picture that is opened as a page must not run scripts.
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     'x-content-type-options': 'nosniff',
-    ...state.headersOfTags([fileTag(wish.url), tag.pictures]),
+    ...state.headersOfTags([fileTag(request.url), tag.pictures]),
   };
   const known = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
   if (known.includes(etag) || known.includes('*')) {
@@ -186,33 +186,34 @@ async function respond(
 
 async function pictureFor(
   state: ImagesState,
-  wish: Wish,
+  request: PictureRequest,
   wanted: Format | 'original',
   client: string,
 ): Promise<Buffer> {
   const { cache, refusals, resizing } = state;
-  const name = fileName(wish, wanted);
+  const name = fileName(request, wanted);
   const cached = await cache.get(name);
-  const fetched = cache.written(originalName(wish.url));
+  const fetched = cache.written(originalName(request.url));
   if (cached || fetched > 0) {
-    const is = await state.originals.check(wish.url, { fetched, made: cache.written(name) });
+    const is = await state.originals.check(request.url, { fetched, made: cache.written(name) });
     if (is === 'same' && cached) return cached;
-    if (is === 'gone') refusals.note(wish.url.href, new ImageError(404, 'The original of this picture was deleted.'));
-    if (is !== 'same') await drop(state, wish.url);
+    if (is === 'gone')
+      refusals.note(request.url.href, new ImageError(404, 'The original of this picture was deleted.'));
+    if (is !== 'same') await drop(state, request.url);
   }
-  const refused = refusals.known(wish.url.href);
+  const refused = refusals.known(request.url.href);
   if (refused) throw refused;
   // The original is fetched before the resize takes a place in the queue, which must not wait for a slow host.
-  await original(state, wish.url, client);
+  await original(state, request.url, client);
   try {
-    return await queue(state, resizing, client, { name }, () => make(state, wish, wanted, client));
+    return await queue(state, resizing, client, { name }, () => make(state, request, wanted, client));
   } catch (error) {
-    if (error instanceof ImageError && error.status < 500) refusals.note(wish.url.href, error);
+    if (error instanceof ImageError && error.status < 500) refusals.note(request.url.href, error);
     throw error;
   }
 }
 
-const fileName = ({ url, width, height, quality }: Wish, wanted: Format | 'original'): string =>
+const fileName = ({ url, width, height, quality }: PictureRequest, wanted: Format | 'original'): string =>
   `${digest(`${url.href} ${width} ${height} ${quality}`)}.${wanted}`;
 
 async function changed({ cache, flights, originals }: ImagesState, { digests, unnamed }: ChangedFiles): Promise<void> {
@@ -347,19 +348,24 @@ async function open(bytes: Buffer): Promise<{ picture: Sharp; meta: Metadata }> 
 }
 
 /** Makes a picture; of the new original if it is replaced meanwhile, because what is kept would count as made of that one. */
-async function make(state: ImagesState, wish: Wish, wanted: Format | 'original', client: string): Promise<Buffer> {
+async function make(
+  state: ImagesState,
+  request: PictureRequest,
+  wanted: Format | 'original',
+  client: string,
+): Promise<Buffer> {
   const { cache } = state;
-  const name = originalName(wish.url);
+  const name = originalName(request.url);
   for (let tries = 1; ; tries++) {
     const written = cache.written(name);
-    const bytes = await resize(state, wish, wanted, client);
+    const bytes = await resize(state, request, wanted, client);
     if (cache.written(name) === written || tries === mostTries) return bytes;
   }
 }
 
 async function resize(
   state: ImagesState,
-  { url, width, height, quality }: Wish,
+  { url, width, height, quality }: PictureRequest,
   wanted: Format | 'original',
   client: string,
 ): Promise<Buffer> {
@@ -380,14 +386,14 @@ async function resize(
 }
 
 /** What one request asks for. `height` is given only for a crop. */
-interface Wish {
+interface PictureRequest {
   readonly url: URL;
   readonly width: number;
   readonly height?: number;
   readonly quality: number;
 }
 
-function readParams(params: URLSearchParams, source: ImageSource): Wish {
+function readParams(params: URLSearchParams, source: ImageSource): PictureRequest {
   const address = params.get('url') ?? '';
   if (address.length > 2048) throw new ImageError(400, 'The parameter "url" is too long.');
   if (params.has('crop')) {

@@ -34,16 +34,16 @@ export const POST = accountForm(async ({ accounts, form, caller, context }) => {
 export const GET: APIRoute = async ({ request, locals }) => {
   const header = request.headers.get('cookie');
   const { accounts, savedStories, log } = locals.services;
-  const wish = saveLater(locals);
+  const later = saveLater(locals);
   let cookies: readonly string[] = [];
   try {
     const known = await accounts?.session(header);
     cookies = known?.cookies ?? [];
     if (!known?.session) return seeOther({ to: signInPage(null, here), cookies });
-    const articleId = wish.read(header);
+    const articleId = later.read(header);
     if (articleId !== null && savedStories && isPublished(locals.content, articleId)) {
       const to = await save(savedStories, known.session.userId, articleId);
-      return seeOther({ to, cookies: [...cookies, wish.clear] });
+      return seeOther({ to, cookies: [...cookies, later.clear] });
     }
   } catch (error) {
     // The dashboard shows the error; the cookie stays.

@@ -7,7 +7,9 @@ import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 export const POST = accountForm(async ({ accounts, form, caller, stateCookie }) => {
   const { session } = await accounts.session(caller.cookies ?? null);
   const here = form.get(formFields.where) === 'THIS_DEVICE';
-  const cookies = session ? await accounts.logout(session, here ? 'THIS_DEVICE' : 'EVERYWHERE') : accounts.farewell;
+  const cookies = session
+    ? await accounts.logout(session, here ? 'THIS_DEVICE' : 'EVERYWHERE')
+    : accounts.signedOutCookies;
   return {
     to: withQuery(formPages.signedOut, { where: here ? 'here' : null }),
     cookies: [...cookies, stateCookie.clear],

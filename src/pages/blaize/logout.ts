@@ -9,7 +9,7 @@ export const POST = accountRoute(
   { body: logoutBody, session: 'optional' },
   async ({ accounts, session, body, context }) => {
     const where = body.where === 'JUST_HERE' ? 'THIS_DEVICE' : body.where;
-    const cookies = session ? await accounts.logout(session, where) : accounts.farewell;
+    const cookies = session ? await accounts.logout(session, where) : accounts.signedOutCookies;
     // Also removes the address of an unfinished sign-in.
     return { status: 200, body: { message: wireMessages.logout }, cookies: [...cookies, signIn(context.locals).clear] };
   },

@@ -206,16 +206,16 @@ function qualitiesOf(header: string): ReadonlyMap<string, number> {
 function parse(header: string): readonly Encoding[] {
   const qualities = qualitiesOf(header);
   const any = qualities.get('*');
-  const wish = (encoding: Encoding): number => {
+  const preference = (encoding: Encoding): number => {
     const own = qualities.get(encoding);
     if (own !== undefined) return own;
     // If the header doesn't name identity, it is acceptable, after everything that the header names.
     if (encoding === 'identity') return any === 0 ? 0 : 0.0001;
     return any ?? 0;
   };
-  const taken = encodings.filter((encoding) => encoding === 'identity' || wish(encoding) > 0);
+  const taken = encodings.filter((encoding) => encoding === 'identity' || preference(encoding) > 0);
   // The sort is stable: of equal preferences the better encoding comes first.
-  return taken.sort((a, b) => wish(b) - wish(a));
+  return taken.sort((a, b) => preference(b) - preference(a));
 }
 
 /** `null` for an invalid quality: the coding then counts as not named. */

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { asText, readWish } from '../../../scripts/support.ts';
+import { asText, readMessageId } from '../../../scripts/support.ts';
 import { limiterOf } from '../../../tests/world/limiter.ts';
 import { silent } from '../../lib/logging.ts';
 import { parseConfig } from '../config/config.ts';
@@ -50,16 +50,16 @@ it('shows what is held and hands one to the mail, beside the site and on its set
   expect(asText(held)).toMatch(
     /^[\da-f-]{36} {2}\d{4}-\d\d-\d\d \d\d:\d\d UTC {2}filled in a hidden field\n {2}Ada Whitlock <ada@example.com> 2125550183\n {2}\| Where is\n {2}\| my paper\?$/,
   );
-  expect(await releaseMessage(env, readWish(['release', held.id]) ?? '')).toBe(true);
+  expect(await releaseMessage(env, readMessageId(['release', held.id]) ?? '')).toBe(true);
   expect(await releaseMessage(env, held.id)).toBe(false);
   expect(await listHeld(env)).toEqual([]);
   expect(await withReaders(env, ({ outbox }) => outbox.waiting())).toMatchObject({ count: 1 });
 });
 
 it('says how the command is to be called, and what is to be set', async () => {
-  expect(readWish([])).toBeNull();
+  expect(readMessageId([])).toBeNull();
   for (const args of [['list'], ['release'], ['release', 'x'], ['release', 'a'.repeat(36), 'b']]) {
-    expect(() => readWish(args), args.join(' ')).toThrow('npm run support -- release');
+    expect(() => readMessageId(args), args.join(' ')).toThrow('npm run support -- release');
   }
   await expect(listHeld({ DATA_DIR: dir, LOG_LEVEL: 'error' })).rejects.toThrow('SMTP_URL');
 });

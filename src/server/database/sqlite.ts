@@ -103,12 +103,12 @@ class NodeSqliteDialect implements Dialect {
   }
   createDriver = (): Driver => new NodeSqliteDriver(this.#database, this.#options);
   createQueryCompiler = (): SqliteQueryCompiler => new SqliteQueryCompiler();
-  createAdapter = (): SqliteAdapter => new OwnTurns();
+  createAdapter = (): SqliteAdapter => new UnserializedSqliteAdapter();
   createIntrospector = (db: Kysely<unknown>): SqliteIntrospector => new SqliteIntrospector(db);
 }
 
 /** The driver below serializes the transactions itself. */
-class OwnTurns extends SqliteAdapter {
+class UnserializedSqliteAdapter extends SqliteAdapter {
   override get supportsMultipleConnections(): boolean {
     return true;
   }

@@ -15,29 +15,32 @@ const state = (saved: boolean) => ({ status: 200, body: { saved } satisfies Save
 
 export const GET = savedStoriesRoute({}, async ({ savedStories, session, articleId, context }) => {
   if (articleId === null) return noSuchArticle();
-  const wish = saveLater(context.locals);
+  const later = saveLater(context.locals);
   // The reader wanted to save the article but had to sign in first.
   if (
-    wish.read(context.request.headers.get('cookie')) === articleId &&
+    later.read(context.request.headers.get('cookie')) === articleId &&
     isPublished(context.locals.content, articleId)
   ) {
     const saved = (await savedStories.save(session.userId, articleId)) === 'saved';
-    return { ...state(saved), cookies: [wish.clear] };
+    return { ...state(saved), cookies: [later.clear] };
   }
   return state(await savedStories.isSaved(session.userId, articleId));
 });
 
 /** For a reader who is not signed in, a cookie remembers the article for an hour. */
-const wish = (context: APIContext, articleId: number | null): Answer =>
+const saveAfterSignIn = (context: APIContext, articleId: number | null): Answer =>
   articleId !== null && isPublished(context.locals.content, articleId)
     ? { ...signInFirst(), cookies: [saveLater(context.locals).set(articleId)] }
     : noSuchArticle();
 
-export const PUT = savedStoriesRoute({ signedOut: wish }, async ({ savedStories, session, articleId, context }) => {
-  if (articleId === null || !isPublished(context.locals.content, articleId)) return noSuchArticle();
-  if ((await savedStories.save(session.userId, articleId)) === 'full') return savedStoriesFull(savedStories);
-  return { ...state(true), cookies: [saveLater(context.locals).clear] };
-});
+export const PUT = savedStoriesRoute(
+  { signedOut: saveAfterSignIn },
+  async ({ savedStories, session, articleId, context }) => {
+    if (articleId === null || !isPublished(context.locals.content, articleId)) return noSuchArticle();
+    if ((await savedStories.save(session.userId, articleId)) === 'full') return savedStoriesFull(savedStories);
+    return { ...state(true), cookies: [saveLater(context.locals).clear] };
+  },
+);
 
 /** A withdrawn article can be removed, too. */
 export const DELETE = savedStoriesRoute({}, async ({ savedStories, session, articleId }) => {
