@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { relative } from 'node:path';
 import node from '@astrojs/node';
 import { defineConfig } from 'astro/config';
 import { inlinePublication } from './scripts/inline-publication.ts';
@@ -42,6 +44,12 @@ const hydration = {
   test: /\/astro\/dist\/runtime\/server\/astro-island\.js|\/src\/client\/(?:hydration|hydration-directive|interaction)\.ts/,
 };
 
+/** Names of classes in CSS modules. The usual ones also contain a line number, which differs in each name and compresses badly. */
+const className = (name, file) => {
+  const path = relative(import.meta.dirname, file.replace(/\?.*$/, ''));
+  return `${name}_${createHash('sha256').update(path).digest('base64url').slice(0, 4)}`;
+};
+
 export default defineConfig({
   output: 'server',
   // The front (src/server) is the HTTP server; Astro renders behind it, whole answers and no streams.
@@ -50,6 +58,7 @@ export default defineConfig({
   integrations: [reactIslands(), interactionDirective(), pageStyles(), storyWorker()],
   trailingSlash: 'never',
   vite: {
+    css: { modules: { generateScopedName: className } },
     plugins: [
       inlinePublication(),
       rememberDigests(),
