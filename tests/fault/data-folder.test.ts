@@ -86,7 +86,7 @@ it('ends the start with the name of a file that cannot be opened, as after a sta
     const { output, ended } = await failedStart({ DATA_DIR: folder, SITE_URL: siteUrl, LOG_LEVEL: 'error' });
     expect(ended).toEqual([1, null]);
     expect(output).toContain(
-      `${join(folder, name)} can't be opened: see that it and DATA_DIR belong to the server's user`,
+      `${join(folder, name)} can't be opened: check that it and DATA_DIR belong to the server's user`,
     );
     rmSync(join(folder, name), { recursive: true });
   };
