@@ -15,7 +15,7 @@ export default {
 /**
  * Releases the memory of a rendered page. Astro gives each state its own getters, whose functions V8 keeps in its old generation: the
  * state, and with it the page's bytes, stayed until the next collection, seconds later. They filled the old generation so fast that its
- * collections took a tenth of a second out of every thirtieth publish (docs/decisions/0003, "Copies").
+ * collections took a tenth of a second out of every thirtieth publish (docs/decisions/0003, "Memory").
  */
 function forget(state: FetchState): void {
   state.response = undefined;

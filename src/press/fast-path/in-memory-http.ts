@@ -1,6 +1,6 @@
 /**
  * A request and a response like Node's, in memory only, with the parts that the handler of `@astrojs/node` uses. The bytes of the
- * response are passed on without a copy, which would burden the garbage collector (docs/decisions/0003, "Copies").
+ * response are passed on without a copy, which would burden the garbage collector (docs/decisions/0003, "Memory").
  */
 import { EventEmitter } from 'node:events';
 
