@@ -54,7 +54,7 @@ it('finds the files of an earlier build after a return to it', async () => {
 });
 
 it('wants a plain name', async () => {
-  await expect(build('../x', {})).rejects.toThrow('no name of a build');
+  await expect(build('../x', {})).rejects.toThrow("isn't the name of a build");
 });
 
 it('opens on a full disk, with the files that were copied before', async () => {
