@@ -1,6 +1,6 @@
 /**
  * `npm run bench:accounts [--readers 20000]`: sign-ins, reads of sessions and checks of access cookies a second, on SQLite and on
- * a real PostgreSQL beside it on this machine, both with commits that wait for the disk. Takes about a minute.
+ * a real PostgreSQL on the same machine, both with commits that wait for the disk. Takes about a minute.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ const secret = 'a secret of the bench that is long enough';
 const access = createAccessCookie({ name: 'access', keys: [{ id: 'bench', secret }] });
 const caller: Caller = { address: '203.0.113.1', userAgent: null };
 
-/** The limits count as they do in production, and let everybody through. */
+/** The limits are counted as in production, but are too high to refuse anyone. */
 const limits = Object.fromEntries(
   (Object.keys(defaultLimits) as LimitName[]).map((name) => {
     const most = { most: 1_000_000_000, seconds: 600 };
@@ -42,7 +42,7 @@ interface Rate {
   readonly p99: number;
 }
 
-/** Runs `work` by several callers at once, until it says that there is no more. */
+/** Runs `work` for several callers at once, until it returns `false`. */
 async function rate(work: (turn: number) => Promise<boolean>): Promise<Rate> {
   const times: number[] = [];
   let turn = 0;
@@ -58,7 +58,7 @@ async function rate(work: (turn: number) => Promise<boolean>): Promise<Rate> {
   return { perSecond: (times.length / (performance.now() - began)) * 1000, p99: percentile(times, 0.99) };
 }
 
-/** Repeats for some time, and lets the event loop run in between. */
+/** Makes a `work` for {@link rate} that repeats for some time and lets the event loop run in between. */
 function lasting(work: (turn: number) => Promise<void>): (turn: number) => Promise<boolean> {
   const until = performance.now() + seconds * 1000;
   return async (turn) => {
@@ -68,7 +68,7 @@ function lasting(work: (turn: number) => Promise<void>): (turn: number) => Promi
   };
 }
 
-/** Readers who are signed in already, as many as a newspaper has. */
+/** Adds readers who are signed in already, as many as a newspaper has. */
 async function fill(database: Database, readers: number): Promise<void> {
   const at = new Date().toISOString();
   const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
@@ -149,7 +149,7 @@ async function measure(database: Database, readers: number): Promise<readonly (r
       return true;
     };
     const joined = await rate(enter);
-    // The same readers a second time, by a link to an account that is there.
+    // The same readers sign in again, by a link to their existing account.
     await rate(async (turn) => {
       if (turn >= signIns) return false;
       return (await accounts.sendLink({ email: `reader-${turn}@example.com`, purpose: 'login', redirect: '/', caller }))
@@ -164,7 +164,7 @@ async function measure(database: Database, readers: number): Promise<readonly (r
     );
     const checked = await rate(
       lasting(async (turn) => {
-        // A thousand at a time: one alone is too short to be timed.
+        // A thousand at a time: a single call is too short to time.
         for (let place = 0; place < 1000; place++) {
           if (!access.levelFor(jars[(turn * 1000 + place) % jars.length])) throw new Error('a cookie was refused');
         }

@@ -1,8 +1,8 @@
 /**
  * `npm run bench:adopt -- --socket /run/mysqld/mysqld.sock [--user root] [--posts 10000] [--wp /usr/local/bin/wp] [--php php]`: adopting a
- * WordPress on a MariaDB or MySQL that runs already, and putting it back. Fails when a table differs afterward, also after SIGKILLs and
- * lost connections. The password is that of the environment variable ADOPT_PASSWORD. It creates a database of its own and drops it.
- * Without `--wp` it calls what WP-CLI would call. Needs PHP with mysqli.
+ * WordPress on a running MariaDB or MySQL server, and undoing the adoption. Fails when a table differs afterward, also after SIGKILLs and
+ * lost connections. Reads the password from the environment variable ADOPT_PASSWORD. Creates its own database and drops it afterward.
+ * Without `--wp` it calls the function that WP-CLI would call. Needs PHP with mysqli.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -89,13 +89,13 @@ function openSite(folder: string, env: NodeJS.ProcessEnv, php: string, wp: strin
   };
 }
 
-/** Starts the command again and again, calls `end` in its midst, and lets the last run finish. @returns how often it called it */
+/** Starts the command again and again, calls `end` in the middle of each run, and lets the last one finish. @returns number of calls */
 async function interrupted(site: Site, flag: '--yes' | '--undo', end: (child: ChildProcess) => void): Promise<number> {
   let ends = 0;
   for (let run = 0; run < 60; run++) {
     const child = site.adopt(flag);
     const result = ended(child);
-    // Somewhere in the run, again where it survives; where exactly is what the repetition is for.
+    // At some moment of the run, and again if the run survives it; the repetition covers different moments.
     while (ends < 12 && child.exitCode === null && child.signalCode === null) {
       await Promise.race([result, wait(300 + Math.random() * 1200)]);
       if (child.exitCode !== null || child.signalCode !== null) break;
@@ -125,7 +125,7 @@ async function prove(site: Site, posts: number): Promise<number> {
   note('dry run', dry.seconds.toFixed(1), dry.code === 0 && site.php('hashes') === before);
   const [adopted, second] = await Promise.all([ended(site.adopt('--yes')), ended(site.adopt('--yes'))]);
   const took = Math.max(adopted.seconds, second.seconds).toFixed(1);
-  // One of the two is refused, or began when the other had ended.
+  // One of the two runs is refused, or starts after the first has ended.
   const done = [adopted, second].some(({ code, text }) => code === 0 && text.includes('posts are articles'));
   failed ||= !done || site.php('hashes') === before;
   lines.push(['adoption, started twice', took, done ? '' : 'NEITHER ENDED']);

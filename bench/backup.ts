@@ -1,7 +1,7 @@
 /**
- * `npm run bench:backup [--accounts 10000] [--native /usr/lib/postgresql/16]`: time and size of a backup, its check, its restore and the move
- * to PostgreSQL, and how long a site's transactions take beside a backup. Every table has as many rows as there are accounts. With
- * `--native` PostgreSQL and `pg_dump` are those of this folder, and its backup is measured, too.
+ * `npm run bench:backup [--accounts 10000] [--native /usr/lib/postgresql/16]`: time and size of a backup, its check, its restore and the
+ * move to PostgreSQL, and how long a site's transactions take during a backup. Every table has as many rows as there are accounts. With
+ * `--native`, PostgreSQL and `pg_dump` come from this folder, and a backup of PostgreSQL is measured, too.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { fillAccounts } from '../tests/world/filled-accounts.ts';
 import { startPostgres } from '../tests/world/postgres.ts';
 import { count, ms, percentile, printTable, wholeFlag } from './support/figures.ts';
 
-/** A site's writer: a small transaction every two milliseconds, each to the disk. */
+/** Writes as a site does: a small transaction every two milliseconds, each flushed to disk. */
 const writer = `
   const { parentPort, workerData } = require('node:worker_threads');
   const { DatabaseSync } = require('node:sqlite');
@@ -49,7 +49,7 @@ async function beside<T>(file: string, work: () => Promise<T>): Promise<{ result
   return { result, times: await times };
 }
 
-/** Milliseconds by the clock, and of processor time of this process: the second doesn't depend on what else the machine does. */
+/** Wall-clock time and this process's processor time, in milliseconds: the latter doesn't depend on the machine's other load. */
 interface Taken {
   readonly took: number;
   readonly cpu: number;

@@ -1,7 +1,8 @@
 /**
- * `npm run bench:cache [-- --only article|archive] [--quick]`: the page cache alone; the finished site is `npm run bench:press`.
- * `article`: a made-up 26 kB article, beside nginx, Astro's memoryCache, and of a 304. `archive`: the same with 1,000, 10,000 and
- * 100,000 stored pages; `--quick` leaves out the 100,000. Takes about three minutes and 3 GB of disk.
+ * `npm run bench:cache [-- --only article|archive] [--quick]`: measures the page cache alone; `npm run bench:press` measures the
+ * finished site. `article`: a made-up 26 kB article, compared with nginx and Astro's memoryCache, and its 304 response.
+ * `archive`: the same with 1,000, 10,000 and 100,000 stored pages; `--quick` leaves out the 100,000. Takes about three minutes
+ * and 3 GB of disk.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +40,7 @@ import { browsersEncodings } from './support/http.ts';
 
 const budget = 512 * 1024 * 1024;
 const gzip = '\tAccept-Encoding: gzip';
-/** As browsers ask; a page's gzip is made at its first request. */
+/** The header that browsers send; a page's gzip is made at its first request. */
 const browsers = `\tAccept-Encoding: ${browsersEncodings}`;
 
 const number = (value: number, digits = 0): string =>
@@ -111,7 +112,7 @@ async function oneArticle(folder: string, bound: Bound): Promise<void> {
   rmSync(project, { recursive: true, force: true });
 }
 
-/** Paths as readers ask: the most read story twice as often as the second, and so on (Zipf). */
+/** Paths as readers request them: the most read story twice as often as the second, and so on (Zipf). */
 function zipfPaths(count: number, length: number): string[] {
   const sums: number[] = [];
   let sum = 0;
@@ -128,14 +129,14 @@ function zipfPaths(count: number, length: number): string[] {
       if ((sums[middle] ?? 0) < wanted) low = middle + 1;
       else high = middle;
     }
-    // The most read are not the first that were stored.
+    // The most read stories aren't the ones that were stored first.
     return keyOf((low * 7919) % count);
   });
 }
 
 const asked = 100_000;
 
-/** Asks for every path of a file once: what a server has behind it after its first minutes. */
+/** Requests every path of a file once, as readers have done after a server's first minutes. */
 async function warmUp(press: Contender, paths: string): Promise<void> {
   for (let sent = 0; sent < asked; ) sent += (await load(press, paths, 2)).requests;
 }
@@ -143,7 +144,7 @@ async function warmUp(press: Contender, paths: string): Promise<void> {
 interface FilledStore {
   readonly count: number;
   readonly press: Contender;
-  /** Files of paths: by the frequency of readers, and evenly. */
+  /** Files of paths: distributed as readers request them, and evenly. */
   readonly zipf: string;
   readonly uniform: string;
   readonly results: Measured[];

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:checkout`: checkouts a second, with Stripe's part shown separately; then what access costs (a decision in microseconds, the
- * check on the way of a stored page). Server and load have a core each. Takes about seven minutes.
+ * `npm run bench:checkout`: checkouts a second, with Stripe's part shown separately; then what access costs (a decision in microseconds,
+ * and the check when a stored page is served). Server and load have a core each. Takes about seven minutes.
  */
 import { benchAccess } from './checkout/access.ts';
 import { benchPurchases } from './checkout/purchases.ts';

@@ -1,6 +1,7 @@
 /**
- * `npm run bench:cluster`: what a cluster does once, and what readers and editors notice of faults. The nodes are processes with a data
- * folder each, on one PostgreSQL and one WordPress. Fails when a bound is broken; the bounds are printed.
+ * `npm run bench:cluster`: measures the work that a cluster must do only once, and what readers and editors notice during faults. The
+ * nodes are processes with a data folder each, on one PostgreSQL and one WordPress. Fails when a bound is broken; the bounds are
+ * printed.
  *
  *     -- --only once     [--nodes 4,8] [--edits 25] [--articles 500]
  *     -- --only kills    [--kills 6]              kill -9 of one node after the other, under load

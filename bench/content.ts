@@ -69,7 +69,7 @@ async function measure(count: number): Promise<Row> {
     if (syncing.exitCode === null) await once(syncing, 'exit');
     const bytes = statSync(file).size;
     const rendered = canRender() ? await timeRendering(folder, address, count) : null;
-    // The edits last: they leave other stories behind.
+    // Edits come last, because they change the stories.
     const queries = timeQueries(file, count).concat(timeEdits(file, count));
     return { count, sync, bytes, queries, rendered };
   } finally {

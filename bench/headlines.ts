@@ -1,7 +1,7 @@
 /**
- * `npm run bench:headlines -- [--tests 10000] [--readings 5000]`: the sequential test of headlines (`lib/headline-tests/sequential.ts`) on simulated
- * readers, shared out to groups and headlines as the site does it, and asked after every few readings. Of tests of equal headlines it counts
- * those that name a winner; of tests with a better headline, those that find it, and after how many readings.
+ * `npm run bench:headlines -- [--tests 10000] [--readings 5000]`: the sequential test of headlines (`lib/headline-tests/sequential.ts`) on
+ * simulated readers, assigned to groups and headlines as on the site, and evaluated after every few readings. Counts the tests of equal
+ * headlines that name a winner and, of the tests with a better headline, those that find it and after how many readings.
  */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -9,7 +9,7 @@ import { groups, headlineFor } from '../src/lib/headline-tests/model.ts';
 import { errorRate, verdictOf } from '../src/lib/headline-tests/sequential.ts';
 import { count, percentile, printTable, wholeFlag } from './support/figures.ts';
 
-/** Readings between two looks. The site looks once a second. */
+/** Readings between two evaluations. The site evaluates once a second. */
 const batch = 10;
 /** Of tests in which one headline brings a fifth more readers, the share that must find it. */
 const leastPower = 0.8;
@@ -18,7 +18,7 @@ interface Scenario {
   readonly name: string;
   /** How likely a reader of each headline is to read the story, in proportion to the first. */
   readonly weights: readonly number[];
-  /** The bound on the tests that name another headline than the best. */
+  /** Upper bound for the tests that name a headline other than the best. */
   readonly mostWrong: number;
   readonly leastRight: number;
 }
@@ -74,7 +74,7 @@ function simulateOne(weights: readonly number[], most: number): { headline: numb
   const readings = weights.map(() => 0);
   for (let total = 0; total < most; ) {
     const headline = headlines[Math.floor(Math.random() * groups)] ?? 0;
-    // A reader of a headline that draws less passes on more often.
+    // The weaker a headline, the more often its reader skips the story.
     if (Math.random() * highest >= (weights[headline] ?? 0)) continue;
     readings[headline] = (readings[headline] ?? 0) + 1;
     total++;

@@ -1,7 +1,8 @@
 /**
- * `npm run bench:live [-- --readers 10000 --entries 20 --seconds 20]`: a live story with many open pages. The site has one core, the readers
- * another; WordPress is a stand-in that speaks the plugin's protocol. Measures from saving an entry to its arrival in each open page, whether any page
- * lacks an entry or gets one twice through kill -9 and new connections, and what the streams cost cached pages. Fails when a bound is broken.
+ * `npm run bench:live [-- --readers 10000 --entries 20 --seconds 20]`: a live story with many open pages. The site has one core, the
+ * readers another; WordPress is a stand-in that speaks the plugin's protocol. Measures the time from saving an entry to its arrival in each
+ * open page, whether any page lacks an entry or gets one twice through kill -9 and new connections, and what the streams cost cached pages.
+ * Fails when a bound is broken.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +18,7 @@ import { count, ms, percentile, printTable, wholeFlag } from './support/figures.
 
 /** Milliseconds from saving to arrival, and the share of a cached page's throughput that stays. */
 const bounds = { p99: 1000, throughput: 0.9 };
-/** Files that a process may open beside its connections. */
+/** Files that a process may open in addition to its connections. */
 const otherFiles = 500;
 /** Milliseconds between two entries while the throughput is measured: two a minute is a busy evening. */
 const entryEveryMs = 30_000;
@@ -51,7 +52,7 @@ function startReaders(): Readers & { readonly child: ChildProcess } {
   };
 }
 
-/** The number of readers that the machine lets both processes have. */
+/** The number of readers for which both processes may open connections. */
 function affordable(wanted: number): number {
   const limit = Number(execFileSync('sh', ['-c', 'ulimit -Hn']).toString().trim()) || Number.POSITIVE_INFINITY;
   return Math.min(wanted, limit - otherFiles);
@@ -89,7 +90,7 @@ async function throughKills(
       await saveEntry(paper, id);
       expected.add(id++);
     }
-    // In the middle of one that has been saved and not told yet.
+    // Kills the site while the webhook of a saved entry is on its way.
     paper.wordpress.put('live-entries', wireEntry(id));
     const late = paper.deliver({ event: 'publish', type: 'live-entries', id, slug: `entry-${id}` }).catch(() => null);
     await paper.kill('SIGKILL');
@@ -119,7 +120,7 @@ async function throughput(paper: Paper, seconds: number): Promise<number> {
   return perCore;
 }
 
-/** The same while the streams are open and entries come. @returns the next free number of an entry */
+/** As {@link throughput}, while the streams are open and entries arrive. @returns the next free number of an entry */
 async function throughputWith(paper: Paper, seconds: number, first: number): Promise<{ rate: number; next: number }> {
   let next = first;
   const save = (): Promise<void> => saveEntry(paper, next++);
@@ -168,7 +169,7 @@ export async function run(args: readonly string[]): Promise<number> {
     const arrivals = await measureArrivals(paper, readers, open, 1001, entries);
     const withStreams = await throughputWith(paper, seconds, 2001);
     const had = [...[...Array(entries + 1).keys()].map((at) => 1000 + at), ...range(2001, withStreams.next)];
-    // A page holds 20 entries: with fewer, every page that fetches itself has all of them.
+    // A page holds 20 entries: with fewer entries, a page that is fetched again has all of them.
     for (const id of had.slice(0, -8)) await withdrawEntry(paper, id);
     const expected = await throughKills(paper, readers, had.slice(-8), 3001);
     const list = expected.join();

@@ -1,9 +1,9 @@
 /**
- * `npm run bench:pages -- [--runs 3] [--only home,article] [--reports folder]`: Lighthouse, as a phone, over the kinds of pages there are, and how
- * many bytes each of them costs by kind; reports can be kept, and opened in Lighthouse’s viewer. `--only bytes` runs no Lighthouse and
- * weighs the HTML of three pages by its parts (`bench/pages/bytes.ts`), and `--only journey` drives a reader's way on a slow phone
- * (`bench/pages/journey.ts`). Runs against the built site with the edition of the sandbox, which is kept between
- * runs. Ends with 1 when a page misses a bound of `bench/pages/plan.ts`.
+ * `npm run bench:pages -- [--runs 3] [--only home,article] [--reports folder]`: Lighthouse, emulating a phone, on each kind of page, and
+ * how many bytes of each type the page costs; reports can be kept, and opened in Lighthouse’s viewer. `--only bytes` runs no Lighthouse and
+ * weighs the HTML of three pages by its parts (`bench/pages/bytes.ts`), and `--only journey` drives a reader's journey on a slow phone
+ * (`bench/pages/journey.ts`). Runs against the built site with the edition of the sandbox, which is kept between runs. Ends with 1 when a
+ * page misses a bound of `bench/pages/plan.ts`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const runs = wholeFlag('runs', values.runs, 3);
   if (runs < 1) throw new Stop('--runs must be at least 1.');
   const alone = values.only === 'bytes' || values.only === 'journey' ? values.only : null;
-  // Readers who are signed in come last, so that no visitor is measured as one.
+  // Pages for signed-in readers come last, so that no page for visitors is measured while signed in.
   const pages = chosen(alone ? undefined : values.only).toSorted((a, b) => Number(a.signedIn) - Number(b.signedIn));
   await step('Setting up the sandbox', () => ensureSandbox({ root, onProgress: () => {} }));
   if (values.reports) mkdirSync(values.reports, { recursive: true });
@@ -60,7 +60,7 @@ export async function run(args: readonly string[]): Promise<number> {
       const { name, path, signedIn } = page;
       if (signedIn) await signIn(looker.context);
       await step(`Looking at ${name}`, async () => {
-        // The first reader of a page may be the one for whom it is rendered.
+        // The first request for a page may have to wait for its render.
         await fetch(`${site}${path}`);
         const looks: Run[] = [];
         for (let turn = 0; turn < runs; turn++) {
@@ -79,7 +79,7 @@ export async function run(args: readonly string[]): Promise<number> {
   return report(results, next, runs);
 }
 
-/** Measures with a browser of its own, and ends the world. @param measure how many bounds are missed */
+/** Measures with its own browser, and stops the world afterward. @param measure how many bounds are missed */
 async function withBrowser(world: World, measure: (browser: Browser) => Promise<number>): Promise<number> {
   const found = await ensureBrowser(process.env);
   // The browser that prerenders is started by a module of the tests.

@@ -1,10 +1,9 @@
 /**
- * `npm run bench:press`: the finished site as `npm run serve` starts it, beside nginx with the same bytes and headers and `node:http` with
- * ready responses (bench/press/product.ts). The page cache alone: `npm run bench:cache`.
+ * `npm run bench:press`: the finished site as `npm run serve` starts it, compared with nginx with the same bytes and headers, and with
+ * `node:http` with prepared responses (bench/press/product.ts). The page cache alone: `npm run bench:cache`.
  *
- * Server and load have a core each; contenders take turns, and ratios are taken within each round from the requests per second of
- * processor time, which what else the machine does hardly touches. Needs no wrk and no nginx, and is better with both. Takes about four
- * minutes.
+ * Server and load have a core each; contenders take turns, and each round's ratios compare requests per second of processor time, which
+ * the machine's other load hardly affects. Runs without wrk and nginx, but is better with both. Takes about four minutes.
  */
 import { parseArgs } from 'node:util';
 import { compare } from './press/compare.ts';

@@ -4,9 +4,9 @@
  *
  *     npm run bench:publish -- [--articles 10000] [--edits 200] [--readers 64] [--pause 50] [--storm 64] [--stored start|all] [--growth]
  *
- * `--stored start` (as it is) has those pages stored that `npm start` renders in advance, and those that readers asked for; `all`
- * presses the whole paper first. `--growth` compares 1,000 articles with 50,000 (`--from`, `--to`). `--pause` is a reader's
- * rest between two pages in milliseconds. Fails when a bound is broken; the bounds are printed.
+ * `--stored start` (the default) stores the pages that `npm start` renders in advance, and those that readers request; `all` renders the
+ * whole paper first. `--growth` compares 1,000 articles with 50,000 (`--from`, `--to`). `--pause` is a reader's rest between two pages
+ * in milliseconds. Fails when a bound is broken; the bounds are printed.
  */
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../scripts/build.ts';

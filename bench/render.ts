@@ -1,8 +1,8 @@
 /**
- * `npm run bench:render -- [--articles 10000] [--concurrency 8]`: pages per second of a full press beside `astro build` of
- * the same pages prerendered, from one content store. The press compresses each page and stores it durably with its
- * tags, and renders what is paid for in two variants; `astro build` writes the plain public page to a file.
- * Afterwards the site is started and every page is read once in each encoding: the memory of the serving process is measured.
+ * `npm run bench:render -- [--articles 10000] [--concurrency 8]`: pages per second of a full press, compared with `astro build`
+ * prerendering the same pages from the same content store. The press compresses each page and stores it durably with its tags,
+ * and renders paid articles in two variants; `astro build` writes the plain public page to a file. Afterwards the site is
+ * started and every page is read once in each encoding: the memory of the serving process is measured.
  */
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -42,7 +42,7 @@ async function prerender({ env }: DataFolder): Promise<{ whole: Speed; pages: Sp
     if (build.child.exitCode !== 0) throw new Error(`astro build failed:\n${build.output().slice(-4000)}`);
     await noticed;
     const written = join(folder, 'dist');
-    // A page without the mark of its story or its author is no such page.
+    // Only pages with the mark of their story or author count.
     const pages = readdirSync(written, { recursive: true, encoding: 'utf8' }).filter(
       (name) => name.endsWith('.html') && marksIn(readFileSync(join(written, name), 'utf8')).length > 0,
     ).length;
@@ -55,7 +55,7 @@ async function prerender({ env }: DataFolder): Promise<{ whole: Speed; pages: Sp
   }
 }
 
-/** @returns exit code: 1 when a bound is broken or one of them left pages out */
+/** @returns exit code: 1 when a bound is broken or either program left pages out */
 export async function run(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
@@ -66,7 +66,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const wordpress = helper(join(import.meta.dirname, 'publish', 'wordpress.ts'), [String(articles)]);
   const data = dataFolder(await wordpress.ask<number>({ get: 'port' }));
   try {
-    // The content store first, so that neither waits for it.
+    // Fills the content store first, so that neither program waits for it.
     await pressPages(data, 4, ['/robots.txt']);
     const { rendered, failed, ms } = await pressPages(data, wholeFlag('concurrency', values.concurrency, 8), [
       '/article',

@@ -1,8 +1,7 @@
 /**
- * `npm run bench:workers [-- --workers 2 --seconds 4]`: cached pages with `WORKERS`, beside one process. The load takes a core itself, so
- * requests per second would measure the machine; the processor time of each process, all on one core, says what they would serve with
- * a core each.
- * Fails when several processes serve less than 0.85 of their number.
+ * `npm run bench:workers [-- --workers 2 --seconds 4]`: cached pages with `WORKERS`, compared with one process. The load takes a core
+ * itself, so requests per second would measure the machine; the processor time of each process, all on one core, says what they would
+ * serve with a core each. Fails when several processes serve less than 0.85 of their number.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,12 +1,13 @@
 <?php
 /**
- * Fills a fresh WordPress with posts as years and imports leave them. Run inside WordPress, with the number of posts as $count.
+ * Fills a fresh WordPress with posts like those that years of use and imports leave behind. Run inside WordPress, with the
+ * number of posts as $count.
  *
  * @package Newsroom
  */
 
 /**
- * Inserts rows, some hundreds with one statement.
+ * Inserts rows, several hundred per statement.
  *
  * @param string  $table Table.
  * @param array[] $rows  Column => value.
@@ -26,7 +27,7 @@ function fill_rows( $table, $rows ) {
 }
 
 /**
- * Users who write, one who doesn't, and one whose account is deleted in the end.
+ * Users who write, one who doesn't, and one whose account is deleted at the end.
  *
  * @return int[]
  */
@@ -49,7 +50,7 @@ function fill_users() {
 }
 
 /**
- * Four categories of the first level, each with two below it, each of these with three.
+ * Four top-level categories, each with two children, each of which has three.
  *
  * @return array<int,int> Taxonomy rows; the default category's is the first.
  */
@@ -73,7 +74,7 @@ function fill_categories() {
 }
 
 /**
- * A post's slug. Those of different years collide, as WordPress allows where permalinks have dates.
+ * A post's slug. Posts of different years share slugs, which WordPress allows if permalinks contain dates.
  *
  * @param int $n Number of the post.
  * @return string

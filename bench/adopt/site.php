@@ -5,7 +5,7 @@
  * @package Newsroom
  */
 
-// Constants, because WordPress uses variables of such names.
+// Constants, because WordPress has global variables of the same names.
 define( 'BENCH_FOLDER', $argv[1] );
 define( 'BENCH_ACTION', $argv[2] );
 define( 'BENCH_ARGUMENT', isset( $argv[3] ) ? $argv[3] : '' );
@@ -46,7 +46,7 @@ switch ( BENCH_ACTION ) {
 		bench_connect()->query( "DROP DATABASE IF EXISTS $database" );
 		exit;
 	case 'disconnect':
-		// Every connection of the site.
+		// Ends every connection of the site to its database.
 		$server = bench_connect();
 		$count  = 0;
 		foreach ( $server->query( "SELECT id FROM information_schema.processlist WHERE db = '$database'" )->fetch_all() as $row ) {

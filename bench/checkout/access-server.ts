@@ -1,6 +1,6 @@
 /**
- * The front with stored pages of one article, restricted and free, as the bench measures it: the same bytes each, so that what differs
- * is the access check alone. Prints its port and cookies when it listens.
+ * The HTTP server with stored pages of one article, restricted and free: both have the same bytes, so that only the access check
+ * differs. Prints its port and cookies when it listens.
  */
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';

@@ -1,9 +1,9 @@
 /**
- * What access costs: the decision function by itself, and the access check on the way of a stored page, which must not cost
- * readers more than a twentieth. The same bytes are served for a free article and for one with a wall, to the same request with the
- * same cookies. A way and what it is held against are loaded in the order base, way, way, base, so that what drifts meanwhile (clock
- * speed, neighbors) falls on both alike; the ratio of each such round is taken from requests per second of processor time. One pair
- * holds the base against itself: what it shows is the noise of the machine.
+ * What access costs: the decision function by itself, and the access check when a stored page is served, which may add at most a
+ * twentieth to the page's cost. A free article and one with a paywall are served with the same bytes, to the same request with the
+ * same cookies. Each way and its base are loaded in the order base, way, way, base, so that drift (clock speed, neighbors) affects
+ * both equally; each round's ratio compares requests per second of processor time. One pair compares the base with itself: it shows
+ * the noise of the machine.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,7 @@ const anonymous = () => [];
 const subscriber: Way['headers'] = ({ access }) => [`Cookie: visitor=member; ${access}`];
 const gift: Way['headers'] = ({ gift }) => [`Cookie: ${gift}`];
 const plainly: Way = { name: 'anonymous, free', path: free, server: 'plain', headers: anonymous };
-/** What is measured, and what it is held against: the same request for a page without a level, so that the check alone is between them. */
+/** Each measured case with its base: the same request for a page without an access level, so that only the check differs. */
 const pairs: readonly { readonly base: Way; readonly way: Way }[] = [
   { base: plainly, way: { ...plainly, name: 'the same again (noise)' } },
   { base: plainly, way: { ...plainly, name: 'anonymous, restricted', path: restricted } },

@@ -1,7 +1,7 @@
 /**
  * Checkouts: what a reader's first purchase takes from the call to the grant, with the real SDK over HTTP, on SQLite and on a real
- * PostgreSQL, both with commits that wait for the disk. Stripe is the sandbox's, in a process of its own; what it takes to answer
- * (`x-sandbox-ms`) is printed apart, because the real Stripe's is another.
+ * PostgreSQL, both with commits that wait for the disk. The sandbox's Stripe runs in its own process; its response time
+ * (`x-sandbox-ms`) is printed separately, because the real Stripe's differs.
  */
 import { subscribe as listen } from 'node:diagnostics_channel';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -32,7 +32,7 @@ const warming = 40;
 /** What Stripe was asked since {@link Wire.reset}. */
 interface Wire {
   readonly calls: number;
-  /** Milliseconds that it took to answer, all together. */
+  /** Milliseconds that Stripe took to answer, in total. */
   readonly answering: number;
   reset(): void;
 }
@@ -78,7 +78,7 @@ interface Measured {
   readonly p99: number;
   readonly calls: number;
   readonly answering: number;
-  /** Milliseconds of our processor. */
+  /** Milliseconds of this process's processor time. */
   readonly processor: number;
 }
 
@@ -139,7 +139,7 @@ export async function benchPurchases(): Promise<void> {
       const databaseUrl = engine === 'SQLite' ? null : await cluster.database();
       const database = await openDatabase({ dataDir: join(folder, engine), databaseUrl, log: silent });
       for (const callers of [1, 16]) {
-        // A Stripe of its own for each: it looks through all that it has.
+        // A new Stripe for each run, because the sandbox's Stripe searches all the objects that it has.
         const sandbox = start([join(import.meta.dirname, 'sandbox.ts')], {});
         const access = JSON.parse((await sandbox.waitForOutput(/^\{.*\}$/mu))[0]) as StripeAccess;
         const got = await measure(database, access, wire, callers);
@@ -148,7 +148,7 @@ export async function benchPurchases(): Promise<void> {
         lines.push([
           `${engine}, ${callers === 1 ? 'one after the other' : `${callers} at once`}`,
           ...[count(Math.round(got.perSecond)), ms(got.p50), ms(got.p99), got.calls.toFixed(1), ms(got.answering)],
-          // At once, everybody waits for everybody: the rest is no work of ours then.
+          // Concurrent callers wait for each other, so the remaining time wouldn't be our work.
           ...[callers === 1 ? ms(got.p50 - got.answering) : '', ms(got.processor)],
         ]);
       }

@@ -8,7 +8,7 @@ const [zone, token] = ['zone', 'token-of-the-bench'];
 export interface CountedCdn {
   /** Settings of the nodes. */
   readonly env: Readonly<Record<string, string>>;
-  /** Purge requests that were taken so far. */
+  /** Purge requests accepted so far. */
   purges(): number;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** A cluster under faults and load: nodes that are killed, a PostgreSQL that is away, releases. Readers and webhooks go through a proxy. */
+/** A cluster under faults and load: nodes that are killed, a PostgreSQL that is down, releases. Readers and webhooks go through a proxy. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Paper, until } from '../../tests/fixtures/paper.ts';
 import { ms, percentile } from '../support/figures.ts';
@@ -113,7 +113,7 @@ export const runOutage = (size: number, seconds: number): Promise<boolean> =>
       await pause(seconds * 1000);
       const began = performance.now();
       await postgres.start();
-      // The edits of the outage come all at once, and each renders its pages.
+      // The edits made during the outage arrive all at once, and each causes renders.
       const bound = 5000 + 250 * editors.open();
       const edits = editors.answered().then(() => performance.now() - began);
       for (const paper of papers)

@@ -10,7 +10,7 @@ export interface Figure {
 
 export const verdict = (holds: boolean): string => (holds ? 'pass' : 'FAIL');
 
-/** A number of things that must not happen. */
+/** A count of something that must not happen. */
 export const none = (what: string, number: number): Figure => ({
   what,
   value: String(number),

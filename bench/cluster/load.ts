@@ -15,7 +15,7 @@ export interface ReadersOptions {
 
 export interface Readers {
   readonly counts: { pages: number; assets: number; withdrawn: number };
-  /** What went wrong, a sentence each. */
+  /** What went wrong, one sentence per failure. */
   readonly failures: string[];
   stop(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface Readers {
 const readers = 4;
 const betweenMs = 15;
 
-/** Readers who ask for one page after the other. */
+/** Readers who request one page after another. */
 export function startReaders(options: ReadersOptions): Readers {
   const counts = { pages: 0, assets: 0, withdrawn: 0 };
   const failures: string[] = [];
@@ -97,7 +97,7 @@ export interface EditorsOptions {
 }
 
 export interface Editors {
-  /** The latest words of each edited story. */
+  /** The latest text of each edited story. */
   readonly words: ReadonlyMap<number, string>;
   /** Paths of stories whose withdrawal was answered with 200. */
   readonly withdrawn: ReadonlySet<string>;
@@ -108,7 +108,7 @@ export interface Editors {
   open(): number;
   /** Resolves when the webhooks of the edits so far are answered. */
   answered(): Promise<unknown>;
-  /** Edits nothing more; resolves to the number of webhooks that weren't answered with 200 in five minutes. */
+  /** Stops editing; resolves to the number of webhooks that weren't answered with 200 in five minutes. */
   stop(): Promise<number>;
 }
 
@@ -134,7 +134,7 @@ export function startEditors({ newsroom, port, everyMs, edited, withdrawable }: 
         webhookRequest(hook, { delivery }),
       ).catch(() => null);
       await answer?.arrayBuffer().catch(() => {});
-      // 409: an earlier sending was handled, and its answer got lost.
+      // 409: an earlier delivery was handled, but its response was lost.
       if (answer?.status === 200 || answer?.status === 409) {
         times.push(performance.now() - began);
         return true;

@@ -54,12 +54,12 @@ export async function startNodes(size: number, articles: number): Promise<Nodes>
   }
 }
 
-/** Milliseconds for the first copy of the archive, which isn't what is measured: 50,000 articles take minutes. */
+/** Milliseconds allowed for the first copy of the archive, which isn't measured: 50,000 articles take minutes. */
 const fillMs = 1_200_000;
 
 /**
- * The node is in step with WordPress, and has requested nothing for two seconds: after its copy of the archive it polls once and compares some
- * pages of ids, and the next poll comes an hour later. What comes afterwards is a request of the edit or the node that is measured.
+ * Waits until the node is in step with WordPress and has requested nothing for two seconds: after its copy of the archive it polls once and
+ * compares some pages of ids, and the next poll comes an hour later. Any later request belongs to the edit or the node that is measured.
  */
 async function quiet(paper: Paper): Promise<void> {
   const { requests } = paper.wordpress;
@@ -76,7 +76,7 @@ async function quiet(paper: Paper): Promise<void> {
   );
 }
 
-/** The node has the whole content, and its important pages are rendered. */
+/** Waits until the node has all content and has rendered its important pages. */
 export async function settled(paper: Paper): Promise<void> {
   await until(async () => (await paper.ask('/readyz?complete')).status === 200, paper.output, fillMs);
   await until(() => paper.output().includes('The important pages are ready'), paper.output, fillMs);

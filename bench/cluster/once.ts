@@ -9,10 +9,10 @@ import { startNodes } from './nodes.ts';
 const bounds = { requests: 1, renders: 1, purges: 1, skewP50: 50, skewP99: 250, freshNode: 60_000 };
 
 interface Figures {
-  /** Requests to WordPress for each edit, and renders for each page that it changed; the largest. */
+  /** The most requests to WordPress for one edit, and the most renders of one page that it changed. */
   readonly requests: number;
   readonly renders: number;
-  /** Purges of the CDN for each edit, on average: a second one would come after the edit was counted. */
+  /** Purges of the CDN per edit; an average, because a second purge would come after its edit was counted. */
   readonly purges: number;
   /** Milliseconds between the first and the last node that shows an edit, for each edit. */
   readonly skews: readonly number[];
@@ -23,7 +23,7 @@ interface Figures {
   readonly tooMany: readonly string[];
 }
 
-/** Milliseconds until a node shows the words; it is asked again as soon as it has answered. */
+/** Milliseconds until a node shows the text; it is requested again two milliseconds after each answer. */
 async function shows(paper: Paper, words: string, began: number): Promise<number> {
   for (;;) {
     const { text } = await paper.ask('/article/story-1', { headers: { 'accept-encoding': 'identity' } });

@@ -1,6 +1,7 @@
 /**
  * A load balancer for a bench, with the rules of `deploy/nginx.conf`: nodes in turn, the next node once when one doesn't answer or answers
- * 503, a request with effects only where none can have happened. As in front of Kubernetes, nodes whose `/readyz` answers 200 come first.
+ * 503, a request that changes something only if it can't have taken effect yet. As in front of Kubernetes, nodes whose `/readyz` answers
+ * 200 come first.
  */
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
@@ -67,7 +68,7 @@ async function check({ ready }: State, backend: Backend): Promise<void> {
   else ready.delete(backend);
 }
 
-/** The nodes in the order in which they are asked: ready ones first, each time another one first. */
+/** The nodes in the order in which they are tried: ready ones first, starting with a different one each time. */
 function inTurn(state: State): Backend[] {
   const { backends, ready } = state;
   const first = state.next++ % backends.length;
@@ -83,7 +84,7 @@ async function pass(state: State, incoming: IncomingMessage, body: Buffer, outgo
   await attempt(state, second, incoming, body, outgoing, true);
 }
 
-/** @returns whether the request was answered, even by an error; else the next node is asked */
+/** @returns whether the request was answered, even with an error; otherwise the next node is tried */
 function attempt(
   { agent, counts }: State,
   backend: Backend,

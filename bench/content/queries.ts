@@ -1,4 +1,4 @@
-/** How long the content store takes for what pages ask of it. */
+/** Times the queries that pages make to the content store. */
 import { mergeSome, rewordStory } from '../../src/content/search/index.server.ts';
 import { openContentStore } from '../../src/content/store/content-store.server.ts';
 import { createReader } from '../../src/content/store/reader.server.ts';
@@ -14,7 +14,7 @@ export interface QueryTime {
   readonly p99: number;
 }
 
-/** Times every list and search of a content store with `count` articles. Each query is made anew with other arguments every time. */
+/** Times every list and search of a content store with `count` articles. Each run of a query has different arguments. */
 export function timeQueries(file: string, count: number): QueryTime[] {
   const store = openContentStore({ file, origin: null, log: silent });
   const next = random(7);

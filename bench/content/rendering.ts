@@ -12,7 +12,7 @@ const atOnce = 4;
 export const canRender = (): boolean => existsSync(join(import.meta.dirname, '../../dist/server/entry.mjs'));
 
 /**
- * Pages a second, each another article of the whole paper.
+ * Pages a second; each is a different article, chosen from the whole archive.
  *
  * @param folder holds `content.sqlite`
  * @param wordpress address that the content store was made from

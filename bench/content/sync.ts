@@ -22,7 +22,7 @@ const content = openContent({
     if (readyMs === null && tags.has('site')) readyMs = Math.round(performance.now() - began);
   },
 });
-// A line that is written over belongs on a terminal and in no log.
+// A line that is overwritten belongs on a terminal, not in a log.
 const progress = setInterval(() => {
   if (!process.stderr.isTTY) return;
   const { progress: types, secondsLeft } = content.status();

@@ -16,7 +16,7 @@ import { step } from '../../scripts/setup/steps.mjs';
 
 /** Documents a second that the site must take where WordPress gives them. */
 const wanted = 100;
-/** Least share of the time in which WordPress is at work for a site that is faster than it is. */
+/** The share of the time that WordPress must at least be busy, if the site is faster than WordPress. */
 const leastAtWork = 0.9;
 
 /** Adds copies of the published articles, with their metadata and terms, until there are `count`. */
@@ -57,7 +57,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** Passes requests on to WordPress and keeps the answers; from `replay` on it gives those. */
+/** Passes requests on to WordPress and keeps the answers; after `replay` is called, it serves those. */
 async function startRecorder(url: string) {
   const agent = new Agent({ keepAlive: true });
   const answers = new Map<string, Answer>();

@@ -1,12 +1,12 @@
 /**
  * Readers with an open page of a live story, as a process of their own: `node bench/live/readers.ts`. Each has a connection, connects again
- * as a browser does, and keeps which entries it has. Told by messages; answers each with one.
+ * as a browser does, and keeps which entries it has. Controlled by messages; answers each with a message.
  */
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { browsersEncodings, textOf } from '../support/http.ts';
 
-/** What the process is told. */
+/** Messages to the process. */
 export type ToReaders =
   | {
       readonly kind: 'open';
@@ -15,9 +15,9 @@ export type ToReaders =
       readonly page: string;
       readonly port: number;
     }
-  /** The site listens elsewhere since it was started again. */
+  /** The restarted site listens on another port. */
   | { readonly kind: 'port'; readonly port: number }
-  /** How many readers have this entry: asked often, so that it costs little. */
+  /** How many readers have this entry: asked often, so the answer must be cheap. */
   | { readonly kind: 'arrived'; readonly id: number }
   | { readonly kind: 'report' };
 
@@ -128,7 +128,9 @@ const ask = (from: string): Promise<string> =>
       .end();
   });
 
-/** Takes over the page, again until it has the last state that the stream has named. */
+/**
+ * Fetches the page and takes over its entries, again and again until the page has the latest state that the stream has named.
+ */
 async function fetchPage(reader: Reader): Promise<void> {
   for (let wait = 300; ; wait *= 1.5) {
     fetched++;
@@ -148,7 +150,7 @@ async function begin(count: number): Promise<void> {
   const state = /data-state="([^"]+)"/.exec(html)?.[1] ?? '';
   const shown = [...html.matchAll(/<article class="entry"[^>]*>/g)].map(([tag]) => entryOf(tag));
   for (let at = 0; at < count; at++) {
-    // An address has a limit of connections.
+    // The site limits connections per address.
     const from = `127.0.1.${1 + Math.floor(at / 150)}`;
     readers.push({ from, socket: null, rest: '', retry: 1000, state, has: new Map(shown), isOpen: false });
   }

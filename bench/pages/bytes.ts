@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { type PageWeight, weighPage, weighVisit } from '../../tests/world/page-weight.ts';
 import { printTable } from '../support/figures.ts';
 
-/** A figure that a page is held to, bytes. */
+/** The bound of one figure, in bytes. */
 interface Bound {
   readonly name: string;
   readonly most: number;
@@ -35,7 +35,7 @@ const plan: readonly (readonly [name: string, path: string, bounds: readonly Bou
 /**
  * Weighs the pages and prints what they cost.
  *
- * @param open a page of a browser that has kept nothing
+ * @param open a page of a browser with an empty cache
  * @returns how many bounds are missed
  */
 export async function weighPages(site: string, open: () => Promise<Page>): Promise<number> {

@@ -1,6 +1,6 @@
 /**
- * A reader's way through the site on a slow phone, as `npm run bench:pages -- --only journey` drives it: the front page, a story, back,
- * a section, and a second story, with a press of each control on the way.
+ * A reader's journey through the site on a slow phone, as `npm run bench:pages -- --only journey` drives it: the front page, a story,
+ * back, a section, and a second story, with a press of each control on the way.
  */
 import type { BrowserContext, CDPSession, Locator, Page } from '@playwright/test';
 import { type PrerenderingBrowser, startPrerenderingBrowser } from '../../tests/world/prerendering.ts';
@@ -10,7 +10,7 @@ import { fixedWork, speedSentence } from '../support/speed.ts';
 /** Lighthouse's slow phone: 1.6 Mbit/s down, 750 kbit/s up, 150 ms, and a processor four times as slow. */
 const network = { offline: false, latency: 150, downloadThroughput: 204_800, uploadThroughput: 96_000 };
 const slowdown = 4;
-/** Milliseconds for which a finger stays on the glass; a browser prefetches a link meanwhile. */
+/** Milliseconds that a finger stays on the glass, during which a browser prefetches the link. */
 const pressMs = 80;
 
 export const phone = { viewport: { width: 390, height: 664 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
@@ -18,7 +18,7 @@ export const phone = { viewport: { width: 390, height: 664 }, deviceScaleFactor:
 /** Bounds, milliseconds and layout shift. */
 const most = { secondStory: 300, press: 100, shift: 0.0005 };
 
-/** What a page says of itself: milliseconds from the start of its visit, and the shift of its content. */
+/** What a page reports: milliseconds from the start of its visit, and the shift of its content. */
 interface Seen {
   readonly largest: number;
   readonly shift: number;
@@ -58,7 +58,7 @@ function observe(): void {
   on('event', press, { durationThreshold: 16 });
 }
 
-/** Two frames after the page is quiet: what has happened is reported. */
+/** Waits until two frames after the page is quiet: by then, everything that happened has been reported. */
 async function quiet(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
   await page.evaluate(

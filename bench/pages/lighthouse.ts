@@ -1,4 +1,4 @@
-/** Lighthouse in its mobile form over a page of a running site, in a browser that has readers' cookies. */
+/** Runs Lighthouse in its mobile form on a page of a running site, in a browser that has readers' cookies. */
 import { type BrowserContext, chromium } from '@playwright/test';
 import lighthouse from 'lighthouse';
 import type { Browser } from '../../scripts/browser.ts';
@@ -7,14 +7,14 @@ import { categories, type PagePlan } from './plan.ts';
 import { type Fetched, type Run, weigh } from './verdict.ts';
 
 export interface Looker {
-  /** Cookies that are put here are sent by the pages that are looked at. */
+  /** Cookies that are set here are sent with the requests of the measured pages. */
   readonly context: BrowserContext;
   /** @returns what was seen, and the whole report, which Lighthouse’s viewer shows */
   look(url: string, page: PagePlan): Promise<{ readonly run: Run; readonly report: string }>;
   close(): Promise<void>;
 }
 
-/** A recording that the browser has lost on a busy machine says nothing about the page: it is made again. */
+/** Attempts, because the browser of a busy machine can lose a recording, which says nothing about the page. */
 const tries = 3;
 
 type Report = NonNullable<Awaited<ReturnType<typeof lighthouse>>>['lhr'];
@@ -22,7 +22,7 @@ type Report = NonNullable<Awaited<ReturnType<typeof lighthouse>>>['lhr'];
 /** @param baseURL the site that readers of this browser sign in to */
 export async function openLooker({ path, args }: Browser, baseURL: string): Promise<Looker> {
   const port = await freePort();
-  // Lighthouse opens its pages beside the others of the browser, so their cookies must be the browser's own.
+  // Lighthouse opens its pages in the browser's own context, so that is where cookies must be set.
   const context = await chromium.launchPersistentContext('', {
     baseURL,
     args: [...args, `--remote-debugging-port=${port}`],
@@ -62,7 +62,7 @@ function readRun(report: Report): Run {
   };
 }
 
-/** Audits that count and are not whole, each with the first thing that it blames. */
+/** Audits that count and lost points, each with the first item that it blames. */
 function faultsOf(report: Report): string[] {
   return categories.flatMap((name) =>
     (report.categories[name]?.auditRefs ?? [])

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 /** Most bytes of the median story (docs/decisions/0035). */
 export const mostBytes = 3000;
 
-/** Requests for a page until it comes compressed with the dictionary; the site waits 100 ms in each. */
+/** Most requests for a page until it arrives compressed with the dictionary; the site waits 100 ms in each. */
 const mostTurns = 20;
 
 export interface NextStory {

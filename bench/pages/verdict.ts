@@ -1,20 +1,20 @@
-/** What several runs of Lighthouse over a page say together, and whether that is enough. */
+/** The combined result of several Lighthouse runs on a page, and whether it meets the bounds. */
 import { type Category, categories, type PagePlan } from './plan.ts';
 
 /** Kinds of what a page fetches, in the order in which they are shown. */
 export const kinds = ['HTML', 'CSS', 'JS', 'fonts', 'pictures', 'other'] as const;
 export type Kind = (typeof kinds)[number];
 
-/** What is read of one run. */
+/** Results of one run. */
 export interface Run {
   /** 0 to 100. */
   readonly scores: Readonly<Record<Category, number>>;
   readonly layoutShift: number;
   /** Milliseconds until the largest part was painted, as Lighthouse simulates a slow phone. */
   readonly largestPaint: number;
-  /** Milliseconds for which the main thread was blocked, likewise. */
+  /** Milliseconds for which the main thread was blocked, as Lighthouse simulates a slow phone. */
   readonly blocked: number;
-  /** Bytes over the wire, heads included. */
+  /** Bytes over the wire, including headers. */
   readonly bytes: Readonly<Record<Kind, number>>;
   /** Audits that took points away, with the place they name first. */
   readonly faults: readonly string[];
@@ -41,7 +41,7 @@ export function weigh(fetched: readonly Fetched[]): Record<Kind, number> {
   return bytes;
 }
 
-/** The middle one; of an even number the lower of the two in the middle. */
+/** The median; of an even number of values, the lower of the two in the middle. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN;
@@ -60,15 +60,15 @@ export function together(runs: readonly Run[]): Run {
   };
 }
 
-/** @returns every bound that a page misses, in words; nothing when it holds them all */
+/** @returns a sentence for each bound that the page misses */
 export function missed({ performance, shift }: PagePlan, { scores, layoutShift }: Run): string[] {
   const bound = (name: Category): number => (name === 'performance' ? performance : 100);
   return [
     ...categories
-      // A score that is none is no score that is high enough.
+      // A missing score isn't high enough.
       .filter((name) => !(scores[name] >= bound(name)))
       .map((name) => `${name} ${scores[name]}, bound ${bound(name)}`),
-    // Lighthouse shows three digits, and so does this.
+    // Rounded to three digits, as Lighthouse shows it.
     ...(Math.round(layoutShift * 1000) > shift * 1000
       ? [`layout shift ${layoutShift.toFixed(3)}, bound ${shift}`]
       : []),

@@ -1,4 +1,4 @@
-/** Contenders that take turns, so that what else the machine does falls on all of them alike. */
+/** Contenders take turns, so that the machine's other load affects all of them equally. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export const seconds = 2;
 export interface Runner {
   readonly name: string;
   readonly contender: Target;
-  /** File of what is asked, see {@link load}. */
+  /** File of the requests, see {@link load}. */
   readonly paths: string;
   readonly connections: number;
   readonly results: Measured[];

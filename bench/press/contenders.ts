@@ -1,4 +1,4 @@
-/** Starts what is compared, each pinned to the server's core, and puts load on it from the other. */
+/** Starts the contenders, each pinned to the server's core, and loads them from the other core. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -59,7 +59,7 @@ export function stopAll(): void {
 export interface Contender {
   readonly port: number;
   readonly pid: number;
-  /** What the press's own server says of itself. */
+  /** Statistics of the press's own server. */
   stats(): Promise<{ memory: { pages: number; bytes: number }; rss: number }>;
   stop(): Promise<void>;
 }
@@ -88,7 +88,7 @@ export async function startPress(file: string, budget: number): Promise<Contende
   return contender(child, port);
 }
 
-/** Another server of a bench, on the servers' core; what it says is its first line, with its port. */
+/** Another server of a bench, on the servers' core; its first line of output is JSON with its port. */
 export async function startServer<Said extends { readonly port: number }>(
   script: string,
   args: readonly string[],
@@ -136,7 +136,7 @@ export interface ServedPage {
   readonly gzip: string;
 }
 
-/** node:http with one ready response a page. */
+/** node:http with one prepared response per page. */
 export async function startReady(folder: string, pages: readonly ServedPage[]): Promise<Contender> {
   const file = join(folder, 'ready.json');
   writeFileSync(file, JSON.stringify(pages));
@@ -243,7 +243,7 @@ for (const [name, value] of Object.entries(page.headers)) Astro.response.headers
   return contender(child, port);
 }
 
-/** What load is put on. */
+/** The target of a load. */
 export interface Target {
   readonly port: number;
   readonly pid: number;
@@ -268,7 +268,7 @@ export interface Measured {
   readonly requests: number;
 }
 
-/** Connections at the same time where nothing else is said. */
+/** Default number of concurrent connections. */
 export const usual = 32;
 
 /** Nanoseconds of processor time that a process and its children have used; `null` where that is unknown. */
@@ -295,7 +295,7 @@ export function pin(pid: number): void {
 /**
  * Puts load on a contender for some seconds, over connections that stay open.
  *
- * @param paths File with a path a line, which are asked for one after another; headers of a request may follow, separated by tabs
+ * @param paths file with one path per line, requested one after another; request headers may follow a path, separated by tabs
  */
 export async function load(
   { port, pid, behind, secure = false }: Target,
@@ -319,7 +319,7 @@ export async function load(
   return { ...measured, perCore: spent > 0 ? measured.requests / spent : measured.rate };
 }
 
-/** How far the list of a file of paths has been asked for: each load goes on where the one before it ended. */
+/** How far each file of paths has been requested: each load continues where the one before it ended. */
 const turns = new Map<string, number>();
 
 type Loaded = Omit<Measured, 'perCore'>;
@@ -333,7 +333,7 @@ async function loadByOwn(
 ): Promise<Loaded> {
   const args = [here('load.ts'), String(port), paths, String(connections), String(seconds), String(turn)];
   const measured = await said<Loaded>(launch(loadCore, process.execPath, args));
-  // Beside nothing everything is fast.
+  // A contender that answered nothing would make every other one look fast.
   if (!(measured.rate > 0)) throw new Error(`Nothing was answered on port ${port}.`);
   return measured;
 }

@@ -1,4 +1,4 @@
-/** Servers that speak TLS to readers and pass requests on, by the examples of `deploy/`, on this machine's ports. */
+/** Reverse proxies that terminate TLS, configured by the examples in `deploy/`, on this machine's ports. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { type Contender, contender, found, freePort, launchServer, listening, ty
 
 const example = (name: string): string => readFileSync(join(import.meta.dirname, '../../deploy', name), 'utf8');
 
-/** Replaces a part of an example; an example without it has changed, and the bench no longer shows what it says. */
+/** Replaces a part of an example; if the part is missing, the example has changed and the bench no longer measures it. */
 function replaced(text: string, part: string | RegExp, by: string): string {
   const result = text.replace(part, by);
   if (result === text) throw new Error(`The example in deploy/ has no ${part} any more: change bench/press/fronts.ts.`);
@@ -18,7 +18,7 @@ interface Certificate {
   readonly key: string;
 }
 
-/** A certificate for this machine, as most sites have one: an elliptic curve. */
+/** A certificate for this machine with an elliptic-curve key, as most sites have. */
 export function createCertificate(folder: string): Certificate {
   const [certificate, key] = [join(folder, 'tls.pem'), join(folder, 'tls-key.pem')];
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];

@@ -1,7 +1,7 @@
 /**
- * The finished site as `npm run serve` starts it, on the demo edition: three real pages with every header, beside nginx and node:http
- * with the same bytes and headers. Then an article under a thousand connections, a mixture of what readers ask for, and an article by TLS:
- * each of the three behind the same nginx and the same Caddy, as the examples of deploy/ set them up.
+ * The finished site as `npm run serve` starts it, on the demo edition: three real pages with every header, compared with nginx and
+ * node:http with the same bytes and headers. Then an article under a thousand connections, a mix of readers' requests, and an article over
+ * TLS: each of the three behind the same nginx and the same Caddy, as the examples of deploy/ set them up.
  */
 import { writeFileSync } from 'node:fs';
 import { get } from 'node:http';
@@ -38,7 +38,7 @@ export interface Verdict {
 /** Headers that each server writes by itself for each connection or moment. */
 const ofServer = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding'];
 
-/** Asks as a reader's browser does, and keeps what is sent as it is sent. */
+/** Requests a page as a reader's browser does, and keeps the response unchanged. */
 function fetchPage(site: string, path: string, cookie?: string): Promise<ServedPage> {
   return new Promise((resolve, reject) => {
     const headers = { 'accept-encoding': 'gzip', ...(cookie && { cookie }) };
@@ -127,7 +127,7 @@ export async function compareProduct(folder: string): Promise<readonly Verdict[]
   }
 }
 
-/** The article by TLS: each server behind the same front, whose processor time counts. */
+/** The article over TLS: each server behind the same proxy, whose processor time counts, too. */
 async function behindFronts(folder: string, servers: Servers, path: string): Promise<readonly Row[]> {
   const tls = createCertificate(folder);
   const rows: Row[] = [];

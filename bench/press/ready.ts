@@ -1,4 +1,6 @@
-/** The floor: node:http itself with ready responses. `node ready.ts <file>`, JSON of {@link ServedPage}s; prints its port. */
+/**
+ * The baseline: node:http itself with prepared responses. `node ready.ts <file>`, JSON of {@link ServedPage}s; prints its port.
+ */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * The HTTP server with the press alone, as the bench measures it: the way of a hit through key, memory and answer, with the
- * headers of a page. Prints its port when it listens.
+ * The HTTP server with nothing but the press: the path of a cache hit through key, memory and response, with a page's headers.
+ * Prints its port when it listens.
  */
 import type { AddressInfo } from 'node:net';
 import { silent } from '../../src/lib/logging.ts';

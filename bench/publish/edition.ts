@@ -1,8 +1,8 @@
-/** The synthetic edition as WordPress has it: articles of the content bench, and what the editors have done to them since. */
+/** The synthetic edition as WordPress has it: articles of the content bench, and the editors' changes to them since. */
 import { article, authorCount, firstId, sectionSlugs, word } from '../content/synthetic.ts';
 import { mark } from '../support/marks.ts';
 
-/** An editor's change; the site learns of it by a webhook only. */
+/** An editor's change; the site learns of it only by a webhook. */
 export type Edit =
   | {
       readonly kind: 'article';

@@ -25,15 +25,15 @@ export interface RunOptions {
 export interface EditResult {
   /** Milliseconds from the webhook to its answer. */
   readonly took: number;
-  /** The answer's own count of the same. */
+  /** The same time as the answer reports it. */
   readonly ms: number;
   /** Milliseconds that WordPress took to answer the site. */
   readonly fetch: number;
-  /** Milliseconds of the site's processor time, the readers of that time included. */
+  /** Milliseconds of the site's processor time, including its work for readers during that time. */
   readonly cpu: number;
   readonly rendered: number;
   readonly expected: number;
-  /** The longest time, milliseconds, for which the site's main thread was busy meanwhile. */
+  /** The longest time, milliseconds, for which the site's main thread was busy during the edit. */
   readonly pause: number;
 }
 
@@ -43,7 +43,7 @@ export interface KindResult {
   readonly readers: Report;
   /** Edits that a page did not show although the webhook had been answered. */
   readonly missed: number;
-  /** Share of the processors' time that the machine's host took meanwhile; `null` where that is not known. */
+  /** Share of the processors' time that the machine's host took during the edit; `null` where that isn't known. */
   readonly stolen: number | null;
 }
 
@@ -127,7 +127,7 @@ async function publish(
   const leaving = plan.gone === null ? undefined : plan.sure[0];
   const read = [...new Set(concerned.map(({ key }) => key))].slice(0, mostRead);
   await tell({ pages: read, ...(leaving !== undefined && { leaving }) });
-  // Under way before the edit as well as after it.
+  // Waits until the readers are reading, so that they read before the edit as well as after it.
   await tell({ get: 'round' });
   const [renders, cpu] = await site.metrics(...counted);
   const { took, ms } = await site.deliver(plan.hook);
@@ -142,7 +142,7 @@ async function publish(
   return { result, shown };
 }
 
-/** Whether the pages that must have the edit have it. */
+/** Whether the pages that must show the edit do. */
 async function showsIt(site: BenchSite, { sure, gone, what, version }: Plan): Promise<boolean> {
   const answers = await Promise.all(sure.map((path) => site.ask(path)));
   return answers.every((answer) =>

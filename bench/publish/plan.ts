@@ -28,9 +28,9 @@ export interface Plan {
   readonly version: number;
 }
 
-/** Above every version: what is withdrawn may be seen in none. */
+/** Higher than every version, because no version of withdrawn content may be seen. */
 const never = Number.MAX_SAFE_INTEGER;
-/** Edits are of the newest articles, as in life; the site has rendered these in advance. */
+/** Edits change the newest articles, as in a real newsroom; the site has rendered these in advance. */
 const newest = 300;
 
 interface State {
@@ -40,7 +40,7 @@ interface State {
   readonly sections: Map<number, readonly number[]>;
   /** Articles that were added, oldest first. */
   readonly added: number[];
-  /** Places of the newest articles that every reader sees whole: the marks are read as the public reads them. */
+  /** Positions of the newest articles that are free: the bench reads the marks as the public does. */
   readonly free: readonly number[];
 }
 
@@ -112,7 +112,7 @@ function ofArticle(state: State, kind: 'body only' | 'headline' | 'new section')
   }
   const tags = [`article:${id}`, `card:${id}`, 'search'];
   if (kind === 'headline') return { ...common, edit: { kind: 'article', id, title: shown }, tags };
-  // The headline goes with it, so that every page that shows the card shows which version it has.
+  // The headline changes, too, so that every page with the card shows which version it has.
   const old = sectionsOf(state, id);
   const section = any(
     state,

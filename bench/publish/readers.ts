@@ -1,7 +1,7 @@
 /**
- * The readers, in a process of their own: `node bench/publish/readers.ts <port> <readers> <pause>`. Each asks for one page
- * after another out of those that the bench names, and looks at every answer: its status, and that it shows no version
- * that was replaced before the question was asked.
+ * The readers, in a process of their own: `node bench/publish/readers.ts <port> <readers> <pause>`. Each requests one after
+ * another of the pages that the bench names, and checks every response: its status, and that it shows no version that was
+ * replaced before the request.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { percentile } from '../support/figures.ts';
@@ -10,9 +10,9 @@ import { marksIn } from '../support/marks.ts';
 import { serve } from '../support/processes.ts';
 
 export type Order =
-  /** These are read from now on; `leaving` may answer 410. */
+  /** Pages to read from now on; `leaving` may answer 410. */
   | { readonly pages: readonly string[]; readonly leaving?: string }
-  /** From now on nothing below this version may be seen. */
+  /** From now on, no lower version may be seen. */
   | { readonly current: string; readonly version: number }
   /** Answered when each page has been read about once more. */
   | { readonly get: 'round' }
@@ -38,7 +38,7 @@ let asked = 0;
 let waiting: { readonly until: number; readonly done: () => void }[] = [];
 const leaving = new Set<string>();
 const current = new Map<string, number>();
-/** What was found on a page whose bytes have been looked at already. */
+/** What was found in a page's bytes, so that the same bytes are searched once. */
 const looked = new Map<string, { readonly etag: string; readonly marks: ReturnType<typeof marksIn> }>();
 let figures = { current: 0, errors: 0, stale: 0, times: [] as number[], faults: [] as string[] };
 
@@ -73,7 +73,7 @@ async function readOne(path: string): Promise<void> {
 }
 
 async function reader(): Promise<never> {
-  // Readers do not come in step.
+  // Readers must not start in lockstep.
   await sleep(Math.random() * (pauseMs ?? 0));
   for (;;) {
     const path = pages[nextPage++ % Math.max(1, pages.length)];

@@ -19,7 +19,7 @@ export async function measureStorm(
 ): Promise<Storm> {
   const plans = Array.from({ length: edits }, () => plan('headline'));
   for (const { edit } of plans) await wordpress.ask({ edit });
-  // Each reading begins the measurement again.
+  // Reading the metric resets it.
   await site.metrics('nodejs_eventloop_lag_max_seconds');
   const began = performance.now();
   await Promise.all(plans.map(({ hook }) => site.deliver(hook)));

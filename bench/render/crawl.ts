@@ -6,7 +6,7 @@ import { type DataFolder, startSite } from '../support/site.ts';
 
 export interface Crawl {
   readonly pages: number;
-  /** Answers without the status 200. */
+  /** Answers with a status other than 200. */
   readonly wrong: number;
   /** Megabytes: after the crawl, and the most that the process ever had; `null` where the system doesn't say. */
   readonly residentMb: number;
@@ -16,7 +16,7 @@ export interface Crawl {
 const connections = 16;
 const encodings = ['br', 'gzip'] as const;
 
-/** Most memory that a process has had, in megabytes. Linux says so. */
+/** Most memory that a process has had, in megabytes. Only Linux reports it. */
 function peakOf(pid: number): number | null {
   try {
     const kilobytes = /^VmHWM:\s+(\d+) kB$/mu.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

@@ -1,6 +1,6 @@
 /**
- * The site as a static Astro project in a folder of its own: the same pages, layouts and settings, but articles and authors
- * name all their addresses, and every page gets its services from {@link file://./edition.ts}.
+ * The site as a static Astro project in a folder of its own: the same pages, layouts and settings, but the routes of articles
+ * and authors list all their addresses, and every page gets its services from {@link file://./edition.ts}.
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Numbers of a bench as people read them. */
+/** Formats a bench's numbers for people. */
 
 /** The value below which a share of all lies; 0 when there are none. */
 export function percentile(values: readonly number[], share: number): number {
@@ -10,7 +10,7 @@ export const ms = (value: number): string => (value >= 100 ? value.toFixed(0) : 
 
 export const count = (value: number): string => value.toLocaleString('en-US');
 
-/** Prints lines of cells, the first column to the left, all others to the right. */
+/** Prints lines of cells, the first column aligned left, all others right. */
 export function printTable(lines: readonly (readonly string[])[]): void {
   const widths: number[] = [];
   for (const cells of lines)

@@ -1,11 +1,11 @@
-/** Asks the site over connections that stay open, as a browser or a proxy does. */
+/** Sends requests to the site over connections that stay open, as a browser or a proxy does. */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** As it came, perhaps compressed. */
+  /** The body as received, perhaps compressed. */
   readonly bytes: Buffer;
 }
 

@@ -13,7 +13,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
 }
 
 export interface Helper {
-  /** Sends a message and waits for what the process makes of it. @throws when the process has ended */
+  /** Sends a message and waits for the process's answer. @throws when the process has ended */
   ask<T>(message: object): Promise<T>;
   stop(): Promise<void>;
 }
@@ -22,7 +22,7 @@ export interface Started {
   readonly child: ChildProcess;
   /** What it has written so far. */
   readonly output: () => string;
-  /** Waits until it has written something. @throws Error with its last words when it ends before, or takes too long */
+  /** Waits until it has written something. @throws Error with its last output if it ends first or takes too long */
   waitForOutput(what: RegExp, withinMs?: number): Promise<RegExpExecArray>;
   stop(): Promise<void>;
 }
@@ -37,7 +37,7 @@ async function end(child: ChildProcess): Promise<void> {
 
 const flags = ['--disable-warning=ExperimentalWarning'];
 
-/** Starts a module that serves questions, see {@link serve}. */
+/** Starts a module that answers messages, see {@link serve}. */
 export function helper(module: string, args: readonly string[]): Helper {
   const child = spawn(process.execPath, [...flags, module, ...args], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -45,7 +45,7 @@ export function dataFolder(wordpress: number): DataFolder {
   };
 }
 
-/** Collects the edition and renders some of it; no path: all of it. */
+/** Copies the edition and renders the given paths; without a path, all pages. */
 export async function prerender({ env }: DataFolder, concurrency: number, only: readonly string[]): Promise<Warmed> {
   const module = join(import.meta.dirname, 'prerender.ts');
   const rendering = start([module, String(concurrency), ...only], env);
@@ -60,7 +60,7 @@ export interface BenchSite {
   readonly ask: Ask;
   /** Delivers a webhook as the plugin signs it. @returns the milliseconds until its answer was there, and the answer */
   deliver(hook: object): Promise<{ took: number; ms: number; refreshed: readonly string[] }>;
-  /** Values of metrics, all of one moment. */
+  /** Values of metrics, all read at the same moment. */
   metrics<const Names extends readonly string[]>(...names: Names): Promise<{ [At in keyof Names]: number }>;
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * How fast a machine is at the moment: bounds in milliseconds hold on one at its usual speed, and a virtual machine may be half as fast an hour
- * later. Print it beside such figures.
+ * How fast a machine is at the moment: bounds in milliseconds assume a machine at its usual speed, and a virtual machine may be half as
+ * fast an hour later. Print it with such figures.
  */
 import { gzipSync } from 'node:zlib';
 
@@ -25,6 +25,6 @@ export function fixedWork(): number {
   return times.sort((a, b) => a - b)[3] ?? 0;
 }
 
-/** A sentence for the end of a bench. @param before what `fixedWork` said at its beginning */
+/** A sentence for the end of a bench. @param before the result of `fixedWork` at the start */
 export const speedSentence = (before: number, after = fixedWork()): string =>
   `A fixed piece of work (bench/support/speed.ts) took ${before.toFixed(1)} ms of processor time before, and ${after.toFixed(1)} ms after.`;

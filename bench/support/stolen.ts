@@ -1,4 +1,4 @@
-/** What the host of a virtual machine takes from it: a figure of a bench says little about the product in minutes in which that is much. */
+/** The processor time that the host takes from a virtual machine: while it takes much, a bench's figures say little about the product. */
 import { readFileSync } from 'node:fs';
 
 interface Ticks {
@@ -6,7 +6,7 @@ interface Ticks {
   readonly stolen: number;
 }
 
-/** Of all processors since the machine began; `null` where the kernel does not count them. */
+/** Of all processors since boot; `null` where the kernel does not count them. */
 export function ticks(text = statOfKernel()): Ticks | null {
   const fields = /^cpu +(.+)$/mu.exec(text)?.[1]?.split(' ').map(Number);
   // user, nice, system, idle, iowait, irq, softirq, steal; guests are counted among the users.

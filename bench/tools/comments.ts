@@ -20,7 +20,7 @@ function discussion(store: (comment: { id: number; parent: number; date: string 
   }
 }
 
-/** Pages are rendered at the first question, and stored for the second. */
+/** Pages are rendered at the first request, and come from the store at the second. */
 export async function benchComments(): Promise<void> {
   const paper = await startPaper({
     perSection,

@@ -18,7 +18,7 @@ type ContentStore = ReturnType<typeof openContentStore>;
 
 /**
  * @param options.perSection stories in each of the ten sections; ids from 1001
- * @param options.fill adds to them
+ * @param options.fill adds content to the store
  */
 export async function startPaper(options: {
   readonly perSection: number;
@@ -60,7 +60,7 @@ export interface Rate {
   readonly p99: number;
 }
 
-/** Calls `work` by so many callers at once, for a time in seconds. */
+/** Runs `work` with this many callers at once, for this many seconds. */
 export async function rate(callers: number, seconds: number, work: (turn: number) => Promise<void>): Promise<Rate> {
   const times: number[] = [];
   let turn = 0;

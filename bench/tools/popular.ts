@@ -11,7 +11,7 @@ const perSection = 100;
 const articles = 10 * perSection;
 const firstId = 1001;
 
-/** A reader of his own for each turn. */
+/** A different reader for each turn. */
 const reader = (turn: number): string => `10.${(turn >> 16) & 255}.${(turn >> 8) & 255}.${turn & 255}`;
 
 function written(folder: string): { articles: number; readings: number } {
@@ -48,7 +48,7 @@ export async function benchPopular(): Promise<boolean> {
     });
     await paper.stop();
     const rows = written(paper.folder);
-    // A reader who floods counts once.
+    // A reader who sends a flood of readings counts once.
     const exact = rows.readings === counted + 1;
     const line = (name: string, { calls, perSecond, p50, p99 }: Rate) => [
       ...[name, count(calls), count(Math.round(perSecond)), ms(p50), ms(p99)],

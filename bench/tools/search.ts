@@ -1,7 +1,8 @@
 /**
- * Part of `npm run bench:tools`: search through HTTP on the built site, one question after the other, no two alike but by chance.
- * After each one `/healthz` is asked, which costs nothing: what that takes is the machine's share. At the end it is asked while eight
- * connections put the dearest questions without a pause: what that takes is what pages wait for searches. Bound: p99 of the mix.
+ * Part of `npm run bench:tools`: search over HTTP on the built site, one query after another, nearly all of them different. After
+ * each query `/healthz` is requested, which costs nothing: its time is the machine's share. At the end `/healthz` is requested while
+ * eight connections send the most expensive queries without a pause: its time is how long pages wait for searches. Bound: p99 of the
+ * mix.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,10 +29,10 @@ type Pick = (next: (limit: number) => number) => Record<string, string>;
 const common: (any: (limit: number) => number) => string = (any) => word(20 + any(380));
 const usual: (any: (limit: number) => number) => string = (any) => word(400 + any(4000));
 const rare: (any: (limit: number) => number) => string = (any) => word(5000 + any(15_000));
-/** Two letters in the wrong order. */
+/** A typo: two letters swapped. */
 const mistyped = (text: string): string => `${text.slice(0, 2)}${text.charAt(3)}${text.charAt(2)}${text.slice(4)}`;
 
-/** What is asked, and how often of a hundred. */
+/** The kinds of query, and how many of a hundred each has. */
 const mix: readonly (readonly [name: string, share: number, pick: Pick])[] = [
   ['common word', 15, (any) => ({ q: common(any) })],
   ['usual word', 15, (any) => ({ q: usual(any) })],
@@ -76,7 +77,7 @@ async function askAll(ask: Ask): Promise<Taken[]> {
     const { name, pick } = deck[any(deck.length)] ?? deck[0] ?? { name: '', pick: () => ({ q: '' }) };
     const asked = pick(any);
     const path = `/api/v1/articles/search?${new URLSearchParams(asked)}`;
-    // Each question comes from a reader of its own, as behind a proxy: one reader alone would be over the limit.
+    // Each query comes from a different reader, as behind a proxy: a single reader would be over the limit.
     const headers = { 'x-forwarded-for': `10.0.${turn >> 8}.${turn & 255}` };
     const began = performance.now();
     const answer = await ask(path, { headers });
@@ -91,7 +92,7 @@ async function askAll(ask: Ask): Promise<Taken[]> {
   return taken;
 }
 
-/** Asks `/healthz` again and again while others ask for twelve words that a third of all stories have. */
+/** Requests `/healthz` again and again while others search for twelve words that a third of all stories have. */
 async function askInFlood(port: number, ask: Ask): Promise<Taken[]> {
   const others = asker(port, flood.connections);
   const next = random(23);
