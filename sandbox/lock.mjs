@@ -1,12 +1,12 @@
-// A lock between processes that the operating system lets go of when its holder dies, however it dies.
+// A lock between processes that the operating system releases when its holder dies for any reason.
 import fs from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
  * Takes the lock unless another process has it.
- * @param {string} file is created when missing and stays behind
- * @param {{wait?: number}} [options] milliseconds to wait for the holder; the thread is blocked meanwhile
+ * @param {string} file is created if missing, and never removed
+ * @param {{wait?: number}} [options] milliseconds to wait for the holder; the thread is blocked for that time
  * @returns {{release(): void} | undefined} `undefined` when another process holds the lock
  */
 export function takeLock(file, { wait = 0 } = {}) {

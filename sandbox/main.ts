@@ -33,7 +33,7 @@ async function main() {
   const edition = editionKinds.find((kind) => kind === values.edition);
   if (!edition) throw new Error(`--edition: ${values.edition} is not one of ${editionKinds.join(', ')}`);
   await ensureSandbox({ root, onProgress: print });
-  // Only now: what this loads has just been installed.
+  // Not imported earlier, because the packages that it loads have just been installed.
   const { startSandbox } = await import('./start.ts');
 
   let stop: (() => Promise<void>) | undefined;
@@ -49,7 +49,7 @@ async function main() {
   process.on('SIGTERM', end);
   process.on('SIGINT', end);
   process.on('disconnect', end);
-  // Only a pipe says that there is a parent who will close it; a terminal or /dev/null does not.
+  // Only a pipe means that a parent will close it; a terminal or /dev/null does not.
   const input = fs.fstatSync(0);
   if (input.isFIFO() || input.isSocket()) {
     process.stdin.resume();

@@ -1,5 +1,5 @@
 /**
- * Begins anew: forgets what the sandbox has kept. As a program:
+ * Resets the sandbox: deletes everything that it has stored. As a program:
  *
  *     node sandbox/reset.ts [data folder]
  */
@@ -10,7 +10,7 @@ import { SetupError } from './setup.mjs';
 
 /**
  * Claims a data folder for this process until it ends or releases it.
- * @throws {SetupError} when another process has it
+ * @throws {SetupError} when another process has the folder
  */
 export function lockData(data: string): { release(): void } {
   const lock = takeLock(path.join(data, 'sandbox.lock'));
@@ -21,9 +21,9 @@ export function lockData(data: string): { release(): void } {
   );
 }
 
-/** Removes everything that was kept in a folder that this process has locked. */
+/** Deletes everything in a folder that this process has locked. */
 export function clearData(data: string) {
-  // The mark goes first: a reset that is interrupted is then finished by the next start.
+  // The mark is deleted first, so that the next start finishes an interrupted reset.
   for (const name of ['installed', 'database', 'uploads', 'credentials.json', 'mailbox']) {
     fs.rmSync(path.join(data, name), { recursive: true, force: true });
   }
@@ -31,7 +31,7 @@ export function clearData(data: string) {
 
 /**
  * Clears the data folder of a sandbox that is not running.
- * @throws {SetupError} when one is
+ * @throws {SetupError} when a sandbox is running on it
  */
 function resetSandbox(data: string) {
   if (!fs.existsSync(data)) return;

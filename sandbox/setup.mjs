@@ -7,7 +7,7 @@ import path from 'node:path';
 import { takeLock } from './lock.mjs';
 import { extractFolders } from './tar.mjs';
 
-/** The WordPress release and the npm package that carries it together with the SQLite driver. */
+/** The WordPress release and the npm package that contains it and the SQLite driver. */
 const WORDPRESS = {
   version: '7.1.1',
   package: 'wp-studio@1.22.0',
@@ -21,7 +21,7 @@ const WORDPRESS = {
 /** Space for the packages, the download and the unpacked WordPress. */
 const NEEDED_MEGABYTES = 600;
 
-/** Something that the person at the keyboard can put right; `hint` says how. */
+/** An error that the user can correct; `hint` says how. */
 export class SetupError extends Error {
   /**
    * @param {string} message
@@ -41,8 +41,8 @@ export class SetupError extends Error {
 export const coreFolder = (root) => path.join(root, '.broadsheet', 'wordpress', WORDPRESS.version);
 
 /**
- * Installs the sandbox's packages and WordPress unless both are there already. Safe to call from several processes at
- * once, and safe to call again after it was interrupted at any moment.
+ * Installs the sandbox's packages and WordPress unless both are there already. May be called from several processes at once,
+ * and again after an interruption at any moment.
  * @param {{root: string, onProgress?: (step: {progress: string, done?: number, total?: number}) => void}} options
  *   `done` and `total` are megabytes
  * @throws {SetupError}
@@ -101,7 +101,7 @@ async function fetchWordPress(cache, core, onProgress) {
       'Run the command again; if it fails again, `npm cache clean --force` first.',
     );
   }
-  // The unpacked size of a gzip file is not known before its end, so that there is no total to show.
+  // The unpacked size of a gzip file is unknown until its end, so there is no total to show.
   let shown = -1;
   const folders = WORDPRESS.folders.map(({ from, to }) => ({ from, to: path.join(unpacked, to) }));
   const files = await extractFolders(file, folders, (bytes) => {
@@ -130,13 +130,13 @@ function checkSpace(folder) {
 }
 
 /**
- * Runs npm with its output kept for the error message.
+ * Runs npm and keeps its output for the error message.
  * @param {string[]} command
  * @param {string} cwd
  * @returns {Promise<void>}
  */
 function npm(command, cwd) {
-  // The npm that started this process, when one did, else the one on the PATH.
+  // The npm that started this process, if any, else the one on the PATH.
   const own = process.env.npm_execpath;
   const [program, ...first] = own && /npm-cli\.js$/.test(own) ? [process.execPath, own] : ['npm'];
   const shell = process.platform === 'win32' && program === 'npm';

@@ -1,4 +1,4 @@
-/** Starts the sandbox over a data folder: the other vendors, and its WordPress, which is installed, prepared and filled first. */
+/** Starts the sandbox on a data folder: WordPress, which is installed, prepared and filled first, and the other vendors. */
 import fs from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
@@ -14,7 +14,7 @@ import { bootWordPress, type RunningWordPress } from './wordpress/boot.ts';
 import { keepCredentials, readCredentials } from './wordpress/credentials.ts';
 import { prepareWordPress } from './wordpress/prepare.ts';
 
-/** What the site's process must know about the sandbox's WordPress. */
+/** What the site's process needs to know about the sandbox's WordPress. */
 export interface WordPressAccess {
   readonly url: string;
   readonly adminUrl: string;
@@ -25,7 +25,7 @@ export interface WordPressAccess {
   readonly secret: string;
 }
 
-/** Where everything is, and what lets the site in. */
+/** All addresses, and the credentials that the site needs. */
 export interface SandboxAccess extends VendorsAccess {
   readonly wordpress: WordPressAccess;
 }
@@ -43,26 +43,26 @@ export interface Progress {
 }
 
 export interface SandboxOptions {
-  /** The repository. */
+  /** The root of the repository. */
   readonly root: string;
-  /** Kept between starts. */
+  /** Folder for data that lasts between starts. */
   readonly data: string;
-  /** Port of WordPress on 127.0.0.1; 0 takes a free one. */
+  /** Port of WordPress on 127.0.0.1; 0 chooses a free one. */
   readonly port: number;
-  /** Port of the mailbox's page; 0 takes a free one. */
+  /** Port of the mailbox's page; 0 chooses a free one. */
   readonly mailboxPort: number;
-  /** Port of Stripe; 0 takes a free one. */
+  /** Port of Stripe; 0 chooses a free one. */
   readonly stripePort: number;
   /** Address of the newspaper's site. */
   readonly siteUrl: string;
-  /** Forgets what was kept before. */
+  /** Deletes the data of earlier starts. */
   readonly reset?: boolean;
-  /** What is imported into an empty WordPress; the demo edition unless said otherwise. */
+  /** What is imported into an empty WordPress (default: the demo edition). */
   readonly edition?: EditionKind;
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** How often WordPress's task list runs when there are no changes, in milliseconds. */
+/** How often WordPress's scheduled tasks run when nothing changes, in milliseconds. */
 const CRON_INTERVAL = 10_000;
 
 /**
@@ -75,7 +75,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const lock = lockData(data);
   try {
     const installed = path.join(data, 'installed');
-    // Without the mark an earlier installation was interrupted; what it left cannot be trusted.
+    // Without the mark, an earlier installation was interrupted, and its files can't be trusted.
     if (options.reset || !fs.existsSync(installed)) clearData(data);
     const { siteUrl, mailboxPort, stripePort } = options;
     const vendors = await startVendors({ siteUrl, mailboxPort, stripePort, data });
@@ -129,7 +129,7 @@ async function startWordPress(
       await importEdition({ wordpress, kind, data, artCache, onProgress });
     }
     wordpress.intercept(playCrossword);
-    // A post that came due while the sandbox was down appears before the site asks, and not during its first copy.
+    // Publishes posts that came due while the sandbox was down before the site asks, not during its first copy.
     await wordpress.cron.every(CRON_INTERVAL);
     const access = {
       ...credentials,

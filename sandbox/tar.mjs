@@ -1,4 +1,4 @@
-// Just enough of tar to take one folder out of an npm package while it streams by.
+// Just enough of tar to extract one folder from an npm package as a stream.
 import fs from 'node:fs';
 import path from 'node:path';
 import { createGunzip } from 'node:zlib';
@@ -47,7 +47,7 @@ export async function extractFolders(archive, wanted, onRead = () => {}) {
 }
 
 /**
- * Reads as far as the pending bytes reach.
+ * Reads as many entries as the pending bytes contain.
  * @param {State} state
  */
 function readEntries(state) {

@@ -8,7 +8,7 @@ import { extractFolders } from './tar.mjs';
 const work = fs.mkdtempSync(path.join(os.tmpdir(), 'tar-'));
 afterAll(() => fs.rmSync(work, { recursive: true, force: true }));
 
-/** An archive made by the same program that packs what is fetched. */
+/** An archive made by npm, which also packs the real packages. */
 function pack(files: Record<string, string>): string {
   const folder = fs.mkdtempSync(path.join(work, 'package-'));
   for (const [name, content] of Object.entries(files)) {

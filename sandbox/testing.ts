@@ -1,4 +1,4 @@
-/** The sandbox for tests: a WordPress of their own in about two seconds, copied from a snapshot that is made once a day. */
+/** The sandbox for tests: each gets its own WordPress in about two seconds, copied from a snapshot that is made once a day. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -12,23 +12,23 @@ export interface SandboxForTests {
   readonly wordpress: WordPressAccess;
   /** The data folder; removed by `stop`. */
   readonly data: string;
-  /** Stops the process in order and removes its data. */
+  /** Stops the process normally and deletes its data. */
   stop(): Promise<void>;
 }
 
 export interface TestOptions {
-  /** What is in it; the tests' edition unless said otherwise. */
+  /** The edition in it (default: the tests' edition). */
   readonly edition?: EditionKind;
   /** Where webhooks and previews go. */
   readonly siteUrl?: string;
-  /** Port of WordPress; a free one unless said otherwise. */
+  /** Port of WordPress (default: a free one). */
   readonly port?: number;
 }
 
 const root = path.resolve(import.meta.dirname, '..');
 const folder = path.join(root, 'var', 'test-sandbox');
 
-/** Starts a WordPress for one caller alone. */
+/** Starts a WordPress for one caller. */
 export async function startSandboxForTests(options: TestOptions = {}): Promise<SandboxForTests> {
   const { edition = 'tests', siteUrl = 'http://127.0.0.1:9', port = 0 } = options;
   const data = path.join(folder, `run-${process.pid}-${crypto.randomUUID().slice(0, 8)}`);
@@ -48,7 +48,7 @@ export interface SandboxProcess {
   readonly wordpress: WordPressAccess;
   readonly pid: number;
   stop(): Promise<void>;
-  /** Ends the process without giving it a chance to put anything in order. */
+  /** Kills the process without a chance to clean up. */
   kill(): Promise<void>;
 }
 
@@ -103,7 +103,7 @@ export async function launchSandbox(options: LaunchOptions): Promise<SandboxProc
   throw new Error(message);
 }
 
-/** Signs in to wp-admin as the editor does and returns `fetch` below the REST base, with that editor's rights. */
+/** Signs in to wp-admin as the editor does and returns `fetch` below the REST base, with the editor's permissions. */
 export async function signIn(
   access: WordPressAccess,
 ): Promise<(path: string, init?: RequestInit) => Promise<Response>> {
@@ -123,10 +123,10 @@ export async function signIn(
 }
 
 /**
- * A data folder to copy, made when there is none for today and for the files as they are.
+ * A data folder to copy, made if there is none for today and for the present state of the files.
  *
- * @param kind begins its name
- * @param make fills the folder that it is given, which may not exist yet, and leaves nothing running
+ * @param kind prefix of the folder's name
+ * @param make fills the folder that it gets, which may not exist yet, and leaves no process running
  * @returns its path
  */
 export async function snapshot(kind: string, make: (data: string) => Promise<void>): Promise<string> {
@@ -154,7 +154,7 @@ async function makeEdition(edition: EditionKind, data: string): Promise<void> {
   await made.stop();
 }
 
-/** Changes with every file that the content of a snapshot comes from. */
+/** A hash that changes with every file from which a snapshot's content is made. */
 function fingerprint(): string {
   const hash = createHash('sha256');
   const folders = [import.meta.dirname, path.join(root, 'wordpress', 'newsroom')];

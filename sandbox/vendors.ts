@@ -30,7 +30,7 @@ export interface Vendors {
 export interface VendorsOptions {
   /** Address of the newspaper's site, where the consent pages send browsers back to. */
   readonly siteUrl: string;
-  /** Port of the mailbox's page; a free one unless said otherwise, as is Stripe's. The others take free ones. */
+  /** Port of the mailbox's page (default: a free one, as for Stripe). The others use free ports. */
   readonly mailboxPort?: number;
   readonly stripePort?: number;
   /** Folder for data that outlives the process; without it, data stays in memory. */

@@ -11,7 +11,7 @@ export interface Call {
   readonly found: readonly string[];
   /** The whole body as text. */
   readonly body: () => Promise<string>;
-  /** Aborted when the caller goes away. */
+  /** Aborted when the caller disconnects. */
   readonly gone: AbortSignal;
 }
 
@@ -69,7 +69,7 @@ export const escapeHtml = (value: string): string => value.replace(/[&<>"']/g, (
 /**
  * Begins to listen.
  *
- * @param port 0 takes a free one
+ * @param port 0 chooses a free one
  * @param name for messages, and the setting that changes the port
  * @throws {SetupError} when the port is in use
  */

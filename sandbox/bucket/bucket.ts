@@ -8,13 +8,13 @@ import { type Fault, faultOf, type Key, sha256 } from './signature.ts';
 
 export interface StoredObject {
   readonly bytes: Buffer;
-  /** Content-Type and Cache-Control as they were given. */
+  /** Content-Type and Cache-Control as the client set them. */
   readonly headers: Readonly<Record<string, string>>;
   /** Whole seconds, as S3 has them. */
   readonly modified: number;
 }
 
-/** What goes wrong: `down` answers 503, `hang` never answers, `denied` lets the key do nothing. */
+/** What goes wrong: `down` answers 503, `hang` never answers, `denied` refuses everything to the key. */
 export type BucketFailure = 'down' | 'hang' | 'denied';
 
 export interface Bucket {
@@ -23,7 +23,7 @@ export interface Bucket {
   readonly name: string;
   readonly key: Key;
   readonly objects: ReadonlyMap<string, StoredObject>;
-  /** Requests so far, such as `PUT site/a.css`; a list is `LIST`. */
+  /** Requests so far, such as `PUT site/a.css`; `LIST` for a list of objects. */
   readonly requests: readonly string[];
   /** @param mode `null`: everything works */
   fail(mode: BucketFailure | null): void;
@@ -190,7 +190,7 @@ function nameOf(token: string): string | null {
   return name ?? null;
 }
 
-/** S3's are the MD5 of the object; any one that changes with it will do. */
+/** S3 uses the MD5 of the object; any value that changes with the object will do. */
 const etagOf = (bytes: Buffer): string => `"${sha256(bytes).slice(0, 32)}"`;
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

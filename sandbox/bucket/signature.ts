@@ -6,9 +6,9 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
 export interface SignedRequest {
   readonly method: string;
-  /** Path and query as they were sent. */
+  /** Path and query as received. */
   readonly target: string;
-  /** By names in lower case. */
+  /** By lowercase name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
@@ -26,7 +26,7 @@ export interface Fault {
 }
 
 const algorithm = 'AWS4-HMAC-SHA256';
-/** What the clock of a client may be off. */
+/** The most by which a client's clock may be off. */
 const skewMs = 15 * 60 * 1000;
 const longestPresignedSeconds = 7 * 24 * 60 * 60;
 
@@ -34,7 +34,7 @@ export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256
 const hmac = (key: string | Uint8Array, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 const fault = (status: number, code: string, message: string): Fault => ({ status, code, message });
 
-/** Every byte but the unreserved characters as `%XY`. */
+/** Encodes every byte except unreserved characters as `%XY`. */
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 
@@ -45,11 +45,11 @@ interface Claim {
   /** Such as `20130524T000000Z`. */
   readonly date: string;
   readonly payload: string;
-  /** Seconds for which a presigned address holds. */
+  /** Seconds for which a presigned address is valid. */
   readonly expires: number | null;
 }
 
-/** @returns what is wrong; `null`: the request was signed with the key, by a client with a right clock */
+/** @returns what is wrong; `null`: the request was signed with the key, by a client whose clock is right */
 export function faultOf(request: SignedRequest, key: Key, now: number): Fault | null {
   const claim = claimOf(request);
   if ('code' in claim) return claim;

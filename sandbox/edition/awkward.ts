@@ -1,6 +1,6 @@
 /**
- * The posts that a newspaper has to survive: each is out of the ordinary in one respect. Only the tests' edition has them; `npm start`
- * shows a newspaper without them. One file of `awkward/` for each kind of trouble.
+ * Posts that a newspaper's site must cope with: each is unusual in one respect. Only the tests' edition has them; `npm start` shows a
+ * newspaper without them. Each kind of trouble has a file in `awkward/`.
  *
  * In `contentHtml` the words `{{art:motif}}` stand for the address of a picture, which the importer puts there.
  */

@@ -7,7 +7,7 @@ function block(name: string, html: string, attributes: Record<string, unknown> =
   return `<!-- wp:${name} ${json}-->\n${html}\n<!-- /wp:${name} -->`;
 }
 
-/** JSON that cannot end the HTML comment it stands in. */
+/** JSON that cannot end the HTML comment that contains it. */
 export const serializeAttributes = (attributes: Record<string, unknown>): string =>
   JSON.stringify(attributes)
     .replaceAll('--', '\\u002d\\u002d')
@@ -20,7 +20,7 @@ export function markdownToBlocks(markdown: string): string {
   return blocksOf(marked.lexer(markdown));
 }
 
-/** Turns HTML that is nothing but `<p>` elements into blocks. @throws when there is anything else */
+/** Turns HTML that consists of `<p>` elements into blocks. @throws for any other element */
 export function htmlToBlocks(html: string): string {
   const paragraphs = html.match(/<p>[\s\S]*?<\/p>/g) ?? [];
   if (paragraphs.join('') !== html.replace(/>\s+<p>/g, '><p>').trim()) throw new Error(`Not only paragraphs: ${html.slice(0, 80)}`);

@@ -22,10 +22,10 @@ export function parseText(source: string, text: string): Text {
   return { source, fields, body: lines.slice(end + 1).join('\n').trim() };
 }
 
-/** A value may stand in one pair of double quotes. */
+/** A value may be enclosed in double quotes. */
 const unquote = (value: string) => (/^"[^"]*"$/.test(value) ? value.slice(1, -1) : value);
 
-/** The value of a field that must be there. */
+/** The value of a required field. */
 export function required(text: Text, field: string): string {
   const value = text.fields[field];
   if (!value) throw new Error(`${text.source}: "${field}" is missing`);

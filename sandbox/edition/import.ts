@@ -1,4 +1,4 @@
-/** Imports an edition into an empty WordPress, all of it or nothing. */
+/** Imports an edition into an empty WordPress, completely or not at all. */
 import path from 'node:path';
 import type { RunningWordPress } from '../wordpress/boot.ts';
 import { phpFile } from '../wordpress/prepare.ts';
@@ -19,11 +19,11 @@ export interface ImportOptions {
 }
 
 /**
- * Imports the edition unless this WordPress has one. Everything is written in one transaction, together with the mark
- * that says that it has been done: an interrupted import has left nothing, and is begun anew.
+ * Imports the edition unless this WordPress has one. Everything is written in one transaction, together with the mark of a
+ * finished import: an interrupted import leaves nothing behind and starts again.
  *
  * @returns whether it imported
- * @throws when a file of the edition does not fit, or WordPress refuses one
+ * @throws when a file of the edition is invalid, or WordPress refuses one
  */
 export async function importEdition(options: ImportOptions): Promise<boolean> {
   const { wordpress, kind, data, artCache, onProgress } = options;

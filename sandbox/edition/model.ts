@@ -1,9 +1,9 @@
-/** What the importer hands to WordPress, and what the writers' files hold. Hours are counted back from the import. */
+/** What the importer hands to WordPress, and what the writers' files contain. Hours are counted back from the import. */
 
 /** A picture that is made for a document. */
 export interface PictureWish {
   readonly motif: string;
-  /** Gives the same picture for the same words; a document's slug. */
+  /** The same seed gives the same picture; a document's slug. */
   readonly seed: string;
   readonly alt: string;
   readonly caption: string;
@@ -27,7 +27,7 @@ export interface Document {
   readonly contributors?: readonly string[] | undefined;
   /** Slugs of sections, the primary one first. */
   readonly sections: readonly string[];
-  /** Age in hours; negative lies in the future. */
+  /** Age in hours; negative for the future. */
   readonly hours: number;
   /** A fixed moment in UTC (`2026-01-02T03:04:05Z`) instead of `hours`. */
   readonly date?: string | undefined;
@@ -50,7 +50,7 @@ export interface Comment {
   readonly email: string;
   readonly text: string;
   readonly hours: number;
-  /** Waits for moderation instead of being shown. */
+  /** Held for moderation instead of shown. */
   readonly held?: boolean;
   readonly replies?: readonly Omit<Comment, 'article'>[];
 }
@@ -77,7 +77,7 @@ export interface Front {
 }
 
 /**
- * Which documents WordPress begins with: `demo` is a newspaper as readers know one; `tests` has the awkward posts (`awkward.ts`) as well;
+ * Which documents WordPress begins with: `demo` is a newspaper as readers know it; `tests` has the awkward posts (`awkward.ts`) as well;
  * `none` leaves WordPress empty.
  */
 export const editionKinds = ['demo', 'tests', 'none'] as const;
@@ -92,7 +92,7 @@ export interface Edition {
   readonly footer: readonly { readonly title: string; readonly path: string }[];
 }
 
-/** A post that tests the edges; see `awkward.ts`. */
+/** A post that tests an edge case; see `awkward.ts`. */
 export interface AwkwardPost {
   readonly type: Document['type'];
   readonly slug: string;

@@ -1,4 +1,4 @@
-/** Makes the pictures of the edition, keeps them, and lays them where WordPress expects uploads. */
+/** Makes the pictures of the edition, caches them, and puts them where WordPress expects uploads. */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import type { PictureWish } from './model.ts';
 export const PICTURE = { width: 1600, height: 900 } as const;
 const SQUARE = { width: 1400, height: 1400 } as const;
 
-/** A picture that lies in `uploads/`. */
+/** A picture in `uploads/`. */
 export interface Picture {
   /** Path below `uploads/`, with slashes. */
   readonly file: string;
@@ -22,7 +22,7 @@ export interface Picture {
 }
 
 export interface PictureOptions {
-  /** Finished pictures are kept here under the hash of what they were made from. */
+  /** Finished pictures are kept here, named by the hash of what they were made from. */
   readonly cache: string;
   readonly uploads: string;
   /** Folder below `uploads/`, such as `2026/11`. */

@@ -1,4 +1,4 @@
-/** Pictures inside a body: the words `{{art:motif}}` stand for the address of one until the import. */
+/** Pictures inside a body: until the import, `{{art:motif}}` stands for a picture's address. */
 import type { PictureWish } from './model.ts';
 
 const PLACEHOLDER = /\{\{art:([a-z-]+)\}\}/g;
@@ -11,6 +11,6 @@ export function picturesWithin(contents: readonly string[]): PictureWish[] {
   return [...motifs].map((motif) => ({ motif, seed: seedOf(motif), alt: '', caption: '', credit: '' }));
 }
 
-/** A body with addresses in place of its placeholders; `addressOf` gives that of the picture with a seed. */
+/** A body with addresses in place of its placeholders; `addressOf` returns the address of the picture with a seed. */
 export const withAddresses = (content: string, addressOf: (seed: string) => string): string =>
   content.replace(PLACEHOLDER, (_, motif: string) => addressOf(seedOf(motif)));

@@ -63,7 +63,7 @@ const ACCESS = ['default', 'free', 'registered', 'subscriber'];
 /**
  * @param wordpress address of WordPress, where crosswords are played
  * @param kind `tests` adds the awkward posts
- * @throws naming the file and the field that does not fit
+ * @throws naming the file and the invalid field
  */
 export function readEdition(wordpress: string, kind: Exclude<EditionKind, 'none'>): Edition {
   const authors = json<Author[]>('authors.json') ?? [];
@@ -97,7 +97,7 @@ export function readEdition(wordpress: string, kind: Exclude<EditionKind, 'none'
   };
 }
 
-/** The page that plays a crossword, or `undefined` when there is none of that name. */
+/** The page that plays a crossword, or `undefined` when no crossword has this slug. */
 export function crosswordHtml(slug: string): string | undefined {
   const puzzle = puzzles().find((candidate) => candidate.slug === slug);
   return puzzle && crosswordPage(puzzle);
@@ -178,7 +178,7 @@ function correctionsOf(text: Text): Document['corrections'] {
   return [{ kind: 'correction', text: correction, hours }];
 }
 
-/** `headline` is another headline of a story: a test of both runs from the import on. */
+/** `headline` is another headline of a story: a headline test compares both from the import on. */
 function testOf(text: Text): Document['meta'] {
   const { headline } = text.fields;
   if (!headline) return {};
@@ -292,7 +292,7 @@ function crosswordOf({ slug, title, author, hours }: Puzzle, wordpress: string):
 /** What the pictures of a motif show. */
 const describe = (motif: string) => (descriptions as Readonly<Record<string, string>>)[motif] ?? '';
 
-/** Fields of `acf` on the left, the plugin's meta keys on the right; unknown names pass as they are. */
+/** Fields of `acf` on the left, the plugin's meta keys on the right; unknown names pass unchanged. */
 const META_KEYS: Readonly<Record<string, string>> = {
   access: 'newsroom_access',
   video_url: 'newsroom_video_url',
@@ -340,7 +340,7 @@ function topStoriesOf(texts: readonly (Text & { readonly slug: string })[]): Top
   };
 }
 
-/** A misspelt author, section or series would silently lose a byline or a story: better to stop. */
+/** A misspelled author, section or series would silently lose a byline or a story, so it is an error. */
 function checkNames(documents: readonly Document[], authors: ReadonlySet<string>) {
   const known = new Set(sections.map(({ slug }) => slug));
   const series = new Set(documents.filter(({ type }) => type === 'podcasts').map(({ slug }) => slug));

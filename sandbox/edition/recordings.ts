@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Document } from './model.ts';
 import { recording } from './speech.ts';
 
-/** A recording that lies in `uploads/`. */
+/** A recording in `uploads/`. */
 interface Recording {
   /** Path below `uploads/`, with slashes. */
   readonly file: string;
@@ -24,7 +24,7 @@ export function makeRecordings(documents: readonly Document[], uploads: string, 
   for (const { slug, sound } of documents) {
     if (!sound) continue;
     const wav = recording(slug, sound.seconds);
-    // As the plugin names audio files: an address that is known opens a paid recording.
+    // Named as the plugin names audio files: knowing the address is enough to open a paid recording.
     const file = `${folder}/${slug}-${randomBytes(10).toString('hex')}.wav`;
     fs.writeFileSync(path.join(uploads, file), wav);
     made.set(slug, { file, type: 'audio/wav', bytes: wav.byteLength, seconds: sound.seconds });

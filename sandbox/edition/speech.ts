@@ -13,7 +13,7 @@ const vowels = [
   [440, 1020, 2240],
 ] as const;
 
-/** The same numbers for the same seed, 0 to 1. */
+/** The same numbers, 0 to 1, for the same seed. */
 function dice(seed: string): () => number {
   let state = 2166136261;
   for (const letter of seed) state = Math.imul(state ^ (letter.codePointAt(0) ?? 0), 16777619) >>> 0;
@@ -44,13 +44,13 @@ function syllables(seconds: number, random: () => number): Syllable[] {
     const formants = vowels[Math.floor(random() * vowels.length)] ?? vowels[0];
     const harmonics = Array.from({ length: 24 }, (_, index) => resonance((index + 1) * pitch, formants) / (index + 1));
     list.push({ begins: at, lasts, pitch, harmonics });
-    // A breath between phrases.
+    // A pause for breath between phrases.
     at += lasts + (random() < 0.14 ? 0.45 : 0.03 + 0.05 * random());
   }
   return list;
 }
 
-/** A recording of some seconds. @param seed gives the same recording for the same words */
+/** A recording of some seconds. @param seed the same seed gives the same recording */
 export function recording(seed: string, seconds: number): Buffer {
   const samples = new Float64Array(Math.round(seconds * rate));
   for (const { begins, lasts, pitch, harmonics } of syllables(seconds, dice(seed))) {

@@ -1,6 +1,6 @@
 /**
- * Facebook Login on the wire (developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow): the login dialog,
- * and of the Graph API the exchange of a code and `/me`. Errors have Facebook's shape and numbers.
+ * Facebook Login on the wire (developers.facebook.com/docs/facebook-login/guides/advanced/manual-flow): the login dialog, and,
+ * from the Graph API, the exchange of a code and `/me`. Errors have Facebook's format and codes.
  */
 import { createHmac } from 'node:crypto';
 import { consentPage, notice, readConsent } from '../oauth/consent.ts';
@@ -22,7 +22,7 @@ export interface Facebook {
 }
 
 export interface FacebookOptions {
-  /** Origin of the site; redirect addresses elsewhere are not registered. */
+  /** Origin of the site; other redirect addresses are refused as not registered. */
   readonly siteUrl: string;
   readonly port?: number;
   readonly now?: () => number;
@@ -34,7 +34,7 @@ const appToken = `${app.id}|${app.secret}`;
 const brand = { name: 'Facebook', color: '#1461cc', verifies: false };
 /** Permissions that an app has without a review. */
 const permissions = ['public_profile', 'email'];
-/** Versions of the Graph API that are in service; each is for about two years. */
+/** Versions of the Graph API in service; each lasts about two years. */
 const versions = ['v22.0', 'v23.0', 'v24.0', 'v25.0'];
 const authTypes = ['rerequest', 'reauthenticate', 'reauthorize'];
 
@@ -139,7 +139,7 @@ async function consent(state: State, { body }: Call): Promise<Answer> {
       };
   for (const [name, part] of Object.entries(answer)) back.searchParams.set(name, part);
   if (request.state !== null) back.searchParams.set('state', request.state);
-  // Facebook ends the address so.
+  // Facebook adds this fragment to the address.
   back.hash = '_=_';
   return redirect(back.href);
 }
@@ -190,7 +190,7 @@ function me(state: State, { request, url }: Call): Answer {
     name: person.name,
     first_name: person.givenName,
     last_name: person.familyName,
-    // Without the permission, or without an address, the field is simply not there.
+    // Without the permission or an address, the field is absent.
     ...(grant.request.scopes.includes('email') && shareEmail && { email: person.email }),
     picture: { data: { height: 50, is_silhouette: true, url: `${state.siteUrl}/favicon.svg`, width: 50 } },
   };

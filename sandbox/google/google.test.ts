@@ -36,7 +36,7 @@ function authorize(changes: Record<string, string | null> = {}) {
   return fetch(url);
 }
 
-/** Fills in the consent page. @returns where the browser is sent */
+/** Fills in the consent page. @returns the address to which the browser is sent */
 async function decide(page: Response, form: Record<string, string>): Promise<URL> {
   const ticket = /name="ticket" value="([^"]+)"/.exec(await page.text())?.[1] ?? '';
   const answer = await fetch(at('/consent'), {

@@ -20,7 +20,7 @@ export interface Google {
 }
 
 export interface GoogleOptions {
-  /** Origin of the site; redirect addresses elsewhere are not registered. */
+  /** Origin of the site; other redirect addresses are refused as not registered. */
   readonly siteUrl: string;
   readonly port?: number;
   readonly now?: () => number;
@@ -29,7 +29,7 @@ export interface GoogleOptions {
 const client = { id: 'broadsheet-sandbox.apps.googleusercontent.com', secret: 'GOCSPX-sandbox-of-broadsheet' };
 const brand = { name: 'Google', color: '#1a66d6', verifies: true };
 const scopes = ['openid', 'email', 'profile'];
-/** The same by their long names, which Google takes as well. */
+/** The long names of the same scopes, which Google accepts as well. */
 const longScopes = ['email', 'profile'].map((name) => `https://www.googleapis.com/auth/userinfo.${name}`);
 
 interface State {
@@ -37,7 +37,7 @@ interface State {
   readonly signer: ReturnType<typeof makeSigner>;
   /** Known once the server listens. */
   issuer: string;
-  /** The one address that is registered for the client; Google compares it sign by sign. */
+  /** The one address that is registered for the client; Google compares it character by character. */
   readonly registered: string;
   readonly now: () => number;
 }

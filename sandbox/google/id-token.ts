@@ -1,4 +1,4 @@
-/** Signed ID tokens (RS256), and the claims in them. The key is made when it is first needed and lives as long as the process. */
+/** Signed ID tokens (RS256), and the claims in them. The key is created at its first use and lasts as long as the process. */
 import { createHash, createSign, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Grant } from '../oauth/grants.ts';
@@ -16,7 +16,7 @@ export interface Signer {
   sign(token: Token): Promise<string>;
   /** A member of a JWKS. */
   publicKey(): Promise<Record<string, unknown>>;
-  /** What the person has agreed to tell. */
+  /** The claims that the person has agreed to share. */
   claims(grant: Grant): Record<string, string | boolean>;
 }
 

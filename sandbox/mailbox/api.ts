@@ -56,7 +56,7 @@ export function api(letters: LetterStore, mail: MailServer): Route[] {
   ];
 }
 
-/** What an address asks for. */
+/** The query of an address. */
 export function wantedBy(url: URL): Wanted {
   const after = Number(url.searchParams.get('after') ?? '');
   return {

@@ -1,14 +1,14 @@
-/** A certificate for a server of the sandbox, made anew each time: X.509 in DER (RFC 5280), signed by its own key. */
+/** A certificate for a server of the sandbox, created for each run: X.509 in DER (RFC 5280), signed by its own key. */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 export interface Certificate {
-  /** PEM; a client that is to trust the server adds it to its trusted certificates. */
+  /** PEM; a client that must trust the server adds it to its trusted certificates. */
   readonly certificate: string;
   /** PEM. */
   readonly key: string;
 }
 
-/** Milliseconds that it is good for, and was before now. */
+/** Milliseconds before and after now for which the certificate is valid. */
 const life = 24 * 60 * 60_000;
 
 /** @param names host names that it is for */
@@ -20,7 +20,7 @@ export function makeCertificate(names: readonly string[]): Certificate {
   const alternatives = sequence(...names.map((host) => der(0x82, Buffer.from(host))));
   const extensions = sequence(
     sequence(objectId(0x55, 0x1d, 0x11), der(0x04, alternatives)),
-    // Basic constraints: an authority, as its own issuer must be.
+    // Basic constraints: a certificate authority, because the certificate is its own issuer.
     sequence(objectId(0x55, 0x1d, 0x13), der(0x04, sequence(der(0x01, Buffer.from([0xff]))))),
   );
   const body = sequence(
@@ -42,7 +42,7 @@ export function makeCertificate(names: readonly string[]): Certificate {
   };
 }
 
-/** One value: its tag, its length, and what it holds. */
+/** One value: its tag, its length, and its content. */
 function der(tag: number, content: Buffer): Buffer {
   const { length } = content;
   const size =

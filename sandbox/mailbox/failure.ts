@@ -1,4 +1,4 @@
-/** What the mail server does wrong when it is asked to. */
+/** What the mail server does wrong when told to. */
 
 export const failureModes = {
   none: 'Everything arrives',
@@ -17,11 +17,13 @@ export type FailureMode = keyof typeof failureModes;
 
 export interface Failure {
   readonly mode: FailureMode;
-  /** Only messages to addresses that contain this; connections are refused and passwords rejected regardless of it. */
+  /**
+   * Affects only messages to addresses that contain this text; refused connections and rejected passwords affect everything.
+   */
   readonly to?: string | undefined;
-  /** How many messages it happens to before everything is well again; all when it is left out. Not for `refuse`. */
+  /** How many messages are affected before the server works again; without it, all of them. Not for `refuse`. */
   readonly times?: number | undefined;
-  /** For `slow`, milliseconds; 3000 unless said otherwise. */
+  /** For `slow`, milliseconds (default: 3000). */
   readonly delay?: number | undefined;
 }
 

@@ -27,7 +27,7 @@ async function mailbox(folder?: string) {
   };
 }
 
-/** Speaks SMTP line by line. @returns the server's replies; the last is `closed` when it hung up */
+/** Speaks SMTP line by line. @returns the server's replies; the last is `closed` if the server closed the connection */
 async function speak(port: number, lines: readonly string[]): Promise<string[]> {
   const socket = net.connect(port, '127.0.0.1');
   const replies: string[] = [];

@@ -1,4 +1,4 @@
-/** A mailbox that takes mail to any address: SMTP in, a page to read it, and an interface for tests. */
+/** A mailbox that accepts mail to any address: SMTP in, a page to read it, and an interface for tests. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { listenWeb, type Route } from '../web.ts';
@@ -22,9 +22,9 @@ export interface Mailbox {
 }
 
 export interface MailboxOptions extends Partial<Pick<MailServerOptions, 'login' | 'encryption'>> {
-  /** Port of the page; 0 takes a free one. */
+  /** Port of the page; 0 chooses a free one. */
   readonly port?: number;
-  /** Port of SMTP; a free one unless said otherwise. */
+  /** Port of SMTP (default: a free one). */
   readonly smtpPort?: number;
   /** Keeps messages between starts. */
   readonly folder?: string;

@@ -8,7 +8,7 @@ import type { Letter, LetterStore } from './store.ts';
 const views = { message: 'Message', text: 'Plain text', headers: 'Headers', raw: 'Source' } as const;
 type View = keyof typeof views;
 
-/** Everything comes from here; messages are in frames of their own, with their own, stricter rule. */
+/** Everything comes from this origin; messages are in separate frames with a stricter policy. */
 const pagePolicy =
   "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 /** A message runs no scripts and loads nothing; its links open in another tab. */
@@ -124,7 +124,7 @@ function part(letter: Letter, view: View): string {
     if (!letter.text) return '<p class="none">This message has no plain-text part.</p>';
     return `<pre class="plain">${safe(letter.text).replace(/https?:\/\/[^\s<]+/g, '<a href="$&" target="_blank" rel="noopener">$&</a>')}</pre>`;
   }
-  // Scripts stay off; the page may look inside only to learn how tall the message is.
+  // Scripts stay off; the page may access the frame only to measure the message's height.
   return `<iframe title="Message" src="/messages/${letter.number}/html" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"></iframe>`;
 }
 

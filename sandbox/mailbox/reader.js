@@ -1,4 +1,4 @@
-// Shows new messages as they arrive, fits the frame to the message, and passes the switches on.
+// Shows new messages as they arrive, fits the frame to the message, and sends changes of the switches to the server.
 const frame = document.querySelector('iframe');
 
 function fit() {

@@ -1,6 +1,6 @@
 /**
- * The mail server: SMTP on 127.0.0.1, with failures on request. As a vendor's it requires a password on request, and offers
- * encryption (STARTTLS, or TLS from the first byte), without which it then takes none.
+ * The mail server: SMTP on 127.0.0.1, with failures on request. If so configured, it requires a password as a vendor's server
+ * does, and offers encryption (STARTTLS, or TLS from the first byte), without which it then accepts no password.
  */
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,19 +14,19 @@ import type { LetterStore } from './store.ts';
 export const account = { user: 'newspaper', password: 'letterbox' };
 
 export interface MailServerOptions {
-  /** 0 takes a free one, which stays the same when connections are refused for a while. */
+  /** 0 chooses a free one, which stays the same while connections are refused for a time. */
   readonly port: number;
-  /** `optional`: a sender without a password is let in, as in a company's own network. */
+  /** `optional`: senders without a password are accepted, as in a company's own network. */
   readonly login: 'required' | 'optional';
   readonly encryption: 'none' | 'starttls' | 'tls';
 }
 
 export interface MailServer {
   readonly port: number;
-  /** PEM, for clients that are to trust it; `null` without encryption. */
+  /** PEM, for clients that must trust the server; `null` without encryption. */
   readonly certificate: string | null;
   readonly failure: Failure;
-  /** Resolves when it is in force. */
+  /** Resolves when the failure is in force. */
   fail(failure: Failure): Promise<void>;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ interface State {
   failure: Failure;
   /** `null` while connections are refused. */
   server: SMTPServer | null;
-  /** Where it listens once it has been opened. */
+  /** The port on which the server listens, once it has been opened. */
   port: number;
 }
 
@@ -81,7 +81,7 @@ export async function listenMail(letters: LetterStore, options: MailServerOption
   };
 }
 
-/** What goes wrong with a message to these, or with a password; it counts when `times` is limited. */
+/** The failure that these recipients, or a password (`null`), meet; using it counts down `times`. */
 function trouble(state: State, recipients: readonly string[] | null): Failure {
   const { failure } = state;
   const { to, times } = failure;
@@ -107,7 +107,7 @@ async function receive(state: State, stream: NodeJS.ReadableStream, session: SMT
   return `2.0.0 Taken as letter ${number}`;
 }
 
-/** Ends a connection without a word. */
+/** Ends a connection without a response. */
 function hangUp(state: State, id: string): void {
   for (const connection of state.server?.connections ?? []) {
     if (connection.id === id) connection._socket.destroy();
@@ -147,7 +147,7 @@ async function open(state: State): Promise<void> {
       );
     },
   });
-  // Connections that break are what this server is for.
+  // Ignores errors of connections: breaking them is part of this server's job.
   opening.on('error', () => {});
   await new Promise<void>((resolve, reject) => {
     opening.server.once('error', (error) => reject(portInUse(error, state.port, 'the mail server')));

@@ -1,4 +1,4 @@
-/** The messages that have arrived: numbered, in memory, and in a folder when they are to outlive the process. */
+/** The messages that have arrived: numbered, in memory, and in a folder if they must outlive the process. */
 import fs from 'node:fs';
 import path from 'node:path';
 import PostalMime, { type Address } from 'postal-mime';
@@ -12,27 +12,27 @@ export interface Letter {
   readonly envelope: { readonly from: string; readonly to: readonly string[] };
   /** Whether it came over an encrypted connection. */
   readonly encrypted: boolean;
-  /** As the message itself says. */
+  /** From the message's own header. */
   readonly from: string;
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Addresses of all links of the HTML part, or of the text part when there is no other. */
+  /** Addresses of all links of the HTML part, or of the text part if there is no HTML part. */
   readonly links: readonly string[];
   readonly headers: readonly { readonly name: string; readonly value: string }[];
-  /** The message as it came. */
+  /** The message as received. */
   readonly raw: string;
 }
 
 export interface Wanted {
-  /** Address of a recipient, in any case. */
+  /** Address of a recipient, in upper or lower case. */
   readonly to?: string | undefined;
-  /** Only later messages than this number. */
+  /** Only messages with a higher number. */
   readonly after?: number | undefined;
 }
 
-/** What the mail server has taken. */
+/** A message that the mail server has accepted. */
 export interface Received {
   readonly from: string;
   readonly to: readonly string[];
@@ -41,21 +41,21 @@ export interface Received {
 }
 
 export interface LetterStore {
-  /** The last number that was given. */
+  /** The last number that was assigned. */
   readonly last: number;
   add(message: Received): Promise<Letter>;
   /** Newest first. */
   list(wanted?: Wanted): readonly Letter[];
   get(number: number): Letter | undefined;
-  /** The oldest message that fits, as soon as there is one; `null` when none came in time. */
+  /** The oldest matching message, as soon as there is one; `null` when none came in time. */
   wait(wanted: Wanted, milliseconds: number, gone: AbortSignal): Promise<Letter | null>;
   remove(wanted?: Wanted): number;
 }
 
-/** The oldest go when there are more. */
+/** The oldest messages are deleted when there are more. */
 const most = 500;
 
-/** @param folder where messages are kept between starts; without it they are forgotten */
+/** @param folder where messages are kept between starts; without it they are lost when the process ends */
 export function openLetters(folder?: string): LetterStore {
   const letters = new Map<number, Letter>();
   const waiting = new Set<(letter: Letter) => void>();
@@ -71,7 +71,7 @@ export function openLetters(folder?: string): LetterStore {
         letters.set(letter.number, letter);
         last = Math.max(last, letter.number);
       } catch {
-        // A message that was being written when the process ended has never been acknowledged.
+        // A message whose write was interrupted has never been acknowledged.
         fs.rmSync(path.join(folder, name), { force: true });
       }
     }

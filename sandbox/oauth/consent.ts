@@ -1,5 +1,5 @@
 /**
- * The page on which a person says yes or no, for both providers. It is a plain form that posts to `/consent`:
+ * The consent page of both providers, on which a person agrees or declines. It is a plain form that posts to `/consent`:
  *
  *     ticket, account (an address, or `other` with `email`), decision (allow | deny), share_email?, email_verified?,
  *     exchange (answers | hangs | fails)
@@ -11,7 +11,7 @@ import { people, personOf } from './people.ts';
 export interface Brand {
   readonly name: string;
   readonly color: string;
-  /** Whether the provider says if an address is verified. */
+  /** Whether the provider reports if an address is verified. */
   readonly verifies: boolean;
 }
 
@@ -46,7 +46,7 @@ ${brand.verifies ? '<label><input type="checkbox" name="email_verified" checked>
   );
 }
 
-/** What a posted form says; a sentence when it makes no sense. */
+/** The choice in a posted form; a sentence about what is wrong if it is invalid. */
 export function readConsent(brand: Brand, form: URLSearchParams): { allow: boolean; choice: Choice } | string {
   const chosen = form.get('account') === 'other' ? (form.get('email') ?? '') : (form.get('account') ?? '');
   const allow = form.get('decision') !== 'deny';
@@ -63,7 +63,7 @@ export function readConsent(brand: Brand, form: URLSearchParams): { allow: boole
   };
 }
 
-/** A page with a sentence and nothing to choose: the provider redirects only to addresses that it knows. */
+/** A page with a message and nothing to choose: the provider redirects only to addresses that it knows. */
 export const notice = (brand: Brand, title: string, detail: string): string =>
   frame(brand, `<h1>${safe(title)}</h1><p>${safe(detail)}</p>`);
 

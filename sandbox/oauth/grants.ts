@@ -1,15 +1,15 @@
-/** What a provider has handed out and may be asked for again: consents that are open, codes and access tokens. */
+/** What a provider has issued and will be asked about: open consents, codes and access tokens. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Person } from './people.ts';
 
-/** What the site has asked for when it sent the browser. */
+/** What the site requested when it redirected the browser. */
 export interface Request {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly state: string | null;
   readonly scopes: readonly string[];
   readonly nonce: string | null;
-  /** Facebook's `auth_type=rerequest`: permissions that were declined before are asked for again. */
+  /** Facebook's `auth_type=rerequest`: asks again for permissions that were declined before. */
   readonly askAgain: boolean;
   /** PKCE (RFC 7636). */
   readonly challenge: { readonly value: string; readonly method: 'S256' | 'plain' } | null;
@@ -20,7 +20,7 @@ export interface Choice {
   readonly person: Person;
   readonly shareEmail: boolean;
   readonly emailVerified: boolean;
-  /** What the token endpoint does with the code. */
+  /** How the token endpoint responds to the code. */
   readonly exchange: 'answers' | 'hangs' | 'fails';
 }
 
@@ -35,16 +35,16 @@ export type Redeemed =
   | { readonly kind: 'no-verifier' | 'wrong-verifier' };
 
 export interface Grants {
-  /** Keeps a request while the person thinks about it. */
+  /** Stores a request until the person decides. */
   ask(request: Request): string;
   asked(ticket: string): Request | undefined;
   /** @returns the code, good once and for ten minutes */
   grant(ticket: string, choice: Choice): string | undefined;
   refuse(ticket: string): Request | undefined;
-  /** What was granted with a code, without using it. */
+  /** What a code grants, without redeeming the code. */
   peek(code: string): Grant | undefined;
   redeem(code: string, by: { clientId: string; redirectUri: string | null; verifier: string | null }): Redeemed;
-  /** Who an access token belongs to; it is good for an hour. */
+  /** The grant that an access token belongs to; a token is valid for an hour. */
   holder(accessToken: string): Grant | undefined;
 }
 
@@ -52,7 +52,7 @@ const codeLifetime = 10 * 60_000;
 const tokenLifetime = 60 * 60_000;
 
 /**
- * @param prefix of codes and tokens, which look a little like the provider's own
+ * @param prefix of codes and tokens, to make them look like the provider's own
  * @param now epoch milliseconds
  */
 export function openGrants(prefix: { code: string; token: string }, now: () => number = Date.now): Grants {

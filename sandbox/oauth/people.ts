@@ -1,7 +1,7 @@
-/** The people who have accounts with Google and Facebook in the sandbox. Their addresses end in the mailbox like all others. */
+/** The people who have accounts with Google and Facebook in the sandbox. Mail to their addresses arrives in the mailbox. */
 
 export interface Person {
-  /** Digits, as both providers have them. */
+  /** Digits, as in both providers' ids. */
   readonly id: string;
   readonly name: string;
   readonly givenName: string;
@@ -23,7 +23,7 @@ export const people: readonly Person[] = [
   person('104208150971600000003', 'Chiara', 'Montefiore'),
 ];
 
-/** The person with this address; a new one gets a number that depends on the address alone. */
+/** The person with this address; a new one gets an id that depends only on the address. */
 export function personOf(email: string): Person {
   const address = email.trim().toLowerCase();
   const known = people.find((one) => one.email === address);

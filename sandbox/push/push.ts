@@ -33,7 +33,7 @@ const modes = ['ok', 'lost', 'down', 'limited', 'empty'] as const;
 const appId = '5a9db0c5-0000-4000-8000-000000000000';
 const key = 'os_v2_app_sandbox_of_broadsheet_0000000000';
 const segments = ['Total Subscriptions', 'Engaged Subscriptions', 'Inactive Subscriptions'];
-/** The fields of the reference that a web notification to a segment may have. */
+/** The fields that the reference allows for a web notification to a segment. */
 const known: ReadonlySet<string> = new Set([
   ...['app_id', 'included_segments', 'excluded_segments', 'target_channel', 'contents', 'headings', 'subtitle', 'name'],
   ...[
@@ -50,9 +50,9 @@ const known: ReadonlySet<string> = new Set([
   ],
   ...['chrome_web_icon', 'chrome_web_image', 'chrome_web_badge', 'web_buttons', 'web_push_topic', 'send_after'],
 ]);
-/** Versions 3 and 4 alone. */
+/** Only versions 3 and 4. */
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[34][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
-/** As the API words it. */
+/** The API's own text. */
 const denied =
   "Access denied.  Please include an 'Authorization: ...' header with a valid API key (https://documentation.onesignal.com/docs/en/keys-and-ids#api-keys).";
 
@@ -130,7 +130,7 @@ function parse(text: string): Record<string, unknown> | null {
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== '';
 
-/** Why OneSignal would refuse a message; `null`: it would not. */
+/** Why OneSignal would refuse a message; `null`: it would accept it. */
 function problemOf(given: Record<string, unknown>): string | null {
   const strange = Object.keys(given).filter((name) => !known.has(name));
   if (strange.length > 0) return `Unknown field: ${strange}`;

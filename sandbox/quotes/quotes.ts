@@ -1,9 +1,9 @@
 /**
  * Stand-in for Twelve Data's quotes: `GET /quote?symbol=A,B` with `Authorization: apikey …` (or `&apikey=…`), in the vendor's
- * form, numbers as text, one symbol without a map around it, faults as `{"code", "message", "status": "error"}`.
+ * format: numbers as text, a single symbol without a map around it, errors as `{"code", "message", "status": "error"}`.
  *
  * What goes wrong is set from outside: `PUT /_/failure` with `{"mode": …}`, and read with `GET /_/state`, which also counts the
- * questions. Modes are those of {@link failureModes}.
+ * requests. Modes are those of {@link failureModes}.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, type Call, json, listenWeb, text } from '../web.ts';

@@ -1,9 +1,9 @@
 /**
- * Prices that move: each symbol goes for a random walk of its own around yesterday's closing price, drawn back to it a little, so that
- * an exchange which has been open for a week still has believable prices.
+ * Prices that move: each symbol follows a random walk around yesterday's closing price, slightly drawn back to it, so that prices stay
+ * believable even after a week.
  */
 
-/** Any number from 0 to below 1. */
+/** A random number from 0 to below 1. */
 export type Chance = () => number;
 
 export interface Walk {
@@ -12,7 +12,7 @@ export interface Walk {
   readonly close: number;
 }
 
-/** Where the walks of well-known symbols begin; others begin somewhere of their own. */
+/** Start prices of well-known symbols; others get one of their own. */
 const starts: Readonly<Record<string, number>> = {
   SPX: 6731.4,
   DJI: 47_112.8,
@@ -33,12 +33,12 @@ function startOf(symbol: string): number {
   return 20 + sum / 20;
 }
 
-/** Prices of all symbols, one step further at each question. */
+/** Prices of all symbols, which move one step with each request. */
 export function createWalks(chance: Chance = Math.random): (symbol: string) => Walk {
   const walks = new Map<string, Walk>();
   return (symbol) => {
     const close = walks.get(symbol)?.close ?? starts[symbol] ?? startOf(symbol);
-    // The first price of the day is some way from yesterday's last.
+    // The day's first price differs somewhat from yesterday's last.
     const before = walks.get(symbol)?.price ?? close * (1 + (chance() - 0.5) * 0.02);
     const price = before * (1 + (chance() - 0.5) * 2 * step) + (close - before) * pull;
     const walk = { price, close };

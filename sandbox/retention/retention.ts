@@ -1,5 +1,5 @@
 /**
- * Stands in for Churnkey's script (https://docs.churnkey.co/cancel-flows/quick-start-guide): `/js/app.js?appId=…` brings
+ * Stands in for Churnkey's script (https://docs.churnkey.co/cancel-flows/quick-start-guide): `/js/app.js?appId=…` provides
  * `window.churnkey.init('show', …)`, which opens a small dialog. Its options are at `/_sandbox/told`.
  */
 import { withStrict } from '../third-party/third-party.ts';

@@ -1,8 +1,8 @@
-/* Stands in for the vendor's widget: tells the stand-in what it was opened with, and offers what the vendor's offers. */
+/* Stands in for the vendor's widget: reports the options that opened it to the stand-in's server, and offers the same choices. */
 (() => {
   const { origin: host, searchParams } = new URL(document.currentScript.src);
   const appId = searchParams.get('appId');
-  // As a picture: that needs no permission to go to another host.
+  // Reports by an image request, which needs no permission for another origin.
   const tell = (what) => {
     new Image().src = `${host}/_sandbox/tell?${new URLSearchParams({ what: JSON.stringify(what) })}`;
   };

@@ -1,4 +1,4 @@
-/** What the buttons of the page do; also behind `/_sandbox`. */
+/** What the page's buttons do; `/_sandbox` calls the same functions. */
 import { changeCard, moveClock } from './controls.ts';
 import { ApiError } from './core/errors.ts';
 import { Params } from './core/params.ts';

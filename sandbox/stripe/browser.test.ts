@@ -1,4 +1,4 @@
-/** The stand-in for Stripe.js as far as it needs no page: what it refuses before anything is drawn or sent. */
+/** The stand-in for Stripe.js where no page is needed: what it refuses before anything is drawn or sent. */
 import type { StripeElements, Stripe as StripeJs } from '@stripe/stripe-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { script } from './browser.ts';
@@ -26,13 +26,13 @@ const group = {
   currency: 'usd',
   allowedPaymentMethodTypes: ['card'],
 };
-/** Options that the declarations refuse, as old code would still give them. */
+/** Options that the declarations refuse, as old code might still pass them. */
 const old = <T>(options: unknown): T => options as T;
 const made = (): StripeElements => stripeJs.elements({ ...group });
 
 type Refused = [name: string, call: () => unknown, message: RegExp];
 const refused: Refused[] = [
-  // S1: the way to pay's old name.
+  // S1: the former name of the option for payment methods.
   [
     'elements() with paymentMethodTypes',
     () => stripeJs.elements(old({ ...group, allowedPaymentMethodTypes: undefined, paymentMethodTypes: ['card'] })),
@@ -60,7 +60,7 @@ const refused: Refused[] = [
         .update(old({ banana: 1 })),
     /banana/,
   ],
-  // S6: what the wallets' buttons don't take.
+  // S6: options that the wallets' buttons don't take.
   [
     'an express element with an unknown option',
     () => made().create('expressCheckout', old({ paymentMethodTypes: ['card'] })),
@@ -118,7 +118,7 @@ const refused: Refused[] = [
   ],
 ];
 
-/** What a call is refused with, at once or later. */
+/** The error with which a call is refused, thrown or rejected. */
 async function refusalOf(call: () => unknown): Promise<Error> {
   try {
     await call();

@@ -1,4 +1,4 @@
-/** What browsers get: the script, the frames of the elements, and the bank's question. */
+/** Serves browsers: the script, the frames of the elements, and the bank's challenge. */
 import fs from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
@@ -13,7 +13,7 @@ import { walletsOf } from './wallets.ts';
 const folder = path.join(import.meta.dirname, 'browser');
 const read = (name: string): string => fs.readFileSync(path.join(folder, name), 'utf8');
 
-/** Parts of the script in the order of their needs. */
+/** Parts of the script, dependencies first. */
 const parts = ['calls.js', 'checks.js', 'element.js', 'express.js', 'elements.js', 'challenge.js', 'main.js'];
 
 /** One classic script, so that `window.Stripe` is there as soon as it has loaded. */
@@ -22,7 +22,7 @@ export const script = (): string =>
     .map((source) => source.replace(/^import [^;]*;$/gm, '').replace(/^export /gm, ''))
     .join('\n')}})();\n`;
 
-/** The declarations of Stripe.js and what compares with them. */
+/** The declarations of Stripe.js and the code that compares values with them. */
 const schema = (): string => {
   const of = (name: string) => fs.readFileSync(path.join(import.meta.dirname, 'schema', name), 'utf8');
   return `const declared = ${of('stripe-js.json')};\n${stripTypeScriptTypes(of('check.ts'))}`;
@@ -37,7 +37,7 @@ const frames: Readonly<Record<string, string>> = {
   walletSheet: 'sheet-frame.js',
 };
 
-/** Frames run this origin's scripts alone, and may stand in any site's page. */
+/** Frames run only this origin's scripts, and any site's page may embed them. */
 const framePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'";
 

@@ -1,4 +1,4 @@
-/** Rules of Stripe's that money depends on: schedules and their anchors, cards of phases, pauses, replays and rate limits. */
+/** Stripe's rules that money depends on: schedules and their anchors, cards of phases, pauses, replays and rate limits. */
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { amounts, type Bench, day, itemOf, openBench, refusal } from './testing.ts';
@@ -13,7 +13,7 @@ afterEach(() => bench.stop());
 
 const invoicesOf = async (customer: string) => (await stripe.invoices.list({ customer, limit: 100 })).data;
 
-/** A monthly subscription whose card is its own, and a schedule that makes it yearly after this month. */
+/** A monthly subscription with its own card, and a schedule that makes it yearly after this month. */
 async function plannedSwitch(phase: Partial<Stripe.SubscriptionScheduleUpdateParams.Phase>) {
   const { id: customer } = await stripe.customers.create({});
   const card = await stripe.paymentMethods.attach('pm_card_visa', { customer });
@@ -36,7 +36,7 @@ describe('a planned switch to another interval', () => {
   it('is collected at the boundary with phase_start and a card (S3)', async () => {
     const { last, after, card } = await plannedSwitch({ billing_cycle_anchor: 'phase_start' });
     expect(amounts(last)).toEqual([12_000]);
-    // Without a card of its own the phase has none to charge (S4).
+    // Without its own card the phase has none to charge (S4).
     expect(after).toMatchObject({ status: 'past_due', default_payment_method: null });
     expect(last.status).toBe('open');
     expect(card).toMatch(/^pm_/);
@@ -70,7 +70,7 @@ describe('a planned switch to another interval', () => {
   it('is not collected by itself without phase_start', async () => {
     const { customer, after } = await plannedSwitch({});
     expect(itemOf(after).price.id).toBe('price_reader_yearly');
-    // The first month alone has been charged; the year waits for the next invoice.
+    // Only the first month has been charged; the year waits for the next invoice.
     expect((await invoicesOf(customer)).map(({ amount_due }) => amount_due)).toEqual([1200]);
     const { data } = await stripe.invoiceItems.list({ customer, pending: true });
     expect(data.map(({ amount }) => amount)).toEqual([12_000]);

@@ -55,7 +55,7 @@ export function moveClock(state: StripeState, body: Body): ReturnType<typeof clo
   return clockOf(state);
 }
 
-/** Another card becomes the one that is charged, for this customer and all of the customer's subscriptions. */
+/** Replaces the card that is charged, for this customer and all of the customer's subscriptions. */
 export function changeCard({ account, now }: StripeState, { customer: id, number }: Body): string {
   return account.run(() => {
     const customer = account.need('customer', String(id));
@@ -129,7 +129,7 @@ const calls: Record<string, (state: StripeState, body: Body) => Response> = {
   },
 };
 
-/** How the account treats unpaid subscriptions; the dashboard's billing settings. */
+/** How the account treats unpaid subscriptions: the dashboard's billing settings. */
 function changeSettings({ store, run }: StripeAccount, settings: Body): void {
   run(() => {
     const present = store.find('setting', 'billing');

@@ -32,7 +32,7 @@ const told = async () => (await stripe.events.list({ limit: 100 })).data.map(({ 
 it('a card that is charged and then disputed', async () => {
   const dispute = await disputed();
   expect(dispute).toMatchObject({ object: 'dispute', amount: 1200, reason: 'fraudulent', status: 'needs_response' });
-  // As on the real wire: whose it is stands on the charge.
+  // As in Stripe's API: the customer is named on the charge.
   expect('customer' in dispute).toBe(false);
   expect(await stripe.charges.retrieve(dispute.charge as string)).toMatchObject({ disputed: true, refunded: false });
   expect(await told()).toEqual(

@@ -1,19 +1,19 @@
-/** What goes wrong on demand: answers that are errors, late, or never come. */
+/** Faults on demand: error responses, late responses, and none at all. */
 export interface Fault {
-  /** Only calls whose path begins with this; all of them without. */
+  /** Only calls whose path begins with this; without it, all calls. */
   readonly path?: string;
   readonly method?: string;
-  /** `0` breaks the connection off. Without a status the call is only slowed down. */
+  /** `0` closes the connection. Without a status the call is only delayed. */
   readonly status?: number;
-  /** What the error says, in place of Stripe's regret. */
+  /** Replaces Stripe's usual error text. */
   readonly error?: Readonly<Record<string, string>>;
-  /** Whether the call has taken effect when it fails. */
+  /** Whether the call has taken effect before it fails. */
   readonly when?: 'before' | 'after';
   /** Milliseconds before the answer. */
   readonly delay?: number;
   /** Never answers. */
   readonly hang?: boolean;
-  /** How many calls it meets; 1 unless said otherwise. */
+  /** How many calls are affected (default: 1). */
   times?: number;
 }
 
@@ -21,7 +21,7 @@ export interface Faults {
   list(): readonly Fault[];
   add(fault: Fault): void;
   clear(): void;
-  /** The fault that this call meets, which is then used up by one. */
+  /** The fault for this call, whose remaining `times` decrease by one. */
   take(method: string, path: string): Fault | null;
 }
 

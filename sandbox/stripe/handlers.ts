@@ -6,7 +6,7 @@ import { fingerprint } from './idempotency.ts';
 import type { Route } from './resources/route.ts';
 import { answer, routes, type StripeState } from './state.ts';
 
-/** One handler per call. Their paths begin with `*`, so that they answer whatever host the SDK was given. */
+/** One handler per call. Their paths begin with `*`, so that they answer for any host that the SDK uses. */
 export function stripeHandlers(state: StripeState): HttpHandler[] {
   return routes.map((route) => handlerOf(state, route));
 }
@@ -17,8 +17,8 @@ const resourceOf = (path: string): string => path.split('/')[2] ?? '';
 const routesByResource = Map.groupBy(routes, ({ path }) => resourceOf(path));
 
 /**
- * The same by the first part of the path, which spares a server looking through all of them. They are made when the first request for
- * them comes: msw reads a stack trace for each, and most tests call few resources.
+ * The handlers by the first part of the path, so that a server doesn't search all of them. They are made at the first request for
+ * them: msw reads a stack trace for each, and most tests call few resources.
  */
 export function handlersByResource(state: StripeState): (pathname: string) => readonly HttpHandler[] {
   const groups = new Map<string, readonly HttpHandler[]>();
@@ -34,7 +34,7 @@ export function handlersByResource(state: StripeState): (pathname: string) => re
 }
 
 /**
- * A `fetch` that asks this Stripe without a network, at any host. It spares a test the sockets that msw stands in for.
+ * A `fetch` that calls this Stripe without a network, at any host. A test needs no msw sockets with it.
  *
  * @param onRequest called before each answer
  */
@@ -47,7 +47,8 @@ export function stripeFetch(
     const request = new Request(input, init);
     const { pathname } = new URL(request.url);
     onRequest(request.method, pathname, await request.clone().text());
-    // The caller's own signal: that of a request is collected with it while nothing else holds either, and then never aborts.
+    // The caller's own signal: a request's signal is garbage-collected with the request when nothing else refers to it, and
+    // then never aborts.
     const signal = init?.signal ?? request.signal;
     const aborted = new Promise<never>((_, reject) => {
       const abort = () => reject(signal.reason);
@@ -55,7 +56,7 @@ export function stripeFetch(
       else signal.addEventListener('abort', abort, { once: true });
     });
     const answer = await Promise.race([getResponse([...handlers(pathname)], request), aborted]);
-    // A broken connection, as a fault asks for, or a path that Stripe does not have.
+    // A fault closes the connection, or Stripe has no such path.
     if (!answer || answer.type === 'error') throw new TypeError('fetch failed');
     return answer;
   };
@@ -67,7 +68,7 @@ const handlerOf = (state: StripeState, route: Route): HttpHandler =>
     const fault = state.faults.take(request.method, url.pathname);
     const key = request.headers.get('idempotency-key');
     const body = await request.text();
-    /** Stripe gives a 500 of its own again to the same key (docs.stripe.com/api/idempotent_requests). */
+    /** Stripe replays its own 500 responses for the same key (docs.stripe.com/api/idempotent_requests). */
     const keepFailure = async (failure: Response): Promise<Response> => {
       if (key === null || route.method !== 'post' || failure.status !== 500) return failure;
       const answered = { status: 500, body: await failure.clone().text() };
@@ -113,7 +114,7 @@ const rateLimited = {
   doc_url: 'https://stripe.com/docs/error-codes/rate-limit',
 };
 
-/** Waits as long as asked, then fails if asked. */
+/** Waits as long as the fault says, then fails if it says so. */
 async function suffer({ delay = 0, hang, status, error }: Fault): Promise<Response | null> {
   if (hang) return new Promise(() => {});
   if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));

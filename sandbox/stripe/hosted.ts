@@ -85,7 +85,7 @@ ${challenge === null ? '' : `<p><a href="${safe(challenge)}">Confirm the payment
 </body>
 </html>`;
 
-/** One page of plain text. Signs that Latin-1 lacks become question marks. */
+/** One page of plain text. Characters that Latin-1 lacks become question marks. */
 function pdf(lines: readonly string[]): Buffer<ArrayBuffer> {
   const shown = lines.map((line) => `(${line.replaceAll('×', 'x').replace(/[\\()]/g, '\\$&')}) Tj T*`).join('\n');
   const stream = `BT /F1 11 Tf 16 TL 56 780 Td\n${shown}\nET`;

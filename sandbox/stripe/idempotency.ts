@@ -1,7 +1,7 @@
 /**
  * Idempotency keys (docs.stripe.com/api/idempotent_requests, docs.stripe.com/error-low-level#content-errors): once a call has begun to
  * execute, its status and body are replayed for a day, 400, 402, 404 and 500 alike. Malformed parameters, missing keys and rate limits are
- * found before that and are not kept. The same key with other parameters is an error, and so is using it twice at once.
+ * found before that and are not stored. Using a key with other parameters, or twice at once, is an error.
  */
 import { createHash } from 'node:crypto';
 import type { StripeAccount } from './core/account.ts';
@@ -22,14 +22,14 @@ export const fingerprint = (method: string, path: string, body: string): string 
 
 export interface Idempotency {
   /**
-   * What was answered before; `null` when the key is new, which is then in use until `finish`.
+   * The earlier answer; `null` for a new key, which is then in use until `finish`.
    * @throws {ApiError} 400 for other parameters, 409 while the first call is still running
    */
   begin(key: string, print: string): Kept | null;
-  /** Keeps the answer in the transaction of the call itself, so that neither outlives the other. */
+  /** Stores the answer in the transaction of the call itself, so that both are committed or neither is. */
   keep(key: string, print: string, answer: Kept): void;
   finish(key: string): void;
-  /** Takes a key into use while its call is slowed down; `false` when it is already. */
+  /** Marks a key as in use while its call is delayed; `false` if it is in use already. */
   hold(key: string): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The page to look at: who pays what, what went out, and the clock. It works without a script. */
+/** The page for people: who pays what, which webhooks were sent, and the clock. It works without a script. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { escapeHtml as safe } from '../web.ts';
@@ -99,7 +99,7 @@ export function lookingPage(state: StripeState, webhooks: Webhooks | null): Answ
       return new Response(css, { headers: { 'content-type': 'text/css; charset=utf-8', 'cache-control': 'no-cache' } });
     }
     if (request.method === 'POST' && url.pathname.startsWith('/page/')) {
-      // Only this page itself presses its buttons.
+      // Only this page may submit its forms.
       const from = request.headers.get('sec-fetch-site');
       if (from !== null && from !== 'same-origin') return new Response('Not from elsewhere.\n', { status: 403 });
       const { view, said } = await act(url.pathname.slice(6), new URLSearchParams(await request.text()));

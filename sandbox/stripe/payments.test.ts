@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench.stop());
 
-/** As a browser calls, with the publishable key. */
+/** Calls as a browser does, with the publishable key. */
 async function browse(path: string, form?: Record<string, string>, key = bench.access.publishableKey) {
   const response = await fetch(`${bench.access.apiUrl}/v1/${path}`, {
     headers: { authorization: `Bearer ${key}`, origin: 'https://sun.test' },
@@ -29,7 +29,7 @@ const card = (number: string, more: Record<string, string> = {}) =>
     ...more,
   });
 
-/** The way to pay never leaves the page, so that no way back is needed. */
+/** This payment method never leaves the page, so no return address is needed. */
 const ways: { allowed_payment_method_types: ['card'] } = { allowed_payment_method_types: ['card'] };
 const intent = () => stripe.paymentIntents.create({ amount: 1200, currency: 'usd', ...ways });
 
@@ -295,7 +295,7 @@ describe('faults', () => {
     const error = await refusal(stripe.customers.create({}, { ...options, maxNetworkRetries: 0 })).catch(() => null);
     const { data } = await stripe.customers.list();
     expect(data).toHaveLength(1);
-    // The SDK tries once more where a connection breaks; the key keeps that from making a second customer.
+    // The SDK retries once when a connection breaks; the key prevents a second customer.
     if (error) expect((await stripe.customers.create({}, options)).id).toBe(data[0]?.id);
   });
 });

@@ -1,4 +1,4 @@
-/** What Stripe refuses because of the state of an object, or because parameters exclude each other. */
+/** Calls that Stripe refuses because of an object's state, or because parameters exclude each other. */
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Bench, day, itemOf, newYear, openBench, refusal } from './testing.ts';
@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench.stop());
 
-/** A monthly subscription that is paid. */
+/** A paid monthly subscription. */
 async function subscribed() {
   const { id: customer } = await bench.payer();
   return { customer, made: await bench.subscribe(customer, 'price_reader_monthly') };

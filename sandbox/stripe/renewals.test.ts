@@ -69,7 +69,7 @@ describe('renewals', () => {
     expect(invoice.next_payment_attempt).toBe(newYear + 34 * day + 3600);
     bench.state.advance(8 * day);
     expect((await stripe.invoices.retrieve(invoice.id)).attempt_count).toBe(3);
-    // By hand it can be tried at any time, and that uses no retry up.
+    // A manual attempt is possible at any time, and uses up no retry.
     await refusal(stripe.invoices.pay(invoice.id));
     expect((await stripe.invoices.retrieve(invoice.id)).attempt_count).toBe(3);
     bench.state.advance(7 * day);
@@ -78,7 +78,7 @@ describe('renewals', () => {
       status: 'canceled',
       cancellation_details: { reason: 'payment_failed' },
     });
-    // Four by plan, one by hand.
+    // Four scheduled attempts, one manual.
     expect((await typesOf({ type: 'invoice.payment_failed' })).length).toBe(5);
     expect(await typesOf()).toContain('customer.subscription.deleted');
   });
@@ -177,7 +177,7 @@ describe('renewals', () => {
     const due = await stripe.subscriptions.retrieve(made.id, { expand: ['latest_invoice.confirmation_secret'] });
     expect(due.status).toBe('past_due');
     expect(await typesOf()).toContain('invoice.payment_action_required');
-    // Stripe's own page of the invoice leads to the bank, too.
+    // Stripe's own page for the invoice leads to the bank, too.
     const hosted = async () => {
       const { hosted_invoice_url: page } = await stripe.invoices.retrieve(
         (due.latest_invoice as Stripe.Invoice).id ?? '',
@@ -186,7 +186,7 @@ describe('renewals', () => {
     };
     expect(await hosted()).toContain('href="/challenge/pi_');
     const again = (due.latest_invoice as Stripe.Invoice).confirmation_secret?.client_secret.split('_secret_')[0] ?? '';
-    // Asked again, and refused: it stays due, and the next try may succeed.
+    // The bank asks again and refuses: the invoice stays due, and the next attempt may succeed.
     await bench.control('POST challenge', { intent: again, passed: false });
     expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('past_due');
     expect(await hosted()).not.toContain('href="/challenge/');

@@ -19,7 +19,7 @@ interface Plan {
   readonly interval: Interval;
   /** Intervals between two bills; 1 unless given. */
   readonly count?: number;
-  /** In pounds and in euros. */
+  /** Amounts in pounds and in euros. */
   readonly abroad: readonly [gbp: number, eur: number];
   readonly metadata?: Record<string, string>;
 }
@@ -81,7 +81,7 @@ const plans: readonly Plan[] = [
   },
 ];
 
-/** Trial Offers: the price of each, and the one that follows. */
+/** Trial Offers: the price of each, and the price after it. */
 const offers = [['to_reader_penny', 'price_reader_penny', 'price_reader_yearly']] as const;
 
 type CouponSeed = Partial<Coupon> & {
@@ -125,7 +125,7 @@ export function seed(account: StripeAccount): void {
     for (const [id, price, next] of offers) addTrialOffer(account, { id, price, next, iterations: 1 });
     for (const coupon of coupons) addCouponWithCode(account, coupon);
   });
-  // The sandbox's site is at one of these; Stripe itself takes public names only.
+  // The sandbox's site is at one of these; the real Stripe accepts only public names.
   for (const name of ['127.0.0.1', 'localhost']) registerDomain(account, name);
   // The seed sends no events.
   account.run(() => {

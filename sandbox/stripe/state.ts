@@ -33,7 +33,7 @@ import { api } from './schema/read.ts';
 import { checkRequest } from './schema/requests.ts';
 import { seed } from './seed.ts';
 
-/** The one version that is spoken: that of the pinned SDK. */
+/** The one supported version: that of the pinned SDK. */
 export const { apiVersion } = api;
 
 export const routes: readonly Route[] = [
@@ -58,16 +58,16 @@ export interface StripeState {
   readonly keys: typeof keys;
   /** Unix seconds of the sandbox's own clock. */
   now(): number;
-  /** Moves that clock forward to a moment, doing everything that falls due until then. */
+  /** Moves the sandbox's own clock forward to a moment, and runs everything that falls due until then. */
   advanceTo(moment: number): void;
-  /** Moves it by so many seconds. */
+  /** Moves the sandbox's own clock by this many seconds. */
   advance(seconds: number): void;
   /** Answers the bank's 3-D Secure challenge. */
   finishChallenge(intent: string, passed: boolean): void;
   onEvents(listener: (events: readonly Event[]) => void): void;
   /** Deletes everything and fills the account again. */
   reset(): void;
-  /** @throws {AnswerFault} when something was sent that Stripe would not have sent */
+  /** @throws {AnswerFault} if the sandbox sent anything that Stripe would not have sent */
   close(): void;
   readonly idempotency: Idempotency;
   /** Records an invalid answer, so that closing fails. */
@@ -75,7 +75,7 @@ export interface StripeState {
 }
 
 export interface StateOptions {
-  /** Where everything is stored; without it, in memory. */
+  /** File in which everything is stored; without it, data is in memory. */
   readonly file?: string | undefined;
   /** Epoch milliseconds. */
   readonly wall?: () => number;
@@ -116,7 +116,7 @@ export function openState({ file, wall = Date.now }: StateOptions = {}): StripeS
   };
 }
 
-/** Data of an older sandbox lacks fields that are required today: it is deleted. */
+/** Deletes the data of an older sandbox, which lacks fields that are required today. */
 function forgetOldShapes(account: StripeAccount): void {
   const spoken = `${api.sdk} 3`;
   if (account.store.find('setting', 'shapes')?.spoken === spoken) return;
@@ -258,7 +258,7 @@ function execute(state: StripeState, call: ApiCall, fields: Fields, browser: boo
   return answered;
 }
 
-/** The part of an intent that its browser may read. */
+/** The fields of an intent that its browser may read. */
 function forBrowser({ metadata: _metadata, customer: _customer, latest_charge: _charge, ...rest }: Wire): Wire {
   return rest;
 }

@@ -1,6 +1,6 @@
 /**
- * The sandbox's Stripe over HTTP: the API below `/v1`, the script for browsers at `/stripe.js`, a page to look at, and
- * what tests and that page ask for below `/_sandbox` (controls.ts).
+ * The sandbox's Stripe over HTTP: the API below `/v1`, the script for browsers at `/stripe.js`, a page for people, and the
+ * calls of tests and of that page below `/_sandbox` (controls.ts).
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,9 +19,9 @@ import { makeWebhooks, type Webhooks } from './webhooks.ts';
 export interface StripeAccess {
   /** Base address of the API. */
   readonly apiUrl: string;
-  /** Of the stand-in for Stripe.js. */
+  /** Address of the stand-in for Stripe.js. */
   readonly scriptUrl: string;
-  /** The page to look at. */
+  /** Address of the page for people. */
   readonly url: string;
   readonly secretKey: string;
   readonly publishableKey: string;
@@ -39,9 +39,9 @@ export interface RunningStripe {
 export interface StripeOptions {
   /** Address of the newspaper's site, which gets the events; without it no events are sent. */
   readonly siteUrl?: string;
-  /** 0 takes a free one. */
+  /** 0 chooses a free one. */
   readonly port?: number;
-  /** Keeps everything between starts. */
+  /** Folder in which everything is stored between starts. */
   readonly folder?: string | undefined;
   readonly wall?: StateOptions['wall'];
 }
@@ -119,7 +119,7 @@ async function serve(site: Site, request: IncomingMessage, response: ServerRespo
     return;
   }
   const answer = await answerTo(site, request);
-  // A broken connection, as a fault asks for.
+  // A fault closes the connection.
   if (answer.type === 'error') {
     response.destroy();
     return;
@@ -149,7 +149,7 @@ async function answerTo({ api, others }: Site, incoming: IncomingMessage): Promi
   return new Response('There is nothing here.\n', { status: 404 });
 }
 
-/** The endpoint that the account has, as the dashboard would list it. */
+/** The account's webhook endpoint, as the dashboard would list it. */
 function announceEndpoint({ account }: StripeState, url: string): void {
   account.run(() => {
     account.store.remove('webhook_endpoint', 'we_site');
@@ -179,7 +179,7 @@ const allowOrigin = (request: IncomingMessage): Record<string, string> =>
     ? {}
     : {
         'access-control-allow-origin': '*',
-        // Tests give their browsers further headers, which go along wherever those browsers ask.
+        // Tests add headers to their browsers' requests, which are sent to every origin.
         'access-control-allow-headers':
           request.headers['access-control-request-headers'] ??
           'authorization, content-type, idempotency-key, stripe-version',

@@ -120,7 +120,7 @@ describe('a new subscription', () => {
     });
     expect(made.status).toBe('trialing');
     expect(made.latest_invoice).toMatchObject({ status: 'paid', amount_paid: 60, total: 60 });
-    // The time itself is on the invoice, free of charge, beside what is charged once.
+    // The invoice also lists the trial time, free of charge, next to the one-time charge.
     expect(made.latest_invoice.lines.data.map(({ amount, description }) => [amount, description])).toEqual([
       [60, 'Sun Reader'],
       [0, 'Free trial for 1 × Sun Reader'],
@@ -190,7 +190,7 @@ describe('changes', () => {
       'Unused time on Sun Reader after 16 Jan 2026',
       'Remaining time on Sun Member after 16 Jan 2026',
     ]);
-    // A preview leaves nothing behind.
+    // A preview changes nothing.
     expect(await invoicesOf(id)).toHaveLength(1);
     bench.state.advance(120);
     const after = await stripe.subscriptions.update(made.id, {
@@ -251,7 +251,7 @@ describe('changes', () => {
       proration_behavior: 'always_invoice',
       expand: ['latest_invoice'],
     });
-    // The year belongs to the anchor, and what is left of it is charged: 12000 × (365 − 15.5) / 365.
+    // The year starts at the anchor, and the rest of it is charged: 12000 × (365 − 15.5) / 365.
     expect(amounts(after.latest_invoice as Stripe.Invoice)).toEqual([-600, 11_490]);
     expect(after.billing_cycle_anchor).toBe(newYear);
     expect(itemOf(after)).toMatchObject({
@@ -293,7 +293,7 @@ describe('changes', () => {
     bench.state.advance(half);
     await stripe.subscriptions.update(made.id, { items: [{ id: reader?.id ?? '', deleted: true }] });
     const { data } = await stripe.invoiceItems.list({ customer: id, pending: true });
-    // 1200 bears 1200/3200 of 500, which is 188: half of 1012.
+    // The item of 1200 bears 1200/3200 of the 500 discount, which is 188: the credit is half of 1012.
     expect(data.map(({ amount, discountable }) => [amount, discountable])).toEqual([[-506, false]]);
   });
 
@@ -307,7 +307,7 @@ describe('changes', () => {
       expand: ['latest_invoice'],
     });
     const invoice = after.latest_invoice as Stripe.Invoice;
-    // (12000 − 1000) × 4/5 back, (20000 − 1000) × 4/5 to pay.
+    // (12000 − 1000) × 4/5 credited, (20000 − 1000) × 4/5 charged.
     expect(amounts(invoice)).toEqual([-8800, 15_200]);
     expect(invoice.total).toBe(6400);
   });

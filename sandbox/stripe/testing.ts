@@ -8,7 +8,7 @@ export const day = 86_400;
 
 export interface Bench extends RunningStripe {
   readonly stripe: Stripe;
-  /** Asks below `/_sandbox`. */
+  /** Makes a call below `/_sandbox`. */
   control(call: string, body?: unknown): Promise<Record<string, never>>;
   /** A customer with a card that is charged by default. */
   payer(card?: string): Promise<Stripe.Customer>;
@@ -58,7 +58,7 @@ export async function openBench(options: StripeOptions = {}): Promise<Bench> {
   };
 }
 
-/** What a call was refused with. */
+/** The error with which a call was refused. */
 export async function refusal(call: Promise<unknown>): Promise<Stripe.errors.StripeError> {
   try {
     await call;

@@ -1,4 +1,4 @@
-/** Trial Offers as docs.stripe.com/billing/subscriptions/trials has them: a paid first time, then the full price by itself. */
+/** Trial Offers as docs.stripe.com/billing/subscriptions/trials has them: a paid trial, then automatically the full price. */
 import type Stripe from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { amounts, type Bench, day, itemOf, newYear, openBench, refusal } from './testing.ts';
@@ -150,7 +150,7 @@ describe('a subscription with an offer', () => {
     const made = await begin(id, (await offerOf()).id);
     bench.state.advance(30 * day);
     const items = [{ id: itemOf(made).id, price: 'price_member_yearly' }];
-    // The anchor stays in flexible billing unless the call moves it.
+    // In flexible billing the anchor stays unless the call moves it.
     const change = {
       items,
       proration_behavior: 'always_invoice' as const,
@@ -206,14 +206,14 @@ it('refuses what an offer cannot be combined with', async () => {
   expect(await refusal(stripe.subscriptions.update(made.id, { trial_end: 'now' }))).toMatchObject({
     param: 'trial_end',
   });
-  // Phases take no offers in this version, so that a schedule would lose the trial.
+  // Phases take no offers in this version, so a schedule would lose the trial.
   expect(await refusal(stripe.subscriptionSchedules.create({ from_subscription: made.id }))).toMatchObject({
     param: 'from_subscription',
   });
   await stripe.productCatalog.trialOffers.update(offer, { active: false });
   expect(await refused({})).toMatchObject({ statusCode: 400, param: 'items[0][current_trial][trial_offer]' });
   bench.state.advance(61 * day);
-  // Who has it keeps it.
+  // A subscription that has the offer keeps it.
   expect(itemOf(await stripe.subscriptions.retrieve(made.id)).price.id).toBe(yearly);
 });
 

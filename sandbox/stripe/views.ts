@@ -1,4 +1,4 @@
-/** What the page can show, a table each. */
+/** The tables that the page can show. */
 import { escapeHtml as safe } from '../web.ts';
 import { money } from './billing/calendar.ts';
 import type { Charge, Coupon, Thing } from './core/model.ts';
@@ -106,7 +106,7 @@ const subscriptions: View = {
 const disputesOf = ({ account }: StripeState, charge: Charge) =>
   charge.disputed ? [...account.store.all('dispute')].filter((dispute) => dispute.charge === charge.id) : [];
 
-/** What can be done about a payment: given back, disputed, and decided. */
+/** The possible actions for a payment: refund it, dispute it, or decide the dispute. */
 function doable(state: StripeState, charge: Charge): string {
   if (charge.status !== 'succeeded' || charge.refunded) return '–';
   const open = disputesOf(state, charge).filter(({ status }) => /(?:needs_response|under_review)$/.test(status));

@@ -1,19 +1,21 @@
-/** Which wallets' buttons Stripe.js draws on a page: those of a registered domain that the reader's browser has (tests say which). */
+/**
+ * Which wallets' buttons Stripe.js draws on a page: those that the reader's browser has, on a registered domain (tests set which).
+ */
 import type { StripeAccount } from './core/account.ts';
 
-/** By the names of Stripe.js, those of the API. */
+/** The API's names, by those of Stripe.js. */
 const wallets = { applePay: 'apple_pay', googlePay: 'google_pay', link: 'link' } as const;
 type Wallet = keyof typeof wallets;
 
-/** Names of the API, of every wallet that Stripe tells the state of for a domain. */
+/** The API's names of every wallet whose state Stripe reports for a domain. */
 const stated = ['amazon_pay', 'apple_pay', 'google_pay', 'klarna', 'link', 'paypal'];
 
-/** A wallet's state for a domain, as the API tells it. */
+/** A wallet's state for a domain, as the API reports it. */
 export const walletStates = (enabled: boolean): Record<string, { readonly status: string }> =>
   Object.fromEntries(stated.map((wallet) => [wallet, { status: enabled ? 'active' : 'inactive' }]));
 
 const settingId = 'wallets';
-/** Chromium, as the tests drive it, has no Apple Pay. */
+/** Chromium, as the tests run it, has no Apple Pay. */
 const usual: Readonly<Record<Wallet, boolean>> = { applePay: false, googlePay: true, link: true };
 
 const domainOf = ({ store }: StripeAccount, name: string) =>
@@ -31,11 +33,11 @@ export function walletsOf(account: StripeAccount, domain: string, types: readonl
     const { status } = (registered?.[name] ?? {}) as { status?: string };
     return [wallet, has[wallet] && status === 'active' && allows(wallet)] as const;
   });
-  // The others need more than a card.
+  // The other wallets need more than a card.
   return { amazonPay: false, klarna: false, paypal: false, ...Object.fromEntries(shown) };
 }
 
-/** Which wallets readers' browsers have, until it is said anew. */
+/** Sets which wallets readers' browsers have. */
 export function setWallets(account: StripeAccount, body: Readonly<Record<string, unknown>>): void {
   const unknown = Object.keys(body).filter((name) => !Object.hasOwn(wallets, name));
   if (unknown.length > 0) throw new Error(`There is no wallet ${unknown.join(', ')}.`);
@@ -48,7 +50,7 @@ export function setWallets(account: StripeAccount, body: Readonly<Record<string,
   });
 }
 
-/** As the dashboard does it, which takes the names of a development machine, too. */
+/** Registers a domain as the dashboard does, but accepts the host names of a development machine, too. */
 export function registerDomain(account: StripeAccount, name: string): void {
   if (domainOf(account, name)) return;
   account.run(() => {

@@ -46,14 +46,14 @@ export interface Webhooks {
   list(limit: number): { id: string; type: string; created: number; delivery: Delivery }[];
   flush(): Promise<void>;
   resend(event?: string): void;
-  /** Whether all events were delivered within the time. */
+  /** Whether all events were delivered in time. */
   settled(timeout: number): Promise<boolean>;
   stop(): Promise<void>;
 }
 
 const usual: WebhookSettings = { mode: 'on', delay: 0, copies: 1, shuffle: 0, lose: 0 };
 
-/** Seconds until the next attempt, by the number of those that failed. */
+/** Seconds until the next attempt, by the number of failed attempts. */
 const backOff = [1, 2, 4, 8, 15, 30, 60, 120, 300, 600, 1800, 3600];
 
 /** Timeout of a delivery, milliseconds. */
@@ -79,7 +79,7 @@ interface State extends Required<Options> {
   readonly account: StripeAccount;
   /** Ids of events that wait. */
   readonly queue: Set<string>;
-  /** Deliveries under way. */
+  /** Deliveries in progress. */
   readonly deliveries: Set<Promise<void>>;
   readonly stopping: AbortController;
   timer: NodeJS.Timeout | undefined;
@@ -99,7 +99,7 @@ export function makeWebhooks(account: StripeAccount, options: Options): Webhooks
     working: null,
   };
   account.onEvents((events) => {
-    // After the answer to the call that caused them.
+    // Starts after the call that caused the events has been answered.
     setImmediate(() => {
       if (isStopped(state)) return;
       for (const event of events) if (account.store.find('event', event.id) === event) accept(state, event);
@@ -173,7 +173,7 @@ const list = (account: StripeAccount, limit: number): ReturnType<Webhooks['list'
       delivery: deliveryOf(event) ?? noDelivery,
     }));
 
-/** Stores how far an event's delivery has come. */
+/** Stores the progress of an event's delivery. */
 function note({ account }: State, event: Event, changes: Partial<Delivery>): void {
   account.run(() => {
     const before = deliveryOf(event) ?? noDelivery;
@@ -210,7 +210,7 @@ function arm(state: State): void {
   state.timer.unref();
 }
 
-/** Sends due events one after the other. @param all sends all that wait */
+/** Sends due events one after the other. @param all sends all events that wait */
 function work(state: State, all: boolean): Promise<void> {
   state.working ??= sendDue(state, all).finally(() => {
     state.working = null;

@@ -1,13 +1,16 @@
 /**
- * The calls of pages to third parties, kept apart by reader: tests run at the same time, and each comes from an address
- * of its own (`X-Forwarded-For`).
+ * The calls of pages to third parties, recorded by reader: tests run at the same time, each from its own address
+ * (`X-Forwarded-For`).
  */
 import type { IncomingMessage } from 'node:http';
 
 export const vendors = ['gtm', 'marfeel', 'onesignal', 'growsurf', 'calendly', 'gpt', 'cmp'] as const;
 export type Vendor = (typeof vendors)[number];
 
-/** How a vendor answers: as it should, late, with 500, by breaking off, with a script that throws, with nothing to show (advertising), or not at all (consent). */
+/**
+ * How a vendor answers: correctly, late, with 500, by closing the connection, with a script that throws, with nothing to show
+ * (advertising), or not at all (consent).
+ */
 export const modes = ['ok', 'slow', 'error', 'blocked', 'throws', 'empty'] as const;
 export type Mode = (typeof modes)[number];
 
@@ -26,7 +29,7 @@ export interface Calls {
   setMode(reader: string, vendor: Vendor, mode: Mode): void;
 }
 
-/** Readers that are remembered, and calls of each. */
+/** The most readers that are remembered, and calls per reader. */
 const mostReaders = 500;
 const mostCalls = 1000;
 

@@ -11,7 +11,7 @@ const openHeaders = { 'access-control-allow-origin': '*', 'access-control-allow-
 const modulesOf = (name: string): string => path.dirname(fileURLToPath(import.meta.resolve(name)));
 const packages = { cmpapi: '@iabtechlabtcf/cmpapi', core: '@iabtechlabtcf/core' } as const;
 
-/** A list of the form of vendor-list.iabeurope.eu/v3/vendor-list.json, with Google and one vendor more. */
+/** A list in the format of vendor-list.iabeurope.eu/v3/vendor-list.json, with Google and one other vendor. */
 const vendorList = {
   gvlSpecificationVersion: 3,
   vendorListVersion: 120,
@@ -65,7 +65,7 @@ export function consentPlatformRoutes(calls: Calls): Route[] {
       handle({ found: [which = '', file = ''] }) {
         const whole = path.join(modulesOf(packages[which as keyof typeof packages]), file);
         if (!fs.existsSync(whole)) return text('Not found.\n', 404);
-        // A browser knows no packages by their names.
+        // Browsers can't resolve packages by name.
         const body = fs.readFileSync(whole, 'utf8').replaceAll(`'${packages.core}'`, "'/cmp/modules/core/index.js'");
         return { headers: { 'content-type': 'text/javascript; charset=utf-8', ...openHeaders }, body };
       },

@@ -1,6 +1,6 @@
 /**
- * What vendors without published types document of their browser interfaces, in the form of vendor-shapes.json. Only what is confirmed
- * in a vendor's own pages or install snippet is here; a page that uses more is to be held against them first.
+ * The browser interfaces of vendors that publish no types, as they document them, in the format of vendor-shapes.json. Only what a
+ * vendor's own pages or install snippet confirm is here; check them before a page uses more.
  */
 const text = { kind: 'string' } as const;
 const number = { kind: 'number' } as const;

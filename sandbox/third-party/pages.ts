@@ -1,7 +1,7 @@
 /** What third parties show: an advertisement, and a page to choose a time on. */
 import { escapeHtml } from '../web.ts';
 
-/** An advertisement of the size that was asked for; what it is for does not exist. */
+/** An advertisement of the requested size, for something that doesn't exist. */
 export function creative(size: string, slot: string): string {
   const [width = 300, height = 250] = size.split('x').map(Number);
   const low = height < 100;

@@ -17,9 +17,9 @@ beforeEach(() => {
     return new Response(null, { status: 204 });
   };
   vi.stubGlobal('fetch', told);
-  // OneSignal's queue goes on after a fault.
+  // OneSignal's queue continues after a fault.
   vi.spyOn(console, 'warn').mockImplementation(() => {});
-  // The retention widget tells by a picture.
+  // The retention widget reports by an image request.
   vi.stubGlobal(
     'Image',
     class {
@@ -58,7 +58,7 @@ const files: Readonly<Record<Vendor | 'churnkey', string>> = {
   churnkey: 'widget.js',
 };
 
-/** Runs a stand-in's script as if its tag stood in the page. */
+/** Runs a stand-in's script as if its tag were in the page. */
 function load(vendor: keyof typeof files, query = '', attributes: Readonly<Record<string, string>> = {}): void {
   const from = vendor === 'churnkey' ? [join(import.meta.dirname, '../retention')] : [];
   const tag = document.createElement('script');
@@ -66,20 +66,20 @@ function load(vendor: keyof typeof files, query = '', attributes: Readonly<Recor
   for (const [name, value] of Object.entries(attributes)) tag.setAttribute(name, value);
   Object.defineProperty(tag, 'src', { value: src });
   Object.defineProperty(document, 'currentScript', { value: tag, configurable: true });
-  // A module knows its address by another name.
+  // A module gets its own address by another name.
   const script = withStrict(vendor, files[vendor], ...from).replaceAll('import.meta.url', JSON.stringify(src));
   new Function(script)();
 }
 
 const page = () => window as unknown as Record<string, Loose>;
-/** As the snippet has it: the data layer tells commands from events by what `arguments` is. */
+/** As in the snippet: the data layer recognizes commands by `arguments`. */
 function command(..._given: unknown[]): void {
   // biome-ignore lint/complexity/noArguments: a list is no command
   page().dataLayer.push(arguments);
 }
 const snippet = { event: 'gtm.js', 'gtm.start': 1 };
 
-/** What a page does wrong, and the fault that the stand-in reports. */
+/** Mistakes of a page, and the fault that the stand-in reports for each. */
 const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: () => unknown, fault: RegExp])[] = [
   [
     'gtm',

@@ -1,6 +1,6 @@
 /**
  * Third parties that load scripts into pages: tag manager, audience tool, push notifications, referral widget, booking page and ad
- * server. Each script is a small one of the same interface, which reports its calls to this server:
+ * server. Each stand-in is a small script with the same interface, which reports its calls to this server:
  *
  *     GET  /gtm/gtm.js?id=…  /marfeel/marfeel-sdk.js?id=…  /onesignal/OneSignalSDK.page.js  /onesignal/OneSignalSDK.sw.js
  *          /growsurf/growsurf.js  /calendly/widget.js  /calendly/widget.css  /calendly/book/…  /gpt/gpt.js  /cmp/choice.js?id=…
@@ -34,7 +34,7 @@ const folder = path.join(import.meta.dirname, 'scripts');
 /** Milliseconds that a slow script takes. */
 const slow = 30_000;
 
-/** Accounts as the vendors write them; without one, or with another, they answer 404. */
+/** The format of each vendor's account ids; a request without one, or with another, gets 404. */
 const accounts: Partial<Record<Vendor, RegExp>> = {
   gtm: /^GTM-[A-Z0-9]{4,12}$/,
   marfeel: /^\d{1,10}$/,
@@ -101,13 +101,13 @@ function scriptRoutes(calls: Calls): Route[] {
   ];
 }
 
-/** A script with what holds its callers to the vendor's interface; the names of both stay its own. */
+/** A vendor's script with the check of its callers (strict.js) in front; the names of both stay out of the page's scope. */
 export function withStrict(vendor: Vendor | 'churnkey', file: string, from = folder): string {
   const read = (name: string, where = folder) => fs.readFileSync(path.join(where, name), 'utf8');
   const generated = JSON.parse(read('../vendor-shapes.json')) as Readonly<Record<string, object>>;
   const shapes = (documentedShapes as Readonly<Record<string, object>>)[vendor] ?? generated[vendor];
   const whole = `const shapes = ${JSON.stringify(shapes)};\n${read('strict.js')}\n${read(file, from)}`;
-  // A module has a scope of its own; a worker has no page that calls it, and a consent platform checks its calls itself.
+  // A module has its own scope; no page calls a worker, and a consent platform checks its calls itself.
   if (file === 'onesignal-worker.js' || vendor === 'cmp') return read(file, from);
   return vendor === 'marfeel' ? whole : `(() => {\n${whole}\n})();\n`;
 }
@@ -145,7 +145,7 @@ async function script(
 
 function toldRoutes(calls: Calls): Route[] {
   return [
-    // Tests send a header of their own with everything, for which browsers ask leave at another origin.
+    // Tests add a header to every request, for which browsers send a preflight request to another origin.
     { method: 'OPTIONS', path: /^\/./, handle: () => ({ status: 204, headers: openHeaders }) },
     {
       method: 'POST',

@@ -6,22 +6,22 @@
  *     200 {"email", "result": "deliverable" | "undeliverable" | "unknown", "suggestion": "ada@example.com" | null}
  *     400 {"error"} no address · 401 {"error"} wrong key · 503 {"error"}
  *
- * The same as Kickbox answers it (docs.kickbox.com, "Single verification API"):
+ * The same check in Kickbox's format (docs.kickbox.com, "Single verification API"):
  *
  *     GET /v2/verify?email=ada@example.com&apikey=<key>[&timeout=milliseconds]
  *     200 {"result": "deliverable" | "undeliverable" | "risky" | "unknown", "reason", "did_you_mean", …, "success": true, "message": null}
  *     400, 403 {"success": false, "message"}
  *
- * What it answers depends on the part before the @: `undeliverable…`, `unknown…`, `suggest…` (the same at example.com),
- * `risky…` (Kickbox alone), `slow…` (after ten seconds), `hang…` (never), `down…` (503), `garbled…` (no JSON); everybody else is deliverable.
+ * What it answers depends on the part before the @: `undeliverable…`, `unknown…`, `suggest…` (the same at example.com), `risky…` (Kickbox
+ * alone), `slow…` (after ten seconds), `hang…` (never), `down…` (503), `garbled…` (no JSON); everything else is deliverable.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, json, listenWeb, text } from '../web.ts';
 
 export interface VerifierAccess {
-  /** Where to ask as our own contract says, without a query. */
+  /** Address of the service in our own format, without a query. */
   readonly url: string;
-  /** Where to ask as Kickbox is asked. */
+  /** Address of the service in Kickbox's format. */
   readonly kickboxUrl: string;
   readonly key: string;
 }

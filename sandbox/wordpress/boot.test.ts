@@ -16,7 +16,7 @@ const plugin = path.join(folder, 'probe');
 const note = path.join(data, 'database', 'next-task');
 let wordpress: RunningWordPress;
 
-/** @param changed when the file says that it was written, in seconds since 1970 */
+/** @param changed the file's modification time, in Unix seconds */
 function writePlugin(answer: string, changed: number): void {
   const file = path.join(plugin, 'probe.php');
   fs.writeFileSync(
@@ -73,7 +73,7 @@ it('runs the task list after a write when a task is due, and only then', async (
   expect(isTaskDue(note)).toBe(false);
   const before = Number(await option('probe_runs'));
   await write();
-  // A run that the write had begun would be under way now, and the next one would come after it.
+  // A run started by the write would have begun by now, and the next one would come after it.
   await setImmediate();
   await setImmediate();
   await wordpress.cron.now();

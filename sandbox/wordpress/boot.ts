@@ -1,8 +1,8 @@
 /**
  * A real WordPress in this process: PHP compiled to WebAssembly, the database in a SQLite file.
  *
- * Several PHP instances share one thread; while one waits for the network, another runs. So WordPress can call the site,
- * and the site can call WordPress back, before the first call has returned.
+ * Several PHP instances share one thread; while one waits for the network, another runs. So WordPress can call the site, and
+ * the site can call WordPress, before the first call has returned.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -24,7 +24,7 @@ import { type CronDriver, driveCron, isTaskDue } from './cron.ts';
 import { type HttpListener, listen } from './http.ts';
 import { openQueue } from './php-queue.ts';
 
-/** A plugin that is mounted from its folder, so that an edited PHP file counts at the next request. */
+/** A plugin that is mounted from its folder, so that a changed PHP file takes effect at the next request. */
 export interface PluginFolder {
   readonly slug: string;
   readonly folder: string;
@@ -40,8 +40,10 @@ export interface WordPressOptions {
   readonly plugins?: readonly PluginFolder[];
   readonly constants?: Readonly<Record<string, string | number | boolean>>;
   readonly phpVersion?: SupportedPHPVersion;
-  /** PHP instances that may be inside a request at once, three unless said otherwise. A WordPress that calls a site
-   * which calls it back needs two at least. */
+  /**
+   * Most PHP instances that handle requests at once (default: 3). A WordPress that calls the site, which calls it in turn,
+   * needs at least two.
+   */
   readonly instances?: number;
   /** Called with a short English phrase as each step begins. */
   readonly onProgress?: (step: string) => void;
@@ -52,7 +54,7 @@ export interface WordPressOptions {
 export interface RunningWordPress {
   /** Address without a slash at the end. */
   readonly url: string;
-  /** Asks WordPress without going through HTTP. */
+  /** Calls WordPress without HTTP. */
   request(request: PHPRequest): Promise<StreamedPHPResponse>;
   /**
    * Runs PHP code after WordPress has loaded and returns what it printed.
@@ -61,9 +63,9 @@ export interface RunningWordPress {
    * @throws when PHP ends with an error, with PHP's own message
    */
   run(php: string, input?: unknown): Promise<string>;
-  /** Has some addresses answered before PHP is asked; see `HttpListener`. */
+  /** Answers some addresses without PHP; see `HttpListener`. */
   readonly intercept: HttpListener['intercept'];
-  /** Runs what is due in WordPress's task list (scheduled posts, webhook retries). */
+  /** Runs WordPress's scheduled tasks that are due (scheduled posts, webhook retries). */
   readonly cron: CronDriver;
   stop(): Promise<void>;
 }
@@ -71,15 +73,17 @@ export interface RunningWordPress {
 const ROOT = '/wordpress';
 /** How long a request may wait for a free PHP instance. */
 const QUEUE_MILLISECONDS = 60_000;
-/** How long stopping waits for PHP that goes on after its answer, as a webhook does: the database must not go before it. */
+/**
+ * How long a stop waits for PHP that works on after its response, as a webhook does: the database must not be closed before.
+ */
 const LATE_WORK_MILLISECONDS = 15_000;
-/** When compiled code is written to disk, so that it survives a process that is killed; then again at the end. */
+/** When compiled code is first written to disk, so that it survives a killed process; it is written again at the end. */
 const KEEP_COMPILED_AFTER = 15_000;
 const MUST_USE = path.join(import.meta.dirname, 'mu-plugins');
 /** Upload limit in megabytes, for PHP and for the web server alike. */
 const LARGEST_BODY_MB = 64;
 
-/** Every instance reads this one; secret keys and salts WordPress keeps in the database when it finds none here. */
+/** Every instance reads this configuration; without secret keys and salts in it, WordPress keeps them in the database. */
 const CONFIGURATION = `<?php
 define( 'DB_NAME', 'newspaper' );
 define( 'DB_USER', '' );
@@ -103,7 +107,7 @@ const PHP_SETTINGS = {
   max_input_vars: '10000',
   // Compiled code stays in the memory of an instance from request to request; the runtime would read it from its files each time.
   'opcache.file_cache_only': '0',
-  // An edited file counts at the next request.
+  // A changed file takes effect at the next request.
   'opcache.revalidate_freq': '0',
 };
 
@@ -120,7 +124,8 @@ const CONSTANTS = {
 export async function bootWordPress(options: WordPressOptions): Promise<RunningWordPress> {
   const { core, data, plugins = [], phpVersion = '8.3', instances = 3 } = options;
   for (const folder of ['database', 'uploads']) fs.mkdirSync(path.join(data, folder), { recursive: true });
-  // Compiled code identifies its sources by path and time only, so each release and each PHP has a folder of its own.
+  // Compiled code identifies its sources only by path and time, so each WordPress release and each PHP version has its own
+  // folder.
   const compiled = openCompiledCode(path.resolve(options.compiled, `${path.basename(core)}-php${phpVersion}`));
 
   let handle: ((request: PHPRequest) => Promise<StreamedPHPResponse>) | undefined;
@@ -146,7 +151,7 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
     handle = async (request) => {
       if (/^(GET|HEAD|OPTIONS)$/.test(request.method ?? 'GET')) return ask(request);
       const response = await write(request);
-      // WordPress has noted by then what its list has become; a run without a task would cost as much as a request.
+      // By now WordPress has recorded its tasks; a run without a due task would cost as much as a request.
       void response.finished.then(
         () => isTaskDue(note) && cron.soon(),
         () => {},
@@ -166,7 +171,7 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
       intercept: listener.intercept,
       async stop() {
         clearTimeout(warm);
-        // The site may still have to read what a webhook names.
+        // The site may still need to read the document that a webhook names.
         await idle(LATE_WORK_MILLISECONDS);
         await listener.close();
         await cron.stop();
@@ -293,7 +298,7 @@ function coreFiles(core: string) {
   return files;
 }
 
-/** What the first instance was given at boot (constants, php.ini, preloads), for a later instance. */
+/** Copies what the first instance got at boot (constants, php.ini, preloads) to a later instance. */
 function copyStartFiles(from: PHP, to: PHP, folder = '/internal/shared') {
   to.mkdirTree(folder);
   for (const name of from.listFiles(folder)) {
@@ -328,10 +333,13 @@ async function runPhp(handler: PHPRequestHandler, code: string, input: unknown):
   }
 }
 
-/** Only the site signs in with a password. After a save, the editor's dozen requests would delay the site's. */
+/**
+ * Only the site signs in with a password. Its requests go first, because the editor's dozen requests after a save would delay
+ * them.
+ */
 const isSite = ({ headers }: PHPRequest) => /^basic /i.test(headers?.authorization ?? '');
 
-/** PHP's warnings, for the log. */
+/** Passes PHP's warnings on to the log. */
 async function passOn(errors: ReadableStream<Uint8Array>) {
   for await (const chunk of errors) process.stderr.write(Buffer.copyBytesFrom(chunk));
 }

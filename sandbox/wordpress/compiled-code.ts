@@ -12,7 +12,7 @@ export const COMPILED = '/internal/shared/opcache';
 
 export interface CompiledCode {
   readonly mount: MountHandler;
-  /** Takes over what an instance has compiled since. */
+  /** Collects what an instance has compiled since the last call. */
   collect(php: PHP): void;
   /** Writes what was collected to disk. Several processes may share the folder. */
   keep(): void;
@@ -46,7 +46,7 @@ export function openCompiledCode(folder: string): CompiledCode {
       for (const name of unsaved) {
         const file = path.join(folder, name);
         fs.mkdirSync(path.dirname(file), { recursive: true });
-        // PHP checks a sum over each file and compiles anew when it does not fit, so a torn file does no harm.
+        // PHP verifies a checksum of each file and compiles again if it doesn't match, so a torn file does no harm.
         fs.writeFileSync(`${file}.${process.pid}`, code.get(name) ?? '');
         fs.renameSync(`${file}.${process.pid}`, file);
       }

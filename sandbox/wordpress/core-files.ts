@@ -16,7 +16,7 @@ const BROWSER_ONLY = /\.(?:png|jpe?g|gif|webp|woff2?|ttf|eot|scss|map)$/;
 /** Scripts of this size and above are never printed into a page by PHP. */
 const LARGE_SCRIPT_BYTES = 64 * 1024;
 
-/** The time that every file in memory shows, in milliseconds; a release of WordPress never changes. */
+/** The modification time of every file in memory, in milliseconds; the files of a WordPress release never change. */
 const WRITTEN_AT = Date.UTC(2020, 0, 1);
 
 /** Reads every file below `folder` that PHP itself may open. */
@@ -48,7 +48,7 @@ export function mountFileSet(files: FileSet): MountHandler {
         folders.add(folder);
       }
       FS.writeFile(target, content, { canOwn: true } as never);
-      // Compiled code is kept on disk and trusted for as long as the source is of the same time.
+      // Compiled code is kept on disk and trusted as long as the source has the same modification time.
       FS.utime(target, WRITTEN_AT, WRITTEN_AT);
     }
     return () => {

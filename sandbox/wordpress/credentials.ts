@@ -1,4 +1,4 @@
-/** Names and passwords of the sandbox's WordPress: made once, kept beside its data. */
+/** Names and passwords of the sandbox's WordPress: created once, stored with its data. */
 import { randomBytes, randomInt } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -27,7 +27,7 @@ const WORDS = [
   'kettle',
 ];
 
-/** The kept credentials, or new ones when there are none. */
+/** The stored credentials, or new ones if there are none. */
 export function readCredentials(data: string): Credentials {
   const file = credentialsFile(data);
   if (fs.existsSync(file)) return JSON.parse(fs.readFileSync(file, 'utf8')) as Credentials;
@@ -41,7 +41,7 @@ export function readCredentials(data: string): Credentials {
   };
 }
 
-/** Keeps the credentials, readable by the owner only; a crash leaves the old file or the new one, never half of it. */
+/** Stores the credentials, readable only by the owner; a crash leaves the old file or the new one, never half of one. */
 export function keepCredentials(data: string, credentials: Credentials) {
   const file = credentialsFile(data);
   const temporary = `${file}.${process.pid}`;

@@ -80,7 +80,7 @@ it('reads the note on when the next task is due', () => {
       ['1000', true],
       ['1001', false],
       ['none', false],
-      // Half a note is no note.
+      // Half a note counts as none.
       ['', true],
     ] as const) {
       fs.writeFileSync(note, text);
@@ -98,7 +98,7 @@ it('publishes what is due in a WordPress without visitors', async () => {
   const compiled = path.join(root, '.broadsheet', 'php');
   const wordpress = await bootWordPress({ core: coreFolder(root), data, port: 0, compiled });
   try {
-    // WordPress publishes at once what is due within a minute, so the hour of a later post is moved into the past.
+    // WordPress immediately publishes posts that are due within a minute, so the test moves a later post's time into the past.
     const id = await wordpress.run(`
       $id = wp_insert_post( array( 'post_title' => 'Later', 'post_status' => 'future', 'post_date_gmt' => gmdate( 'Y-m-d H:i:s', time() + 3600 ) ) );
       global $wpdb;

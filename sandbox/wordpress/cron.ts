@@ -1,19 +1,19 @@
-/** Drives WordPress's own task list; WordPress would otherwise call itself on visits, which slows down the visitor. */
+/** Runs WordPress's scheduled tasks; WordPress would otherwise call itself on visits, which slows down the visitor. */
 
 import fs from 'node:fs';
 
 export interface CronDriver {
-  /** Runs the task list as soon as possible; several requests at once make one run. */
+  /** Runs the tasks as soon as possible; several calls at once cause one run. */
   soon(): void;
-  /** Runs the task list and resolves when it has ended. */
+  /** Runs the tasks and resolves when they have ended. */
   now(): Promise<void>;
-  /** Runs what is due, resolves, and looks again at an interval, so that scheduled posts appear. */
+  /** Runs due tasks, resolves, and checks again at an interval, so that scheduled posts appear. */
   every(milliseconds: number): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Whether a task is due, by the note that WordPress leaves (mu-plugins/next-task.php). Without a note anything may be.
+ * Whether a task is due, by the note that WordPress leaves (mu-plugins/next-task.php). Without a note, a task may be due.
  *
  * @param now milliseconds since 1970
  */
@@ -30,7 +30,7 @@ export function isTaskDue(note: string, now = Date.now()): boolean {
 
 /**
  * @param runTasks asks WordPress to run what is due
- * @param isDue whether a run at the interval is worthwhile; a check without PHP
+ * @param isDue checks without PHP whether a run at the interval is needed
  */
 export function driveCron(runTasks: () => Promise<unknown>, isDue: () => boolean = () => true): CronDriver {
   let running: Promise<void> | undefined;

@@ -1,4 +1,4 @@
-/** The web server before WordPress: static files from disk, everything else to PHP. Listens on 127.0.0.1 only. */
+/** The web server in front of WordPress: static files from disk, everything else from PHP. Listens only on 127.0.0.1. */
 import fs from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -71,7 +71,8 @@ export async function listen(options: HttpOptions): Promise<HttpListener> {
     });
   });
   server.requestTimeout = 120_000;
-  // PHP blocks this thread for seconds: after the usual five a client would reuse a connection that is being closed.
+  // PHP blocks this thread for seconds: with the default of five seconds, a client would reuse a connection that is being
+  // closed.
   server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -123,8 +124,8 @@ async function answer(options: HttpOptions, request: http.IncomingMessage, respo
   const sent: Record<string, string[]> = {};
   for (const [name, values] of Object.entries(await php.headers)) if (!HOP_BY_HOP.test(name)) sent[name] = values;
   response.writeHead(await php.httpStatusCode, sent);
-  // PHP may name a length, send that much, and work on. The answer ends there: the browser waits no longer, and the next
-  // request on its connection is not held up.
+  // PHP may declare a length, send that much, and go on working. The response ends there, so that neither the browser nor the
+  // next request on its connection waits.
   let left = Number(sent['content-length']?.[0] ?? Number.POSITIVE_INFINITY);
   if (method === 'HEAD' || left === 0) response.end();
   for await (const chunk of php.stdout) {
@@ -138,7 +139,7 @@ async function answer(options: HttpOptions, request: http.IncomingMessage, respo
   await php.finished;
 }
 
-/** The decoded path of an address with its dots resolved; `undefined` when it is none. */
+/** The decoded path of an address with dot segments resolved; `undefined` if it is invalid. */
 function pathOf(url: string): string | undefined {
   try {
     const pathname = decodeURIComponent(new URL(url, 'http://wordpress').pathname);
@@ -148,7 +149,7 @@ function pathOf(url: string): string | undefined {
   }
 }
 
-/** The file on disk that a path names, when it is of a type PHP has no part in. */
+/** The file on disk for a path, if PHP isn't needed for its type. */
 function staticFile(roots: readonly StaticRoot[], pathname: string): string | undefined {
   if (!(path.extname(pathname).toLowerCase() in TYPES)) return undefined;
   for (const { prefix, folder } of roots) {
@@ -183,7 +184,7 @@ async function sendFile(file: string, request: http.IncomingMessage, response: h
   });
 }
 
-/** The one part of a file that a request asks for (RFC 9110, section 14), as players do; `null`: the whole file. */
+/** The one range of a file that a request asks for (RFC 9110, section 14), as players do; `null`: the whole file. */
 function rangeOf(
   { range, 'if-range': unless }: http.IncomingHttpHeaders,
   size: number,

@@ -57,7 +57,7 @@ it('begins an installation and an import anew that were cut off, and loses nothi
   await expect(
     launch('demo', ({ progress }, child) => {
       if (!progress.startsWith('Importing')) return;
-      // A journal on disk of this size means that the transaction has begun to write.
+      // A journal of this size on disk means that the transaction has started to write.
       const timer = setInterval(() => {
         journal = fs.statSync(`${database}-journal`, { throwIfNoEntry: false })?.size ?? 0;
         if (journal > 4096) child.kill('SIGKILL');

@@ -1,4 +1,4 @@
-/** Makes the WordPress that has just been booted the newspaper's: users, settings, the plugin. */
+/** Turns a newly booted WordPress into the newspaper's: users, settings, the plugin. */
 import fs from 'node:fs';
 import path from 'node:path';
 import type { RunningWordPress } from './boot.ts';
@@ -6,11 +6,11 @@ import type { Credentials } from './credentials.ts';
 
 export interface PrepareOptions {
   readonly credentials: Credentials;
-  /** Where the newspaper's own site answers; the plugin sends webhooks and previews there. */
+  /** Address of the newspaper's own site; the plugin sends webhooks and previews there. */
   readonly siteUrl: string;
   /** Slugs of the plugins to activate. */
   readonly plugins: readonly string[];
-  /** The paper's sections, made once, with the ids that they name. */
+  /** The newspaper's sections, created once with these ids. */
   readonly sections: readonly { readonly id: number; readonly slug: string; readonly name: string }[];
 }
 
@@ -20,7 +20,7 @@ export function phpFile(folder: string, name: string): string {
 }
 
 /**
- * Runs at every start and changes only what is not yet so.
+ * Runs at every start and changes only what differs.
  * @returns the credentials, with the application password that WordPress has made
  */
 export async function prepareWordPress(wordpress: RunningWordPress, options: PrepareOptions): Promise<Credentials> {

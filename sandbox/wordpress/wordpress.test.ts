@@ -6,7 +6,7 @@ import { launchSandbox, type SandboxForTests, signIn, startSandboxForTests } fro
 const BOOT = 180_000;
 let sandbox: SandboxForTests;
 let admin: Awaited<ReturnType<typeof signIn>>;
-/** Stands in for the newspaper's site: what it is asked and what it answers. */
+/** Stands in for the newspaper's site: records requests and answers them. */
 let answer: (body: string, waiting: () => boolean) => Promise<void> = async () => {};
 const site = http.createServer(async (request, response) => {
   let body = '';
@@ -75,7 +75,8 @@ describe('the running WordPress', () => {
   });
 
   it('answers the site while it waits for the answer of the site', async () => {
-    // A WordPress that cannot do this always gives up before its own answer comes; a busy machine does so now and then.
+    // A WordPress that can't do this always gives up before its own answer comes; on a busy machine even a working one
+    // sometimes does.
     await vi.waitFor(
       async () => {
         const read = Promise.withResolvers<{ title: string; waiting: boolean }>();
@@ -122,7 +123,7 @@ describe('the running WordPress', () => {
     const large = await admin('/wp/v2/media', { method: 'POST', body: Buffer.alloc(64 * 1024 * 1024 + 1) }).catch(
       (error: Error) => error.message,
     );
-    // Node may see the connection close before it has read the answer.
+    // Node may see the closed connection before it has read the answer.
     if (typeof large === 'string') expect(large).toContain('fetch failed');
     else expect(large.status).toBe(413);
   });

@@ -1,4 +1,4 @@
-/** What each motif shows, in words: the alternative text of its pictures, true of every draw of the dice. */
+/** What each motif shows, in words: the alternative text of its pictures, true for every seed. */
 export const descriptions: Readonly<Record<string, string>> = {
   airplane: 'An airliner climbing past the sun above a line of mountains.',
   ballot: 'A marked ballot going into the slot of a ballot box with a star on its front.',

@@ -13,7 +13,7 @@ export interface Palette {
   readonly accent: string;
 }
 
-/** A scene draws itself with its inks and its own dice, so that two stories with one motif never look the same. */
+/** A scene draws itself with its inks and its own random numbers, so that two stories with one motif never look the same. */
 export type Scene = (p: Palette, dice: Dice) => string;
 
 export interface Dice {
@@ -25,7 +25,7 @@ export interface Dice {
   chance(probability: number): boolean;
 }
 
-/** Dice that fall the same way for the same seed, on every machine. */
+/** Random numbers that are the same for the same seed on every machine. */
 export function throwDice(seed: string): Dice {
   let state = 2166136261;
   for (const character of seed) state = Math.imul(state ^ (character.codePointAt(0) as number), 16777619);
@@ -44,7 +44,7 @@ export function throwDice(seed: string): Dice {
   };
 }
 
-/** Opacity of the ink instead of the shape: the latter makes the renderer lay each shape on a plate of its own. */
+/** Sets the opacity of the ink, not of the shape, because the renderer draws each translucent shape on a separate plate. */
 const inked = (more: string): string =>
   more.replace(/(^|\s)opacity="([^"]+)"/, '$1fill-opacity="$2" stroke-opacity="$2"');
 
@@ -76,7 +76,7 @@ export function fills(p: Palette): string {
   return `<defs>${lines('hatch', p.ink, 9, 2.6, -45)}${lines('hatch-light', p.paper, 10, 2.4, -45)}${lines('level', p.dark, 9, 2.4, 0)}${lines('level-light', p.paper, 11, 2.6, 0)}${lines('plumb', p.dark, 10, 2.6, 90)}${dots('dots', p.mid, 13, 3.1)}${dots('dots-dark', p.dark, 13, 2.8)}${dots('dots-accent', p.accent, 12, 3.2)}</defs>`;
 }
 
-/** A disc with rays, the paper's own sun. */
+/** A disc with rays, the newspaper's own sun. */
 export const sun = (x: number, y: number, r: number, p: Palette, rays = 0): string =>
   repeat(rays, (i) => {
     const a = (i / rays) * Math.PI * 2;

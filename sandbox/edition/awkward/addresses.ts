@@ -1,4 +1,4 @@
-/** Posts that share an address with another, and posts that are in no section or in all of them. */
+/** Posts that share an address with another post, and posts that are in no section or in all of them. */
 import type { AwkwardPost } from '../model.ts';
 import { sections } from '../sections.ts';
 import { article, paragraphs } from './build.ts';

@@ -17,7 +17,7 @@ export const html = (markup: string): string => `<!-- wp:html -->\n${markup}\n<!
 /** Blocks one after another. */
 export const body = (...blocks: readonly string[]): string => blocks.join('\n\n');
 
-/** A plain published article, which each case changes in the one respect that it is about. */
+/** A plain published article, which each case changes in one respect. */
 export const article = (
   post: Pick<AwkwardPost, 'slug' | 'title' | 'hours'> & Partial<Omit<AwkwardPost, 'slug' | 'title' | 'hours'>>,
 ): AwkwardPost => ({

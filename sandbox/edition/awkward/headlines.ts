@@ -1,4 +1,4 @@
-/** Posts whose headline is out of the ordinary, or that lack what every other post has. */
+/** Posts with unusual headlines, or without something that every other post has. */
 import type { AwkwardPost } from '../model.ts';
 import { article, paragraphs } from './build.ts';
 

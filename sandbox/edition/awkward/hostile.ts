@@ -1,6 +1,6 @@
 /**
- * Hostile markup in every field of every type. Each family of payloads has an article of its own, so that a failing test
- * says which; the fields that are not bodies have theirs below.
+ * Hostile markup in every field of every type. Each family of payloads has its own article, so that a failing test names the
+ * family; the payloads for fields other than bodies are below.
  */
 import type { AwkwardPost } from '../model.ts';
 import { article, body, html, paragraphs } from './build.ts';
@@ -9,7 +9,7 @@ import { payloads } from './payloads.ts';
 const BREAKOUT = `"></title></script></style></textarea>--><img src=x onerror=window.__xss=1><svg/onload=window.__xss=1>`;
 const ATTRIBUTE = `" onerror="window.__xss=1" onload='window.__xss=1' autofocus onfocus=window.__xss=1 x="`;
 
-/** What the papers would call each family, and the sections in which it is filed. */
+/** What a newspaper would call each family, and the sections in which it is filed. */
 const FAMILIES: Readonly<Record<string, readonly [title: string, sections: readonly string[]]>> = {
   scripts: ['A Screenwriter Leaves Scripts All Over Town', ['culture']],
   handlers: ['Handlers at the Dog Show Bark on Every Occasion', ['national']],

@@ -1,4 +1,4 @@
-/** Posts in other scripts: right to left, both ways at once, and with a slug that WordPress keeps percent-encoded. */
+/** Posts in other scripts: right to left, in both directions at once, and with a slug that WordPress keeps percent-encoded. */
 import type { AwkwardPost } from '../model.ts';
 import { article, body, html, paragraphs } from './build.ts';
 

@@ -1,6 +1,6 @@
 /**
- * One article of more than twenty thousand words: the minutes of a harbor board, read into the record at its centenary.
- * It is put together from lists by a generator with a fixed seed, so that it is the same at every import.
+ * One article of more than twenty thousand words: the minutes of a harbor board, read into the record at its centenary. A
+ * generator puts it together from lists with a fixed seed, so that it is the same at every import.
  */
 import type { AwkwardPost } from '../model.ts';
 import { article, body, heading, paragraphs } from './build.ts';
@@ -140,7 +140,7 @@ export const countWords = (html: string): number =>
 function minutes(): string {
   const next = sequence(1833);
   const number = (from: number, to: number) => from + Math.floor(next() * (to - from + 1));
-  // The same name twice running reads like a slip of the pen, so a list never gives its last choice again at once.
+  // The same name twice in a row looks like a mistake, so a list never repeats its last choice.
   const last = new Map<readonly string[], string>();
   const one = (list: readonly string[]) => {
     const others = list.filter((entry) => entry !== last.get(list));
@@ -182,7 +182,7 @@ function minutes(): string {
       if (!business) continue;
       const draw: Draw = { one, number, boat: one(BOATS), place: one(PLACES), person: one(PEOPLE) };
       add(heading(`${item + 1}. ${business.title(draw)}`, 3));
-      // The first sentence says what it is about and is always told; one of the others may be left out.
+      // The first sentence says what the item is about and is always used; one of the others may be left out.
       const skipped = number(1, business.sentences.length);
       const told = business.sentences.filter((_, index) => index !== skipped).map((sentence) => capitalized(sentence(draw)));
       add(paragraphs(told.join(' '), (OUTCOMES[number(0, OUTCOMES.length - 1)] ?? (() => ''))(draw)));

@@ -1,5 +1,5 @@
 /**
- * Posts with every kind of body markup that an editor's tools can make: tables, quotations, galleries, footnotes, code.
+ * Posts with every kind of body markup that the editor can produce: tables, quotations, galleries, footnotes, code.
  *
  * Where a body needs a picture of the edition's own, it says `{{art:motif}}` in place of an address; the importer puts the
  * address of an uploaded picture with that motif there.

@@ -1,10 +1,10 @@
 /**
- * Markup that tries to run a script, to cover the page or to take over its names, grouped by the way in. Every payload that can
- * run sets `window.__xss` to 1, for which browser tests look; none of them does anything else, and none is needed by any page.
+ * Markup that tries to run a script, to cover the page or to redefine its names, grouped by technique. Every payload that can
+ * run sets `window.__xss` to 1, which browser tests look for, and does nothing else; no page needs any of them.
  */
 
 const RUN = 'window.__xss=1';
-/** The same as character references, with and without semicolons. */
+/** The text as character references, with and without semicolons. */
 const entities = (text: string, end = ';') => [...text].map((char) => `&#${char.charCodeAt(0)}${end}`).join('');
 const padded = (text: string) => [...text].map((char) => `&#x${char.charCodeAt(0).toString(16).padStart(7, '0')}`).join('');
 const DATA_HTML = 'data:text/html;base64,PHNjcmlwdD50b3AuX194c3M9MTwvc2NyaXB0Pg==';

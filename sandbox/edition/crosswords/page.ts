@@ -1,4 +1,4 @@
-/** The page on which a crossword is played, meant for a frame: no script or style from anywhere else. */
+/** The page on which a crossword is played, made for a frame: it loads no script or style from elsewhere. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { entries, type Entry, type Puzzle } from './puzzle.ts';

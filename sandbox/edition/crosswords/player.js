@@ -39,7 +39,7 @@
     try {
       localStorage.setItem(`crossword-${game.slug}`, [...inputs.values()].map((el) => el.value || ' ').join(''));
     } catch {
-      // A frame without storage is played all the same.
+      // A frame without storage still plays the crossword.
     }
   };
   function finish() {
@@ -126,7 +126,7 @@
       if (/[A-Z]/.test(kept[index] ?? '')) el.value = kept[index];
     });
   } catch {
-    // As above.
+    // A frame without storage still plays the crossword.
   }
   show([...inputs.keys()][0]);
   finish();

@@ -31,7 +31,7 @@ export const puzzles = (): Puzzle[] =>
     .sort((a, b) => a.hours - b.hours);
 
 /**
- * Numbers a grid as crosswords are numbered: row by row, each square that begins a word across or down.
+ * Numbers a grid as crosswords do: row by row, each square where a word across or down begins.
  *
  * @throws Error naming the puzzle and the word when a clue is missing
  */

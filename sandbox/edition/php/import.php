@@ -10,7 +10,7 @@ global $wpdb;
 wp_set_current_user( 1 );
 wp_defer_term_counting( true );
 wp_defer_comment_counting( true );
-// One import is no news: the site reads everything at its first sync.
+// No webhooks for the import: the site reads everything at its first sync.
 add_filter( 'newsroom_webhooks_enabled', '__return_false' );
 remove_action( 'post_updated', 'wp_save_post_revision' );
 remove_action( 'wp_after_insert_post', 'wp_save_post_revision_on_insert', 9 );
@@ -183,7 +183,7 @@ try {
 		$id           = sandbox_must( wp_insert_post( wp_slash( $post ), true ), $name );
 		$ids[ $name ] = $id;
 		if ( isset( $meta['newsroom_live'] ) ) {
-			// Before the state, which would begin now.
+			// Set before the state, whose start would otherwise be now.
 			$meta = array( 'newsroom_live_started' => gmdate( 'Y-m-d\TH:i:s\Z', strtotime( $dates[1] . ' UTC' ) ) ) + $meta;
 		}
 		foreach ( $meta as $key => $value ) {
@@ -264,8 +264,8 @@ try {
 
 	wp_defer_term_counting( false );
 	wp_defer_comment_counting( false );
-	// What the plugin would note at the end of the request belongs into the transaction, and no story of the edition was
-	// revised after it was published.
+	// Records the plugin's pending changes within the transaction, not at the end of the request; and no story of the edition
+	// was revised after it was published.
 	if ( function_exists( 'newsroom_flush_changes' ) ) {
 		newsroom_flush_changes();
 	}

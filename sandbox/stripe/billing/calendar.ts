@@ -9,7 +9,7 @@ export interface Recurrence {
   readonly interval_count: number;
 }
 
-/** `times` intervals after `start`; Unix seconds. */
+/** The moment `times` intervals after `start`; Unix seconds. */
 export function addIntervals(start: number, { interval, interval_count }: Recurrence, times = 1): number {
   const count = interval_count * times;
   if (interval === 'day') return start + count * day;
@@ -37,7 +37,7 @@ export function boundaryAfter(anchor: number, recurrence: Recurrence, moment: nu
   return addIntervals(anchor, recurrence, times);
 }
 
-/** The period around `moment` of those that are counted from `anchor`. */
+/** The period, counted from `anchor`, that contains `moment`. */
 export function periodAround(anchor: number, recurrence: Recurrence, moment: number): { start: number; end: number } {
   let [start, times] = [anchor, 1];
   for (;;) {

@@ -1,4 +1,4 @@
-/** Changes of a subscription: another price, another quantity, the end of a trial, with what they cost. */
+/** Changes of a subscription: another price, another quantity, the end of a trial, and what they cost. */
 
 import type { StripeAccount } from '../core/account.ts';
 import { invalid } from '../core/errors.ts';
@@ -22,9 +22,9 @@ export interface ItemChange {
 export interface Change {
   readonly items?: readonly ItemChange[] | undefined;
   readonly proration: 'create_prorations' | 'always_invoice' | 'none';
-  /** Moment from which is reckoned, Unix seconds. */
+  /** Moment from which prorations are computed, Unix seconds. */
   readonly prorationDate?: number | null | undefined;
-  /** A moment, or `now`: the trial ends at once. */
+  /** The end of the trial, or `now` to end it at once. */
   readonly trialEnd?: number | 'now' | undefined;
   /** Begins a new period now. */
   readonly restart?: boolean | undefined;
@@ -34,7 +34,7 @@ export interface Change {
  * Applies a change.
  *
  * @returns the invoice that is due at once, a draft, or `null`
- * @throws {ApiError} 400 for items that are not its own, and for a moment outside the period
+ * @throws {ApiError} 400 for another subscription's items and for a moment outside the period
  */
 export function change(account: StripeAccount, subscription: Subscription, wanted: Change): Invoice | null {
   const now = account.now(subscription);
@@ -64,7 +64,7 @@ export function change(account: StripeAccount, subscription: Subscription, wante
     const quantity = asked.quantity ?? item.quantity;
     if (after === before && quantity === item.quantity && !asked.deleted && item._billed) continue;
     if (prorates) credit(account, subscription, item, at);
-    // The declarations have no other way out of a trial: a price of its own ends it.
+    // The declarations offer no other way to end an offer's trial than a new price for the item.
     if (asked.price) item.current_trial = null;
     item.price = after.id;
     item.quantity = quantity;
@@ -75,7 +75,7 @@ export function change(account: StripeAccount, subscription: Subscription, wante
     if (prorates) charges.push(() => chargeRest(account, subscription, item, at));
     const [old, young] = [recurring(before), recurring(after)];
     if (old.interval === young.interval && old.interval_count === young.interval_count) continue;
-    // In flexible billing mode the anchor stays where it is unless the call moves it (docs.stripe.com/billing/subscriptions/billing-mode/compare).
+    // In flexible billing mode the anchor stays unless the call moves it (docs.stripe.com/billing/subscriptions/billing-mode/compare).
     const period = periodAround(subscription.billing_cycle_anchor, young, at);
     if (!free) Object.assign(item, { current_period_start: period.start, current_period_end: period.end });
   }
@@ -85,7 +85,7 @@ export function change(account: StripeAccount, subscription: Subscription, wante
   if (typeof wanted.trialEnd === 'number') return extendTrial(account, subscription, wanted.trialEnd);
 
   if (!free && (wanted.restart || endsTrial)) {
-    // What stays as it is gives back its unused time too, since its period begins anew.
+    // Unchanged items are credited for their unused time, too, because their period starts again.
     if (prorates) for (const item of subscription.items.data) if (item._billed) credit(account, subscription, item, at);
     return restart(account, subscription, at);
   }
@@ -114,7 +114,7 @@ function itemFor(account: StripeAccount, subscription: Subscription, asked: Item
 }
 
 /**
- * Credits the time from `at` on, to the second, of what was last debited for an item. The price that it has meanwhile makes no difference
+ * Credits the unused time of an item's last debit from `moment` on, to the second. The item's present price makes no difference
  * (docs.stripe.com/billing/subscriptions/prorations#credit-prorations, flexible billing mode).
  */
 export function credit(
@@ -125,7 +125,7 @@ export function credit(
 ): void {
   const billed = item._billed;
   if (!billed || billed.amount <= 0 || moment >= billed.end) return;
-  // No more than was debited, for a date before the debit too.
+  // A date before the debit credits no more than was debited.
   const at = Math.max(moment, billed.start);
   const price = account.need('price', billed.price);
   const product = account.store.find('product', price.product);
@@ -174,8 +174,8 @@ function chargeRest(account: StripeAccount, subscription: Subscription, item: Su
 }
 
 /**
- * What a whole period of an item costs with the discounts of its subscription, each item bearing its share of them. Proration items are
- * not discountable: their amounts have the discounts in them (docs.stripe.com/billing/subscriptions/prorations#prorations-and-discounts).
+ * What a whole period of an item costs after its share of the subscription's discounts. Proration items are not discountable: their
+ * amounts include the discounts (docs.stripe.com/billing/subscriptions/prorations#prorations-and-discounts).
  */
 function priceAfterDiscounts(account: StripeAccount, subscription: Subscription, item: SubscriptionItem): number {
   const whole = subscription.items.data.map((one) => {
@@ -187,7 +187,7 @@ function priceAfterDiscounts(account: StripeAccount, subscription: Subscription,
   return own ? net(own) : 0;
 }
 
-/** Begins a new period now, which is charged at once. @param prorationDate moment of the credits */
+/** Begins a new period now, which is charged at once. @param prorationDate moment from which unused time is credited */
 function restart(account: StripeAccount, subscription: Subscription, prorationDate: number): Invoice {
   const at = account.now(subscription);
   const customer = account.need('customer', subscription.customer);
@@ -219,7 +219,7 @@ function extendTrial(account: StripeAccount, subscription: Subscription, end: nu
   return null;
 }
 
-/** What of a subscription a change can touch. */
+/** The fields of a subscription that a change can affect. */
 const changeable = [
   'billing_cycle_anchor',
   'discounts',
@@ -254,16 +254,16 @@ export function settleChange(
   else if (subscription.status === 'active' || subscription.status === 'trialing') subscription.status = 'past_due';
 }
 
-/** The longest time that a change waits for its payment; no longer than until the end of the trial or the period. */
+/** How long a change waits for its payment at most; it ends with the trial or the period if that comes first. */
 const pendingPaymentSeconds = 23 * 3600;
 
-/** What a change that waits for its payment may hold (docs.stripe.com/billing/subscriptions/pending-updates). */
+/** Parameters that a change waiting for its payment may have (docs.stripe.com/billing/subscriptions/pending-updates). */
 const mayWait = [
   ...['expand', 'payment_behavior', 'proration_behavior', 'proration_date', 'billing_cycle_anchor', 'items'],
   ...['trial_end', 'trial_from_plan', 'add_invoice_items', 'metadata', 'discounts', 'cancel_at_period_end'],
 ];
 
-/** The words of this error are published nowhere. @throws {ApiError} 400 */
+/** The text of this error isn't published anywhere. @throws {ApiError} 400 */
 export function refuseUnlessMayWait(subscription: Subscription, params: Params): void {
   if (isByInvoice(subscription)) {
     throw invalid(

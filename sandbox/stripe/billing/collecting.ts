@@ -1,4 +1,4 @@
-/** What is done about an invoice that is due: charging, retries, and what becomes of its subscription. */
+/** Collects invoices that are due: charges, retries, and the consequences for the subscription. */
 
 import type { StripeAccount } from '../core/account.ts';
 import { ApiError, cardError, invalid } from '../core/errors.ts';
@@ -25,11 +25,11 @@ export function methodFor(account: StripeAccount, invoice: Invoice): PaymentMeth
 export interface Attempt {
   readonly method?: PaymentMethod | null;
   readonly offSession: boolean;
-  /** By the plan of retries, and not by hand. */
+  /** Whether this attempt is a scheduled retry, not a manual one. */
   readonly retry?: boolean;
 }
 
-/** Charges an open invoice; without a card that counts as a failure. */
+/** Charges an open invoice; a missing card counts as a failure. */
 export function collect(
   account: StripeAccount,
   invoice: Invoice,
@@ -47,9 +47,9 @@ export function collect(
 }
 
 /**
- * Tells the invoice of an intent how its payment went.
+ * Records the result of an intent's payment on its invoice.
  *
- * @param absent whether the customer is away: then a payment that the bank has to confirm fails
+ * @param absent whether the customer is absent: then a payment that needs authentication fails
  * @param retry see {@link Attempt}
  */
 export function afterAttempt(
@@ -116,7 +116,7 @@ export function settle(account: StripeAccount, subscription: Subscription): void
   subscription.status = trial ? 'trialing' : 'active';
 }
 
-/** A change that waited for this payment takes place. */
+/** Applies a change that waited for this payment. */
 function applyPending(account: StripeAccount, subscription: Subscription, invoice: Invoice): void {
   const waiting = subscription._pending as { invoice: string; after: Partial<Subscription> } | undefined;
   if (waiting?.invoice !== invoice.id) return;
@@ -128,7 +128,7 @@ function applyPending(account: StripeAccount, subscription: Subscription, invoic
 function failed(account: StripeAccount, invoice: Invoice, retry: boolean): void {
   const subscription = subscriptionOf(account, invoice);
   const now = account.now(invoice);
-  // After the first attempt only those by plan count (docs.stripe.com/api/invoices, `attempt_count`).
+  // After the first attempt only scheduled retries count (docs.stripe.com/api/invoices, `attempt_count`).
   if (invoice.attempt_count > 0 && !retry) {
     account.emit('invoice.payment_failed', invoice);
     return;
@@ -155,7 +155,7 @@ function giveUp(account: StripeAccount, subscription: Subscription, invoice: Inv
   else if (after === 'cancel') end(account, subscription, 'payment_failed');
 }
 
-/** Ends a subscription now. Nothing is paid back. */
+/** Ends a subscription now, without a refund. */
 export function end(account: StripeAccount, subscription: Subscription, reason: string): void {
   const now = account.now(subscription);
   account.store.touch(subscription);
@@ -211,7 +211,7 @@ export function voidInvoice(account: StripeAccount, invoice: Invoice): void {
   else if (subscription) {
     account.store.touch(subscription);
     settle(account, subscription);
-    // With its bill a waiting change is taken back (docs.stripe.com/billing/subscriptions/pending-updates).
+    // Voiding its invoice also drops a pending change (docs.stripe.com/billing/subscriptions/pending-updates).
     if ((subscription._pending as { invoice: string } | undefined)?.invoice === invoice.id) {
       subscription.pending_update = null;
       delete subscription._pending;
@@ -219,7 +219,10 @@ export function voidInvoice(account: StripeAccount, invoice: Invoice): void {
   }
 }
 
-/** Takes a waiting change back with its bill, as a later change and the next phase of a schedule do (docs.stripe.com/billing/subscriptions/pending-updates). */
+/**
+ * Drops a pending change and its invoice, as a later change or the next phase of a schedule does
+ * (docs.stripe.com/billing/subscriptions/pending-updates).
+ */
 export function dropWaitingChange(account: StripeAccount, subscription: Subscription): void {
   const waiting = subscription._pending as { invoice: string } | undefined;
   if (!waiting) return;
@@ -237,7 +240,7 @@ export function expire(account: StripeAccount, subscription: Subscription): void
   }
 }
 
-/** 402 with what the bank said about the payment of an invoice. */
+/** 402 with the bank's reason about the payment of an invoice. */
 export function refusal(account: StripeAccount, invoice: Invoice, commits = true): ApiError {
   const intent = invoice._intent ? account.store.find('payment_intent', invoice._intent) : null;
   if (intent?.status === 'requires_action') {

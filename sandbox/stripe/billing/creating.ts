@@ -40,8 +40,8 @@ export const indifferent = [
 ];
 
 /**
- * Billing is flexible, which is Stripe's default in this API version, and proration amounts have their discounts in them
- * (`included`, the default too). The rest is refused, so that no test relies on what is not modeled.
+ * Billing is flexible, which is Stripe's default in this API version, and proration amounts include discounts (`included`, also
+ * the default). Everything else is refused, so that no test relies on behavior that isn't modeled.
  */
 export function readBillingMode(params: Params): void {
   const mode = params.object('billing_mode');
@@ -51,7 +51,7 @@ export function readBillingMode(params: Params): void {
   throw invalid('The sandbox models flexible billing mode with included proration discounts only.', 'billing_mode');
 }
 
-/** Who pays: Stripe with the card, or the customer by an invoice that Stripe mails. */
+/** Sets how invoices are paid: Stripe charges the card, or mails the customer an invoice. */
 export function setCollection(subscription: Subscription, params: Params): void {
   const method =
     params.one('collection_method', ['charge_automatically', 'send_invoice']) ?? subscription.collection_method;
@@ -118,7 +118,7 @@ export function createSubscription(account: StripeAccount, params: Params): Subs
     prepareCard(account, subscription, customer);
     return subscription;
   }
-  // It begins at once, whenever the invoice is paid (docs.stripe.com/billing/collection-method).
+  // It is active at once, no matter when the invoice is paid (docs.stripe.com/billing/collection-method).
   if (isByInvoice(subscription)) {
     subscription.status = trial ? 'trialing' : 'active';
     return subscription;
@@ -179,7 +179,7 @@ interface Wanted {
   readonly description?: string | null;
   readonly method?: string | null;
   readonly saves?: string;
-  /** Payment methods that its invoices are limited to. */
+  /** Payment methods that its invoices may be paid with. */
   readonly ways?: string[] | null;
   readonly missingMethod?: string;
 }
@@ -260,13 +260,13 @@ export const makeItem = (
   _billed: null,
 });
 
-/** `add_invoice_items` of a subscription: charged once, with its next invoice. */
+/** `add_invoice_items` of a subscription: charged once, on the next invoice. */
 export function addOneOffs(account: StripeAccount, subscription: Subscription, params: Params): void {
   for (const one of params.list('add_invoice_items') ?? [])
     readOneOff(account, one, subscription.customer, subscription.id);
 }
 
-/** Something that is sold once, by a price or by `price_data`. */
+/** An item that is charged once, given by a price or by `price_data`. */
 export function readOneOff(
   account: StripeAccount,
   params: Params,
@@ -359,7 +359,7 @@ export function setCancellation(account: StripeAccount, subscription: Subscripti
     };
   }
   if (atEnd === undefined && at === undefined) return;
-  // Its words are quoted in github.com/laravel/cashier-stripe/issues/1748.
+  // The message is quoted in github.com/laravel/cashier-stripe/issues/1748.
   if (subscription.schedule) {
     throw invalid(
       `The subscription is managed by the subscription schedule \`${subscription.schedule}\`, and updating any cancelation behavior directly is not allowed. Please update the schedule instead.`,
@@ -389,7 +389,7 @@ function prepareCard(account: StripeAccount, subscription: Subscription, custome
   if (method) confirmSetup(account, setup, { method, offSession: false });
 }
 
-/** After a setup intent has succeeded: the waiting subscription gets the card. */
+/** After a setup intent has succeeded: attaches the card to the subscription that waits for it. */
 export function afterSetup(account: StripeAccount, setup: string): void {
   for (const subscription of account.store.all('subscription')) {
     if (subscription.pending_setup_intent !== setup) continue;

@@ -20,8 +20,8 @@ export function amountIn(price: Price, currency: string, param = 'items[0][price
 }
 
 /**
- * Stripe charges no less, in minor units; smaller sums wait on the customer's balance
- * (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts). In the other currencies it is 50.
+ * The smallest amounts that Stripe charges, in minor units; smaller amounts are added to the customer's balance
+ * (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts). In other currencies the minimum is 50.
  */
 const smallestCharges: readonly (readonly [least: number, currencies: readonly string[]])[] = [
   [30, ['gbp']],
@@ -41,7 +41,7 @@ const running: readonly string[] = ['trialing', 'active', 'past_due', 'unpaid', 
 
 /**
  * A customer pays in one currency at a time (docs.stripe.com/billing/customer#currency).
- * @throws {ApiError} 400 while something of theirs is billed in another
+ * @throws {ApiError} 400 while anything of the customer is billed in another currency
  */
 export function mustPayIn(account: StripeAccount, customer: Customer, currency: string): void {
   const own = [
@@ -55,7 +55,7 @@ export function mustPayIn(account: StripeAccount, customer: Customer, currency: 
   );
 }
 
-/** A subscription is billed in one currency, and so is all that is added to its invoices. @throws {ApiError} 400 */
+/** A subscription and everything that is added to its invoices is billed in one currency. @throws {ApiError} 400 */
 export function mustBeBilledIn(subscription: Subscription, currency: string, param: string): void {
   if (subscription.currency === currency) return;
   throw invalid(

@@ -10,12 +10,12 @@ import { addIntervals } from './calendar.ts';
 export interface Granted {
   readonly coupon: Coupon;
   readonly code: PromotionCode | null;
-  /** One that is there already and stays. */
+  /** A discount that the subscription already has and keeps. */
   readonly kept?: Discount;
 }
 
 /**
- * What `discounts[0][coupon]`, `[promotion_code]` or `[discount]` ask for.
+ * The discounts that `discounts[0][coupon]`, `[promotion_code]` or `[discount]` request.
  *
  * @returns `undefined` without the parameter, `[]` if all are removed
  * @throws {ApiError} 400 for codes that are unknown, expired, used up or another customer's
@@ -55,7 +55,7 @@ function checkCode(account: StripeAccount, id: string, customer: Customer, param
   const now = account.now(customer);
   if (!promotionActive(code, coupon, now)) {
     const over = code.expires_at !== null && now >= code.expires_at;
-    // Stripe's words for used-up codes; no code is documented for them (docs.stripe.com/error-codes).
+    // Stripe's message for used-up codes; no error code is documented for them (docs.stripe.com/error-codes).
     throw over
       ? invalid('This promotion code is expired.', param, 'coupon_expired')
       : invalid('This promotion code is inactive.', param);
@@ -73,7 +73,7 @@ function checkCode(account: StripeAccount, id: string, customer: Customer, param
   return { coupon, code };
 }
 
-/** Whether what a code is redeemed for costs enough, before discounts. @throws {ApiError} 400 */
+/** Checks that a purchase reaches the code's minimum amount, before discounts. @throws {ApiError} 400 */
 export function checkMinimum(granted: readonly Granted[] | undefined, subtotal: number, currency: string): void {
   for (const { code } of granted ?? []) {
     const { minimum_amount: own, minimum_amount_currency: of, _minimums: others } = code?.restrictions ?? {};
@@ -133,14 +133,14 @@ function redeem(account: StripeAccount, subscription: Subscription, { coupon, co
   });
 }
 
-/** Discounts of a subscription that still hold at a moment. */
+/** Discounts of a subscription that apply at a moment. */
 export const activeDiscounts = (account: StripeAccount, ids: readonly string[], moment: number): Discount[] =>
   ids.flatMap((id) => {
     const discount = account.store.find('discount', id);
     return discount && !discount._usedUp && (discount.end === null || moment < discount.end) ? discount : [];
   });
 
-/** Minor units, halves upwards, as Stripe rounds. */
+/** Rounds to minor units, halves away from zero, as Stripe does. */
 export const round = (amount: number): number => Math.sign(amount) * Math.round(Math.abs(amount));
 
 /** What a coupon takes off in a currency; `undefined`: nothing. */
@@ -149,7 +149,7 @@ const amountOff = (
   currency: string,
 ): number | undefined => (of === currency ? (own ?? undefined) : others?.[currency]);
 
-/** Takes the discounts off the lines, one after the other, each from what the ones before have left. */
+/** Takes the discounts off the lines one after another, each from what the previous ones left. */
 export function applyDiscounts(account: StripeAccount, lines: readonly Line[], discounts: readonly Discount[]): void {
   const left = new Map(lines.map((line) => [line, line.discountable && line.amount > 0 ? line.amount : 0]));
   for (const line of lines) line.discount_amounts = [];

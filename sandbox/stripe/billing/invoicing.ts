@@ -1,4 +1,4 @@
-/** Invoices: their lines, sums and finalization. */
+/** Invoices: their lines, totals and finalization. */
 
 import type { StripeAccount } from '../core/account.ts';
 import { blankInvoice } from '../core/blank.ts';
@@ -40,7 +40,7 @@ const pricing = (price: string, product: string, amount: number): Line['pricing'
 const recurrence = ({ recurring }: Price): string =>
   recurring ? ` / ${recurring.interval_count > 1 ? `${recurring.interval_count} ` : ''}${recurring.interval}` : '';
 
-/** The time from `start` to `end` of an item; free of charge during a trial. */
+/** The line for an item's time from `start` to `end`; free of charge during a trial. */
 export function periodLine(
   account: StripeAccount,
   subscription: Subscription,
@@ -122,7 +122,7 @@ function itemLine(item: InvoiceItem): LineDraft {
   };
 }
 
-/** Something to be charged or credited with the next invoice. */
+/** Adds an item that the next invoice charges or credits. */
 export function addItem(
   account: StripeAccount,
   wanted: Pick<InvoiceItem, 'customer' | 'amount' | 'currency' | 'description'> & Partial<InvoiceItem>,
@@ -177,13 +177,13 @@ export interface InvoiceDraft {
   readonly periodStart?: number;
   readonly periodEnd?: number;
   readonly prorationDate?: number;
-  /** Whether the customer's pending items come on this invoice; `true` without it. */
+  /** Whether this invoice includes the customer's pending items (default: `true`). */
   readonly pending?: boolean;
   readonly description?: string | null;
   readonly metadata?: Record<string, string>;
 }
 
-/** Moves items that wait for the customer's next invoice onto this one. */
+/** Moves the customer's pending items onto this invoice. */
 function takePendingItems(
   { store }: StripeAccount,
   { customer, subscription }: InvoiceDraft,
@@ -202,7 +202,7 @@ function takePendingItems(
   return items;
 }
 
-/** A draft with its lines and sums. */
+/** Makes a draft with its lines and totals. */
 export function makeInvoice(account: StripeAccount, draft: InvoiceDraft): Invoice {
   const { customer, subscription, reason } = draft;
   const now = account.now(customer);
@@ -276,7 +276,7 @@ export function makeInvoice(account: StripeAccount, draft: InvoiceDraft): Invoic
 const subscriptionOf = (account: StripeAccount, invoice: Invoice): Subscription | undefined =>
   account.store.find('subscription', invoice.parent?.subscription_details.subscription ?? '');
 
-/** Works out the sums of a draft anew. */
+/** Recomputes the totals of a draft. */
 export function reckon(account: StripeAccount, invoice: Invoice): void {
   const subscription = subscriptionOf(account, invoice);
   const discounts = activeDiscounts(account, subscription?.discounts ?? [], invoice.created);
@@ -304,10 +304,7 @@ export function reckon(account: StripeAccount, invoice: Invoice): void {
   account.store.touch(invoice);
 }
 
-/**
- * Fixes an invoice: it gets a number, and an intent when something is to be paid.
- * Whatever is due is collected by collecting.ts.
- */
+/** Finalizes an invoice: it gets a number, and an intent if something is due, which collecting.ts collects. */
 export function finalize(account: StripeAccount, invoice: Invoice): void {
   if (invoice.status !== 'draft') {
     throw invalid(
@@ -334,7 +331,7 @@ export function finalize(account: StripeAccount, invoice: Invoice): void {
   account.emit('invoice.finalized', invoice);
 }
 
-/** Notes at each item what was debited for it, and lets go of discounts that hold for one invoice. */
+/** Records on each item what was debited for it, and removes discounts that apply to one invoice. */
 function remember(account: StripeAccount, invoice: Invoice): void {
   const subscription = subscriptionOf(account, invoice);
   if (!subscription) return;

@@ -1,6 +1,6 @@
 /**
- * What happens by itself as time goes by: trials end, periods are renewed, drafts are finalized after an hour, failed
- * payments are tried again, first payments are waited for no longer.
+ * What happens as time passes: trials end, periods are renewed, drafts are finalized after an hour, failed payments are
+ * retried, and waiting for a first payment ends.
  */
 import type { StripeAccount } from '../core/account.ts';
 import type { Invoice, Schedule, Subscription, Thing } from '../core/model.ts';
@@ -12,9 +12,9 @@ import { holdBack, pauseOf, resume } from './pausing.ts';
 import { nextPhase, phaseEnd } from './scheduling.ts';
 import { endTrials, offerEnd } from './trial-offers.ts';
 
-/** Days before a renewal on which it is announced. */
+/** Seconds before a renewal at which it is announced. */
 const announcedAhead = 7 * day;
-/** Days before the end of a trial on which that is announced. */
+/** Seconds before the end of a trial at which that is announced. */
 const trialAnnouncedAhead = 3 * day;
 const firstPaymentSeconds = 23 * hour;
 
@@ -29,7 +29,7 @@ export const living: readonly string[] = ['trialing', 'active', 'past_due', 'unp
 export const periodEnd = (subscription: Subscription): number =>
   Math.min(...subscription.items.data.map((item) => item.current_period_end));
 
-/** What happens next with one object. */
+/** The next task of an object. */
 export function nextOf(account: StripeAccount, thing: Thing): Task | null {
   if (thing.object === 'subscription') return earliest(subscriptionTasks(account, thing as Subscription));
   if (thing.object === 'invoice') return invoiceTask(account, thing as Invoice);
@@ -56,11 +56,11 @@ function* subscriptionTasks(account: StripeAccount, subscription: Subscription):
       work: () => announceTrialEnd(account, subscription, trialEnd),
     };
   }
-  // One that ends on a later day is billed until then.
+  // A subscription that ends on a later day is still billed until then.
   const renews = subscription.cancel_at === null || subscription.cancel_at > at;
   const pause = pauseOf(subscription);
   if (pause && pause.resumes_at !== null) yield { at: pause.resumes_at, work: () => resume(account, subscription) };
-  // An invoice that will be void causes no event.
+  // An invoice that will be voided causes no event.
   if (announced.invoice !== at && renews && pause?.behavior !== 'void') {
     yield {
       at: Math.max(at - announcedAhead, subscription.created + 1),
@@ -72,7 +72,7 @@ function* subscriptionTasks(account: StripeAccount, subscription: Subscription):
   const schedule = subscription.schedule ? account.store.find('subscription_schedule', subscription.schedule) : null;
   const phase = schedule ? phaseEnd(schedule) : null;
   if (subscription.cancel_at !== null && !renews) {
-    // Its schedule ends it.
+    // Its schedule ends the subscription.
     if (phase === subscription.cancel_at) return;
     yield { at: subscription.cancel_at, work: () => end(account, subscription, 'cancellation_requested') };
     return;
@@ -103,7 +103,7 @@ function invoiceTask(account: StripeAccount, invoice: Invoice): Task | null {
   return null;
 }
 
-/** Of the trial that it is in, by either way of having one. */
+/** The end of the present trial, a free trial or that of an offer. */
 const trialEndOf = (subscription: Subscription): number | null =>
   offerEnd(subscription) ?? (subscription.status === 'trialing' ? subscription.trial_end : null);
 

@@ -1,6 +1,6 @@
 /**
- * `pause_collection` (docs.stripe.com/billing/subscriptions/pause-payment): the subscription goes on and keeps its status, and what
- * becomes of its invoices is said by `behavior`. `resumes_at` ends the pause by itself.
+ * `pause_collection` (docs.stripe.com/billing/subscriptions/pause-payment): the subscription continues and keeps its status;
+ * `behavior` decides what happens to its invoices, and `resumes_at` ends the pause.
  */
 import type { StripeAccount } from '../core/account.ts';
 import type { Invoice, Subscription } from '../core/model.ts';
@@ -31,7 +31,7 @@ export function readPause(account: StripeAccount, subscription: Subscription, pa
     : null;
 }
 
-/** What a pause makes of an invoice that has just been drafted. */
+/** Applies a pause to an invoice that has just been drafted. */
 export function holdBack(account: StripeAccount, subscription: Subscription, invoice: Invoice | null): void {
   const pause = pauseOf(subscription);
   if (!pause || invoice?.status !== 'draft') return;

@@ -1,4 +1,4 @@
-/** `POST /v1/invoices/create_preview`: what would be charged, worked out by doing it and taking it back. */
+/** `POST /v1/invoices/create_preview`: what would be charged, computed by making the change and rolling it back. */
 
 import type { StripeAccount } from '../core/account.ts';
 import { ApiError, invalid, missing } from '../core/errors.ts';
@@ -47,7 +47,10 @@ export function preview(account: StripeAccount, params: Params): Wire {
   });
 }
 
-/** What the declarations exclude (InvoiceCreatePreviewParams). The words of these errors are published nowhere. @throws {ApiError} 400 */
+/**
+ * Refuses the combinations that the declarations exclude (InvoiceCreatePreviewParams). The texts of these errors aren't published
+ * anywhere. @throws {ApiError} 400
+ */
 function refuseCombinations(params: Params): void {
   const [details, tax] = [fieldsOf(params, 'subscription_details'), fieldsOf(params, 'automatic_tax')];
   if (params.has('schedule') && (params.has('subscription') || details)) {
@@ -179,7 +182,7 @@ function ofChange(
 
 const billedNoMore = ['canceled', 'incomplete_expired', 'paused'];
 
-/** Whether it ends before it would renew, by its own state or by what the preview changes. */
+/** Whether the subscription ends before its renewal, as it is or as the preview changes it. */
 function endsWithPeriod(subscription: Subscription, details: Params | null): boolean {
   const [atEnd, at] = [details?.bool('cancel_at_period_end'), details?.text('cancel_at')];
   if (atEnd !== undefined) return atEnd;

@@ -1,4 +1,7 @@
-/** Subscription schedules: phases that follow each other, and what the subscription becomes at each of their ends. */
+/**
+ * Subscription schedules: phases that follow each other, and how each one changes the subscription when it begins or the
+ * schedule ends.
+ */
 
 import type { StripeAccount } from '../core/account.ts';
 import { invalid, missing } from '../core/errors.ts';
@@ -28,7 +31,7 @@ const emptyPhase = {
   transfer_data: null,
 };
 
-/** The phase that a subscription is in when a schedule is made of it. */
+/** The current phase of a subscription, for a schedule that is created from it. */
 export const phaseOf = (subscription: Subscription): Phase => ({
   ...emptyPhase,
   currency: subscription.currency,
@@ -52,7 +55,7 @@ const phaseItem = (price: string, quantity: number): Phase['items'][number] => (
   tax_rates: [],
 });
 
-/** `phases` of an update; the first begins where the one that runs began. */
+/** `phases` of an update; the first begins where the running phase began. */
 export function readPhases(
   account: StripeAccount,
   params: Params,
@@ -123,7 +126,7 @@ export function readPhases(
   });
 }
 
-/** What the declarations of a phase exclude (SubscriptionScheduleUpdateParams.Phase). @throws {ApiError} 400 */
+/** Refuses what the declarations of a phase exclude (SubscriptionScheduleUpdateParams.Phase). @throws {ApiError} 400 */
 function refuseMixed(phase: Params): void {
   if (phase.has('end_date') && phase.has('duration')) {
     throw invalid('If `duration` is set, `end_date` must not be set.', phase.name('duration'));
@@ -151,7 +154,7 @@ function methodOf(account: StripeAccount, phase: Params, customer: string): stri
   );
 }
 
-/** The phase that holds at a moment. */
+/** The phase that applies at a moment. */
 export const phaseAt = (schedule: Schedule, moment: number): Phase | undefined =>
   schedule.phases.find(({ start_date, end_date }) => start_date <= moment && moment < end_date);
 
@@ -159,7 +162,7 @@ export const phaseAt = (schedule: Schedule, moment: number): Phase | undefined =
 export const phaseEnd = (schedule: Schedule): number | null =>
   schedule.status === 'active' ? (schedule.current_phase?.end_date ?? null) : null;
 
-/** Goes into the next phase, or out of the schedule. Called at the end of a phase, before the renewal of that moment. */
+/** Enters the next phase, or ends the schedule. Called at the end of a phase, before the renewal at that moment. */
 export function nextPhase(account: StripeAccount, schedule: Schedule): void {
   const now = account.now(schedule);
   const subscription = schedule.subscription ? account.store.find('subscription', schedule.subscription) : null;
@@ -182,7 +185,7 @@ export function nextPhase(account: StripeAccount, schedule: Schedule): void {
   enter(account, subscription, next, next.proration_behavior as 'none');
 }
 
-/** Gives a subscription what a phase says. */
+/** Applies a phase to a subscription. */
 export function enter(
   account: StripeAccount,
   subscription: Subscription,
@@ -200,7 +203,7 @@ export function enter(
       return item?.price === price.id && item.quantity === quantity;
     });
   const kept = phase.discounts.filter(({ discount }) => discount && subscription.discounts.includes(discount));
-  // A phase replaces the discounts; without any, none are left (docs.stripe.com/api/subscription_schedules/create).
+  // A phase replaces the discounts; a phase without discounts removes them (docs.stripe.com/api/subscription_schedules/create).
   if (kept.length < Math.max(phase.discounts.length, subscription.discounts.length)) {
     grantDiscounts(
       account,
@@ -221,7 +224,7 @@ export function enter(
     id: item.id,
     ...(wanted[index] ?? { deleted: true }),
   }));
-  // At the very end of a period nothing is left to credit; the renewal that follows charges the new price.
+  // At the end of a period nothing is left to credit; the renewal that follows charges the new price.
   const boundary = subscription.items.data.every((item) => item.current_period_end <= now);
   if (boundary) {
     swapItems(account, subscription, wanted, phase);
@@ -233,9 +236,9 @@ export function enter(
 }
 
 /**
- * The items of the next phase, at the end of a period. With `phase_start` a new cycle begins, which the renewal of this moment
- * charges. Without, a price of another interval is not collected by itself: its amount waits for the next invoice, as readers of
- * github.com/better-auth/better-auth/issues/11336 found out.
+ * The items of the next phase, at the end of a period. With `phase_start` a new cycle begins, which the renewal at this moment
+ * charges. Without it, a price of another interval isn't collected on its own: its amount waits for the next invoice, as
+ * reported in github.com/better-auth/better-auth/issues/11336.
  */
 function swapItems(
   account: StripeAccount,
@@ -283,8 +286,8 @@ function waitForNextInvoice(
 }
 
 /**
- * A schedule that cancels at its end says so at its subscription; one that doesn't, and its release, take that back
- * (docs.stripe.com/billing/subscriptions/subscription-schedules, "Completing a schedule").
+ * A schedule that cancels at its end marks its subscription as ending; a schedule that doesn't, or its release, removes the
+ * mark (docs.stripe.com/billing/subscriptions/subscription-schedules, "Completing a schedule").
  */
 export function markEnd(account: StripeAccount, subscription: Subscription, end: number | null): void {
   if (subscription.cancel_at === end) return;

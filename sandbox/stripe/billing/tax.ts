@@ -1,6 +1,6 @@
 /**
- * Stripe Tax, for a publisher who is registered in New York and the United Kingdom: 8.25 % on top in New York, by the ZIP code, 20 %
- * included in the price in the United Kingdom, and nothing anywhere else.
+ * Stripe Tax, for a publisher registered in New York and the United Kingdom: 8.25 % on top in New York, by the ZIP code, 20 %
+ * included in the price in the United Kingdom, and no tax anywhere else.
  */
 import { invalid } from '../core/errors.ts';
 import type { Customer, Invoice } from '../core/model.ts';
@@ -11,7 +11,7 @@ interface Address {
 }
 interface Rate {
   readonly id: string;
-  /** Of ten thousand. */
+  /** In hundredths of a percent. */
   readonly rate: number;
   readonly behavior: 'exclusive' | 'inclusive';
 }

@@ -1,17 +1,17 @@
-/** Does what falls due, in order, on the sandbox's own clock and on test clocks. */
+/** Runs due tasks, in order, on the sandbox's own clock and on test clocks. */
 import type { StripeAccount } from '../core/account.ts';
 import type { Kind, Schedule, Thing } from '../core/model.ts';
 import { hour } from './calendar.ts';
 import { living, nextOf, periodEnd } from './lifecycle.ts';
 
 export interface Lifecycle {
-  /** Does what has become due on the sandbox's own clock. */
+  /** Runs the tasks that are due on the sandbox's own clock. */
   catchUp(): void;
-  /** Advances the sandbox's clock, with everything that happens until then. */
+  /** Advances the sandbox's clock and runs everything that falls due until then. */
   advance(to: number): void;
   /** Moves a test clock. */
   advanceClock(clock: string, to: number): void;
-  /** Moment of the next renewal on a clock, with the hour until its invoice is charged; `null` when there is none. */
+  /** Moment of a clock's next renewal, plus the hour until its invoice is charged; `null` when there is none. */
   nextRenewal(clock?: string): number | null;
   /** Computes all due dates again. */
   restart(): void;
@@ -21,9 +21,9 @@ const watched: readonly Kind[] = ['subscription_schedule', 'subscription', 'invo
 
 interface State {
   readonly account: StripeAccount;
-  /** When something happens next to each object that waits for something. */
+  /** When the next task of each waiting object is due. */
   readonly due: Map<Thing, number>;
-  /** Nothing on the sandbox's own clock is due before. */
+  /** No task on the sandbox's own clock is due before this moment. */
   quietUntil: number;
 }
 
@@ -91,7 +91,7 @@ function nextOn({ due }: State, clock: string): { thing: Thing; at: number } | n
   return next;
 }
 
-/** Does everything that is due on a clock until a moment, in order. */
+/** Runs everything that is due on a clock until a moment, in order. */
 function workUntil(state: State, clock: string, until: number): void {
   const { account } = state;
   account.store.batch(() => {

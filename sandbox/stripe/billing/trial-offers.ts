@@ -10,7 +10,7 @@ import type { Params } from '../core/params.ts';
 import { addIntervals } from './calendar.ts';
 import { amountIn } from './currencies.ts';
 
-/** `current_trial` of an item that is being made, with the price that its trial is billed at; `null`: none is asked for. */
+/** `current_trial` of an item that is being made, with the price that its trial is billed at; `null`: no offer is requested. */
 export function readOffer(account: StripeAccount, item: Params): { offer: TrialOffer; price: Price } | null {
   const asked = item.object('current_trial');
   if (!asked) return null;
@@ -39,7 +39,9 @@ export function refuseWithOffer(params: Params): void {
   }
 }
 
-/** Begins the trial of an offer with the item's period. @throws {ApiError} 400 where the price to come is not sold in the currency */
+/**
+ * Begins the trial of an offer with the item's period. @throws {ApiError} 400 when the following price is not sold in the currency
+ */
 export function beginTrial(account: StripeAccount, item: SubscriptionItem, offer: TrialOffer, currency: string): void {
   const { recurring } = account.need('price', offer.price);
   amountIn(account.need('price', offer.end_behavior.transition.price), currency);
@@ -48,7 +50,7 @@ export function beginTrial(account: StripeAccount, item: SubscriptionItem, offer
   item.current_trial = { end_date: end, start_date: start, trial_offer: offer.id };
 }
 
-/** Whether nothing is charged at present because each item is in a trial of price 0; a paid trial is active like any subscription. */
+/** Whether nothing is charged now because every item is in a trial with price 0; a paid trial is active like any subscription. */
 export const isFreeOffer = (account: StripeAccount, { items }: Subscription): boolean =>
   items.data.every((item) => item.current_trial !== null && account.need('price', item.price).unit_amount === 0);
 
@@ -58,7 +60,7 @@ export function offerEnd({ items }: Subscription): number | null {
   return ends.length > 0 ? Math.min(...ends) : null;
 }
 
-/** Gives items whose trial ends the price that follows. The billing cycle begins anew, unless another anchor is requested. */
+/** Switches items whose trial ends to the following price. The billing cycle restarts, unless another anchor is requested. */
 export function endTrials(account: StripeAccount, subscription: Subscription, now: number): void {
   for (const item of subscription.items.data) {
     if (item.current_trial === null || item.current_trial.end_date > now) continue;

@@ -1,4 +1,4 @@
-/** Name and address, and a telephone number where that is wanted. */
+/** Name and address, and a telephone number if requested. */
 import { emit, field, serve, show } from './frame.js';
 import { countries, states } from './places.js';
 
@@ -69,7 +69,7 @@ function places() {
   const [postal, state] = labels[value('country')] ?? ['Postal code', 'Region'];
   parts.postalCode.caption.textContent = postal;
   parts.state.caption.textContent = state;
-  // Elsewhere the name of a city is enough.
+  // Outside the United States, the name of a city is enough.
   parts.state.wrap.hidden = value('country') !== 'US';
 }
 
@@ -148,7 +148,7 @@ serve({
   start(given) {
     options = given.options;
     build();
-    // What is filled in from the start is news to the page as well.
+    // The page is told about default values, too.
     if (options.defaultValues) setTimeout(changed);
   },
   update({ options: changes }) {

@@ -1,10 +1,10 @@
-/** Calls to the API with the publishable key; whatever goes wrong is a value, as Stripe.js gives it. */
+/** Calls to the API with the publishable key; every error is returned as a value, as Stripe.js does. */
 
 export class IntegrationError extends Error {
   name = 'IntegrationError';
 }
 
-/** Nested objects as Stripe's forms write them. */
+/** Form fields for nested objects, as Stripe's API expects them. */
 export function formOf(value, name = '', form = new URLSearchParams()) {
   for (const [key, inner] of Object.entries(value ?? {})) {
     const path = name ? `${name}[${key}]` : key;
@@ -37,7 +37,7 @@ export async function call(origin, key, method, path, params = {}) {
   }
 }
 
-/** Which intent a client secret is of. */
+/** The intent that a client secret belongs to. */
 export function intentOf(clientSecret) {
   const found = /^((pi|seti)_[A-Za-z0-9]+)_secret_[A-Za-z0-9]+$/.exec(String(clientSecret));
   if (!found) {

@@ -1,6 +1,6 @@
-/** The bank's question: a dialog over the page with a frame in it. */
+/** The bank's challenge: a dialog over the page with a frame in it. */
 
-/** Shows it until it has been answered. */
+/** Shows the challenge until it is answered. */
 export function showChallenge(origin, address) {
   const { promise, resolve } = Promise.withResolvers();
   const dialog = document.createElement('dialog');

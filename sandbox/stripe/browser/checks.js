@@ -1,6 +1,6 @@
 /**
- * What the declarations of `@stripe/stripe-js` allow: any other option is refused. The shapes come from schema/stripe-js.json, the
- * comparison from schema/check.ts; both are put before this script.
+ * What the declarations of `@stripe/stripe-js` allow: every other option is refused. The shapes come from schema/stripe-js.json,
+ * the comparison from schema/check.ts; both are prepended to this script.
  */
 import { IntegrationError } from './calls.js';
 
@@ -14,7 +14,7 @@ export function checkCall(name, given) {
     return null;
   });
   if (problems.includes(null)) return;
-  // The overload that was meant is the one that the arguments are most like.
+  // The intended overload is the one that the arguments resemble most.
   const like = (shapes) => shapes.reduce((sum, shape, index) => sum + likeness(given[index], shape, declared), 0);
   const scores = declared.functions[name].map(like);
   refuse(name, problems[scores.indexOf(Math.max(...scores))]);
@@ -32,7 +32,7 @@ export function checkOptions(type, when, options) {
   if (layout?.overflow === 'never' && layout.maxRows > 0) refuse(name, 'layout.maxRows: has to be 0 without overflow');
 }
 
-/** An event that an element tells a page of. */
+/** An event that an element sends to the page. */
 export function checkEvent(type, event) {
   const known = declared.elements[type]?.events;
   if (known && !known.includes(event)) {
@@ -40,7 +40,7 @@ export function checkEvent(type, event) {
   }
 }
 
-/** What a wallet's sheet lists: whole minor units, and no more in all than is charged. */
+/** Line items of a wallet's sheet: whole minor units, in total no more than is charged. */
 export function checkLineItems(items, amount) {
   items?.forEach((item, index) => {
     if (Number.isInteger(item.amount)) return;
@@ -59,8 +59,8 @@ function refuse(name, problem) {
 }
 
 /**
- * Elements that were made without an intent have to fit the one that they are confirmed with: Stripe.js compares mode, amount,
- * currency, the ways to pay and what the method is kept for (docs.stripe.com/payments/accept-a-payment-deferred).
+ * Elements created without an intent must match the intent that they confirm: Stripe.js compares mode, amount, currency,
+ * payment methods and future use (docs.stripe.com/payments/accept-a-payment-deferred).
  */
 export function checkIntent(options, intent, setup) {
   if (!options?.mode) return;

@@ -1,4 +1,4 @@
-/** One element: a frame from this script's own origin, and the page's side of the talk with it. */
+/** One element: a frame from this script's own origin, and the page's side of the messages with it. */
 import { IntegrationError } from './calls.js';
 import { checkEvent, checkOptions } from './checks.js';
 
@@ -8,16 +8,16 @@ const titles = {
   address: 'Secure address input frame',
   linkAuthentication: 'Secure email input frame',
   expressCheckout: 'Secure express checkout frame',
-  // No element of a page: what a wallet of the device draws over it.
+  // Not an element of a page: what the device's wallet draws over the page.
   walletSheet: 'Wallet',
 };
 export const elementTypes = Object.keys(titles).filter((type) => type !== 'walletSheet');
 
-/** Milliseconds within which a frame has to speak. */
+/** Milliseconds within which a frame has to send a message. */
 const patience = 20_000;
 let frames = 0;
 
-/** @param pressed told of a wallet's button that is pressed, where there are such */
+/** @param pressed called when a wallet's button is pressed, if there are any */
 export function makeElement(type, options, { origin, key, group, gone, pressed }) {
   const listeners = new Map();
   const answers = new Map();
@@ -107,7 +107,7 @@ export function makeElement(type, options, { origin, key, group, gone, pressed }
     whenReady = Promise.withResolvers();
   }
 
-  /** Asks the frame; `undefined` when it is gone before it answers. */
+  /** Sends a request to the frame; `undefined` if the frame is removed before it answers. */
   async function ask(method, argument) {
     if (!frame) {
       throw new IntegrationError(
@@ -165,7 +165,7 @@ export function makeElement(type, options, { origin, key, group, gone, pressed }
       gone();
     },
     ...(type === 'address' && { getValue: () => ask('value') }),
-    // Ours alone, as the real ones have of their own.
+    // For this stand-in only; the real elements have private members, too.
     _type: type,
     _ask: ask,
     _isMounted: () => frame !== null,

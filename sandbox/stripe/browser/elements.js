@@ -82,7 +82,7 @@ export function makeElements(given, { origin, key, locale }) {
       for (const element of elements.values()) element._groupChanged();
     },
     fetchUpdates: async () => ({}),
-    /** Checks every field and shows the errors. */
+    /** Validates every field and shows the errors. */
     async submit(...given) {
       if (given.length > 0) throw new IntegrationError('elements.submit() takes no arguments.');
       const wallet = express?.wallet();
@@ -98,13 +98,13 @@ export function makeElements(given, { origin, key, locale }) {
       const chosen = answers.find((answer) => answer?.selectedPaymentMethod);
       return { selectedPaymentMethod: chosen?.selectedPaymentMethod ?? 'card' };
     },
-    // Ours alone.
+    // For this stand-in only.
     _options: options,
     _wasSubmitted: () => submitted,
     _payment: () => (express?.wallet() ? express : (elements.get('payment') ?? elements.get('card') ?? null)),
-    /** Whether there is nothing to pay with but the wallets' buttons. */
+    /** Whether the wallets' buttons are the only way to pay. */
     _isExpressOnly: () => express !== null && !elements.has('payment') && !elements.has('card'),
-    /** What the other elements know of who pays. */
+    /** Billing details from the other elements. */
     async _billing() {
       const address = elements.get('address');
       const value = address?._isMounted() ? await address._ask('value') : null;

@@ -1,9 +1,9 @@
-/** The wallets' buttons, as many as this domain and this browser have. */
+/** The wallets' buttons that this domain and this browser support. */
 import { emit, serve } from './frame.js';
 
 const form = document.getElementById('form');
 const names = { apple_pay: 'Apple\u00a0Pay', google_pay: 'Google\u00a0Pay', link: 'Link' };
-/** Names of the options, by those of the events. */
+/** Names of the options, by the events' names. */
 const fields = { apple_pay: 'applePay', google_pay: 'googlePay', link: 'link' };
 let options = {};
 let available = {};

@@ -1,6 +1,6 @@
 /**
- * Wallets' buttons from the tap to the payment: the page answers the click, the wallet's sheet opens, and what the reader agrees to
- * there is the page's to pay within the confirm event (docs.stripe.com/elements/express-checkout-element/accept-a-payment).
+ * Wallets' buttons from the tap to the payment: the page answers the click, the wallet's sheet opens, and after the reader agrees
+ * the page pays within the confirm event (docs.stripe.com/elements/express-checkout-element/accept-a-payment).
  */
 import { IntegrationError } from './calls.js';
 import { checkCall, checkLineItems } from './checks.js';
@@ -9,10 +9,10 @@ import { makeElement } from './element.js';
 /** Milliseconds within which a page has to answer a click. */
 const clickPatience = 1000;
 
-/** @param own options of the element. @param group options of its group, as they are at the moment */
+/** @param own options of the element. @param group current options of its group */
 export function makeExpress(own, { origin, key, group }) {
   let sheet = null;
-  /** Whether the reader has agreed, and the page has neither paid nor said that it can't. */
+  /** Whether the reader has agreed, and the page has neither paid nor reported a failure yet. */
   let confirming = false;
 
   function close() {
@@ -89,9 +89,9 @@ export function makeExpress(own, { origin, key, group }) {
   return {
     pressed,
     close,
-    /** The wallet that pays just now. */
+    /** The wallet with which the reader is paying. */
     wallet: () => (confirming ? sheet?.wallet : undefined),
-    /** A payment method of what the wallet gives; with it the sheet is done. */
+    /** A payment method from the wallet; closes the sheet. */
     async _ask(method, argument) {
       const answer = await sheet.frame._ask(method, argument);
       if (answer?.paymentMethod) close();

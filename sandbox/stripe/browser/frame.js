@@ -1,4 +1,4 @@
-/** The inside of an element's frame: its talk with the page, its looks and its fields. */
+/** The inside of an element's frame: its messages with the page, its appearance and its fields. */
 
 let port;
 let handlers = {};
@@ -9,8 +9,8 @@ export const emit = (event, payload = {}) => send({ event, payload });
 /**
  * Waits for the page and then serves it.
  *
- * @param made what the page can ask for by name; `start` is called first and gives what the page is told when all is ready, `update`
- * is called with each change of options
+ * @param made what the page can request by name; `start` is called first and returns what the page gets when everything is ready,
+ *   `update` is called with each change of options
  */
 export function serve(made) {
   handlers = made;
@@ -62,7 +62,7 @@ const names = {
   spacingUnit: '--unit',
 };
 
-/** The looks that the page asks for, roughly. */
+/** The appearance that the page requests, roughly. */
 function dress(appearance = {}) {
   const root = document.documentElement;
   root.dataset.theme = appearance.theme ?? 'stripe';

@@ -1,4 +1,4 @@
-/** The reader's e-mail address. */
+/** The reader's email address. */
 import { emit, field, serve, show } from './frame.js';
 
 const form = document.getElementById('form');

@@ -21,7 +21,7 @@ function Stripe(key, options = {}) {
   const api = (method, path, params) => call(origin, key, method, path, params);
   const read = (intent) => api('GET', intent.path, { client_secret: intent.clientSecret });
 
-  /** The result that the page gets for an intent that needs no further action. */
+  /** The page's result for an intent that needs no further action. */
   function told(intent, value) {
     const problem = value[intent.problem];
     if (value.status === 'requires_payment_method' && problem) {
@@ -31,7 +31,7 @@ function Stripe(key, options = {}) {
     return { [intent.name]: value };
   }
 
-  /** Lets the bank ask, if it wants to. */
+  /** Shows the bank's challenge, if there is one. */
   async function act(intent, value) {
     if (value.status !== 'requires_action') return told(intent, value);
     const { use_stripe_sdk: sdk, redirect_to_url: redirect } = value.next_action ?? {};
@@ -90,7 +90,7 @@ function Stripe(key, options = {}) {
     if (method.error) return { error: method.error };
     const now = await read(intent);
     if (now.error) return { error: now.error };
-    // The server has confirmed it already; only the bank's challenge is left.
+    // The server has confirmed the intent already; only the bank's challenge is left.
     const waits = now.value.status === 'requires_action' && !method.payment_method;
     const done = waits
       ? now

@@ -1,4 +1,4 @@
-/** Card fields: number, date, code, country and postal code; a wallet instead of them, where wallets are wanted. */
+/** Card fields: number, date, code, country and postal code; or a wallet, if the page wants wallets. */
 import { call } from './calls.js';
 import { emit, field, serve, show } from './frame.js';
 import { countries } from './places.js';
@@ -57,7 +57,7 @@ function passesLuhn(text) {
   return sum % 10 === 0;
 }
 
-/** `{month, year}` of the date, as far as it is typed. */
+/** `{month, year}` of the date, as far as they have been typed. */
 function date() {
   const text = digits(expiry.input);
   if (text.length < 4) return null;
@@ -122,7 +122,7 @@ function changed() {
   emit('change', payload);
 }
 
-/** Groups of digits, with the caret where it was among them. */
+/** Groups digits, and keeps the caret between the same digits. */
 function group(input, written) {
   const before = input.value.slice(0, input.selectionStart ?? input.value.length).replace(/\D/g, '').length;
   if (written === input.value) return;

@@ -2,7 +2,7 @@
 const codes =
   'US GB CA AU AT BE BR BG CH CL CY CZ DE DK EE ES FI FR GR HK HR HU IE IL IN IS IT JP KR LI LT LU LV MT MX NL NO NZ PL PT RO SE SG SI SK TH TW ZA';
 
-/** `[code, name]`, by name; only those that are allowed, when there are any. */
+/** `[code, name]`, by name; only the allowed countries, if the page limits them. */
 export function countries(allowed) {
   const names = new Intl.DisplayNames(['en'], { type: 'region' });
   const wanted = allowed?.length ? allowed.map((code) => code.toUpperCase()) : codes.split(' ');

@@ -97,7 +97,7 @@ serve({
     requestAnimationFrame(() => pay.focus());
   },
   update() {},
-  /** After a payment that failed a wallet offers its close button alone. */
+  /** After a failed payment a wallet offers only its close button. */
   fail({ message }) {
     said.textContent = message ?? 'Your payment could not be completed.';
     busy(false, 'Pay');

@@ -13,15 +13,15 @@ export interface StripeAccount extends Presenter {
   readonly store: Store;
   /** Unix seconds, by the test clock of this customer or by the sandbox's own clock. */
   now(owner?: Thing | null): number;
-  /** Runs `work` with a clock set to the moment when it was due. `clock` is '' for the sandbox's own. */
+  /** Runs `work` with a clock set to the moment when `work` was due. `clock` is '' for the sandbox's own clock. */
   during<T>(clock: string, moment: number, work: () => T): T;
-  /** Moves the sandbox's own clock; seconds, forwards only. */
+  /** Moves the sandbox's own clock; seconds, forward only. */
   shift(seconds: number): void;
   /** How far the sandbox's own clock is ahead, seconds. */
   ahead(): number;
   /** @throws {ApiError} 404 */
   need<K extends Kind>(kind: K, id: string, param?: string): Kinds[K];
-  /** Adds an object; gives it an id, a number and a date if it has none. */
+  /** Adds an object; sets its id, number and date if missing. */
   add<K extends Kind>(kind: K, thing: Omit<Kinds[K], 'id'> & { id?: string }, owner?: Thing | null): Kinds[K];
   emit(type: string, thing: Thing, previous?: Wire): void;
   /** Runs `work` as one transaction. */
@@ -61,7 +61,7 @@ export interface AccountOptions {
   readonly file?: string | undefined;
   /** Epoch milliseconds. */
   readonly wall?: () => number;
-  /** Written into events. */
+  /** Recorded in events. */
   readonly apiVersion: string;
   /** Called for events that Stripe would not send. */
   readonly noteFault: (fault: AnswerFault) => void;
@@ -155,7 +155,7 @@ function need<K extends Kind>(store: Store, kind: K, id: string, param?: string)
   // A deleted customer can be read, and named in no other call.
   if (thing && !(thing.deleted && param !== undefined)) return thing;
   const word = kind === 'invoice_payment' ? 'invoice payment' : kind.replace('test_helpers.', '');
-  // Stripe writes PaymentMethod in one word, and the intents without capitals.
+  // Stripe writes PaymentMethod as one word, and the intents in lower case.
   const name = { payment_method: 'PaymentMethod', test_clock: 'test clock' }[word] ?? word;
   throw noSuch(name, id, param, param && param !== 'id' ? 400 : 404);
 }

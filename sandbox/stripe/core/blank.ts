@@ -1,6 +1,6 @@
 /**
- * The fields of an object that start with a fixed value: most exist only because Stripe's objects have them. Each call
- * returns an object of its own, because lists in it are changed later.
+ * The fields of an object that start with a fixed value: most exist only because Stripe's objects have them. Each call returns
+ * a new object, because its lists are changed later.
  */
 
 export const blankInvoice = () => ({

@@ -4,7 +4,7 @@ import type { CardProblem } from './model.ts';
 export class ApiError extends Error {
   readonly status: number;
   readonly body: Record<string, unknown>;
-  /** Whether what was changed before stays changed: a declined card leaves its traces. */
+  /** Whether changes made before the error stay: a declined card leaves its traces. */
   readonly commits: boolean;
 
   constructor(status: number, body: { type: string; message: string; [field: string]: unknown }, commits = false) {
@@ -23,7 +23,7 @@ export const invalid = (message: string, param?: string, code?: string): ApiErro
     ...(param && { param }),
   });
 
-/** Whether it says that a parameter is malformed, which Stripe finds before it executes a call. */
+/** Whether the error is a malformed parameter, which Stripe finds before it executes a call. */
 export const isMalformed = ({ body }: ApiError): boolean =>
   /^(?:parameters?_|email_invalid|url_invalid)/.test(String(body.code ?? ''));
 
@@ -40,7 +40,7 @@ export const noSuch = (what: string, id: string, param = 'id', status = 404): Ap
     param,
   });
 
-/** 402; what had been changed stays. */
+/** 402; changes made before the error stay. */
 export const cardError = (problem: CardProblem, more: Record<string, unknown> = {}, commits = true): ApiError =>
   new ApiError(402, { ...problem, ...more }, commits);
 

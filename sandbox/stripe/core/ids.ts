@@ -24,10 +24,10 @@ const prefixOf: Partial<Record<Kind, string>> = {
   event: 'evt_',
 };
 
-/** Stripe expands neither of them. */
+/** Stripe expands neither kind. */
 const notExpandable: ReadonlySet<string> = new Set<Kind>(['product_catalog.trial_offer', 'event']);
 
-/** Longest first: `sub_sched_` begins with `sub_`. */
+/** Longest prefix first: `sub_sched_` begins with `sub_`. */
 const expandable = (Object.entries(prefixOf) as [Kind, string][])
   .filter(([kind]) => !notExpandable.has(kind))
   .sort(([, one], [, other]) => other.length - one.length);

@@ -1,13 +1,13 @@
 /**
- * The objects of the sandbox's Stripe, as far as its rules look into them; the other fields of Stripe's shapes are there
- * too. References are ids, as on the wire before they are expanded. Fields that begin with `_` never leave the sandbox.
- * Amounts are minor units, moments are Unix seconds.
+ * The objects of the sandbox's Stripe, with the fields that its rules use; Stripe's other fields are present, too. References
+ * are ids, as on the wire before they are expanded. Fields that begin with `_` never leave the sandbox. Amounts are minor
+ * units, moments are Unix seconds.
  */
 export interface Thing {
   id: string;
   object: string;
   created?: number;
-  /** Rises by one with each new object: the order of lists. */
+  /** Increases with each new object; determines the order of lists. */
   _n?: number;
   [field: string]: unknown;
 }
@@ -38,7 +38,7 @@ export interface PaymentMethod extends Thing {
   type: string;
   card: { last4: string; brand: string; exp_month: number; exp_year: number; [field: string]: unknown };
   metadata: Metadata;
-  /** The number, which decides what happens; only test numbers come this far. */
+  /** The number, which decides what happens; only test numbers get this far. */
   _number: string;
   /** Whether its owner has already authenticated it for later use. */
   _setUp: boolean;
@@ -128,7 +128,7 @@ export interface SubscriptionItem extends Thing {
   /** While it is in the trial of an offer: `price` is the offer's. */
   current_trial: { start_date: number; end_date: number; trial_offer: string } | null;
   metadata: Metadata;
-  /** The last debit of this item, after discounts: credits for unused time are computed from it alone. */
+  /** The last debit of this item, after discounts; credits for unused time are computed from it only. */
   _billed: { amount: number; price: string; start: number; end: number; invoice: string; line: string } | null;
 }
 
@@ -166,7 +166,7 @@ export interface Subscription extends Thing {
   trial_end: number | null;
   trial_start: number | null;
   trial_settings: { end_behavior: { billing_cycle_anchor: null; missing_payment_method: string } };
-  /** Moments whose announcement has been made: of the end of the trial, and of the next invoice. */
+  /** Moments whose announcement has been sent: the end of the trial, and the next invoice. */
   _announced: { trial?: number; invoice?: number };
 }
 
@@ -304,7 +304,7 @@ interface Intent extends Thing {
   next_action: unknown;
   payment_method: string | null;
   status: IntentStatus;
-  /** Ticket of the challenge that is open: see payments/challenge.ts. */
+  /** Ticket of the open challenge: see payments/challenge.ts. */
   _challenge?: string | null;
 }
 
@@ -318,7 +318,7 @@ export interface PaymentIntent extends Intent {
   last_payment_error: CardProblem | null;
   latest_charge: string | null;
   setup_future_usage: string | null;
-  /** Invoice that it pays; today's API does not tell. */
+  /** The invoice that it pays; the current API doesn't show it. */
   _invoice: string | null;
 }
 
@@ -326,7 +326,7 @@ export interface SetupIntent extends Intent {
   last_setup_error: CardProblem | null;
   usage: string;
   cancellation_reason: string | null;
-  /** Subscription that waits for it. */
+  /** The subscription that waits for it. */
   _subscription: string | null;
 }
 
@@ -360,7 +360,7 @@ export interface Dispute extends Thing {
   currency: string;
   evidence: Record<string, unknown>;
   evidence_details: { due_by: number; [field: string]: unknown };
-  /** While it is an inquiry no money has moved, and the payment can still be given back. */
+  /** During an inquiry no money has moved, and the payment can still be refunded. */
   is_charge_refundable: boolean;
   metadata: Metadata;
   payment_intent: string;
@@ -412,9 +412,9 @@ export interface Kinds {
   event: Event;
   webhook_endpoint: Thing;
   payment_method_domain: Thing;
-  /** Answers that are given again to the same key. */
+  /** Answers that are replayed for the same key. */
   answer: Thing;
-  /** The clock's shift, the faults that are asked for, and the like; one each. */
+  /** The clock's shift, the requested faults, and the like; one object each. */
   setting: Thing;
 }
 export type Kind = keyof Kinds;

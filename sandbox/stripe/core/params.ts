@@ -1,4 +1,4 @@
-/** Parameters as the SDK sends them: forms whose names have brackets. Values are text; an empty one unsets. */
+/** Parameters as the SDK sends them: forms whose names have brackets. Values are text; an empty value unsets a field. */
 import { invalid, missing } from './errors.ts';
 import type { Metadata } from './model.ts';
 
@@ -29,7 +29,7 @@ export function parseForm(text: string): Fields {
   return fields;
 }
 
-/** Reads parameters by name. A parameter that no code has read by the end of the call is unknown to Stripe. */
+/** Reads parameters by name. A parameter that no code has read by the end of a call is one that Stripe doesn't know. */
 export class Params {
   readonly #fields: Fields;
   readonly #path: string;
@@ -59,7 +59,7 @@ export class Params {
     return this;
   }
 
-  /** `undefined` when absent, `null` when it is to be unset. */
+  /** `undefined` when absent, `null` to unset the field. */
   text(key: string): string | null | undefined {
     this.#read.add(key);
     const value = this.#fields[key];
@@ -118,7 +118,7 @@ export class Params {
     return inner;
   }
 
-  /** The members of a list; `null` when it is emptied. */
+  /** The members of a list; `null` to empty it. */
   list(key: string): Params[] | null | undefined {
     const whole = this.object(key);
     if (!whole) return whole;
@@ -135,13 +135,13 @@ export class Params {
     return whole?.keys().map((member) => whole.need(member));
   }
 
-  /** Whatever it holds, as it came. */
+  /** The raw value, text or nested. */
   raw(key: string): string | Fields | undefined {
     this.#read.add(key);
     return this.#fields[key];
   }
 
-  /** What there was, changed as asked: an empty value removes a key, an empty object all of them. */
+  /** The previous metadata with the requested changes: an empty value removes a key, an empty object all of them. */
   metadata(before: Metadata = {}, key = 'metadata'): Metadata {
     this.#read.add(key);
     const given = this.#fields[key];
@@ -157,7 +157,7 @@ export class Params {
       if (value === '') delete after[name];
       else after[name] = value;
     }
-    // docs.stripe.com/metadata: 50 keys of the object, not of one call.
+    // docs.stripe.com/metadata: 50 keys for the object, not for one call.
     const count = Object.keys(after).length;
     if (count > 50) throw invalid(`You can specify up to 50 metadata keys. You specified ${count}.`, this.name(key));
     return after;

@@ -26,7 +26,7 @@ export const promotionActive = (code: PromotionCode, coupon: Coupon | undefined,
   coupon !== undefined &&
   couponValid(coupon, now);
 
-/** The older object that items still carry beside their price. */
+/** The older object that items still have next to their price. */
 const planOf = (price: Price): Wire => ({
   id: price.id,
   object: 'plan',
@@ -95,7 +95,7 @@ function copy(state: State, value: unknown, tree: Tree, path: string): unknown {
   const result: Wire = {};
   for (const [field, inner] of Object.entries(thing)) {
     if (field.startsWith('_') || inner === undefined) continue;
-    // The data of an event was presented when it happened.
+    // An event's data was presented when the event happened.
     if (thing.object === 'event' && field === 'data') {
       result[field] = inner;
       continue;
@@ -123,7 +123,7 @@ function expand(state: State, value: unknown, field: string, path: string): unkn
   throw invalid(`This property cannot be expanded (${path}).`, 'expand');
 }
 
-/** Coupons, products and prices may have ids without a prefix: their fields name the kind. */
+/** Coupons, products and prices may have ids without a prefix, so their kind follows from the field's name. */
 function findByField({ store }: State, field: string, id: string): Thing | undefined {
   if (field === 'coupon' || field === 'product' || field === 'price') return store.find(field, id);
   if (field === 'default_price') return store.find('price', id);
@@ -170,13 +170,13 @@ const fieldsOnRequest: Record<string, Record<string, (thing: Thing, store: Store
       const amounts = Object.entries({ [currency ?? 'usd']: amount, ...others });
       return Object.fromEntries(amounts.map(([name, amount_off]) => [name, { amount_off }]));
     },
-    // Without a restriction there is no such field.
+    // Without a restriction the field is absent.
     applies_to(thing) {
       const { _products: products } = thing as Coupon;
       return products.length > 0 ? { products } : undefined;
     },
   },
-  /** Of a promotion code; they have no `object`. */
+  /** Restrictions of a promotion code, which have no `object`. */
   restrictions: {
     currency_options(thing) {
       const restrictions = thing as unknown as PromotionCode['restrictions'];

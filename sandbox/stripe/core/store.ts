@@ -1,5 +1,5 @@
 /**
- * Objects in memory, and in a SQLite file if they are to outlive the process. What one call changes is committed in one
+ * Objects in memory, and in a SQLite file if they must outlive the process. The changes of one call are committed in one
  * transaction before the call is answered, or rolled back as a whole.
  */
 import fs from 'node:fs';
@@ -10,7 +10,7 @@ import type { Kind, Kinds, Thing } from './model.ts';
 export interface Change {
   readonly kind: Kind;
   readonly thing: Thing;
-  /** As it was before; `null` when it is new. */
+  /** The object before the change; `null` when it is new. */
   readonly before: Thing | null;
   readonly removed: boolean;
 }
@@ -136,7 +136,7 @@ function forget(state: State, row: Row): void {
   state.rows.delete(row.thing);
 }
 
-/** Other objects refer to this one, so its fields are replaced, not the object. */
+/** Other objects refer to this one, so its fields are replaced, not the object itself. */
 function restore(thing: Thing, json: string): void {
   for (const field of Object.keys(thing)) delete thing[field];
   Object.assign(thing, JSON.parse(json));

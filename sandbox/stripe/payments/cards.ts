@@ -4,26 +4,26 @@ import type { DisputeReason } from './disputes.ts';
 
 export type DeclineName = keyof typeof declines;
 
-/** When the bank wants to see its customer. */
+/** When the bank asks the cardholder to authenticate. */
 export type Authentication =
   | 'never'
-  /** When the reader is there; later charges pass. */
+  /** When the reader is present; later charges pass. */
   | 'on_session'
-  /** When the reader is there; later charges pass once it has been set up for them. */
+  /** When the reader is present; later charges pass once the card has been set up for them. */
   | 'unless_set_up'
-  /** Each time, whether the reader is there or not. */
+  /** Each time, whether the reader is present or not. */
   | 'always';
 
 export interface Behaviour {
   readonly brand: string;
-  /** Refused wherever it is tried. */
+  /** Refused wherever it is used. */
   readonly decline?: DeclineName;
-  /** Can be kept, and is refused when it is charged. */
+  /** Can be saved, and is refused when it is charged. */
   readonly declineCharges?: DeclineName;
   readonly authentication: Authentication;
-  /** Refused after its owner has been authenticated. */
+  /** Refused after the cardholder has been authenticated. */
   readonly declineAfter?: DeclineName;
-  /** Charged, and then taken back by its owner. */
+  /** Charged, and then disputed by the cardholder. */
   readonly dispute?: DisputeReason;
 }
 
@@ -108,7 +108,7 @@ const cards: Readonly<Record<string, Behaviour>> = {
   '4000000000001976': card('visa', { dispute: 'inquiry' }),
 };
 
-/** `pm_card_…` of server code; `visa_` in the middle may be there or not, as with Stripe's own names. */
+/** `pm_card_…` of server code; `visa_` in the middle is optional, as with Stripe's own names. */
 const named: Readonly<Record<string, string>> = {
   visa: '4242424242424242',
   visa_debit: '4000056655665556',
@@ -146,7 +146,7 @@ export function numberOf(name: string): string | undefined {
   return named[short] ?? named[short.replace(/^visa_/, '')];
 }
 
-/** Whether the last digit is what the others ask for. */
+/** Whether the last digit is the right check digit. */
 export function luhn(number: string): boolean {
   let sum = 0;
   for (let index = 0; index < number.length; index += 1) {
@@ -157,5 +157,5 @@ export function luhn(number: string): boolean {
   return /^\d{12,19}$/.test(number) && sum % 10 === 0;
 }
 
-/** What a number does; one that is no test card is declined. */
+/** What a number does; a number that isn't a test card's is declined. */
 export const behaviourOf = (number: string): Behaviour => cards[number] ?? card('unknown', { decline: 'no_test_card' });

@@ -1,6 +1,6 @@
 /**
- * Payments that a card's owner has the bank take back (docs.stripe.com/disputes). The money is gone from the day on which a dispute is
- * opened, and comes back when it is won; an inquiry moves none.
+ * Payments that a cardholder disputes at the bank (docs.stripe.com/disputes). The money is withdrawn when a dispute is opened, and
+ * returned when it is won; an inquiry moves no money.
  */
 
 import type { StripeAccount } from '../core/account.ts';

@@ -1,6 +1,6 @@
 /**
- * Payment intents and setup intents, from creation to success (docs.stripe.com/payments/paymentintents/lifecycle). What
- * an invoice makes of the outcome is billing's business.
+ * Payment intents and setup intents, from creation to success (docs.stripe.com/payments/paymentintents/lifecycle). The effect
+ * of the outcome on an invoice is in billing/.
  */
 
 import type { StripeAccount } from '../core/account.ts';
@@ -16,14 +16,14 @@ export type Outcome = 'succeeded' | 'failed' | 'requires_action';
 
 export interface Confirmation {
   readonly method: PaymentMethod;
-  /** The reader is not there to be asked. */
+  /** The reader isn't there to authenticate. */
   readonly offSession: boolean;
   readonly returnUrl?: string | null;
   /** Set by the browser's script, which shows the challenge itself. */
   readonly bySdk?: boolean;
 }
 
-/** Stripe's words for a reader who was asked by the bank and failed. */
+/** Stripe's message for a reader who failed the bank's challenge. */
 const notAuthenticated = (kind: 'payment_intent' | 'setup_intent'): CardProblem =>
   ({
     type: 'invalid_request_error',
@@ -43,7 +43,7 @@ interface NewIntent {
   readonly setupFutureUsage?: string | null;
   readonly metadata?: Record<string, string>;
   readonly receiptEmail?: string | null;
-  /** The ways to pay that it is limited to; those of the dashboard without. */
+  /** The only payment methods that it accepts; without them, the dashboard's. */
   readonly allowed?: string[] | null;
 }
 
@@ -148,7 +148,7 @@ export function makeSetupIntent(
   );
 }
 
-/** Whether the customer has to confirm it first. */
+/** Whether the bank requires the customer to authenticate first. */
 function asks(method: PaymentMethod, offSession: boolean): boolean {
   const { authentication } = behaviourOf(method._number);
   if (authentication === 'never') return false;
@@ -174,7 +174,7 @@ export function confirmPayment(account: StripeAccount, intent: PaymentIntent, ho
   intent.payment_method = method.id;
   intent.last_payment_error = null;
   if (asks(method, offSession)) {
-    // An invoice's intent waits for its reader, who can come back and authenticate.
+    // An invoice's intent waits for the reader, who can come back and authenticate.
     if (offSession && !intent._invoice) {
       return refusePayment(account, intent, method, declines.authentication_required);
     }

@@ -1,4 +1,4 @@
-/** Payment methods: cards as they are made, attached to a customer and found again. */
+/** Payment methods: cards that are created, attached to a customer and looked up. */
 import { createHash } from 'node:crypto';
 import type { StripeAccount } from '../core/account.ts';
 import { cardError, invalid, noSuch } from '../core/errors.ts';
@@ -18,7 +18,7 @@ const emptyAddress = { city: null, country: null, line1: null, line2: null, post
 /** Billing details without any data. */
 const noDetails = { address: emptyAddress, email: null, name: null, phone: null, tax_id: null };
 
-/** Makes a method; the card's number has been checked. */
+/** Creates a method; the card's number has been checked. */
 export function makeMethod(
   account: StripeAccount,
   { number, expMonth, expYear, cvc }: CardDetails,
@@ -95,7 +95,7 @@ export function readBilling(params: Params): Record<string, unknown> {
   };
 }
 
-/** The method of an id, or a new one for `pm_card_visa` and its like. */
+/** The method with this id, or a new one for `pm_card_visa` and the like. */
 export function findMethod(account: StripeAccount, id: string, param = 'payment_method'): PaymentMethod {
   const there = account.store.find('payment_method', id);
   if (there) return there;
@@ -105,7 +105,7 @@ export function findMethod(account: StripeAccount, id: string, param = 'payment_
   return makeMethod(account, { number, expMonth: 12, expYear, cvc: '314' }, { id: `pm_${token(24)}` });
 }
 
-/** @throws {ApiError} 400 when it is another's, 402 when the bank refuses the card outright */
+/** @throws {ApiError} 400 when it is another customer's, 402 when the bank refuses the card outright */
 export function attach(account: StripeAccount, method: PaymentMethod, customer: Customer, checked = false): void {
   if (method.customer === customer.id) return;
   if (method.customer !== null) {

@@ -288,7 +288,7 @@ export const promotionCodes: Route[] = [
     if (!coupon) throw noSuch('coupon', couponId, 'promotion[coupon]', 400);
     const code = params.text('code') ?? token(8).toUpperCase();
     const customer = params.text('customer') ?? null;
-    // A code is unique for each customer: customers may have codes of their own that read the same.
+    // A code is unique for each customer: different customers' codes may have the same text.
     const taken = [...account.store.all('promotion_code')].some(
       (one) =>
         one.code.toLowerCase() === code.toLowerCase() &&

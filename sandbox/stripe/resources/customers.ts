@@ -20,7 +20,7 @@ const indifferent = [
   'next_invoice_sequence',
 ];
 
-/** Nested objects that are kept as they come; empty text is Stripe's null. */
+/** Nested objects that are stored unchanged; empty text is Stripe's null. */
 function plain(value: string | Fields | undefined): unknown {
   if (value === undefined || value === '') return null;
   if (typeof value === 'string') return value;
@@ -44,7 +44,8 @@ function save(account: StripeAccount, customer: Customer, params: Params): void 
     'individual_name',
   );
   const email = customer.email;
-  // A domain without a dot is refused: see github.com/fjordllc/bootcamp/issues/4134; so is a sign that only looks like an @ (7638 there).
+  // A domain without a dot is refused: see github.com/fjordllc/bootcamp/issues/4134; so is a character that only looks like an @ (7638
+  // there).
   if (email !== null && !/^[^@\s]+@[^@\s.]+(?:\.[^@\s.]+)+$/.test(email))
     throw invalid(`Invalid email address: ${email}`, 'email', 'email_invalid');
   customer.metadata = params.metadata(customer.metadata);
@@ -132,7 +133,7 @@ export const customers: Route[] = [
   get('/v1/customers/search', ({ account, params }) => {
     const query = params.need('query');
     params.allow('limit', 'page');
-    // As much of the language as is asked here: equality, joined with AND.
+    // The part of the query language that the site uses: equality, joined with AND.
     const wanted = [...query.matchAll(/(email|name|metadata\[['"]([^'"]+)['"]\])\s*:\s*['"]([^'"]*)['"]/g)];
     const found = [...account.store.all('customer')].filter(
       (one) =>

@@ -1,4 +1,7 @@
-/** Disputes, and the answers to them. The words that decide one are those of Stripe's test mode (docs.stripe.com/testing). */
+/**
+ * Disputes, and the responses to them. The texts that decide a dispute are those of Stripe's test mode
+ * (docs.stripe.com/testing).
+ */
 import { endDispute, reviewDispute } from '../payments/disputes.ts';
 import { get, matching, page, post, type Route } from './route.ts';
 

@@ -62,7 +62,7 @@ export const invoices: Route[] = [
     const invoice = account.need('invoice', id);
     if (invoice.status !== 'draft')
       throw invalid('You can only delete draft invoices.', undefined, 'invoice_not_editable');
-    // Those of a subscription are finalized and voided (docs.stripe.com/api/invoices/delete).
+    // A subscription's invoices can't be deleted, only finalized and voided (docs.stripe.com/api/invoices/delete).
     if (subscriptionOf(account, invoice))
       throw invalid('You cannot delete an invoice of a subscription.', undefined, 'invoice_not_editable');
     account.store.remove('invoice', id);
@@ -116,7 +116,7 @@ export const invoices: Route[] = [
     invoice.auto_advance = false;
     invoice.status_transitions = { ...invoice.status_transitions, marked_uncollectible_at: account.now(invoice) };
     account.emit('invoice.marked_uncollectible', invoice);
-    // A bad debt that is written off is not owed any more.
+    // An invoice that is written off as a bad debt isn't owed anymore.
     const subscription = subscriptionOf(account, invoice);
     if (subscription) {
       account.store.touch(subscription);

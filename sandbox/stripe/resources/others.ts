@@ -44,7 +44,7 @@ export const paymentMethodDomains: Route[] = [
   post('/v1/payment_method_domains', ({ account, params }) => {
     const name = params.need('domain_name');
     const enabled = params.text('enabled') !== 'false';
-    // Stripe takes names alone, and none that the internet doesn't know.
+    // Stripe takes only host names, and none that isn't on the public internet.
     if (!/^(?:[a-z0-9-]+\.)+[a-z]{2,}$/i.test(name)) {
       throw invalid(`${name} is not a valid domain name.`, 'domain_name', 'parameter_invalid');
     }

@@ -34,7 +34,7 @@ const indifferent = [
   ],
 ];
 
-/** A browser proves with the secret that the intent is its own. */
+/** A browser proves with the secret that the intent belongs to it. */
 function mayTouch({ browser, params }: Ask, intent: PaymentIntent | SetupIntent): void {
   const secret = params.text('client_secret');
   if (!browser && secret === undefined) return;
@@ -43,7 +43,7 @@ function mayTouch({ browser, params }: Ask, intent: PaymentIntent | SetupIntent)
   }
 }
 
-/** The card that the call names or brings with it. */
+/** The card that the call refers to or contains. */
 function methodOf({ account, params }: Pick<Ask, 'account' | 'params'>, already: string | null): PaymentMethod | null {
   const id = params.text('payment_method');
   const data = params.object('payment_method_data');
@@ -79,7 +79,7 @@ function belongs(method: PaymentMethod, intent: PaymentIntent | SetupIntent): vo
   );
 }
 
-/** Ways to pay are chosen by the dashboard's settings unless the call says otherwise. */
+/** The dashboard's settings decide the payment methods unless the call says otherwise. */
 function readAutomatic(params: Params, intent: PaymentIntent | SetupIntent): void {
   const given = params.object('automatic_payment_methods');
   if (!given) return;
@@ -87,12 +87,12 @@ function readAutomatic(params: Params, intent: PaymentIntent | SetupIntent): voi
   intent.automatic_payment_methods = { allow_redirects: redirects ?? 'always', enabled };
 }
 
-/** Ways to pay that never leave the page. */
+/** Payment methods that never leave the page. */
 const staying = ['card', 'link'];
 
 /**
- * A customer who may be sent to another page needs a way back (docs.stripe.com/api/setup_intents/confirm, `return_url`). An invoice's intent
- * is limited by its invoice.
+ * A customer who may be sent to another page needs a return address (docs.stripe.com/api/setup_intents/confirm, `return_url`). An invoice's
+ * intent has its invoice's payment methods.
  * @throws {ApiError} 400
  */
 function needsReturn({ params, browser }: Ask, intent: PaymentIntent | SetupIntent): void {
@@ -302,7 +302,7 @@ export const setupIntents: Route[] = [
   }),
 ];
 
-/** The customer's answer in the bank's challenge, for its page and for tests. */
+/** The customer's answer to the bank's challenge, for the challenge's page and for tests. */
 export function finishChallenge(account: StripeAccount, id: string, passed: boolean): PaymentIntent | SetupIntent {
   const intent = id.startsWith('seti_') ? account.need('setup_intent', id) : account.need('payment_intent', id);
   const outcome = answerChallenge(account, intent, passed);

@@ -24,7 +24,7 @@ export interface Route {
   readonly path: string;
   /** Whether the publishable key is allowed. */
   readonly browser?: boolean;
-  /** A `Thing` is presented with what `expand[]` asks for; a `{wire}` goes out as it is. */
+  /** A `Thing` is presented with what `expand[]` asks for; a `{wire}` is sent unchanged. */
   readonly run: (ask: Ask) => Thing | { readonly wire: Wire };
 }
 
@@ -91,13 +91,13 @@ function createdWithin(params: Params): (thing: Thing) => boolean {
     );
 }
 
-/** Keeps what has this value in a field, when the call asks for one. */
+/** Keeps objects with this value in a field; without a value, all of them. */
 export const matching = <T extends Thing>(things: Iterable<T>, field: string, value: unknown): T[] =>
   value === undefined || value === null ? [...things] : [...things].filter((thing) => thing[field] === value);
 
 /**
- * Keeps what belongs to the customer that the call names. A deleted customer's is listed, too.
- * @throws {ApiError} 400 for a customer that never was
+ * Keeps the objects of the customer that the call names. A deleted customer's are listed, too.
+ * @throws {ApiError} 400 for a customer that never existed
  */
 export function ofCustomer<T extends Thing>(
   { account, params }: Pick<Ask, 'account' | 'params'>,

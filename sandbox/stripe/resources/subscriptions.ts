@@ -170,7 +170,7 @@ export const schedules: Route[] = [
         'from_subscription',
       );
     }
-    // docs.stripe.com/billing/subscriptions/trials: schedules take offers that end at a timestamp alone, and this version has none of these.
+    // docs.stripe.com/billing/subscriptions/trials: schedules accept only offers that end at a timestamp, which this version doesn't have.
     if (offerEnd(subscription) !== null) {
       throw invalid(
         'You cannot migrate a subscription with a relative trial offer to a schedule.',

@@ -17,7 +17,7 @@ function readPrice(account: StripeAccount, params: Params): Price {
 
 type NewTrialOffer = Partial<TrialOffer> & {
   readonly price: string;
-  /** The price that follows. */
+  /** The price after the trial. */
   readonly next: string;
   /** How many intervals of its price it lasts. */
   readonly iterations: number;

@@ -1,12 +1,12 @@
 /**
- * Holds everything that the sandbox sends against the SDK's declarations. A difference is a fault of the sandbox and not of
- * its caller: it is kept, and stopping the sandbox then fails, and with it the test that caused it.
+ * Compares everything that the sandbox sends with the SDK's declarations. A difference is a fault of the sandbox, not of its
+ * caller: it is recorded, and stopping the sandbox then fails, and so does the test that caused it.
  */
 import { difference } from './check.ts';
 import { api } from './read.ts';
 import type { ApiCallShape, Shape } from './shape.ts';
 
-/** The sandbox has sent what Stripe would not. */
+/** The sandbox has sent something that Stripe would not send. */
 export class AnswerFault extends Error {}
 
 const pageOf = (member: Shape): Shape => ({
@@ -34,7 +34,7 @@ export function checkAnswer(call: string, answer: unknown, { browser }: { browse
   if (found) throw new AnswerFault(`${call} answers ${found}`);
 }
 
-/** @throws {AnswerFault} for an event that Stripe does not have, or whose object is not what it should be */
+/** @throws {AnswerFault} for an event that Stripe doesn't have, or whose object has the wrong shape */
 export function checkEvent(type: string, data: { object: unknown; previous_attributes?: unknown }): void {
   const shape = api.events[type];
   if (!shape) throw new AnswerFault(`Stripe has no event ${type}`);

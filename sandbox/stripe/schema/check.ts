@@ -1,9 +1,9 @@
-/** Holds a value against its shape: what the sandbox answers, and what pages give to Stripe.js. */
+/** Compares a value with its shape: the sandbox's answers, and what pages pass to Stripe.js. */
 import type { Fields, Shape, Shapes } from './shape.ts';
 
 export interface Checking {
   readonly shapes: Shapes;
-  /** Whether fields may be missing: browsers get a part of an intent, an event only what changed. */
+  /** Whether fields may be missing: browsers get part of an intent, an event contains only what changed. */
   readonly partial?: boolean;
 }
 
@@ -59,7 +59,7 @@ const allowsAbsence = (shape: Shape): boolean =>
   shape === 'undefined' ||
   (typeof shape === 'object' && 'any' in shape && shape.any.includes('undefined'));
 
-/** Of several shapes the one that fits, or the difference from the one that comes closest. */
+/** Compares a value with the shape of a union that fits, or else with the closest one. */
 function unionDifference(value: unknown, shapes: readonly Shape[], checking: Checking, path: string): string | null {
   const found = shapes.map((shape) => difference(value, shape, checking, path));
   if (found.includes(null)) return null;
@@ -68,7 +68,9 @@ function unionDifference(value: unknown, shapes: readonly Shape[], checking: Che
   return (best !== 0 && found[scores.indexOf(best)]) || wrong(path, value, 'what is declared');
 }
 
-/** How much an object is like a shape: the fields that it declares, and above all the word that tells shapes apart. */
+/**
+ * How closely an object resembles a shape: by the fields that it declares, and above all by the value that tells shapes apart.
+ */
 function likeness(value: unknown, shape: Shape, checking: Checking): number {
   if (value === null || typeof value !== 'object' || typeof shape !== 'object') return 0;
   if ('any' in shape) return Math.max(...shape.any.map((one) => likeness(value, one, checking)));
@@ -105,7 +107,7 @@ function fitsWord(value: unknown, word: Exclude<Shape, object>): boolean {
     case 'number':
       return typeof value === 'number' && Number.isFinite(value);
     default:
-      // `typeof` has the words string, boolean, undefined and function, too.
+      // `typeof` also returns the words string, boolean, undefined and function.
       return typeof value === word;
   }
 }

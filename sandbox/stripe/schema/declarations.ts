@@ -1,5 +1,5 @@
 /**
- * Reads TypeScript declarations into a small schema: what the checker knows of a type, without its documentation. Used
+ * Reads TypeScript declarations into a small schema: what the type checker knows about a type, without its documentation. Used
  * when the schemas are generated, never by the running sandbox.
  */
 import ts from 'typescript';
@@ -13,9 +13,9 @@ export interface Reader {
 }
 
 export interface ReaderOptions {
-  /** Whether an interface is left out: it becomes `any`. */
+  /** Whether to replace an interface by `any`. */
   readonly omit?: (type: ts.Type, name: string) => boolean;
-  /** Whether an object in a union with its id may be left out. */
+  /** Whether to leave an object out of a union with its id. */
   readonly omitExpanded?: (type: ts.Type, name: string) => boolean;
 }
 
@@ -53,7 +53,7 @@ export function openReader(files: readonly string[], options: ReaderOptions = {}
   };
 }
 
-/** `Subscription.Item`, without the file; a number tells two of the same name apart. */
+/** `Subscription.Item`, without the file; a number tells two types of the same name apart. */
 function nameOf({ checker, shapes, names }: State, type: ts.Type, symbol: ts.Symbol): string {
   const known = names.get(type);
   if (known) return known;
@@ -83,7 +83,7 @@ function unionOf(state: State, type: ts.UnionType): Shape {
   const { omitExpanded } = state.options;
   const expandable = type.types.some((one) => one.flags & ts.TypeFlags.String);
   const members = type.types.filter((one) => {
-    // `OtherString` says that later versions may add values; the API neither takes nor sends any today.
+    // `OtherString` means that later versions may add values; the API neither accepts nor sends any today.
     if (one.isIntersection() && one.types.some((part) => part.flags & ts.TypeFlags.String)) return false;
     return !(expandable && one.symbol && omitExpanded?.(one, one.symbol.name));
   });
@@ -127,7 +127,7 @@ function objectOf(state: State, type: ts.Type): Shape {
   const known = names.get(type);
   if (known) return { ref: known };
   const name = nameOf(state, type, symbol);
-  // A type may refer to itself: its name is taken before its fields are read.
+  // A type may refer to itself, so its name is reserved before its fields are read.
   shapes[name] = {};
   shapes[name] = fieldsOf(state, properties);
   return { ref: name };

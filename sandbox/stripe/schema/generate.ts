@@ -1,6 +1,6 @@
 /**
  * Writes api.json from the declarations of the pinned `stripe`, and stripe-js.json from those of `@stripe/stripe-js`:
- * `npm run stripe:schema`, after either of them has moved.
+ * `npm run stripe:schema`, after an update of either.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -27,7 +27,7 @@ const expandable = new Set([
   ...['PromotionCode', 'Discount', 'Charge', 'Refund', 'Dispute', 'TestClock', 'CreditNote', 'TrialOffer'],
 ]);
 
-/** Calls of those files that a newspaper has no use for: the sandbox answers none of them. */
+/** Calls in those files that a newspaper doesn't need: the sandbox doesn't answer them. */
 const unused = new RegExp(
   [
     ...[
@@ -48,7 +48,7 @@ const unused = new RegExp(
 const versionOf = (folder: string): string =>
   (JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8')) as { version: string }).version;
 
-/** Method and path by the name of each function of a resource's class, as its JavaScript says. */
+/** Method and path by the name of each function of a resource's class, read from its JavaScript. */
 function requestsOf(source: string): Map<string, string> {
   const calls =
     /^ {4}(\w+)\((?:[^)]*)\) \{\s*(?:const [^;]*;\s*)*return this\._makeRequest\('(\w+)', ['`]([^'`]+)['`]/gm;
@@ -63,7 +63,7 @@ function requestsOf(source: string): Map<string, string> {
 
 const kinds = { ApiListPromise: 'page', ApiSearchResultPromise: 'search' } as const;
 
-/** `Promise<Response<Customer>>` → the response. */
+/** The response type: `Promise<Response<Customer>>` → `Customer`. */
 function answerOf(node: ts.TypeNode | undefined, reader: Reader): ApiCallShape['answer'] {
   if (!node || !ts.isTypeReferenceNode(node)) throw new Error('A call without an answer.');
   const [inner] = node.typeArguments ?? [];
@@ -78,7 +78,7 @@ function answerOf(node: ts.TypeNode | undefined, reader: Reader): ApiCallShape['
   return { one: shape(response ?? inner) };
 }
 
-/** Events are checked by what they carry (`events`), and not as a union of all there are. */
+/** Events are checked by their objects (`events`), not as a union of all events. */
 const eventAnswer = (request: string): ApiCallShape['answer'] =>
   request.includes(':id') ? { one: { ref: 'EventBase' } } : { page: { ref: 'EventBase' } };
 
@@ -101,7 +101,7 @@ function readApi(): ApiSchema {
         if (!request || unused.test(request)) continue;
         const given = member.parameters.find(({ name }) => name.getText() === 'params');
         const params = given?.type ? reader.shapeOf(reader.checker.getTypeFromTypeNode(given.type)) : null;
-        // One function with and one without parameters: the one with them says more.
+        // Of two overloads, with and without parameters, the one with them says more.
         const name = params && typeof params === 'object' && 'ref' in params ? params.ref : null;
         if (calls[request]?.params && !name) continue;
         calls[request] = {
@@ -122,7 +122,7 @@ function readApi(): ApiSchema {
   };
 }
 
-/** Interfaces that something refers to, by whatever way. */
+/** Interfaces that something refers to, directly or indirectly. */
 function reachable(shapes: Shapes, from: unknown): Shapes {
   const found: Shapes = {};
   const look = (value: unknown): void => {
@@ -137,7 +137,7 @@ function reachable(shapes: Shapes, from: unknown): Shapes {
   return found;
 }
 
-/** Each event's type with the object that it carries; of objects that the sandbox knows. */
+/** Each event's type with its object, for objects that the sandbox knows. */
 function readEvents(reader: Reader, file: string): Record<string, Shape> {
   const events: [string, Shape][] = [];
   const base = reader.checker.getExportsOfModule(reader.checker.getSymbolAtLocation(reader.file(file)) as ts.Symbol);
@@ -222,7 +222,7 @@ function readBrowser(): BrowserSchema {
       });
       const options = made && argumentsOf(made)[1];
       if (!made || !options) throw new Error(`${name} has no options.`);
-      // Not every element can be updated.
+      // Some elements can't be updated.
       const updates = made.getReturnType().getProperty('update') ? overloads(made.getReturnType(), 'update') : [];
       const [update] = updates.map((one) => argumentsOf(one)[0]);
       const shapes = { create: reader.shapeOf(options), update: update ? reader.shapeOf(update) : { object: {} } };
@@ -232,7 +232,7 @@ function readBrowser(): BrowserSchema {
   return { stripeJs: versionOf(stripeJs), functions, elements, shapes: reader.shapes };
 }
 
-/** One line for each entry, so that a new release can be read as a difference. */
+/** One line for each entry, so that the changes of a new release are readable as a diff. */
 const lines = (record: Readonly<Record<string, unknown>>): string =>
   `{\n${Object.keys(record)
     .sort()

@@ -1,6 +1,6 @@
 /**
- * Limits that no declared type tells, each with the page that states it. "Declarations" are the comments of the pinned SDK, "OpenAPI" is
- * github.com/stripe/openapi. A value marked "not verified" is from memory: no published page was found that states it.
+ * Limits that aren't in the declared types, each with the page that states it. "Declarations" are the comments of the pinned SDK,
+ * "OpenAPI" is github.com/stripe/openapi. A value marked "not verified" is from memory: no published page was found that states it.
  */
 import { invalid } from '../core/errors.ts';
 import type { Fields as Form } from '../core/params.ts';
@@ -90,7 +90,7 @@ function checkRange(name: string, value: string, path: string): void {
     name
   ];
   const most = { amount: 99_999_999, unit_amount: 99_999_999, trial_period_days: 730, limit: 100 }[name];
-  // What is credited with an invoice item may be negative.
+  // An invoice item that is a credit may be negative.
   if (least !== undefined && number < least && !(name === 'amount' && path === 'amount' && number < 0)) {
     throw invalid(
       `This value must be greater than or equal to ${least}.`,

@@ -1,4 +1,6 @@
-/** Each parameter that this release refuses, sent by the real SDK: what outside-world.md lists, and every kind of fault. */
+/**
+ * Each parameter that this release refuses, sent by the real SDK: those listed in outside-world.md, and every kind of fault.
+ */
 import fs from 'node:fs';
 import path from 'node:path';
 import type Stripe from 'stripe';
@@ -15,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.stop());
 
-/** Parameters that the SDK's types refuse, as old code would still send them. */
+/** Parameters that the SDK's types refuse, as old code might still send them. */
 const old = <T>(params: Record<string, unknown>): T => params as T;
 const packageOf = (name: string) =>
   JSON.parse(fs.readFileSync(path.resolve('node_modules', name, 'package.json'), 'utf8')) as { version: string };

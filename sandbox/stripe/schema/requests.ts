@@ -1,7 +1,7 @@
 /**
- * Refuses what Stripe refuses in a request before it looks at what the call means: parameters that are unknown, missing,
- * of the wrong type, out of range or too long. Names, types and words come from api.json, messages and codes from
- * docs.stripe.com/error-codes; limits that no declaration tells are in limits.ts.
+ * Refuses what Stripe refuses in a request before it looks at what the call means: parameters that are unknown, missing, of the
+ * wrong type, out of range or too long. Names, types and allowed values come from api.json, messages and codes from
+ * docs.stripe.com/error-codes; limits that aren't declared are in limits.ts.
  */
 import { ApiError, invalid } from '../core/errors.ts';
 import type { Fields as Form } from '../core/params.ts';
@@ -11,7 +11,7 @@ import type { Fields, Shape } from './shape.ts';
 
 type Value = string | Form;
 
-/** What Stripe.js sends along with calls by the publishable key. */
+/** Parameters that Stripe.js adds to calls with the publishable key. */
 const ofBrowsers = new Set([
   ...['key', 'guid', 'muid', 'sid', 'payment_user_agent', 'client_secret', 'use_stripe_sdk', '_wallet'],
   ...['referrer', 'time_on_page', 'client_attribution_metadata', 'expected_payment_method_type'],
@@ -24,7 +24,7 @@ export function checkRequest(call: string, form: Form, { browser }: { browser: b
   refuseRetired(call, form);
   const fields = shape.params ? (api.shapes[shape.params] ?? {}) : {};
   const own = browser ? Object.fromEntries(Object.entries(form).filter(([name]) => !ofBrowsers.has(name))) : form;
-  // The key may stand among the parameters of any call.
+  // The key may be among the parameters of any call.
   checkFields(own, { ...fields, 'key?': 'string' }, '');
   checkLimits(call, form);
 }
@@ -90,7 +90,7 @@ function checkUnion(value: Value, shapes: readonly Shape[], path: string, name: 
   // A union with `string` accepts any text.
   if (fitting.includes('string')) fitting.splice(0, fitting.length, 'string');
   if (fitting.length === 0) fitting.push(shapes.find((shape) => shape !== 'null') ?? 'any');
-  // Words beside another type allow what either of them allows; the last of them says what is wrong.
+  // Literals next to another type allow what either allows; the last of them says what is wrong.
   let problem: unknown;
   for (const shape of fitting) {
     try {
@@ -111,7 +111,7 @@ const emptied = (path: string): ApiError =>
     'parameter_invalid_empty',
   );
 
-/** Everything that is text on the wire. */
+/** Every value that is sent as text. */
 function checkText(
   value: Value,
   shape: Exclude<Shape, object> | { is: readonly (string | number | boolean)[] },
@@ -137,7 +137,7 @@ function checkText(
 
 const wordFor = (shape: Shape): string => (shape === 'number' ? 'integer' : shape === 'boolean' ? 'boolean' : 'string');
 
-/** Every number of Stripe's is whole but for percentages and coordinates. */
+/** Stripe's numbers are whole, except percentages and coordinates. */
 function checkNumber(value: string, path: string, name: string): void {
   const whole = !/percent/.test(name);
   if (!(whole ? /^-?\d+$/ : /^-?\d+(?:\.\d+)?$/).test(value)) {

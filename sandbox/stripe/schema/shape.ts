@@ -1,4 +1,4 @@
-/** What the schemas say of a value: see generate.ts, which writes them from the vendor's declarations. */
+/** Shapes of the values in the schemas, which generate.ts writes from the vendor's declarations. */
 
 export type Shape =
   | 'string'
@@ -33,12 +33,15 @@ export interface ApiSchema {
   readonly sdk: string;
   readonly apiVersion: string;
   readonly calls: Readonly<Record<string, ApiCallShape>>;
-  /** What an event of this type is about. */
+  /** The object that an event of this type contains. */
   readonly events: Readonly<Record<string, Shape>>;
   readonly shapes: Shapes;
 }
 
-/** Stripe.js: for each function its overloads, each with the shapes of its arguments; `click.resolve` is handed over by an event. */
+/**
+ * Stripe.js: for each function its overloads, each with the shapes of its arguments; `click.resolve` is a function that an event
+ * provides.
+ */
 export interface BrowserSchema {
   readonly stripeJs: string;
   readonly functions: Readonly<Record<string, readonly (readonly Shape[])[]>>;
@@ -51,6 +54,6 @@ export interface BrowserElement {
   readonly create: Shape;
   /** Options of an update. */
   readonly update: Shape;
-  /** Names of what it tells a page of. */
+  /** Names of the events that it sends to a page. */
   readonly events: readonly string[];
 }

@@ -1,4 +1,4 @@
-// Stands in for Calendly's widget: a popup with the page to choose a time on.
+// Stands in for Calendly's widget: a popup with a page on which to choose a time.
 (() => {
   const { origin } = new URL(document.currentScript.src);
   const told = (what, details) =>

@@ -1,5 +1,5 @@
-// Stands in for a certified consent platform (TCF 2.3). What it tells is IAB Tech Lab's own work: the CMP API and the TC strings of its
-// packages; here is only a dialog of three buttons, a way back to it, and the cookie that remembers the TC string.
+// Stands in for a certified consent platform (TCF 2.3). The CMP API and the TC strings come from IAB Tech Lab's own packages; this
+// script adds only a dialog of three buttons, a way to reopen it, and the cookie that stores the TC string.
 (() => {
   const { origin } = new URL(document.currentScript.src);
   const told = (what, details) =>
@@ -8,7 +8,7 @@
     told('fault', message);
     throw new TypeError(message);
   };
-  // What a platform's snippet does before its script: pages must have the stub, so that no call is lost.
+  // A platform's snippet installs the stub before the script loads: pages must have it, so that no call is lost.
   if (typeof window.__tcfapi !== 'function' || !Array.isArray(window.__tcfapi()))
     fault('There is no stub that queues calls of __tcfapi.');
   if (!window.frames.__tcfapiLocator) fault('There is no frame __tcfapiLocator for vendors in frames.');

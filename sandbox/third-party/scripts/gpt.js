@@ -1,6 +1,6 @@
-// Stands in for Google Publisher Tag: settings, slots with size mappings, lazy loading, events, destruction. As the vendor's reference has
-// it: a slot is shown only with its service added and services enabled; with `singleRequest` the first slot that comes near fetches all
-// of them; what is fetched ahead is rendered when it comes within the render margin.
+// Stands in for Google Publisher Tag: settings, slots with size mappings, lazy loading, events, destruction. As in the vendor's reference:
+// a slot is shown only if its service was added and services are enabled; with `singleRequest` the first slot that comes near fetches all
+// of them; prefetched slots are rendered within the render margin.
 (() => {
   const { origin } = new URL(document.currentScript.src);
   const told = (what, details) =>
@@ -43,7 +43,7 @@
     try {
       ({ empty } = await (await fetch(`${origin}/gpt/ads?${query}`)).json());
     } catch {
-      // As when nothing was found.
+      // Treated as an empty response.
     }
     await within(slot, config.lazyLoad?.renderMarginPercent);
     if (slot.gone) return;
@@ -63,7 +63,7 @@
   };
 
   const waits = new Map();
-  /** Resolves when a slot is within so many percent of the window's height; at once without lazy loading. */
+  /** Resolves when a slot is within this percentage of the window's height; at once without lazy loading. */
   const within = (slot, percent) => {
     const place = document.getElementById(slot.element);
     if (!config.lazyLoad || percent === undefined || percent === null || !place) return Promise.resolve();

@@ -1,4 +1,4 @@
-// Stands in for Google Tag Manager: reports every entry of the data layer, old and new.
+// Stands in for Google Tag Manager: reports every entry of the data layer, existing and new.
 (() => {
   const { origin } = new URL(document.currentScript.src);
   const strict = makeStrict(shapes, (what, details) =>
@@ -19,7 +19,7 @@
     const own = Object.keys(entry).filter((key) => key.startsWith('gtm.'));
     if (own.length > 0 && entry.event !== 'gtm.js') strict.fault(`The data layer keeps ${own} for itself`);
   };
-  // One after the other: side by side they arrive in any order.
+  // Sends one report after another: in parallel they would arrive in any order.
   let before = Promise.resolve();
   const told = (entry) => {
     check(entry);

@@ -1,4 +1,4 @@
-// Stands in for Marfeel Compass: reads its account, runs the commands that wait, and those that come.
+// Stands in for Marfeel Compass: reads its account, runs the queued commands, and later ones as they come.
 const { origin, searchParams } = new URL(import.meta.url);
 const told = (what, details) =>
   fetch(`${origin}/told/marfeel`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });

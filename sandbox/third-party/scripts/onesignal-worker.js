@@ -1,2 +1,2 @@
-// Stands in for what OneSignal's worker fetches of itself.
+// Stands in for the script that OneSignal's worker loads.
 self.addEventListener('push', () => {});

@@ -1,5 +1,6 @@
-// Holds a page to what a vendor declares or documents (vendor-shapes.json, documented-shapes.ts): an unknown name, a wrong type, or what
-// is missing is reported to the sandbox, which fails the test that caused it, and throws. Stands before each of the scripts here.
+// Checks a page's calls against what a vendor declares or documents (vendor-shapes.json, documented-shapes.ts): an unknown name, a wrong
+// type or something missing is reported to the sandbox, which fails the test that caused it, and throws. Prepended to each of the
+// scripts here.
 // biome-ignore lint/correctness/noUnusedVariables: the script behind this one uses it
 const makeStrict = ({ interfaces, types }, told) => {
   const print = (value) => {
@@ -27,7 +28,7 @@ const makeStrict = ({ interfaces, types }, told) => {
       case 'union': {
         const flaws = shape.of.map((one) => flaw(one, value, path));
         if (flaws.includes(null)) return null;
-        // Of several objects, what is wrong with the nearest says most.
+        // Of several object shapes, the closest one gives the most useful error.
         const near = shape.of.findIndex(
           ({ kind }) => (kind === 'object' && isPlain(value)) || (kind === 'array' && Array.isArray(value)),
         );
@@ -67,7 +68,7 @@ const makeStrict = ({ interfaces, types }, told) => {
   return {
     fault,
     check: (type, value) => check(types[type], value, type),
-    /** An object of the vendor's that answers to the names of an interface alone, with arguments as declared. */
+    /** A vendor's object that has only the names of an interface, with arguments as declared. */
     wrap: (name, implementation) =>
       new Proxy(implementation, {
         get(target, member) {

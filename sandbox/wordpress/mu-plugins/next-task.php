@@ -16,6 +16,6 @@ function sandbox_note_next_task() {
 add_action( 'add_option_cron', 'sandbox_note_next_task' );
 add_action( 'update_option_cron', 'sandbox_note_next_task' );
 if ( wp_doing_cron() ) {
-	// What no change of the list would note: the first run in a folder from before.
+	// Records what no change of the list would: the first run in an existing data folder.
 	add_action( 'shutdown', 'sandbox_note_next_task' );
 }

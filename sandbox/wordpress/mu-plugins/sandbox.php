@@ -6,7 +6,7 @@
 
 defined( 'ABSPATH' ) || exit;
 
-// Requests leave for this machine only; everything else fails at once instead of timing out.
+// Requests may reach only this machine; all others fail at once instead of timing out.
 add_filter(
 	'pre_http_request',
 	function ( $answer, $arguments, $url ) {

@@ -1,6 +1,6 @@
 <?php
 /**
- * Brings a freshly installed or an older WordPress to the settings of the sandbox. Runs at every start.
+ * Gives a new or an older WordPress the sandbox's settings. Runs at every start.
  *
  * $input: url, adminUser, adminPassword, siteUser, siteApplicationPassword (or null), secret, plugins, sections, title,
  * tagline.
@@ -51,7 +51,7 @@ if ( $first_time ) {
 		update_option( $name, $value );
 	}
 	$wp_rewrite->set_permalink_structure( '/%postname%/' );
-	// The sections' ids are fixed, so the category that WordPress comes with makes room. Meta keys are the plugin's.
+	// The sections' ids are fixed, so WordPress's default category gets another id. Meta keys are the plugin's.
 	foreach ( array( $wpdb->terms, $wpdb->term_taxonomy ) as $table ) {
 		$wpdb->query( "UPDATE {$table} SET term_id = 90 WHERE term_id = 1" );
 	}
@@ -66,7 +66,7 @@ if ( $first_time ) {
 		update_term_meta( $section['id'], 'newsroom_show_in_media', $section['showInMedia'] ? '1' : '0' );
 	}
 	clean_taxonomy_cache( 'category' );
-	// The editor opens on the text, without tours.
+	// The editor opens without welcome tours.
 	update_user_meta( 1, 'show_welcome_panel', 0 );
 	update_user_meta(
 		1,
@@ -93,7 +93,7 @@ foreach ( $input['plugins'] as $slug ) {
 	}
 }
 
-// The user the site signs in as. Its role comes from the plugin.
+// The user with whom the site signs in; the plugin defines its role.
 $role = get_role( 'newsroom_site' ) ? 'newsroom_site' : 'editor';
 $site = get_user_by( 'login', $input['siteUser'] );
 if ( ! $site ) {
@@ -130,7 +130,7 @@ if ( ! $valid ) {
 	$password = $created[0];
 }
 
-// After a change of port, addresses inside texts point to where WordPress is now.
+// After a change of port, updates the addresses inside texts.
 $before = get_option( 'sandbox_url' );
 if ( $before && $before !== $input['url'] ) {
 	$wpdb->query( $wpdb->prepare( "UPDATE {$wpdb->posts} SET post_content = REPLACE( post_content, %s, %s )", $before . '/', $input['url'] . '/' ) );
