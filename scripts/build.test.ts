@@ -16,7 +16,7 @@ function write(path: string, text: string): void {
   writeFileSync(join(folder, path), text);
 }
 
-/** Fails where another one is at work. */
+/** Fails if another build is running. */
 const astro = `
 import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 writeFileSync('busy', '', { flag: 'wx' });

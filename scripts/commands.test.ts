@@ -79,7 +79,7 @@ describe('whether a build is current', () => {
 
 describe('the environment of a build', () => {
   it('is that of production with any environment of the caller', () => {
-    // What Vitest sets; this very process has them.
+    // Vitest sets these; this process has them.
     for (const name of ['DEV', 'MODE', 'SSR', 'BASE_URL', 'VITEST']) expect(process.env[name], name).toBeDefined();
     const own = buildEnvironment({
       ...process.env,
@@ -161,13 +161,13 @@ describe('settings of the sandbox', () => {
       STRIPE_JS_URL: 'http://127.0.0.1:7/stripe.js',
       HEADLINE_TESTS: 'all',
     });
-    // A mail server of the publisher's own keeps its own sender; the rest is not touched by it.
+    // A publisher's own mail server keeps its own sender; the other settings are unaffected.
     const own = sandboxEnvironment(access, { SMTP_URL: 'smtps://mail.example.com', GOOGLE_CLIENT_ID: 'own' });
     for (const name of ['SMTP_URL', 'MAIL_FROM', 'GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET', 'GOOGLE_ISSUER_URL']) {
       expect(own).not.toHaveProperty(name);
     }
     expect(own).toHaveProperty('FACEBOOK_CLIENT_ID');
-    // Third parties only when they are asked for.
+    // Third parties only on request.
     expect(own).not.toHaveProperty('GTM_CONTAINER');
     expect(sandboxEnvironment(access, { SANDBOX_THIRD_PARTIES: 'on' }).GPT_SCRIPT_URL).toBe(
       'http://127.0.0.1:9/gpt/gpt.js',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { joinSheets } from './page-styles.ts';
 
 const read = (sheet: string): string => `.${sheet} {}\n`;
-/** What a page links, as the sheets that are in its files. */
+/** The styles that a page links, joined from the sheets in its files. */
 const joined = (pages: readonly (readonly string[])[]): string[][] => {
   const { files, links } = joinSheets(
     pages.map((sheets, at) => ({ name: `page-${at}`, sheets })),

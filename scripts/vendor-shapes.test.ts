@@ -1,4 +1,4 @@
-/** The shapes that stand-ins hold pages to are those of the installed declarations, and they bite. */
+/** The shapes that stand-ins hold pages to are those of the installed declarations, and differences are reported. */
 import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';

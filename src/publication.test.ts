@@ -1,4 +1,4 @@
-/** What the specification fixes in words and numbers is so in the publication that comes with it. */
+/** The publication has the words and numbers that the specification fixes. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -54,7 +54,7 @@ describe('the limits', () => {
 
 describe('the breakpoints', () => {
   it('of layouts are those of the specification', () => {
-    // Single pieces, and pictures in a text, may fold where their own content asks for it; what the paper is laid out by may not.
+    // Single components, and pictures in a text, may have breakpoints of their own; the styles of the page's layout may not.
     for (const folder of ['styles', 'layouts']) {
       const files = readdirSync(join(import.meta.dirname, folder)).filter((name) =>
         /^(?!prose).*\.(?:css|astro)$/u.test(name),
@@ -63,7 +63,7 @@ describe('the breakpoints', () => {
       for (const file of files) {
         const text = readFileSync(join(import.meta.dirname, folder, file), 'utf8');
         for (const [, edge, width, unit] of text.matchAll(/\((min|max)-width: ([\d.]+)(px|r?em)\)/gu)) {
-          // No phone is that narrow: this is the layout for one whose text is larger than usual.
+          // No phone is that narrow: this layout is for a phone whose text is larger than usual.
           if (edge === 'max' && `${width}${unit}` === '19.99em') continue;
           const pixels = Number(width) * (unit === 'px' ? 1 : 16);
           expect([768, 1024, 1280], `${folder}/${file}`).toContain(edge === 'min' ? pixels : Math.ceil(pixels));
@@ -73,7 +73,7 @@ describe('the breakpoints', () => {
   });
 
   it('follow the size of the reader’s text', () => {
-    // Google chooses an advertisement by the pixels of the window, and mail is not laid out by these breakpoints.
+    // Google chooses an advertisement by the window's pixels, and mail has breakpoints of its own.
     const others = ['components/ads/AdSlot.astro', 'lib/mail/messages/layout.ts'];
     const inPixels = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
       .filter((file) => /\.(?:css|astro|tsx?)$/u.test(file) && !/\.test\.tsx?$/u.test(file))

@@ -1,4 +1,4 @@
-/** What follows from the publication, with a second newspaper in the place of the first. */
+/** What depends on the publication, with a second newspaper in place of the first. */
 import { expect, it, vi } from 'vitest';
 
 vi.mock('./publication.ts', () => import('../tests/fixtures/second-publication.ts'));

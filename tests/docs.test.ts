@@ -1,4 +1,7 @@
-/** What documents name exists: paths, commands, settings, links, and the parts of the documents that code and settings refer to. */
+/**
+ * Everything that the documents name exists: paths, commands, settings, links, and the parts of the documents that code and
+ * settings refer to.
+ */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +15,7 @@ const names: ReadonlySet<string> = new Set(files.map((path) => basename(path)));
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: object };
 
-/** Variables that the site doesn't read: those of the sandbox, Node, Caddy, cron, WordPress and its database. */
+/** Variables that the site doesn't read: variables of the sandbox, Node, Caddy, cron, WordPress and its database. */
 const ofOthers = [
   'SANDBOX_THIRD_PARTIES',
   'NODE_EXTRA_CA_CERTS',
@@ -34,7 +37,7 @@ const anchorsOf = (text: string): string[] =>
       .replaceAll(' ', '-'),
   );
 
-/** Texts in backticks that are paths: not addresses of the site, not commands, without placeholders. */
+/** Texts in backticks that are file paths: no addresses of the site, no commands, no placeholders. */
 function pathsIn(text: string): string[] {
   const quoted = [...text.matchAll(/`([^`\n]+)`/g)].map(([, inner = '']) => inner);
   return quoted.filter(
@@ -52,7 +55,7 @@ const name = String.raw`\`(\w+)\``;
 const nameThenFile = new RegExp(String.raw`${name},?\s(?:of\s|in\s|\()${file}`, 'g');
 const fileThenName = new RegExp(String.raw`${file}(?:,\s|\s\()${name}`, 'g');
 
-/** Names that a text places in a file, such as `name` of `file.ts`, `name` (`file.ts`), or `file.ts`, `name`. */
+/** Names that a text says are in a file, such as `name` of `file.ts`, `name` (`file.ts`), or `file.ts`, `name`. */
 const placedIn = (text: string): readonly { readonly name: string; readonly file: string }[] => [
   ...[...text.matchAll(nameThenFile)].map(([, name = '', file = '']) => ({ name, file })),
   ...[...text.matchAll(fileThenName)].map(([, file = '', name = '']) => ({ name, file })),

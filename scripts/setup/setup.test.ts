@@ -94,7 +94,7 @@ describe('judging an installation', () => {
 
   it('is content with the stamp, until the lock changes', () => {
     writeFileSync(join(folder, 'node_modules', stampName), wanted(folder));
-    // npm took its record away: an install that was broken off has been at work.
+    // Without npm's record: an interrupted install has removed it.
     expect(isInstalled(folder)).toBe(false);
     record('another');
     expect(isInstalled(folder)).toBe(true);

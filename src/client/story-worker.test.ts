@@ -25,11 +25,11 @@ class FakeCache {
   }
 }
 
-/** Looked up when they are called, so that a test's clock counts. */
+/** Looked up at each call, so that a test's clock takes effect. */
 const clock = { now: () => Date.now() };
 const later = (act: (value: undefined) => void, ms: number) => setTimeout(act, ms);
 
-/** Pages by path; what is missing is no answer at all. */
+/** Pages by path; a missing path has no answer at all. */
 type Network = Map<string, (path: string) => Response | Promise<Response>>;
 
 const html =
@@ -39,13 +39,13 @@ const html =
       headers: { 'content-type': 'text/html; charset=utf-8' },
       ...init,
     });
-    // What only a browser's own fetch can make.
+    // Values that only a browser's own fetch can set.
     Object.defineProperties(answer, { type: { value: type }, redirected: { value: redirected } });
     answer.clone = () => html(text, init, redirected, type)();
     return answer;
   };
 
-/** The page for no network, whose script needs another, and that one more. */
+/** The page for readers without a network, whose script imports a second one, which imports a third. */
 const shell = '<link href="/_assets/a.css"><script type="module" src="/_assets/list.js"></script>Without a network';
 const shellFiles = {
   'a.css': 'p{}',
@@ -103,7 +103,7 @@ function start(settings = { build: 'one', stories: 3, days: 14 }, stores = new M
       ...event,
     });
     const got = await answer;
-    // A browser only notes what fails behind an answer; a worker that cannot be installed does not come.
+    // A browser only notes what fails behind an answer; a worker that can't be installed never starts.
     if (name === 'fetch') await Promise.allSettled(works);
     else await Promise.all(works);
     return got;
@@ -165,7 +165,7 @@ describe('the worker', () => {
     expect(await worker.request('/image?url=ahead&w=640', ahead)).toBeUndefined();
     expect(pictures()).toEqual(['?url=read&w=640']);
 
-    // Once they are read, their pages name them; the oldest ones go.
+    // Once they are read, their pages refer to them; the oldest ones are deleted.
     worker.network.set('/article/b', html('Story b'));
     const files = Array.from({ length: 30 }, (_, index) => at(`/image?url=${index}&w=640`));
     await worker.fire('message', { data: { keep: at('/article/b'), files } });
@@ -195,7 +195,7 @@ describe('the worker', () => {
     answer(html('Story a, corrected')());
     await opened;
     expect(await shown?.text()).toContain('data-offline');
-    // What came too late for this time is there for the next.
+    // The answer that came too late this time is there the next time.
     worker.network.clear();
     expect(await (await worker.open('/article/a'))?.text()).toContain('corrected');
   });
@@ -226,7 +226,7 @@ describe('the worker', () => {
     expect(await (await worker.open('/article/a'))?.text()).toContain('Without a network');
     expect(worker.stories()).toEqual(['/article/b']);
     vi.setSystemTime(Date.parse('2026-11-23T12:00:00Z'));
-    // The list of what is kept is made of what lies there.
+    // The list of stored stories is made from what is stored.
     await worker.open('/offline');
     expect(worker.stories()).toEqual([]);
   });

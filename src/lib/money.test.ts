@@ -16,9 +16,9 @@ describe('formatMoney', () => {
     [500, { currency: 'jpy' }, '¥500'],
     [500, { currency: 'jpy', cents: true }, '¥500'],
     [12_340, { currency: 'kwd', cents: true }, 'KWD\u00a012.340'],
-    // Stripe counts two decimals, though the króna has none.
+    // Stripe uses two decimals, although the króna has none.
     [500, { currency: 'isk' }, 'ISK\u00a05'],
-    // So it does where people leave the decimals out.
+    // The same for a currency whose decimals people leave out.
     [490_000, { currency: 'huf' }, 'HUF\u00a04,900'],
     [490_050, { currency: 'huf', cents: true }, 'HUF\u00a04,900.50'],
     [5_900_000, { currency: 'cop' }, 'COP\u00a059,000'],

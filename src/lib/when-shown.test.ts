@@ -54,7 +54,7 @@ describe('whenShown', () => {
     document.dispatchEvent(new Event('prerenderingchange'));
     vi.runAllTimers();
     expect(reload).toHaveBeenCalledOnce();
-    // A module that runs before the page has gone.
+    // A module that runs before the page has been unloaded.
     whenShown(late);
     expect([early, late].map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
   });

@@ -24,7 +24,7 @@ function start(render: PressOptions['render'], options: Partial<PressOptions> = 
   return bench;
 }
 
-/** Content by tag; a page shows all of its tags' content. */
+/** Content by tag; a page shows the content of all its tags. */
 function paper(pages: Record<string, string[]>) {
   const content: Record<string, number> = {};
   const renders: string[] = [];

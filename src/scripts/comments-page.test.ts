@@ -8,7 +8,7 @@ const page = (ids: readonly number[], more = '') => `<nav class="comments-sort">
   <ol id="list">${ids.map(item).join('')}</ol>${more}`;
 const further = '<a href="/c?page=2" data-more="list">More comments</a>';
 
-/** What was asked for, to be answered when the test likes. */
+/** Requests, which the test answers when it chooses. */
 let asked: Map<string, (html: string) => void>;
 const link = (name: string) => [...document.querySelectorAll('a')].find(({ textContent }) => textContent === name);
 const click = (name: string) => follow(link(name) as HTMLAnchorElement);

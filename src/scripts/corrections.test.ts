@@ -19,7 +19,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** A page where there is something to tell. */
+/** A page for a reader with unseen corrections. */
 function visit(answer: UnseenAnswer): HTMLElement | null {
   vi.stubGlobal('fetch', async (_url: string, init?: RequestInit) => {
     posted.push(JSON.parse(String(init?.body)));
@@ -38,7 +38,7 @@ it('names the story as text, links to its notes, and counts as read after some s
   expect(posted).toEqual([]);
   await vi.advanceTimersByTimeAsync(2000);
   expect(posted).toEqual([{ until }]);
-  // The notice itself stays until it is dismissed, and tells nothing twice.
+  // The notice itself stays until it is dismissed, and reports nothing twice.
   notice?.querySelector('button')?.click();
   expect([document.querySelector('.correction-notice'), posted.length]).toEqual([null, 1]);
 });

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { beforeEach, expect, it, vi } from 'vitest';
 
-/** What the page's observer is told; the newest one. */
+/** Reports to the page's newest observer whether its element is near. */
 let seen: (near: boolean) => void;
 const asked = vi.fn(async (_: string) => Response.json({ currency: 'gbp' }));
 

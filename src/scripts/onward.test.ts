@@ -6,7 +6,7 @@ const list = (name: string, more = '') =>
   `<section id="${name}" class="rail-list"><ol data-fragment="/fragments/${name}" data-limit="2" ${more}></ol></section>`;
 const titles = (name: string) => [...document.querySelectorAll(`#${name} a`)].map(({ textContent }) => textContent);
 
-/** What the site answers, by address; anything else is not there. */
+/** The site's answers by address; any other address isn't found. */
 let answers: Record<string, string>;
 
 async function open(html: string): Promise<void> {

@@ -8,7 +8,7 @@ vi.mock('../islands/PaywallModal/PaywallModal.island.tsx', () => ({ mount }));
 async function page(html: string, hash = ''): Promise<typeof import('../stores/ui.ts')> {
   vi.resetModules();
   history.replaceState(null, '', `/pricing?a=1${hash}`);
-  // Listeners of the page before end with it.
+  // Listeners of the previous page are removed with it.
   document.documentElement.replaceWith(document.documentElement.cloneNode(false));
   document.documentElement.innerHTML = `<body>${html}<div data-paywall-host></div></body>`;
   await import('./popups.ts');

@@ -5,7 +5,7 @@ const key = 'show-condensed-zephr-sticky-subscribe';
 const footer = () => document.querySelector('[data-sticky-footer]') as HTMLElement;
 const details = () => document.querySelector('details') as HTMLDetailsElement;
 
-/** Opens a page, its sticky footer unfolded as the server draws it. */
+/** Opens a page whose sticky footer is unfolded, as the server renders it. */
 async function visit() {
   vi.resetModules();
   vi.stubGlobal(
@@ -19,7 +19,7 @@ async function visit() {
   await import('./sticky-footer.ts');
 }
 
-/** As a reader does; jsdom says so later, as browsers do. */
+/** Folds or unfolds as a reader does; browsers fire the event later, and so does jsdom. */
 async function fold() {
   details().open = !details().open;
   details().dispatchEvent(new Event('toggle'));

@@ -17,7 +17,7 @@ it('an answer whose script cannot be fetched is sent as the form that it is', as
     </form>`;
   await import('./third-parties.ts');
   const sent: string[] = [];
-  // What the page's own script leaves alone goes to the server.
+  // Forms that the page's own script doesn't handle go to the server.
   addEventListener('submit', (event) => {
     if (event.defaultPrevented) return;
     event.preventDefault();

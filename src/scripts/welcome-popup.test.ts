@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
-/** A page that has everything the popup asks for, but what a test changes. */
+/** A page that meets every condition of the popup, except for what a test changes. */
 async function visit(
   change: { path?: string; width?: number; seen?: boolean; known?: boolean; visitor?: string } = {},
 ) {

@@ -1,4 +1,4 @@
-/** What is kept of a user: every table is declared, and what was put in before the address was proven goes. */
+/** Stored data of a user: every table is declared, and data from before the address was confirmed is deleted. */
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { bench, browser, caller, elsewhere, got } from '../../tests/world/accounts.ts';
@@ -108,7 +108,10 @@ onBothEngines('personal data', (engines) => {
     expect([order.at(0), order.at(-1)]).toEqual(['billing', 'accounts']);
   });
 
-  /** A row of a user in each table that can have one. @param name and @param number are the user's own, in every row that can hold one */
+  /**
+   * Adds a row of a user to each table that can have one. @param name and @param number are the user's own, in every row that can hold
+   * one
+   */
   async function fill(database: Database, userId: string, name = 'Eve', number = 7): Promise<void> {
     const { db } = database;
     const one = { user_id: userId, article_id: number, at: 1 };
@@ -161,7 +164,7 @@ onBothEngines('personal data', (engines) => {
     return counts;
   }
 
-  /** An account made by a stranger, filled, and then proven. @param by the browser that proves it */
+  /** An account made and filled by a stranger, whose owner then confirms the address. @param by the browser that confirms it */
   async function proven(by: (cookies: string) => ReturnType<typeof caller>) {
     const database = await engines.open();
     const personalData = listed(database, () => accounts.personalData);
@@ -185,7 +188,7 @@ onBothEngines('personal data', (engines) => {
     expect(await database.db.selectFrom('support_messages').select('message').execute()).toEqual([
       { message: 'Eve’s alone.' },
     ]);
-    // WordPress is told to take the name away.
+    // WordPress is told to remove the name.
     expect(await database.db.selectFrom('jobs').select('id').where('queue', '=', 'comments').execute()).toEqual([
       { id: 'comments:erase:7' },
     ]);
@@ -244,7 +247,7 @@ onBothEngines('personal data', (engines) => {
       const kept = await rowsOf(database, otto.userId);
       await accounts.forget(nora, elsewhere(1));
       expect(await rowsOf(database, otto.userId)).toEqual(kept);
-      // Cancellations go with what billing stores, which is not in this list.
+      // Cancellations are deleted with billing's data, which is not in this list.
       const { cancellations: _, ...left } = await rowsOf(database, nora.userId);
       expect(Object.entries(left).filter(([, rows]) => rows > 0)).toEqual([]);
     });
@@ -284,9 +287,9 @@ onBothEngines('personal data', (engines) => {
         product_id: print?.product.metadata.zephr_product_id,
       });
       expect(here).toEqual(home);
-      // Another reader’s print edition keeps no address of this one.
+      // The print edition of another reader keeps no address of this one.
       expect(await shippingAfter('alan', {})).toEqual([null, null]);
-      // Where paid print goes is changed by the owner of the e-mail address alone.
+      // Only the owner of the email address changes where paid print goes.
       const user = await database.db
         .selectFrom('users')
         .selectAll()

@@ -147,7 +147,7 @@ describe('billing', () => {
     STRIPE_SECRET_KEY: 'sk_test_1',
     STRIPE_PUBLISHABLE_KEY: 'pk_test_1',
     STRIPE_WEBHOOK_SECRET: 'whsec_1',
-    // Nothing listens there.
+    // No server listens at this address.
     STRIPE_API_URL: 'http://127.0.0.1:1',
   };
 
@@ -191,7 +191,7 @@ describe('billing', () => {
     };
     await billing.saveShipping(session, shipping);
     expect(await accounts.exportData(session)).toMatchObject({ billing: { shipping, purchases: [] } });
-    // What comes in between, from another tab, goes too.
+    // Data saved in between, from another tab, is deleted, too.
     const { erase } = billing.personalData;
     vi.spyOn(billing.personalData, 'erase').mockImplementationOnce(async (...user) => {
       await erase(...user);

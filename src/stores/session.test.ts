@@ -5,13 +5,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { AccessFacts, Session } from '../lib/accounts/session.ts';
 import { sharedFor } from '../lib/accounts/storage.ts';
 
-/** What the stand-in for the account service answers, and how often it was asked. */
+/** The answer of the account service's stand-in, and how often it was asked. */
 let facts: AccessFacts;
 let asked = 0;
 let questions: unknown[] = [];
 let loggedOut: unknown[] = [];
 let status = 200;
-/** Resolves when the answer may go. */
+/** Resolves when the answer may be sent. */
 let gate: Promise<void> = Promise.resolve();
 
 const server = setupServer(
@@ -36,7 +36,7 @@ async function tab() {
   const store = await import('./session.ts');
   const seen: Session['status'][] = [];
   store.$session.subscribe(({ status: now }) => void seen.push(now));
-  // A store lives on for a second after its last listener; a tab that is closed does not.
+  // A store stays mounted for a second after its last listener; a closed tab doesn't.
   const { cleanStores } = await import('nanostores');
   closing.push(() => cleanStores(store.$session));
   const settled = () => vi.waitFor(() => expect(store.$session.get().status).not.toBe('loading'));
@@ -215,7 +215,7 @@ describe('tabs of one browser', () => {
     const [first, second] = [await tab(), await tab()];
     await first.refreshSession();
     await second.settled();
-    // Two pages and the refresh; beyond that each piece of news costs one question of the other tab.
+    // Two pages and the refresh; beyond these, each change costs one question of the other tab.
     const settledAt = await vi.waitUntil(async () => {
       const before = asked;
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -249,7 +249,7 @@ describe('tabs of one browser', () => {
     open();
     const late = (await fetched.mock.results[0]?.value) as Response;
     await vi.waitFor(() => expect(late.bodyUsed).toBe(true));
-    // The store has the answer within the same turn as its text.
+    // The store has the answer in the same turn of the event loop as its text.
     await new Promise((resolve) => setTimeout(resolve));
     expect(here.seen).toEqual(['loading', 'anonymous']);
     expect(localStorage.getItem('broadsheet-session')).toBeNull();
@@ -264,7 +264,7 @@ describe('tabs of one browser', () => {
     });
     const here = await tab();
     await vi.waitFor(() => expect(asked).toBe(1));
-    // Another page has bought a subscription meanwhile.
+    // Another page has bought a subscription in the meantime.
     setHint('member');
     open();
     await here.settled();

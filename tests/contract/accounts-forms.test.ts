@@ -1,6 +1,6 @@
 /**
- * Signing in, out and up without JavaScript, and with Google and Facebook: forms posted as a browser posts them, on the built site
- * over HTTP, with the real account service and the sandbox's consent pages.
+ * Signing in, signing out and signing up without JavaScript, and with Google and Facebook: forms posted as a browser posts them,
+ * on the built site over HTTP, with the real account service and the sandbox's consent pages.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accountMessages } from '../../src/lib/accounts/messages.ts';
@@ -27,7 +27,7 @@ let count = 0;
 const someone = (): string => `form-reader-${++count}@example.com`;
 const who = async (browser: Browser): Promise<unknown> =>
   (await browser.get('/blaize/account')).json<{ identifiers?: { email_address: string } }>().identifiers?.email_address;
-/** Where a form led to; nothing personal may stand in it. */
+/** The location that a form redirects to, which must hold nothing personal. */
 function led(answer: Answer): string {
   expect(answer.status).toBe(303);
   expect(answer.headers['cache-control']).toBe('private, no-store');
@@ -77,7 +77,7 @@ describe('by link', () => {
       expect([text.includes(words), text.includes(`value="${email}"`)], email).toEqual([true, true]);
     }
     expect(led(await signIn(browser, ''))).toBe('/socialLogin?problem=email');
-    // What was wrong is not wrong for ever.
+    // An error message disappears at the next visit.
     expect((await browser.get('/socialLogin')).text.includes('Did you mean')).toBe(false);
   });
 });
@@ -146,7 +146,7 @@ describe('signed in with an address that is not confirmed', () => {
     expect(token).not.toBe(before);
     const again = site.browser();
     expect(led(await again.submit('/account/link', { token }))).toBe(confirm.return);
-    // From here on there is nothing to confirm.
+    // From here on the address is confirmed.
     expect(led(await again.submit('/account/resend', confirm))).toBe(confirm.return);
     expect((await again.get('/account/confirm?return=/about')).headers.location).toBe('/about');
     expect(site.token(email)).toBe(token);
@@ -257,7 +257,7 @@ describe('newsletters', () => {
     expect(await choices()).toEqual({ choices: ['evening'] });
     expect((await phone.get('/account/subscribed?letters=evening')).text.includes('Evening Sun')).toBe(true);
 
-    // Signed in there is nothing left to prove.
+    // When signed in, there is nothing left to confirm.
     expect(led(await phone.submit('/account/newsletter', { ...form, newsletter: 'morning' }))).toBe(
       '/account/subscribed?letters=morning',
     );
@@ -298,7 +298,7 @@ async function social(browser: Browser, address: string, choice: Record<string, 
   return browser.get(url.pathname + url.search);
 }
 const yes = { decision: 'allow', share_email: 'on', email_verified: 'on' };
-/** What the page posts to the window that opened it. */
+/** The data that the page posts to the window that opened it. */
 const told = (page: Answer): Record<string, string> =>
   JSON.parse((/data-message="([^"]+)"/.exec(page.text)?.[1] ?? 'null').replace(/&quot;|&#34;/g, '"'));
 

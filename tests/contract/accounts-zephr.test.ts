@@ -38,14 +38,14 @@ interface Seen {
 let seen: Seen[] = [];
 const users = new Map<string, Record<string, unknown>>();
 const signedIn = new Set<string>();
-/** What the reader has bought; `null`: the tenant does not say. */
+/** What the reader has bought; `null`: the tenant doesn't report it. */
 let products: string[] | null = [];
 let stand: Server;
 let front: Server;
 let tenant: Tenant;
 let port: number;
 let tenantUrl: string;
-/** A tenant of which nothing is known but the public reference. */
+/** A tenant of which only the public reference is known. */
 const unsaid = { codeKey: null, codeCheckPath: null, userInfoPath: null };
 
 const cookies = [
@@ -70,7 +70,7 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Prom
   const sent = headers['content-type'] === 'application/json' && body ? JSON.parse(body) : {};
   const email: string = sent.identifiers?.email_address ?? '';
   const reader = signedIn.has(mine);
-  // A tenant's own addresses, which are in no public reference: this one has them elsewhere than our screens ask.
+  // A tenant's own addresses aren't in the public reference; this tenant's differ from those that our screens request.
   if (path === '/zephr/paper/known') return users.has(email) ? say(200, {}) : say(404, {});
   if (path === '/zephr/paper/code') return sent.code === '123456' ? say(200, {}) : say(400, {});
   if (path === '/blaize/two-factor-authentication') {
@@ -147,7 +147,7 @@ const listen = async (server: Server): Promise<number> => {
 
 beforeAll(async () => {
   stand = createServer((incoming, outgoing) => {
-    // An upload that was refused breaks off here.
+    // A refused upload ends with an error here.
     answer(incoming, outgoing).catch(() => outgoing.destroy());
   });
   const url = `http://127.0.0.1:${await listen(stand)}`;
@@ -217,7 +217,7 @@ describe('a Zephr tenant', () => {
     expect([...browser.jar.keys()]).toEqual(['blaize_tracking_id']);
     expect((await browser.get('/blaize/account')).status).toBe(401);
     const refused = await browser.post('/blaize/login', { ...by, validators: { email_otp: '1' } });
-    // What is no JSON there is none here.
+    // A response that isn't JSON stays unchanged.
     expect([refused.status, refused.headers['content-type']]).toEqual([401, 'text/html']);
     expect(refused.text).toContain('Email verification is required');
   });
@@ -230,7 +230,7 @@ describe('a Zephr tenant', () => {
     const browser = new Browser(await listen(server));
     try {
       const by = { identifiers: { email_address: 'nobody@example.com' } };
-      // The answer doesn't say that there is no such account: the tenant has not said so.
+      // The answer doesn't say that there is no such account, because the tenant hasn't said so.
       expect((await browser.post('/zephr/media/user/info', by)).status).toBe(200);
       expect((await browser.post('/zephr/media/user/otp-check', { code: '1', email: 'a@b.example' })).status).toBe(200);
       expect(seen).toEqual([]);

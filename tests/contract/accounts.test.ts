@@ -148,7 +148,7 @@ describe('GET /blaize/token-exchange', () => {
       expect(page.status, address).toBe(status);
       expect(page.text.includes('href="/socialLogin?return=')).toBe(true);
     }
-    // The button of a used link leads to the page that explains it.
+    // The button of a used link opens the page that explains this.
     const again = await browser.submit('/account/link', { token: site.token(email) });
     expect(again.headers.location).toBe(path);
     expect(again.cookies).toEqual([]);

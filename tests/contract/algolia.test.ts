@@ -1,4 +1,4 @@
-/** Algolia's wire protocol (algolia.com/doc/rest-api/search, vendors.md section 5), and what goes wrong on the way. */
+/** Algolia's wire protocol (algolia.com/doc/rest-api/search, vendors.md section 5), and its failures. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -227,7 +227,7 @@ describe('an engine in trouble', () => {
     now.at += 15_000;
     expect((await find('bridge')).total).toBe(41);
     expect(search.stats().problem).toBeNull();
-    // One more failure is the first of a new row.
+    // The next failure is the first of a new series.
     await find('bridge');
     expect(await find('bridge')).toMatchObject({ total: 41 });
     expect(calls.query).toHaveLength(6);
@@ -426,7 +426,7 @@ describe('the feed', () => {
       await away.search.stop();
     }
     const open = readdirSync(folder).find((name) => name.endsWith('-open')) ?? '';
-    // Two stories, and those that the last start has queued once more to fill the index.
+    // Two stories, and those that the last start queued again to fill the index.
     expect(readFileSync(join(folder, open), 'utf8').trim().split('\n')).toHaveLength(4);
   });
 
@@ -488,7 +488,7 @@ describe('the feed', () => {
       expect(sent).toHaveLength(1);
       const [record] = sent.map(({ body }) => body);
       expect(Buffer.byteLength(JSON.stringify(record))).toBeGreaterThan(9000);
-      // Its own text and its entries share the room; the newest come first.
+      // The text of the story and its entries share the space; the newest entries come first.
       for (const words of ['"own"', 'Update 159', 'w159', 'w150']) expect(String(record?.text)).toContain(words);
       expect(String(record?.text)).not.toContain('w100');
       expect(hosted.feed?.stats()).toEqual({ pending: 0, failed: 0, problem: null });

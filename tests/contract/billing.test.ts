@@ -1,6 +1,6 @@
 /**
  * Every checkout call of spec section 7 against the built site over HTTP, with the sandbox's Stripe over HTTP: bodies, replies, statuses,
- * the messages of section 8, access after a payment, and what is not said or not taken.
+ * the messages of section 8, access after a payment, and what is neither revealed nor accepted.
  */
 import { randomUUID } from 'node:crypto';
 import Stripe from 'stripe';
@@ -317,7 +317,7 @@ describe('webhooks', () => {
       expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
     }
     await site.billing?.drain();
-    // The next call tells the browser what it may still have.
+    // The next call corrects the browser's access.
     await browser.get('/api/v1/me/subscription');
     expect((await browser.get(story)).text).not.toContain(paidPart);
   });

@@ -1,6 +1,6 @@
 /**
  * The account's subscription page, leaving, and the retention widget's hash, against the built site over HTTP with the sandbox's Stripe:
- * everything here works by links and forms alone, as without JavaScript.
+ * everything here uses only links and forms, as without JavaScript.
  */
 import { createHmac } from 'node:crypto';
 import Stripe from 'stripe';
@@ -53,7 +53,7 @@ async function reader(plan: string | null = 'reader-monthly'): Promise<{ browser
 }
 const subscriptionOf = async (browser: Browser) =>
   (await browser.get('/api/v1/me/subscription')).json<{ subscription: Subscription }>().subscription;
-/** The words of a page, without its markup. */
+/** The text of a page, without its markup. */
 const words = (html: string): string =>
   html
     .replace(/<(script|style|template)\b.*?<\/\1>/gs, '')
@@ -70,7 +70,7 @@ it('the account shows the plan, the card and the invoices, and is stored nowhere
     expect(said).toContain(part);
   }
   expect(answer.text).toContain('href="/cancel"');
-  // Where Stripe keeps a bill is a secret address: not in a page.
+  // The address of an invoice at Stripe is secret: it isn't in a page.
   expect(answer.text).not.toMatch(/\/invoices\/\w+\/pdf/);
 });
 
@@ -129,7 +129,7 @@ it('leaving takes a question that may be skipped and one press, and is taken bac
   const back = await browser.submit('/account/subscription', {});
   expect(back.headers.location).toBe('/dashboard/account?state=resumed#plan');
   expect(await subscriptionOf(browser)).toMatchObject({ cancelAtPeriodEnd: false });
-  // Nothing runs any more: that is how it is, and no fault.
+  // No subscription is running anymore, which isn't an error.
   const late = await (await reader(null)).browser.submit('/account/subscription', {});
   expect(late.headers.location).toBe('/dashboard/account#plan');
 });

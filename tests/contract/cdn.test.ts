@@ -1,4 +1,4 @@
-/** The wire protocols of the two CDNs, as their references describe them, and what goes wrong on the way. */
+/** The wire protocols of the two CDNs, as their references describe them, and their failures. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { delay, HttpResponse, http, passthrough } from 'msw';

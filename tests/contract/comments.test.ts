@@ -1,6 +1,7 @@
 /**
  * Comments over HTTP on the built site: the calls of the island and the form without a script, with WordPress's side of them in
- * memory. What no reader may do stands here too: another reader's comments, other sites' forms, and addresses in any answer.
+ * memory. Also what no reader may do or see: change another reader's comments, use other sites' forms, or find addresses in an
+ * answer.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publication } from '../../src/publication.ts';
@@ -67,7 +68,7 @@ async function moderate(id: number, status: 'approved' | 'hold' | 'spam' | 'tras
 }
 const article = async (path = '/article/story-1') => (await site.browser().get(path)).text;
 
-/** Said as yes or no: a whole page in a message is no help. */
+/** Compared as true or false, because a whole page in a failure message doesn't help. */
 const holds = (page: string, ...words: readonly string[]): boolean => words.every((each) => page.includes(each));
 
 describe('by the calls of the island', () => {
@@ -214,7 +215,7 @@ describe('without a script', () => {
     const ada = await reader();
     const hidden = formOf(await article(), form);
     expect(hidden).toMatchObject({ article: '1', parent: '0' });
-    // The first time there is no name: the form comes back, with the words in it.
+    // The first time there is no name: the form comes back with the comment's text in it.
     const unnamed = await ada.browser.submit('/account/comment', { ...hidden, content: 'Written <plainly>.' });
     expect(unnamed.status).toBe(422);
     expect(holds(unnamed.text, 'Written &lt;plainly&gt;.')).toBe(true);
@@ -301,7 +302,7 @@ it('sorts threads, and has no order that there is not', async () => {
   expect(first(await article('/article/story-1/comments'))).toBe(`comment-${commentId}`);
   expect(first(await article('/article/story-1/comments?sort=oldest'))).toBe('comment-90');
   expect(first(await article('/article/story-1/comments?sort=replies'))).toBe('comment-90');
-  // A value that is no order leads to the plain address or to none; it is never another stored page.
+  // An invalid order leads to the plain address or to none, never to a separately stored page.
   const odd = await site.browser().get('/article/story-1/comments?sort=loudest');
   expect([200, 301, 404]).toContain(odd.status);
 });

@@ -1,4 +1,4 @@
-/** The content service against recorded faults: with any answer of WordPress readers keep what they have, and the sync recovers. */
+/** The content service against recorded faults: whatever WordPress answers, readers keep what they have, and the sync recovers. */
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ const base = 'http://wordpress.test';
 const articles = `${base}/wp-json/wp/v2/articles`;
 let wordpress: FakeWordPress;
 let content: Content;
-/** The faultless answers stand behind everything; a test puts a fault before them. */
+/** Answers without faults are the default; a test puts a fault before them. */
 const server = setupServer(http.all(`${base}/*`, ({ request }) => wordpress.handle(request)));
 
 beforeAll(() => server.listen({ onUnhandledFrame: 'error' }));
@@ -25,7 +25,7 @@ beforeEach(async () => {
     wordpress.put('articles', { id, ...wirePost({ id, slug: `a-${id}`, category: [{ id: 3 }] }) });
   content = openContent({
     file: ':memory:',
-    // As many retries as ever, without the seconds between them.
+    // The usual number of retries, without the seconds between them.
     wordpress: { url: base, user: 'site', password: 'x', backOffMs: 1 },
     siteUrl: 'https://sun.example',
     frameHosts: [],
@@ -141,7 +141,7 @@ describe('wrong types', () => {
     wrong.forEach((part, index) => {
       wordpress.put('articles', { ...wirePost({ id: 100 + index, slug: `wrong-${index}` }), ...part, id: 100 + index });
     });
-    // The id itself can only be wrong in an answer.
+    // The id itself can be wrong only in an answer.
     server.use(
       http.get(articles, async ({ request }) => {
         const answer = await wordpress.handle(request);
@@ -154,7 +154,7 @@ describe('wrong types', () => {
     expect(report).toMatchObject({ ok: true, problem: null });
     expect(report.rejected).toBeGreaterThanOrEqual(wrong.length - 2);
     for (let id = 1; id <= 30; id++) expect(content.reader().article(`a-${id}`)?.id).toBe(id);
-    // A body that is bare text is a form that WordPress may take; it is read, not refused.
+    // A body of bare text is a form that WordPress may send; it is read, not refused.
     expect(content.reader().article('wrong-3')?.bodyHtml).toBe('<p>text</p>');
     expect(content.reader().article('wrong-8')).toBeNull();
   });

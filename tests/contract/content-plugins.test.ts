@@ -19,7 +19,7 @@ beforeAll(async () => {
     $user = get_users( array( 'role' => 'newsroom_site' ) )[0];
     return array( 'user' => $user->user_login, 'password' => WP_Application_Passwords::create_new_application_password( $user->ID, array( 'name' => 'Contract' ) )[0] );
   `);
-  // Values as ACF stores them: each beside the reference to its field, ids and flags as text, the number of rows for a repeater.
+  // Values as ACF stores them: each with the reference to its field, ids and flags as text, a repeater as its number of rows.
   ids = await newsroom.php(
     `
     add_filter( 'newsroom_webhooks_enabled', '__return_false' );
@@ -53,7 +53,7 @@ beforeAll(async () => {
 });
 afterAll(() => newsroom?.stop());
 
-/** Reads everything anew. */
+/** Copies everything again. */
 async function synced(url = newsroom.url): Promise<Content> {
   const content = openContent({
     file: ':memory:',
@@ -98,10 +98,10 @@ it.each([
     expect([featured?.id, others[0]?.id]).toEqual([ids.empty, ids.full]);
     expect(featured).toMatchObject({ breaking: true, bulleted: false });
     expect(featured?.featuredExcerpt).toBe('One\nTwo');
-    // What the site is given names no author who is not published.
+    // The site's data names no unpublished author.
     const raw = await newsroom.rest(`/wp/v2/articles?include[]=${ids.hired}&include[]=${ids.full}&orderby=include`);
     expect(raw.text).not.toContain('Not Yet Hired');
-    // The paper's own fields stay where ACF registers last, as it sends them.
+    // The newsroom plugin's fields remain if ACF registers last, as ACF sends them.
     if ('last' in acf) {
       expect(raw.json[1].acf.sources).toEqual([{ title: 'The record', link: 'https://records.example.com/' }]);
       expect(raw.json[1].acf.hero).toEqual(
@@ -114,7 +114,7 @@ it.each([
   }
 });
 
-/** A server before WordPress that drops a header, as Apache does before PHP over CGI. */
+/** A server in front of WordPress that drops a header, as Apache does before PHP over CGI. */
 async function dropping(header: string): Promise<{ url: string; close: () => void }> {
   const server = http.createServer((incoming, outgoing) => {
     const headers = { ...incoming.headers };

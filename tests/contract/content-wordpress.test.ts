@@ -82,7 +82,7 @@ describe('the demo edition', () => {
           expect(`${slug} ${name}=${value}`).not.toMatch(/^\S+ (?:on|style=|href=\W*javascript)/iu);
       }
     }
-    // Paid bodies came whole, because the site signed in.
+    // Paid bodies are complete, because the site signed in.
     const paid = items
       .filter(({ access }) => access === 'registered' || access === 'subscriber')
       .map(({ slug }) => reader.article(slug));
@@ -96,7 +96,7 @@ describe('the demo edition', () => {
   it('publishes nothing that is not for readers', async () => {
     const { url, siteUser, siteApplicationPassword } = (await askForSandbox()).wordpress;
     const headers = { authorization: `Basic ${btoa(`${siteUser}:${siteApplicationPassword}`)}` };
-    // A kept connection may just have been closed by the other side.
+    // The other side may just have closed a kept-alive connection.
     const ask = () =>
       fetch(`${url}/wp-json/wp/v2/articles?status=draft,future,private,pending&per_page=100`, { headers });
     const answer = await ask().catch(ask);
@@ -224,7 +224,7 @@ describe('an editor at work', () => {
   it('edits the body, and only that page is touched', async () => {
     const [from, before] = [answered.length, changes.length];
     await write(`/wp/v2/articles/${id}`, { content: body('done').replace('Paragraph 1 tells', 'Paragraph one told') });
-    // A change that follows on the heels of the publication may be told together with it, as one "publish".
+    // A change right after the publication may be reported together with it, as one "publish".
     const told = () => content.reader().article('bridge')?.bodyHtml.includes('Paragraph one told') ?? false;
     await webhook(from, ({ type }) => type === 'articles' && told());
     const tags = new Set(changes.slice(before).flatMap((change) => [...change.tags]));

@@ -1,4 +1,4 @@
-/** Headline tests over HTTP: what each group of readers sees, who is counted, and what the plugin is told. */
+/** Headline tests over HTTP: what each group of readers sees, who is counted, and what the plugin receives. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { groups, headlineFor } from '../../src/lib/headline-tests/model.ts';
 import type { TestReport } from '../../src/lib/headline-tests/service.server.ts';
@@ -41,7 +41,7 @@ function participant(group: number | null): Browser {
   if (group !== null) browser.jar.set('headline-group', String(group));
   return browser;
 }
-/** The headlines of the tested story's cards on a page. */
+/** The headlines on the tested story's cards on a page. */
 const seen = (html: string): string[] =>
   [...html.matchAll(/<a [^>]*href="\/article\/story-4"[^>]*>([\s\S]*?)<\/a>/g)].map((found) => found[1]?.trim() ?? '');
 const escaped = ['Own &amp; only', 'Second &lt;headline&gt;', 'Third'];

@@ -1,4 +1,4 @@
-/** IndexNow's wire protocol (indexnow.org/documentation), and what goes wrong on the way. */
+/** IndexNow's wire protocol (indexnow.org/documentation), and its failures. */
 import { delay, HttpResponse, http } from 'msw';
 import { describe, expect, test, vi } from 'vitest';
 import { type IndexNowSettings, openIndexNow } from '../../src/lib/indexnow/indexnow.server.ts';

@@ -1,6 +1,6 @@
 /**
- * What readers and the paper write to each other, on the built site over HTTP: the support form, the choice of newsletters and the way
- * out of them (RFC 8058), and the end of an account. Forms are posted as a browser posts them.
+ * Messages between readers and the newspaper, on the built site over HTTP: the support form, choosing and unsubscribing from
+ * newsletters (RFC 8058), and deleting an account. Forms are posted as a browser posts them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SupportFields, supportMessages } from '../../src/lib/support/schema.ts';
@@ -81,7 +81,7 @@ describe('POST /api/forms/support (spec section 7)', () => {
     expect([wrong.status, wrong.text.includes('value="Ada &quot;&lt;b&gt;&quot;"')]).toEqual([400, true]);
     expect(wrong.text).toContain('Please enter a valid email address');
     expect(wrong.text).toContain('Where is my paper?');
-    // Drawn again, it is as old as it was.
+    // The form that comes back keeps its original time.
     expect(formOf(wrong.text, /<form[^>]*action="\/contact"[\s\S]*?<\/form>/).stamp).toBe(form.stamp);
     const sent = await browser.submit('/contact', { ...body, message: 'By a plain form' });
     expect([sent.status, sent.headers.location]).toEqual([303, '/contact?state=sent']);
@@ -139,7 +139,7 @@ describe('the choice of newsletters', () => {
 });
 
 describe('the way out of a newsletter (RFC 8058)', () => {
-  /** Readers of the morning's letter, and where their letters lead. */
+  /** Readers of the morning's newsletter, and the addresses that its links lead to. */
   async function reader(): Promise<{ browser: Browser; path: string }> {
     const email = someone();
     const browser = site.browser();
@@ -153,7 +153,7 @@ describe('the way out of a newsletter (RFC 8058)', () => {
     expect(url.origin).toBe(siteUrl);
     return { browser, path: url.pathname + url.search };
   }
-  /** As a mail program posts: no cookies, no origin. */
+  /** Headers of a mail program's request: no cookies, no origin. */
   const noBrowser = { origin: null, 'sec-fetch-site': null, 'user-agent': 'Mail/1.0' };
 
   it('is one POST of a mail program, which changes that letter alone', async () => {
@@ -163,7 +163,7 @@ describe('the way out of a newsletter (RFC 8058)', () => {
     expect([answer.status, answer.headers['cache-control']]).toEqual([200, 'no-store']);
     expect(answer.headers['set-cookie']).toBeUndefined();
     expect(await choicesOf(browser)).toEqual(['evening']);
-    // Some programs send the other kind of form.
+    // Some programs send the other form encoding.
     const parts = '--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--\r\n';
     const headers = { ...noBrowser, 'content-type': 'multipart/form-data; boundary=x' };
     expect((await program.ask(path, { method: 'POST', body: parts, headers })).status).toBe(200);

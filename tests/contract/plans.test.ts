@@ -1,6 +1,6 @@
 /**
  * The pages of plans over HTTP, on the built site: what they show of the catalog, what they say when nothing is sold, and the
- * form of the shipping address without a script. The catalog and the saved addresses are told what to be.
+ * form of the shipping address without a script. Tests set the catalog and the saved addresses.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Price, Shipping } from '../../src/lib/billing/schema.ts';
@@ -47,7 +47,7 @@ beforeEach(() => {
   shop.failing = null;
 });
 
-/** Text of a page without its markup. */
+/** The text of a page, without its markup. */
 const words = (html: string): string =>
   html
     .replace(/<(script|style)[\s\S]*?<\/\1>/g, '')

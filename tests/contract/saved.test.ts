@@ -1,6 +1,6 @@
 /**
- * Saved stories and the reading history over HTTP, on the built site: the shapes of wire.ts, the forms without a script, and that
- * no reader sees or changes another reader's by any number. On both engines the service itself is tested in src/lib/saved/saved.test.ts.
+ * Saved stories and the reading history over HTTP, on the built site: the shapes of wire.ts, the forms without a script, and that no
+ * reader sees or changes another reader's by guessing a number. src/lib/saved/saved.test.ts tests the service itself on both engines.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { historyAnswer, readingAnswer, savedAnswer, savedState } from '../../src/lib/saved/model.ts';
@@ -108,7 +108,7 @@ describe('saved stories', () => {
       const back = await browser.get('/account/saved');
       expect([back.status, back.headers.location]).toEqual([303, '/dashboard/saved?state=saved&article=1']);
       expect(await idsOf(browser, '/api/v1/me/saved')).toEqual([1]);
-      // Once: what is removed afterwards stays removed.
+      // Saved only once: a story that is removed afterward stays removed.
       await browser.ask(saved(1), { method: 'DELETE' });
       expect((await browser.get('/account/saved')).headers.location).toBe('/dashboard/saved');
       expect(await idsOf(browser, '/api/v1/me/saved')).toEqual([]);
@@ -132,7 +132,7 @@ describe('corrections of stories in the history', () => {
     expect([answer.json(), answer.headers['cache-control']]).toEqual([{ stories: [], until: null }, 'no-store']);
     const until = '2026-11-20T12:00:00.000Z';
     expect((await browser.post(path, { until })).json()).toEqual({ until });
-    // A time ahead would keep later corrections from the reader.
+    // A time in the future would hide later corrections from the reader.
     const ahead = (await browser.post(path, { until: '9999-01-01T00:00:00Z' })).json() as { until: string };
     expect(Date.parse(ahead.until)).toBeLessThanOrEqual(Date.now());
     for (const wrong of ['yesterday', '', 7, null, ['2026-11-20T12:00:00Z'], '2026-02-30T00:00:00Z'])

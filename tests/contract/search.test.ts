@@ -1,4 +1,4 @@
-/** Searches that are too much, on the built site: of one network, and of all readers together. */
+/** Too many searches, on the built site: from one network, and from all readers together. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silent } from '../../src/lib/logging.ts';
 import { type Search, SearchBusy } from '../../src/lib/search/model.ts';
@@ -37,7 +37,7 @@ describe('a search', () => {
     const shown = await reader.get(page);
     expect([shown.status, shown.headers['retry-after']]).toEqual([429, wait]);
     expect(shown.text).toMatch(asked);
-    // What asks for nothing is not counted.
+    // Requests without a query aren't counted.
     for (const path of ['/search', '/search?q=', `${page}&from=2026-02-30`]) await reader.get(path);
     expect((await reader.get('/search')).status).toBe(200);
     expect((await another.get(call)).status).toBe(200);

@@ -1,4 +1,4 @@
-/** The market ticker over HTTP, on the built site: with prices, with a provider that gives none, and without a provider. */
+/** The market ticker over HTTP, on the built site: with prices, with a provider that returns none, and without a provider. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Quotes, startQuotes } from '../../sandbox/quotes/quotes.ts';

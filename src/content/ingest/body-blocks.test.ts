@@ -16,7 +16,7 @@ async function shaped(html: string): Promise<string> {
   });
   return body;
 }
-/** Elements with their text, without attributes and space. */
+/** Elements with their text, without attributes and white space. */
 const outline = async (html: string): Promise<string> =>
   (await shaped(html)).replace(/<(\w+)[^>]*>/gu, '<$1>').replace(/>\s+</gu, '><');
 
@@ -45,7 +45,7 @@ it('each panel of tabs has its label as a heading, also of tabs within tabs', as
   expect(await outline(tabs(['North', 'South'], [inner, '<p>Rain.</p>']))).toBe(
     '<div><div><section><h2>North</h2><div><div><section><h2>Day</h2><p>Sun.</p></section><section><h2>Night</h2><p>Stars.</p></section></div></div></section><section><h2>South</h2><p>Rain.</p></section></div></div>',
   );
-  // A label without a panel has nothing to head, and a panel without a label loses nothing.
+  // A label without a panel has nothing to head; a panel without a label loses none of its content.
   expect(await outline(tabs(['North', 'South'], ['<p>Snow.</p>']))).not.toContain('South');
   expect(await outline(tabs(['North'], ['<p>Snow.</p>', '<p>Rain.</p>']))).toContain('<section><p>Rain.</p></section>');
 });

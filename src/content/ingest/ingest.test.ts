@@ -258,7 +258,7 @@ describe('a body', () => {
       same('https://cms.example/?p=12#note'),
       ['https://other.example/', outside, null],
     ]);
-    // Log-ins, nonces and wp-admin are no places for readers.
+    // Sign-in pages, nonces and wp-admin aren't for readers.
     expect(html).toMatch(/log out/);
     expect(html).not.toMatch(/_wpnonce|wp-admin|wp-login/);
   });
@@ -343,7 +343,7 @@ describe('a body', () => {
     expect(await body('<p><img src="https://elsewhere.example/c.jpg" alt="C" width="2" height="2"></p>')).toBe(
       '<p><a href="https://elsewhere.example/c.jpg" rel="noopener noreferrer">C</a></p>',
     );
-    // On WordPress's own host too, what is no picture is never shown as one.
+    // Even on WordPress's own host, a file that isn't a picture is never shown as one.
     expect(await body('<p><img src="/elsewhere/x" alt="X"></p>')).toBe(
       '<p><a href="https://cms.example/elsewhere/x" rel="noopener noreferrer">X</a></p>',
     );

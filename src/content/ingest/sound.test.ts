@@ -47,7 +47,7 @@ describe('the sound of a story', () => {
       podcastId: 9,
     });
     expect(facts.sound).toMatchObject({ podcast: 9 });
-    // A change of anything of it is a change of the story.
+    // Changing any part of the recording changes the story.
     const other = await take(wire({ transcript: 'Three.' }));
     expect(other.facts.sound?.mark).not.toBe(facts.sound?.mark);
   });
@@ -91,7 +91,7 @@ describe('the sound of a story', () => {
         wire({ title: payload, transcript: payload, chapters: [{ start: 0, title: payload }] }),
       );
       // Pages print it as text; control characters and reordering ones are gone.
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what the test looks for
       expect(JSON.stringify(sound)).not.toMatch(/[\u0000-\u0008\u202a-\u202e\u2066-\u2069]/u);
     }
     const long = (await take(wire({ title: 'x'.repeat(10_000), transcript: 'y'.repeat(2_000_000) }))).sound;

@@ -46,12 +46,12 @@ function open(options: Partial<SearchThreadOptions> = {}): SearchThread {
   return thread;
 }
 
-/** Nothing that a test of the thread itself may fall back on. */
+/** Searching in the main thread is an error: a test of the search thread must not fall back on it. */
 const here = (): never => {
   throw new Error('searched in the thread of the pages');
 };
 
-/** A thread whose answers are as it is told: the query `end` ends it, `slow` takes a while, and anything else finds 7. */
+/** A thread whose answers depend on the query: the query `end` ends it, `slow` takes a while, and anything else finds 7. */
 const scripted = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from 'node:worker_threads';
@@ -161,7 +161,7 @@ describe('the cache of results', () => {
     asked[2]?.reject(new Error('gone'));
     await expect(third).rejects.toThrow('gone');
     void ask();
-    // What has failed is not kept.
+    // Failed queries aren't cached.
     expect(asked).toHaveLength(4);
   });
 });

@@ -56,7 +56,7 @@ describe('search', () => {
     expect(ids('bridge', { section: 'politics' })).toEqual([1]);
     expect(ids('bridge', { since: '2026-11-12T00:00:00Z' })).toEqual([2, 3]);
     expect(ids('bridge', { section: 'nowhere' })).toEqual([]);
-    // So many that they aren't ranked.
+    // So many results that they aren't ranked.
     const page = ids('commonplace', { section: 'politics', limit: 100 });
     expect([page.length, page.filter((id) => id >= 1200)]).toEqual([100, []]);
   });

@@ -13,7 +13,7 @@ let at = 0;
 const fetched = () => ({ at: ++at, clock: 0 });
 const put = (type: 'articles' | 'authors' | 'pages', id: number, slug: string, bodyHtml = '') =>
   storeDocument(store, fixtureDocument({ type, id, slug, bodyHtml }), fetched());
-/** As ingest stores it: the place here, if there may be one, and WordPress's own address. */
+/** A link as ingest stores it: the address on this site, if there may be one, and WordPress's own address. */
 const stored = (here: string, there: string, words = 'words'): string =>
   `<p>See <a href="${here}" data-wordpress="${there}">${words}</a>.</p>`;
 

@@ -60,7 +60,7 @@ it('a story is in the list of each author and contributor, and in no list that i
   expect(createReader(store).articles({ ids: [1], authorId: 9 }).total).toBe(1);
   expect(tagsOf(put({ authors: [7], contributors: [9] }))).toEqual(['author:8']);
   expect([7, 8, 9].map(total)).toEqual([1, 0, 1]);
-  // A change of places is a change of the card, not of the lists.
+  // Swapping authors and contributors changes the card, not the lists.
   const moved = put({ authors: [9], contributors: [7] });
   expect([tagsOf(moved), moved.tags.has('card:1')]).toEqual([[], true]);
   withdrawDocument(store, 1, at());

@@ -75,13 +75,13 @@ it('a former address leads to the story that had it last', () => {
   const put = (id: number, slug: string, ...oldSlugs: string[]) =>
     storeDocument(store, fixtureDocument({ type: 'articles', id, slug, oldSlugs }), { at: ++at, clock: 0 });
   const leads = () => createReader(store).resolveSlug('articles', 'briefing');
-  // Each day's briefing takes the address of the one before.
+  // Each day's briefing takes over the address of the one before.
   put(1, 'briefing');
   put(1, 'briefing-monday', 'briefing');
   put(2, 'briefing');
   put(2, 'briefing-tuesday', 'briefing');
   expect(leads()).toEqual({ kind: 'moved', slug: 'briefing-tuesday' });
-  // A correction of Monday's.
+  // A correction of Monday's briefing.
   put(1, 'briefing-monday', 'briefing');
   expect(leads()).toEqual({ kind: 'moved', slug: 'briefing-tuesday' });
   withdrawDocument(store, 2, { at: ++at, clock: 0 });

@@ -1,4 +1,4 @@
-/** That feeds and sitemaps, which say when a story was changed, are made again when it was. */
+/** Feeds and sitemaps, which state when a story was changed, are rendered again after a change. */
 import { expect, it, onTestFinished } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import type { LiveCoverage } from '../../lib/content/model.ts';

@@ -49,7 +49,7 @@ const stories = (key = homeFront) =>
   createReader(store)
     .front(key)
     .map(({ card }) => card.id);
-/** Lets time pass, as the process that syncs does. @returns the tags that change */
+/** Lets time pass, as in the process that syncs. @returns the tags that change */
 function pass(now: string): readonly string[] {
   const { entry } = dueFronts(store, now);
   return entry ? [...applyEntries(store, [entry]).tags].sort() : [];
@@ -153,7 +153,7 @@ it('shows what is scheduled from its instant on', () => {
   });
   expect(stories()).toEqual([1]);
   expect([pass('2026-11-25T12:00:00Z'), stories()]).toEqual([['front:home'], [2, 3]]);
-  // WordPress has published it meanwhile, which changes nothing on the page.
+  // WordPress has published it in the meantime, which changes nothing on the page.
   const published = [slot(2), slot(3, { until: '2026-11-25T13:00:00Z' })];
   expect(put(published, { modified: '2026-11-25T12:04:00Z' })).toMatchObject({ status: 'unchanged', tags: new Set() });
   expect([stories(), pass('2026-11-25T13:30:00Z'), stories()]).toEqual([[2, 3], ['front:home'], [2]]);
@@ -168,7 +168,7 @@ it('changes its page when WordPress publishes something else than was scheduled,
   put([slot(1)], { next: { at: '2026-11-25T14:00:00Z', slots: [slot(3)] }, modified: '2026-11-25T13:00:00Z' });
   expect(pass('2026-11-25T14:00:00Z')).toEqual(['front:home']);
   expect([...put([slot(3), slot(4)], { modified: '2026-11-25T14:00:30Z' }).tags]).toEqual(['front:home']);
-  // An end that passes between the time and the publication is shown with it.
+  // An end that passes between the scheduled time and the publication takes effect with the publication.
   const ending = [slot(4), slot(5, { until: '2026-11-25T15:00:30Z' })];
   put([slot(1)], { next: { at: '2026-11-25T15:00:00Z', slots: ending }, modified: '2026-11-25T14:30:00Z' });
   expect([pass('2026-11-25T15:00:00Z'), stories()]).toEqual([['front:home'], [4, 5]]);

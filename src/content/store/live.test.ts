@@ -186,7 +186,7 @@ it('a card says that its story is live, and its pages are rendered again when co
   expect(card()).not.toHaveProperty('isLive');
   expect([...story(1).tags]).toContain('card:1');
   expect(card()?.isLive).toBe(true);
-  // Another moment of the beginning is nothing that a card shows.
+  // Cards don't show when the coverage began.
   expect([...story(1, { ...coverage, started: '2026-11-25T09:00:00Z' }).tags]).not.toContain('card:1');
   expect([...story(1, { ...coverage, state: 'ended' }).tags]).toContain('card:1');
   expect(card()).not.toHaveProperty('isLive');

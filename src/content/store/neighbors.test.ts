@@ -29,7 +29,7 @@ const write = (id: number, day: number, title = 'Film'): ReadonlySet<string> =>
     { at: ++clock, clock: 0 },
   ).tags;
 
-/** What the page of a film shows beside it, and the tags that it then carries. */
+/** The films that a film's page shows, and the tags that the page then carries. */
 function page(id: number): { shown: string; tags: ReadonlySet<string> } | null {
   const reader = createReader(store);
   const video = reader.video(`v${id}`);

@@ -51,7 +51,7 @@ describe('a reader over an edition', () => {
     expect(found.total).toBe(3);
     expect(reader.articles({ ids: [] })).toEqual({ items: [], total: 0 });
     expect(reader.articles({ ids: [1003, 1080], exclude: [1003] }).total).toBe(1);
-    // A stranger tags the page all the same: it changes when the article appears.
+    // A missing article tags the page all the same: the page changes when the article appears.
     expect(reader.tags).toContain('card:7');
   });
 
@@ -205,7 +205,7 @@ describe('a reader over an edition', () => {
         date: '2026-11-21T09:00:00Z',
       });
     for (let id = 5000; id < 8000; id++) comment(id, id === 5000 ? 0 : id - 1);
-    // What was answered is taken out and comes back: all roots are looked for anew.
+    // An answered comment is withdrawn and comes back: the roots of all replies are computed again.
     withdrawComment(store, 5001);
     expect(createReader(store).comments(1009, { parent: 5000 }).total).toBe(0);
     comment(5001, 5000);

@@ -1,4 +1,4 @@
-/** Access rules for sections: whatever makes a story paid also takes its public page away. */
+/** Access rules for sections: anything that makes a story paid also removes its public page. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

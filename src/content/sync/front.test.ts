@@ -128,7 +128,7 @@ it('an older plugin has none, and everything else goes on', async () => {
 
 describe('the clock', () => {
   const second = (ahead: number): string => new Date(Date.now() + ahead * 1000).toISOString().slice(0, 19);
-  // Time stands still while a webhook is handled, however slow the machine is.
+  // The clock is stopped while a webhook is handled, however slow the machine is.
   beforeEach(() => vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: Date.now() }));
   afterEach(() => vi.useRealTimers());
 
@@ -169,7 +169,7 @@ describe('a clock of its own', () => {
     insert.run(JSON.stringify({ front: { slots: [{ ...timed, until: '2026-11-25T10:10:00Z' }], next: null } }));
     let [leads, fails] = [false, true];
     const write = vi.fn(async (entries: readonly { kind: string }[]) => {
-      // As long as the log of a cluster takes to say that it is away.
+      // As long as the cluster's log takes to report that it is unavailable.
       await new Promise((resolve) => setTimeout(resolve, 5000));
       if (fails) throw new Error('the log is away');
       for (const entry of entries) if ('value' in entry) store.setMeta('front-time', String(entry.value));

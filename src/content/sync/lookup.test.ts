@@ -1,4 +1,4 @@
-/** Documents that are asked for before the first copy has come to them. */
+/** Documents that readers request before the first copy has reached them. */
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   type FakeWordPress,
@@ -14,7 +14,7 @@ import type { Content, ContentOptions } from '../service.ts';
 let wordpress: FakeWordPress;
 let content: Content;
 let clock: number;
-/** Holds up every look-up by slug while it is there. */
+/** While set, delays every lookup by slug. */
 let gate: PromiseWithResolvers<void> | null;
 let atOnce: number;
 let mostAtOnce: number;

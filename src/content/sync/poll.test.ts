@@ -30,17 +30,17 @@ beforeEach(() => {
 afterEach(() => void vi.useRealTimers());
 
 const pass = (seconds: number): void => void vi.setSystemTime(Date.now() + seconds * 1000);
-/** An instant as WordPress stamps it, by its own clock. */
+/** An instant as WordPress stamps it, by WordPress's clock. */
 const stamp = (ahead = 0): string =>
   new Date(Date.now() + (wordpress.clockAhead + ahead) * 1000).toISOString().slice(0, 19);
-/** Saves a document as an editor does; old enough by its date that only the date of modification tells. */
+/** Saves a document as an editor does; its date is so old that only the modification date shows the change. */
 const save = (id: number, title: string, modified_gmt = stamp()): void =>
   void wordpress.put('articles', {
     id,
     ...wirePost({ id, date_gmt: '2026-01-01T00:00:00', modified_gmt, title: { rendered: title } }),
   });
 
-/** The poll alone, without the walk that would find everything in time. */
+/** The poll alone, without the slow walk that would find everything eventually. */
 function polling(): {
   poll: Poll;
   titles: () => Record<number, string>;
@@ -285,7 +285,7 @@ describe('long lists between two polls', () => {
     let page = 0;
     wordpress.intercept = ({ url }) => {
       if (!url.includes('orderby=modified') || !url.includes('/articles') || ++page !== 2) return null;
-      // In order of the change, these were before the second page.
+      // By modification date, these were on the pages before the second one.
       for (let id = 240; id <= 250; id++) wordpress.remove('articles', id);
       for (const id of [200, 201]) save(id, 'Two');
       return null;
@@ -369,7 +369,7 @@ describe('the walk over all ids', () => {
     for (let id = 1; id <= 250; id++) save(id, 'One');
     const { poll, titles } = polling();
     await all(poll);
-    // Changed without a sign that a poll would find: only the walk sees it.
+    // Changed with an old modification date, which a poll doesn't notice: only the walk finds it.
     for (const id of [101, 150, 250]) save(id, 'Two', '2020-01-01T00:00:00');
     const finished = new Set<string>();
     await poll.walk(1, finished);

@@ -1,4 +1,4 @@
-/** A change that was committed and not reported to the end is reported again by the next process. */
+/** A committed change whose report was interrupted is reported again by the next process. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ it('repeats changes that the process before did not finish publishing, once, wit
     await first.syncNow();
     await first.stop();
 
-    // The listener hears of it and the process dies before it is done: nothing below waits for it.
+    // The listener is told, and the process dies before the listener is done: nothing below waits for it.
     wordpress.remove('articles', 2);
     const heard = Promise.withResolvers<void>();
     const dying = open(() => {
@@ -58,7 +58,7 @@ it('repeats changes that the process before did not finish publishing, once, wit
     await next.stop();
 
     const after: ContentChange[] = [];
-    // Told to the end, and nowhere written down: the next process hears of it all the same.
+    // The report is complete but wasn't recorded: the next process reports the change again.
     const forgetful = open(
       (change) => void after.push(change),
       () => false,

@@ -1,4 +1,7 @@
-/** A story that was trashed by mistake. WordPress trashes its comments with it, and says nothing of them when it comes back. */
+/**
+ * A story that was trashed by mistake. WordPress trashes its comments with it, and doesn't report them when the story comes
+ * back.
+ */
 import { beforeEach, expect, it } from 'vitest';
 import {
   type FakeWordPress,
@@ -60,7 +63,7 @@ it.each<[string, () => Promise<unknown>]>([
 ])('has its comments again when %s brings it back', async (_, bring) => {
   await bring();
   expect(shown()).toBe(comments.length);
-  // A further edit of it fetches none.
+  // A further edit of the story fetches no comments.
   wordpress.requests.length = 0;
   await bring();
   expect(wordpress.requests.filter((path) => path.includes('comments'))).toEqual([]);

@@ -48,7 +48,7 @@ const put = (id: number, part: Json = {}): Json =>
     id,
     ...wirePost({ id, slug: `a-${id}`, category: [{ id: 3 }], date_gmt: date(id), ...part }),
   });
-/** A content store that has copied 70 stories, with the cursor of a version that knew no keys. */
+/** A content store that has copied 70 stories, with the cursor of a version without keys. */
 async function olderCopy(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'sync-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -72,7 +72,7 @@ beforeEach(() => {
   changes = [];
   logged = [];
   now = Date.UTC(2026, 10, 21, 12);
-  // Both clocks show the same, as they should.
+  // The clocks of WordPress and the site agree, as they should.
   wordpress.clockAhead = Math.round((now - Date.now()) / 1000);
   wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1) });
   for (let id = 1; id <= 130; id++) put(id);
@@ -98,7 +98,7 @@ describe('back-fill', () => {
     const report = await content.syncNow();
     expect(report).toMatchObject({ ok: true, rejected: 0, problem: null });
     expect(total()).toBe(130);
-    // Ready with the first page of articles and the front page's stories, not with everything.
+    // Ready after the first page of articles and the front page's stories, before everything is copied.
     expect(atReady).toBe(21);
     const reader = content.reader();
     expect(reader.topStories().ids).toEqual([2, 130]);
@@ -291,7 +291,7 @@ describe('following WordPress without webhooks', () => {
   });
 
   it('finds a second edit within one second', async () => {
-    // However long the machine takes for the first sync, it is the same second at the second one.
+    // However long the first sync takes, the second one starts in the same second.
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const modified = new Date(Date.now() + 60_000).toISOString().slice(0, 19);
@@ -370,7 +370,7 @@ describe('following WordPress without webhooks', () => {
 
 describe('a poll that is asked for', () => {
   const corrected = (): void => {
-    // Where the polls go on is by WordPress's clock, which is the machine's here.
+    // The polls resume by WordPress's clock, which is the machine's here.
     const modified_gmt = new Date(Date.now() + 60_000).toISOString().slice(0, 19);
     put(7, { content: { rendered: '<p>Corrected.</p>' }, modified_gmt });
     content.pollNow();
@@ -389,7 +389,7 @@ describe('a poll that is asked for', () => {
     start({ pollSeconds: 3600 });
     await content.syncNow();
     let asked = false;
-    // What a round asks for last.
+    // The last request of a round.
     wordpress.intercept = ({ url }) => {
       if (!asked && url.includes('/wp/v2/comments?orderby=id')) {
         asked = true;

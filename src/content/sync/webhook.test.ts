@@ -33,7 +33,7 @@ const hook = (part: Json = {}): Json => ({
   ...part,
 });
 
-/** Deliveries that were found good and new. */
+/** Deliveries that were accepted as valid and new. */
 let taken: number;
 let errors: unknown[];
 let logged: { message: string; context: Record<string, unknown> }[];
@@ -196,7 +196,7 @@ describe('a webhook', () => {
     expect((await handOver(true)).status).toBe(200);
     now += 899_000;
     expect((await handOver(true)).status).toBe(409);
-    // What is sent again after that time is processed once more, and is remembered again.
+    // After that time, a repeated delivery is processed again, and remembered again.
     now += 1000;
     expect([(await handOver(true)).status, (await handOver(true)).status]).toEqual([200, 409]);
   });
@@ -210,7 +210,7 @@ describe('a webhook', () => {
     expect((await send('delivery-1')).status).toBe(200);
     const again = Array.from({ length: 20 }, (_, index) => `replayed-${index}`);
     for (const id of again) expect(await send(id)).toMatchObject({ status: 401, body: { reason: 'signature' } });
-    // Dated as far ahead as is allowed, it is known for as long as its signature is good.
+    // A delivery dated as far ahead as allowed is remembered as long as its signature is valid.
     const ahead = String(Number(timestamp) + 300);
     const dated = { 'x-newsroom-timestamp': ahead, 'x-newsroom-delivery': 'delivery-ahead' };
     expect((await deliver(body, dated)).status).toBe(200);
@@ -305,7 +305,7 @@ describe('a webhook', () => {
     wordpress.put('articles', { id: 70, ...wirePost({ id: 70, slug: 'now' }) });
     await deliver(hook({ event: 'slug', id: 70, slug: 'now', previous_slug: 'then' }));
     expect(content.reader().resolveSlug('articles', 'then')).toEqual({ kind: 'moved', slug: 'now' });
-    // A "not found" that was stored for the former address goes.
+    // A "not found" page that was stored for the former address is removed.
     expect(changes.flatMap(({ tags }) => [...tags])).toContain('slug:articles:then');
   });
 
@@ -440,7 +440,7 @@ describe('a preview', () => {
     const before = wordpress.store.articles.get(7) as Json & { id: number };
     const own = { byline: { authors: [9001], contributors: [], agency: null }, acf: { author: 9001 } };
     wordpress.put('articles', { ...before, ...own });
-    // Another plugin holds it: the article's own lists were empty before, too.
+    // Another plugin manages the byline: the article's own lists were empty before, too.
     expect(await shown()).toMatchObject({ authors: [{ name: 'Ada' }] });
     wordpress.put('articles', { ...before, ...own, meta: { newsroom_authors: [9001] } });
     expect(await shown()).toMatchObject({ authors: [], contributors: [] });

@@ -1,4 +1,4 @@
-/** Withdrawals ahead of the content log: what WordPress is asked, what is applied, and what the log gets afterwards. */
+/** Withdrawals ahead of the content log: the requests to WordPress, what is applied, and what the log gets afterward. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type FakeWordPress,
@@ -96,7 +96,7 @@ it('asks for each changed document once, and leaves plain edits to the log', asy
   put(1, { title: { rendered: 'A plain edit' } });
   delivered(1);
   delivered(1);
-  // Not in the content store, and no document.
+  // Not in the content store, or not a document.
   delivered(99);
   delivered(98, 'comment', 'comments');
   delivered(7, 'menu', 'menus');
@@ -156,7 +156,8 @@ it('the first entry that this node appends afterwards brings the withdrawals, an
   const [first] = log.slice(before);
   expect(first?.entries.map(({ kind }) => kind)).toEqual(['withdrawal', 'document', 'document']);
   expect(first?.tags.has('site')).toBe(true);
-  // This node may have appended an edit before the withdrawal: the withdrawal is dated after all of its requests until then.
+  // This node may have appended an edit before the withdrawal, so the withdrawal is dated after all of the node's requests
+  // until then.
   const times = (appends: readonly Append[]) =>
     appends.flatMap(({ entries }) => entries.map((entry) => ('fetched' in entry && entry.fetched?.at) || 0));
   expect(Math.min(...times([first as Append]))).toBeGreaterThan(Math.max(...times(log.slice(0, before))));
@@ -257,7 +258,7 @@ it('an entry of the log that WordPress answered before the withdrawal shows noth
   await content.withdrawMissed(60, signal);
   const shown = () => [title(2), shownComments().some((each) => each.startsWith('12'))];
   expect(shown()).toEqual([undefined, false]);
-  // Another node has fetched it again before the withdrawal, by a clock that is an hour ahead.
+  // Another node has fetched it again before the withdrawal, with a clock that is an hour fast.
   const clock = Math.floor(Date.now() / 1000) + 2;
   const dated = (seconds: number) =>
     entries.map((entry) => ({ ...entry, fetched: { at: Date.now() + 3_600_000 + seconds, clock: clock + seconds } }));
@@ -291,7 +292,7 @@ it('an entry of the log of the same second may be newer: this node appends neith
   await content.refresh('articles', 5);
   expect(log[before]?.entries.map((each) => entryName(each).id)).toEqual(['5']);
   expect(log[before]?.tags.has('site')).toBe(true);
-  // Fetched by this node after its answer, whatever WordPress's clock says now.
+  // Fetched by this node after WordPress's answer, whatever WordPress's clock says now.
   put(2);
   await content.refresh('articles', 2);
   expect(title(2)).toBe('Headline 2');
@@ -318,7 +319,7 @@ describe('sections of the log that are older than those of this node', () => {
     if (!first) throw new Error('The log has no sections.');
     return [...known.filter((each) => each.id !== id), { ...first, id, slug: 'premium', name: 'Premium', position: 9 }];
   };
-  /** The node asks, and WordPress answers at `second`. */
+  /** The node asks WordPress for withdrawals, and WordPress answers at `second`. */
   const askAt = async (second: number): Promise<void> => {
     wordpress.intercept = async (request) => {
       if (!request.url.includes('/categories')) return null;
@@ -348,7 +349,7 @@ describe('sections of the log that are older than those of this node', () => {
     expect(content.reader().article('a-1')?.access).toBe('subscriber');
     expect(shownSections()).toEqual(['money Money', 'opinion Opinion', 'premium Politics']);
     expect(content.followed.ahead()).toEqual([{ type: 'sections', id: 0 }]);
-    // The list of this node lacks what WordPress has besides: it isn't appended.
+    // This node's list lacks sections that WordPress has, so it isn't appended.
     const before = log.length;
     await content.refresh('articles', 5);
     expect(log[before]?.entries.map(({ kind }) => kind)).toEqual(['document']);

@@ -29,12 +29,12 @@ const idsOf = ({ items }: Page): number[] => items.map((item) => (item as { id: 
 const newest: List = { path: '/wp/v2/articles', orderby: 'date', order: 'desc' };
 const changed: List = { path: '/wp/v2/articles', orderby: 'modified', order: 'asc' };
 const byId: List = { path: '/wp/v2/articles', orderby: 'id', order: 'asc' };
-/** An instant of a short time, so that many documents share it. */
+/** An instant within a short range, so that many documents share it. */
 const at = (seconds: number): string => new Date(Date.UTC(2026, 10, 20) + seconds * 1000).toISOString().slice(0, 19);
 const put = (id: number, seconds: number, part: Json = {}): Json =>
   wordpress.put('articles', { id, ...wirePost({ id, date_gmt: at(seconds), modified_gmt: at(seconds), ...part }) });
 
-/** All pages of a list, with what happens between two. */
+/** All pages of a list; `between` is called between two pages. */
 async function walk(list: List, size: number, between: () => void = () => {}): Promise<{ ids: number[]; last: Page }> {
   const ids: number[] = [];
   for (let position = firstPosition; ; ) {
@@ -42,7 +42,7 @@ async function walk(list: List, size: number, between: () => void = () => {}): P
     ids.push(...idsOf(last));
     if (last.ended) return { ids, last };
     between();
-    // As it is kept in a cursor.
+    // As stored in a cursor.
     position = JSON.parse(JSON.stringify(last.next)) as Position;
   }
 }
@@ -112,7 +112,7 @@ describe('pages of a list', () => {
             for (const { id, kind, seconds } of left.shift() ?? []) {
               untouched.delete(id);
               if (kind === 'withdraw') wordpress.remove('articles', id);
-              // A change moves the document behind all others by date, as it does by the time of the change.
+              // A change moves the document behind all others in order of date, as it does in order of modification.
               else put(id, kind === 'publish' ? seconds : 5 + seconds);
             }
           });
@@ -166,7 +166,7 @@ describe('documents without a readable key', () => {
   it('are passed, and keys are used again after them', async () => {
     for (let id = 1; id <= 8; id++) put(id, id);
     for (const id of [4, 5]) put(id, id, { date_gmt: '-0001-11-30T00:00:00' });
-    // The date that WordPress makes of zeros is earlier than every other.
+    // The date that WordPress makes from zeros is earlier than every other date.
     const { ids } = await walk(newest, 3);
     expect(ids.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     expect(warnings).toEqual([]);
@@ -185,7 +185,7 @@ describe('documents without a readable key', () => {
     };
     const { ids } = await walk({ path: '/wp/v2/comments', orderby: 'id', order: 'asc' }, 2);
     expect(ids).toEqual([1, 2, 3, 8, 9, 10]);
-    // Each is recorded here and by the one that it was passed on to.
+    // Each request is recorded twice: here, and by the WordPress that it was passed on to.
     const requests = wordpress.requests.filter((_, at) => at % 2 === 0);
     const keys = requests.map((path) => new URL(path, wordpress.url).searchParams);
     expect(keys.map((query) => query.get('after_key'))).toEqual([null, '2', '3', '3', '3', '9']);

@@ -119,7 +119,7 @@ it('nothing is named while all is well, also with uploads on a host that is allo
   const well = status({ uploads: 'https://media.example/u', problems: [{ code: 'uploads-elsewhere', message: 'x' }] });
   expect(await meet(well)).toMatchObject({ ok: true, problems: [] });
   expect(await meet(status({ uploads: 'https://cms.example/wp-content/uploads' }))).toMatchObject({ problems: [] });
-  // Trouble without a name is told as it came.
+  // Errors without a name are logged unchanged.
   const { ok, problems } = await meet(answers(() => restError(404, 'rest_disabled')));
   expect([ok, problems]).toEqual([false, []]);
 });

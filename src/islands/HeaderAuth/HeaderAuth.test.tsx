@@ -28,7 +28,7 @@ let host: HTMLElement;
 let root: Root;
 const complaints = vi.fn();
 
-/** Popovers as far as the menu needs them: jsdom hides them and cannot show them. */
+/** As much of popovers as the menu needs: jsdom hides them and can't show them. */
 function stubPopover(): void {
   const toggle = (newState: string) =>
     function (this: HTMLElement) {

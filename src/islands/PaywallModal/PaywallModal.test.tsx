@@ -33,11 +33,11 @@ vi.mock('../../stores/session.ts', async () => {
   return {
     $session: $session.current,
     signOut,
-    // As the server's cookie would tell.
+    // As the server's cookie would report.
     refreshSession: async () => void (signedIn && $session.current.set(reader())),
   };
 });
-// Where the reader is led afterward is after-payment.ts's business.
+// after-payment.ts decides where the reader goes afterward.
 vi.mock('./after-payment.ts', () => ({ closeAfterPayment: done }));
 
 let signedIn = false;
@@ -50,11 +50,11 @@ const reader = (): Session => ({
   isPayingSubscriber: product !== null,
 });
 
-/** What was asked, and what is answered. */
+/** The requests, and the response to each. */
 let asked: { path: string; body: unknown }[] = [];
 let answers: Record<string, () => Response | Promise<Response>> = {};
 let stripe: FakeStripe;
-/** Each test has a script of its own, for a page keeps what it has loaded. */
+/** Each test has its own script, because a page keeps what it has loaded. */
 let turn = 0;
 const scriptUrl = () => `https://js.stripe.example/${turn}.js`;
 const makeStripe = () => stripe.stripe;
@@ -119,7 +119,7 @@ const text = (element: Element) => (element.textContent ?? '').replace(/\s+/g, '
 
 const tag = () => document.querySelector(`script[src="${scriptUrl()}"]`);
 
-/** The script's tag does not load here: it is said to have. */
+/** The script's tag doesn't load here, so the test dispatches its load event. */
 async function loadScript(): Promise<void> {
   await settle(() => expect(document.querySelector('script[src^="https://js.stripe"]')).not.toBeNull());
   await act(async () => {
@@ -184,7 +184,7 @@ describe('the account step', () => {
     await settle(() => expect(button('Login with code instead')).toBeTruthy());
     await click(button('Login with code instead'));
     await settle(() => expect(text(sheet())).toContain('A verification code was sent to ada@example.com'));
-    // A page that is left runs nothing of ours: what the tab keeps stays.
+    // A page that the reader leaves runs no more of our code, so the tab's stored data stays.
     const kept = { ...sessionStorage };
     await act(async () => closePaywall());
     await drawn.remove();
@@ -219,7 +219,7 @@ describe('the account step', () => {
     expect(openStep()).toBeUndefined();
     await click(button('Edit payment'));
     expect(openStep()).toBe('payment');
-    // What was typed into the card is still there.
+    // The card's fields still have what the reader typed.
     expect(stripe.elements.filter(({ type }) => type === 'payment')).toHaveLength(1);
   });
 
@@ -285,7 +285,7 @@ describe('the payment step', () => {
     expect(text(sheet())).toContain('Total due after renewal$120.00 + $9.90 tax');
     await submit(pay().form as HTMLFormElement);
     await settle(() => expect(done).toHaveBeenCalledOnce());
-    // What is known is not asked for twice: the card's form leaves it out, and it goes with the card.
+    // What is known isn't asked twice: the card's form leaves the address out, and the payment method gets it.
     expect(stripe.elements.findLast(({ type }) => type === 'payment')?.options).toMatchObject({
       fields: { billingDetails: { address: { country: 'never', postalCode: 'never' } } },
     });
@@ -345,7 +345,7 @@ describe('the payment step', () => {
     await submit(pay().form as HTMLFormElement);
     await settle(() => expect(shown).toHaveBeenCalledOnce());
     expect(text(pay())).toBe('Waiting for your bank…');
-    // Nothing closes what is under way.
+    // Nothing closes the sheet during a payment.
     await click(button('Close'));
     expect(sheet().open).toBe(true);
     gate.resolve({ paymentIntent: { status: 'succeeded' } });
@@ -456,7 +456,7 @@ describe('wallets’ buttons', () => {
     expect(event.resolve).toHaveBeenCalledExactlyOnceWith(
       expect.objectContaining({ lineItems: [{ name: '1 × Sun Reader', amount: 12_000 }] }),
     );
-    // Above a modal dialog no window of a wallet could be drawn.
+    // Browsers can't draw a wallet's window above a modal dialog.
     expect(sheet().className).toContain('aside');
     await agree();
     await settle(() => expect(done).toHaveBeenCalledOnce());
@@ -667,7 +667,7 @@ describe('the printed paper', () => {
     await settle(() => expect(text(pay())).toBe('Join the Sun$304.85'));
     expect(bodies('/checkout/quote').at(-1)).toMatchObject({ address: place });
     expect(text(step('payment'))).not.toContain('Where you live');
-    // The card's own address is filled in, and can be another.
+    // The card's own address is filled in, and can be changed.
     const fields = stripe.elements.find(({ type }) => type === 'payment');
     expect(fields?.options).toMatchObject({ defaultValues: { billingDetails: { address: place } } });
     await act(async () => stripe.fill());

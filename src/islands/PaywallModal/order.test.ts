@@ -171,7 +171,7 @@ describe('the price', () => {
   it('is the yearly plan for readers unless the reader has chosen', () => {
     expect(chosenPrice(prices, {}, undefined)).toBe(yearly);
     expect(chosenPrice(prices, {}, 'reader-monthly')).toBe(monthly);
-    // A promotion is never slipped in.
+    // A promotion is never chosen without being asked for.
     expect(chosenPrice(prices, {}, 'reader-penny')).toBe(yearly);
     expect(ordinaryPrices(prices, {})).toEqual([yearly, monthly]);
     expect(ordinaryPrices(prices, { planId: 'reader-yearly' })).toEqual([]);

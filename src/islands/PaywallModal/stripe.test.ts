@@ -72,7 +72,7 @@ it.each(forms)('%s: the form offers what Stripe is told to allow', (_what, optio
     currency: 'usd',
     allowedPaymentMethodTypes: publication.billing.paymentMethodTypes,
   });
-  // Stripe.js of this release throws at it.
+  // Stripe.js of this release throws if it gets this option.
   expect(options).not.toHaveProperty('paymentMethodTypes');
 });
 
@@ -85,7 +85,7 @@ it('wallets have one button each, above the card, and none needs more than a car
 });
 
 describe('the bank’s question', () => {
-  /** Stripe.js, which throws because the intent waits for nothing. */
+  /** Stripe.js, which throws because the intent needs no action. */
   const asked = (answer: () => Promise<object>) => {
     const handleNextAction = async () => {
       throw new Error('handleNextAction: The PaymentIntent supplied is not in the requires_action state.');

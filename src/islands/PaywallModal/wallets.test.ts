@@ -60,10 +60,10 @@ it('pays what the reader has agreed to', async () => {
 it('shows a payment that failed in the sheet, with the bank’s own message', async () => {
   const error = { text: 'Payment has failed.', detail: 'Your card was declined.' };
   const { event, run } = bench(quoteOf(12_000), { error });
-  // The sheet has given its card, and is gone.
+  // The sheet has provided its card, and is closed.
   expect(await run()).toBe(false);
   expect(event.paymentFailed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: 'Your card was declined.' });
-  // One that gave none stands until it is dismissed.
+  // A sheet without a card stays open until the reader dismisses it.
   expect(await bench(quoteOf(12_000), { error, card: false }).run()).toBe(true);
 });
 

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-/** Without `act`: it would hide what lies between a page's first drawing and the moment at which React listens. */
+/** Without `act`, which would hide what happens between a page's first paint and the moment when React listens. */
 import '../shared/testing.tsx';
 import { afterEach, expect, it } from 'vitest';
 import { $ui, closeSearch, openSearch } from '../../stores/ui.ts';
@@ -8,7 +8,7 @@ import { mount } from './SearchOverlay.island.tsx';
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: false });
 afterEach(closeSearch);
 
-/** As one key would: the letter joins what the field holds. */
+/** As a key press: the letter is added to the field's text. */
 function press(field: HTMLInputElement, letter: string): void {
   const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value') ?? {};
   set?.call(field, field.value + letter);

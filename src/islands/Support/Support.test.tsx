@@ -76,7 +76,7 @@ it('keeps what was written in a sheet that is closed before it was sent, and not
   expect([field('Name').value, message().value]).toEqual(['Ada Whitlock', '']);
 });
 
-/** Sends a message and closes the sheet before the answer. @returns how the answer comes */
+/** Sends a message and closes the sheet before the answer. @returns a function that sends the answer */
 async function closeWhileSending(): Promise<(answer: Response) => Promise<void>> {
   drawn = await draw(<Support stamp="s" values={known} />);
   await click(named('a', 'Premium Support'));

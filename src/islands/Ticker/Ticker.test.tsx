@@ -16,7 +16,7 @@ const item = (symbol: string, more: Partial<TickerItem> = {}): TickerItem => ({
   stale: false,
   ...more,
 });
-/** What the page was rendered with, at two in New York. */
+/** The prices that the page was rendered with, at two o'clock in New York. */
 const old = (symbol: string, price: number) => item(symbol, { price, asOf: '2026-11-20T19:00:00.000Z' });
 const symbols = [
   { symbol: 'SPX', name: 'S&P 500' },
@@ -38,7 +38,7 @@ async function open(items: readonly TickerItem[] = [old('SPX', 6500), old('DJI',
 
 beforeEach(() => {
   scrollTo.mockClear();
-  // jsdom scrolls nothing.
+  // jsdom doesn't implement scrolling.
   Element.prototype.scrollTo = scrollTo;
   vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'clearInterval', 'performance'] });
   vi.stubGlobal('matchMedia', () => ({ matches: false }));

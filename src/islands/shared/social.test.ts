@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { openSocial, readMessage, type SocialEnd, socialPath } from './social.tsx';
 
-/** A page with a window, as far as openSocial looks at them. */
+/** As much of a page with a window as openSocial uses. */
 class FakePage extends EventTarget {
   readonly location = { origin: 'https://paper.example', assign: vi.fn() };
   readonly popup = { closed: false, close: vi.fn(), focus: vi.fn() };

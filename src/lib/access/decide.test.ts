@@ -25,7 +25,7 @@ const reader: Facts = { ...anonymous, authenticated: true };
 const whole: Outcome = { body: 'whole', paywall: 'none', ask: 'nothing', count: false, by: null };
 const excerpt = { ...whole, body: 'excerpt', paywall: 'hard' } as const;
 
-/** Rule to facts that meet it, and what must come of them, in words of the test's own. */
+/** Each rule with facts that meet it and the required outcome, written independently of the code. */
 const table: Record<string, [Partial<Facts>, Outcome]> = {
   'what is no article is open': [{ ...anonymous, subject: 'none', meter: 'over' }, whole],
   'a free article is open': [{ ...anonymous, subject: 'free', meter: 'over' }, whole],

@@ -8,7 +8,7 @@ import { featureValue } from './answers.ts';
 onBothEngines('gifts', (engines) => {
   const open = async () => accessBench(await engines.open());
   const slugOf = (id: number): string => `story-${id}`;
-  /** What a browser that has opened a link sends to a path, and to what is below it alone. */
+  /** The cookies of an opened link that are for this path. */
   const sentTo = (path: string, used: { readonly cookies: readonly string[] } | null) =>
     browser((used?.cookies ?? []).filter((line) => line.includes(`; Path=${path};`)));
 
@@ -71,7 +71,7 @@ onBothEngines('gifts', (engines) => {
     clock.pass(16 * day);
     const again = await give(7);
     expect(['', ended, other]).not.toContain(again);
-    // What has ended and counts no longer is not kept.
+    // Ended gifts that count no longer are deleted.
     expect(await database.db.selectFrom('gifts').select('article_id').execute()).toHaveLength(1);
     for (let browsers = 0; browsers < 2; browsers++) await access.useGift(again, slugOf, null);
     expect(await access.give(session, 7)).toMatchObject({ ok: true, left: 0 });
@@ -123,7 +123,7 @@ onBothEngines('gifts', (engines) => {
     expect(line).toMatch(/^gift=v1\.k1\.\d+\.[\w-]{43}; Path=\/article\/story-7; Max-Age=3600; .*HttpOnly; Secure$/);
     const jar = sentTo('/article/story-7', first);
     expect(pass.opens(jar, '/article/story-7')).toBe(true);
-    // Again in the same browser: nothing is used up.
+    // A second use in the same browser uses nothing up.
     expect((await access.useGift(token, slugOf, sentTo(`/gift/${token}`, first)))?.path).toBe('/article/story-7');
     expect(await access.useGift(token, slugOf, null)).not.toBeNull();
     expect(await access.useGift(token, slugOf, null)).toBeNull();
@@ -147,7 +147,7 @@ onBothEngines('gifts', (engines) => {
     for (let visit = 0; visit < 5; visit++) {
       expect((await access.peekGift(token, slugOf, again))?.articleId).toBe(7);
       const used = await access.useGift(token, slugOf, again);
-      // The article's pass anew, and none for the link.
+      // The article's pass is renewed; the link gets none.
       expect(used?.cookies).toEqual([expect.stringContaining('; Path=/article/story-7; Max-Age=3600;')]);
     }
     expect(await access.useGift(token, slugOf, null)).not.toBeNull();
@@ -203,7 +203,7 @@ onBothEngines('gifts', (engines) => {
         count: true,
       });
     expect(featureValue(await view(null), 'article-access').outputValue).toBe('FULL');
-    // Refunded, given up, or over.
+    // After a refund, a cancellation or the end of the subscription.
     pay('sun-reader', 0);
     expect(await access.peekGift(token, slugOf, null)).toBeNull();
     expect(await access.peekGift(token, slugOf, link)).toBeNull();
@@ -213,7 +213,7 @@ onBothEngines('gifts', (engines) => {
     expect(pass.opens(jar, '/article/story-7')).toBe(true);
     clock.pass(3601);
     expect(featureValue(await view(jar), 'article-access').outputValue).toBe('OPENING');
-    // Taken up again: the link that was given is good again, and knows its browser.
+    // When the subscription resumes, the link is valid again and recognizes its browser.
     pay('sun-reader', day);
     expect((await access.useGift(token, slugOf, link))?.cookies).toHaveLength(1);
   });

@@ -15,7 +15,7 @@ interface Call {
 const calls: Call[] = [];
 const server = setupServer();
 
-/** Answers every call with this status, and notes it. */
+/** Answers every call with this status, and records it. */
 function answer(status: number, body: unknown = {}): void {
   server.use(
     http.all('*', async ({ request }) => {

@@ -1,4 +1,4 @@
-/** The limits of the accounts on both engines: no lever to lock others out. */
+/** The limits of the accounts on both engines: they can't be used to lock others out. */
 import { expect, it, vi } from 'vitest';
 import { bench, browser, caller, elsewhere } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
@@ -46,7 +46,7 @@ onBothEngines('limits', (engines) => {
     expect(await accounts.sendLink(send())).toEqual({ ok: true, value: null });
     expect(mail).toHaveLength(5);
     expect(await accounts.useLink(token(email), caller())).toMatchObject({ ok: true });
-    // Every link that the attacker caused works for the owner alone.
+    // Only the owner can use the links that the attacker caused.
     const left = mail.flatMap((message) =>
       message.kind === 'link' ? [new URL(message.url).searchParams.get('token') ?? ''] : [],
     );
@@ -91,13 +91,13 @@ onBothEngines('limits', (engines) => {
     await join(email);
     let guesses = 0;
     let right = 0;
-    // A new code whenever the last one is dead, as an attacker would have it.
+    // A new code whenever the last one is used up, as an attacker would request.
     for (let round = 0; round < 50; round++) {
       await accounts.sendCode(send(elsewhere(round)));
       const mine = code(email);
       const outcomes = await Promise.all(
         Array.from({ length: 200 }, () => {
-          // The one right code of a million is left out: luck is no proof of anything.
+          // The one right code of a million is left out, because a lucky guess proves nothing.
           const guess = String((Number(mine) + 1 + (guesses % 999_999)) % 1_000_000).padStart(6, '0');
           return accounts.login({ email, validators: { code: guess }, caller: elsewhere(100 + guesses++) });
         }),
@@ -106,7 +106,7 @@ onBothEngines('limits', (engines) => {
       clock.pass(13);
     }
     expect({ guesses, right }).toEqual({ guesses: 10_000, right: 0 });
-    // How many came as far as a code at all.
+    // How many guesses were compared with a code at all.
     const made = await database.db.selectFrom('audit').select('id').where('event', '=', 'sign-in failed').execute();
     expect(made.length).toBeLessThanOrEqual(defaultLimits.guess.email?.most ?? 0);
     const over = await accounts.login({ email, validators: { code: code(email) }, caller: elsewhere(1) });

@@ -11,7 +11,7 @@ describe('the normal form of an address', () => {
     ['ann@M\u00dcNCHEN.de', 'ann@xn--mnchen-3ya.de'],
     ['ann@mu\u0308nchen.de', 'ann@xn--mnchen-3ya.de'],
     ['ann@xn--mnchen-3ya.de', 'ann@xn--mnchen-3ya.de'],
-    // Full-width letters are another spelling of the same host.
+    // Full-width letters spell the same host.
     ['ann@\uff47mail.com', 'ann@gmail.com'],
     ['ann@gmail\u3002com', 'ann@gmail.com'],
   ])('of %j is %s', (text, normal) => {
@@ -20,7 +20,7 @@ describe('the normal form of an address', () => {
   });
 
   it.each([
-    // The sign for kelvin, in lower case, is a k; the dotted I is two letters then.
+    // The kelvin sign becomes a k in lower case; the dotted I becomes two letters.
     'an\u212a@example.com',
     '\u0130da@example.com',
     'ad\u0430@example.com',

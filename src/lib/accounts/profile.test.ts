@@ -18,7 +18,7 @@ describe('a number as it is typed', () => {
     ['+44 20 7946 0000', '+44 20 7946 0000'],
   ])('%o becomes %o', (typed, formed) => {
     expect(formatUsPhone(typed)).toBe(formed);
-    // Formed once more it is the same: the field may be formed at every key.
+    // Formatting the result again changes nothing: the field may be formatted at every key.
     expect(formatUsPhone(formed)).toBe(formed);
   });
 });

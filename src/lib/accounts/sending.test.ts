@@ -1,4 +1,4 @@
-/** An account that is made at the paywall and entered before its address is proved. */
+/** An account that is created at the paywall and used before its address is confirmed. */
 import { expect, it } from 'vitest';
 import { bench, browser, caller, elsewhere, got } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
@@ -47,7 +47,7 @@ onBothEngines('an account that is entered when it is made', (engines) => {
       const { signedIn } = got(await accounts.create(`student${reader}@example.com`, caller(), '/', 'enter'));
       expect(signedIn?.session.email).toBe(`student${reader}@example.com`);
     }
-    // The others have their link sent again once they have paid.
+    // The other readers get their link again after they have paid.
     expect(mail).toHaveLength(60);
     expect(await accounts.create('stranger@example.com', caller())).toMatchObject({ failure: { kind: 'limited' } });
     expect(await accounts.create('elsewhere@example.com', elsewhere(1))).toMatchObject({ ok: true });

@@ -181,7 +181,7 @@ onBothEngines('accounts', (engines) => {
         Array.from({ length: 10 }, () =>
           database.transaction(async (tx) => {
             const code = await addCode(state, tx, email, 'login');
-            // Another statement, as of the mail: until it is through, the other transactions do not see what this one wrote.
+            // Another statement, as for the mail: until it ends, the other transactions don't see what this one wrote.
             await tx.selectFrom('users').select('id').execute();
             return code;
           }),
@@ -232,7 +232,7 @@ onBothEngines('accounts', (engines) => {
       expect(outcomes.filter((outcome) => outcome.ok)).toEqual([]);
       const row = await database.db.selectFrom('proofs').select('tries').where('kind', '=', 'code').executeTakeFirst();
       expect(row).toEqual({ tries: 5 });
-      // Even the right one comes too late.
+      // Even the right code comes too late.
       expect(await accounts.login({ email, validators: { code: right }, caller: elsewhere(500) })).toMatchObject({
         ok: false,
       });
@@ -331,7 +331,7 @@ onBothEngines('accounts', (engines) => {
       const before = browser((await join(email)).cookies);
       await accounts.sendLink(send());
       got(await accounts.useLink(token(email), caller('203.0.113.9', before)));
-      // Its answer comes after the new cookies: it must leave them alone.
+      // Its answer comes after the new cookies, so it must not change them.
       expect(await accounts.session(before)).toEqual({ session: null, cookies: [] });
       clock.pass(61);
       expect((await accounts.session(before)).cookies).toEqual(accounts.signedOutCookies);
@@ -403,7 +403,7 @@ onBothEngines('accounts', (engines) => {
         const { cookies } = await accounts.session(phone);
         expect(level(cookies)).toEqual(['visitor=member', 'subscriber 120']);
         const paid = browser(phone.split('; '), cookies);
-        // It ends soon, but so does what was paid: there is nothing to renew.
+        // The cookie ends soon, but so does the paid time: there is nothing to renew.
         clock.pass(60);
         expect((await accounts.session(paid)).cookies).toEqual([]);
         grant = registeredGrant;
@@ -532,7 +532,7 @@ onBothEngines('accounts', (engines) => {
       [{ 'phone-number': '1212555012a' }, 'Invalid phone number'],
       [{ date_of_birth: '1990-02-30' }, 'Invalid date of birth'],
       [{ first_name: 'x'.repeat(101) }, 'The value for first_name is too long'],
-      // Named as what every object has.
+      // Named like a member of every object.
       [{ toString: 'x'.repeat(501) } as never, 'The value for toString is too long'],
       [{ note: 'a\u0000b' }, 'Invalid value for note'],
       [{ address: { line1: 'a' } as never }, 'Invalid value for address'],

@@ -1,4 +1,4 @@
-/** What one reader does leaves the links, codes, sessions and accounts of all others as they were, on both engines. */
+/** One reader's actions leave the links, codes, sessions and accounts of all others unchanged, on both engines. */
 import { describe, expect, it } from 'vitest';
 import { bench, browser, caller, elsewhere, got } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
@@ -34,7 +34,7 @@ onBothEngines('of several readers', (engines) => {
       const { accounts, clock } = await bench(await engines.open(), { limits });
       for (const email of [ada, grace]) got(await accounts.create(email, caller(), '/', 'enter'));
       got(await accounts.sendLink(mailed(ada)));
-      // Over the limit, and the link that was mailed is live.
+      // The mail is over the limit; the link that was mailed before is still valid.
       expect(await accounts.sendLink(mailed(ada))).toEqual({ ok: true, value: null });
       clock.pass(3000);
       got(await accounts.sendCode(mailed(ada)));
@@ -149,7 +149,7 @@ onBothEngines('of several readers', (engines) => {
       .insertInto('customers')
       .values({ user_id: idOf('paying'), customer: 'cus_1', shipping: null, shipping_sent: 0, updated: clock.now })
       .execute();
-    // An account that was confirmed, or entered, after it had been found is not deleted.
+    // An account that was confirmed or signed in to after the cleanup found it isn't deleted.
     for (const name of ['connected', 'paying', 'signed-in']) {
       const user = { userId: idOf(name), email: `${name}@example.com`, emailVerified: false };
       await personalData.erase(user, null);

@@ -1,4 +1,7 @@
-/** What a proof opens and what it doesn't: the key of a provider, a code and the names that come with them, on both engines. */
+/**
+ * What a proof of identity opens and what it doesn't: a provider's key, a code, and the names that come with them, on both
+ * engines.
+ */
 import { describe, expect, it } from 'vitest';
 import { bench, browser, caller, elsewhere, got, secret } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
@@ -26,7 +29,7 @@ onBothEngines('signing in', (engines) => {
       const tokenExchange = await database.transaction((tx) => addSocialKey(state, tx, proof));
       return { validators: { tokenExchange }, attributes, caller: elsewhere(1) };
     };
-    /** An account whose address is not proven, and that is connected to a provider. */
+    /** An account with an unconfirmed address that is connected to a provider. */
     async function connected() {
       const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
       if (!signedIn) throw new Error('Not signed in');

@@ -1,4 +1,4 @@
-/** Sign-in with Google and Facebook against the sandbox's, on both engines; and what an unproven address is good for. */
+/** Sign-in with the sandbox's Google and Facebook, on both engines; and what an unconfirmed address allows. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Facebook, startFacebook } from '../../../sandbox/facebook/facebook.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([google.stop(), facebook.stop()]));
 
-/** Fills in the consent page. @returns where the browser is sent back to */
+/** Fills in the consent page. @returns the address that the browser is sent back to */
 async function consent(location: string, form: Record<string, string>): Promise<URL> {
   const ticket = /name="ticket" value="([^"]+)"/.exec(await (await fetch(location)).text())?.[1] ?? '';
   const answer = await fetch(new URL('/consent', location), {
@@ -126,7 +126,7 @@ onBothEngines('social sign-in', (engines) => {
     const { session } = await world.join(email);
     const end = await through(world, 'google');
     expect(end).toMatchObject({ action: 'login', signedIn: { created: false, session: { userId: session.userId } } });
-    // It is connected now, whatever address Google tells.
+    // The account is connected now, whatever address Google reports.
     const { email_verified: _, ...unverified } = yes;
     expect(await through(world, 'google', unverified)).toMatchObject({ action: 'login' });
   });
@@ -185,7 +185,7 @@ onBothEngines('social sign-in', (engines) => {
       expect(await accounts.profile(ada.session)).toEqual({});
       expect(await accounts.extendedProfile(ada.session, 'games')).toBeNull();
       expect(await accounts.sessions(ada.session)).toHaveLength(1);
-      // Eve's Facebook opens nothing any more.
+      // Eve's Facebook account no longer opens anything.
       const back = await through(world, 'facebook');
       expect(back).toMatchObject({ action: 'register' });
       expect(await registered(world, back)).toEqual(failure('exists'));
@@ -284,12 +284,12 @@ onBothEngines('social sign-in', (engines) => {
     const first = await through(world, 'facebook', shy);
     expect(first).toMatchObject({ action: 'failure', cookies: [expect.stringContaining('Path=/blaize/oauth')] });
     const cookies = first.action === 'failure' ? first.cookies : [];
-    // The dialog does not show a declined permission by itself, so that sharing it is not possible.
+    // The dialog doesn't offer a declined permission again, so the reader can't share it.
     expect(await through(world, 'facebook', { ...shy, share_email: 'on' })).toMatchObject({ action: 'failure' });
     const again = caller('203.0.113.1', browser(cookies));
     const end = await through(world, 'facebook', { ...shy, share_email: 'on' }, again);
     expect(end).toMatchObject({ action: 'register', identifier: account });
-    // Google knows no such parameter.
+    // Google has no such parameter.
     const google = await world.accounts.beginSocial('google', '/', browser(cookies));
     expect(google.location).not.toContain('auth_type');
   });
@@ -311,7 +311,7 @@ onBothEngines('social sign-in', (engines) => {
     world.clock.pass(601);
     expect(await accounts.finishSocial('google', back, browser(cookies), caller())).toEqual(stale);
     world.clock.pass(-601);
-    // Both tabs of one browser come through.
+    // Both tabs of one browser succeed.
     const jar = browser(cookies, other.cookies);
     expect(await accounts.finishSocial('google', back, jar, caller())).toMatchObject({
       action: 'register',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { visitorKinds } from './products.ts';
 import { readVisitor, visitorScript } from './visitor.ts';
 
-/** What the script of the head makes of a `document.cookie`. */
+/** What the script in the page's head derives from a `document.cookie`. */
 function mark(cookie: string, dataset: Record<string, string> = {}): string | null {
   runInNewContext(visitorScript, { document: { cookie, documentElement: { dataset } } });
   return dataset.visitor ?? null;

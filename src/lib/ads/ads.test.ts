@@ -9,7 +9,7 @@ const codes = { anonymous: 0, registered: 1, subscriber: 2, reader: 3, member: 4
 const article = { slug: 'a-story', title: 'A', id: 1, date: '', author: '', category: '' };
 const page = { kind: 'article', section: 'culture', article };
 
-/** The ad server's object, which runs what waits for it and notes what it is calls. */
+/** The ad server's object, which runs what waits for it and records its calls. */
 function arrive() {
   const calls: [string, ...unknown[]][] = [];
   let listener: (event: object) => void = () => {};
@@ -70,7 +70,7 @@ beforeEach(async () => {
         `<aside data-ad-slot="${name}" data-ad-room="kept" data-shape="${shape}" aria-label="Word" data-ad-label="Advertisement of ${name}"><div data-ad-place id="ad-${name}"></div></aside>`,
     )
     .join('');
-  // Nothing is laid out here; the third one is not shown to this reader.
+  // jsdom has no layout; the third slot isn't shown to this reader.
   for (const [at, slot] of slots().entries()) slot.getClientRects = () => (at < 2 ? [{}] : []) as never;
 });
 
@@ -131,7 +131,7 @@ describe('makeAds', () => {
     const { calls } = arrive();
     ads.route?.();
     expect(calls.filter(([what]) => what === 'destroySlots')).toHaveLength(1);
-    // A member sees none: no slot is shown any more.
+    // A member sees no ads: no slot is shown anymore.
     for (const slot of slots()) slot.getClientRects = () => [] as never;
     ads.visitor?.('member');
     expect(calls.at(-1)).toEqual(['destroySlots']);

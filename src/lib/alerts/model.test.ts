@@ -24,7 +24,7 @@ it('runs until its end, and two days at most', () => {
   ]);
 });
 
-/** Runs the banner's script in a browser of few parts. */
+/** Runs the banner's script in a minimal browser. */
 function run(stored: Record<string, string> | null, dataset: { alert: string; until: string }) {
   const details = { open: true, ontoggle: () => {} };
   const section = {

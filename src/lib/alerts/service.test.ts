@@ -64,7 +64,7 @@ onBothEngines('an alert', (engines) => {
 
   const newsletters = (on: Database) => {
     const outbox = {
-      // As the outbox does: what isn't committed was never written down.
+      // As the outbox does: a message that isn't committed doesn't exist.
       enqueue: async (tx: AccountsTransaction, message: Message) => {
         const key = `mail ${++queued} ${message.to}`;
         await tx.insertInto('limits').values({ key, since: 0, until: 0, count: 0 }).execute();
@@ -98,7 +98,7 @@ onBothEngines('an alert', (engines) => {
     alerts.start();
     return alerts;
   }
-  /** Who got mail, once for each message. */
+  /** The addresses that got mail, once for each message. */
   async function addresses(): Promise<string[]> {
     const rows = await database.db.selectFrom('limits').select('key').where('key', 'like', 'mail %').execute();
     return rows.map(({ key }) => key.split(' ')[2] ?? '').toSorted();
@@ -162,7 +162,7 @@ onBothEngines('an alert', (engines) => {
       );
       const survived = !life.dead;
       await mortal.stop();
-      // The time for which a dead process keeps its claim.
+      // The time after which a dead process loses its claim.
       time += 61_000;
       const next = start();
       next.check();
@@ -320,7 +320,7 @@ onBothEngines('an alert', (engines) => {
       const alerts = start({ push: counted(push()) });
       alerts.check();
       await vi.waitFor(async () => expect((await alerts.report(alert.id)).push.state).toBe(state));
-      // It stops when the look that has begun has ended.
+      // `stop` waits for the running check.
       await alerts.stop();
       time += 61_000;
     }

@@ -1,4 +1,4 @@
-/** Prices in the reader's currency: amounts, the publisher's words with them, and the hint that cached pages go by. */
+/** Prices in the reader's currency: amounts, the publisher's texts with them, and the hint that cached pages use. */
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { catalog } from '../plans/testing.ts';

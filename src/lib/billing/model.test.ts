@@ -1,8 +1,8 @@
 /**
- * The billing service against Stripe's own books, under sequences that chance makes up: readers who click twice and come back, cards
- * that are refused, webhooks that are lost, doubled and shuffled, processes that die at any call or commit, failures of Stripe's,
- * and a clock that goes on. Whatever happened, once it has come to rest: what we keep is what Stripe has, one decision was charged
- * once, readers who have paid read, and no others.
+ * The billing service against Stripe's own books, under random sequences: readers who click twice and come back, refused cards,
+ * lost, duplicated and shuffled webhooks, processes that die at any call or commit, failures of Stripe, and a running clock. Once
+ * everything has come to rest, the site's records match Stripe's, each decision was charged once, and readers who have paid, and no
+ * others, have access.
  *
  * `BILLING_SEQUENCES` says how many to play, `BILLING_SEED` repeats those of a run that failed.
  */
@@ -16,9 +16,9 @@ import { runs, seedFrom } from '../../../tests/world/runs.ts';
 
 const count = Number(process.env.BILLING_SEQUENCES ?? runs(60, 10_000));
 const seed = seedFrom('BILLING_SEED');
-/** PostgreSQL differs in its locks and types alone. */
+/** PostgreSQL differs only in its locks and types. */
 const share = { sqlite: 1, postgres: 0.05 };
-/** From this many sequences on, everything rare has happened often enough to be counted. */
+/** With this many sequences or more, every rare event has happened often enough to count. */
 const telling = 500;
 
 const seen = new Map<string, number>();

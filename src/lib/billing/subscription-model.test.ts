@@ -22,7 +22,7 @@ import {
 } from './subscription-model.ts';
 
 const day = 24 * 60 * 60 * 1000;
-/** Day 0 is the beginning; times of the tables are days. */
+/** Day 0 is the start; times in the tables are days. */
 const zero = Date.UTC(2026, 10, 20, 12);
 const at = (days: number): number => zero + days * day;
 
@@ -89,7 +89,7 @@ describe('what a subscription opens', () => {
     nextAttempt: null,
   };
   const given = { periodStart: at(30), invoices: [{ ...renewal, status: 'void' as const, paid: 0, held: true }] };
-  /** What is known, the day on which it is asked, and the day until which it is open (`null`: it is not). */
+  /** The known state, the day of the question, and the day until which access is open (`null`: it isn't). */
   const table: readonly (readonly [string, Partial<StripeState>, number, number | null])[] = [
     ['paid, in the paid time', {}, 10, 30],
     ['paid, in its last moment', {}, 30 - 1e-6, 30],
@@ -235,7 +235,7 @@ describe('what is shown of a subscription', () => {
     });
     expect(renewsAt(state(paused))).toBeNull();
     expect(shown({})).not.toHaveProperty('paused');
-    // The nightly comparison sees it, and finds no difference in what never was paused.
+    // The nightly comparison notices the pause, and finds no difference in a subscription that was never paused.
     expect(digestOf(state(paused))).not.toBe(digestOf(state({ periodEnd: at(60) })));
     expect(digestOf(state({ pause: null }))).toBe(digestOf(state()));
   });

@@ -75,7 +75,7 @@ describe('tagHeader', () => {
     expect(header.value).toBe('site,section:politics,byline:3,any:card');
     expect(hits(header.value, ['card:7'])).toBe(true);
     expect(hits(header.value, ['byline:3'])).toBe(true);
-    // Another author's change does not touch this page, collapsed or not.
+    // A change of another author doesn't affect this page, collapsed or not.
     expect(hits(header.value, ['byline:4'])).toBe(false);
   });
 

@@ -1,4 +1,6 @@
-/** Posting and changing one's own comments on both engines: one reader's beside another's, and WordPress's answers in bad order. */
+/**
+ * Posting and changing one's own comments on both engines: one reader's next to another's, and WordPress's answers out of order.
+ */
 import { expect, it } from 'vitest';
 import { moderationStandIn } from '../../../tests/fixtures/comment-moderation.ts';
 import { fakeWordPress, restError } from '../../../tests/fixtures/wordpress.ts';
@@ -26,7 +28,7 @@ onBothEngines('posting', (engines) => {
     const own = await bench(database);
     const moderation = moderationStandIn(fakeWordPress());
     const paying = new Set<string>();
-    /** What the way to WordPress waits for. */
+    /** Delays requests to WordPress. */
     const slow: { wait: Promise<void> | null } = { wait: null };
     const comments = createComments({
       database,
@@ -65,7 +67,7 @@ onBothEngines('posting', (engines) => {
     expect(kindOf(await post(ben, 'Ben'))).toBe('done');
     expect(kindOf(await post(ada, 'Ada', {}, 7, 3))).toBe('done');
     expect(kindOf(await post(ada, 'Ada', {}, 8))).toBe('done');
-    // The same with ids of drafts, as the page's script sends them.
+    // The same with draft ids, as the page's script sends them.
     expect(kindOf(await post(ada, 'Ada', { draft: 'draft-one' }, 9))).toBe('done');
     expect(kindOf(await post(ada, 'Ada', { draft: 'draft-two' }, 9, 3))).toBe('done');
     expect(kindOf(await post(ben, 'Ben', { draft: 'draft-ben' }, 9))).toBe('done');
@@ -165,7 +167,7 @@ onBothEngines('posting', (engines) => {
       await comments.stop();
       return (await mine(ada)).comments[0]?.status;
     };
-    // Such as when the site's password was changed.
+    // For example after the site's password was changed.
     expect(await statusAfter(() => restError(401, 'rest_forbidden_context'))).toBe('waiting');
     expect(await statusAfter(() => restError(404, 'rest_comment_invalid_id'))).toBe('declined');
   });
@@ -190,7 +192,7 @@ onBothEngines('posting', (engines) => {
     const edits: string[] = [];
     for (let at = 0; at < most.edits; at++)
       edits.push(kindOf(await comments.edit(ada, id, `Said ${at}.`, elsewhere(at))));
-    // The comment itself has counted.
+    // Posting the comment counts, too.
     expect(edits.filter((kind) => kind === 'done')).toHaveLength(most.edits - 1);
     expect(edits.at(-1)).toBe('limited');
     const reports: string[] = [];

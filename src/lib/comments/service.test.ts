@@ -25,7 +25,7 @@ function value<T>(outcome: CommentOutcome<T>): T {
 }
 const failure = <T>(outcome: CommentOutcome<T>): unknown => (outcome.ok ? 'none' : outcome.failure.kind);
 
-/** What the export of personal data says about comments. */
+/** The comments in the export of personal data. */
 const exported = async (comments: RunningComments, session: Session) =>
   (await comments.personalData.export(session)).comments as { written: unknown[]; reported: unknown[] };
 
@@ -35,7 +35,7 @@ onBothEngines('comments', (engines) => {
     const own = await bench(database);
     const moderation = moderationStandIn(fakeWordPress());
     const paying = new Set<string>();
-    /** What the way to WordPress waits for. */
+    /** Delays requests to WordPress. */
     const slow: { wait: (() => Promise<void>) | null } = { wait: null };
     const way: typeof fetch = async (...asked) => {
       await slow.wait?.();
@@ -102,7 +102,7 @@ onBothEngines('comments', (engines) => {
       kinds.every((kind) => kind === 'busy'),
     );
     expect(value(await post({ draft: 'draft-one' })).commentId).toBe(moderation.all()[0]?.id);
-    // Without a number of its own, the words in their place are the draft.
+    // Without a draft id, the text and its place identify the draft.
     value(await post({ content: 'Again.' }));
     value(await post({ content: 'Again.' }));
     expect(moderation.all()).toHaveLength(2);
@@ -118,7 +118,7 @@ onBothEngines('comments', (engines) => {
     moderation.trouble = 'lost';
     expect(failure(await post({ draft: 'draft-one' }))).toBe('unavailable');
     moderation.trouble = 'none';
-    // Taken, and not known: the words may have been mended since.
+    // WordPress has the comment, but its answer was lost: the text may have been edited since.
     const found = value(await post({ draft: 'draft-one', content: 'Well said, indeed.' }));
     expect(moderation.all()).toHaveLength(1);
     expect(moderation.all()[0]).toMatchObject({ id: found.commentId, raw: 'Well said, indeed.' });
@@ -385,11 +385,11 @@ onBothEngines('comments', (engines) => {
     for (const name of ['The Sun', 'Тhе Ѕun', 'Grасе Мillеr']) {
       expect(await post({ name }), name).toMatchObject({ ok: false, failure: { kind: 'invalid', field: 'name' } });
     }
-    // Nor where the profile has it already.
+    // Nor if the profile has the name already.
     await accounts.saveProfile(session, { first_name: 'Grace', last_name: 'Miller' }, 'replace');
     expect(failure(await post({ name: undefined }))).toBe('invalid');
     expect(moderation.all()).toEqual([]);
-    // It may be the reader's own.
+    // The name may be the reader's own.
     expect(logged.length).toBeGreaterThan(3);
     expect(JSON.stringify(logged)).not.toContain('Miller');
     expect(value(await post({ name: 'Grace Hopper' })).author).toBe('Grace Hopper');

@@ -53,7 +53,7 @@ it('a notice shows the oldest first, so that the newer ones remain for the next'
   expect(ats(9, 7, 5, 3, 1)).toEqual([5, 3, 1]);
   expect(ats(5, 3)).toEqual([5, 3]);
   expect(ats()).toEqual([]);
-  // Told up to 5, a reader would never hear of another story of that instant.
+  // If the last seen time were 5, the reader would never be told of the other story with the same time.
   expect(ats(9, 5, 5, 3, 1)).toEqual([5, 5, 3, 1]);
 });
 

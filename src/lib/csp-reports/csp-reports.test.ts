@@ -16,7 +16,7 @@ const legacy = (fields: object = {}) => ({
     ...fields,
   },
 });
-/** The Reporting API's form (W3C Reporting, `application/reports+json`). */
+/** The Reporting API's format (W3C Reporting, `application/reports+json`). */
 const modern = (body: object = {}) => ({
   age: 10,
   type: 'csp-violation',
@@ -75,7 +75,7 @@ describe('the collector', () => {
   });
   afterEach(() => new Promise<void>((resolve) => server.close(() => resolve())));
 
-  /** Sends a body in pieces, so that no length is said before. */
+  /** Sends a body in chunks, without a Content-Length header. */
   const send = (body: string, type = 'application/csp-report', from = '192.0.2.1', length?: number) =>
     new Promise<number>((resolve, reject) => {
       const headers: Record<string, string | number> = { 'content-type': type, 'x-from': from };
@@ -111,9 +111,9 @@ describe('the collector', () => {
 
   it('refuses what is no report, too long, or too often', async () => {
     expect(await send('{}', 'text/plain')).toBe(415);
-    // Members of every object are no types, either.
+    // Names of members that every object has aren't types, either.
     for (const type of ['constructor', '__proto__']) expect(await send('{}', type)).toBe(415);
-    // By the length alone, before anything is read.
+    // Refused because of its length, before anything is read.
     expect(await send('{', 'application/csp-report', '192.0.2.1', 1_000_000)).toBe(413);
     expect(await send('{"a":', 'application/csp-report')).toBe(400);
     expect(await send(`"${'x'.repeat(40_000)}"`)).toBe(413);

@@ -1,4 +1,4 @@
-/** What is asked outside: DNS, and the external service, which is the sandbox's over HTTP. */
+/** Outside services: DNS, and the external verification service, which is the sandbox's over HTTP. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startVerifier, type Verifier } from '../../../sandbox/verifier/verifier.ts';
 import { type Logger, silent } from '../logging.ts';
@@ -8,7 +8,7 @@ const failing = (code: string) => Object.assign(new Error(code), { code });
 const never = () => new Promise<never>(() => {});
 const mx = (exchange: string) => [{ exchange, priority: 10 }];
 
-/** DNS that knows these, and of all others that they do not exist. */
+/** DNS that knows these domains; all others don't exist. */
 function dnsOf(zone: Record<string, { mx?: string | 'none' | Error; address?: boolean }>) {
   const asked: string[] = [];
   const dns = {
@@ -30,7 +30,7 @@ function dnsOf(zone: Record<string, { mx?: string | 'none' | Error; address?: bo
   } as unknown as Dns;
   return { dns, asked };
 }
-/** Starts the machine's clock a day ahead. @returns sets it right */
+/** Sets the machine's clock a day ahead. @returns a function that corrects it */
 function startAhead(): () => void {
   vi.useFakeTimers({ toFake: ['Date', 'performance'], now: Date.now() + 86_400_000 });
   return () => vi.setSystemTime(Date.now() - 86_400_000);
@@ -130,7 +130,7 @@ describe('an external verifier', () => {
     const ask = check({ now: () => now, log });
     for (let time = 0; time < 5; time++) await ask('down.ada@example.com');
     expect(said).toEqual([[{ problem: 'it answers 503' }, expect.stringContaining('not asked for a while')]]);
-    // It would say otherwise if it were asked.
+    // The service would answer otherwise if it were asked.
     expect((await ask('undeliverable@example.com')).result).toBe('unknown');
     now += 30_001;
     expect((await ask('down@example.com')).result).toBe('unknown');

@@ -6,7 +6,7 @@ import { createEmailVerification, isDisposable } from './verification.server.ts'
 
 const alone = createEmailVerification({ mailDomain: null, external: null });
 
-/** Texts of the signs that matter to addresses and headers. */
+/** Text with characters that matter in addresses and headers. */
 const awkward = fc.string({
   unit: fc.constantFrom(...'aZ9.@,;:<>()"\'+-_é🙂 \t\r\n\0\u0085\u200b\u2028\u2029\\[]'),
   maxLength: 30,

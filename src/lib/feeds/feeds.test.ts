@@ -45,7 +45,7 @@ const picture = {
 };
 const cards = [card(1, { image: picture }), card(2, { byline: noByline, section: null, excerpt: '' }), card(60)];
 
-/** A reader over the few articles above; what is not asked for here is not defined. */
+/** A content reader over the few articles above; methods that these tests don't use are missing. */
 const reader = (list: readonly Card[] = cards, total = list.length) =>
   ({
     sections: () => [politics],
@@ -185,7 +185,7 @@ test('a feed has the thirty newest stories of what it is about, and is made agai
   noted.length = 0;
   sitemap(watched, site, 'articles-1');
   expect(new Set(noted)).toEqual(new Set(['article:1', 'article:2', 'article:60']));
-  // Oldest first, so that a new story changes the last sitemap alone.
+  // Oldest first, so that a new story changes only the last sitemap.
   expect(filters.at(-1)).toMatchObject({ order: 'asc' });
 });
 
@@ -231,7 +231,7 @@ test('sections and authors have feeds of their own; others have none', async () 
   expect(buildFeed(reader(), site, { section: 'nothing' })).toBeNull();
   expect(answerFeed(reader(), site, 'rss.php').status).toBe(404);
   expect(answerFeed(reader(), site, 'rss.xml', { author: 'nobody' }).status).toBe(404);
-  // Feed readers follow an author who has another name now.
+  // Feed readers follow an author whose slug has changed.
   const moved = answerFeed(reader(), site, 'atom.xml', { author: 'clara-before' });
   expect([moved.status, moved.headers.get('location')]).toEqual([301, '/author/clara/atom.xml']);
   expect(answerFeed(reader(), site, 'atom.php', { author: 'clara-before' }).status).toBe(404);
@@ -355,7 +355,7 @@ test('robots.txt keeps robots from what is personal and names the sitemaps', () 
     '/sound/',
   ])
     expect(robotsTxt(site)).toContain(`\nDisallow: ${path}\n`);
-  // The preview of a gift link is fetched by robots that keep to robots.txt.
+  // Robots that obey robots.txt fetch the preview of a gift link.
   expect(robotsTxt(site)).not.toContain('/gift/');
   expect(robotsTxt(site)).toContain(`Sitemap: ${site}/sitemap.xml\n`);
 });

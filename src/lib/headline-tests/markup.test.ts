@@ -77,7 +77,7 @@ describe('a place', () => {
           );
         expect(read).toBe(`${at + 1}${title}`);
       }
-      // Nothing of the other forms gets out of the comment where nothing chooses.
+      // Where nothing chooses a form, the other forms stay inside the comment.
       expect(html.replace(/<!--[\s\S]*?-->/g, '')).not.toContain(`2${title}`);
     }
   });

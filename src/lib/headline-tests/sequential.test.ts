@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { certaintyOf, errorRate, evidence, fewestReadings, verdictOf } from './sequential.ts';
 
-/** The logarithm of the ratio, by adding up the predictions one reading at a time: exact, and independent of the gamma function. */
+/**
+ * The logarithm of the ratio, computed by adding up the predictions one reading at a time: exact, and independent of the gamma
+ * function.
+ */
 function evidenceBySteps(first: number, second: number): number {
   let [a, b, sum] = [60, 60, 0];
   for (let at = 0; at < first + second; at++) {

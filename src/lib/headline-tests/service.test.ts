@@ -18,7 +18,7 @@ const testOf = (part: Partial<HeadlineTest> = {}): HeadlineTest => ({
 });
 const cardOf = (story: number, test: HeadlineTest): Card => ({ id: story, test }) as unknown as Card;
 
-/** Groups that see a headline. */
+/** The groups that see a headline. */
 const seeing = (headline: number, test = id, headlines = 2): number[] =>
   Array.from({ length: groups }, (_, group) => group).filter(
     (group) => headlineFor(test, headlines, group) === headline,

@@ -107,7 +107,7 @@ onBothEngines('limits', (engines) => {
     const database = await engines.open();
     const set = limits('link', { address: { most: 3, seconds: 600 }, overall: { most: 100, seconds: 600 } });
     const limiter = createLimiter(database, createHmacs(secret), set, () => 5_000_000);
-    // A /48 is what a tunnel or a hosting company gives to any customer.
+    // A tunnel provider or a hosting company gives a /48 to any customer.
     for (let net = 0; net < 200; net++)
       await limiter.count('link', { address: `2001:db8:7:${net.toString(16)}::1`, account: `${net}@example.com` });
     expect(await limiter.count('link', { address: '203.0.113.1', account: email })).toBeNull();
@@ -148,12 +148,12 @@ onBothEngines('limits', (engines) => {
     const set = limits('card', { address: { most: 5, seconds: 3600 }, email: { most: 2, seconds: 3600 } });
     const limiter = createLimiter(database, createHmacs(secret), set, () => 5_000_000);
     const at = (name: string) => ({ address: '203.0.113.1', account: `${name}@example.com` });
-    // All at once: more than the address may have open. None of them is refused a card.
+    // All at once, more than the address may have open. No card is refused.
     const readers = Array.from({ length: 8 }, (_, one) => at(`reader${one}`));
     const first = await Promise.all(readers.map((one) => limiter.count('card', one)));
     expect(first.filter((one) => one === null)).toHaveLength(5);
     for (const [index, one] of readers.entries()) if (first[index] === null) await limiter.release('card', one);
-    // And one account that tries on and on uses up its own limit alone.
+    // One account that keeps trying uses up only its own limit.
     for (let tries = 0; tries < 20; tries++) await limiter.count('card', at('thief'));
     expect(await limiter.count('card', at('thief'))).toMatchObject({ scope: 'email' });
     for (const one of readers.slice(0, 3)) expect(await limiter.count('card', one)).toBeNull();
@@ -173,7 +173,7 @@ onBothEngines('limits', (engines) => {
     expect(await passed(limiter, 'guess', 6)).toBe(3);
     await limiter.release('guess', { address: '203.0.113.1' });
     expect(await passed(limiter, 'guess', 6)).toBe(1);
-    // The database is not asked again for each of them.
+    // The database isn't queried again for each of them.
     expect(warn).toHaveBeenCalledOnce();
     away = false;
     const back = createLimiter(database, createHmacs(secret), set, Date.now, { warn });
@@ -188,7 +188,7 @@ onBothEngines('limits', (engines) => {
     const subject = { address: '203.0.113.1' };
     await limiter.count('search', subject);
     await database.transaction(async (tx) => {
-      // Holds the row for as long as it is waited for.
+      // Locks the row while the limiter waits for it.
       await tx.updateTable('limits').set({ count: 1000 }).execute();
       expect(await limiter.count('search', subject)).toBeNull();
     });
@@ -214,7 +214,7 @@ onBothEngines('limits', (engines) => {
     await limiter.release('operator', subject);
     gate.resolve();
     await holding;
-    // Comes after the late count, whose transaction has begun before.
+    // This query runs after the late count, whose transaction started earlier.
     const counts = () => database.transaction((tx) => tx.selectFrom('limits').select('count').forUpdate().execute());
     const plain = () => database.transaction((tx) => tx.selectFrom('limits').select('count').execute());
     expect(await (engines.engine === 'postgres' ? counts : plain)()).toEqual([{ count: 1 }]);

@@ -23,7 +23,7 @@ it.each([
   { origin: 'https://sub.paper.example', 'sec-fetch-site': 'same-site' },
   { origin: 'null' },
   { origin: 'null', 'sec-fetch-site': 'cross-site' },
-  // Each of the two has to agree.
+  // Both headers have to agree.
   { origin: site, 'sec-fetch-site': 'cross-site' },
   { origin: 'https://other.example', 'sec-fetch-site': 'same-origin' },
   { 'sec-fetch-site': 'none', cookie: 'a=b' },
@@ -100,7 +100,7 @@ describe('the way back', () => {
         const path = returnPath(parts.join(''), site);
         expect(path.startsWith('/')).toBe(true);
         expect(new URL(path, site).origin).toBe(site);
-        // As a browser resolves it from another page, too.
+        // The same path as a browser resolves it from another page.
         expect(new URL(path, `${site}/a/b`).origin).toBe(site);
       }),
       { numRuns: runs(500, 20_000) },

@@ -44,7 +44,7 @@ it('keeps, after a restart too, what was used last, and knows when each file was
   const written = first.written('a.avif');
   await write('b.avif');
   await first.get('a.avif');
-  // The time of use is written without a wait for it.
+  // The time of use is written in the background.
   const usedAt = () => statSync(join(dir, 'a.avif')).atimeMs;
   await vi.waitFor(() => expect(usedAt()).toBeGreaterThan(written + 60_000));
   const second = await openDiskCache(dir, 1000, () => now);

@@ -22,7 +22,7 @@ const send =
   (_req: IncomingMessage, res: ServerResponse) =>
     res.writeHead(200, { 'content-type': type, ...headers }).end(body);
 
-/** Where WordPress keeps its uploads; the stand-in has nothing else. */
+/** The path of WordPress's uploads; the stand-in has nothing else. */
 const uploads = '/wp-content/uploads';
 
 const redirect = (location: string) => (_req: IncomingMessage, res: ServerResponse) =>
@@ -60,7 +60,7 @@ function bomb(): Buffer {
   ]);
 }
 
-/** Pictures of every kind that say where they were taken, smaller than the widest that is served. */
+/** Pictures of each format that say where they were taken, smaller than the largest width that is served. */
 async function fileTaken(): Promise<void> {
   for (const kind of ['jpeg', 'png', 'webp', 'avif'] as const) {
     const channels = kind === 'jpeg' ? 3 : 4;
@@ -457,7 +457,7 @@ describe('what WordPress is asked', () => {
 describe('a crowd at one address', () => {
   const crowd = '198.51.100.1';
 
-  /** Requests that are held up until the test lets them go. */
+  /** Delays requests until the test releases them. */
   function holdUp(prefix: string) {
     const gate = Promise.withResolvers<void>();
     const held: string[] = [];
@@ -477,7 +477,7 @@ describe('a crowd at one address', () => {
     const { names, held, gate } = holdUp('random');
     const answers = names.map((name) => ask(name, {}, '*/*', crowd));
     await expect.poll(() => held.length).toBe(2);
-    // While every request of the crowd hangs:
+    // All of this while every request of the crowd hangs:
     expect((await ask('/photo.jpg', {}, '*/*', '192.0.2.7')).status).toBe(200);
     expect(await images.measure(`http://${host}${uploads}/turned.jpg`)).toEqual({ width: 200, height: 400 });
     expect(held).toHaveLength(2);
@@ -506,7 +506,7 @@ describe('a crowd at one address', () => {
     );
     const one = ask('/turned.jpg', { width: '256' }, '*/*', '192.0.2.7').then(() => order.push('reader'));
     await Promise.all([...many, one]);
-    // Resizes of the crowd that ended before the reader's: those under way, and a few more while it was looked for on disk.
+    // Resizes of the crowd that ended before the reader's: those in progress, and a few more during the lookup on disk.
     expect(order.indexOf('reader')).toBeLessThan(10);
   });
 

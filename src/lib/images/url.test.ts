@@ -24,12 +24,12 @@ describe('addresses of pictures', () => {
   });
 
   test.each([
-    // The thumb of a card: half of a tablet's window, at two pixels a point.
+    // A card's thumbnail: half of a tablet's window, at two device pixels per CSS pixel.
     ['(min-width: 64em) 18.75em, (min-width: 48em) 50vw, 7em', 1080],
     ['(min-width: 64em) 9em, (min-width: 48em) 13.75em, 7em', 750],
     ['(min-width: 48em) 18.75em, 100vw', 1920],
     ['7em', 384],
-    // A share of a window that may be of any width, and other units.
+    // A share of a window of any width, and other units.
     ['(min-width: 64em) 25vw, 100vw', 2048],
     ['(min-width: 48rem) 41rem, 100vw', 2048],
   ])('%s needs at most %i pixels', (sizes, width) => expect(widthFor(sizes)).toBe(width));

@@ -5,7 +5,7 @@ import { createDeliveryQueue, type DeliveryOptions, type Outcome } from './deliv
 const accepted: Outcome = { kind: 'accepted' };
 const failed: Outcome = { kind: 'failed', message: 'down' };
 
-/** A queue whose requests wait for the test's answer. */
+/** A queue whose requests wait until the test answers them. */
 function stand(options: Partial<DeliveryOptions> = {}) {
   const batches: string[][] = [];
   const answers: ((outcome: Outcome) => void)[] = [];
@@ -114,7 +114,7 @@ describe('trouble', () => {
     await answer(failed);
     await vi.advanceTimersByTimeAsync(1000);
     await answer(failed);
-    // Late: the others have two of their tries behind them.
+    // Late: the other items have used two of their attempts.
     queue.add(['b', 'c']);
     await vi.advanceTimersByTimeAsync(8000);
     await answer(failed);
@@ -191,7 +191,7 @@ describe('trouble', () => {
     expect(queue.stats().pending).toBe(2);
     await answer(failed);
     await vi.advanceTimersByTimeAsync(1000);
-    // What failed is not forgotten either.
+    // Failed items aren't forgotten, either.
     expect(batches.at(-1)?.sort()).toEqual(['a', 'all']);
   });
 

@@ -15,7 +15,7 @@ onBothEngines('the job queue', (engines) => {
     const database = await engines.open();
     const hour = 3_600_000;
     const real = Date.now();
-    /** The queue of a node whose clock is ahead by so much; what follows is done by this node. */
+    /** The queue of a node whose clock is ahead by this much; later calls run on this node. */
     function onNode(ahead: number): JobQueue<'one' | 'two'> {
       vi.useFakeTimers({ toFake: ['Date'], now: real + ahead });
       return createJobQueue(database, 'comments', Date.now);

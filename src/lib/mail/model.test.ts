@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isAddress, oneLine, readSender } from './model.ts';
 
-/** Texts of the signs that matter to addresses and headers. */
+/** Text with characters that matter in addresses and headers. */
 const awkward = fc.string({
   unit: fc.constantFrom(...'aZ9.@,;:<>()"\'+-_é🙂 \t\r\n\0\u0085\u200b\u2028\u2029\\[]'),
   maxLength: 30,

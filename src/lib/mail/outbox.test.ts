@@ -29,7 +29,7 @@ interface Try {
   readonly message: Rendered;
 }
 
-/** A transport with results that a test sets. */
+/** A transport whose results a test sets. */
 function fakeTransport(answer: (one: Try, count: number) => Delivered | Promise<Delivered> = () => sent) {
   const tries: Try[] = [];
   let now = 0;
@@ -214,7 +214,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     box.start();
     await vi.waitFor(() => expect(tries.length).toBeGreaterThan(12));
     expect(box.stats()).toMatchObject({ problem: 'away', sent: 0, waiting: 20 });
-    // The first look finds four at once; afterwards each try is alone, and the trouble was told once.
+    // The first round sends four at once; afterward each attempt is alone, and the problem was logged once.
     most.together = 0;
     const before = tries.length;
     await vi.waitFor(() => expect(tries.length).toBeGreaterThan(before + 3));
@@ -258,7 +258,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     now = right;
     away = false;
     await write(database, box, code('ada@example.com'));
-    // The early one waits no longer, either.
+    // The early message no longer waits, either.
     const sentNow = () => tries.slice(1).map(({ to }) => to);
     await vi.waitFor(() => expect(sentNow().toSorted()).toEqual(['ada@example.com', 'early@example.com']));
     await box.stop();
@@ -406,7 +406,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     box.nudge();
     await vi.waitFor(() => expect(box.stats().waiting).toBe(2));
     expect(await outcomes(database)).toEqual([null, null]);
-    // What is of no use any more goes nevertheless.
+    // Messages that have become useless are still removed.
     now += 11 * 60_000;
     box.nudge();
     await vi.waitFor(() => expect(box.stats()).toMatchObject({ waiting: 1, expired: 1 }));

@@ -143,7 +143,7 @@ describe('what the server does', () => {
   });
 });
 
-/** 127.0.0.1 by a name that the transport does not take for this machine, so that it insists on encryption. */
+/** Another name of 127.0.0.1, which the transport doesn't recognize as this machine, so that it insists on encryption. */
 const anotherName = '0x7f000001';
 
 describe('a vendor’s server, which wants encryption and a password', () => {

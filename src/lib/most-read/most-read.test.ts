@@ -1,4 +1,4 @@
-/** The mostRead service on both engines: counting, lists, what pages print, restarts, several processes. */
+/** The most-read service on both engines: counting, lists, the pages' markup, restarts, several processes. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,7 +79,7 @@ onBothEngines('mostRead', (engines) => {
       await first.read(1010);
       await second.mostRead.runRound();
       await expect.poll(() => lists()).toEqual(Array(2).fill([1010, 1080]));
-      // The other node has looked at the readings before the one that leads renews the lists.
+      // The other node has read the readings before the leading node renews the lists.
       at.now += 9 * 60_000;
       await second.read(1020, 2);
       at.now += 2 * 60_000;
@@ -89,7 +89,7 @@ onBothEngines('mostRead', (engines) => {
       await expect.poll(() => lists()).toEqual(Array(2).fill([1020, 1010]));
       expect(written).toHaveLength(2);
       expect([...first.changes, ...second.changes]).toEqual([]);
-      // Nothing has changed; and a next one goes on with what the one before has written.
+      // Nothing has changed; and the next leader continues with what the previous one has written.
       leader = 'second';
       await second.mostRead.runRound();
       expect(written).toHaveLength(2);
@@ -97,7 +97,7 @@ onBothEngines('mostRead', (engines) => {
       await second.mostRead.runRound();
       await expect.poll(() => written.length).toBe(3);
       expect(written[2]).toEqual([]);
-      // A command of a node without a cluster, such as a newsletter's, has the lists from the file.
+      // A command of a node without a cluster, such as sending a newsletter, gets the lists from the file.
       await first.mostRead.runRound();
       const alone = await open({ database, at, file: first.file });
       expect(alone.mostRead.list({ limit: 2, reader: createReader(alone.store) }).map(({ id }) => id)).toEqual([
@@ -121,7 +121,7 @@ onBothEngines('mostRead', (engines) => {
     it('are of one section where one is named', async () => {
       const { read, ids } = await open();
       await read(1010);
-      // Stories go through the ten sections in turn.
+      // The fixture's stories alternate among the ten sections.
       expect(ids({ section: 'opinion', limit: 3 })).toEqual([1071, 1061, 1051]);
       await read(1011);
       expect(ids({ section: 'opinion', limit: 3 })).toEqual([1011, 1071, 1061]);
@@ -186,7 +186,7 @@ onBothEngines('mostRead', (engines) => {
     one.clock.now += 20_000;
     await one.mostRead.runRound();
     expect(one.ids({ limit: 2 })).toEqual([1010, 1020]);
-    // Stopping writes what the last round has not.
+    // Stopping writes the readings that the last round has not.
     await one.mostRead.count(1020, nextAddress());
     await one.mostRead.count(1020, nextAddress());
     await one.mostRead.stop();

@@ -1,4 +1,4 @@
-/** What is read now, on both engines: periods that slide, sums of several processes, and what is forgotten. */
+/** What is read now, on both engines: sliding periods, sums over several processes, and what is deleted. */
 import { expect, it } from 'vitest';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { readRecent } from './recent.server.ts';
@@ -101,7 +101,7 @@ onBothEngines('what is read now', (engines) => {
     await read(2, 1, start + 60 * minute);
     await scores.tidy(start + 122 * minute);
     const rows = await database.db.selectFrom('recent_readings').selectAll().execute();
-    // A minute, an article and a number, and nothing else.
+    // Each row has only a minute, an article and a number.
     const values = rows.map((row) =>
       Object.fromEntries(Object.entries(row).map(([key, value]) => [key, Number(value)])),
     );

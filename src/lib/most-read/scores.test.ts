@@ -36,14 +36,14 @@ describe('heat', () => {
   });
 });
 
-/** The popularity of articles in both databases. */
+/** The scores of articles in both databases. */
 
 onBothEngines('the scores of popularity', (engines) => {
   it('adds what is decayed to what is new, as if all had been counted at once', async () => {
     const scores = openScores(await engines.open(), day);
     await scores.add(new Map([[1, 8], [2, 5]]), now); // biome-ignore format: one line says it
     await scores.add(new Map([[1, 1], [3, 1]]), now + day); // biome-ignore format: one line says it
-    // Far apart in both directions: nothing under- or overflows.
+    // Far apart in both directions: nothing overflows or underflows.
     await scores.add(new Map([[2, 1]]), now + 2000 * day);
     await scores.add(new Map([[2, 1]]), now - 2000 * day);
     const highest = await scores.highest(10);
@@ -80,7 +80,7 @@ onBothEngines('the scores of popularity', (engines) => {
     const slower = openScores(database, 7 * day);
     await slower.tidy(now);
     const [only, ...more] = await slower.highest(10);
-    // What lies a hundred days back was worth nothing already.
+    // A reading of a hundred days ago had no weight left.
     expect(more).toEqual([]);
     expect(readingsNow(only?.score ?? 0, now, 7 * day)).toBeCloseTo(6, 6);
     await slower.tidy(now + 7 * day);

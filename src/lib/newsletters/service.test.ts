@@ -23,7 +23,7 @@ onBothEngines('the newsletters', (engines) => {
     const mail: Letter[] = [];
     const nudged: number[] = [];
     const outbox = {
-      // As the outbox does: what is not committed was never written down.
+      // As the outbox does: a message that isn't committed doesn't exist.
       enqueue: async (tx: AccountsTransaction, message: Message) => {
         await tx
           .insertInto('limits')
@@ -76,7 +76,7 @@ onBothEngines('the newsletters', (engines) => {
     expect(mail.map(({ to }) => to).toSorted()).toEqual(['ada@example.com', 'ben@example.com', 'cleo@example.com']);
     expect(mail[0]).toMatchObject({ kind: 'newsletter', letter: 'Morning Sun', minutes: 720 });
     expect(new Set(mail.map(({ unsubscribe }) => unsubscribe)).size).toBe(3);
-    // Sent again on that day, it is the same issue, and no reader gets it twice.
+    // Sent again on the same day, it is the same issue, and no reader gets it twice.
     expect(await letters.send('morning', () => issue('another'))).toEqual({ readers: 3, finished: true });
     expect(mail).toHaveLength(3);
     clock.now += 24 * 3_600_000;
@@ -178,7 +178,7 @@ onBothEngines('the newsletters', (engines) => {
     await letters.send('morning', morning);
     const link = new URL(mail.find(({ to }) => to.startsWith('ada'))?.unsubscribe ?? '');
     expect(link.pathname).toBe('/account/unsubscribe');
-    // Short names alone stand in chance, too, now and then.
+    // Random text can contain short names by chance.
     expect(link.href).not.toMatch(/ada%40|example\.com|@/);
     const token = link.searchParams.get('t') ?? '';
     expect(letters.peek(token)).toBe('morning');
@@ -195,7 +195,7 @@ onBothEngines('the newsletters', (engines) => {
         null,
       ]);
     }
-    // The law gives a reader 30 days.
+    // The law grants a reader 30 days.
     clock.now += 31 * 24 * 3_600_000;
     expect(letters.peek(token)).toBe('morning');
     clock.now += 370 * 24 * 3_600_000;

@@ -57,7 +57,7 @@ it('sends each reader one copy, by one of the processes', async () => {
   const whole = { readers: readers.length, finished: true };
   expect(await Promise.all([send(first), send(second), send(first)])).toEqual([whole, whole, whole]);
   await vi.waitFor(() => expect(received.toSorted()).toEqual(readers.toSorted()));
-  // Sent again, there is nothing to do.
+  // Sent again, there is nothing to send.
   expect(await send(second)).toEqual(whole);
   await Promise.all(boxes.splice(0).map((box) => box.stop()));
   expect(received).toHaveLength(readers.length);

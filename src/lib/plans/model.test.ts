@@ -155,7 +155,7 @@ const reader = { tier: 'sun-reader', print: false } as const;
 const member = { tier: 'sun-member', print: false } as const;
 const paper = { tier: 'sun-member', print: true } as const;
 
-/** What a kind of reader sees at a plan; `Change` with a star waits. */
+/** What a kind of reader sees next to a plan; `Change` with a star waits. */
 const seen = (plan: Parameters<typeof linksOf>[0], kind: string) =>
   linksOf(plan)
     .filter((door) => door.seenBy.split(' ').includes(kind))

@@ -1,4 +1,4 @@
-/** The savedStories on both engines: what is saved, what was read, and that it goes with its reader. */
+/** Saved stories on both engines: saving, the reading history, and deleting both with the account. */
 import type { KyselyPlugin } from 'kysely';
 import { expect, it } from 'vitest';
 import { bench, caller } from '../../../tests/world/accounts.ts';
@@ -32,7 +32,7 @@ onBothEngines('saved stories and the reading history', (engines) => {
     expect(await ids(ada.userId)).toEqual([9, 7]);
     expect(await ids(bob.userId)).toEqual([]);
     expect(await savedStories.isSaved(bob.userId, 7)).toBe(false);
-    // Another reader's is not removed by its number.
+    // A reader can't remove another reader's saved story by its number.
     await savedStories.unsave(bob.userId, 7);
     expect(await savedStories.isSaved(ada.userId, 7)).toBe(true);
     await savedStories.unsave(ada.userId, 7);
@@ -78,7 +78,7 @@ onBothEngines('saved stories and the reading history', (engines) => {
         clock.pass(1);
       }
     };
-    // Each has room for four, however many the other has read since.
+    // Each reader has room for four, however many the other has read since.
     await readAll(bob.userId, 1);
     await readAll(ada.userId, 11);
     await savedStories.read(bob.userId, 5);
@@ -152,7 +152,7 @@ onBothEngines('saved stories and the reading history', (engines) => {
     const corrected = new Map<number, readonly CorrectionMark[]>([
       [7, marks(60)],
       [8, marks(-60)],
-      // One that is dated ahead hides none that is due.
+      // A correction that is dated ahead hides none that is due.
       [9, [...marks(86_400), ...marks(120)]],
       [10, marks(180)],
     ]);
@@ -162,7 +162,7 @@ onBothEngines('saved stories and the reading history', (engines) => {
     expect(await savedStories.unseen(bob.userId, corrected)).toEqual([]);
     await savedStories.markCorrectionsSeen(ada.userId, Date.parse(at(60)));
     expect(await unseen()).toEqual([9]);
-    // A second tab that is late takes nothing back.
+    // A late second tab doesn't undo this.
     await savedStories.markCorrectionsSeen(ada.userId, Date.parse(at(120)));
     await savedStories.markCorrectionsSeen(ada.userId, Date.parse(at(60)));
     expect(await unseen()).toEqual([]);

@@ -1,4 +1,7 @@
-/** The feeds of a series against the documents of their namespaces: Apple's list of required tags, and the podcast namespace. */
+/**
+ * The feeds of a series, checked against the specifications of their namespaces: Apple's list of required tags, and the podcast
+ * namespace.
+ */
 import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
@@ -122,7 +125,7 @@ describe('the public feed', () => {
     );
     expect(parse(xml).channel.item.map(({ title }: { title: string }) => title)).toEqual(['Story 1', 'Story 4']);
     expect(xml).not.toMatch(/talk-[23]/);
-    // A story that stops being free takes the feed with it.
+    // When a story stops being free, the feed changes, too.
     expect(noted).toEqual(expect.arrayContaining(['article:1', 'article:4']));
     expect(parse(publicFeed(reader(episode(1, 'free', { url: '' })), podcast, siteUrl)).channel.item).toBeUndefined();
   });

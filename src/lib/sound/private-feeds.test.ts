@@ -1,4 +1,6 @@
-/** Private feeds on both engines: made, replaced, ended, of their owner alone, and only while the owner subscribes. */
+/**
+ * Private feeds on both engines: created, replaced, ended, accessible only to their owner, and only while the owner subscribes.
+ */
 import { expect, it } from 'vitest';
 import { bench } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
@@ -56,7 +58,7 @@ onBothEngines('private feeds', (engines) => {
     expect(await feeds.open(second, 9)).not.toBeNull();
     await feeds.revoke(ada, 9);
     expect([await feeds.open(second, 9), await feeds.createdAt(ada, 9)]).toEqual([null, null]);
-    // Another person's is another row, and that of another series.
+    // Another person's feed and the feed of another series are separate rows.
     expect(await feeds.open(bobs, 9)).not.toBeNull();
     expect(await feeds.open(otherSeries, 8)).not.toBeNull();
   });
@@ -85,7 +87,7 @@ onBothEngines('private feeds', (engines) => {
     const idOf = async (userId: string) => (await feeds.open(await feeds.create(userId, 9), 9))?.id ?? '';
     const [adas, bobs] = [await idOf(ada), await idOf(bob)];
     const query = feeds.sign(adas, 7);
-    // Twice on one day is one address.
+    // Twice on one day gives the same address.
     expect(feeds.sign(adas, 7)).toBe(query);
     const opens = (change: Record<string, string>, articleId = 7) =>
       feeds.opens(new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(query)), ...change }), articleId);

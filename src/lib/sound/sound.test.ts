@@ -34,7 +34,7 @@ describe('the recordings in a text', () => {
       soundPath(12, 2),
       soundPath(12, 3),
     ]);
-    // Captions are in the page.
+    // Captions are in the page itself.
     expect(html).toContain('data:text/vtt');
   });
 

@@ -13,7 +13,7 @@ describe('weekdays from nine to five in New York', () => {
     ['2026-11-21T13:00:00Z', 'We’re offline until Monday at 9 a.m. ET.'],
     ['2026-11-21T17:00:00Z', 'We’re offline until Monday at 9 a.m. ET.'],
     ['2026-11-22T17:00:00Z', 'We’re offline until tomorrow at 9 a.m. ET.'],
-    // Still Sunday in New York when it is Monday in London.
+    // Still Sunday in New York although it is Monday in London.
     ['2026-11-23T04:00:00Z', 'We’re offline until tomorrow at 9 a.m. ET.'],
     // Summer: UTC-4.
     ['2026-07-07T12:59:59Z', 'We’re offline until 9 a.m. ET today.'],

@@ -26,7 +26,7 @@ describe('the four fields', () => {
     [{ email: 'ada@example' }, 'email'],
     [{ email: 'ada@example.com, eve@example.com' }, 'email'],
     [{ email: `${'a'.repeat(250)}@example.com` }, 'email'],
-    // The mail knows no way to answer these, and would drop the message that the reader was thanked for.
+    // The mail client can't reply to these addresses, and would drop the message although the reader was thanked for it.
     ...['.ada@example.com', 'ada.@example.com', 'ada..w@example.com', 'ada@-example.com', 'ada@example..com'].map(
       (email) => [{ email }, 'email'] as const,
     ),

@@ -197,7 +197,7 @@ onBothEngines('the support inbox', (engines) => {
     for (let count = 0; count < 10; count++) {
       expect(await support.take(fields, sender({ session, caller: elsewhere(100 + count) }))).toEqual({ ok: true });
     }
-    // Under whatever address, it is the same reader.
+    // With any address, it is the same reader.
     const other = { ...fields, email: 'work@example.com' };
     expect(await support.take(other, sender({ session, caller: elsewhere(150) }))).toMatchObject({ ok: false });
   });
@@ -214,7 +214,7 @@ onBothEngines('the support inbox', (engines) => {
     const own = JSON.stringify(await support.personalData.export(session));
     expect(own).toMatch(/Where is my paper\?.*Mine too\./);
     expect(own).not.toContain('Not hers');
-    // An account with an unconfirmed address gets no messages from that address.
+    // An account with an unconfirmed address gets no messages that were sent from that address.
     const stranger = { ...session, userId: 'nobody', emailVerified: false };
     expect(await support.personalData.export(stranger)).toEqual({ support_messages: [] });
     await support.personalData.erase(stranger, null);

@@ -95,7 +95,7 @@ describe('notifications', () => {
         ['given', false],
       ]),
     );
-    // Consent alone does not undo an opt-out at the vendor.
+    // Consent alone doesn't undo an opt-out at the vendor.
     void push.allow(consent('marketing'));
     await vi.waitFor(() =>
       expect(calls.slice(7)).toEqual([
@@ -103,7 +103,7 @@ describe('notifications', () => {
         ['optIn', undefined],
       ]),
     );
-    // Where the browser's permission is gone since, nothing asks for it.
+    // If the browser's permission has been withdrawn, nothing asks for it again.
     sdk.Notifications.permission = false;
     push.withdraw();
     await vi.waitFor(() => expect(calls).toHaveLength(11));
@@ -262,7 +262,7 @@ it('readers are asked about configured vendors alone, and secret addresses load 
   expect(at('/article/a-gift')).toBe(true);
   const isSecret = (path: string) => isSecretAddress(new URL(path, 'https://paper.example'));
   const secret = ['/gift/abc', '/blaize/token-exchange', '/account/code', '/preview', '/newsletter/unsubscribe'];
-  // From a gift's page a reader may go to sign in, and comes back to the gift.
+  // From a gift's page a reader may go to sign in and return to the gift.
   for (const path of [...secret, `/socialLogin?return=${encodeURIComponent('/gift/abc')}`])
     expect([at(path), isSecret(path)], path).toEqual([false, true]);
   for (const path of ['/article/a-gift', '/socialLogin', '/socialLogin?return=%2Fdashboard%2Faccount'])

@@ -48,7 +48,7 @@ describe('createAudience', () => {
   it('has the vendor’s own numbers where they mean the same in every account', () => {
     const { anonymous, registered, subscriber, reader, member, founder } = publication.marfeelUserTypes;
     expect([anonymous, registered, subscriber, reader]).toEqual([1, 2, 3, 3]);
-    // Custom types begin above them.
+    // The vendor's custom types begin above these.
     expect(Math.min(member, founder)).toBeGreaterThan(3);
   });
 
@@ -82,7 +82,7 @@ describe('marfeel', () => {
     window.marfeel = { cmd: [waiting] };
     void adapter.allow(readConsent('', false));
     expect(script()?.src).toBe('https://sdk.mrf.io/statics/marfeel-sdk.js?id=1234');
-    // The loader reads the account from here; what waits already stays.
+    // The loader reads the account from here; queued commands stay.
     expect(window.marfeel).toEqual({ cmd: [waiting], config: { accountId: 1234 } });
     script()?.remove();
   });

@@ -111,7 +111,7 @@ describe('runThirdParties', () => {
     await settled();
     expect(report.mock.calls.map(([name]) => name).toSorted()).toEqual(['audience', 'referral', 'tagManager']);
     expect(sound.adapter.allow).toHaveBeenCalledOnce();
-    // What couldn't be loaded is fetched again at the next choice.
+    // A script that couldn't be loaded is fetched again at the next choice.
     missing.load.mockResolvedValue(missing.adapter);
     running.consent(consent('measurement', 'marketing'));
     quiet();

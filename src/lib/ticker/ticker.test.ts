@@ -1,4 +1,4 @@
-/** The ticker's prices, against the sandbox's provider and against one made of promises. */
+/** The ticker's prices, with the sandbox's provider and with one made of promises. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Quotes, startQuotes } from '../../../sandbox/quotes/quotes.ts';
 import { publication } from '../../publication.ts';
@@ -31,7 +31,7 @@ describe('the protocol of Twelve Data', () => {
     }
     const alone = await provider.quotes(['EUR/USD']);
     expect(alone.get('EUR/USD')?.price).toBeGreaterThan(0.5);
-    // It walks, and remembers where it was.
+    // The price moves from its last value.
     const again = await provider.quotes(symbols);
     expect(again.get('SPX')).not.toEqual(quotes.get('SPX'));
     expect(Math.abs((again.get('SPX')?.price ?? 0) / (quotes.get('SPX')?.price ?? 1) - 1)).toBeLessThan(0.005);

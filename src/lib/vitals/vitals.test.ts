@@ -1,4 +1,4 @@
-/** What browsers measure: taken from the site's own pages alone, and nothing of it believed beyond its limits. */
+/** What browsers measure: accepted only from the site's own pages and within limits. */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';

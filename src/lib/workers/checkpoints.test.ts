@@ -33,7 +33,7 @@ it('carries the log over while its writer goes on, so that the log is begun anew
   expect(readFileSync(file).includes('first 49')).toBe(false);
   running = keepCheckpointed([file], silent, often);
   await vi.waitFor(() => expect(readFileSync(file).includes('first 49')).toBe(true));
-  // The file is written to a moment before the log may be begun anew.
+  // The database file is written shortly before the log can be reused.
   const size = () => readFileSync(`${file}-wal`).length;
   await vi.waitFor(() => {
     const before = size();

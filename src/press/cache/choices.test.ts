@@ -10,7 +10,7 @@ import type { Choices, Insertion } from './insertions.server.ts';
 const filler = Array.from({ length: 60 }, (_, at) => `<p>Some words of paragraph ${at * at * at}.</p>`).join('');
 const page = (words: string): string => `<body><a>Skip</a><h1>${words}</h1>${filler}</body>`;
 
-/** Twelve groups; even ones see the own form. */
+/** Twelve groups; even ones see this form. */
 const choices: Choices = {
   takes: ({ tags }) => tags.includes('several-forms'),
   groups: 12,
@@ -94,7 +94,7 @@ it('groups that see the same share one copy with one ETag, and others have anoth
   for (const group of [3, 11]) expect(await shown('/a', group)).toBe(other);
   expect(own.page.etags.br).not.toBe(other.page.etags.br);
   expect(header(own, 'etag')).not.toBe(header(other, 'etag'));
-  // A shared cache may keep what readers without a group see, and nothing else.
+  // A shared cache may store only what readers without a group see.
   expect(header(own, 'cache-control')).not.toBe('private, max-age=0, must-revalidate');
   expect(header(other, 'cache-control')).toBe('private, max-age=0, must-revalidate');
 });
@@ -169,7 +169,7 @@ it('works with the shared dictionary', async () => {
         continue;
       }
       const options = { dictionary: dictionaryWords };
-      // The magic number and the dictionary's hash stand before the compressed bytes.
+      // The magic number and the dictionary's hash come before the compressed bytes.
       expect(zstdDecompressSync(small.body.subarray(40), options).toString()).toBe(page('OTHER'));
       return;
     }

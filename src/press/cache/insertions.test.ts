@@ -82,7 +82,7 @@ it('is in every page and in every encoding, without a render, with an ETag and a
     expect(headers[headers.indexOf('content-length') + 1]).toBe(String(bodyIn(found, encoding).byteLength));
   }
   expect(renders).toBe(2);
-  // Without it, pages are the very same as before.
+  // Without the insertion, pages are exactly as before.
   bench.press.insert(null);
   expect(await shown('/a')).toBe(before);
   expect(textOf(bench.press, before)).toBe(plain);
@@ -178,7 +178,7 @@ it('is in what is compressed with the shared dictionary, too', async () => {
     const before = await sent();
     bench.press.insert(banner('NEWS'));
     const after = await sent();
-    // The magic number and the dictionary's hash stand before the compressed bytes.
+    // The magic number and the dictionary's hash come before the compressed bytes.
     expect(zstdDecompressSync(after.body.subarray(40), { dictionary: words }).toString()).toBe(
       page('/a').replace('</a>', '</a>NEWS'),
     );

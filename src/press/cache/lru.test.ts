@@ -35,7 +35,7 @@ it('counts what an entry grows by', async () => {
   const headersOf = () => ({});
   expect(lru.resize('a', entry, () => encodedIn(entry, 'identity', headersOf, load))?.body.length).toBe(20_000);
   expect(lru.bytes - before).toBeGreaterThan(20_000);
-  // A second of the same size leaves no room for both.
+  // A second page of the same size doesn't fit in addition.
   const other = createCachedPage(page, headersOf, {});
   lru.set('b', other);
   for (let i = 0; i < 2; i++) lru.resize('b', other, () => encodedIn(other, 'identity', headersOf, load));

@@ -9,7 +9,7 @@ import { type Answered, askServer, html, press, type TestPress, tempDir } from '
 
 const words = (seed: number) =>
   Array.from({ length: 3000 }, (_, at) => ((at * 2_654_435_761 + seed) % 100_003).toString(36)).join(' ');
-/** Text that nothing makes much smaller. */
+/** Text that hardly compresses. */
 const noise = () => {
   let text = '';
   for (let at = 0; at < 100; at++) text += createHash('sha512').update(String(at)).digest('base64');
@@ -18,7 +18,7 @@ const noise = () => {
 const shell = `<main>${words(1)}</main>`;
 const story = (what: string) => `${shell}<h1>${what}</h1>`;
 const bytes = Buffer.from(shell);
-/** A reader waits for it as long as a busy machine may need. */
+/** A reader waits for it for as long as a busy machine may need. */
 const dictionary = createPageDictionary(bytes, silent, 60_000);
 const { available } = dictionary;
 const chromium = 'gzip, deflate, br, zstd, dcb, dcz';
@@ -194,7 +194,7 @@ describe('a browser that must get other bytes', () => {
 });
 
 describe('while a page is being compressed', () => {
-  /** A dictionary whose compressions the test ends. */
+  /** A dictionary whose compressions wait until the test ends them. */
   function held(mostWaitMs: number) {
     const compressions: PromiseWithResolvers<Buffer>[] = [];
     const slow: PageDictionary = {
@@ -269,7 +269,7 @@ describe('while a page is being compressed', () => {
     await made.press.invalidate(['t']);
     compressions[0]?.resolve(Buffer.from('old'));
     const late = await answer;
-    // It has waited once; the new rendering is compressed for the next reader.
+    // The page has waited once; its new rendering is compressed for the next reader.
     expect(late.headers['content-encoding']).toBe('br');
     expect(brotliDecompressSync(late.body).toString()).toContain('rendering 2');
     await expect.poll(() => compressions.length).toBe(2);

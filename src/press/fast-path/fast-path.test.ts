@@ -67,7 +67,7 @@ const portOf = (server: Server): number => (server.address() as AddressInfo).por
 interface Client {
   readonly socket: Socket;
   readonly all: () => string;
-  /** Waits until this many answers with their bodies are there, or the connection has ended. */
+  /** Waits until this many answers with their bodies have arrived, or the connection has ended. */
   readonly answers: (count: number) => Promise<Answer[]>;
 }
 interface Answer {
@@ -98,7 +98,7 @@ function open(server: Server, bodies = true): Client {
   };
 }
 
-/** Takes apart what a server sent. */
+/** Splits a server's output into answers. */
 function split(data: Buffer, bodies = true): Answer[] {
   const found: Answer[] = [];
   let at = 0;
@@ -398,7 +398,7 @@ it('never reads a request in another way than the server does', async () => {
     const parsed = readHead(head);
     if (!parsed) continue;
     understood++;
-    // Whatever the fast path understands, the server takes for one whole request with the same meaning.
+    // Whatever the fast path understands, node:http must parse as exactly one request with the same meaning.
     const seen: unknown[] = [];
     const peer = createServer((incoming, outgoing) => {
       const { url, headers, method } = incoming;
@@ -451,7 +451,7 @@ it('keeps a response in one piece, in which age and date move on', async () => {
   const { whole } = kept;
   expect(kept.body.buffer).toBe(whole?.bytes.buffer);
   age = '123456';
-  // The same second: nothing is written.
+  // Within the same second nothing is written.
   if (whole) whole.second = secondNow();
   expect((await ask())?.headers.age).toBe('7');
   if (whole) {
@@ -504,7 +504,7 @@ describe('slow and silent clients', () => {
     reader.pause();
     const request = lines('GET / HTTP/1.1', 'Host: a');
     let asked = 0;
-    // Each request goes out alone, until the server stops reading.
+    // Each request is sent separately, until the server stops reading.
     while (asked < 200 && !served?.isPaused()) {
       reader.write(request);
       asked++;

@@ -1,6 +1,6 @@
 /**
- * The press against a model, under random interleavings: in every order, no request that comes after a change was reported
- * fresh gets the old page, no withdrawn content is ever served, and no page is rendered twice at once.
+ * The press against a model, under random interleavings: in any order, no request after a change was reported as fresh gets the
+ * old page, no withdrawn content is ever served, and no page is rendered twice at once.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -10,7 +10,7 @@ import type { Rendering } from './render.server.ts';
 
 const keys = ['/a', '/b', '/c'] as const;
 type Key = (typeof keys)[number];
-/** What each page shows. */
+/** The tags that each page shows. */
 const shows: Record<Key, readonly string[]> = { '/a': ['x'], '/b': ['x', 'y'], '/c': ['y', 'z'] };
 const tags = ['x', 'y', 'z'] as const;
 
@@ -34,10 +34,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 async function play(steps: readonly Step[], delays: readonly number[], storeTogether: number): Promise<void> {
   const folder = tempDir();
-  /** The newspaper: number of the latest edit of each tag, and which are withdrawn. */
+  /** The content: number of the latest edit of each tag, and which tags are withdrawn. */
   const content = new Map<string, number>(tags.map((tag) => [tag, 0]));
   const withdrawn = new Set<string>();
-  /** The edit of each tag that every page that shows it has been reported to show. */
+  /** The edit of each tag that all pages with the tag were reported to show. */
   const promised = new Map<string, number>(tags.map((tag) => [tag, 0]));
   const rendering = new Set<string>();
   let broken = false;
@@ -76,13 +76,13 @@ async function play(steps: readonly Step[], delays: readonly number[], storeToge
     try {
       text = await readText(current.press, key);
     } catch {
-      // A broken render, or a press that stops: no page is no wrong page.
+      // A broken render, or a press that stops: an error isn't a wrong page.
       return;
     }
     const page = JSON.parse(text) as { gone: boolean; seen: Record<string, number> };
     for (const tag of shows[key]) {
       expect(page.seen[tag], `${key} must not show an older ${tag}`).toBeGreaterThanOrEqual(least.get(tag) ?? 0);
-      // Withdrawn when the reader came, and still when the answer was there: it cannot have been seen.
+      // Withdrawn when the request was made, and still when the answer arrived: the page must not show it.
       if (hidden.has(tag) && withdrawn.has(tag)) expect(page.gone, `${key} shows withdrawn ${tag}`).toBe(true);
     }
   }
@@ -95,7 +95,7 @@ async function play(steps: readonly Step[], delays: readonly number[], storeToge
   }
 
   try {
-    // Something is there from the start, so that short stories have something to go wrong with.
+    // The pages exist from the start, so that short sequences can go wrong, too.
     for (const key of keys) await readText(bench.press, key);
     for (const one of steps) {
       if (one.do === 'get') follow(get(one.key));
@@ -120,7 +120,7 @@ async function play(steps: readonly Step[], delays: readonly number[], storeToge
     const end = performance.now() + 60_000;
     while (bench.press.stats().queue > 0 && performance.now() < end)
       await new Promise((resolve) => setTimeout(resolve, 1));
-    // When everything has come to rest, every page shows the latest of everything.
+    // When everything has come to rest, every page shows the latest edit of each of its tags.
     for (const key of keys) {
       const page = JSON.parse(await readText(bench.press, key)) as { gone: boolean; seen: Record<string, number> };
       expect(page.gone).toBe(shows[key].some((tag) => withdrawn.has(tag)));

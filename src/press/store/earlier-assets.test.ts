@@ -59,7 +59,7 @@ it('wants a plain name', async () => {
 
 it('opens on a full disk, with the files that were copied before', async () => {
   await build('a', { 'a.css': 'a' });
-  // Stands for a disk without room for another folder.
+  // A disk without room for another folder: a file takes the folder's place.
   writeFileSync(join(folder.dir, 'assets', 'b'), '');
   const second = await build('b', { 'b.css': 'b' });
   expect(String(await second.find('a.css'))).toBe('a');

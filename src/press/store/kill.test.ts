@@ -9,7 +9,10 @@ import { type Edited, keys, pageOf, readContent, readPage, tagsOf, victim } from
 
 const rounds = runs(6, 50);
 
-/** Runs the victim, kills it in the middle of its work, and tells what it had said by then. @param afterMs from its `edits`th edit on */
+/**
+ * Runs the victim, kills it in the middle of its work, and returns what it had acknowledged by then. @param afterMs from its `edits`th
+ * edit on
+ */
 function killOne(dir: string, edits: number, afterMs: number): Promise<Map<string, number>> {
   return new Promise((resolve, reject) => {
     const said = new Map<string, number>();
@@ -50,7 +53,7 @@ it(`loses no refresh and tears no page in ${rounds} kills at random moments`, as
       changes += said.size;
       const content = readContent(folder.dir);
       const bench = press(folder.dir, { render: async (key) => pageOf(key, content) });
-      // What is withdrawn is gone from the first moment on.
+      // Withdrawn content is gone from the start.
       for (const key of keys) {
         const entry = bench.press.peek(key, 'public');
         const withdrawn = tagsOf(key).some((tag) => (said.get(tag) ?? 0) < 0 && (content.get(tag) ?? 0) < 0);
@@ -67,7 +70,7 @@ it(`loses no refresh and tears no page in ${rounds} kills at random moments`, as
       }
       expect(bench.store.marked()).toEqual([]);
       expect(checkFile(join(folder.dir, 'pages.sqlite')), `file in round ${round}`).toEqual({ quick_check: 'ok' });
-      // The last edit may have been written without the press having heard of it: the source of the tags repeats it.
+      // The last edit may have been written without the press being told: the source of the tags repeats it.
       await bench.press.invalidate(['all']);
       await bench.close();
     }

@@ -296,7 +296,7 @@ describe('damage', () => {
       memoryBytes: 1,
     });
     for (let i = 0; i < 100; i++) await bench.press.get(`/${i}`, 'public');
-    // Everything but the first page of the file becomes nonsense, as when a disk dies.
+    // Everything but the first page of the file is overwritten, as when a disk fails.
     const db = new DatabaseSync(file);
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     db.close();
@@ -313,7 +313,7 @@ describe('damage', () => {
 });
 
 describe('a full disk', () => {
-  /** A file that refuses to be written while `full` is set. */
+  /** A file that refuses writes while `full` is set. */
   function fillable() {
     const disk = { full: false };
     const wrap = (inner: StoreFile): StoreFile => ({
@@ -424,7 +424,7 @@ describe('a full disk', () => {
     const opening = openPress({ store, memoryBytes: 4 * 1024 * 1024, render, log: silent });
     for (const key of ['/a', '/gone']) await opening.get(key, 'public');
     await opening.close();
-    // Nothing of it is in memory now.
+    // The pages are only in the store now, not in memory.
     const opened = openPress({ store, memoryBytes: 4 * 1024 * 1024, render, log: silent });
     edition = 2;
     disk.away = true;
@@ -434,7 +434,7 @@ describe('a full disk', () => {
     expect(opened.peek('/a', 'public')).toBeUndefined();
     expect((await opened.get('/gone', 'public')).page.status).toBe(410);
     expect((await readText(opened, '/a')).startsWith('/a edition 2')).toBe(true);
-    // Nor when the store has taken the change.
+    // The same once the store has recorded the change.
     await vi.waitFor(() => expect(opened.durable).toBe(true));
     expect((await opened.get('/gone', 'public')).page.status).toBe(410);
     expect((await readText(opened, '/a')).startsWith('/a edition 2')).toBe(true);

@@ -54,12 +54,12 @@ const page = ({
 }: Page = {}) =>
   `<section class="live" data-live="7" data-state="${state}"${first ? ' data-first' : ''}><div class="live-head"><span class="live-badge">Live</span><time data-live-updated datetime="2026-11-25T11:12:00Z">11:12</time></div><p data-live-ended hidden>Live coverage has ended.</p>${first ? `<nav data-live-keys${keys.length > 0 ? '' : ' hidden'}><ol>${keys.map((id) => `<li data-key-event="${id}"><a>Key ${id}</a></li>`).join('')}</ol></nav><div data-live-list="pinned">${pinned.join('')}</div>` : ''}<div data-live-list="story">${entries.join('')}</div>${next ? '<a rel="next" href="?page=2">Older</a>' : ''}</section>`;
 
-/** Where the list stands in the window, which jsdom doesn't lay out. */
+/** The position of the list in the window; jsdom has no layout. */
 let listTop = -100;
 let pages: string[] = [];
 let fetched: string[] = [];
 let hidden = false;
-/** Listeners of the page that a test had open. */
+/** Page listeners that a test added. */
 const left: (() => void)[] = [];
 
 beforeEach(() => {
@@ -292,7 +292,7 @@ it('embeds of entries that come, change or wait load at a click, as those of the
   loads(13)[0]?.click();
   expect(document.querySelectorAll('#entry-13 iframe')).toHaveLength(1);
   expect(document.querySelector('iframe')?.title).toBe('The vote');
-  // A page that fetches itself has placeholders, too.
+  // A page that is fetched again has placeholders, too.
   pages = [
     page({
       state: 's9',

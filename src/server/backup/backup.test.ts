@@ -1,4 +1,4 @@
-/** Backups of SQLite: consistent beside writers, complete or not there, and restored as they were. */
+/** Backups of SQLite: consistent during writes, complete or absent, and restored unchanged. */
 
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -45,7 +45,7 @@ describe('outdated backups', () => {
     expect(kept.filter((age) => age >= 24).length).toBeGreaterThanOrEqual(29);
     expect(kept.filter((age) => age >= 24).length).toBeLessThanOrEqual(30);
     expect(Math.max(...kept)).toBeLessThan(30 * 24);
-    // What is kept now is still enough after the next run.
+    // The backups that are kept now are still enough after the next run.
     expect(
       expiredBackups(
         times.filter((time) => !old.has(time)),
@@ -179,7 +179,7 @@ describe('a backup of SQLite', () => {
 
   it('says what this user cannot read or write, and takes it for no damage', async () => {
     const { dataDir, backupDir, options, restoring } = await site();
-    // A link to itself is there and can't be read, by root neither.
+    // A link to itself exists and can't be read, not even by root.
     const loop = (path: string): void => {
       rmSync(path);
       symlinkSync(path, path);

@@ -99,7 +99,7 @@ describe('a move to PostgreSQL', () => {
     const moved = await moveToPostgres({ ...place, batchSize: 5, onProgress: () => void batches++ });
     expect(moved.already).toBe(false);
     const tables = there.filter((table) => !(table in skippedTables));
-    // Six batches of rows for each table, and one that finds the end.
+    // Six batches of rows for each table, and one that finds nothing more.
     expect(batches).toBeLessThanOrEqual(tables.length * 7 - 27);
     expect(await rowsThere(place.databaseUrl, tables)).toEqual(rowsHere(place.file, tables));
   }, 240_000);

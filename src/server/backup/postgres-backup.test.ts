@@ -13,7 +13,7 @@ import { withPostgres } from './postgres-connection.ts';
 import { findTools } from './postgres-tools.ts';
 import { checkBackup, restore } from './restore.ts';
 
-/** A server of the system with its programs, such as Debian's; the npm package of the tests has no pg_dump. */
+/** A PostgreSQL server installed on the system with its programs, such as Debian's; the tests' npm package has no pg_dump. */
 const installed = globSync('/usr/lib/postgresql/*/bin/{pg_dump,initdb}').map(dirname);
 const bin = installed.find((folder, at) => installed.indexOf(folder) !== at);
 
@@ -102,7 +102,7 @@ describe.skipIf(!bin)('a backup of PostgreSQL', () => {
     });
     await (await openDatabase({ dataDir: '', databaseUrl, log: silent })).close();
 
-    // A restore that fails puts the tables back that were there.
+    // A failed restore puts the previous tables back.
     const manifest = join(made.path, 'manifest.json');
     writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('"users": 20', '"users": 21'));
     const later = { ...restoring, now: restoring.now + 5000 };

@@ -9,7 +9,7 @@ const day = 24 * 60 * 60 * 1000;
 const build = buildFolders();
 let bucket: Bucket;
 beforeEach(async () => {
-  // Lists have several pages.
+  // Small enough that lists have several pages.
   bucket = await startBucket({ pageSize: 2 });
 });
 afterEach(() => bucket.stop());
@@ -23,7 +23,7 @@ interface NodeOptions {
   readonly timeoutMs?: number;
 }
 
-/** A node with a build, and what it warns of. */
+/** A node with a build, and its warnings. */
 function node(files: Readonly<Record<string, string>>, options: NodeOptions = {}) {
   const { id, secret, region } = bucket.key;
   const settings = {
@@ -90,7 +90,7 @@ it('keeps a build’s files until no node has had it for days', async () => {
   bucket.age(0.2 * day);
   await present.offer();
   expect(kept()).toEqual(['a/site/_assets/new.bbbb.js']);
-  // Also where this build comes back after a week.
+  // The same if this build comes back after a week.
   bucket.age(7 * day);
   await present.offer();
   expect(kept()).toEqual(['a/site/_assets/new.bbbb.js']);

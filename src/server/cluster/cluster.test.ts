@@ -62,7 +62,7 @@ describe('the nodes of a cluster', () => {
     await expect.poll(() => follower(all).changes.some(({ tags }) => tags.has('prices'))).toBe(true);
     const isFresh = vi.fn();
     const fresh = holder?.cluster.freshEverywhere().then(isFresh);
-    // It is asked about again and again, as the other is.
+    // Repeated, so that the pending check is repeated in the meantime, too.
     for (let times = 0; times < 20; times++) expect(await holder?.cluster.goneEverywhere()).toBe(true);
     expect(isFresh).not.toHaveBeenCalled();
     slow.resolve();
@@ -98,7 +98,7 @@ describe('the nodes of a cluster', () => {
     const counted = () => all.map(({ changes }) => changes.filter(({ tags }) => tags.has('prices')).length);
     all[2]?.cluster.publish(new Set(['prices']), 'any');
     await expect.poll(counted).toEqual([1, 1, 1]);
-    // Every node finds this by itself; one publishes it.
+    // Every node finds this change itself; one of them publishes it.
     for (const { cluster } of all) cluster.publish(new Set(['prices']), 'holder');
     await expect.poll(counted).toEqual([2, 2, 2]);
   });
@@ -206,7 +206,7 @@ describe('when the node that syncs', () => {
     const answering = receiver.cluster.receive(webhook(1));
     await runSql('select pg_terminate_backend(pid) from content_log where pid is not null', place.databaseUrl ?? '');
     const answer = await answering;
-    // 503: WordPress sends it again.
+    // WordPress sends the webhook again after a 503.
     if (answer.status === 503) expect((await receiver.cluster.receive(webhook(1))).status).toBe(200);
     await expect.poll(() => all.map(({ title }) => title(1))).toEqual(Array(3).fill('In the middle'));
     await expect.poll(() => holders(all).length).toBe(1);

@@ -116,7 +116,7 @@ describe('the lease', () => {
 
   it('is taken from a node that stops between getting the lock and becoming the holder', async () => {
     const { log, session } = await shop();
-    // Every node asks for it.
+    // Every node runs this query.
     await log.head();
     const [first, second] = [await session(), await session()];
     let stops = (_: unknown): void => {};
@@ -162,7 +162,7 @@ describe('shared pages', () => {
   async function nodes(count: number, renderMs?: number, answerMs = 20_000) {
     const { db, log, session } = await shop();
     let revision = 0;
-    /** Revisions of nodes that haven't read the log to its end, by their place. */
+    /** Revisions of nodes that haven't read the log to its end, by node. */
     const behind = new Map<number, number>();
     const made = Array.from({ length: count }, (_, at) =>
       createSharedPages({
@@ -218,7 +218,7 @@ describe('shared pages', () => {
     const { made } = await nodes(3, 300);
     (await made[0].take(ref)).give(null);
     await expect.poll(async () => (await made[1].take(ref)).shared).toBeNull();
-    // The second node says nothing any more.
+    // The second node no longer reports.
     expect((await made[2]?.take(ref))?.shared).toBeNull();
   });
 
@@ -276,7 +276,7 @@ describe('shared pages', () => {
     behind.set(0, 0);
     expect((await made[0].take(ref)).shared).toBeNull();
     expect(made[0].stats()).toEqual({ given: 0, taken: 0, alone: 1 });
-    // More than once: where PostgreSQL answers late, the node renders alone.
+    // Tried more than once: if PostgreSQL answers late, the node renders alone.
     const takeWhileBehind = async (): Promise<string | undefined> => {
       behind.set(0, 0);
       const waiting = made[0].take(ref);
@@ -314,7 +314,7 @@ describe('shared pages', () => {
         [build, hours * 3_600_000],
       );
     }
-    // A node's own build stays, however long it has rendered nothing.
+    // A node's own build stays, however long the node has rendered nothing.
     await client.query(`update shared_pages set stored = stored - $1::bigint where build = 'b'`, [48 * 3_600_000]);
     expect(await made[0].prune()).toBe(1);
     const { rows } = await client.query<{ build: string }>('select build from shared_pages order by build');

@@ -34,7 +34,7 @@ const same = {
 async function cluster() {
   const { db } = await engines.open(await engines.migratedPlace());
 
-  /** A node that responds. */
+  /** A node that answers requests. */
   async function open(name: string, changed: Readonly<Record<string, string>> = {}) {
     const said: string[] = [];
     const note = (_context: object, sentence?: string): void => void said.push(sentence ?? '');

@@ -1,4 +1,4 @@
-/** Nodes of a cluster whose connections to PostgreSQL are slow or stand still, and whose clocks are wrong. */
+/** Nodes of a cluster whose connections to PostgreSQL are slow or frozen, and whose clocks are wrong. */
 import { afterEach, expect, it } from 'vitest';
 import { follower, holders, type Node, openNodes, stopNodes, webhook } from '../../../tests/world/cluster-nodes.ts';
 import { prepare } from '../../../tests/world/databases.ts';
@@ -32,7 +32,7 @@ it('a node that believes that it leads, while another does, appends nothing', as
   const others = all.filter((each) => each !== first);
   listening[all.indexOf(first)]?.proxy.freeze();
   await expect.poll(() => holders(others).length).toBe(1);
-  // It has heard nothing of it.
+  // The first node doesn't know that it has lost the lease.
   expect(holders(all)).toHaveLength(2);
   room.put(1, { title: { rendered: 'By two' } });
   expect((await first.cluster.receive(webhook(1))).status).toBe(503);
@@ -73,14 +73,14 @@ it('nodes whose clocks are an hour apart follow each other, whichever leads', as
   const { all, place, room } = await openNodes(engines, 3, {
     of: (at) => ({ now: () => Date.now() + (hours[at] ?? 0) * 3_600_000 }),
   });
-  // Its clock is that of WordPress; the others refuse webhooks, and say why.
+  // The clock of one node agrees with WordPress's; the others refuse webhooks, and say why.
   const [right, ...wrong] = all;
   for (const { cluster } of wrong) expect((await cluster.receive(webhook(1))).status).toBe(412);
   for (let turn = 0; turn < 4; turn++) {
     const [leader] = holders(all);
     room.put(1, { title: { rendered: `Turn ${turn}` } });
     room.put(2, turn % 2 ? {} : { status: 'draft' });
-    // WordPress sends a webhook again until it is answered: a holder may not have noticed yet that it isn't one any more.
+    // WordPress sends a webhook again until it is answered: a former holder may not have noticed yet that it lost the lease.
     for (const id of [1, 2]) await expect.poll(async () => (await right.cluster.receive(webhook(id))).status).toBe(200);
     const expected = [`Turn ${turn}`, turn % 2 ? expect.any(String) : undefined];
     expect(all.map(({ title }) => [title(1), title(2)])).toEqual(Array(3).fill(expected));

@@ -43,7 +43,7 @@ const asked = (requests: readonly string[]): boolean => requests.some((path) => 
 const access = (node: Node, id: number) => node.content.reader().article(`a-${id}`)?.access;
 const withdrawnTags = ({ changes }: Node) => changes.flatMap((each) => each.withdrawnTags ?? []);
 
-/** Three nodes, of which the last one alone has its connections through a proxy, and its own way to WordPress. */
+/** Three nodes, of which only the last one connects through a proxy and has its own access to WordPress. */
 async function openCutNode() {
   const room = newsroom(4);
   room.store.categories.set(4, { id: 4, ...wireSection(4, 'opinion', 2) });
@@ -70,7 +70,7 @@ async function openCutNode() {
   return { room, proxy, own, node, others, all };
 }
 
-/** Sends a webhook to the nodes that hear, until it is answered. */
+/** Sends a webhook to the connected nodes until it is answered. */
 async function deliver(others: readonly Node[], id: number, event?: string): Promise<void> {
   await expect.poll(() => holders(others).length).toBe(1);
   await expect.poll(async () => (await follower(others).cluster.receive(webhook(id, event))).status).toBe(200);
@@ -93,7 +93,7 @@ describe('a node that alone has lost PostgreSQL', () => {
     await expect.poll(() => all.map(({ cluster }) => cluster.node.isConnected)).toEqual([true, true, true]);
     await expect.poll(() => node.title(1)).toBe('A plain edit');
     expect([node.title(2), access(node, 3)]).toEqual([undefined, 'subscriber']);
-    // The log's entry may be of the same second as this node's answer; then the holder fetches the story again.
+    // The log's entry may have the same second as this node's answer; then the holder fetches the story again.
     await expect.poll(() => node.content.followed.ahead()).toEqual([]);
     expect([node.title(2), access(node, 3)]).toEqual([undefined, 'subscriber']);
     own.requests = [];
@@ -112,7 +112,7 @@ describe('a node that alone has lost PostgreSQL', () => {
     await expect.poll(() => asked(own.requests)).toBe(true);
     expect([node.title(1), node.title(2)]).toEqual(['Headline 1', 'Headline 2']);
     own.isAway = false;
-    // A webhook that the node can't pass on says that WordPress is there.
+    // A webhook that the node can't pass on shows that WordPress is up.
     const refused = node.cluster.receive(webhook(2, 'unpublish'));
     await expect.poll(() => node.title(2)).toBeUndefined();
     expect((await refused).status).toBe(503);
@@ -138,7 +138,7 @@ describe('a node that alone has lost PostgreSQL', () => {
     list(room, 'categories', 3, 'term');
     await expect.poll(() => shown(node)).toEqual([[12], undefined]);
     expect(node.content.reader().section('opinion')?.label).toBe('Opinion');
-    // The others have heard of neither: they learn it from this node.
+    // The others have received neither: they learn of both from this node.
     expect(others.map(shown)).toEqual(Array(2).fill([[12, 11], 'politics']));
     proxy.thaw();
     await expect.poll(() => all.map(shown)).toEqual(Array(3).fill([[12], undefined]));
@@ -151,7 +151,7 @@ describe('a node that alone has lost PostgreSQL', () => {
     proxy.freeze();
     change(room, 2, { status: 'draft' }, 'unpublish');
     await expect.poll(() => node.title(2)).toBeUndefined();
-    // The others have heard of neither.
+    // The others have received neither.
     room.put(2, {});
     expect(others.map(({ title }) => title(2))).toEqual(['Headline 2', 'Headline 2']);
     proxy.thaw();
@@ -223,7 +223,7 @@ describe('the questions to WordPress', () => {
       revision = 7;
       await expect.poll(() => past.length).toBeGreaterThan(5);
       expect(warnings).toHaveLength(1);
-      // At first everything, after an answer only what came since.
+      // At first everything, after an answer only the changes since.
       expect(past.slice(0, 4)).toEqual(Array(4).fill(Number.POSITIVE_INFINITY));
       expect(past[4]).toBeLessThan(3600);
     } finally {
@@ -259,7 +259,7 @@ it('a node that is ahead of the log renders by itself: pages of its revision sti
   const warnings: string[] = [];
   const log: Logger = { ...silent, warn: (_context, message) => void warnings.push(message) };
   let isAhead = true;
-  // A question to this database fails, and is logged.
+  // A query to this database fails and is logged.
   const db = {} as SharedPagesOptions['db'];
   const pages = createSharedPages({
     db,

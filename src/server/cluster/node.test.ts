@@ -1,4 +1,4 @@
-/** A node whose report to PostgreSQL comes late, and one whose log was restored to an earlier moment. */
+/** A node whose report to PostgreSQL is late, and one whose log was restored to an earlier state. */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { openContentLog } from './content-log.ts';
 import { createClusterNode } from './node.ts';
 
 const engines = prepare('postgres');
-/** Long enough that a busy machine doesn't miss the time in which the node is connected. */
+/** Long enough that a busy machine doesn't miss the time during which the node is connected. */
 const goneMs = 2000;
 
 type NodeOptions = Parameters<typeof createClusterNode>[0];
@@ -57,7 +57,7 @@ it('does not hear by a read from before its report, when nothing waited for it m
     const before = reads;
     isOpen = false;
     gates[1]?.resolve();
-    // The report has arrived, and the log is read once more; the read before doesn't count.
+    // The report has arrived, and the log is read once more; an earlier read doesn't count.
     await expect.poll(() => reads, { timeout: 5000 }).toBe(before + 1);
     expect(node.isConnected).toBe(false);
     isOpen = true;
@@ -124,7 +124,7 @@ it('copies the content again when PostgreSQL was restored to an earlier moment',
     await append(4);
     await node.catchUp(5000);
     expect(store).toMatchObject({ revision: 2, ids: ['1', '4'] });
-    // Only once: the other nodes, which have read as far, find the new id.
+    // Only once: the other nodes, which have read equally far, find the new id.
     const { log } = store;
     await append(5);
     await node.catchUp(5000);

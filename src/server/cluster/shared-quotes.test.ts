@@ -39,7 +39,7 @@ it('are requested by the holder for all nodes, for pages and for readers, and by
   await expect.poll(prices).toEqual([102, 102, 102]);
   expect(requests).toBe(3);
 
-  // A node that becomes the holder goes on at once.
+  // A node that becomes the holder continues at once.
   const [first] = holders(all);
   const left = all.filter((each) => each !== first);
   now += publication.ticker.everySeconds * 1000;

@@ -1,7 +1,7 @@
 /**
- * The cluster under random orders of events: nodes that are killed, stand still, are cut off and have wrong clocks, messages and answers
- * that are lost or late. The rules are those of a model (tests/world/cluster-model.ts); its PostgreSQL is compared with the real one, and
- * each rule is broken once to show that the checks notice it.
+ * The cluster under random orders of events: nodes that are killed, frozen or cut off or have wrong clocks, and messages and answers that
+ * are lost or late. The rules are those of a model (tests/world/cluster-model.ts); its PostgreSQL is compared with the real one, and each
+ * rule is broken once to show that the checks notice it.
  */
 import fc from 'fast-check';
 import { sql } from 'kysely';
@@ -21,7 +21,7 @@ import { createSharedPages } from './shared-pages.ts';
 
 const hour = 3_600_000;
 
-/** Orders that are too rare to be found each time: each broke a promise before a rule was there. */
+/** Orders that are too rare to be found each time: each broke a promise before its rule existed. */
 const byKnownOrder = new Map<Rule, { readonly was: string; readonly order: Order }>([
   [
     'a page of newer content is not taken',
@@ -75,7 +75,7 @@ describe('in every order of events', () => {
   it.each(known)('an order that once broke a promise keeps it: $was', ({ order }) => playOrder(order));
 
   it.each(rules.filter((rule) => !byKnownOrder.has(rule)))('a promise breaks without the rule: %s', (rule) => {
-    // A seed that finds all of them in a few thousand runs.
+    // A seed with which all of them are found in a few thousand runs.
     const found = fc.check(property([rule]), { numRuns: 100_000, endOnFailure: true, seed: 8 });
     expect(found.errorInstance).toBeInstanceOf(Broken);
   });
@@ -125,7 +125,7 @@ describe('the PostgreSQL of the model', () => {
     bodies: {},
   });
 
-  /** One question of a node for a page, without the wait for another node. */
+  /** A node's single request for a page, without waiting for another node. */
   async function claim(db: Queries, key: Page, node: string, revision: number) {
     let asked = 0;
     const share = createSharedPages({
@@ -205,7 +205,7 @@ describe('the PostgreSQL of the model', () => {
 
   it('does what the real one does', async () => {
     const { databaseUrl } = await engines.migratedPlace();
-    // One connection: what is asked for first is done first.
+    // A single connection, so that queries run in order.
     const { db } = await engines.open({ dataDir: '', databaseUrl, connections: 1 });
     const property = fc.asyncProperty(fc.array(ask, { minLength: 5, maxLength: 40 }), (asks) => compare(db, asks));
     await fc.assert(property, { numRuns: runs(25, 2000), interruptAfterTimeLimit: runs(20_000, 1_800_000) });

@@ -484,7 +484,7 @@ describe('settings', () => {
     expect(problemsOf({ SMTP_URL: 'https://user:topsecret@example.com' }).join()).not.toContain('topsecret');
     expect(problemsOf({ ASSETS_BUCKET: 'https://a:topsecret@b.example.com/c' }).join()).not.toContain('topsecret');
     expect(problemsOf({ ASSETS_BUCKET_SECRET: 'topsecret key' }).join()).not.toContain('topsecret');
-    // Where the value is repeated: the addresses of a site behind a log-in.
+    // Messages that repeat the value: the addresses of a site behind a sign-in.
     expect(problemsOf({ SITE_URL: 'https://user:topsecret@example.com' })).toEqual([
       expect.stringMatching(/^SITE_URL is "https:\/\/…@example.com"; give/),
     ]);

@@ -10,7 +10,7 @@ import { prepare } from '../../../tests/world/databases.ts';
 
 const source = join(import.meta.dirname, '../..');
 
-/** Tables that inserts with a targeted conflict clause go into, and where. */
+/** Tables with inserts that have a targeted conflict clause, and where the inserts are. */
 function targeted(): readonly { readonly table: string; readonly path: string }[] {
   return readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))

@@ -65,7 +65,7 @@ onBothEngines('the accounts database', (engines) => {
       throw new Error('no');
     });
     await begun;
-    // Issued while the other transaction is open: it must not slip in there.
+    // Issued while the other transaction is open: it must not become part of that transaction.
     const beside = database.db.insertInto('limits').values(limit('beside')).execute();
     await expect(failing).rejects.toThrow('no');
     await beside;
@@ -225,7 +225,7 @@ describe('SQLite', () => {
           .execute(),
       ),
     ).rejects.toThrow(/The disk can't be written .*: check that DATA_DIR has space/);
-    // Neither a read nor a transaction that wrote nothing says that there is room.
+    // Neither a read nor a transaction without writes shows that there is room.
     await database.transaction((tx) => tx.selectFrom('limits').select('key').limit(1).execute());
     expect(database.problem()).toMatch(/DATA_DIR has space/);
     expect(logged).toEqual(['The accounts database cannot be written']);
@@ -246,7 +246,7 @@ describe('SQLite', () => {
     const other = new DatabaseSync(join(place.dataDir, 'accounts.sqlite'));
     other.exec('BEGIN IMMEDIATE');
     await expect(database.db.insertInto('limits').values(limit('a')).execute()).rejects.toThrow(DatabaseUnavailable);
-    // Reading goes on.
+    // Reads continue to work.
     expect(await counts(database)).toEqual({});
     other.exec('ROLLBACK');
     other.close();

@@ -62,7 +62,7 @@ describe('a document that the copy has not come to', () => {
   it('has to wait while WordPress does not answer, and is let through when WordPress has none', async () => {
     reachable = false;
     expect(await gate.arrive('/article/old', 'a')).toBe('later');
-    // A built-in text stands in for a page.
+    // The page has a built-in text.
     expect(await gate.arrive('/about', 'a')).toBe('known');
     reachable = true;
     expect(await gate.arrive('/article/none', 'a')).toBe('known');

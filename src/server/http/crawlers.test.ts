@@ -58,7 +58,7 @@ describe('crawlers', () => {
   it.each([
     ['Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)', 'google'],
     ['Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)', 'bing'],
-    // It shows everyone what it fetches.
+    // This tool shows everyone what it fetches.
     ['Mozilla/5.0 (compatible; Google-InspectionTool/1.0;)', null],
     ['Mozilla/5.0 (Macintosh) AppleWebKit (Applebot/0.1)', null],
     ['Mozilla/5.0 (X11; Linux x64) Chrome/150', null],

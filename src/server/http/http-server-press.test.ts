@@ -1,4 +1,4 @@
-/** The front with stored pages: hits, misses, failures, and what stands beside the pages. */
+/** The front with stored pages: hits, misses, failures, and everything besides pages. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -152,7 +152,7 @@ it('measures misses, renders under the id of the request that asked, and sends i
     return answerWith('<p>one</p>', { headers: { 'content-type': 'text/html' } });
   };
   await open({ requestId: ({ url }) => url ?? '', answered: (kind) => kinds.push(kind) });
-  // More than are rendered at a time: the end of one render starts the next.
+  // More than are rendered at once: the end of one render starts the next.
   const names = ['about', 'pricing', 'media', 'games', 'print', 'membership', 'founder', 'events', 'follow', 'offline'];
   const paths = names.map((name) => `/${name}`);
   const waiting = paths.map((path) => fetch(base + path));
@@ -341,7 +341,7 @@ it('sends no cookie with a page that has become free while its request waited', 
     return answerWith(`<p>${locals.variant} for ${level}</p>`, { headers: { 'content-type': 'text/html' } });
   };
   await open({ renewAccess: async () => ({ level: 'subscriber', cookies: ['access=new; Path=/'] }) });
-  // The full page waits until it is compressed, and is replaced meanwhile.
+  // The full page waits until it is compressed, and is replaced in the meantime.
   vi.spyOn(press, 'shown').mockImplementationOnce(async () => {
     level = 'default';
     await press.invalidate(new Set(['card:1']));

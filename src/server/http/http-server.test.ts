@@ -38,7 +38,7 @@ afterEach(async () => {
 const page = (body: string, init: ResponseInit = {}) =>
   answerWith(body, { ...init, headers: { 'content-type': 'text/html; charset=utf-8', ...init.headers } });
 
-/** A front on a free port; tests name what matters to them. */
+/** An HTTP server on a free port; tests pass only the options that matter to them. */
 async function front(options: Partial<HttpServerOptions> = {}): Promise<{ port: number; server: Server }> {
   const server = createHttpServer({
     siteUrl: 'https://paper.example',
@@ -70,7 +70,7 @@ interface Answer {
   body: Buffer;
 }
 
-/** Asks with the path exactly as it is given, which `fetch` would tidy up. */
+/** Requests exactly the given path, which `fetch` would normalize. */
 function ask(
   port: number,
   path: string,
@@ -245,7 +245,7 @@ describe('pages', () => {
     socket.write('POST /contact HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
     const piece = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     let sent = 0;
-    // Not `once` of events: that rejects when the connection breaks, which it is to do.
+    // Not `once` of events, which rejects when the connection breaks, as it should here.
     const happens = (event: string) => new Promise<void>((resolve) => void socket.once(event, () => resolve()));
     const closed = happens('close');
     while (!socket.destroyed && sent < 64 * 1024 * 1024) {
@@ -384,7 +384,7 @@ describe('slow and broken askers', () => {
   it('ends a connection whose body never ends', async () => {
     const { port } = await front({
       render: async (request) => page(await request.text()),
-      // The question after it has as long.
+      // The next request has as much time.
       timeouts: { headersMs: 2000, requestMs: 2000, checkEveryMs: 50 },
     });
     const socket = connect(port, '127.0.0.1');

@@ -48,7 +48,7 @@ function exported(source: string): string[] {
   return names.filter((name): name is string => name !== undefined && name !== 'ALL');
 }
 
-/** Pages that look at the method take a form. */
+/** Pages that check the method accept a form. */
 const takesForm = (source: string): boolean => /request\.method|switchPage\(|fieldFormPage\(/.test(source);
 
 describe('the table', () => {

@@ -7,7 +7,7 @@ import { loadPages, type RenderPage } from './page-renderer.ts';
 const folder = tempDir();
 afterAll(() => folder.remove());
 
-/** Pages as the build exports them; each is what one address does with Node's request and answer. */
+/** Pages as the build exports them; each shows how one address uses Node's request and response. */
 const handler = `
 export async function handler(incoming, outgoing, next) {
   const html = { 'content-type': 'text/html', 'set-cookie': ['a=1', 'b=2'] };

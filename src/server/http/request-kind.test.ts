@@ -56,7 +56,7 @@ it.each(['/?', '/?a', '/?a=', '/?&', '/podcast', '/podcast/', 'http://'])(
       for (const end of ['?', '&', '/', 'a', '@', '=']) loggedAddress(start + end.repeat(16_000));
       return performance.now() - began;
     };
-    // A busy machine may hold up one try.
+    // A busy machine may delay one try.
     expect(Math.min(took(), took(), took())).toBeLessThan(500);
   },
 );

@@ -52,7 +52,7 @@ describe('the policy of a page', () => {
     const reporting = headers('a-token');
     expect(reporting.page(rendered)).toMatch(/; report-uri \/-\/csp-reports; report-to csp(?:;|$)/);
     expect(reporting.reporting).toEqual({ 'reporting-endpoints': 'csp="/-/csp-reports"' });
-    // Chromium takes endpoints over https alone, and with `report-to` it does not use `report-uri`.
+    // Chromium accepts only https endpoints, and with `report-to` it doesn't use `report-uri`.
     const plain = headers('a-token', 'http://paper.example');
     expect(plain.page(rendered)).toMatch(/; report-uri \/-\/csp-reports(?:;|$)/);
     expect(plain.page(rendered)).not.toContain('report-to');
@@ -82,7 +82,7 @@ describe('the policy of a page', () => {
     expect(policy['frame-src']).toContain(' https://www.googletagmanager.com');
     for (const directive of ['script-src', 'connect-src', 'img-src', 'frame-src'])
       expect(policy[directive]).toContain(' https://*.g.doubleclick.net https://tags.example.com');
-    // A wildcard of a whole ending, or in the middle, would allow nearly everything.
+    // A wildcard for a whole top-level domain, or in the middle, would allow nearly everything.
     for (const host of ['*.com', '*', 'tags.*.com', '*.']) {
       expect(() => settings({ GTM_CONTAINER: 'GTM-ABCD', TAG_HOSTS: host }), host).toThrow(/TAG_HOSTS/);
     }

@@ -60,7 +60,7 @@ it('ends an idle connection with a FIN, and reads what was on its way', async ()
   idle.socket.allowHalfOpen = true;
   const stopped = shutDown(server, 5000, 60);
   await once(idle.socket, 'end');
-  // The client asks before it has seen the end.
+  // The client sends a request before it has noticed the end.
   idle.socket.write(get('/quick'));
   idle.socket.end();
   await idle.ended;

@@ -24,7 +24,7 @@ interface Rules {
   readonly prerender: readonly Rule<object>[];
 }
 
-/** Whether a link to an address is fetched ahead, as far as its address has a say. */
+/** Whether a link to an address is fetched ahead, as far as that depends on the address. */
 const isAhead = (address: string): boolean =>
   rule?.where.and[0].href_matches.some((pattern) =>
     new URLPattern({ ...pattern, baseURL: 'https://paper.example' }).test(address, 'https://paper.example'),
@@ -95,7 +95,7 @@ describe('the rules for links', () => {
       } as unknown as Parameters<typeof dress>[0]);
     const page = headers(200, 'text/html', "script-src 'self' 'sha256-a'");
     expect(page['speculation-rules']).toBe(`"${speculationRules}"`);
-    // The rules come under the policy for scripts.
+    // The policy for scripts applies to the rules.
     expect(page['content-security-policy']).toContain("script-src 'self'");
     expect(headers(404, 'text/html')['speculation-rules']).toBeUndefined();
     expect(headers(200, 'application/xml')['speculation-rules']).toBeUndefined();

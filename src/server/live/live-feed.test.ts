@@ -3,7 +3,7 @@ import type { LiveEntry, LiveStory } from '../../lib/content/model.ts';
 import { silent } from '../../lib/logging.ts';
 import { createLiveFeed } from './live-feed.ts';
 
-/** A feed over entries by number, each with its story and its words; what it tells is noted. */
+/** A feed over entries by number, each with its story and its text; what it sends is recorded. */
 function feed(access: LiveStory['access'] = 'free') {
   const entries = new Map<number, { story: number; words: string }>();
   const live = new Set([1]);

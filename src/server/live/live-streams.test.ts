@@ -121,7 +121,7 @@ it('after a restart with other entries every page gets the event to fetch itself
   await expect.poll(() => said(other)).toEqual(['sync s7']);
   await expect.poll(() => same.lastId()).toBe('s7');
   expect(said(same)).toEqual([]);
-  // The process that has the content was started again, and tells a worker what is live.
+  // The process that has the content was restarted, and tells a worker which stories are live.
   streams.stories([story('s7')]);
   streams.stories([story('s8')]);
   await expect.poll(() => said(same)).toEqual(['sync s8']);
@@ -218,7 +218,7 @@ it('a slow reader is closed, takes nothing from the others, and comes back to ev
   const got = slow.events.length;
   expect(got).toBeLessThan(fast.events.length);
   const back = await open('/live/1', { 'last-event-id': slow.lastId() });
-  // What is remembered has a limit; beyond it the page fetches itself.
+  // What is remembered is limited; beyond the limit the page is fetched again.
   await expect.poll(() => said(back).length).toBeGreaterThan(0);
   const first = back.events[0];
   if (first?.name === 'entry') {
@@ -297,7 +297,7 @@ it('an alert reaches every open page, once, and is taken off again', async () =>
   for (const stream of [open1, open2]) {
     await expect.poll(() => said(stream)).toEqual([`alert ${banner('a')}`, 'alert -']);
   }
-  // The place in the stream is that of the entries.
+  // The stream's last id is that of the entries, not of the alert.
   await expect.poll(() => open1.lastId()).toBe('s1');
 });
 

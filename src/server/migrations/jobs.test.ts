@@ -125,7 +125,7 @@ onBothEngines('the move of Stripe’s jobs into the job queue', (engines) => {
 
     const database = await engines.open(place);
     const jobs = createJobQueue<string>(database, 'stripe', () => 500);
-    // What is added now is the same job as the one that was moved.
+    // A job that is added now is the same job as the moved one.
     await jobs.add(database.db, { kind: 'subscription', subject: 'sub_1', once: true });
     expect((await jobs.waiting()).count).toBe(6);
     const due = (await jobs.claim(9)).map(({ kind, subject, causes }) => `${kind} ${subject} ${causes}`).toSorted();

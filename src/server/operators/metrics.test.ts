@@ -3,7 +3,7 @@ import { allMetricSources } from '../../../tests/fixtures/metric-sources.ts';
 import { silent } from '../../lib/logging.ts';
 import { createMetrics, type MetricSources } from './metrics.ts';
 
-/** `name{labels}` → value of a text in Prometheus' form; fails on what is none. */
+/** `name{labels}` → value of a text in Prometheus' form; fails on anything else. */
 function read(text: string): Map<string, number> {
   const samples = new Map<string, number>();
   const described = new Set<string>();

@@ -29,9 +29,9 @@ const { panels } = JSON.parse(read('grafana/broadsheet.json')) as { panels: read
 const charts = panels.filter(({ type }) => type !== 'row');
 const queries = charts.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 
-/** The metrics of Prometheus' own that the files use. */
+/** Metrics of Prometheus itself that the files use. */
 const ofPrometheus = ['up'];
-/** Words of a query that name metrics: all but labels, functions, operators and texts. */
+/** Words of a query that are metric names: all but labels, functions, operators and strings. */
 const metricsIn = (query: string): string[] =>
   query
     .replace(/\{[^}]*\}/g, '')

@@ -51,10 +51,10 @@ onBothEngines('operators', (engines) => {
     expect(tries.filter(({ status }) => status === 303)).toHaveLength(10);
     expect(tries.filter(({ status }) => status === 429)).toHaveLength(50);
     expect(Number(tries.at(-1)?.headers['retry-after'])).toBeGreaterThan(0);
-    // The right one is not told from a wrong one then.
+    // Then the right one can't be told from a wrong one.
     expect((await processes[0](...signIn(token))).status).toBe(429);
     expect((await processes[1]('GET', '/metrics', { authorization: `Bearer ${token}` })).status).toBe(401);
-    // From elsewhere it is taken, however often.
+    // From elsewhere it is accepted, however often.
     for (let time = 0; time < 15; time++) {
       expect((await processes[0](...signIn(token, '198.51.100.7'))).headers['set-cookie']).toMatch(/^operator=/);
     }

@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const banner of open.splice(0)) await banner.stop();
 });
 
-/** A press that renders the alert of the moment. */
+/** A press that renders the present alert. */
 function bench(part: Partial<AlertBannerOptions> = {}) {
   const state = { alert: null as Alert | null, status: 200, hold: Promise.resolve(), renders: 0 };
   const inserted: (string | null)[] = [];
@@ -125,7 +125,7 @@ it('ends by itself', async () => {
   const { banner, state, inserted, onEnd } = bench();
   state.alert = alert('one');
   await banner.update();
-  // As the reader answers from the alert's last second on.
+  // The reader's answer from the alert's last second on.
   state.alert = null;
   await vi.waitFor(() => expect(inserted).toEqual(['<b>one</b>', null]));
   expect(onEnd).toHaveBeenCalledOnce();

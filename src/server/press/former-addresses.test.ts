@@ -46,7 +46,7 @@ it.each([
   ['/category/brooklyn', null],
   ['/category/nation', '/section/national'],
   ['/section/nation', '/section/national'],
-  // Further updates of a live story that has another slug now.
+  // Further updates of a live story whose slug has changed.
   ['/article/the-bridge/live', '/article/the-new-bridge'],
   ['/article/budget/live', null],
   ['/section/%D7%9E%D7%A9%D7%97%D7%A7%D7%99%D7%9D', '/section/%d7%a1%d7%a4%d7%95%d7%a8%d7%98'],

@@ -32,7 +32,7 @@ it.each([
   ['/about', false],
   ['/newsletter-signUp', false],
   ['/latest?page=2', false],
-  // Whether these are there is for the pages to say.
+  // The pages themselves decide whether these exist.
   ['/article/N%C3%B6ne', false],
   ['/article/None', false],
   ['/games', false],
@@ -98,7 +98,7 @@ it.each([
   ['/article/a-story/', '/article/a-story'],
   ['/article/no-such/', '/article/no-such'],
   ['/Section/Politics/?page=2', '/section/politics?page=2'],
-  // A proxy that keeps one of these to the operators names this spelling alone.
+  // A proxy that restricts one of these to operators names only this spelling.
   ['/metrics/', '/metrics'],
   ['//readyz/?complete', '/readyz?complete'],
   ['/healthz/.', '/healthz'],

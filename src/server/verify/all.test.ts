@@ -1,4 +1,4 @@
-/** What is asked, and that operators find a page for each of it. */
+/** What the checks ask, and that operators find a page for each question. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -17,10 +17,10 @@ it('every service has a page that says how it is verified, and the index names e
   const services = new Set(checks.map(({ service }) => service));
   const without = [...services].filter((name) => !pages.some((page) => page.includes(`--only ${name}`)));
   expect(without).toEqual([]);
-  // A page promises what is asked: its questions are those of the checks.
+  // A page lists the questions of the checks.
   const asked = checks.flatMap(({ service, steps }) => steps.map(({ asks }) => `${service.padEnd(10)} ${asks}`));
   const promised = pages.flatMap((page) => [...page.matchAll(/ok {8}([a-z]+ +.+?) →/g)].map(([, line = '']) => line));
-  // A host or an address of the settings stands in some.
+  // Some lines contain a host or an address from the settings.
   const fixed = promised.filter((line) => !/example\.com/.test(line));
   expect(fixed.filter((line) => !asked.includes(line))).toEqual([]);
   const index = readFileSync(join(docs, 'operations.md'), 'utf8');

@@ -1,4 +1,4 @@
-/** Stand-ins of the sandbox against recordings of their services, where there are some (sandbox/recorded/README.md). */
+/** Stand-ins of the sandbox against recordings of their services, if there are any (sandbox/recorded/README.md). */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

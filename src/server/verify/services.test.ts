@@ -1,4 +1,6 @@
-/** The checks of mail, sign-in, search, CDN and WordPress: each passes on a right answer, and says what to do about a wrong one. */
+/**
+ * The checks of mail, sign-in, search, CDN and WordPress: each passes with a right answer, and says what to do about a wrong one.
+ */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +22,7 @@ import { wordpressCheck } from './wordpress.ts';
 const siteUrl = 'https://www.example.com';
 const run = (check: Check): Promise<Line[]> => runChecks([check]);
 const outcomes = (lines: readonly Line[]): string[] => lines.map(({ outcome }) => outcome);
-/** The failed line; every other one passed or was not asked. */
+/** The failed line; every other check passed or didn't run. */
 async function failure(check: Check): Promise<Line> {
   const failed = (await run(check)).filter(({ outcome }) => outcome === 'failed');
   expect(failed).toHaveLength(1);
@@ -94,7 +96,7 @@ describe('Google and Facebook', () => {
       'redirect_uri_mismatch',
     ]);
     expect(unknown.remedy).toContain('https://other.example.com/blaize/oauth/google/callback');
-    // As Google itself says it: a redirect to a page of errors, the code within Base64.
+    // As Google itself answers: a redirect to an error page, with the code inside Base64.
     for (const code of ['redirect_uri_mismatch', 'disabled_client']) {
       const authError = Buffer.from(`\n\x15${code}\x12\x0fYou can't sign in`, 'latin1').toString('base64');
       const location = `https://accounts.google.com/signin/oauth/error?authError=${encodeURIComponent(authError)}`;
@@ -163,7 +165,7 @@ it('the bucket takes, lists, gives and deletes a file, or says which right the k
 });
 
 describe('mail', () => {
-  /** A mail server that says these lines, one for each command, and hangs up after the last. */
+  /** A mail server that sends these lines, one for each command, and closes the connection after the last. */
   async function smtp(greeting: string, answers: Readonly<Record<string, string>>): Promise<number> {
     const server = createTcpServer((socket) => {
       socket.on('error', () => {});

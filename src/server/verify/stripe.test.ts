@@ -187,7 +187,7 @@ describe('sales on test clocks', () => {
     for (const { group, index, asks } of all) {
       let done = 0;
       const refuseFrom: Fetch = (input, init) => {
-        // What was made is still deleted.
+        // Objects that the check created can still be deleted.
         if (done < index || init?.method === 'DELETE') return fetch(input, init);
         const error = { type: 'invalid_request_error', message: 'Refused by the test.' };
         return Promise.resolve(Response.json({ error }, { status: 400 }));

@@ -83,7 +83,7 @@ it('passes on method, address, body and headers, and gives back status, headers 
     method: 'POST',
     url: '/api/x?y=1',
     body: 'all of it',
-    // What the client says of itself isn't believed.
+    // The client's own headers about its address aren't believed.
     client: '192.0.2.7',
     id: 'the-request-id',
     te: null,

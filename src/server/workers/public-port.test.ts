@@ -12,7 +12,7 @@ afterEach(() => {
   for (const publicPort of opened.splice(0)) publicPort.close();
 });
 
-/** A worker as the port sees it. @param takes whether it takes what it is given */
+/** A worker as the port sees it. @param takes whether it accepts connections */
 function worker(takes = true) {
   const given: number[] = [];
   const child = {

@@ -169,7 +169,7 @@ describe('what the writer sends to its serving workers', () => {
       link.receive({ kind: 'metrics', number: 1, metrics: counted(10), from: round });
       // Together with the writer's own hundred.
       expect(sumsOf([counted(100), ...(await metrics)])).toEqual({ hits: 110 * round, open: 6 });
-      // As the supervisor gets it.
+      // As the supervisor receives it.
       const [last] = sent.flatMap((one) => ('counted' in one ? [one.counted] : []));
       before = JSON.parse(JSON.stringify(last)) as Counted['counted'];
     }

@@ -1,4 +1,4 @@
-/** A key of another Stripe account, or of test mode, that is set by mistake. On both databases. */
+/** A Stripe key of another account, or of test mode, set by mistake. On both databases. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { stripeFetch } from '../../../../sandbox/stripe/handlers.ts';
 import { openState } from '../../../../sandbox/stripe/state.ts';
@@ -17,7 +17,10 @@ onBothEngines('a Stripe key', (engines) => {
   let errors: string[];
   afterEach(() => site?.stop());
 
-  /** Billing with a key of this account, whose answers come from there. @param account `null`: the key may not read it */
+  /**
+   * Billing with a key of this account, whose responses come from another account. @param account `null`: the key may not read
+   * its account
+   */
   async function billingOf(account: string | null, fetch: typeof globalThis.fetch, secretKey = 'sk_live_1') {
     const throughFetch: typeof fetch = async (input, init) => {
       const request = new Request(input, init);

@@ -88,9 +88,9 @@ onBothEngines('a running subscription', (engines) => {
     const now = await site.dashboard.subscriptions.retrieve(id);
     expect(now.pending_update).toBeNull();
     expect(now.status).toBe('active');
-    // Nothing is left that could be charged later.
+    // Nothing that could be charged later is left.
     expect((await site.dashboard.invoices.list({ status: 'open' })).data).toEqual([]);
-    // A subscription's card cannot be unset: it goes with its card.
+    // A subscription's card can't be unset; detaching the payment method removes it.
     await site.dashboard.paymentMethods.detach(bad.id);
   });
 
@@ -127,7 +127,7 @@ onBothEngines('a running subscription', (engines) => {
     const { session, id } = await subscribed();
     const quote = paid(await site.billing.quote(session, { planId: 'member-monthly' }));
     const ask = { planId: 'member-monthly', prorationDate: quote.prorationDate ?? 0, expected: quote.dueToday };
-    // In another tab the reader chose the year.
+    // In another tab the reader chose the yearly plan.
     paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
     const before = (await charged()).length;
     expect(await site.billing.switchPlan(session, ask)).toMatchObject({ ok: false, status: 409, error: { due: 0 } });
@@ -157,7 +157,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(site.mail.filter(({ kind }) => kind === 'cancelled')).toMatchObject([{ over: false }]);
     expect(paid(await site.billing.resume(session))).toMatchObject({ cancelAtPeriodEnd: false });
     paid(await site.billing.cancel(session, null));
-    // What was taken back in between is told once more, and its end is not.
+    // Resumed in between, the cancellation is confirmed once more, but not the subscription's end.
     expect(mailed('cancelled')).toBe(2);
     await site.pass(32 * day);
     await site.deliver();
@@ -236,7 +236,7 @@ onBothEngines('a running subscription', (engines) => {
     const waits = paid(await site.billing.usePaymentMethod(session, asks));
     expect(waits.paymentIntentStatus).toBe('requires_action');
     const intent = waits.clientSecret?.split('_secret_')[0] ?? '';
-    // A second request before the bank has its answer returns the same payment.
+    // A second request before the bank has an answer returns the same payment.
     expect(paid(await site.billing.usePaymentMethod(session, asks)).clientSecret).toBe(waits.clientSecret);
     expect(await site.billing.subscription(session)).toMatchObject({ status: 'past_due' });
     site.stripe.finishChallenge(intent, false);
@@ -256,7 +256,7 @@ onBothEngines('a running subscription', (engines) => {
     await failNextTime(id);
     await site.pass(32 * day);
     await site.deliver();
-    // As banks do with a payment that is made without its owner: the payment wants another method, and says why.
+    // As banks do when the cardholder isn't present: the payment needs another payment method, and says why.
     const [invoice] = (await site.dashboard.invoices.list({ status: 'open' })).data;
     const refusal = { type: 'card_error', code: 'authentication_required', message: 'Your card was declined.' };
     site.stripe.faults.add({ path: `/v1/invoices/${invoice?.id}/pay`, status: 402, error: refusal, times: 1 });
@@ -280,7 +280,7 @@ onBothEngines('a running subscription', (engines) => {
     await site.dashboard.refunds.create({ charge: charge?.id ?? '' });
     await site.deliver();
     expect(await opens(session)).toBeNull();
-    // A cancellation is confirmed all the same, once.
+    // A cancellation is still confirmed, once.
     paid(await site.billing.cancel(session));
     paid(await site.billing.cancel(session));
     expect(site.mail.filter(({ kind }) => kind === 'cancelled')).toMatchObject([{ until: null, over: true }]);
@@ -339,7 +339,7 @@ onBothEngines('a running subscription', (engines) => {
     const back = await site.readers.join('ada@example.com');
     expect(back.userId).not.toBe(session.userId);
     const used = { ok: false, status: 409, error: { code: 'promotion_used' } };
-    // Before a card is typed in, and where that is left out.
+    // Before the reader types a card, and where no card is needed.
     expect(await site.billing.quote(back, { planId: 'reader-penny' })).toMatchObject(used);
     expect(await site.billing.subscribe(back, penny)).toMatchObject(used);
     expect((await site.dashboard.charges.list()).data).toHaveLength(1);

@@ -1,4 +1,6 @@
-/** What is shown of amounts: Stripe's previews and invoices, never sums of our own; and one currency for a subscription. */
+/**
+ * The amounts that readers see: from Stripe's previews and invoices, never computed here; and one currency for a subscription.
+ */
 import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, paid, rules } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
@@ -58,7 +60,7 @@ it.each(['the calendar', 'an announcement of Stripe’s'])(
     const { session, id, customer } = await subscribed();
     await site.dashboard.customers.update(customer, { balance: -500 });
     await site.deliver();
-    // Stripe announces earlier than the calendar of the publication.
+    // Stripe's announcement comes before the publication's own.
     await site.pass((cause === 'the calendar' ? 25 : 20) * day);
     site.events.splice(0);
     previewFails(500, 1);
@@ -97,7 +99,7 @@ it('quotes a switch as Stripe previews it, with discounts as far as they last', 
   expect(lasting).toMatchObject({ kind: 'upgrade', dueAfterRenewal: 1500 });
   await site.dashboard.coupons.create({ id: 'now', percent_off: 50, duration: 'once' });
   await site.dashboard.subscriptions.update(id, { discounts: [{ coupon: 'now' }] });
-  // The bill of the upgrade uses it up.
+  // The upgrade's invoice uses up the credit.
   expect(paid(await site.billing.quote(session, { planId: 'member-monthly' }))).toMatchObject({
     dueAfterRenewal: 2000,
   });
@@ -120,7 +122,7 @@ it('offers a reader who cancels what Stripe previews, and nothing beside a disco
   await site.dashboard.customers.update(customer, { balance: -100 });
   await site.deliver();
   paid(await site.billing.beginCancellation(session, { reason: null, words: null }));
-  // Half of $12, less a dollar of credit.
+  // Half of $12, minus a dollar of credit.
   expect(await site.billing.retentionOffer(session)).toMatchObject({ from: 1100, to: 500 });
   paid(await site.billing.stay(session));
   expect(await shown(session)).toMatchObject({ price: 500 });
@@ -167,7 +169,7 @@ it('sends Stripe nothing in another currency than that of the subscription', asy
   });
   await site.billing.refresh();
   site.requests.splice(0);
-  // What cached pages show: the subscription's, whatever the country; without one the country's.
+  // The currency for cached pages: the subscription's, whatever the country; without one, the country's.
   expect(await site.billing.currency(session, 'US')).toEqual({ currency: 'eur', own: true });
   expect(await site.billing.currency(null, 'GB')).toEqual({ currency: 'gbp', own: false });
   const gone = { ok: false, status: 400 };

@@ -1,4 +1,4 @@
-/** The gate of Stripe's changelog: no version moves before each of its breaking changes was looked at. */
+/** Guards updates of Stripe's API version: no update before each of its breaking changes was reviewed. */
 import { readFileSync } from 'node:fs';
 import Stripe from 'stripe';
 import { expect, it } from 'vitest';
@@ -9,7 +9,7 @@ const folder = (name: string): URL => new URL(`../../../../node_modules/${name}/
 const versionOf = (name: string): string =>
   JSON.parse(readFileSync(new URL('package.json', folder(name)), 'utf8')).version;
 
-/** Lines of the SDK's changelog that break something, of the releases after one up to another. */
+/** Lines of the SDK's changelog that are breaking changes, of the releases after one up to another. */
 function breakingLines(changelog: string, after: string, upTo: string): readonly string[] {
   const releases = changelog.split(/^## /m).slice(1);
   const at = (version: string) => releases.findIndex((text) => text.includes(`</a>${version} - `));

@@ -1,4 +1,4 @@
-/** Buying, by way of the real SDK and the sandbox's Stripe, on both databases. */
+/** Buying, with the real SDK and the sandbox's Stripe, on both databases. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, home, paid } from '../../../../tests/world/billing.ts';
@@ -109,14 +109,14 @@ onBothEngines('buying a subscription', (engines) => {
       statuses.push(answer.ok || answer.status);
     }
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 402), 429]);
-    // Nor with a good card: whether it is one would be told.
+    // Not even with a good card, because the answer would reveal whether the card is good.
     expect(await billing.subscribe(session, yearly, '198.51.100.99')).toMatchObject({
       ok: false,
       status: 429,
       error: { retryAfter: expect.any(Number) },
     });
     expect((await dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was)).toEqual([]);
-    // Another reader at another address is not held up.
+    // Another reader at another address isn't limited.
     const other = await readers.join('grace@example.com');
     for (let time = 0; time < 12; time++) paid(await billing.subscribe(other, yearly, '198.51.100.200'));
   });
@@ -196,7 +196,7 @@ onBothEngines('buying a subscription', (engines) => {
       billing.subscribe(session, { ...yearly, attempt }),
       billing.subscribe(session, { ...yearly, plan_id: 'reader-monthly', attempt: randomUUID() }),
     ]);
-    // Which of the two tabs is first, the database decides; both clicks of the first tab have the same result.
+    // The database decides which tab is first; both clicks in the first tab have the same result.
     if (tab.ok) expect([first, second]).toMatchObject(Array(2).fill({ ok: false, status: 409 }));
     else {
       expect(paid(second)).toEqual(paid(first));

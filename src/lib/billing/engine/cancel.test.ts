@@ -1,4 +1,4 @@
-/** What is voided of an upgrade that isn't paid: its own invoice and no other. */
+/** An unpaid upgrade voids its own invoice and no other. */
 import Stripe from 'stripe';
 import { expect, it } from 'vitest';
 import { voidSwitch } from './cancel.server.ts';

@@ -1,4 +1,4 @@
-/** What reaches Stripe is limited, and refused cards are counted wherever they are tried. */
+/** Calls to Stripe are limited, and refused cards are counted on every path. */
 import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
@@ -60,7 +60,7 @@ onBothEngines('calls that reach Stripe', (engines) => {
     const refuse = async () => {
       const secret = paid(await billing.setupIntent(session, address)).clientSecret;
       const id = secret.split('_secret_')[0] ?? '';
-      // As the browser does with the secret: none of our calls sees it.
+      // As the browser does with the secret; none of our routes sees the attempt.
       const card = { payment_method: 'pm_card_chargeDeclined' };
       const message = await dashboard.setupIntents.confirm(id, card).then(
         () => 'taken',
@@ -72,7 +72,7 @@ onBothEngines('calls that reach Stripe', (engines) => {
     const first = await refuse();
     for (let time = 2; time <= 8; time++) expect(await refuse()).toEqual({ id: first.id, message: 'card_declined' });
     expect((await dashboard.setupIntents.retrieve(first.id)).status).toBe('canceled');
-    // Two more of another, and the account may try no card for an hour, on any path.
+    // Two more refusals of another card, and the account may try no card for an hour, on any path.
     const second = await refuse();
     expect(second.id).not.toBe(first.id);
     await refuse();
@@ -81,7 +81,7 @@ onBothEngines('calls that reach Stripe', (engines) => {
     expect(await billing.subscribe(session, yearly, address)).toMatchObject({ status: 429 });
     expect(await billing.confirm(session, 'sub_1', address)).toMatchObject({ status: 429 });
     expect(await billing.switchPlan(session, { planId: 'member-yearly' }, address)).toMatchObject({ status: 429 });
-    // Another reader of the same address is not refused for it.
+    // Another reader at the same address isn't refused because of it.
     expect(paid(await billing.subscribe(abe, yearly, address)).grant_id).not.toBeNull();
   });
 

@@ -1,4 +1,4 @@
-/** Coupons: what they take off, what is said of those that are not good, and how many guesses there are. */
+/** Coupons: what they take off, the messages for invalid ones, and how many guesses are allowed. */
 
 import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, paid, rules } from '../../../../tests/world/billing.ts';
@@ -44,7 +44,7 @@ onBothEngines('coupons', (engines) => {
     expect(await billing.subscribe(session, body)).toMatchObject({ ok: false, status, error: { message } });
     expect(await billing.quote(session, { planId: plan, couponCode: code })).toMatchObject({ status });
     expect(await sums()).toEqual([]);
-    // Nothing is left that would be in the way.
+    // Nothing is left that would block a purchase.
     expect(paid(await billing.subscribe(session, { ...yearly })).grant_id).not.toBeNull();
   });
 
@@ -183,7 +183,7 @@ onBothEngines('coupons', (engines) => {
     const session = await readers.join('ada@example.com');
     const ask = { planId: 'reader-penny', couponCode: 'SUNSHINE20' };
     const quote = paid(await billing.quote(session, ask));
-    // Four fifths of sixty cents.
+    // A discount of four fifths on sixty cents.
     expect(quote).toMatchObject({ dueToday: 0, dueAfterRenewal: 12_048 });
     const penny = { ...yearly, plan_id: 'reader-penny', discount_code: 'SUNSHINE20' };
     paid(await billing.subscribe(session, { ...penny, expected: quote.dueToday }));
@@ -299,11 +299,11 @@ onBothEngines('coupons', (engines) => {
     expect(before).toMatchObject({ dueToday: today, dueAfterRenewal: later });
     const declined = await billing.subscribe(session, { ...mine, payment_method: 'pm_card_visa_chargeDeclined' });
     expect(declined).toMatchObject({ ok: false, status: 402 });
-    // The page is loaded anew.
+    // The page is reloaded.
     const who = { session, address: visitor.address };
     paid(await billing.coupon('MINE', 'reader-yearly', who));
     const after = paid(await billing.quote(session, { planId: 'reader-yearly', couponCode: 'MINE' }));
-    // Where nothing is due a refused card leaves no purchase, and the code is not used up.
+    // If nothing is due, a refused card leaves no purchase, and the code isn't used up.
     expect(after).toEqual(today > 0 ? { ...before, lines: [] } : before);
     if (today > 0) {
       const other = await readers.join('eve@example.com');
@@ -326,7 +326,7 @@ onBothEngines('coupons', (engines) => {
     };
     const { billing, readers } = await open({ limits });
     const session = await readers.join('ada@example.com');
-    // What is right is no guess.
+    // A right code isn't counted as a guess.
     for (let time = 0; time < 9; time++) paid(await billing.coupon('TENOFF', 'reader-yearly', visitor));
     const guesses = await Promise.all(
       Array.from({ length: 20 }, (_, at) => billing.coupon(`GUESS${at}`, 'reader-yearly', visitor)),
@@ -334,7 +334,7 @@ onBothEngines('coupons', (engines) => {
     expect(guesses.filter((guess) => !guess.ok && guess.status === 404)).toHaveLength(5);
     expect(guesses.filter((guess) => !guess.ok && guess.status === 429)).toHaveLength(15);
     expect(await billing.coupon('TENOFF', 'reader-yearly', visitor)).toMatchObject({ status: 429 });
-    // From ever new addresses, and by way of the quote and the purchase.
+    // From a new address each time, and on both paths: the quote and the purchase.
     const statuses: unknown[] = [];
     for (let at = 0; at < 6; at++) {
       const where = `198.51.100.${at}`;

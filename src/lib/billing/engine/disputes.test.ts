@@ -1,4 +1,4 @@
-/** Payments that readers have their banks take back: open, won, lost, only asked about, and found again when nothing was told. */
+/** Payments that readers have their banks take back: opened, won, lost, only inquired about, and found without a webhook. */
 import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';

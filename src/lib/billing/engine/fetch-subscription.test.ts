@@ -1,4 +1,7 @@
-/** From Stripe's objects to what was paid. What the sandbox shows whole is tried in engine/; here are the cases by hand. */
+/**
+ * From Stripe's objects to what was paid. Whole scenarios with the sandbox are tested in engine/; here are the cases written by
+ * hand.
+ */
 import type Stripe from 'stripe';
 import { describe, expect, it } from 'vitest';
 import { noticesOf } from '../notices.ts';
@@ -114,7 +117,7 @@ describe('a Trial Offer', () => {
     },
   });
 
-  // Which of the two Stripe names is documented nowhere.
+  // Stripe doesn't document which of the two names applies.
   it.each(['first price', 'reader'])('is what was bought, where its item names the %s', (price) => {
     const asking = asked([{ lines: [[price, 60, 0, 60]] }], within(price));
     const state = readState(asking, (id) => offers[id] ?? priceOf(id));
@@ -216,7 +219,7 @@ describe('what is paid', () => {
     expect(paid([{ lines: [['reader', 1200, 0, 30]], paid: 0, total: 1200, balance: -1200 }])).toEqual([
       ['reader', 30, false],
     ]);
-    // Less than a card can be charged: it is added to the next invoice and not paid yet.
+    // Less than the minimum charge: the amount is added to the next invoice and isn't paid yet.
     expect(paid([{ lines: [['reader', 48, 0, 30]], paid: 0, total: 48 }])).toEqual([['reader', 30, true]]);
   });
 
@@ -232,7 +235,7 @@ describe('what is paid', () => {
       ['member', 30, false],
       ['reader', 10, false],
     ]);
-    // What was not paid has given nothing back either.
+    // An unpaid change has credited nothing, either.
     expect(paid([{ ...upgrade, status: 'open' }, first])).toEqual([['reader', 30, false]]);
     expect(paid([{ ...upgrade, refunded: 'whole' }, first])).toEqual([['reader', 30, false]]);
   });
@@ -322,7 +325,7 @@ describe('a subscription', () => {
     const tax = { amount: 99, included: false };
     expect(amounts(upcoming)).toEqual([699, tax]);
     expect(amounts(null)).toEqual([1200, null]);
-    // Stripe can't say now: the last amount stands, as long as it is of the same price.
+    // Stripe can't answer now: the last amount stays, as long as it is for the same price.
     const before = readState({ ...asked([]), upcoming }, priceOf);
     expect(amounts(undefined, before)).toEqual([699, tax]);
     expect(amounts(undefined, { ...before, price: known('member') })).toEqual([1200, null]);

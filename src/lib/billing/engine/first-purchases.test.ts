@@ -1,4 +1,6 @@
-/** First purchases of one reader, many at once and over two processes: one customer, one subscription, and no error of ours. */
+/**
+ * First purchases of one reader, many at once and over two processes: one customer, one subscription, and no internal error.
+ */
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, home } from '../../../../tests/world/billing.ts';
@@ -18,7 +20,7 @@ onBothEngines('twenty first purchases at once', (engines) => {
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, at) => nodes[at % 2]?.subscribe(session, monthly, `198.51.100.${at}`)),
       );
-      // Who is told to wait is told so; nothing else is a reason.
+      // Only "wait" is an acceptable refusal.
       const refused = answers.filter((answer) => answer?.ok === false);
       expect(refused.filter((answer) => answer?.ok === false && answer.status !== 409)).toEqual([]);
       expect(answers.length).toBeGreaterThan(refused.length);

@@ -1,4 +1,4 @@
-/** Readers who leave while something is under way: by way of the real SDK and the sandbox's Stripe, on both databases. */
+/** Readers who delete their accounts during a payment: with the real SDK and the sandbox's Stripe, on both databases. */
 import { afterEach, expect, it } from 'vitest';
 import { caller } from '../../../../tests/world/accounts.ts';
 import { type BillingBench, billingBench, home, paid } from '../../../../tests/world/billing.ts';
@@ -25,7 +25,7 @@ onBothEngines('a reader who leaves', (engines) => {
     (await site.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was).map(({ amount }) => amount);
   const statuses = async () =>
     (await site.dashboard.subscriptions.list({ status: 'all' })).data.map(({ status }) => status);
-  /** The bank says yes, unless it is not asked any more. */
+  /** The bank confirms the payment, unless it no longer asks about it. */
   function agree(secret: string | null): void {
     try {
       site.stripe.finishChallenge(secret?.split('_secret_')[0] ?? '', true);
@@ -38,7 +38,7 @@ onBothEngines('a reader who leaves', (engines) => {
     const session = await begin();
     const card = { ...monthly, payment_method: 'pm_card_threeDSecure2Required' };
     const { clientSecret } = paid(await site.billing.subscribe(session, card));
-    // The site asks to wait for that; but not for ever.
+    // The site asks the reader to wait for that, but not forever.
     expect(await site.billing.isPaying(session.userId)).toBe(true);
     await site.pass(61);
     expect(await site.billing.isPaying(session.userId)).toBe(false);
@@ -126,7 +126,7 @@ onBothEngines('a reader who leaves', (engines) => {
     const session = await begin();
     paid(await site.billing.subscribe(session, monthly));
     expect(await site.billing.isPaying(session.userId)).toBe(false);
-    // The process died before the account was deleted, and before Stripe was told.
+    // The process died before the account was deleted and before Stripe got the request.
     await site.billing.personalData.erase(session, null);
     paid(await site.billing.subscribe(session, { ...monthly, attempt: '0d9b1f8e-3c52-4a5c-9b41-6f6f2f6a3c11' }));
     await site.billing.drain();

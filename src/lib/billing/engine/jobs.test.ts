@@ -27,6 +27,6 @@ it('stops after the jobs that are under way, however many wait', async () => {
   stopping.resolve();
   await stopped;
   expect(ended.length).toBeLessThan(10);
-  // The others wait for the next process.
+  // The other jobs wait for the next process.
   expect((await jobs.waiting()).count).toBe(50 - ended.length);
 });

@@ -1,6 +1,6 @@
 /**
- * An account that is deleted while its reader buys, at every call to Stripe that a purchase makes, before it and after it: whatever
- * the order, and whichever process dies in between, in the end nothing runs and nothing was charged that is not refunded. On both databases.
+ * An account that is deleted during its reader's purchase, before and after every call that the purchase makes to Stripe: whatever the
+ * order, and whichever process dies in between, in the end no subscription runs and every charge is refunded. On both databases.
  */
 import Stripe from 'stripe';
 import { afterEach, expect, it } from 'vitest';
@@ -54,7 +54,7 @@ onBothEngines('an account that is deleted while its reader buys', (engines) => {
     };
   }
 
-  /** At which moments the steps of a deletion happen, counted from the chosen one. */
+  /** The moments of a deletion's steps, counted from the chosen moment. */
   const ways: readonly (readonly [string, readonly number[], 'lives' | 'dies'])[] = [
     ['is deleted at once', [0, 0, 0], 'lives'],
     ['is deleted in parts', [0, 1, 2], 'lives'],
@@ -64,7 +64,7 @@ onBothEngines('an account that is deleted while its reader buys', (engines) => {
     ['is deleted in parts, and both are cut off', [0, 1], 'dies'],
   ];
 
-  // PostgreSQL differs in its locks alone.
+  // PostgreSQL differs only in its locks.
   it.each(engines.engine === 'sqlite' ? ways : ways.slice(1, 2))(
     '%s: nothing runs, and nothing stays charged',
     async (_, offsets, end) => {
@@ -81,18 +81,18 @@ onBothEngines('an account that is deleted while its reader buys', (engines) => {
         });
         const answer = await buyer.subscribe(session, monthly).catch(() => null);
         const reached = done > 0;
-        // What the buyer no longer got to is done afterwards, unless it was cut off.
+        // Steps that the purchase ended before are done afterward, unless the process was cut off.
         while (reached && done < offsets.length) await deletion[done++]?.();
         await buyer.stop();
         if (!reached) {
-          // The purchase was through before: its reader has it, and keeps it.
+          // The purchase was finished before: the reader has the subscription, and keeps it.
           expect(last).toBeLessThan(from);
           expect(answer).toMatchObject({ ok: true });
           expect(from).toBeGreaterThan(10);
           break;
         }
       }
-      // That of the last reader, who was not deleted.
+      // The charge of the last reader, who was not deleted.
       expect(await remains()).toEqual({ charged: 1200, live: 1 });
     },
   );

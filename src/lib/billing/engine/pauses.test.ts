@@ -47,13 +47,13 @@ it.each(['void', 'mark_uncollectible', 'keep_as_draft'] as const)(
     await pass(15);
     expect(mailed('renewal-notice')).toBe(0);
     await pass(10);
-    // The period that the bill was not collected for.
+    // The period for which the bill was not collected.
     expect([await charges(), mailed('renewal-notice'), mailed('receipt'), mailed('payment-failed')]).toEqual([
       1, 0, 0, 0,
     ]);
     expect((await opens(session))?.until).toBe(Date.parse((await shown(session))?.paidUntil ?? ''));
     expect((await opens(session))?.until).toBeGreaterThan((now() + 20 * day) * 1000);
-    // Resumed in the middle of it: the rest of the time stays given, and the next bill is announced.
+    // Resumed in the middle of the period: the rest of it stays free, and the next bill is announced.
     await pass(12);
     expect(await shown(session)).not.toHaveProperty('paused');
     expect(await shown(session)).toMatchObject({ price: 1200, nextBillingDate: expect.any(String) });
@@ -96,7 +96,7 @@ it.each(['void', 'mark_uncollectible'] as const)(
     paid(await site.billing.switchPlan(session, { planId: 'member-monthly', expected: 2000 }));
     expect((await site.dashboard.charges.list()).data[0]).toMatchObject({ amount: 2000 });
     expect(await shown(session)).toMatchObject({ planId: 'member-monthly', price: 2000 });
-    // What is paid for from here on is credited as ever.
+    // Time that is paid from here on is credited as usual.
     expect(paid(await site.billing.quote(session, { planId: 'member-yearly' })).dueToday).toBe(18_000);
   },
 );

@@ -1,4 +1,4 @@
-/** Retention, and changing to another plan, in either order: what was decided last counts. On both databases. */
+/** Retention, and changing to another plan, in either order: the last decision counts. On both databases. */
 import type Stripe from 'stripe';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, home, paid } from '../../../../tests/world/billing.ts';
@@ -40,7 +40,7 @@ onBothEngines('switching back and forth', (engines) => {
     paid(await site.billing.cancel(session));
     await askingBank(id);
     const { clientSecret } = paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
-    // Nothing is paid, so nothing is taken back.
+    // Nothing was paid, so nothing is credited.
     expect(await now(session)).toMatchObject({ planId: 'reader-monthly', cancelAtPeriodEnd: true });
     agree(clientSecret);
     if (how === 'the browser says so') paid(await site.billing.confirm(session, id));
@@ -180,7 +180,7 @@ onBothEngines('switching back and forth', (engines) => {
     agree(clientSecret);
     if (how === 'the browser says so') paid(await site.billing.confirm(session, id));
     await site.deliver();
-    // A cancellation that is taken back brings nothing from before the upgrade.
+    // Taking back a cancellation restores nothing from before the upgrade.
     paid(await site.billing.cancel(session));
     expect(paid(await site.billing.resume(session))).toMatchObject({ planId: 'member-yearly' });
     expect((await now(session))?.next).toBeUndefined();
@@ -246,7 +246,7 @@ onBothEngines('switching back and forth', (engines) => {
     paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
     for (const change of [site.billing.cancel, site.billing.cancel, site.billing.resume]) paid(await change(session));
     expect(await now(session)).toMatchObject({ next: { planId: 'reader-monthly' } });
-    // The button beside a planned switch, and once more in another tab.
+    // The button next to a planned switch, pressed again in another tab.
     for (let press = 0; press < 2; press++) paid(await site.billing.resume(session));
     expect((await now(session))?.next).toBeUndefined();
     paid(await site.billing.cancel(session));
@@ -263,7 +263,7 @@ onBothEngines('switching back and forth', (engines) => {
     await site.pass(32 * day);
     await site.deliver();
     expect(await now(session)).toMatchObject({ planId: 'member-monthly', status: 'canceled' });
-    // Too late to take it back: it says so, and nothing begins.
+    // Too late to take it back: the reader is told, and nothing starts.
     expect(await site.billing.resume(session)).toMatchObject({ ok: false, status: 404 });
     expect((await site.dashboard.charges.list()).data).toHaveLength(1);
   });
@@ -293,7 +293,7 @@ onBothEngines('switching back and forth', (engines) => {
       expect(await now(session)).toMatchObject({ cancelAtPeriodEnd: false, next: { planId: 'reader-monthly' } });
     });
 
-    /** Stripe is down from the moment in which the change is to be planned. */
+    /** Stripe is down from the moment at which the change should be scheduled. */
     async function outage(): Promise<{ session: Session; id: string }> {
       const bought = await canceled();
       const { subscriptionSchedules } = site.dashboard;

@@ -1,4 +1,4 @@
-/** What becomes of a subscription that the publisher changes in Stripe's dashboard. On both databases. */
+/** Subscriptions that the publisher changes in Stripe's dashboard. On both databases. */
 import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
@@ -50,7 +50,7 @@ onBothEngines('a subscription', (engines) => {
     await site.pass(8 * day);
     await site.deliver();
     expect(await charged()).toHaveLength(2);
-    // Its reader can end it earlier.
+    // The reader can end it earlier.
     expect(paid(await site.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true, nextBillingDate: null });
     expect(mailed('cancelled')).toBe(1);
   });
@@ -82,7 +82,7 @@ onBothEngines('a subscription', (engines) => {
     expect(await site.billing.subscription(session)).toMatchObject({ id: other.id, planId: 'member-monthly' });
     expect(paid(await site.billing.quote(session, { planId: 'member-monthly' })).kind).toBe('same');
     expect(paid(await site.billing.cancel(session))).toMatchObject({ id: other.id, cancelAtPeriodEnd: true });
-    // One that has ended is not in the way of the one that is charged, though it gives more until its paid time is over.
+    // A canceled subscription doesn't hide the one that is charged, although it gives more access until its paid time is over.
     await site.dashboard.subscriptions.cancel(other.id);
     await site.deliver();
     expect(await site.billing.subscription(session)).toMatchObject({ id, status: 'active' });
@@ -180,7 +180,7 @@ onBothEngines('a subscription', (engines) => {
     expect(ends).toBeGreaterThan(0);
     expect((await site.dashboard.subscriptions.retrieve(id)).cancel_at).toBe(ends);
     expect(await site.billing.subscription(session)).toMatchObject({ cancelAtPeriodEnd: true, nextBillingDate: null });
-    // One that is paid takes the end back.
+    // A paid upgrade cancels the planned end.
     paid(await site.billing.usePaymentMethod(session, 'pm_card_visa'));
     paid(await site.billing.switchPlan(session, upgrade));
     expect((await site.dashboard.subscriptions.retrieve(id)).cancel_at).toBeNull();

@@ -1,4 +1,4 @@
-/** Purchases as they are stored: how they end by the state of their subscription, and which ones nothing happens to. */
+/** Purchases as they are stored: how they end, depending on their subscription's state, and which ones stay unchanged. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
@@ -114,7 +114,7 @@ describe('an interrupted upgrade', () => {
 });
 
 describe('an interrupted purchase', () => {
-  /** As if its subscription had been made by this purchase, and then something had happened to it. */
+  /** As if this purchase had created its subscription, and then something had happened to the subscription. */
   async function after(body: object, happens: (id: string) => Promise<unknown>): Promise<string | undefined> {
     const { session, id } = await subscribed(body);
     await site.database.db.deleteFrom('purchases').execute();

@@ -1,4 +1,4 @@
-/** What Stripe refuses without a code, or because of what happened there meanwhile, as readers are told it. */
+/** Calls that Stripe refuses without a code, or because of a change at Stripe, and what readers are told. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, paid } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
@@ -15,7 +15,7 @@ afterEach(() => site.stop());
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
-/** A card that the reader has removed, which Stripe takes no more. */
+/** A card that the reader has removed, which Stripe no longer accepts. */
 async function removedCard(): Promise<string> {
   paid(await site.billing.setupIntent(session));
   const customer = (await site.billing.customerOf(session)) ?? '';

@@ -1,4 +1,4 @@
-/** Retention, the one offer, and what is kept of it: by way of the real SDK and the sandbox's Stripe, on both databases. */
+/** Retention: the one offer, and what is stored about it. With the real SDK and the sandbox's Stripe, on both databases. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, home, paid, rules } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
@@ -33,13 +33,13 @@ onBothEngines('leaving', (engines) => {
     expect(offer).toMatchObject({ coupon: 'stay', currency: 'usd', from: 12_000, to: 6000, bills: 1 });
     const { nextBillingDate } = (await billing.subscription(session)) ?? {};
     expect(new Date(offer?.at ?? 0).toISOString()).toBe(nextBillingDate);
-    // Pressed twice, it is one.
+    // Pressed twice, it counts once.
     const [one, two] = await Promise.all([billing.stay(session), billing.stay(session)]);
     expect(paid(one)).toMatchObject({ price: 6000, preDiscountPrice: 12_000, cancelAtPeriodEnd: false });
     expect(paid(two)).toMatchObject({ price: 6000 });
     expect(site.stripe.account.store.find('coupon', 'stay')?.times_redeemed).toBe(1);
     expect(await kept()).toMatchObject([{ outcome: 'stayed', reason: 'too-expensive', words: 'Too dear for me.' }]);
-    // A reader who cancels all the same is not asked again.
+    // A reader who still cancels isn't asked again.
     paid(await billing.beginCancellation(session, { reason: null, words: null }));
     expect(await billing.retentionOffer(session)).toBeNull();
     expect(paid(await billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
@@ -102,7 +102,7 @@ onBothEngines('leaving', (engines) => {
   });
 
   describe('offers the coupon', () => {
-    /** What is offered of this coupon, after something has happened. */
+    /** What is offered with this coupon after something has happened. */
     async function offered(coupon: object, happens: (id: string) => Promise<unknown> = async () => {}) {
       const session = await subscribed('member-monthly', { coupon: 'ours', everyDays: 365 });
       await site.dashboard.coupons.create({ id: 'ours', duration: 'once', ...coupon });
@@ -167,7 +167,7 @@ onBothEngines('leaving', (engines) => {
     const { billing } = site;
     paid(await billing.beginCancellation(session, { reason: 'elsewhere', words: 'The other paper has more chess.' }));
     const { id } = paid(await billing.cancel(session));
-    // Once more changes nothing.
+    // A second cancellation changes nothing.
     paid(await billing.cancel(session));
     paid(await billing.beginCancellation(session, { reason: 'too-expensive', words: null }));
     expect(site.stripe.account.store.find('subscription', id)?.cancellation_details).toMatchObject({
@@ -206,7 +206,7 @@ onBothEngines('leaving', (engines) => {
     paid(await billing.cancel(session));
     paid(await billing.resume(session));
     expect(await outcomes()).toEqual(['cancelled: no-time', 'stayed: too-expensive', 'resumed: other']);
-    // Of the last minute, and of all time.
+    // Of the last minute, and in total.
     expect(await billing.cancellationCounts(site.accounts.clock.now - 1000)).toEqual([
       { reason: 'other', outcome: 'resumed', count: 1 },
     ]);

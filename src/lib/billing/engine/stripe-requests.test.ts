@@ -1,4 +1,4 @@
-/** What Stripe is asked, where its rules are stricter than its answers show: ways to pay, the phases of a planned switch. */
+/** Requests to Stripe whose rules are stricter than its answers show: payment methods, the phases of a planned switch. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, paid, type StripeRequest } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
@@ -38,7 +38,7 @@ it('lets a card be kept in the same ways, which Stripe compares with the form', 
   paid(await site.billing.setupIntent(session));
   const made = newest(/^\/v1\/setup_intents$/);
   expect(listed(made, 'allowed_payment_method_types')).toEqual(publication.billing.paymentMethodTypes);
-  // Gone in this version: Stripe answers 400.
+  // Removed in this version: Stripe answers 400.
   expect(listed(made, 'payment_method_types')).toEqual([]);
 });
 

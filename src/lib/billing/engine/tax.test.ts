@@ -1,4 +1,4 @@
-/** Tax by Stripe, and prices in the reader's currency: what is shown is what is charged. */
+/** Tax computed by Stripe, and prices in the reader's currency: what is shown is what is charged. */
 import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
@@ -67,7 +67,7 @@ it('refuses an address that Stripe knows no place for, and charges nothing', asy
 it('tells the tax of a first cheap time and of what follows, and of a coupon', async () => {
   const session = await open(true);
   const ask = { planId: 'reader-penny', address: newYork };
-  // 60 cents and 5 of tax; then $120 and $9.90.
+  // 60 cents and 5 cents of tax; then $120 and $9.90.
   expect(paid(await site.billing.quote(session, ask))).toMatchObject({
     dueToday: 65,
     dueAfterRenewal: 12_990,
@@ -126,7 +126,7 @@ it('sells in the currency of a country, and keeps to it through switches and ren
   paid(await site.billing.subscribe(session, { ...monthly, currency: 'gbp', expected: 1000 }));
   expect(await charged()).toEqual([[1000, 'gbp']]);
   expect(await site.billing.subscription(session)).toMatchObject({ currency: 'gbp', price: 1000 });
-  // A reader who travels asks in dollars; the subscription stays what it is.
+  // A reader who travels requests dollars; the subscription keeps its currency.
   const up = paid(await site.billing.quote(session, { planId: 'member-monthly', currency: 'usd' }));
   expect(up).toMatchObject({ kind: 'upgrade', currency: 'gbp', dueAfterRenewal: 1600 });
   paid(await site.billing.switchPlan(session, { planId: 'member-monthly', expected: up.dueToday }));
@@ -181,7 +181,7 @@ it('shows no sum that is worked out from unit_amount (S5)', async () => {
     expect(quote.dueAfterRenewal).toBeGreaterThan(price?.unit_amount ?? 0);
     expect(quote.dueToday).toBeGreaterThan(price?.promotion?.amount ?? price?.unit_amount ?? 0);
   }
-  // The sum of the price alone, as a page that adds no tax would show it, buys nothing.
+  // A total without tax, as a page that adds no tax would show it, buys nothing.
   const refused = await site.billing.subscribe(session, { ...monthly, address: newYork, expected: 1200 });
   expect(refused).toMatchObject({ ok: false, status: 409, error: { code: 'amount_changed', due: 1299 } });
   expect(await charged()).toEqual([]);
@@ -189,7 +189,7 @@ it('shows no sum that is worked out from unit_amount (S5)', async () => {
   await site.deliver();
   const shown = async () => (await site.billing.subscription(session))?.price;
   expect(await shown()).toBe(1299);
-  // A switch, a planned plan, and what is mailed before and after a renewal.
+  // A switch, a planned switch, and the mails before and after a renewal.
   expect(paid(await site.billing.quote(session, { planId: 'member-monthly' })).dueAfterRenewal).toBe(2165);
   paid(await site.billing.switchPlan(session, { planId: 'member-monthly' }));
   paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));

@@ -1,6 +1,6 @@
 /**
- * The penny offer as a Trial Offer of Stripe's: sixty cents for sixty days, then the yearly price by itself; and subscriptions that were
- * sold before, as a legacy trial with an added item.
+ * The penny offer as a Trial Offer of Stripe's: sixty cents for sixty days, then automatically the yearly price; and subscriptions that
+ * were sold before, as a legacy trial with an added item.
  */
 import type Stripe from 'stripe';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -36,7 +36,7 @@ async function pass(days: number): Promise<void> {
   await site.deliver();
   await site.billing.repair(session);
 }
-/** Events of Stripe's as the announcement of a renewal. */
+/** The kinds of mail that were sent. */
 const kinds = () => site.mail.map(({ kind }) => kind);
 
 it('is paid at once, shows what follows and when, announces it, and goes on at the yearly price', async () => {
@@ -123,7 +123,7 @@ it('is credited by the second in an upgrade, which ends it', async () => {
   expect(effective).toBe('now');
   expect(await charged()).toEqual([60, quote.dueToday]);
   expect(updates().flat()).not.toContain('trial_end');
-  // Flexible billing would keep the anchor of the first day otherwise.
+  // Otherwise flexible billing would keep the first day's anchor.
   expect(updates().flat()).toContain('billing_cycle_anchor[type]');
   const [item] = (await site.dashboard.subscriptions.retrieve(id)).items.data;
   expect(item).toMatchObject({ current_trial: null, price: { id: 'price_member_yearly' } });
@@ -156,7 +156,7 @@ it('gives way to a smaller plan at once, for Stripe plans nothing for its end', 
   expect(await shown()).toMatchObject({ status: 'active', planId: 'reader-monthly', price: 1200 });
   await pass(31);
   expect(await charged()).toEqual([60, 1170, 1200]);
-  // From then on a change to a smaller plan is planned as ever.
+  // From then on a change to a smaller plan is scheduled as usual.
   paid(await site.billing.switchPlan(session, { planId: 'member-monthly' }));
   expect(paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' })).effective).toBe('renewal');
 });
@@ -241,7 +241,7 @@ describe('the catalog', () => {
       duration: { type: 'relative', relative: { iterations: 1 } },
       end_behavior: { transition: { price: 'price_reader_yearly' } },
     });
-    // Another process, which has not seen the offer before.
+    // Another process, which doesn't know the offer yet.
     const fresh = await site.another();
     await fresh.refresh();
     expect(fresh.prices().map(({ zephrPlanId, unit_amount }) => [zephrPlanId, unit_amount])).toEqual(ordinary);
@@ -380,7 +380,7 @@ describe('the command that makes an offer', () => {
 describe('a subscription that was sold before, as a legacy trial with an added item', () => {
   async function legacy(): Promise<string> {
     await open();
-    // As it was in Stripe: a yearly price that its metadata made a promotion.
+    // As Stripe had it before: a yearly price that its metadata marked as a promotion.
     const old = await site.dashboard.prices.create({
       currency: 'usd',
       unit_amount: 12_000,

@@ -1,4 +1,4 @@
-/** Two of a kind side by side: readers, subscriptions, codes, addresses, decisions, and answers of Stripe. What is of one stays with it. */
+/** Two of each at once: readers, subscriptions, codes, addresses, decisions, and answers of Stripe. They are never mixed up. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, home, paid, rules } from '../../../../tests/world/billing.ts';
@@ -273,7 +273,7 @@ it('an older address that reaches Stripe after a newer one does not stay there',
   expect(kept).toMatchObject({ shipping: { address: { line1: '1 Liberty Street' } } });
 });
 
-/** A process whose next answer about a subscription, or next request for one, waits. */
+/** A process whose next request for a subscription, or next answer about one, is delayed. */
 async function slowly(session: Session, what: 'request' | 'answer') {
   const { subscriptions } = site.dashboard;
   const retrieve = subscriptions.retrieve.bind(subscriptions);

@@ -1,4 +1,4 @@
-/** The nightly comparison with Stripe: when it is made, and that one of two processes with one PostgreSQL makes it. */
+/** The nightly comparison with Stripe: when it runs, and that only one of two processes on one PostgreSQL runs it. */
 import Stripe from 'stripe';
 import { afterEach, expect, it, vi } from 'vitest';
 import { type BillingBench, billingBench, day } from '../../../../tests/world/billing.ts';
@@ -46,7 +46,7 @@ it('compares all subscriptions once a night, however many processes there are', 
     const before = await compared();
     const both = await Promise.all([start(), start()]);
     await vi.waitFor(async () => expect(await compared()).toBeGreaterThan(before));
-    // Ends after the tasks that run now.
+    // Ends after the running tasks.
     await Promise.all(both.map((billing) => billing.stop()));
     expect(lists.toSorted()).toEqual(Array(night).fill('/v1/events').concat(Array(night).fill('/v1/subscriptions')));
   }
@@ -58,9 +58,9 @@ it('compares by night in the newspaper’s zone, and again soon where Stripe has
   const compared = async () =>
     Number((await db.selectFrom('billing_notes').select('at').where('key', '=', 'compared').execute())[0]?.at ?? 0);
   const events = async () => (await db.selectFrom('stripe_events').select('id').execute()).length;
-  /** Runs the background tasks once, in a process that has just begun. @returns its comparison; `null`: it made none */
+  /** Runs the background tasks once, in a process that has just started. @returns its comparison; `null`: it ran none */
   const runTasks = async () => {
-    // Is deleted by a task that follows the comparison.
+    // Deleted by a task that runs after the comparison.
     await db.insertInto('stripe_events').values({ id: 'evt_old', type: 'invoice.paid', received: 0 }).execute();
     const billing = await bench.another();
     billing.start();
@@ -68,7 +68,7 @@ it('compares by night in the newspaper’s zone, and again soon where Stripe has
     await billing.stop();
     return billing.stats().drift;
   };
-  // From noon to 3 o'clock at night, by Greenwich and by New York.
+  // The seconds from noon to 3 a.m. in UTC and in New York.
   const noon = 12 * 3600 - ((bench.accounts.clock.now / 1000) % 86_400) + 86_400;
   await bench.pass(noon);
   await runTasks();

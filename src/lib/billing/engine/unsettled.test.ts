@@ -1,6 +1,6 @@
 /**
- * Access follows "the card is set up and the first bill is settled", and never Stripe's status alone: where a coupon brings the first
- * bill to 0, Stripe calls a subscription active or trialing before any card is confirmed. On both databases.
+ * Access depends on "the card is set up and the first invoice is paid", never on Stripe's status alone: if a coupon reduces the first
+ * invoice to 0, Stripe calls a subscription active or trialing before any card is confirmed. On both databases.
  */
 import { afterEach, expect, it } from 'vitest';
 import { type BillingBench, billingBench, paid } from '../../../../tests/world/billing.ts';
@@ -23,7 +23,7 @@ onBothEngines('a first bill of 0', (engines) => {
     (await site.dashboard.subscriptions.list({ status: 'all' })).data.map(({ status }) => status);
   const intentOf = (secret: string | null) => secret?.split('_secret_')[0] ?? '';
 
-  /** Nothing is open at any time: now, when webhooks arrive, and when the background tasks have run. */
+  /** The reader never has access: not now, not when webhooks arrive, not after the background tasks have run. */
   async function neverOpens(session: Session): Promise<void> {
     expect(await opens(session)).toEqual([]);
     await site.deliver();
@@ -36,7 +36,7 @@ onBothEngines('a first bill of 0', (engines) => {
       await site.billing.repair(session);
       expect(await opens(session)).toEqual([]);
     }
-    // Nothing is left at Stripe that could renew or open something later.
+    // Nothing is left at Stripe that could later renew or give access.
     expect((await statuses()).filter((status) => status !== 'canceled')).toEqual([]);
     expect(await site.billing.subscription(session)).toBeNull();
     expect((await site.dashboard.charges.list()).data).toEqual([]);
@@ -58,7 +58,7 @@ onBothEngines('a first bill of 0', (engines) => {
 
   it('opens nothing where the card is refused only by the subscription itself, which ends at once', async () => {
     const session = await begin();
-    // The bank says yes to the card alone, and no a moment later.
+    // The bank confirms only the card, and refuses the payment a moment later.
     site.stripe.faults.add({
       path: '/v1/setup_intents/seti_',
       status: 402,
@@ -129,7 +129,7 @@ onBothEngines('a first bill of 0', (engines) => {
     const { subscriptionId } = paid(await site.billing.subscribe(session, asks));
     const { pending_setup_intent: setup } = await site.dashboard.subscriptions.retrieve(subscriptionId);
     await site.dashboard.setupIntents.cancel(setup as string);
-    // Stripe then waits for nothing any more, and has no card all the same.
+    // Stripe then waits for nothing anymore, but has no card.
     const { account } = site.stripe;
     account.run(() => {
       account.need('subscription', subscriptionId).pending_setup_intent = null;

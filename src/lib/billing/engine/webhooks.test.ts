@@ -1,4 +1,4 @@
-/** Webhooks: lost, doubled, shuffled, forged, replayed, a thousand at once, and while Stripe or the database is away. */
+/** Webhooks: lost, doubled, shuffled, forged, replayed, a thousand at once, and while Stripe or the database is down. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { type BillingBench, billingBench, day, home, paid, webhookSecret } from '../../../../tests/world/billing.ts';
 import { onBothEnginesAlone } from '../../../../tests/world/databases.ts';
@@ -214,7 +214,7 @@ onBothEnginesAlone('webhooks', (engines) => {
     await site.dashboard.prices.update('price_reader_monthly', { metadata: { note: 'nothing that is shown' } });
     await site.deliver();
     expect(calls).toBe(1);
-    // A start without Stripe has them.
+    // A process that starts while Stripe is down still has the prices.
     site.stripe.faults.add({ status: 500, times: 1000 });
     const next = await site.another();
     expect(next.prices()).toEqual(site.billing.prices());

@@ -106,7 +106,7 @@ describe('a message to the support inbox', () => {
     const { subject, html, text, replyTo, headers } = render(message());
     expect(subject).toBe('Support: Ada Whitlock');
     expect(replyTo).toEqual({ name: 'Ada Whitlock', address: 'ada@example.com' });
-    // Else a ticket system would take it for a machine's.
+    // Otherwise a ticket system would take it for an automatic message.
     expect(headers?.['Auto-Submitted']).toBe('no');
     for (const form of [html, text]) {
       expect(form).toContain('2125550183');
