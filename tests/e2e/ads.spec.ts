@@ -1,4 +1,4 @@
-/** Advertising: where, how large, for whom, and what stands there without it. */
+/** Advertising: where, how large, for whom, and what is in its place without it. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { expectLeadInSight } from '../world/first-screen.ts';
@@ -6,7 +6,7 @@ import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
 import { pretend } from '../world/readers.ts';
 import { chose, expect, test } from '../world/third-parties.ts';
 
-// In one worker, so that its site starts once.
+// In one worker, so that the file's site starts once.
 test.describe.configure({ mode: 'default' });
 
 const article = '/article/crack-closes-mississippi-bridge';
@@ -26,13 +26,13 @@ const shown = (page: Page) =>
   );
 
 /**
- * Scrolls by screens until every slot has been near. It waits for the lists that load on the way: the browser reports a shift of what
- * comes into view by a jump in the frame in which a list above it grows, though no reader could see it move.
+ * Scrolls by screens until every slot has been near. It waits for the lists that load on the way: if a jump brings something into
+ * view in the same frame in which a list above it grows, the browser reports a shift that no reader could see.
  */
 async function readThrough(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const frame = () => new Promise((done) => requestAnimationFrame(done));
-    // As near as `onward.ts` loads them.
+    // As close as `onward.ts` requires to load them.
     const loading = () =>
       [...document.querySelectorAll('[data-fragment]')].some(
         (list) => list.getClientRects().length > 0 && list.getBoundingClientRect().top < innerHeight + 800,
@@ -92,7 +92,7 @@ for (const [path, name] of [
       await page.goto(path);
       await expect.poll(async () => (await filled(page)).length).toBeGreaterThan(0);
       expect((await requests()).length).toBeLessThan(7);
-      // What has been fetched is set when its place comes near again.
+      // A prefetched slot is filled when its place comes near again.
       await expect(async () => {
         await readThrough(page);
         expect((await filled(page)).toSorted()).toEqual(places(name, 7));
@@ -193,7 +193,7 @@ for (const mode of ['blocked', 'empty'] as const) {
     await watchShifts(page, 'blocked');
     await page.goto('/');
     await expect.poll(async () => (await vendors.calls('gpt')).length).toBeGreaterThan(0);
-    // The script may come after the first reading; what it asked for stays asked for.
+    // The script may load after the first check; its requests stay recorded.
     await expect(async () => {
       await readThrough(page);
       const asked = (await vendors.calls('gpt')).filter(({ what }) => what === 'request');

@@ -86,7 +86,7 @@ test('an editor puts one line on every page, and takes it down', async ({ page, 
   await publish(page, words);
   await expect(page.getByRole('heading', { name: 'On every page now' })).toBeVisible();
 
-  // The open page stays as it is; the next one has it, as every address does.
+  // The open page doesn't change; the next page and every other address show the banner.
   await expect(banner(reader)).toHaveCount(0);
   for (const path of [article, '/', '/latest', '/pricing', '/search?q=bridge', '/nothing-here', '/socialLogin']) {
     await open(reader, path);
@@ -100,7 +100,7 @@ test('an editor puts one line on every page, and takes it down', async ({ page, 
   await expect(page.getByRole('heading', { name: 'The last one' })).toBeVisible();
   await open(reader, article);
   await expect(banner(reader)).toHaveCount(0);
-  // Byte for byte as it was.
+  // The page is byte for byte as before.
   expect(await source(reader, article)).toBe(before);
 });
 
@@ -165,7 +165,7 @@ test('without JavaScript it is there, and can be closed', async ({ browser }) =>
   await context.close();
 });
 
-/** Hides an open page for a time, and shows it again, as a browser does with a tab. */
+/** Hides an open page for a while and shows it again, as a browser does with a tab. */
 const lookAway = (page: Page, seconds: number): Promise<void> =>
   page.evaluate((away) => {
     const { now } = Date;
@@ -177,7 +177,7 @@ const lookAway = (page: Page, seconds: number): Promise<void> =>
     Date.now = now;
   }, seconds);
 
-/** Where an element stands in the window. */
+/** Vertical position of an element in the window. */
 const topOf = (page: Page, selector: string): Promise<number> =>
   page.evaluate((which) => document.querySelector(which)?.getBoundingClientRect().top ?? Number.NaN, selector);
 
@@ -220,7 +220,7 @@ test('an open page has it when it is looked at again, below what is read, and lo
   await expect.poll(() => topOf(reader, card)).toBeCloseTo(before, 0);
   await expect(reader.getByRole('status').filter({ hasText: 'has been withdrawn' })).toBeAttached();
 
-  // At the top of the page it is seen, and can be closed for good.
+  // At the top of the page the banner is visible, and can be dismissed.
   await reader.evaluate(() => scrollTo(0, 0));
   await publish(page, 'The bridge is open');
   await lookAway(reader, 61);
@@ -294,7 +294,7 @@ test('it is sent once to the readers who asked for it, and the editor reads so',
     .poll(async () => (await news()).map(({ subject }) => subject))
     .toEqual(['Breaking News: The bridge is closed again']);
 
-  // The form once more, as a browser sends it after going back.
+  // The same form again, as a browser sends it after going back.
   await page.goBack();
   await page.getByRole('button', { name: 'Put it on every page' }).click();
   await expect(page.getByRole('heading', { name: 'On every page now' })).toBeVisible();

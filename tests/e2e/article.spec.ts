@@ -149,7 +149,7 @@ test.describe('a video', () => {
 });
 
 test.describe('comments', () => {
-  // They are the last that a first sync brings; the site is open before.
+  // They are the last that a first sync copies; the site is open before that.
   test.beforeAll(async ({ request }) => {
     await expect
       .poll(async () => (await request.get(`${discussed}/comments?page=3`)).status(), { timeout: 60_000 })
@@ -238,7 +238,7 @@ test.describe('the wall', () => {
   test('says what a subscription costs and brings, and how it begins for a penny a day', async ({ page }) => {
     await page.goto('/article/what-subscribers-know-about-salt');
     const wall = page.getByRole('region', { name: /for subscribers/ });
-    // Amounts of other currencies are in the page, and not shown.
+    // Amounts in other currencies are in the page, but hidden.
     const shown = { useInnerText: true };
     await expect(wall).toContainText(/Sun Reader\s+\$12\/month or \$120\/year/, shown);
     await expect(wall).toContainText(/The year saves you\s+\$24\s*\./, shown);

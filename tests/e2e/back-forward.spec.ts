@@ -4,7 +4,7 @@ import { browserFromEnvironment } from '../../scripts/browser.ts';
 import { publicPages } from '../world/public-pages.ts';
 import { test as base, expect, signIn } from '../world/readers.ts';
 
-/** Reasons of the moment, not of a page: a headless browser stores none, and a busy machine may still be loading. */
+/** Reasons that don't depend on the page: a headless browser stores none, and on a busy machine it may still be loading. */
 const ofTheMoment = /^(BackForwardCacheDisabled|BrowsingInstanceNotSwapped|OutstandingNetworkRequest)/;
 
 /** Why the browser didn't store a page, as it names the reasons; none for a page that it may store. */

@@ -1,6 +1,6 @@
 /**
- * Bytes of JavaScript, gzip, that a page may cost (docs/decisions/0022). Before a reader touches anything code that stands in the page
- * counts, too; with every island at work it is what is fetched that counts, most of which is React.
+ * Bytes of JavaScript, gzip, that a page may cost (docs/decisions/0022). Before a reader touches anything, inline code counts, too;
+ * with every island hydrated, only fetched code counts, most of which is React.
  */
 import { gzipSync } from 'node:zlib';
 import type { Page } from '@playwright/test';
@@ -9,17 +9,17 @@ import { expect, pretend, signIn, test } from '../world/readers.ts';
 import { type LoadedScripts, scriptsOf } from '../world/scripts.ts';
 
 const kilo = 1024;
-/** With players of other sites, comments and a rail. */
+/** With players from other sites, comments and a rail. */
 const article = '/article/a-film-in-the-middle-of-the-page';
 const discussed = '/article/crack-closes-mississippi-bridge';
 
 interface Scripts {
-  /** Of all together. */
+  /** Bytes of all scripts together. */
   readonly bytes: number;
   readonly of: Readonly<Record<string, number>>;
 }
 
-/** What a page has cost so far, `inside`: with what stands in the page. */
+/** What a page has cost so far; `inside` adds inline code. */
 async function costOf(page: Page, scripts: LoadedScripts, { inside }: { inside: boolean }): Promise<Scripts> {
   const of: Record<string, number> = { ...(await scripts.sizes()) };
   const codes = await page
@@ -29,14 +29,14 @@ async function costOf(page: Page, scripts: LoadedScripts, { inside }: { inside: 
   return { bytes: Object.values(of).reduce((sum, each) => sum + each, 0), of };
 }
 
-/** What a failure shows: the largest first. */
+/** Shown in a failure: the largest scripts first. */
 const listed = (of: Record<string, number>): string =>
   Object.entries(of)
     .toSorted(([, a], [, b]) => b - a)
     .map(([name, bytes]) => `${bytes} ${name}`)
     .join('\n');
 
-/** Touches the islands that can be seen, as a reader who tries everything would, and waits until they are at work. */
+/** Touches all visible islands, as a reader who tries everything would, and waits until they are hydrated. */
 async function touchAll(page: Page, within: string): Promise<void> {
   const touched = await page.locator(within).evaluateAll((all) => {
     const islands = all
@@ -82,7 +82,7 @@ test('a reader’s article with its islands at work costs at most 87 kB of it, a
   const scripts = scriptsOf(page);
   await page.goto(discussed, { waitUntil: 'networkidle' });
   await touchAll(page, 'body > header');
-  // 2 kB of these are Astro's element of islands and the directive, which stood in the page and weren't counted.
+  // 2 kB of these are Astro's island element and the directive, which were inline and weren't counted.
   const { bytes, of } = await costOf(page, scripts, { inside: false });
   expect(Object.keys(of).some((name) => name.includes('HeaderAuth.island'))).toBe(true);
   expect(bytes, listed(of)).toBeLessThanOrEqual(87 * kilo);

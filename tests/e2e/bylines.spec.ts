@@ -1,4 +1,7 @@
-/** A byline of several, from the block editor to the readers: the story, the lists of each author, the feeds, the staff page, without a script. */
+/**
+ * A byline of several authors, from the block editor to the readers: the story, the lists of each author, the feeds, the staff page,
+ * without a script.
+ */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
@@ -10,7 +13,7 @@ test.describe.configure({ mode: 'default' });
 const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
 const live = { timeout: 60_000 };
 
-/** The demo's administrator in the browser, with a story far down every list and three authors of its own. */
+/** The demo's administrator in the browser, with a story far down every list and three authors that no other test uses. */
 async function newsroom(page: Page) {
   const { url, save } = await openNewsroom(page.context());
   const mark = unique();
@@ -58,7 +61,7 @@ test('an editor names several authors, a contributor and an agency by keyboard, 
   await expect(listed('Authors')).toHaveText([zoe.name, yara.name, xan.name]);
   expect(await violationsOn(page, '.newsroom-byline-people')).toEqual([]);
 
-  // In another order, by keyboard; the button keeps the focus, also at the end of the list.
+  // In another order, by keyboard; the button keeps the focus, even at the end of the list.
   const up = panel.getByRole('button', { name: `Move ${xan.name} up` });
   await up.focus();
   await page.keyboard.press('Enter');
@@ -68,7 +71,7 @@ test('an editor names several authors, a contributor and an agency by keyboard, 
   await expect(listed('Authors')).toHaveText([xan.name, zoe.name, yara.name]);
   await expect(up).toBeFocused();
 
-  // The editor's own undo and redo.
+  // The undo and redo of the block editor.
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(listed('Authors')).toHaveText([zoe.name, xan.name, yara.name]);
   await page.getByRole('button', { name: 'Redo' }).click();
@@ -88,7 +91,7 @@ test('an editor names several authors, a contributor and an agency by keyboard, 
   await expect(credits.getByText('With reporting by')).toHaveText(`With reporting by ${yara.name}`);
   await expect(page.locator('.author-box h2')).toHaveText([xan.name, zoe.name]);
   expect(await violationsOn(page, '.story')).toEqual([]);
-  // The lists and feeds of each are rendered after the story.
+  // Each author's lists and feeds are rendered after the story.
   for (const { slug } of authors) {
     await expect.poll(() => textOf(page, `/author/${slug}`), live).toContain(path);
     await expect.poll(() => textOf(page, `/author/${slug}/rss.xml`), live).toContain(path);
@@ -99,7 +102,7 @@ test('an editor names several authors, a contributor and an agency by keyboard, 
   );
   expect(rss).toContain(`<dc:contributor>${yara.name}</dc:contributor>`);
 
-  // Another name of one of them is on the story, without a save of the story.
+  // A renamed author's new name is on the story, without a save of the story.
   await save(`authors/${zoe.id}`, { title: `Renamed ${mark}` });
   await expect.poll(() => textOf(page, path), live).toContain(`Renamed ${mark}`);
   await save(`authors/${zoe.id}`, { status: 'draft' });

@@ -46,7 +46,7 @@ test('a widget that is blocked leaves our own form', async ({ page, retentionSho
 test('where not even our own script comes, the form comes forward by itself', async ({ page, retentionShop: shop }) => {
   await subscribeAt(shop, page.context(), 'reader-monthly');
   await page.route(/\/_assets\/Retention\./, (route) => route.abort());
-  // The wait begins with the page's first paint: a slow machine takes some of it to load the rest.
+  // The wait begins with the page's first paint: on a slow machine, part of it passes while the rest loads.
   await page.goto('/cancel', { waitUntil: 'commit' });
   await expect(page.locator('[data-after-widget]')).toBeAttached();
   await expect(page.getByRole('button', { name: 'Continue' })).toBeHidden();

@@ -1,4 +1,4 @@
-/** From the wall of an article to its end, without leaving the page (spec section 4). */
+/** From an article's paywall to its end, without leaving the page (spec section 4). */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import {
@@ -27,7 +27,7 @@ const openAtWall = async (page: Page) => {
   await expect(sheet(page)).toBeVisible();
 };
 
-/** Marks the page's frame, so that a reload would be seen. */
+/** Marks the page, so that a reload would be noticed. */
 const mark = (page: Page) => page.evaluate(() => document.documentElement.setAttribute('data-same', ''));
 
 async function expectOpenInPlace(page: Page): Promise<void> {
@@ -56,7 +56,7 @@ test('a stranger joins at the wall and reads on in the same page', async ({ page
   await join(page, '$12');
   await expectOpenInPlace(page);
   await expect.poll(async () => Math.abs((await page.evaluate(() => window.scrollY)) - top)).toBeLessThan(2);
-  // Who reads by ear goes on behind the opening, and the quiet line.
+  // The focus moves behind the opening and the status line, for readers with a screen reader.
   await expect(page.locator(`.prose > p[role="status"]:nth-child(${opening + 1}) + p`)).toBeFocused();
   await expectPaidOnce(email, 1200);
   // And it stays open.
@@ -142,7 +142,7 @@ test('what an article loads before the paywall is opened holds nothing of it', a
   await wall(page).getByRole('link', { name: 'Join Today' }).click();
   await expect(step(page, 'account')).toBeVisible();
   expect(scripts.urls.length).toBeGreaterThan(before);
-  // A stranger has not come near the card yet.
+  // Stripe.js isn't loaded before the reader reaches the payment step.
   expect(scripts.urls.filter((url) => url.endsWith('/stripe.js'))).toEqual([]);
   await enterEmail(page, newEmail());
   await expect.poll(() => scripts.urls.filter((url) => url.endsWith('/stripe.js')).length).toBe(1);

@@ -1,4 +1,4 @@
-/** What becomes of a subscription: renewals, a promotion that ends, a card that fails, an upgrade, a refund. */
+/** Later events of a subscription: renewals, a promotion that ends, a card that fails, an upgrade, a refund. */
 import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
 import {
   answerBank,
@@ -18,7 +18,7 @@ import { test as base, expect, lettersTo } from '../world/readers.ts';
 import { type Shop, subscribeAt } from '../world/shop.ts';
 
 const test = base.extend({ baseURL: ({ shop }, use) => use(shop.site) });
-// One clock for all: they take turns.
+// These tests share one clock, so they run one after another.
 test.describe.configure({ mode: 'serial' });
 
 const subscriptionOf = async (page: import('@playwright/test').Page) =>
@@ -143,7 +143,7 @@ test('a renewal about which the bank asks is paid on the page of the card', asyn
   await page.goto('/account/card');
   await fillCard(page, cards.asks);
   await page.getByRole('button', { name: 'Use this card' }).click();
-  // Once to keep the card, once for the payment.
+  // Once to save the card, once for the payment.
   await answerBank(page, 'Complete');
   await expect(page.getByRole('button', { name: 'Waiting for your bank…' })).toBeVisible();
   await answerBank(page, 'Complete');

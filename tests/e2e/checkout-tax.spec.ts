@@ -1,4 +1,7 @@
-/** Sales tax in the paywall: asked for the place once, told apart, and charged as it was shown (docs/operations.md, "Tax"). */
+/**
+ * Sales tax in the paywall: the place is asked once, the tax is shown separately, and charged as shown (docs/operations.md,
+ * "Tax").
+ */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import {
@@ -29,7 +32,7 @@ const zip = (page: Page) => step(page, 'payment').getByLabel('ZIP code');
 const due = (page: Page) => step(page, 'payment').locator('[data-due]');
 const tax = (page: Page) => step(page, 'payment').locator('[data-tax]');
 
-/** The card's fields, without an address: that is known. */
+/** Fills in the card's fields; the address is known already. */
 async function fillNumber(page: Page): Promise<void> {
   await cardFields(page).getByLabel('Card number').fill(cards.good);
   await cardFields(page).getByLabel('Expiration date').fill('12/34');
@@ -54,7 +57,7 @@ test('the place is asked for, and the sum with its tax is shown and charged', as
   await expect(tax(page)).toHaveText('$120.00 + $9.90 tax');
   await expect(step(page, 'payment').getByText('Total due after renewal')).toBeVisible();
   expect(await violationsOn(page, 'dialog')).toEqual([]);
-  // The card's own fields ask for no address again.
+  // The card's own fields don't ask for an address again.
   await expect(cardFields(page).getByLabel('ZIP code')).toBeHidden();
   await fillNumber(page);
   await expect(payButton(page)).toHaveText('Join the Sun$129.90');
@@ -86,7 +89,7 @@ test('printed plans are taxed at the delivery address, which is asked for once',
   await expect(due(page)).toHaveText('$303.10');
   await expect(tax(page)).toHaveText('$280.00 + $23.10 tax');
   await expect(place(page)).toHaveCount(0);
-  // Filled in already; the card's own address may be another.
+  // The address is filled in already, but the card's may differ.
   await expect(cardFields(page).getByLabel('ZIP code')).toHaveValue('10038');
   await fillNumber(page);
   await expect(payButton(page)).toBeEnabled();
@@ -149,7 +152,7 @@ test('on a domain that is not registered there is the card form alone (S6)', asy
     await expect(page.locator('[data-express]')).toHaveCount(0);
     await expect(sheet(page).getByText('Express checkout')).toHaveCount(0);
     await expect(sheet(page).getByText('or pay by card')).toHaveCount(0);
-    // Nothing stands between the step's heading and the first question.
+    // No gap is left between the step's heading and the first question.
     const heading = await step(page, 'payment').getByRole('heading').boundingBox();
     const question = await place(page).boundingBox();
     expect((question?.y ?? 0) - ((heading?.y ?? 0) + (heading?.height ?? 0))).toBeLessThan(32);

@@ -1,4 +1,4 @@
-/** What may go wrong on the way to a subscription: two tabs, the way back, cut lines, time-outs. No reader pays twice. */
+/** What may go wrong on the way to a subscription: two tabs, going back, broken connections, timeouts. No reader pays twice. */
 import type { Page, Route } from '@playwright/test';
 import {
   applyCoupon,
@@ -48,7 +48,7 @@ test('two tabs that pay at once pay once, and both know it', async ({ context, p
     await expect(payButton(tab)).toHaveText('Join the Sun$12');
     await expect(payButton(tab)).toBeEnabled();
   }
-  // Pressed at once, without waiting for a tab to be looked at.
+  // Pressed at the same moment, although only one tab has the focus.
   await Promise.all([page, other].map((tab) => payButton(tab).evaluate((button: HTMLElement) => button.click())));
   await Promise.all([expectThanks(page), expectThanks(other)]);
   await expectPaidOnce(email, 1200);
@@ -83,7 +83,7 @@ test('a page that is left while it pays finds the payment again', async ({ conte
   await openPaywall(page, 'reader-monthly');
   await fillCard(page, cards.good);
   await expect(payButton(page)).toHaveText('Join the Sun$12');
-  // It takes effect, and the answer never arrives.
+  // The call takes effect, but its response never arrives.
   const done = Promise.withResolvers<void>();
   await intercept(page, subscribe, async (route) => {
     await route.fetch();
@@ -122,7 +122,7 @@ test('what was typed is there again after a reload', async ({ page }) => {
 });
 
 test.describe('a connection that is lost', () => {
-  /** Cuts the next call to a path, after or before it took effect. */
+  /** Breaks the connection of the next call to a path, after or before the call took effect. */
   const cut = (page: Page, path: string, after = false) =>
     intercept(
       page,
@@ -264,7 +264,7 @@ test('a sum that has changed is shown and asked for again', async ({ context, pa
   await openPaywall(page, 'reader-monthly');
   await fillCard(page, cards.good);
   await expect(payButton(page)).toHaveText('Join the Sun$12');
-  // As if the page had been told another sum.
+  // As if the page had been told another amount.
   await intercept(
     page,
     subscribe,

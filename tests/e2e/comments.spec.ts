@@ -1,4 +1,4 @@
-/** Writing under a story: posting, what editors decide, answering, changing, reporting, sorting; with failures, and without a script. */
+/** Writing under a story: posting, moderation, replying, editing, reporting, sorting; with failures, and without a script. */
 import type { APIRequestContext, BrowserContext, Page, PlaywrightWorkerArgs } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { intercept } from '../world/intercept.ts';
@@ -8,7 +8,7 @@ import { testWordPress } from '../world/world.ts';
 // In one worker: the tests share a story, whose first page has ten comments, and WordPress.
 test.describe.configure({ mode: 'default' });
 
-/** Article of the demo edition with three pages of comments; other tests count them, so that here they are only read. */
+/** Article of the demo edition with three pages of comments; other tests count them, so these tests only read them. */
 const discussed = '/article/crack-closes-mississippi-bridge';
 /** Where these tests write. */
 const story = '/article/norway-fleet-steers-by-paper';
@@ -26,18 +26,18 @@ async function editor(playwright: PlaywrightWorkerArgs['playwright']) {
   await request.get(`${url}/wp-login.php`);
   await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
   const nonce = await (await request.get(`${url}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
-  // A kept connection may just have been closed by the other side.
+  // The other side may just have closed a kept-alive connection.
   const usual = { headers: { 'X-WP-Nonce': nonce }, maxRetries: 2 };
   return {
     async find(text: string): Promise<number> {
-      // The signs of markup lie there as entities.
+      // The page has markup characters as entities.
       const token = /\((\w+)\)$/.exec(text)?.[1] ?? text;
       const path = `${url}/wp-json/wp/v2/comments?status=hold&context=edit&search=${encodeURIComponent(token)}`;
       const ids = async () => ((await (await request.get(path, usual)).json()) as { id: number }[]).map(({ id }) => id);
       await expect.poll(ids, text).toHaveLength(1);
       return (await ids())[0] ?? 0;
     },
-    /** A new comment that all readers see at once: other tests don't touch it. */
+    /** A new comment that all readers see at once; no other test changes it. */
     async say(page: Page, content: string): Promise<number> {
       const post = Number(await region(page).getAttribute('data-comments'));
       const data = { post, content, author_name: 'Ben Early', author_email: 'ben@example.com', status: 'approved' };
@@ -55,7 +55,7 @@ async function editor(playwright: PlaywrightWorkerArgs['playwright']) {
   };
 }
 
-/** As a reader who has no name yet: it is asked for as soon as that is known. */
+/** Posts as a reader without a name, who is asked for one. */
 async function write(page: Page, text: string): Promise<void> {
   await words(page).fill(text);
   await region(page).getByLabel('Display name').fill('Ada Lovelace');
@@ -78,7 +78,7 @@ test('a comment waits, is published by an editor, and is taken off again', async
   await expect(ownList(page)).toContainText('Waiting for approval. Only you can see it.');
   await expect(words(page)).toHaveValue('');
   expect(await violationsOn(page, '#comments')).toEqual([]);
-  // A page that is opened anew shows it by itself.
+  // A reloaded page shows it automatically.
   await page.reload();
   await expect(ownList(page)).toContainText(text);
 
@@ -98,7 +98,7 @@ test('a comment waits, is published by an editor, and is taken off again', async
   await moderator.moderate(id, 'spam');
   await expect.poll(shown, { timeout: 60_000 }).toBe(false);
   await other.close();
-  // The page that links lead to where no script runs.
+  // The page that links open when no script runs.
   await page.goto(`/account/comment?article=${await region(page).getAttribute('data-comments')}`);
   await expect(page.getByRole('region', { name: 'Your comments on this article' })).toContainText(text);
   expect(await violationsOn(page, 'main')).toEqual([]);

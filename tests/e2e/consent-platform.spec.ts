@@ -1,9 +1,9 @@
-/** A certified consent platform in the place of our banner: IAB Tech Lab's CMP API, read as a reader answers, changes and withdraws. */
+/** A certified consent platform in place of our banner: IAB Tech Lab's CMP API, as a reader gives, changes and withdraws consent. */
 import type { Page } from '@playwright/test';
 import { banner, test as base, expect } from '../world/third-parties.ts';
 
 const test = base.extend({ visited: ({ platform }, use) => use(platform) });
-// In one worker, so that its site starts once.
+// In one worker, so that the file's site starts once.
 test.describe.configure({ mode: 'default' });
 
 const choiceOf = async (page: Page) =>
@@ -28,10 +28,10 @@ test('it asks, our banner does not, and nothing is loaded until the reader accep
   await expect
     .poll(async () => (await vendors.scripts()).toSorted())
     .toEqual(['cmp', ...marketing, ...measurement].toSorted());
-  // Since TCF 2.3 a TC string names the vendors of which the reader was told.
+  // Since TCF 2.3 a TC string names the vendors that were disclosed to the reader.
   const told = async () => (await vendors.calls('cmp')).find(({ what }) => what === 'answered')?.details;
   await expect.poll(told).toMatchObject({ segments: 3 });
-  // The next page asks nothing, and knows.
+  // The next page doesn't ask, and knows the answer.
   await page.goto('/print');
   await page.goto('/about');
   await expect(page.getByRole('button', { name: 'Consent settings' })).toBeVisible();
@@ -55,7 +55,7 @@ test('consent that is withdrawn in it ends on this page and on the next', async 
   await page.goto('/about');
   await answer(page, 'Accept everything');
   await expect.poll(async () => (await vendors.calls('gtm')).some(({ what }) => what === 'page_view')).toBe(true);
-  // Scripts that were on their way when consent is withdrawn would come after it.
+  // Waits for all scripts: those still loading when consent is withdrawn would arrive after it.
   await expect
     .poll(async () => (await vendors.scripts()).toSorted())
     .toEqual(['cmp', ...marketing, ...measurement].toSorted());

@@ -1,11 +1,11 @@
-/** The question about third parties: asked where there are some, answered in earnest, and taken back at any time. */
+/** The question about third parties: asked if there are any, answers are honored, and consent can be withdrawn at any time. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { cutWords, textSizeOf, withLargeText } from '../world/large-text.ts';
 import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
 import { banner, chose, expect, test } from '../world/third-parties.ts';
 
-// In one worker, so that its site starts once.
+// In one worker, so that the file's site starts once.
 test.describe.configure({ mode: 'default' });
 
 const article = '/article/crack-closes-mississippi-bridge';
@@ -26,7 +26,7 @@ test('no third party is contacted before a choice, nor after "Reject all"', asyn
   await page.goto(article, { waitUntil: 'networkidle' });
   await expect(banner(page)).toBeVisible();
   expect(await violationsOn(page)).toEqual([]);
-  // It leaves the page to its reader: no dialog, no focus taken, and less than half of a phone.
+  // The banner doesn't get in the reader's way: no dialog, no focus taken, and less than half of a phone's screen.
   expect(await page.evaluate(() => document.activeElement === document.body)).toBe(true);
   expect((await banner(page).boundingBox())?.height ?? 999).toBeLessThan(400);
   const sizes = await Promise.all(
@@ -107,7 +107,7 @@ test.describe('Global Privacy Control', () => {
     await expect(banner(page).getByRole('button', { name: 'Accept all' })).toBeHidden();
     await banner(page).getByRole('button', { name: 'Accept the rest' }).click();
     await expect.poll(async () => (await vendors.scripts()).toSorted()).toEqual(['gtm', 'marfeel']);
-    // What was allowed before the signal counts no longer.
+    // Consent given before the signal no longer counts.
     await chose(context, baseURL ?? '', 'measurement', 'marketing', 'advertising');
     await page.goto('/privacy-choices');
     await expect(page.getByText('Your browser asks us not to share your data')).toBeVisible();

@@ -46,7 +46,7 @@ test('an editor adds a correction by keyboard, takes it back, and the pages foll
   await page.keyboard.insertText(markup);
   expect(await violationsOn(page, '.newsroom-correction')).toEqual([]);
 
-  // The editor's own undo and redo, and its question before unsaved changes are left.
+  // The undo and redo of the block editor, and its warning about unsaved changes.
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(words).not.toHaveValue(/forty/);
   await page.getByRole('button', { name: 'Redo' }).click();
@@ -55,7 +55,7 @@ test('an editor adds a correction by keyboard, takes it back, and the pages foll
     true,
   );
 
-  // A note that is too long says so, keeps its words, and the story can't be saved until it is shorter.
+  // A note that is too long shows an error and keeps its text, and the story can't be saved until the note is shorter.
   await words.fill('x'.repeat(1501));
   await expect(panel.getByRole('alert')).toContainText('This note is too long.');
   await expect(page.getByRole('button', { name: 'Save', exact: true })).toBeDisabled();
@@ -72,7 +72,7 @@ test('an editor adds a correction by keyboard, takes it back, and the pages foll
   await words.fill(markup);
   await expect(panel.getByRole('alert')).toHaveCount(0);
 
-  // The date is that of saving: readers who saw the story until then are told.
+  // The date is that of saving: readers who saw the story until then are notified.
   const time = panel.getByLabel('Date and time');
   await expect(time).toHaveValue('');
   await saveByKey(page);
@@ -85,7 +85,7 @@ test('an editor adds a correction by keyboard, takes it back, and the pages foll
   await expect.poll(() => textOf(page, '/corrections'), { timeout: 60_000 }).toContain(markup);
   await expect.poll(() => textOf(page, '/corrections/rss.xml'), { timeout: 60_000 }).toContain(plain);
 
-  // Taken back, it is gone everywhere.
+  // A removed note disappears everywhere.
   await panel.getByRole('button', { name: /^Remove Correction/ }).focus();
   await page.keyboard.press('Enter');
   await expect(panel.getByRole('button', { name: 'Add a note' })).toBeFocused();
@@ -127,7 +127,7 @@ test('a link in a note is made, changed and removed with the keyboard, without m
   await expect(words).toBeFocused();
   expect(await words.evaluate((area: HTMLTextAreaElement) => area.selectionStart)).toBe(4 + link.length);
 
-  // Without a selection the words are asked for; they are text.
+  // Without a selection the panel asks for the link's text, which is plain text.
   await words.evaluate((area: HTMLTextAreaElement) => area.setSelectionRange(area.value.length, area.value.length));
   await panel.getByRole('button', { name: 'Link', exact: true }).focus();
   await page.keyboard.press('Enter');
@@ -138,7 +138,7 @@ test('a link in a note is made, changed and removed with the keyboard, without m
   const mail = '<a href="mailto:editors@example.com">Ask &lt;b&gt;us&lt;/b&gt; &amp; them</a>';
   await expect(words).toHaveValue(`The ${link} said forty.${mail}`);
 
-  // Within a link it is changed, or removed; the editor's undo brings it back. A part of markup can't be a link.
+  // Within a link it changes or removes the link; the editor's undo restores it. Part of an element can't become a link.
   await select(words, 'report</a> said');
   await page.keyboard.press('ControlOrMeta+k');
   await expect(panel.getByRole('alert')).toHaveText('Select words without a part of other markup.');
@@ -268,13 +268,13 @@ test('readers who had read the story are told once, others never', async ({ page
     data: { articleId: desk.id },
   });
   expect(noted.ok(), await noted.text()).toBe(true);
-  // Notes have whole seconds, and this one must be after the reading.
+  // Notes have whole seconds, and this one must be later than the reading.
   const at = Math.ceil(Date.now() / 1000) * 1000 + 1000;
   const note = { kind: 'correction', date: new Date(at).toISOString(), text: 'It was forty dollars.' };
   await desk.save({ meta: { newsroom_corrections: [note] } });
   await expect.poll(() => textOf(page, desk.path), { timeout: 60_000 }).toContain('It was forty dollars.');
   await expect.poll(() => Date.now()).toBeGreaterThan(at);
-  // By the button below, or before it by the clock where the test is slow.
+  // Reported by the button below, or by the timer before it if the test is slow.
   const told = page.waitForResponse(
     (answer) => answer.url().endsWith('/api/v1/me/history/corrections') && answer.request().method() === 'POST',
   );

@@ -1,4 +1,7 @@
-/** The Reporting API, which browsers use over https alone: what the policy blocks arrives in batches, and an operator sees it. */
+/**
+ * The Reporting API, which browsers use only over https: reports of what the policy blocks arrive in batches, and an operator
+ * sees it.
+ */
 import { request as httpRequest } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { chromium } from '@playwright/test';
@@ -51,7 +54,7 @@ test.afterAll(async () => {
 test('a blocked script reaches the operators’ page through the Reporting API', async ({ request }) => {
   const found = browserFromEnvironment(process.env);
   const browser = await chromium.launch({
-    // Reports otherwise wait for a minute.
+    // Otherwise reports are delayed by a minute.
     args: [...found.args, '--short-reporting-delay', '--ignore-certificate-errors'],
     ...(found.path && { executablePath: found.path }),
   });
@@ -73,7 +76,8 @@ test('a blocked script reaches the operators’ page through the Reporting API',
           document.head.append(script);
         }),
     );
-    // Some builds of Chromium (the headless shell from 156 on) send no report: then the violation that the browser saw is sent as one.
+    // Some builds of Chromium (the headless shell from 156 on) send no report: then the test sends the violation that the browser saw
+    // as a report.
     const sent = await expect
       .poll(() => received.length, { timeout: 10_000 })
       .toBeGreaterThan(0)

@@ -1,4 +1,6 @@
-/** A reader of another country: one currency from the wall to the receipt, on cached pages that are the same for everyone. */
+/**
+ * A reader in another country: one currency from the paywall to the receipt, on cached pages that are the same for everyone.
+ */
 import type { Locator, Page } from '@playwright/test';
 import { cards, expectThanks, fillCard, join, openPaywall, payButton, sheet, step } from '../world/checkout.ts';
 import { noShift, shiftsOn, sumOf, watchShifts } from '../world/layout-shifts.ts';
@@ -6,20 +8,20 @@ import { test as base, expect, lettersTo } from '../world/readers.ts';
 import { enterAt } from '../world/shop.ts';
 
 const test = base.extend({ baseURL: ({ shop }, use) => use(shop.site) });
-// In one worker, so that its site starts once.
+// In one worker, so that the file's site starts once.
 test.describe.configure({ mode: 'default' });
 
-/** What the CDN in front says of everybody who asks from a place. */
+/** The header with which the CDN in front reports a reader's country. */
 const from = (country: string) => ({ 'cf-ipcountry': country, 'x-forwarded-for': '203.0.113.7' });
 const british = { extraHTTPHeaders: from('GB') };
 const restricted = '/article/what-subscribers-know-about-salt';
 const foreign = /[$€]\s?\d/;
 
-/** What is shown of a part of the page: amounts of other currencies are in it, and hidden. */
+/** The visible text of a part of the page: amounts in other currencies are hidden. */
 // biome-ignore lint/performance/useDomNodeTextContent: what is hidden does not count
 const read = (part: Locator): Promise<string> => part.innerText();
 
-/** Waits for the prices to be those of a currency; `null`: the standard one. */
+/** Waits until the prices are in a currency; `null`: the standard one. */
 const currency = (page: Page, name: string | null) =>
   expect.poll(() => page.evaluate(() => document.documentElement.dataset.currency ?? null)).toBe(name);
 

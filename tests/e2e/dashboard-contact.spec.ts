@@ -10,7 +10,7 @@ interface Letter {
   readonly headers: readonly { readonly name: string; readonly value: string }[];
 }
 
-/** The letter to the support inbox that has this in it; waits for it. */
+/** Waits for the letter to the support inbox that contains this text. */
 async function mailToInbox(words: string): Promise<Letter> {
   const query = new URLSearchParams({ to: 'support@thesun.example' });
   let found: Letter | undefined;

@@ -1,4 +1,4 @@
-/** Newsletters on their way, sessions, what is kept and its end (spec sections 2, 6 and 7; RFC 8058). */
+/** Delivery of newsletters, sessions, stored data and its deletion (spec sections 2, 6 and 7; RFC 8058). */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,16 +9,16 @@ import { intercept } from '../world/intercept.ts';
 import { expect, lettersTo, newEmail, signIn, signInByMail, test } from '../world/readers.ts';
 import { siteData, testSandbox, testSite } from '../world/world.ts';
 
-/** Runs `npm run newsletter -- morning` on the site's data, as cron would beside it. */
+/** Runs `npm run newsletter -- morning` on the site's data, as cron does while the site runs. */
 async function sendMorning(): Promise<string> {
-  // A letter goes out once a day, and this day may have had another run.
+  // A newsletter is sent once a day, and an earlier run may have sent today's.
   const accounts = new DatabaseSync(join(siteData, 'accounts.sqlite'), { timeout: 60_000 });
   accounts.exec("DELETE FROM newsletter_issues WHERE letter = 'morning'");
   accounts.close();
   const { smtpUrl } = testSandbox().mailbox;
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    // Without the way in of `npm run`, which would look first whether everything is installed.
+    // Without `npm run`'s entry script, which would first check whether everything is installed.
     ['--input-type=module', '-e', "process.exit(await (await import('./scripts/newsletter.ts')).run(['morning']))"],
     {
       cwd: root,

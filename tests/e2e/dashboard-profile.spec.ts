@@ -1,4 +1,4 @@
-/** What the reader tells of themselves, and where the printed paper goes (spec sections 2 to 5, "Account dashboard"). */
+/** What readers tell about themselves, and where the printed paper goes (spec sections 2 to 5, "Account dashboard"). */
 import { violationsOn } from '../world/axe.ts';
 import { intercept } from '../world/intercept.ts';
 import { expect, newEmail, profileOf, signIn, test } from '../world/readers.ts';
@@ -25,7 +25,7 @@ test('the profile is saved in place, with copies in this browser; a quiet note s
   await page.keyboard.press('End');
   await page.keyboard.type('3');
   await expect(phone).toHaveValue('+1 (212) 555-0183');
-  // In the middle the caret stays where it is.
+  // In the middle of the text the caret stays in place.
   for (let step = 0; step < 4; step++) await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('Backspace');
   await page.keyboard.type('6');

@@ -1,4 +1,4 @@
-/** The subscription in the account: what it shows, how it is changed and left, and what happens when something is away. */
+/** The subscription in the account: what it shows, how it is changed and canceled, and what happens when something is down. */
 import { violationsOn } from '../world/axe.ts';
 import { ask, sheet, step } from '../world/checkout.ts';
 import { intercept } from '../world/intercept.ts';
@@ -30,7 +30,7 @@ test('a subscription is shown, left and taken up again, by keys alone', async ({
   await expect(page.getByRole('status').filter({ hasText: 'You won’t be charged again' })).toBeVisible();
   expect(await violationsOn(page, 'main')).toEqual([]);
 
-  // Back in the account a failure is said where it happened, and the next press goes on without leaving the page.
+  // Back in the account, a failure is shown where it happened, and the next press works without leaving the page.
   await page.goto('/dashboard/account');
   const resume = plan.getByRole('button', { name: 'Resume subscription' });
   await expect(page.locator('astro-island[ssr]')).toHaveCount(0);

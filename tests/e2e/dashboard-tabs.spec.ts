@@ -6,7 +6,7 @@ test.use({ viewport: { width: 390, height: 664 } });
 
 const strip = (page: Page) => page.locator('[data-tab-strip]');
 
-/** Whether a tab stands within the window as a whole. */
+/** Whether a tab is completely within the window. */
 const inView = (page: Page, name: string) =>
   strip(page)
     .getByRole('link', { name, exact: true })
@@ -34,7 +34,7 @@ test('the strip shows the current tab, and on which sides there is more', async 
   await expect(strip(page)).not.toHaveAttribute('data-after');
   expect(await inView(page, 'Contact')).toBe(true);
 
-  // By keyboard, too: what has the focus is brought into view.
+  // By keyboard, too: the focused tab is scrolled into view.
   await strip(page).getByRole('link').first().focus();
   await expect.poll(() => strip(page).evaluate((nav) => nav.hasAttribute('data-before'))).toBe(false);
 });

@@ -1,9 +1,9 @@
 /**
- * Visits every route of the site (spec section 2, and those that the site adds) with JavaScript on and off, at the width of a phone and then
- * of a desktop: an answer of the right status, no console error, no failed request, nothing wider than the screen or than a desktop's at a
- * zoom of 400%; with text of twice the size nothing wider than a phone of 320 or 390 pixels, and on the latter nothing cut off; one first
- * heading, no id twice, no words in the color of their background, header and footer where the layout rules want them, and no
- * violation that axe finds. Each page is loaded once.
+ * Visits every route of the site (spec section 2, and those that the site adds) with JavaScript on and off, at the width of a phone and
+ * then of a desktop: an answer of the right status, no console error, no failed request, nothing wider than the screen or than a desktop's
+ * at a zoom of 400%; with text of twice the size nothing wider than a phone of 320 or 390 pixels, and at 390 nothing cut off; one
+ * first-level heading, no duplicate ids, no text in the color of its background, header and footer where the layout rules require them, and
+ * no violation found by axe. Each page is loaded once.
  */
 import type { APIRequestContext, Page } from '@playwright/test';
 import { dashboardTabs } from '../../src/lib/dashboard/model.ts';
@@ -16,7 +16,7 @@ import { isOfTest } from '../world/newsroom.ts';
 import { expect, signIn, test } from '../world/readers.ts';
 
 const fixed = [
-  // Without a plan, the page leads elsewhere.
+  // Without a plan, this page redirects elsewhere.
   ...fixedPages.map(({ path }) => (path === '/subscribe' ? '/subscribe?plan=reader-yearly' : path)),
   '/latest?page=2',
   ...publication.sections.map((section) => `/section/${section.slug}`),
@@ -44,14 +44,14 @@ const missing = [
 
 const layout = publication.layout as { headerHidden: readonly string[]; footerHidden: readonly string[] };
 
-/** One of each kind of page whose address only the edition knows: from the sitemap, so that the sitemap is walked too. */
+/** One page of each kind whose addresses depend on the edition: from the sitemap, so that the sitemap is tested too. */
 async function found(request: APIRequestContext): Promise<string[]> {
   const paths = async (name: string) =>
     [
       ...(await (await request.get(`/sitemaps/${name}.xml`)).text()).matchAll(/<loc>https?:\/\/[^/]+([^<]*)<\/loc>/g),
     ].map((match) => match[1] as string);
   const pages = await paths('pages');
-  // Stories that other tests write now are gone before this one comes to them.
+  // Other tests' stories may be gone before this test reaches them.
   const articles = (await paths('articles-1')).filter((path) => !isOfTest(path));
   expect(articles.length).toBeGreaterThan(59);
   const first = (prefix: string) => pages.find((path) => path.startsWith(prefix)) as string;
@@ -62,7 +62,7 @@ interface Trouble {
   errors: string[];
 }
 
-/** Notes what the browser reports as an error. */
+/** Records what the browser reports as an error. */
 function listen(page: Page): Trouble {
   const trouble: Trouble = { errors: [] };
   page.on('console', (message) => {
@@ -70,7 +70,7 @@ function listen(page: Page): Trouble {
   });
   page.on('pageerror', (error) => trouble.errors.push(`script: ${error.message}`));
   page.on('requestfailed', (request) => {
-    // A lazy picture whose page is left while it loads is no failure.
+    // A lazy picture that is canceled because the test leaves the page is no failure.
     if (request.failure()?.errorText !== 'net::ERR_ABORTED')
       trouble.errors.push(`request: ${request.url()} ${request.failure()?.errorText}`);
   });
@@ -89,13 +89,13 @@ interface Facts {
   readonly background: string;
   readonly canonicals: number;
   readonly description: string;
-  /** The site's own ids, and prefixes of islands' ids, that are there twice; an editor's text may repeat one. */
+  /** The site's own ids, and prefixes of islands' ids, that occur twice; an editor's text may repeat one. */
   readonly repeated: readonly string[];
-  /** Words in the color of their background, of which axe says only that it can't judge them. */
+  /** Text in the color of its background, about which axe says only that it can't judge. */
   readonly unseen: readonly string[];
 }
 
-/** What is checked of a page in the document that is open. */
+/** Reads the facts about the open document that are checked. */
 function readFacts(): Facts {
   const count = (selector: string) => document.querySelectorAll(selector).length;
   const names = ['id', 'prefix'].flatMap((name) =>
@@ -130,7 +130,7 @@ function readFacts(): Facts {
   };
 }
 
-/** @returns the path that the reader is at then: readers who are not signed in are led to sign in */
+/** @returns the path where the reader ends up: readers who are not signed in are redirected to sign in */
 async function open(page: Page, route: string, status: number): Promise<string> {
   const answer = await page.goto(route, { waitUntil: 'load' });
   expect.soft(answer?.status(), `status of ${route}`).toBe(status);
@@ -155,7 +155,7 @@ async function open(page: Page, route: string, status: number): Promise<string> 
 
 const staticPages = ['/about', '/privacy-policy', '/events', '/oped-guidelines', '/accessibility', '/community'];
 
-/** Pages of one template have the same kind: they differ in their texts. */
+/** Pages of one template are of the same kind: they differ in their texts. */
 function kindOf(path: string, status: number): string {
   if (status !== 200) return `${status} ${layoutRules(path).theme}`;
   if (staticPages.includes(path)) return 'static';
@@ -188,7 +188,7 @@ for (const javaScriptEnabled of [true, false]) {
         const status = routes === missing ? 404 : 200;
         const trouble = listen(page);
         const textSize = await textSizeOf(page);
-        /** Kinds that axe has looked at in both widths; of the other pages of a kind it looks at the phone's. */
+        /** Kinds that axe has checked in both widths; it checks the other pages of a kind only at a phone's width. */
         const seen = new Set<string>();
         for (const route of routes ?? (await found(request))) {
           trouble.errors.length = 0;
@@ -211,7 +211,7 @@ for (const javaScriptEnabled of [true, false]) {
             await expectNothingWider(page, `${route} with large text`);
             expect.soft(await cutWords(page), `words that large text cuts off on ${route}`).toEqual([]);
           });
-          // Chromium reports the page's own status as a console error, which is expected of a page that does not exist.
+          // Chromium reports the page's own status as a console error, which is expected for a page that doesn't exist.
           const errors = trouble.errors.filter((text) => !(status >= 400 && /status of 4(04|10)/.test(text)));
           expect.soft(errors, `errors on ${route}`).toEqual([]);
         }

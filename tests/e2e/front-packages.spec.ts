@@ -1,4 +1,4 @@
-/** Packages on the screen "Front" of the real WordPress: where they stand, and the order of their related headlines. */
+/** Packages on the screen "Front" of the real WordPress: their place, and the order of their related headlines. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import {
@@ -13,7 +13,7 @@ import {
 } from '../world/front-screen.ts';
 import { expect, test } from '../world/readers.ts';
 
-// A front is the home page of a site: this one has a WordPress of its own.
+// A site has only one home page, so this test has its own WordPress.
 test.describe.configure({ mode: 'serial' });
 
 let site: FrontSite;
@@ -30,7 +30,7 @@ async function choosePage(page: Page, name: string, first: string | RegExp): Pro
   await expect(page.locator('#newsroom-front').getByText(first).first()).toBeVisible();
 }
 
-/** The package's place, as its row says it. */
+/** The package's place, as its row shows it. */
 const placeOf = (page: Page, title: string) =>
   rows(page)
     .filter({ has: page.getByRole('button', { name: title, exact: true }) })
@@ -78,7 +78,7 @@ test('a package moves through the page with the keyboard, and back with undo', a
   }
   expect(await order(page)).toEqual(['The Alder', 'The Birch', 'The Cedar']);
 
-  // Lead and second belong to the places: a story that moves goes past packages.
+  // The lead and the second place aren't tied to a story: a moved story passes packages.
   await titleOf(page, 2).focus();
   await page.keyboard.press('Alt+ArrowUp');
   await expect(titleOf(page, 1)).toHaveText('The Cedar');
@@ -156,7 +156,7 @@ test('related headlines are put in order with the keyboard, and back with undo',
   await related.getByRole('button', { name: 'Remove: The Katsura' }).focus();
   await page.keyboard.press('Enter');
   await expect(related.getByLabel('Words for The Maple')).toBeFocused();
-  // The slots have stayed in their order.
+  // The slots have kept their order.
   expect(await order(page)).toEqual(before);
   expect(await violationsOn(page, '.newsroom-front')).toEqual([]);
   await publish(page);

@@ -19,7 +19,7 @@ import {
 } from '../world/front-screen.ts';
 import { expect, test } from '../world/readers.ts';
 
-// A front is the home page of a site: this one has a WordPress of its own.
+// A site has only one home page, so this test has its own WordPress.
 test.describe.configure({ mode: 'serial' });
 
 let site: FrontSite;
@@ -53,7 +53,7 @@ test('ten slots are placed and rearranged with the keyboard alone within a minut
 
   const began = Date.now();
   await titleOf(page, 0).focus();
-  // Each of the ten in turn comes before those that were moved before it.
+  // Each of the ten in turn is moved above those that were moved before it.
   for (const title of titles.slice(1, 10)) {
     await tabTo(page, isFocused(page, title), 'ArrowDown');
     await page.keyboard.press('Alt+Home');
@@ -66,7 +66,7 @@ test('ten slots are placed and rearranged with the keyboard alone within a minut
   console.log(`ten slots rearranged in ${seconds.toFixed(1)} s`);
   expect(seconds).toBeLessThanOrEqual(60);
 
-  // Step by step, announced politely, and back.
+  // Step by step, with polite announcements, and back.
   await titleOf(page, 0).focus();
   await page.keyboard.press('Alt+ArrowDown');
   await expect(page.locator('#a11y-speak-polite')).toHaveText(/is now 2 of 10\.$/);
@@ -82,7 +82,7 @@ test('ten slots are placed and rearranged with the keyboard alone within a minut
   await saved(page);
 });
 
-/** The window that the button Preview opens. */
+/** The window that the Preview button opens. */
 async function openPreview(page: Page): Promise<Page> {
   const opening = page.context().waitForEvent('page');
   await press(page, 'Preview');
@@ -91,7 +91,7 @@ async function openPreview(page: Page): Promise<Page> {
   return opened;
 }
 
-/** What is in a frame of the preview. */
+/** The content of a frame of the preview. */
 async function frameIn(opened: Page, id: 'phone' | 'desktop'): Promise<Frame> {
   await expect(opened.frameLocator(`#${id}`).locator('.front-lead')).toBeVisible({ timeout: 30_000 });
   const frame = await (await opened.locator(`#${id}`).elementHandle())?.contentFrame();
@@ -103,7 +103,7 @@ test('a preview shows the draft as any reader would see it, and readers don’t 
   await openScreen(page);
   await expect.poll(() => order(page)).toEqual(titles.slice(0, 10).reverse());
   const before = await source(page);
-  // The editor is signed in to the site, too, as far as its pages can tell.
+  // The editor's browser looks signed in to the site, too.
   await context.addCookies([{ name: visitorCookie, value: 'member', url: site.own }]);
   const opened = await openPreview(page);
   await opened.setViewportSize({ width: 1400, height: 900 });
@@ -128,7 +128,7 @@ test('a preview shows the draft as any reader would see it, and readers don’t 
       'noindex, nofollow',
     ]);
   }
-  // The server has no session for this cookie, and its answer would delete it.
+  // The server has no session for this cookie, and its response would delete it.
   await opened.route('**/zephr/**', () => {});
   await opened.goto(site.own);
   expect(await opened.evaluate(() => document.documentElement.dataset.visitor)).toBe('member');
@@ -162,7 +162,7 @@ test('both widths of a preview fit the window, side by side or below each other,
       ['#phone', '#desktop'].map((frame) => opened.locator(frame).boundingBox()),
     );
     expect((desktop?.x ?? 0) + (desktop?.width ?? 0)).toBeLessThanOrEqual(width);
-    // Scaled to fit, and never larger than it is.
+    // Scaled to fit, and never enlarged.
     expect(desktop?.width).toBeGreaterThan(width < 1000 ? width - 40 : Math.min(1270, width - 390 - 60));
     expect(desktop?.width).toBeLessThanOrEqual(1280);
     expect(Boolean(phone && desktop && desktop.y < phone.y + 10)).toBe(width > 1000);
@@ -177,7 +177,7 @@ test('both widths of a preview fit the window, side by side or below each other,
     await tabTo(opened, isFocused(opened, `Go to ${name}`), key);
     await opened.keyboard.press('Enter');
     expect(await opened.evaluate(() => document.activeElement?.id)).toBe(name);
-    // Into the frame: from its beginning a step back leads out of it again.
+    // Into the frame: a step back from its start leads out of it again.
     await opened.keyboard.press('Tab');
   }
   await opened.close();
@@ -250,7 +250,7 @@ test('a published front is the home page, with headlines for its places and a pa
   expect(await violationsOn(page, '.package')).toEqual([]);
   const all = await page.locator('main .headline a, .package li a').allTextContents();
   const placed = all.filter((title) => /^The [A-Z]/.test(title));
-  // The list of the latest alone may repeat a story.
+  // Only the list of the latest stories may repeat a story.
   const latest = await page.locator('.latest a').allTextContents();
   expect(placed.filter((title, at) => placed.indexOf(title) !== at && !latest.includes(title))).toEqual([]);
   await page.goto(`${site.own}/latest`);
@@ -279,7 +279,7 @@ test('the second of two editors is told, and both versions can be had', async ({
   await press(page, 'Undo');
   await expect.poll(() => order(page)).toEqual(mine);
   await saved(page);
-  // Now the other one is late, and keeps her version.
+  // Now the other editor is late, and keeps her version.
   await titleOf(other, 0).focus();
   await other.keyboard.press('Alt+ArrowDown');
   await expect(other.getByText(/changed this front at/).first()).toBeVisible({ timeout: 30_000 });
@@ -313,7 +313,7 @@ test('the history restores a front, and a scheduled one comes at its time', asyn
   await expect.poll(() => source(page)).toContain('The day in brief');
   await expect(titleOf(page, 0)).toBeFocused();
 
-  // Without the first story, at a time a minute ahead at most.
+  // Without the first story, at a time at most a minute ahead.
   await tabTo(page, isFocused(page, `Remove: ${await titleOf(page, 0).textContent()}`));
   await page.keyboard.press('Enter');
   await saved(page);

@@ -210,7 +210,7 @@ test.describe('menu', () => {
     await page.goto('/latest');
     await menuButton(page).click();
     const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim());
-    // From here on it is only the test that lets time pass, however long a key takes.
+    // From here on only the test advances the clock, however long a key press takes.
     await page.clock.pauseAt(Date.now() + 60_000);
     await menu(page).locator('[data-type-ahead] a').first().focus();
     await page.keyboard.type('ev');

@@ -1,4 +1,4 @@
-/** The header and the slide-over menu for each kind of reader; the reader's own menu by pointer, by keyboard and without scripts. */
+/** The header and the slide-over menu for each kind of reader; the reader's own menu with pointer, keyboard, and without scripts. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { expect, payingKinds, pretend, type SignedInKind, signedInKinds, test } from '../world/readers.ts';
@@ -247,7 +247,7 @@ test.describe('what an article loads', () => {
   test('is neither React nor the session for an anonymous reader, until the reader signs in', async ({ page }) => {
     const loaded = scripts(page);
     await page.goto(article, { waitUntil: 'networkidle' });
-    // What cannot be found here by another name either: the test after this one finds it for a reader who is signed in.
+    // The pattern does match real names: the next test finds them for a reader who is signed in.
     expect(loaded.filter((name) => /island|session-page|\/client\.|\/react/.test(name))).toEqual([]);
     await page.mouse.move(640, 20);
     await page.evaluate(() => window.scrollTo(0, 900));

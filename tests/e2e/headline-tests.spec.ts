@@ -12,7 +12,7 @@ test.describe.configure({ mode: 'default' });
 
 const live = { timeout: 60_000 };
 
-/** The demo's administrator in the browser, with a story in the list of an author of its own. */
+/** The demo's administrator in the browser, with a story by an author that no other test uses. */
 async function newsroom(page: Page) {
   const { url, save } = await openNewsroom(page.context());
   const mark = unique();
@@ -61,7 +61,7 @@ test('an editor starts a test, readers of two groups see two headlines without J
   await page.keyboard.insertText(`Fourteen Dollars & < No More ${mark}`);
   expect(await violationsOn(page, '.newsroom-headline-test')).toEqual([]);
 
-  // The editor's own undo and redo, and a headline that is too long.
+  // The editor's undo and redo, and a headline that is too long.
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(panel.getByLabel('Headline B')).not.toHaveValue(/Fourteen/);
   await page.getByRole('button', { name: 'Redo' }).click();
@@ -90,7 +90,7 @@ test('an editor starts a test, readers of two groups see two headlines without J
   expect(await seenBy(own)).toBe(`The Mule Costs ${mark}`);
   expect(await seenBy(null)).toBe(`The Mule Costs ${mark}`);
 
-  // Nothing moves, and the story's page keeps the story's own headline.
+  // Nothing moves, and the story's own page keeps its own headline.
   const context = await browser.newContext({ baseURL });
   await context.addCookies([{ name: 'headline-group', value: String(second), url: baseURL }]);
   const reader = await context.newPage();
@@ -103,11 +103,11 @@ test('an editor starts a test, readers of two groups see two headlines without J
   await expect(reader.getByRole('heading', { level: 1 })).toHaveText(`The Mule Costs ${mark}`);
   await context.close();
 
-  // The list of stories in WordPress says so.
+  // The list of stories in WordPress shows the test.
   await page.goto(`${url}/wp-admin/edit.php?post_type=articles&s=${mark}`);
   await expect(page.locator(`#post-${id} .column-newsroom_test`)).toContainText('Running');
 
-  // Readers of the second headline read more often: addresses of their own, as a proxy reports them.
+  // Readers of the second headline read more often, each from a different address, as a proxy reports them.
   const read = (group: number) =>
     page.request.post(`/api/v1/articles/popular/increment/${id}`, {
       headers: {
@@ -122,7 +122,7 @@ test('an editor starts a test, readers of two groups see two headlines without J
   }
   const again = await openPanel(page, url, id, 'Headline test');
   await expect(again.getByRole('status')).toContainText(/B won on/, live);
-  // The test may have ended before the last of them.
+  // The test may have ended before the last reading.
   await expect(again).toContainText(/B Fourteen.+?(?:1[5-9]\d|200) readings/);
   for (const group of [own, second, null])
     await expect.poll(() => seenBy(group), live).toBe(`Fourteen Dollars & < No More ${mark}`);

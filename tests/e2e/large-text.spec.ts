@@ -1,6 +1,6 @@
 /**
- * Dialogs, the subscribe bar, what stands around a story, and the account on a phone whose text has twice its usual size: nothing is cut off
- * or scrolls sideways, no short word is broken, and every dialog can be closed. The other pages: every-route.spec.ts.
+ * Dialogs, the subscribe bar, the surroundings of a story, and the account on a phone whose text has twice its usual size: nothing is cut
+ * off or scrolls sideways, no short word is broken, and every dialog can be closed. The other pages: every-route.spec.ts.
  */
 import type { Page } from '@playwright/test';
 import { dashboardTabs } from '../../src/lib/dashboard/model.ts';
@@ -15,7 +15,7 @@ const test = base.extend({
   viewport: { width: 390, height: 664 },
 });
 
-/** What a reader can't read of a part of the page that is open. */
+/** Text in a part of the open page that a reader can't read. */
 async function unreadable(page: Page, part: string) {
   const sideways = await page
     .locator(part)
@@ -25,7 +25,7 @@ async function unreadable(page: Page, part: string) {
 }
 const readable = { sideways: 0, cut: [], broken: [] };
 
-/** Checks a part of the page with text of twice the size, and what `further` does with it. */
+/** Checks a part of the page with text of twice the size, then runs `further`. */
 async function check(page: Page, part: string, further = async () => {}): Promise<void> {
   await withLargeText(await textSizeOf(page), page, async () => {
     expect(await unreadable(page, part)).toEqual(readable);

@@ -1,4 +1,4 @@
-/** Late fonts move nothing: what stands in for them (src/styles/font-fallbacks.ts) sets lines of the same width. */
+/** Late fonts move nothing: the fallback fonts (src/styles/font-fallbacks.ts) have the same line widths. */
 import { expect, test } from '../world/readers.ts';
 
 const words = [

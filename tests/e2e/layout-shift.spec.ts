@@ -1,9 +1,9 @@
-/** No page moves under its reader: while it loads, while it is scrolled, and while its islands are hydrated. */
+/** No page moves under its reader: not while it loads, while it is scrolled, or while its islands are hydrated. */
 import type { Page } from '@playwright/test';
 import { noShift, shiftsOn, sumOf, watchShifts } from '../world/layout-shifts.ts';
 import { expect, test } from '../world/readers.ts';
 
-/** Two frames: what has changed until now is laid out and reported. */
+/** Waits two frames, after which all changes so far are laid out and reported. */
 const settled = (page: Page) =>
   page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
@@ -16,7 +16,7 @@ async function scrollThrough(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
 }
 
-/** Hydrates every island that can be seen, without the input that would excuse a shift. */
+/** Hydrates every island that can be seen, without input, after which the browser would ignore shifts. */
 async function hydrate(page: Page): Promise<void> {
   await page.evaluate(() => {
     for (const island of document.querySelectorAll('astro-island')) {
@@ -37,7 +37,7 @@ for (const [name, viewport] of [
   for (const path of ['/', '/article/crack-closes-mississippi-bridge', '/section/politics', '/pricing']) {
     test(`${path} moves nothing on ${name}`, async ({ page }) => {
       await page.setViewportSize(viewport);
-      // The popup would cover what is looked at.
+      // The popup would cover the page.
       await page.addInitScript(() => localStorage.setItem('seen-welcome-modal', 'true'));
       await watchShifts(page, 'loaded');
       await page.goto(path, { waitUntil: 'networkidle' });

@@ -43,7 +43,7 @@ async function newsroom(context: BrowserContext, fields: object = {}) {
 
 const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
 
-/** Where an element stands in the window. */
+/** Vertical position of an element in the window. */
 const topOf = (page: Page, selector: string): Promise<number> =>
   page.evaluate((which) => document.querySelector(which)?.getBoundingClientRect().top ?? Number.NaN, selector);
 
@@ -79,10 +79,10 @@ test('an editor writes on the live screen with the keyboard alone, and an open p
   await page.keyboard.type('counted');
   await page.keyboard.press('ControlOrMeta+b');
   await page.keyboard.type(' twice.');
-  // It is kept as a draft before it is published.
+  // It is stored as a draft before it is published.
   await expect(form.getByText('Kept as a draft.')).toBeVisible({ timeout: 30_000 });
   expect(await textOf(page, paper.path)).not.toContain(sum);
-  // The blocks themselves are WordPress's own.
+  // Except for the blocks, which are WordPress's own.
   for (const part of ['.newsroom-live-state', '.newsroom-live-fields', '.newsroom-live-list'])
     expect(await violationsOn(page, part)).toEqual([]);
   await page.keyboard.press('ControlOrMeta+Enter');
@@ -96,7 +96,7 @@ test('an editor writes on the live screen with the keyboard alone, and an open p
   await expect(list.locator('.entry').first()).toContainText(`The second box ${sum}`);
   await expect(list.locator('.entry').first().locator('strong')).toHaveText('counted');
 
-  // The next one, without leaving the keyboard; then one of the list is changed and withdrawn.
+  // The next entry, without leaving the keyboard; then an entry in the list is changed and withdrawn.
   await page.keyboard.insertText(`The third box ${sum}`);
   await page.keyboard.press('ControlOrMeta+Enter');
   const rows = page.locator('.newsroom-live-list > li');
@@ -114,7 +114,7 @@ test('an editor writes on the live screen with the keyboard alone, and an open p
   await expect(reader.getByText(`The third box ${sum}`)).toHaveCount(0);
   expect(await textOf(page, paper.path)).not.toContain(`The third box ${sum}`);
 
-  // The list of stories says which are live.
+  // The list of stories shows which ones are live.
   await page.goto(paper.list);
   await expect(page.locator('.column-newsroom_live').getByRole('link', { name: /^Live/ }).first()).toBeVisible();
   await reader.close();
@@ -160,7 +160,7 @@ test('a reader in the middle of the updates sees “1 new update”, and nothing
   await read.evaluate((element) => element.scrollIntoView({ block: 'start', behavior: 'instant' }));
   const id = `#${await read.getAttribute('id')}`;
   const before = await topOf(page, id);
-  // What moves because the reader pressed a button is no shift.
+  // A move that the reader's press caused is no shift.
   const shifts = await page.evaluate(() => {
     Reflect.set(window, 'shifts', 0);
     new PerformanceObserver((list) => {
@@ -178,7 +178,7 @@ test('a reader in the middle of the updates sees “1 new update”, and nothing
   await expect(page.locator('.live [role=status]')).toHaveText('1 new update');
   expect(await topOf(page, id)).toBe(before);
 
-  // An entry above what is read becomes longer, then it goes: what is read stays where it is.
+  // An entry above the reader's place grows, then it is withdrawn: the reader's place doesn't move.
   await paper.change(last.id, { content: `<p>${'Many more words than before. '.repeat(200)}</p>` });
   await expect(page.locator(`#entry-${last.id}`)).toContainText('Many more words', { timeout: 30_000 });
   expect(Math.abs((await topOf(page, id)) - before)).toBeLessThanOrEqual(1);
@@ -327,11 +327,11 @@ test('a gift opens all of a live story, its further pages and what comes while i
   await paper.write(`News ${sum}`, 'It is in.');
   const more = friend.getByRole('button', { name: '1 new update' });
   await expect(friend.getByText(`News ${sum}`).or(more).first()).toBeVisible({ timeout: 30_000 });
-  // The lasting address of the oldest leads to the second page.
+  // The permanent address of the oldest entry leads to the second page.
   await friend.goto(`${paper.path}/live/${first.id}`);
   await expect(friend).toHaveURL(new RegExp(`/live\\?page=2#entry-${first.id}$`));
   await expect(friend.locator(`#entry-${first.id}`)).toContainText('Words of the oldest.');
-  // Further: the gift is that of this story alone.
+  // Further, the gift opens only this story.
   await friend.goto('/article/railroads-publish-their-delays');
   await expect(friend.getByRole('heading', { name: 'The rest of this story is for subscribers' })).toBeVisible();
   expect(await textOf(page, `${paper.path}/live?page=2`)).not.toContain('Words of the oldest.');

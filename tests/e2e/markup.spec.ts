@@ -1,4 +1,4 @@
-/** The HTML of every kind of page, by the Nu HTML checker: one look at all of them at once. */
+/** The HTML of every kind of page, checked by the Nu HTML checker, all in one run. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -19,20 +19,20 @@ const open = [
   ...['/latest?page=2', '/section/politics', '/search?q=harbor', '/search?q=zzzzqqq'],
   ...['/account/link-sent', '/account/enter-code', '/account/signed-out', '/account/deleted', '/no-such-page'],
   ...['/blaize/token-exchange?token=aaaaaaaaaaaaaaaaaaaaaaaa', '/account/unsubscribe?token=aaaa', '/gift/aaaaaaaaaaaa'],
-  // A story of the news, walls of both kinds, an embed, tables, another language, comments.
+  // A news story, both kinds of paywall, an embed, tables, another language, comments.
   ...['crack-closes-mississippi-bridge', 'what-subscribers-know-about-salt', 'an-exhibition-of-mistakes'].map(article),
   ...['a-film-in-the-middle-of-the-page', 'forty-word-headline', 'arabic-baker-of-dearborn'].map(article),
   `${article('crack-closes-mississippi-bridge')}/comments`,
 ];
 const own = [...dashboardTabs.map(({ slug }) => `/dashboard/${slug}`), ...pathsOf('signedIn'), '/cancel'];
 
-/** What the checker does not know yet, or is no matter of it. */
+/** Messages to ignore: the checker doesn't know these features yet, or they aren't its concern. */
 const beside = [
-  // Its style sheets' grammar is years behind browsers; the build checks them.
+  // The checker's CSS grammar is years behind browsers; the build checks style sheets.
   /^CSS: /,
   // `rel=expect` with `blocking=render` is in the standard since 2024.
   /“link” element with a “blocking” attribute must have a “rel” attribute whose value is “stylesheet”/,
-  // A frame of another site, which its own origin keeps apart (layouts/Game.astro).
+  // A frame of another site, which the other origin isolates (layouts/Game.astro).
   /Setting both “allow-scripts” and “allow-same-origin”/,
 ];
 
@@ -47,7 +47,7 @@ interface Message {
   readonly extract?: string;
 }
 
-/** One page each of those whose address only the edition knows. */
+/** One page of each kind whose addresses depend on the edition. */
 async function ofTheEdition(request: APIRequestContext): Promise<string[]> {
   const sitemap = await (await request.get('/sitemaps/pages.xml')).text();
   const paths = [...sitemap.matchAll(/<loc>https?:\/\/[^/]+([^<]*)<\/loc>/g)].map((match) => match[1] ?? '');
@@ -78,7 +78,7 @@ test('every kind of page is valid HTML', async ({ context, request }) => {
       .filter(({ message }) => !beside.some((pattern) => pattern.test(message)))
       .map(({ url, message, extract }) => `${pages.get(url) ?? url}: ${message} (${extract ?? ''})`);
     expect(wrong).toEqual([]);
-    // The checker has looked: each page has the one thing that it does not know.
+    // The checker has really run: each page has the one message about an unknown feature.
     const looked = new Set(messages.map(({ url }) => url));
     expect([...pages.keys()].filter((page) => !looked.has(page))).toEqual([]);
   } finally {

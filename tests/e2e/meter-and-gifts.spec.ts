@@ -50,17 +50,17 @@ test('a stranger reads a few stories, each counted once, and is asked at the nex
   await begin(page, stories[anonymous] ?? '');
   await expect(wall(page)).toBeVisible();
   await expect(wall(page).getByRole('heading')).toContainText('You have read');
-  // What a subscription brings and costs, the cheap beginning first, fetched by this wall alone.
+  // What a subscription offers and costs, the cheap start first, fetched only by this paywall.
   const offer = wall(page).locator('[data-wall-offer]');
   await expect(offer).toContainText('PENNY A DAY');
-  // Amounts of other currencies are in it, and not shown.
+  // Amounts in other currencies are in it, but hidden.
   const shown = { useInnerText: true };
   await expect(offer).toContainText(/\$0\.60\s+today for 60 days, then\s+\$120\s+each year until you cancel/, shown);
   await expect(offer).toContainText(/Sun Reader\s+\$12\/month or \$120\/year/, shown);
   await expect(offer.getByRole('listitem')).toContainText(['Every story', 'Cancel at any time']);
   expect(await (await page.request.get(stories[anonymous] ?? '')).text()).not.toContain('data-wall-offer');
   expect(await violationsOn(page)).toEqual([]);
-  // On a phone, too, the ways on are in sight, and so is some of the story.
+  // On a phone, too, the ways to continue are visible, and so is part of the story.
   const size = page.viewportSize() ?? { width: 1280, height: 720 };
   await page.setViewportSize({ width: 390, height: 664 });
   for (const name of ['Create a free account', 'Join Today'])
@@ -68,7 +68,7 @@ test('a stranger reads a few stories, each counted once, and is asked at the nex
   const { y = 0 } = (await wall(page).getByRole('heading').boundingBox()) ?? {};
   expect(y).toBeGreaterThan(150);
   await page.setViewportSize(size);
-  // The text stays where it is, and the way on is a dialog on this page.
+  // The text stays in place, and the way to continue is a dialog on this page.
   await expect(page.locator('.story .body p').last()).toBeAttached();
   await wall(page).getByRole('link', { name: 'Join Today' }).click();
   await expect(page.getByRole('dialog')).toBeVisible();
@@ -115,7 +115,7 @@ test("a subscriber's gift link opens its article in another browser, and no othe
   expect(await violationsOn(friend)).toEqual([]);
   await friend.getByRole('button', { name: 'Read the story' }).click();
   await expect(friend).toHaveURL(new RegExp(`${paid}$`));
-  // The address is there before the last of the page.
+  // The address changes before the rest of the page arrives.
   await expect.poll(words).toBeGreaterThan(2 * opening);
   await friend.goto('/article/the-town-that-waits-for-the-train');
   await expect(friend.getByRole('heading', { name: 'The rest of this story is for subscribers' })).toBeVisible();

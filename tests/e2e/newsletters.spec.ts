@@ -1,4 +1,4 @@
-/** Newsletters, from the form through the link to what is kept (spec section 2: /newsletter, /offer/newsletter). */
+/** Newsletters, from the form and the link to the stored choices (spec section 2: /newsletter, /offer/newsletter). */
 import type { BrowserContext, Page } from '@playwright/test';
 import { expect, linkTo, newEmail, newestLetter, profileOf, signIn, test } from '../world/readers.ts';
 import { testSite } from '../world/world.ts';
@@ -35,7 +35,7 @@ test('the choice is saved when the link is used, on any device', async ({ page, 
   await expect(phone.locator('main')).toContainText('Next in your inbox: Evening Sun.');
   expect(await choicesOf(device)).toEqual(['evening']);
 
-  // The reader is known now: what is chosen in addition counts at once, and nothing is mailed.
+  // Now the reader is known: further choices take effect at once, without a mail.
   await phone.goto('/newsletter');
   await signUp(phone, email);
   await expect(phone.locator('main')).toContainText('Next in your inbox: Morning Sun.');

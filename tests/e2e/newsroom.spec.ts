@@ -12,7 +12,7 @@ async function newsroom(request: APIRequestContext) {
   await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
   const nonce = await (await request.get(`${url}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
   expect(nonce, 'signed in to WordPress').toMatch(/^[\da-f]{10}$/);
-  // A kept connection may just have been closed by the other side.
+  // The other side may just have closed a kept-alive connection.
   const usual = { headers: { 'X-WP-Nonce': nonce }, maxRetries: 2 };
   return {
     async save(path: string, data: object): Promise<{ id: number; slug: string }> {
@@ -108,7 +108,7 @@ test('a story that an editor closes is closed with its text, and not only with t
     content: `${filler.repeat(4)}<!-- wp:paragraph --><p>${words}</p><!-- /wp:paragraph -->`,
     date_gmt: '2001-02-04T04:05:06',
   });
-  // The editor sends the forms of its boxes after the story; this one never arrives.
+  // The editor sends the forms of its meta boxes after the story; here they never arrive.
   await page.route(/meta-box-loader/, (route) => route.abort());
   await page.goto(`${url}/wp-admin/post.php?post=${story.id}&action=edit`);
   const choice = page.locator('input[name="newsroom_access"][value="subscriber"]');

@@ -8,7 +8,7 @@ test.use({ serviceWorkers: 'allow' });
 const story = '/article/crack-closes-mississippi-bridge';
 const other = '/article/railroads-publish-their-delays';
 
-/** Paths of the stories that the browser keeps. */
+/** Paths of the stories that the browser has stored. */
 const kept = (page: Page) =>
   page.evaluate(async () =>
     (await caches.has('broadsheet-stories'))
@@ -16,13 +16,13 @@ const kept = (page: Page) =>
       : [],
   );
 
-/** Addresses of the pictures that the browser keeps, as the newsroom knows them. */
+/** Addresses of the pictures that the browser has stored, as the newsroom knows them. */
 const keptPictures = (page: Page) =>
   page.evaluate(async () =>
     (await (await caches.open('broadsheet-pictures')).keys()).map(({ url }) => new URL(url).searchParams.get('url')),
   );
 
-/** Opens a story, reads on, and waits until it is kept. */
+/** Opens a story, reads it, and waits until the browser has stored it. */
 async function read(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await page.mouse.wheel(0, 600);
@@ -32,7 +32,7 @@ async function read(page: Page, path: string): Promise<void> {
 test('the last stories are read again without a network, with their pictures', async ({ page, context }) => {
   await read(page, story);
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
-  // Pictures are kept after the text.
+  // Pictures are stored after the text.
   const shown = await page.locator('.lead img').evaluate((image: HTMLImageElement) => image.currentSrc);
   await expect.poll(() => keptPictures(page)).toContain(new URL(shown).searchParams.get('url'));
   await read(page, other);
@@ -81,7 +81,7 @@ test('what a reader saved is private: signing out deletes it in every tab', asyn
 test('a new worker takes over while a story is open, and saved stories stay', async ({ page, context }) => {
   await read(page, story);
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
-  // Another address is another worker to the browser, as another build's text at the same address is.
+  // A browser treats a worker at another address as a new one, like another build's worker at the same address.
   await page.evaluate(async () => {
     const taken = new Promise((resolve) =>
       navigator.serviceWorker.addEventListener('controllerchange', resolve, { once: true }),

@@ -1,4 +1,7 @@
-/** Page guards in both directions (spec section 6): who is not signed in is led to sign in and back, who is signed in is led on. */
+/**
+ * Page guards in both directions (spec section 6): readers who aren't signed in are redirected to sign in and back, signed-in
+ * readers to their account.
+ */
 import { pathsOf } from '../../src/lib/http/fixed-pages.ts';
 import { intercept } from '../world/intercept.ts';
 import { codeTo, emailField, expect, linkTo, newEmail, signIn, test, typeCode } from '../world/readers.ts';

@@ -1,6 +1,6 @@
 /**
- * The pages of plans (spec sections 2, 3, 4, 6 and 9): what they say to whom, the ways in with and without a script, the welcome
- * after a purchase, the address of the printed paper, and its upsell.
+ * The pages of plans (spec sections 2, 3, 4, 6 and 9): what each kind of reader sees, starting a purchase with and without a
+ * script, the welcome after it, the address of the printed paper, and its upsell.
  */
 import type { BrowserContext, Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
@@ -11,7 +11,7 @@ const pages = ['/pricing', '/print', '/membership', '/founder'];
 const kinds = ['anonymous', ...signedInKinds] as const;
 type Kind = (typeof kinds)[number];
 
-/** As the server answers for a reader who has this plan. */
+/** The server's answer for a reader with this plan. */
 const subscriptionTo = (planId: string, product: string) => ({
   id: 'sub_1',
   currency: 'usd',
@@ -28,7 +28,7 @@ const subscriptionTo = (planId: string, product: string) => ({
   paidUntil: '2027-11-21T12:00:00Z',
 });
 
-/** A reader of a kind; `plan` is what the server says they have, and without it the server does not say. */
+/** Makes the browser that of a kind of reader; `plan` is the plan in the server's answer, which without it has none. */
 async function as(context: BrowserContext, kind: Kind, plan?: string): Promise<void> {
   if (kind === 'anonymous') return;
   await pretend(context, kind);
@@ -44,7 +44,7 @@ const choice = (page: Page, plan: string) => page.locator(`li[data-plan~="${plan
 const planLink = (page: Page, plan: string) => choice(page, plan).getByRole('link');
 const plans = ['reader-monthly', 'reader-yearly', 'member-monthly', 'member-yearly', 'member-print-yearly'] as const;
 
-/** What the ways into the five plans say, in that order; `null` where there is none. */
+/** The texts of the links to the five plans, in order; `null` where there is none. */
 async function links(page: Page): Promise<(string | null)[]> {
   const said = [];
   for (const plan of plans) {
@@ -65,7 +65,7 @@ test.describe('prices', () => {
       'You may cancel your subscription at any time.',
     ])
       await expect(main.getByText(text).first()).toBeVisible();
-    // Amounts of other currencies are in the page, and not shown.
+    // Amounts in other currencies are in the page, but hidden.
     const shown = { useInnerText: true };
     await expect(choice(page, 'reader-monthly')).toContainText(/\$12\s*\/month/, shown);
     await expect(choice(page, 'reader-yearly')).toContainText(/\$120\s*\/year/, shown);
@@ -173,7 +173,7 @@ for (const kind of ['reader', 'member', 'founder'] as const) {
         await page.setViewportSize({ width, height: 900 });
         const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
         expect.soft(content, `${path} is no wider than ${width}`).toBeLessThanOrEqual(screen as number);
-        // On wide screens the pages of a member have everything that those of the others have.
+        // On wide screens the pages of a member contain everything that those of other readers contain.
         if (width === 1536 && kind !== 'member') continue;
         expect.soft(await violationsOn(page), `${path} at ${width}`).toEqual([]);
       }

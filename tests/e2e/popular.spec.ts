@@ -1,4 +1,4 @@
-/** What is read most: counted once by a browser, after a reader has really read (spec sections 3, 7 and 8), and listed. */
+/** Most read stories: counted once per browser, after a reader has really read (spec sections 3, 7 and 8), and listed. */
 import type { Page, Request } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { expect, test } from '../world/readers.ts';
@@ -13,7 +13,7 @@ const listed = async (page: Page, query = ''): Promise<readonly Listed[]> =>
 
 const isIncrement = (request: Request): boolean => request.url().includes('/popular/increment/');
 
-/** Notes the increments that a page makes. */
+/** Records the counting calls that a page makes. */
 function increments(page: Page): string[] {
   const made: string[] = [];
   page.on('request', (request) => {
@@ -25,7 +25,7 @@ function increments(page: Page): string[] {
 const tracked = (page: Page) => page.evaluate(() => localStorage.getItem('trackedArticles'));
 
 test('a story that is read for five seconds is counted, once, and rises in the lists', async ({ page }) => {
-  // The last of fifty: only this test reads it. Other tests read other stories at the same time, often more than once.
+  // The last of fifty stories: only this test reads it. Other tests read other stories at the same time, often more than once.
   const before = await listed(page, '?limit=50');
   const story = before.at(-1) as Listed;
   const storiesAhead = async () => {
@@ -35,7 +35,7 @@ test('a story that is read for five seconds is counted, once, and rises in the l
   const made = increments(page);
   await page.clock.install();
   await page.goto(`/article/${story.slug}`);
-  // Opened is not read.
+  // Opening isn't reading.
   await page.clock.runFor(20_000);
   expect(made).toEqual([]);
   const script = page.waitForResponse(/reading\.[^/]*\.js/);
@@ -92,7 +92,7 @@ test('the lists stand on the front page, on section pages and beside stories, nu
     await expect(list.getByRole('listitem')).toHaveCount(5);
     expect(await violationsOn(page, '.most-read'), path).toEqual([]);
   }
-  // What other tests read changes the list: the page is held against the answer that it got.
+  // Other tests' readings change the list, so the page is compared with the response that it got.
   const answered = page.waitForResponse((response) => response.url().endsWith('/fragments/popular'));
   const first = page.locator('.most-read').getByRole('link').first();
   await first.focus();
@@ -103,7 +103,7 @@ test('the lists stand on the front page, on section pages and beside stories, nu
   await expect(beside.getByRole('listitem')).toHaveCount(5);
   const shown = await beside.getByRole('link').evaluateAll((links) => links.map((link) => link.getAttribute('href')));
   const fragment = await (await answered).text();
-  // A ranking is complete, also when its stories stand elsewhere on the page.
+  // A ranking is complete, even if its stories are elsewhere on the page, too.
   expect(shown).toEqual([...fragment.matchAll(/href="(\/article\/[^"]+)"/g)].map(([, href]) => href).slice(0, 5));
   expect(await violationsOn(page, '.most-read')).toEqual([]);
 });
@@ -124,7 +124,7 @@ test('the calls answer what they are to answer', async ({ page, request, baseURL
   expect(await increment(`${first.id}?categoryId=%3Cscript%3E`)).toBe(400);
   expect(await increment(String(first.id), 'https://elsewhere.example')).toBe(403);
   expect((await request.get(`/api/v1/articles/popular/increment/${first.id}`)).status()).toBe(405);
-  // A flood is one reader, and is turned away in the end.
+  // A flood counts as one reader, and is refused in the end.
   const answers = await Promise.all(Array.from({ length: 300 }, () => increment(String(first.id))));
   expect(answers.filter((status) => status === 200).length).toBeGreaterThan(0);
   expect(answers.filter((status) => status === 429).length).toBeGreaterThan(50);

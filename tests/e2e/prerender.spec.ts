@@ -37,7 +37,7 @@ test.afterAll(async () => {
   await vendors?.stop();
 });
 
-/** A reader on the latest stories who has allowed everything, and whose browser has prerendered the story. */
+/** A reader on the page of latest stories who has consented to everything, and whose browser has prerendered the story. */
 async function aboutToOpen(prepare: (tab: Tab) => Promise<void> = async () => {}): Promise<Tab> {
   const tab = await browser.open({ 'x-forwarded-for': someAddress() });
   const value = consentValue(['measurement', 'marketing', 'advertising'], false);
@@ -65,10 +65,10 @@ test('nothing counts before the story is opened, and all of it once afterward', 
   const tab = await aboutToOpen();
   const documents = tab.requests.filter(({ url }) => url === own.site + story);
   expect(documents, 'prefetched and prerendered with one request').toHaveLength(1);
-  // Its address, or a browser that restores a position, may scroll it.
+  // The browser may scroll it because of its address or a restored position.
   await tab.evaluateAhead(`dispatchEvent(new Event('scroll')), dispatchEvent(new Event('wheel'))`);
   await tab.untilAhead(`performance.now() > performance.getEntriesByType('navigation')[0].loadEventEnd + 2500`);
-  // What has been started is requested before this.
+  // Everything that has started was requested before this.
   await tab.evaluateAhead(`fetch('/favicon.svg').then(({ ok }) => ok)`);
   const ahead = tab.requests.filter((request) => request.ahead).map(({ method, url }) => `${method} ${url}`);
   expect(ahead.length).toBeGreaterThan(0);
@@ -118,7 +118,7 @@ test('a reader who signs out meanwhile gets the page of one who is signed out', 
   const body = JSON.stringify({ where: 'EVERYWHERE' });
   const request = `{ method: 'POST', headers: { 'content-type': 'application/json' }, body: ${JSON.stringify(body)} }`;
   expect(await tab.evaluate(`fetch('/blaize/logout', ${request}).then(({ status }) => status)`)).toBe(200);
-  // Whether the page is hidden when what waits for the reader is called; it survives the reload.
+  // Whether the page is hidden when code that waits for the reader runs; stored so that it survives the reload.
   const listener = `() => localStorage.setItem('hidden-before-reload', document.documentElement.hidden)`;
   await tab.evaluateAhead(`document.addEventListener('prerenderingchange', ${listener})`);
   await tab.click();

@@ -41,7 +41,7 @@ test('a headline that an editor changes is on the front page and on the story it
     await send(rest, `/wp/v2/articles/${article.id}`, 'POST', { title: headline });
     await expect.poll(() => textOf(request, '/'), { timeout: 60_000 }).toContain('(late edition)');
     await expect.poll(() => textOf(request, `/article/${slug}`), { timeout: 60_000 }).toContain('(late edition)');
-    // What other tests do may have the page rendered again, too.
+    // Other tests may cause renders of the page, too.
     await expect.poll(async () => (await request.get('/')).headers()['server-timing']).toBe('press;desc="hit"');
   } finally {
     await send(rest, `/wp/v2/articles/${article.id}`, 'POST', { title: article.title.raw });
@@ -73,7 +73,7 @@ test('a story appears when it is published, moves with its slug, and is gone whe
 
     await send(rest, `/wp/v2/articles/${made.id}`, 'POST', { status: 'draft' });
     await expect.poll(() => status(`/article/${name}-moved`), { timeout: 60_000 }).toBe(410);
-    // Gone at once; the lists follow before WordPress has its answer, maps last.
+    // The page is gone at once; lists follow before WordPress gets its answer, sitemaps last.
     await expect.poll(() => textOf(request, '/sitemaps/articles-1.xml'), { timeout: 60_000 }).not.toContain(name);
     expect(await textOf(request, `/search?q=${name}`)).not.toContain(`/article/${name}-moved`);
   } finally {

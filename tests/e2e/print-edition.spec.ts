@@ -1,6 +1,4 @@
-/**
- * The printed paper (spec sections 2, 4 and 5): where it goes, with and without a script, and its upsell.
- */
+/** The printed paper (spec sections 2, 4 and 5): its address, with and without a script, and its upsell. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { intercept } from '../world/intercept.ts';
@@ -78,7 +76,7 @@ test.describe('the upsell of the printed paper', () => {
   const upsell = (page: Page) => page.getByRole('dialog', { name: 'Ink on paper, once a week.' });
   const isFetched = (url: string) => /PrintUpsell|print-upsell/.test(url);
 
-  /** Opens a page whose clock stands, and lets it be known who is reading. */
+  /** Opens a page with a stopped clock, and lets the page learn who is reading. */
   async function open(page: Page, path: string): Promise<void> {
     await page.clock.install();
     await page.goto(path, { waitUntil: 'networkidle' });

@@ -1,4 +1,4 @@
-/** What readers have set in their system: larger letters, and colors of their own, which replace the site's. */
+/** Readers' system settings: larger letters, and colors of their own, which replace the site's. */
 import type { Page } from '@playwright/test';
 import { expect, signIn, test } from '../world/readers.ts';
 
@@ -34,7 +34,7 @@ test('letters of one and a half times the size, or double on a desktop, fit the 
   expect(cut, 'names in the header that are cut off').toEqual([]);
 });
 
-/** How the links of a list are drawn, as far as forced colors leave it: without their colors, backgrounds and shadows. */
+/** How the links of a list are drawn, within forced colors: without colors, backgrounds and shadows. */
 const looks = (page: Page, links: string) =>
   page.locator(links).evaluateAll((all) =>
     all.map((link) => {

@@ -43,7 +43,7 @@ test('share, text size and print: by the keyboard, and fetched only when one is 
   await tools(page).getByRole('button', { name: 'Text size' }).click();
   const sizes = page.getByRole('group', { name: 'Text size' });
   await expect(sizes.getByRole('button', { name: 'Standard' })).toHaveAttribute('aria-pressed', 'true');
-  // On the narrowest of phones, too, the four words stand apart.
+  // Even on the narrowest phones, the four words are separate.
   await page.setViewportSize({ width: 320, height: 640 });
   const words = await sizes.getByRole('button').evaluateAll((all) =>
     all.map((button) => {
@@ -57,12 +57,12 @@ test('share, text size and print: by the keyboard, and fetched only when one is 
   await expect(sizes.getByRole('button', { name: 'Largest' })).toHaveAttribute('aria-pressed', 'true');
   expect(await size()).toBeGreaterThan(usual * 1.25);
   expect(await violationsOn(page, '[data-tools]')).toEqual([]);
-  // Remembered, and there before the first paint.
+  // The choice is remembered, and applied before the first paint.
   await page.reload({ waitUntil: 'commit' });
   await page.locator('.story .prose p').first().waitFor({ state: 'attached' });
   expect(await page.locator('html').getAttribute('data-text-size')).not.toBeNull();
   await expect.poll(size).toBeGreaterThan(usual * 1.25);
-  // The buttons are at work when the page's own script is there.
+  // The buttons work once the page's own script has loaded.
   await page.waitForLoadState('load');
   await page.getByRole('button', { name: 'Print' }).click();
   await page.waitForFunction(() => 'printed' in window);
@@ -89,7 +89,7 @@ test('a story is read aloud: headline first, held and gone on with, faster, to i
       }
     }
     Object.defineProperty(window, 'speechSynthesis', { value: speechSynthesis });
-    // What the test looks at, and how it lets a voice come to an end.
+    // What the test observes, and how it ends a voice.
     Object.assign(window, {
       SpeechSynthesisUtterance,
       spoken,
@@ -159,7 +159,7 @@ test('a reader who is not signed in is asked to, and the story is saved then; it
   await page.reload();
   await expect(item).toHaveCount(1);
 
-  // The story knows it when it is come back to and read.
+  // The story shows it when the reader comes back and reads.
   await page.goto(story);
   await page.mouse.wheel(0, 400);
   const saved = tools(page).getByRole('button', { name: 'Saved' });
@@ -192,7 +192,7 @@ test('the history holds what was really read, and nothing when it is turned off'
     await page.mouse.wheel(0, 200);
     await page.clock.runFor(3000);
     await state;
-    // However long the way down takes, it is not the time of a reading.
+    // However long the scrolling takes, it doesn't count as reading time.
     await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 5000);
     await page.locator('.story .prose').last().scrollIntoViewIfNeeded();
     await page.locator('.author-box').scrollIntoViewIfNeeded();

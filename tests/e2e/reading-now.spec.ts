@@ -53,11 +53,11 @@ test('a reader opens a story, and the editor sees it on the dashboard and on the
   const row = (place: typeof widget) => place.getByRole('row', { name: new RegExp(`Read by one ${mark}`) });
   await expect(row(widget)).toHaveCount(0);
   await read(await (await newDevice()).newPage(), path);
-  // The open widget finds it without a reload.
+  // The open widget shows it without a reload.
   await expect(row(widget)).toBeVisible({ timeout: 60_000 });
   await expect(row(widget)).toContainText('1');
   await expect(row(widget)).toContainText('up by 1');
-  // A story of two lines beside it, and another one below: links must not be too close to each other.
+  // A story with two lines next to it, and another one below: links must not be too close to each other.
   await read(await (await newDevice()).newPage(), '/article/crack-closes-mississippi-bridge');
   await expect(widget.getByRole('row', { name: /Mississippi/ })).toBeVisible({ timeout: 60_000 });
   expect(await violationsOn(page, '#newsroom-reading')).toEqual([]);
@@ -80,7 +80,7 @@ test('a reader opens a story, and the editor sees it on the dashboard and on the
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), String(width)).toBeLessThan(1);
   }
 
-  // Where WordPress can't be reached, the list says so, and keeps the numbers that it has.
+  // If WordPress can't be reached, the list says so and keeps its numbers.
   await page.route('**/newsroom/v1/reading-now**', (route) => route.abort());
   await page.route('**rest_route=**reading-now**', (route) => route.abort());
   await screen.getByRole('link', { name: '30 minutes' }).click();
@@ -90,7 +90,7 @@ test('a reader opens a story, and the editor sees it on the dashboard and on the
   await screen.getByRole('link', { name: '5 minutes' }).click();
   await expect(screen.getByRole('status')).toBeEmpty();
 
-  // The story keeps its bytes: nothing of the counting is in the page.
+  // The story's page keeps its bytes: it contains nothing of the counting.
   expect(await (await page.request.get(path)).text()).not.toContain('reading-now');
   await save(`articles/${story.id}`, { status: 'draft' });
   await expect(row(screen)).toHaveCount(0, { timeout: 60_000 });

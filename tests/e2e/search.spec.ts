@@ -1,4 +1,4 @@
-/** Search: the sheet over the page, the page of its own, and their address (spec section 2, "Search overlay"). */
+/** Search: the sheet over the page, the search page, and their address (spec section 2, "Search overlay"). */
 import type { Page, Route } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { intercept } from '../world/intercept.ts';
@@ -42,11 +42,11 @@ test('opens from the icon, finds as one types, goes by keyboard, and gives the f
   await expect(sheet(page)).toHaveCount(0);
   await expect(page.locator('.search-link')).toBeFocused();
 
-  // The query is cleared on close, and on the way to another page.
+  // The query is cleared when the sheet closes, and on the way to another page.
   await page.keyboard.press('Enter');
   await expect(field(page)).toHaveValue('');
   await field(page).fill('bridge');
-  // What it offers before it has found anything are links, too.
+  // The suggestions before a search are links, too.
   await expect(sheet(page).getByRole('heading', { name: 'Top articles on “bridge”' })).toBeVisible();
   const target = await results(page).first().getAttribute('href');
   await page.keyboard.press('ArrowDown');

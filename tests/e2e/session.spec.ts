@@ -1,4 +1,4 @@
-/** Who is reading: at the first paint, over pages and tabs, and what it costs. */
+/** Who is reading: at the first paint, across pages and tabs, and the number of calls that this needs. */
 import type { BrowserContext, Page } from '@playwright/test';
 import { sessionName } from '../../src/lib/accounts/visitor.ts';
 import { correctionsId } from '../../src/lib/corrections/schema.ts';
@@ -30,7 +30,7 @@ test.describe('requests of a page', () => {
     await pretend(context, 'reader');
     const asked = accountCalls(context);
     await page.goto('/');
-    // A page that is left before it has its answer shares none.
+    // A page that is left before its answer arrives shares none.
     await expect.poll(() => asked.all.toSorted()).toEqual([corrections, repair, decisions]);
     await page.waitForFunction((name) => localStorage.getItem(name) !== null, sessionName);
     await page.goto(article, { waitUntil: 'networkidle' });
@@ -51,7 +51,7 @@ test.describe('requests of a page', () => {
     });
     const pages = await Promise.all([context.newPage(), context.newPage(), context.newPage()]);
     await Promise.all(pages.map((page) => page.goto(article)));
-    // Every tab stands in line for the lock, or holds it.
+    // Every tab is waiting for the lock or holds it.
     const waiting = () =>
       pages[0]?.evaluate(async () => {
         const { held = [], pending = [] } = await navigator.locks.query();
@@ -109,7 +109,7 @@ test.describe('the first paint', () => {
 
   test('is of the same stored bytes for everybody', async ({ request }) => {
     for (const path of ['/', article, '/section/politics', '/pricing']) {
-      // What other tests publish and read may change the page between the two.
+      // Other tests' publishing and reading may change the page between the two requests.
       await expect(async () => {
         const anonymous = await request.get(path);
         const member = await request.get(path, { headers: { cookie: 'visitor=member; blaize_session=none' } });
@@ -156,7 +156,7 @@ test.describe('two tabs', () => {
 
   test('a sign-out in one reaches the other at once', async ({ context }) => {
     await signIn(context);
-    // The question about corrections, which comes seconds after a page, isn't due: it may come while the calls are counted.
+    // Prevents the question about corrections, which comes seconds after a page and would add to the counted calls.
     await context.addInitScript((name) => localStorage.setItem(name, `${Date.now()}`), correctionsId);
     const [here, there] = await tabs(context, article, '/section/politics');
     await expect(accountButton(there)).toBeVisible();

@@ -1,17 +1,19 @@
-/** The shared dictionary in a real browser: fetched while it is idle, and used for the next page (docs/decisions/0035). */
+/**
+ * The shared dictionary in a real browser: fetched while the browser is idle, and used for the next page (docs/decisions/0035).
+ */
 import { createHash } from 'node:crypto';
 import { expect, type Page, test } from '@playwright/test';
 
 interface OpenedDocument {
   readonly path: string;
   readonly encoding: string | undefined;
-  /** Of the body, as it was sent. */
+  /** Of the body, as sent. */
   readonly bytes: number;
   /** The HTML, decompressed by the browser. */
   html(): Promise<string>;
 }
 
-/** Opens pages, and says what came over the wire. */
+/** Opens pages, and reports what came over the wire. */
 async function opener(page: Page): Promise<(path: string) => Promise<OpenedDocument | undefined>> {
   const session = await page.context().newCDPSession(page);
   await session.send('Network.enable');
@@ -42,8 +44,8 @@ test('a next story arrives compressed with the dictionary, and is the same page'
   expect(front?.encoding).toBe('br');
   expect((await fetched).headers()['use-as-dictionary']).toBe('match="/*", match-dest=("document")');
   await (await fetched).finished();
-  // The browser stores the dictionary a moment later and says nothing about it. A story that it has fetched before that it keeps, so each
-  // attempt opens another one.
+  // The browser stores the dictionary a moment later without reporting it, and keeps stories that it fetched before. So each attempt
+  // opens another story.
   const polling = { intervals: [500, 1000, 2000] };
   const html = (await front?.html()) ?? '';
   const stories = new Set([...html.matchAll(/href="(\/article\/[\w-]+)"/g)].map(([, path = '']) => path));
@@ -51,7 +53,8 @@ test('a next story arrives compressed with the dictionary, and is the same page'
   const others = stories.values();
   await expect.poll(async () => (await open(others.next().value ?? ''))?.encoding, polling).toBe('dcb');
 
-  // On a busy machine the first reader may get the page before it is compressed with the dictionary, and the browser would keep that.
+  // On a busy machine the first reader may get the page before it is compressed with the dictionary, and the browser would keep that
+  // response.
   const available = `:${createHash('sha256')
     .update(await (await request.get((await fetched).url())).body())
     .digest('base64')}:`;

@@ -1,7 +1,6 @@
 /**
- * axe over every state of the screens to sign in by. A phone's width goes through all of them, in one page as a reader does; what
- * is set otherwise on a desktop is the popup, so that is looked at there too. What lies behind the popup is walked by
- * every-route.spec.ts.
+ * axe on every state of the sign-in screens: at a phone's width all of them, in one page as a reader sees them. On a desktop only
+ * the popup looks different, so it is checked there, too. every-route.spec.ts checks the page behind the popup.
  */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
@@ -18,7 +17,7 @@ import {
   wrongCode,
 } from '../world/readers.ts';
 
-/** @param within selector of the part that the state is a state of; the whole page without it */
+/** @param within selector of the part to check (default: the whole page) */
 async function expectClean(page: Page, state: string, within?: string): Promise<void> {
   expect(await violationsOn(page, within), state).toEqual([]);
   const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, window.innerWidth]);
@@ -28,11 +27,11 @@ async function expectClean(page: Page, state: string, within?: string): Promise<
 const open = (page: Page) => page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
 const popup = 'dialog[open]';
 
-/** Through all that the popup shows, up to a code that is wrong. */
+/** Goes through all states of the popup, up to a wrong code. */
 async function walkThePopup(page: Page): Promise<void> {
   await open(page);
   await expect(emailField(page)).toBeFocused();
-  // The page behind it, too: what is hidden from readers must be hidden from their screen readers.
+  // The page behind it, too: what is hidden from sighted readers must be hidden from screen readers.
   await expectClean(page, 'idle');
   await page.keyboard.press('Enter');
   await expect(dialog(page).getByText('Please enter your email address.')).toBeVisible();

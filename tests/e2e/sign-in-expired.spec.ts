@@ -1,4 +1,4 @@
-/** Links and codes that came too late: ten minutes (spec section 9), in the browser. */
+/** Links and codes used too late: after ten minutes (spec section 9), in the browser. */
 import type { Page } from '@playwright/test';
 import { letMinutesPass } from '../world/earlier.ts';
 import {
@@ -32,7 +32,7 @@ test('a link is good for ten minutes; then its page says that it has expired, an
   letMinutesPass(email, 9);
   await phone.goto(first.text);
   await expect(create(phone)).toBeVisible();
-  // The reader looks away before pressing the button.
+  // The reader waits a while before pressing the button.
   letMinutesPass(email, 1);
   await create(phone).click();
   await expect(heading(phone)).toHaveText('This link has expired');
@@ -65,7 +65,7 @@ test('a code is good for ten minutes; a new one is sent on request', async ({ pa
   await page.getByRole('button', { name: 'Click to resend.' }).click();
   await expect(dialog(page).getByRole('status')).toHaveText('Resent!');
   await typeCode(page, (await codeTo(email, last)).text);
-  // After an error nothing is sent by itself.
+  // After an error nothing is submitted automatically.
   await page.getByRole('button', { name: 'Confirm' }).click();
   await expectSignedIn(page);
 });

@@ -18,7 +18,7 @@ async function openWindow(page: Page, provider: 'Google' | 'Facebook'): Promise<
   return popup;
 }
 
-/** Consents with an address; the window then closes by itself. */
+/** Consents with an address; the window then closes itself. */
 async function consent(consentPage: Page, email: string): Promise<void> {
   await consentPage.getByLabel('E-mail address of somebody else').fill(email);
   await consentPage.getByRole('button', { name: 'Continue' }).click();
@@ -78,7 +78,7 @@ test('an address that Google has not checked opens no account', async ({ page, n
   await openDialog(page);
   const popup = await openWindow(page, 'Google');
   await popup.getByText('What this account is like').click();
-  // Anybody can make an account there that merely names the address.
+  // Anyone can create an account there that claims the address.
   await popup.getByLabel('The address is verified').uncheck();
   await Promise.all([popup.waitForEvent('close'), consent(popup, email)]);
   await expect(dialog(page).getByText('login link has been sent to')).toBeVisible();

@@ -1,4 +1,4 @@
-/** Every form of signing in and up, with JavaScript off. */
+/** All sign-in and sign-up forms, with JavaScript off. */
 import type { Page } from '@playwright/test';
 import { codeTo, emailField, expect, linkTo, newEmail, test, wrongCode } from '../world/readers.ts';
 

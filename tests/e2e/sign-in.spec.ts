@@ -1,4 +1,4 @@
-/** Signing in through the popup on pages of the store, with the sandbox's mailbox. Social sign-in: sign-in-social.spec.ts. */
+/** Signing in through the popup on stored pages, with the sandbox's mailbox. Social sign-in: sign-in-social.spec.ts. */
 import type { Page } from '@playwright/test';
 import { intercept } from '../world/intercept.ts';
 import {
@@ -33,7 +33,7 @@ test.describe('by link', () => {
     await expect(page.getByLabel('Email address', { exact: true }).and(page.locator('[readonly]'))).toHaveValue(email);
 
     const tab = await context.newPage();
-    // In the browser that asked for the link the button presses itself.
+    // In the browser that requested the link, the page presses the button itself.
     await tab.goto((await linkTo(email)).text);
     await expect(tab).toHaveURL(/\/section\/politics$/);
     await expectSignedIn(tab);
@@ -103,7 +103,7 @@ test.describe('by link', () => {
     await page.keyboard.press('Enter');
     await expect(dialog(page).getByText('login link has been sent to')).toBeVisible();
     await linkTo(right);
-    // Mails are sent beside each other, in no order.
+    // Mails are sent in parallel, in no particular order.
     await expect.poll(() => lettersTo(wrong)).toHaveLength(1);
   });
 });
@@ -128,7 +128,7 @@ test.describe('by code', () => {
     await expect(dialog(page)).toHaveCount(0);
     await page.reload();
     await expect(dialog(page)).toHaveCount(0);
-    // Nor does it come late: the next one begins where a first one does.
+    // Nor does a late answer continue it: the next attempt begins at the first step.
     await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
     await expect(emailField(page)).toBeVisible();
     await expect(boxes(page)).toHaveCount(0);

@@ -1,4 +1,4 @@
-/** Signing out ends every session of the reader (spec section 6), on the devices that they are not holding too. */
+/** Signing out ends every session of the reader (spec section 6), also on their other devices. */
 import type { BrowserContext, Page } from '@playwright/test';
 import { sharedFor } from '../../src/lib/accounts/storage.ts';
 import { sessionName } from '../../src/lib/accounts/visitor.ts';
@@ -8,7 +8,7 @@ const plain = '/about';
 
 async function signOut(page: Page): Promise<void> {
   await page.locator('.site-header').getByRole('button', { name: 'Account' }).click();
-  // The page is fetched once more, without what was its reader's: only then is it another one.
+  // The page is fetched again, without the former reader's data.
   const again = page.waitForEvent('load');
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await again;
@@ -23,7 +23,7 @@ async function everywhere(context: BrowserContext, phone: BrowserContext) {
   for (const page of [here, tab, there]) {
     await page.goto(plain);
     await expectSignedIn(page);
-    // The header goes by a hint at first; only what the site has said is known to the device, and may be too old.
+    // At first the header relies on a hint cookie; the device knows only what the site has answered, which may be outdated.
     await page.waitForFunction((name) => localStorage.getItem(name) !== null, sessionName);
   }
   return { here, tab, there };

@@ -1,11 +1,14 @@
-/** A page that arrives in parts stays where it is: what comes later never moves what is being read. */
+/** A page that arrives in parts doesn't move: what comes later never moves what is being read. */
 import type { Page } from '@playwright/test';
 import { noShift, shiftsOn, sumOf, watchShifts } from '../world/layout-shifts.ts';
 import { type PageInParts, startPageInParts } from '../world/page-in-parts.ts';
 import { publicPages } from '../world/public-pages.ts';
 import { expect, test } from '../world/readers.ts';
 
-/** Two frames: what has arrived is laid out and painted. The front page has none before its lead story is there (`rel="expect"`). */
+/**
+ * Waits two frames, so that what has arrived is laid out and painted. The front page has no frames before its lead story has arrived
+ * (`rel="expect"`).
+ */
 const shown = (page: Page) =>
   page.evaluate(() => {
     const frames = new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));

@@ -1,4 +1,7 @@
-/** Sound, from the block editor to the readers: player, chapters, speed, the place kept, without a script, the series and its feeds. */
+/**
+ * Sound, from the block editor to the readers: player, chapters, speed, the remembered position, without a script, the series and its
+ * feeds.
+ */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
@@ -170,7 +173,7 @@ test('an editor chooses a file, a series and chapters in the block editor, and t
   await panel.getByLabel('Series').selectOption({ label: 'How It Works' });
   await panel.getByLabel('Title of the episode').fill('Spoken aloud');
 
-  // A line that can't be read says so, keeps its words, and the story can't be saved until it is corrected.
+  // A line that can't be read shows an error and keeps its text, and the story can't be saved until it is corrected.
   const chapters = panel.getByLabel('Chapters');
   await chapters.fill('0:00 The beginning\nthe middle');
   await expect(panel.getByRole('alert')).toContainText('This line has no time and title: “the middle”.');
@@ -179,7 +182,7 @@ test('an editor chooses a file, a series and chapters in the block editor, and t
   await expect(panel.getByRole('alert')).toHaveCount(0);
   expect(await violationsOn(page, '.newsroom-episode')).toEqual([]);
 
-  // The editor's own undo and redo.
+  // The undo and redo of the block editor.
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(chapters).not.toHaveValue(/0:05 The middle/);
   await page.getByRole('button', { name: 'Redo' }).click();

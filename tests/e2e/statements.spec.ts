@@ -1,4 +1,4 @@
-/** Statements of the specification about the whole site, which belong to no feature (docs/spec-coverage.md). */
+/** Statements of the specification about the whole site that belong to no feature (docs/spec-coverage.md). */
 import { join } from 'node:path';
 import { root } from '../../scripts/setup/places.mjs';
 import { silent } from '../../src/lib/logging.ts';
@@ -32,14 +32,15 @@ test('every page has the four type families of the site', async ({ request }) =>
     const faces = [...styles.join('').matchAll(/@font-face\s*\{([^}]*)\}/gu)].map(([, face = '']) => face);
     const loaded = faces.filter((face) => face.includes('.woff2'));
     const families = loaded.map((face) => /font-family:\s*"?([^;"]+)/u.exec(face)?.[1]);
-    // Cuts of Source Serif 4 and UnifrakturMaguntia may not have these names (public/fonts); the motto and the ranks are in Newsreader.
+    // Subsets of Source Serif 4 and UnifrakturMaguntia may not use these names (public/fonts); the motto and the ranks are set in
+    // Newsreader.
     expect
       .soft([...new Set(families)].toSorted(), path)
       .toEqual(['Libre Franklin', 'Motto', 'Nameplate', 'Newsreader', 'Ranks', 'Text']);
   }
 });
 
-/** What the built pages answer where the content of a page fails; nothing of the running site is broken for it. */
+/** The built page's answer when its content fails; nothing breaks on the running site. */
 async function failedPage(path: string): Promise<PageResponse> {
   const config = parseConfig({ SITE_URL: siteUrl });
   const content = new Proxy({} as App.Locals['content'], {
@@ -75,7 +76,7 @@ test('the address of the error page is not found', async ({ request }) => {
 });
 
 test('a fixed bar at the bottom leaves 8rem below the page, and the subscribe bar 2 or 6 more', async ({ page }) => {
-  /** With another kind of bar, as a page declares it. */
+  /** The space with another kind of bar, as a page declares it. */
   const room = () =>
     page.evaluate(() => {
       document.body.dataset.bottomBar = '';

@@ -1,4 +1,4 @@
-/** The bar at the foot of home and section pages (spec section 2, "Sticky subscribe footer"). */
+/** The bar at the bottom of home and section pages (spec section 2, "Sticky subscribe footer"). */
 import type { Page } from '@playwright/test';
 import { expect, expectSignedIn, linkTo, newEmail, signIn, test } from '../world/readers.ts';
 

@@ -1,6 +1,6 @@
 /**
  * The sandbox's stand-in for Stripe.js under `@stripe/react-stripe-js`, in a page with a content security policy as strict as
- * the site's. It needs no site: a shop of a few lines stands in.
+ * the site's. It needs no site: a small shop replaces it.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

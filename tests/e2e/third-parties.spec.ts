@@ -2,7 +2,7 @@
 import { pretend } from '../world/readers.ts';
 import { chose, expect, test } from '../world/third-parties.ts';
 
-// In one worker, so that its site starts once.
+// In one worker, so that the file's site starts once.
 test.describe.configure({ mode: 'default' });
 
 const article = '/article/crack-closes-mississippi-bridge';
@@ -48,7 +48,7 @@ test('an article is reported with its fields and its kind of reader, and not bef
   });
   await expect.poll(() => told('marfeel', 'setUserType')).toEqual([4]);
   await expect.poll(() => told('onesignal', 'addTags')).toEqual([{ paying_subscriber: 'true' }]);
-  // Consent is said before anything else is.
+  // Consent is reported before anything else.
   const words = (await vendors.calls('gtm')).map(({ what }) => what);
   expect(words.slice(0, 3)).toEqual(['script', 'consent default', 'consent update']);
   // A route within the page is a view of its own.
@@ -78,7 +78,7 @@ test.describe('notifications', () => {
     await expect.poll(words).toContain('addTags');
     expect(await words()).toEqual([
       ...['script', 'setConsentRequired', 'setConsentGiven', 'init'],
-      // What the worker fetches of itself.
+      // The worker's own request.
       ...['script', 'worker', 'addTags'],
     ]);
     const scopes = await page.evaluate(async () =>
@@ -148,7 +148,7 @@ test('pages with a secret address load no third party, and other pages tell noth
   for (const path of [...secret, '/socialLogin?return=%2Fgift%2Fnone']) {
     const html = await (await request.get(path)).text();
     expect(html, path).not.toContain('id="third-parties"');
-    // Nor does the page after it learn the address.
+    // The next page doesn't learn the address, either.
     expect(html, path).toContain(hidesItself);
   }
   expect(await (await request.get(article)).text()).not.toContain(hidesItself);

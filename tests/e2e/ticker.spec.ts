@@ -1,4 +1,4 @@
-/** The market ticker (spec sections 2, 3 and 9): prices, rotation, everything that stops it, and what becomes of it without prices. */
+/** The market ticker (spec sections 2, 3 and 9): prices, rotation, everything that stops it, and how it looks without prices. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { expect, test } from '../world/readers.ts';
@@ -23,7 +23,7 @@ const ticker = (page: Page) => page.getByRole('region', { name: 'Markets' });
 const strip = (page: Page) => ticker(page).getByRole('group', { name: 'Prices' });
 const place = (page: Page) => strip(page).evaluate((element) => Math.round(element.scrollLeft));
 
-/** How far the styles have turned the strip, in its own widths or in prices. */
+/** How far the CSS animation has moved the strip, in strip widths or in prices. */
 const turned = (page: Page) =>
   strip(page)
     .locator('ul')
@@ -31,7 +31,7 @@ const turned = (page: Page) =>
       const moved = -new DOMMatrix(getComputedStyle(list).transform).m41;
       return Number((moved / (list.querySelector('li')?.getBoundingClientRect().width ?? 1)).toFixed(2));
     });
-/** Turns the animation of the styles to a moment, in milliseconds, as time would, and holds it there. */
+/** Sets the CSS animation to a moment, in milliseconds, and pauses it there. */
 const turnTo = (page: Page, ms: number) =>
   strip(page)
     .locator('ul')
@@ -42,12 +42,12 @@ const turnTo = (page: Page, ms: number) =>
       }
     }, ms);
 
-/** Opens a page with a clock that the test turns; `started` has the island running, as a reader's touch does. */
+/** Opens a page whose clock the test controls; `started` also hydrates the island, as a reader's touch does. */
 async function open(page: Page, { path = '/', started = true }: { path?: string; started?: boolean } = {}) {
-  // The popup and the sticky footer are others' business.
+  // Other tests cover the popup and the sticky footer.
   await page.addInitScript(() => localStorage.setItem('seen-welcome-modal', 'true'));
   await page.clock.install({ time: new Date('2026-11-20T20:45:00Z') });
-  // It moves only when the test moves it, however slow the machine is.
+  // The clock moves only when the test moves it, however slow the machine is.
   await page.clock.pauseAt(new Date('2026-11-20T20:45:01Z'));
   await page.route(quotes, (route) => route.fulfill({ json: prices }));
   await page.goto(path);
@@ -78,7 +78,7 @@ test('shows the prices of the page before a touch, turned by styles every five s
   await expect(strip(page).locator('ul')).toHaveCSS('animation-play-state', 'paused');
   expect(asked.filter((path) => /stocks|Ticker/.test(path))).toEqual([]);
 
-  // The island goes on from there.
+  // The island continues from there.
   await strip(page).dispatchEvent('pointerdown');
   await expect(page.locator('[data-ticker][data-running]')).toBeAttached();
   const width = await strip(page).evaluate((element) => element.clientWidth);
@@ -98,7 +98,7 @@ test('never turns beyond the last price in a wide window', async ({ page }) => {
 
 test('starts by itself after a minute in view', async ({ page }) => {
   await open(page, { started: false });
-  // The minute begins when the browser has seen it, which is no matter of this clock.
+  // The minute begins when the browser reports that the ticker is in view, which this clock doesn't control.
   const running = page.locator('[data-ticker][data-running]');
   await expect(async () => {
     await page.clock.runFor(61_000);
@@ -116,7 +116,7 @@ test('says name, price, change and percentage, by sign as well as by color, and 
   await expect(rows.nth(1)).toHaveText(/Dow Jones\s+47,112\.80\s+▼\s*down\s+−12\.35 \(−0\.03%\)/);
   await expect(rows.last()).toHaveText(/Bitcoin\s+96,420\.00\s+unchanged\s+0\.00 \(0\.00%\)/);
   expect(await ticker(page).locator('[aria-live], [role="status"], [role="alert"], [role="marquee"]').count()).toBe(0);
-  // The look at it waits for time to pass.
+  // axe waits for time to pass.
   await page.clock.resume();
   expect(await violationsOn(page, '[data-ticker]')).toEqual([]);
   await page.setViewportSize({ width: 390, height: 844 });
@@ -144,7 +144,7 @@ test('moves on every five seconds, and stops under a pointer, with the focus ins
   await page.clock.runFor(20_000);
   expect(await place(page)).toBe(2 * width);
 
-  // By keys alone: pause, then leave it; then one step by hand.
+  // With the keyboard alone: pause, then leave the ticker; then one step by hand.
   await page.keyboard.press('Tab');
   const pause = ticker(page).getByRole('button', { name: 'Pause the ticker' });
   await expect(pause).toBeFocused();

@@ -1,4 +1,4 @@
-/** Versions of a story in the real block editor: kept by publishing, compared by keyboard, restored as a change that isn't published. */
+/** Versions of a story in the real block editor: made by publishing, compared with the keyboard, restored as an unpublished change. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
@@ -12,7 +12,7 @@ const paragraphs = (...texts: string[]) =>
   texts.map((text) => `<!-- wp:paragraph -->\n<p>${text}</p>\n<!-- /wp:paragraph -->`).join('\n\n');
 const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
 
-/** What the editor would save. */
+/** The value that the editor would save. */
 const edited = (page: Page, attribute: string): Promise<string> =>
   page.evaluate((name) => Reflect.get(window, 'wp').data.select('core/editor').getEditedPostAttribute(name), attribute);
 const change = (page: Page, attributes: object) =>
@@ -56,7 +56,7 @@ test('an editor publishes twice, compares by keyboard, and restores the first ve
   await panel.getByRole('link', { name: 'Compare all versions (3)' }).click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(`Versions of “The Bridge Opens ${mark}”`);
   await expect(page.getByRole('row')).toHaveCount(4);
-  // The first version and the last one, by keyboard.
+  // The first and the last version, with the keyboard.
   const from = page.getByRole('radio', { name: 'From version 2' });
   await from.focus();
   await page.keyboard.press('ArrowDown');
@@ -65,10 +65,10 @@ test('an editor publishes twice, compares by keyboard, and restores the first ve
   await expect(page.getByRole('heading', { level: 2 }).first()).toHaveText('Version 1 and version 3');
   await expect(page.locator('.diff-deletedline del', { hasText: 'Monday' })).toBeVisible();
   await expect(page.locator('.diff-addedline ins', { hasText: 'A toll is due.' })).toBeVisible();
-  // Markup in a headline is text.
+  // Markup in a headline is shown as text.
   await expect(page.locator('.diff-addedline').first()).toContainText('<i>Opens</i>');
   await expect(page.locator('.newsroom-versions i')).toHaveCount(0);
-  // Not by color alone.
+  // Changes are marked not only by color.
   await expect(page.locator('.diff-deletedline del').first()).toHaveCSS('text-decoration-line', 'line-through');
   await expect(page.locator('.diff-addedline ins').first()).toHaveCSS('text-decoration-line', 'underline');
   expect(await violationsOn(page, '.newsroom-versions')).toEqual([]);
@@ -92,7 +92,7 @@ test('an editor publishes twice, compares by keyboard, and restores the first ve
   );
   expect(page.url()).not.toContain('newsroom_version');
   expect(await textOf(page, path)).toContain('A toll is due.');
-  // One step of the editor's undo takes all of it back.
+  // A single undo step reverts all of it.
   await page.getByRole('button', { name: 'Undo', exact: true }).first().click();
   await expect.poll(() => edited(page, 'title')).toBe(`The Bridge <i>Opens</i> ${mark}`);
   expect(await edited(page, 'content')).toContain('A toll is due.');
@@ -103,7 +103,7 @@ test('an editor publishes twice, compares by keyboard, and restores the first ve
   await expect.poll(() => textOf(page, path), live).toContain('It opens on Monday.');
   expect(await textOf(page, path)).not.toContain('A toll is due.');
 
-  // The list of articles leads there, too.
+  // The list of articles links there, too.
   await page.goto(`${url}/wp-admin/edit.php?post_type=articles&s=${mark}`);
   await page.getByRole('link', { name: `Versions of “The Bridge ${mark}”` }).focus();
   await page.keyboard.press('Enter');

@@ -1,10 +1,12 @@
-/** How fast pages are for readers: measured by their browser once the page is there, sent when they leave, and shown to operators. */
+/**
+ * How fast pages are for readers: measured by their browsers after the page has loaded, sent when they leave, and shown to operators.
+ */
 import { gzipSync } from 'node:zlib';
 import { type OwnSite, startOwnSite } from '../world/own-site.ts';
 import { expect, test } from '../world/readers.ts';
 import { operatorToken } from '../world/world.ts';
 
-// In one worker, so that its site starts once.
+// In one worker, so that the file's site starts once.
 test.describe.configure({ mode: 'default' });
 
 let own: OwnSite;
@@ -21,7 +23,7 @@ test('a reader’s view is measured and shown to operators, and nothing about th
   page.on('response', (response) => {
     if (/\/vitals\.[^/]*\.js$/.test(new URL(response.url()).pathname)) loaded.push(response.url());
   });
-  // A page's last request isn't among those that the browser reports.
+  // A page's last request isn't among the requests that the browser reports.
   await page.addInitScript(() => {
     const send = navigator.sendBeacon.bind(navigator);
     navigator.sendBeacon = (url, body) => {
@@ -32,7 +34,7 @@ test('a reader’s view is measured and shown to operators, and nothing about th
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto(`${own.site}${article}?recognized_email=ann%40example.com`);
   await expect.poll(() => loaded.length).toBe(1);
-  // A busy browser may have dropped what it received.
+  // A busy browser may have discarded the response.
   const script = await request.get(loaded[0] ?? '');
   expect(script.status()).toBe(200);
   expect(gzipSync(await script.text()).byteLength).toBeLessThanOrEqual(1000);

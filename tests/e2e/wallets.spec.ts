@@ -1,4 +1,6 @@
-/** Apple Pay, Google Pay and Link above the card form: one tap from a wall to the opened story (docs/operations.md, "Wallets"). */
+/**
+ * Apple Pay, Google Pay and Link above the card form: one tap from a paywall to the opened story (docs/operations.md, "Wallets").
+ */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import {
@@ -27,7 +29,7 @@ const paid = 'CANARY-subscriber-body';
 const wallet = (page: Page, name: 'Google Pay' | 'Link') => express(page).getByRole('button', { name });
 const pay = (page: Page) => walletSheet(page).getByRole('button', { name: 'Pay' });
 
-// The form waits seconds for the buttons, then leaves them out. Where other tests share the cores, Stripe's frames may need longer.
+// The form waits seconds for the buttons, then omits them. Stripe's frames may need longer if other tests use the cores.
 test.beforeEach(({ page }) =>
   page.addInitScript(() => {
     if (self !== top) return;
@@ -97,7 +99,7 @@ test('the buttons are reached by keyboard, appear with the form at once, and not
   page,
 }) => {
   await page.addInitScript(() => {
-    // The payment step's first moment: the form behind its outline, and then the form.
+    // The start of the payment step: the form behind its outline, and then the form.
     new MutationObserver((_, observer) => {
       if (!document.querySelector('[data-form]')) return;
       performance.mark('payment-step');

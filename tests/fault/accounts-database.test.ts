@@ -1,4 +1,6 @@
-/** The database goes away while readers sign in: clear errors, nothing half, and all goes on when it is back. */
+/**
+ * The database goes away while readers sign in: clear errors, nothing half-done, and everything works again when it is back.
+ */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, vi } from 'vitest';

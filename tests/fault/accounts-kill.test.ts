@@ -19,11 +19,11 @@ const fixture = join(import.meta.dirname, '../fixtures/signing-up.ts');
 interface Moment {
   /** Acknowledgments before the kill. */
   readonly after: number;
-  /** Milliseconds between the last of them and the kill. */
+  /** Milliseconds between the last acknowledgment and the kill. */
   readonly delay: number;
 }
 
-/** Lets readers sign up and kills the process in the middle of it. */
+/** Lets readers sign up, and kills the process during their sign-ups. */
 function killOne({ dataDir, databaseUrl }: Place, round: number, { after, delay }: Moment): Promise<Said[]> {
   return new Promise((resolve, reject) => {
     const said: Said[] = [];
@@ -85,7 +85,7 @@ onBothEngines('kills during sign-ups', (engines) => {
         const { session } = await accounts.session(one.cookie);
         expect(session, one.email).toMatchObject({ email: one.email, emailVerified: true });
       }
-      // Nothing half: who has a session or was welcomed has an account, and the other way round.
+      // Nothing half-done: every reader with a session or a welcome mail has an account, and vice versa.
       const users = await database.db.selectFrom('users').select(['id', 'email']).execute();
       const sessions = await database.db.selectFrom('sessions').select('userId').execute();
       expect(new Set(sessions.map((row) => row.userId))).toEqual(new Set(users.map((user) => user.id)));

@@ -34,7 +34,7 @@ interface Report {
   readonly push: { readonly state: string };
 }
 
-/** Asks as the plugin does. */
+/** Reports as the plugin does. */
 async function report(paper: Paper, alert: Wire): Promise<Report> {
   const request = webhookRequest({ event: 'test', type: 'alerts', id: 1, slug: alert.id });
   return JSON.parse((await paper.ask('/api/v1/alerts/report', request)).text) as Report;
@@ -51,7 +51,7 @@ describe('on serving workers', () => {
   });
   afterAll(() => paper?.close());
 
-  /** Asks on connections of their own, which the supervisor spreads over the workers. */
+  /** Requests over separate connections, which the supervisor spreads over the workers. */
   const askAll = (path: string, headers: Record<string, string> = {}): Promise<Answer[]> =>
     Promise.all(
       Array.from({ length: 3 * count }, () => paper.ask(path, { headers: { connection: 'close', ...headers } })),
@@ -73,7 +73,7 @@ describe('on serving workers', () => {
       expect(answers.filter(({ text }) => !text.includes('The bridge is open'))).toEqual([]);
       expect(new Set(answers.map(({ headers }) => headers.etag)).size).toBe(1);
     }
-    // The fragment alone was rendered. On an idle machine this takes 0.1 s.
+    // Only the fragment was rendered. On an idle machine this takes 0.1 s.
     expect((await paper.metric('broadsheet_renders_total')) - renders).toBeLessThanOrEqual(1);
     expect(performance.now() - began).toBeLessThan(10_000);
     for (const path of paths) for (const text of await texts(path)) expect(text.split('data-alert=')).toHaveLength(2);
@@ -117,7 +117,7 @@ describe('on serving workers', () => {
     const alert = alertOf('The count is over');
     const streams: Stream[] = [];
     const ended = new Set<Stream>();
-    // Connections are spread over the workers, which hear of a live story one after the other.
+    // Connections are spread over the workers, which learn of a live story one after another.
     await until(async () => {
       const stream = await openStream(paper.port(), '/live/2');
       if (stream.status !== 200) return false;
@@ -141,7 +141,7 @@ describe('on serving workers', () => {
       return now.length === 1 && now[0] !== writer[0];
     });
     await until(async () => (await texts('/readyz')).every((text) => text.includes('"ready":true')), paper.output);
-    // Those that the writer had have ended with it; a browser connects again.
+    // The writer's own streams have ended with it; a browser reconnects.
     const lasting = streams.filter((stream) => !ended.has(stream));
     expect(lasting.length).toBeGreaterThan(0);
     const events = () => lasting.map((stream) => stream.events.filter(({ name }) => name === 'alert').length);
@@ -150,7 +150,7 @@ describe('on serving workers', () => {
     paper.wordpress.alert = null;
     expect((await paper.deliver(hook('unpublish', alert))).status).toBe(200);
     await told((data) => data === '-');
-    // It was said once, by the withdrawal.
+    // It was sent once, by the withdrawal.
     expect(events()).toEqual(before.map((each) => each + 1));
     expect((await paper.ask('/fragments/alert')).text.trim()).toBe('');
     const { headers, status } = await paper.ask('/fragments/alert');
@@ -191,9 +191,9 @@ describe('on serving workers', () => {
   });
 });
 
-/** Milliseconds after which nobody works on a job any more: a node that lives takes less than one second. */
+/** Milliseconds after which a job counts as abandoned: a living node takes less than one second. */
 const abandonedMs = 15_000;
-/** Ends leases on emails and pushes that are older than {@link abandonedMs}, as time would. */
+/** Expires leases on emails and pushes that are older than {@link abandonedMs}, as if time had passed. */
 async function endLeases(database: pg.Client): Promise<void> {
   const now = Date.now();
   const jobs = 'update jobs set due = $1 where claim is not null and ended is null and due > $1 and due <= $2';
@@ -248,7 +248,7 @@ describe('on two nodes', () => {
     expect(saved.status).toBe(200);
   }
 
-  /** Emails with these words, by reader. */
+  /** Emails with this text, by reader. */
   const mailed = (words: string) =>
     Promise.all(
       readers.map(async (to) => {
@@ -297,7 +297,7 @@ describe('on two nodes', () => {
     await killed.kill('SIGKILL');
     await until(async () => (await left.deliver(hook('publish', alert))).status === 200, left.output);
     await killed.start();
-    // What the killed node had begun with is due again when its lease ends, which the test doesn't wait out.
+    // Jobs that the killed node had begun are due again when their lease ends; the test doesn't wait that long.
     const client = new pg.Client(databaseUrl);
     await client.connect();
     const sent = async (): Promise<boolean> => {

@@ -1,7 +1,7 @@
 /**
- * A machine that is lost at a random moment, again and again: the site's writer and `npm run backup -- --every 5` are killed, the data folder is
+ * A machine that is lost at a random moment, repeatedly: the site's writer and `npm run backup -- --every 5` are killed, the data folder is
  * deleted, and the newest backup is restored (every other restore is killed, too, and run again) and served by a site. Twenty times in
- * `npm run prove`. `FAULT_SEED=n` repeats the same moments, as far as processes can.
+ * `npm run prove`. `FAULT_SEED=n` repeats the same moments, as closely as processes can.
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ import { chance } from './fixtures/whole.ts';
 
 const rounds = runs(2, 20);
 const seed = seedFrom('FAULT_SEED');
-/** What is promised, milliseconds. */
+/** The promised bounds, milliseconds. */
 const bounds = { loss: 10_000, back: 60_000 };
 
 let paper: Paper | undefined;
@@ -72,7 +72,7 @@ interface Acknowledged {
 
 function signUps(dataDir: string, round: number): { child: ChildProcess; acknowledged: Acknowledged[] } {
   const fixture = join(import.meta.dirname, '../fixtures/signing-up.ts');
-  // All rounds together stay below the site's limit of mails.
+  // Slow enough that all rounds together stay below the site's limit of mails.
   const env = { ...process.env, SIGN_UP_PAUSE: '400' };
   const child = fork(fixture, [dataDir, String(round)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], env });
   children.push(child);
@@ -98,11 +98,11 @@ async function restoreLatest(dataDir: string, dieAfter: number | null): Promise<
 it(`loses at most ten seconds of accounts and is back in a minute, ${rounds} times (FAULT_SEED=${seed})`, async () => {
   const random = chance(seed);
   backupDir = mkdtempSync(join(tmpdir(), 'backups-'));
-  // It's stopped at once: it gives each round a data folder with content, and serves what was restored.
+  // It is stopped at once: its data folder is the content of each round's, and it serves what was restored.
   paper = await startPaper();
   const losses: number[] = [];
   const backs: number[] = [];
-  /** What a round has restored is never lost again. */
+  /** Data that a round has restored is never lost again. */
   const restored = new Set<string>();
   for (let round = 0; round < rounds; round++) {
     await paper.kill('SIGTERM');

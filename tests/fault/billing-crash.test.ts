@@ -1,6 +1,6 @@
 /**
  * A crash at a step of a purchase and of a switch, on both databases. At any step, no reader is charged twice or has two
- * subscriptions, a reader who was charged has access, and a reader who comes back gets what was asked for. `npm test` tries steps at
+ * subscriptions, a reader who was charged has access, and a reader who comes back gets the requested plan. `npm test` tries steps at
  * regular distances from a random first one, `npm run prove` tries every step.
  */
 import { randomUUID } from 'node:crypto';
@@ -28,7 +28,7 @@ onBothEngines('a crash', (engines) => {
     bench = await billingBench(database, { outbox });
   }
 
-  /** A process that will die at a step. */
+  /** A process that dies at a step. */
   async function mortal(last: number) {
     const life = lifeOf(last);
     const stripe = new Stripe(bench.stripe.keys.secret, {
@@ -39,7 +39,7 @@ onBothEngines('a crash', (engines) => {
       httpClient: life.httpClient(bench.fetch),
     });
     const database = life.database(bench.database);
-    // What it does before the reader comes is no step of the purchase.
+    // Its work before the purchase doesn't count as steps of the purchase.
     const billing = await bench.another({ stripe });
     const dying = await bench.another({ stripe, database }).catch(() => null);
     return { life, billing: dying ?? billing };
@@ -118,7 +118,7 @@ onBothEngines('a crash', (engines) => {
         await dieAt(step, (billing) =>
           billing.subscribe(session, { ...yearly, expected: 12_000, attempt: randomUUID() }),
         );
-        // All webhooks are lost: what billing does by itself has to be enough.
+        // All webhooks are lost: what billing does without them must be enough.
         bench.events.splice(0);
         await bench.pass(50 * 60);
         await bench.billing.recover();

@@ -22,11 +22,11 @@ interface Shop {
 interface Moment {
   /** Acknowledgments before the kill. */
   readonly after: number;
-  /** Milliseconds between the last of them and the kill. */
+  /** Milliseconds between the last acknowledgment and the kill. */
   readonly delay: number;
 }
 
-/** Lets readers buy and kills the process in the middle of it. */
+/** Lets readers buy, and kills the process during their purchases. */
 function killOne(
   { dataDir, databaseUrl }: Place,
   { apiUrl, secretKey }: Shop,
@@ -70,7 +70,7 @@ onBothEngines('kills during purchases', (engines) => {
 
       const { apiUrl, secretKey } = stripe.access;
       const database = await openDatabase({ ...place, log: silent });
-      // Three quarters of an hour later, no reader has come back.
+      // 50 minutes later; no reader has come back.
       const billing = await shop(database, apiUrl, secretKey, () => Date.now() + 50 * 60_000);
       await billing.refresh();
       const open = async () =>

@@ -1,6 +1,6 @@
 /**
- * Stripe fails at every call of a purchase: it says 500 before or after it has done what it was asked, breaks the connection, answers with
- * nonsense, or never. The response asks the reader to try again, and a second try buys once.
+ * Stripe fails at every call of a purchase: it answers 500 before or after it has executed the call, breaks the connection, answers with
+ * garbage, or never. The response asks the reader to try again, and a second try buys once.
  */
 import { randomUUID } from 'node:crypto';
 import Stripe from 'stripe';
@@ -36,7 +36,7 @@ describe('Stripe', () => {
   async function begin(): Promise<void> {
     bench = await billingBench(await engines.open());
   }
-  /** Does not wait long. */
+  /** A client with short timeouts. */
   const impatient = () =>
     bench.another({
       stripe: new Stripe(bench.stripe.keys.secret, {
@@ -45,7 +45,7 @@ describe('Stripe', () => {
         protocol: 'http',
         maxNetworkRetries: 0,
         timeout: 1500,
-        // Node's own client counts the silence of a socket, which a request without one has none of.
+        // Node's own client measures the silence of a socket, and a request without a socket has none.
         httpClient: Stripe.createFetchHttpClient(bench.fetch),
       }),
     });
@@ -64,7 +64,7 @@ describe('Stripe', () => {
         expect([first.status, first.error.message], where).toEqual([503, 'Something went wrong. Please try again.']);
       expect(bench.stripe.faults.list(), `The fault was met: ${where}`).toEqual([]);
       bench.stripe.faults.clear();
-      // While Stripe works on the first request, it answers 409, and so does the site.
+      // While Stripe is working on the first request, it answers 409, and so does the site.
       await vi.waitFor(
         async () => {
           const next = await bench.billing.subscribe(session, body);
@@ -152,7 +152,7 @@ describe('Stripe', () => {
     await billing.personalData.erase(ada, null);
     await billing.drain();
     stripe.faults.clear();
-    // What could not be said then is said later.
+    // The call that failed then is made later.
     await bench.pass(10 * 60);
     await billing.drain();
     const left = (await bench.dashboard.subscriptions.list({ status: 'all' })).data;
@@ -171,7 +171,7 @@ describe('Stripe', () => {
         one?.subscribe(session, { ...body, attempt }),
         two?.subscribe(session, { ...body, attempt: same ? attempt : randomUUID() }),
       ]);
-      // A reader who was told to wait comes again.
+      // A reader who was told to wait tries again.
       await vi.waitFor(async () => {
         await one?.subscribe(session, { ...body, attempt });
         expect(await bench.billing.entitlements(session.userId)).toHaveLength(1);
@@ -226,7 +226,7 @@ describe('Stripe', () => {
     );
     const other = paid(await billing.subscribe(session, { ...yearly, plan_id: 'reader-monthly' }));
     expect(other.grant_id).not.toBeNull();
-    // The question of the first tab is answered only now.
+    // The first tab's challenge is answered only now.
     const intent = asked.clientSecret?.split('_secret_')[0] ?? '';
     expect(() => stripe.finishChallenge(intent, true)).toThrow('canceled');
     expect(await billing.confirm(session, asked.subscriptionId)).toMatchObject({ ok: false });

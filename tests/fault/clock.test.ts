@@ -1,7 +1,7 @@
 /**
- * The whole site while the machine's clock is set: a day forward, an hour back, to the moment before midnight in New York.
- * The clock of JavaScript is what jumps here (fixtures/clock.ts); SQLite and the kernel keep the true one, and neither is asked
- * for the time by the site.
+ * The whole site while the machine's clock is changed: a day forward, an hour back, to the moment before midnight in New York.
+ * Only JavaScript's clock jumps here (fixtures/clock.ts); SQLite and the kernel keep the true time, but the site doesn't ask
+ * them for it.
  */
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -27,12 +27,12 @@ afterEach(async () => {
 });
 
 const siteNow = (): number => Date.now() + shift;
-/** Signed by a WordPress whose clock goes as the site's. */
+/** Signed by a WordPress whose clock agrees with the site's. */
 const deliver: Paper['deliver'] = (hook, change) =>
   paper.deliver(hook, { timestamp: Math.floor(siteNow() / 1000), ...change });
 const warm = (): Promise<void> => until(() => paper.output().includes('The important pages are ready'), paper.output);
 
-/** Sets the clock of the site, and of WordPress with it. @returns what the site has used so far */
+/** Sets the clocks of the site and of WordPress. @returns the site's resource use so far */
 async function setClock(shiftMs: number): Promise<Meter> {
   shift = shiftMs;
   paper.wordpress.clockAhead = shiftMs / 1000;
@@ -46,7 +46,7 @@ async function setClock(shiftMs: number): Promise<Meter> {
   }
 }
 
-/** What the site uses during a second: a share of a core, and requests of WordPress. */
+/** The site's resource use during a second: a share of a core, and requests to WordPress. */
 async function useOfASecond(): Promise<{ core: number; requests: number }> {
   const before = await setClock(shift);
   const asked = paper.wordpress.requests.length;
@@ -60,8 +60,8 @@ async function useOfASecond(): Promise<{ core: number; requests: number }> {
 }
 
 /**
- * The site comes to rest once it has done what the new time asks for; one that spins takes a whole core for ever, or asks
- * WordPress without end. One poll asks about fifteen times, one lap of the slow walk a few times more.
+ * The site comes to rest after the work that the new time requires; a site in a loop takes a whole core forever, or sends
+ * endless requests to WordPress. One poll sends about fifteen requests, one round of the slow walk a few more.
  */
 async function expectRest(): Promise<void> {
   let use = await useOfASecond();
@@ -77,7 +77,7 @@ async function expectAges(): Promise<void> {
   }
 }
 
-/** The next moment at which another day begins in New York. */
+/** The next midnight in New York. */
 function nextMidnight(): number {
   let at = Math.ceil(Date.now() / minute) * minute;
   while (dayInZone(at) === dayInZone(Date.now())) at += minute;
@@ -96,19 +96,19 @@ it('turns the day in the masthead at New York’s midnight and no article with i
   const renders = await paper.metric('broadsheet_renders_total');
 
   await setClock(midnight - 1000 - Date.now());
-  // The bound of the paper is a minute.
+  // The page must change within a minute.
   await until(async () => (await home()).includes(tomorrow), paper.output, minute);
   expect(await home()).not.toContain(today);
   expect((await paper.ask('/')).headers['server-timing']).toBe('press;desc="hit"');
   expect((await paper.ask('/article/story-1')).headers.etag).toBe(before.etag);
-  // Home, and at most the other pages that name the day.
+  // Home, and at most the other pages that show the day.
   expect((await paper.metric('broadsheet_renders_total')) - renders).toBeLessThanOrEqual(3);
   await expectAges();
 
   await setClock(midnight - hour - Date.now());
   await until(async () => (await home()).includes(today), paper.output, minute);
   await expectAges();
-  // More than a day at once, as after a sleep.
+  // More than a day at once, as after the machine slept.
   await setClock(midnight + 2 * day - Date.now());
   await until(async () => (await home()).includes(mastheadDay(midnight + 2 * day)), paper.output, minute);
   await expectRest();
@@ -142,7 +142,7 @@ it('judges webhooks, cookies and withdrawals by the present clock, set forward o
 
   await setClock(-hour);
   expect((await deliver({ id: 1 }, { timestamp: Math.floor((Date.now() + day) / 1000) })).status).toBe(412);
-  // What was taken is not taken twice, though it was taken in the future.
+  // A delivery isn't accepted twice, even if it was accepted in the future.
   expect((await deliver({ id: 2 }, { delivery })).status).toBe(409);
   expect(await whole()).toBe(true);
   await expectAges();
@@ -150,7 +150,7 @@ it('judges webhooks, cookies and withdrawals by the present clock, set forward o
   await expectAges();
   await expectRest();
 
-  // The notes of the first process have later times than this process has seen.
+  // The first process's records have later times than this process has seen.
   await paper.kill('SIGTERM');
   await paper.start({ nodeArgs, env: { CLOCK_SHIFT_MS: String(-hour) } });
   await publish('After a start an hour back');
@@ -166,7 +166,7 @@ it('judges webhooks, cookies and withdrawals by the present clock, set forward o
 it('shows scheduled stories when their time comes, whichever way it comes', async () => {
   paper = await startPaper({ SYNC_POLL_SECONDS: '1' }, { nodeArgs });
   await warm();
-  /** WordPress publishes it by its clock: nothing is modified, no webhook tells. */
+  /** WordPress publishes it by its clock, without a modification or a webhook. */
   const scheduled = (id: number, at: number) => {
     const date = new Date(at).toISOString().slice(0, 19);
     return {

@@ -1,6 +1,5 @@
 /**
- * Whole sites as nodes of a cluster: the one that syncs with WordPress stands still and wakes, the disk of one is full, and one is cut off
- * from PostgreSQL.
+ * Whole sites as nodes of a cluster: the syncing node freezes and resumes, one node's disk is full, and one is cut off from PostgreSQL.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,9 +18,9 @@ let DATABASE_URL: string;
 let folder: string;
 let disk: SmallDisk;
 let proxy: SlowProxy | undefined;
-/** Came with WordPress, and leads at first. */
+/** The node that came with WordPress, and has the lease at first. */
 let first: Paper;
-/** On a small disk. */
+/** A node on a small disk. */
 let second: Paper;
 const papers: Paper[] = [];
 
@@ -54,7 +53,7 @@ const shows = async (paper: Paper, path: string, words: string): Promise<void> =
 it('a holder that stood still while another led appends nothing of what it had fetched', async () => {
   expect(await leads(first)).toBe(true);
   const { wordpress } = first;
-  // WordPress has answered the first node with the old headline, and the answer is on its way.
+  // WordPress has answered the first node with the old headline, and the answer is in transit.
   const asked = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   let held = 0;
@@ -75,13 +74,13 @@ it('a holder that stood still while another led appends nothing of what it had f
   await shows(second, '/article/story-1', 'The new headline');
   release.resolve();
   first.site()?.kill('SIGCONT');
-  // WordPress would send it again.
+  // WordPress would send the webhook again.
   expect((await late)?.status ?? 503).toBe(503);
   await shows(first, '/article/story-1', 'The new headline');
   await until(async () => (await first.ask('/readyz')).status === 200, first.output);
   expect([await leads(first), await leads(second)]).toEqual([false, true]);
   for (const paper of papers) expect((await paper.ask('/article/story-1')).text).not.toContain('The old headline');
-  // A node that starts from nothing gets it from the log.
+  // A node that starts empty gets the story from the log.
   const client = new pg.Client(DATABASE_URL);
   await client.connect();
   const { rows } = await client.query("select payload from content_entries where kind = 'document' and id = '1'");
@@ -92,7 +91,7 @@ it('a holder that stood still while another led appends nothing of what it had f
 it('a node whose disk is full leaves the lease to another, serves its pages, and goes on when there is room', async () => {
   expect(await leads(second)).toBe(true);
   await disk.fill(second);
-  // A file may have some room of its own left. A webhook that can't be kept waits for its answer until another node leads.
+  // The file may still have some free space. A webhook that can't be stored waits until another node has the lease.
   for (let edit = 0; !(await leads(first)); edit++) {
     first.edit(1, {
       title: { rendered: `Edit ${edit}` },

@@ -1,4 +1,4 @@
-/** `kill -9` during the back-fill: nothing half, nothing lost, and it goes on where it was. */
+/** `kill -9` during the back-fill: nothing half-done, nothing lost, and it resumes where it was. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -58,7 +58,7 @@ function begin(): ChildProcess {
   return child;
 }
 
-/** What the content store holds, checked by SQLite itself. */
+/** The contents of the store, checked by SQLite itself. */
 function inspect(): { articles: number; offset: number } {
   const db = new DatabaseSync(file);
   expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
@@ -66,7 +66,7 @@ function inspect(): { articles: number; offset: number } {
   const held = db.prepare("SELECT count(*) AS n FROM documents WHERE type = 'articles'").get();
   const search = db.prepare('SELECT count(*) AS n FROM search').get();
   db.close();
-  // What a document consists of is there as a whole or not at all.
+  // All rows of a document are stored, or none.
   expect(search).toEqual(held);
   return {
     articles: Number(held?.n),
@@ -82,14 +82,14 @@ it('resumes where it was, however often it is killed', async () => {
     const killed = once(process, 'exit');
     onPage = (start) => {
       asked.push(start);
-      // The page before this one is being sanitized or written just now.
+      // The previous page is being sanitized or written at this moment.
       if (asked.length === pages) process.kill('SIGKILL');
     };
     expect(await killed).toEqual([null, 'SIGKILL']);
     expect(asked[0]).toBe(before);
     const { articles, offset } = inspect();
     expect(offset).toBeGreaterThanOrEqual(before);
-    // The cursor and what it speaks of were committed together.
+    // The cursor and the documents before it were committed together.
     expect(articles).toBe(offset);
     before = offset;
   }

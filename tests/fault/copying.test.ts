@@ -1,10 +1,10 @@
-/** The built site on an empty data folder, before a WordPress that hands out its archive slowly: nothing that exists answers 404. */
+/** The built site on an empty data folder, with a WordPress that serves its archive slowly: nothing that exists answers 404. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Paper, startPaper, story, until } from '../fixtures/paper.ts';
 
 const stories = 300;
 let paper: Paper;
-/** Holds up the older part of every list. */
+/** Delays the older part of every list. */
 const gate = Promise.withResolvers<void>();
 let lookUps = 0;
 let mostLookUps = 0;

@@ -1,6 +1,6 @@
 /**
- * What a crawler finds: the built site with everything on, walked by its links as a search engine does. Addresses that are one for each
- * story, lead nowhere that is worth finding and cost a render each are closed in robots.txt, and their links say nofollow.
+ * What a crawler finds: the built site with all features on, crawled through its links as a search engine does. Addresses that exist
+ * for every story, lead to nothing worth finding and cost a render each are disallowed in robots.txt, and their links say nofollow.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startWholeSite, type WholeSite } from '../fixtures/whole-site.ts';
@@ -63,7 +63,7 @@ it('finds stories and lists, and no address of accounts', async () => {
   expect([...seen].filter((path) => trap.test(path))).toEqual([]);
   expect(seen).toContain('/article/story-3');
   expect(seen).toContain('/section/politics');
-  // The walk came to its end: nothing makes addresses without end.
+  // The crawl ended: nothing generates endless addresses.
   expect(pages).toBeLessThan(mostPages);
   for (const path of [
     '/socialLogin?return=%2F',

@@ -1,4 +1,4 @@
-/** The folder of everything the site writes: closed to other users, and a start that ends where there can be none. */
+/** The folder of everything the site writes: closed to other users, and a start that fails if the folder can't be made. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ it('is served by one process, whatever the port, and by the next one when that h
   expect((await paper.ask('/article/story-1')).status).toBe(200);
 });
 
-/** A start that fails, unless said otherwise because its folder can't be made. @returns what it has written, and how it has ended */
+/** A start that fails, by default because its folder can't be made. @returns its output, and how it has ended */
 async function failedStart(settings: Readonly<Record<string, string>>): Promise<{ output: string; ended: unknown[] }> {
   const site = spawn(process.execPath, ['src/server/main.ts'], {
     env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', DATA_DIR: '/proc/no-folder', ...settings },
@@ -81,7 +81,7 @@ it('ends the start with the name of a file that cannot be opened, as after a sta
   const folder = mkdtempSync(join(tmpdir(), 'data-folder-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const start = async (name: string): Promise<void> => {
-    // A folder in the place of the file: no user can open it, and tests may run as root.
+    // A folder in place of the file: no user can open it as a file, not even root, as which tests may run.
     mkdirSync(join(folder, name), { recursive: true });
     const { output, ended } = await failedStart({ DATA_DIR: folder, SITE_URL: siteUrl, LOG_LEVEL: 'error' });
     expect(ended).toEqual([1, null]);
@@ -91,7 +91,7 @@ it('ends the start with the name of a file that cannot be opened, as after a sta
     rmSync(join(folder, name), { recursive: true });
   };
   await start('content.sqlite');
-  // The page store has a name of the site's own.
+  // The page store's file has a name of its own for each site.
   await startPaper({ DATA_DIR: folder }).then((other) => other.close());
   const [pages = ''] = readdirSync(join(folder, 'pages')).filter((name) => name.endsWith('.sqlite'));
   rmSync(join(folder, 'pages', pages));

@@ -1,5 +1,5 @@
 /**
- * The files in deploy/ and the Dockerfile: the image's files are put together and its command is started as another user on a read-only file
+ * The files in deploy/ and the Dockerfile: the image's files are assembled and its command is started as another user on a read-only file
  * system; what compose.yaml, kubernetes.yaml, nginx.conf, the Caddyfile and the systemd units say agrees with the image and the settings.
  */
 import { type ChildProcess, spawnSync } from 'node:child_process';
@@ -19,7 +19,7 @@ import { ConfigError, parseConfig, settingNames } from '../../src/server/config/
 import { fakeWordPress, type Json, wirePost, wireSection } from '../fixtures/wordpress.ts';
 import { inContext, openImage, type RunningImage, readImage } from './fixtures/image.ts';
 
-/** What a stop may take, in seconds (docs/operations.md, "Stopping"). */
+/** The longest time that a stop may take, in seconds (docs/operations.md, "Stopping"). */
 const stopSeconds = 60;
 /** Variables that Node reads; the others are the site's. */
 const ofNode = ['NODE_ENV', 'NODE_COMPILE_CACHE'];
@@ -84,7 +84,7 @@ describe('the image', () => {
         return { status: answer.status, text: await answer.text() };
       };
       const status = async (path: string) => (await ask(path).catch(() => null))?.status;
-      /** Not more often: what the machine does for a question, it doesn't do for the start. */
+      /** Not more often, because answering a request delays the start. */
       const answers = async (path: string): Promise<void> => {
         for (const end = Date.now() + 120_000; (await status(path)) !== 200; await setTimeout(200)) {
           if (site.exitCode !== null || Date.now() > end) throw new Error(`${path} doesn't answer.\n${output()}`);
@@ -99,7 +99,7 @@ describe('the image', () => {
         expect(await status(path[0])).toBe(200);
 
       expect(await run(running.image.healthcheck, { PORT: port })).toEqual({ code: 0, text: '' });
-      // The operators' commands find that there is nothing to install and to build.
+      // The operators' commands find nothing to install or build.
       const command = await run(['node', 'scripts/run.mjs', 'newsletter']);
       expect(command).toEqual({ code: 1, text: expect.stringContaining('Name the newsletter') });
       const verified = await run(['node', 'scripts/run.mjs', 'verify', '--only', 'wordpress']);
@@ -118,7 +118,7 @@ describe('the image', () => {
       expect(await ended, output()).toEqual([0, null]);
       expect(performance.now() - began).toBeLessThan(stopSeconds * 1000);
     }
-    // Nothing was to be written beside the volume and /tmp.
+    // Nothing tried to write outside the volume and /tmp.
     expect(output()).not.toMatch(/EROFS|EACCES|EPERM|"level":"error"/);
   }, 240_000);
 
@@ -127,7 +127,7 @@ describe('the image', () => {
     const files = ['new', 'src/new', 'node_modules/new', `${image.volume}/new`];
     const code = `for (const file of ${JSON.stringify(files)}) try { fs.writeFileSync(file, ''); } catch (error) { console.log(error.code); }`;
     const { text } = await run(['node', '--eval', code]);
-    // Without a mount there is no such volume.
+    // Without a mount the volume doesn't exist.
     const last = running.isolated ? '' : 'ENOENT\\n';
     expect(text).toMatch(new RegExp(`^(?:(?:EROFS|EACCES)\\n){3}${last}$`));
   });
@@ -177,7 +177,7 @@ describe('the image', () => {
     expect(image.env).toMatchObject({ NODE_ENV: 'production', HOST: '0.0.0.0', PORT: String(image.port) });
     expect(image.env.DATA_DIR?.startsWith(`${image.volume}/`)).toBe(true);
     expect(image.user.uid).toBeGreaterThan(0);
-    // The folder that a new volume takes its owner from.
+    // The folder whose owner a new volume gets.
     const { uid, gid } = image.user;
     expect(read('Dockerfile')).toContain(
       `RUN install --directory --owner=${uid} --group=${gid} --mode=0700 ${image.volume}\n`,
@@ -278,7 +278,7 @@ describe('compose.yaml and nginx.conf', () => {
 
   it('let as many readers follow a live story as the processes take', () => {
     const numberOf = (name: string): number => Number(new RegExp(`^\\s*${name} (\\d+);$`, 'm').exec(proxy)?.[1]);
-    // nginx has one connection to the reader and one to the site for each; on one core it is a single worker.
+    // For each stream, nginx has one connection to the reader and one to the site; on one core it has a single worker.
     const streams = 2 * sites.length * parseConfig({}).liveConnections;
     expect(numberOf('worker_connections')).toBeGreaterThan(streams);
     expect(numberOf('worker_rlimit_nofile')).toBeGreaterThanOrEqual(numberOf('worker_connections'));
@@ -371,7 +371,7 @@ describe('kubernetes.yaml', () => {
   });
 });
 
-/** The lines of a unit's section as pairs; a name may be there more than once. */
+/** The lines of a unit's section as pairs; a name may occur more than once. */
 function section(unit: string, name: string): [string, string][] {
   const [, body = ''] = new RegExp(`^\\[${name}\\]\\n([^]*?)(?=^\\[|$(?![^]))`, 'm').exec(unit) ?? [];
   return [...body.matchAll(/^(\w+)=(.*)$/gm)].map(([, key = '', value = '']) => [key, value]);
@@ -414,7 +414,7 @@ describe('the systemd units', () => {
   it.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)('are accepted by systemd', () => {
     const files = units.map(([name]) => join(root, 'deploy', 'systemd', name));
     const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...files], { encoding: 'utf8' });
-    // Of these units only, and whether this machine has a Node there is not what is asked.
+    // Only for these units; whether this machine has a Node at that path doesn't matter.
     const found = stderr
       .split('\n')
       .filter((line) => /broadsheet/.test(line) && !/not executable|Failed to prepare/.test(line));

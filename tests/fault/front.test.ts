@@ -1,4 +1,4 @@
-/** A front on real processes: one render, at its times, on serving workers and two nodes, after `kill -9`. */
+/** A front on real processes: rendered once, at its scheduled times, on serving workers and two nodes, and after `kill -9`. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Paper, startPaper, until } from '../fixtures/paper.ts';
@@ -14,7 +14,7 @@ const nextSecond = (): number => {
   modified += 1000;
   return modified;
 };
-/** Publishes a front in WordPress; the site doesn't know yet. @param published epoch milliseconds */
+/** Publishes a front in WordPress; the site isn't told yet. @param published epoch milliseconds */
 function put({ wordpress }: Paper, slots: Json[], part: Json = {}, published = nextSecond()): void {
   const at = new Date(published).toISOString().slice(0, 19);
   wordpress.put('fronts', {
@@ -28,7 +28,10 @@ const lead = (html: string): string => /<article class="lead[\s\S]*?<a class="co
 const leadOf = async (paper: Paper) => lead((await paper.ask('/')).text);
 const leads = (paper: Paper, words: string) => until(async () => (await leadOf(paper)) === words, paper.output);
 
-/** All of them have the important pages, and the one that syncs has copied everything: until then it would fetch what a test publishes. */
+/**
+ * Waits until all of them have the important pages, and the syncing node has copied everything: until then it might fetch what a test
+ * publishes.
+ */
 async function ready(...papers: Paper[]): Promise<void> {
   for (const { output } of papers) await until(() => output().includes('The important pages are ready'), output);
   const follows = async (paper: Paper) => JSON.parse((await paper.ask('/readyz')).text).sync.phase === 'following';
@@ -62,7 +65,7 @@ describe('on one process', () => {
     expect(again.some(({ status }) => status === 200)).toBe(true);
     expect((await paper.metric('broadsheet_renders_total')) - renders).toBe(1);
     expect((await paper.ask('/article/story-3')).text).not.toContain('For this place');
-    // Without anything placed the page is as it was, byte for byte.
+    // With nothing placed, the page is byte for byte as before.
     put(paper, []);
     await paper.deliver(hook());
     expect((await paper.ask('/')).text).toBe(before);
@@ -153,7 +156,7 @@ describe('on two nodes', () => {
     const renders = await sum();
     for (const paper of papers) await leads(paper, 'Story 5');
     expect((await sum()) - renders).toBe(1);
-    // A scheduled front is rendered once for both, and not again when WordPress has published it.
+    // A scheduled front is rendered once for both nodes, and not again when WordPress has published it.
     const slots = [slot(6, { kind: 'lead' })];
     put(first, [slot(5, { kind: 'lead' })], { next: { at: inSeconds(8), slots } });
     await second.deliver(hook());

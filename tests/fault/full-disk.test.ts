@@ -1,6 +1,6 @@
 /**
- * The whole site on a full disk: under everything it keeps, and under its pages alone. Readers notice neither; a webhook that
- * cannot be kept is refused, and comes again.
+ * The whole site on a full disk: with all of the site's data on it, or only its pages. Readers notice neither; a webhook that
+ * can't be stored is refused, and comes again.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,9 +47,9 @@ async function begin(small: string): Promise<void> {
 }
 
 /**
- * Every page in every form, whole, and with nothing on it that must not be.
+ * Reads every page in every encoding: complete, and without anything that must not be on it.
  *
- * @returns the sources of the answers, without those of pages that are made on demand: a change renders none of them
+ * @returns the sources of the answers, without those of on-demand pages, which a change doesn't render
  */
 async function readAll(): Promise<Set<unknown>> {
   const sources = new Set<unknown>();
@@ -64,9 +64,9 @@ async function readAll(): Promise<Set<unknown>> {
   return sources;
 }
 
-/** Stops in order, starts again, and finds everything as it was. */
+/** Stops the site normally, starts it again, and expects everything unchanged. */
 async function expectAllWritten(): Promise<void> {
-  // What is still being rendered at a stop is rendered after the next start.
+  // Pages still being rendered at a stop are rendered after the next start.
   await until(async () => (await paper.metric('broadsheet_press_queue_length')) === 0, paper.output, 90_000);
   await paper.kill('SIGTERM');
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
@@ -84,7 +84,7 @@ it('serves every page while nothing at all can be written, and refuses what it c
   await begin('.');
   await disk.fill(paper);
   let refused = 0;
-  // A file has some room of its own left; then nothing is taken any more.
+  // The file still has some free space; after that nothing is accepted.
   for (let turn = 0; refused < 12; turn++) {
     expect(turn, 'The disk was never felt.').toBeLessThan(400);
     const id = stories[turn % stories.length] as number;
@@ -95,7 +95,7 @@ it('serves every page while nothing at all can be written, and refuses what it c
     if (turn % 6 === 0) await readAll();
   }
   await readAll();
-  // No reader has asked for these before: made for the reader, kept in memory.
+  // These are requested for the first time: rendered for the reader, and kept in memory.
   for (const path of ['/pricing', '/founder', '/article/story-9', '/search?q=story'])
     expect((await paper.ask(path)).status, path).toBe(200);
   expect((await paper.ask('/readyz')).status).toBe(200);
@@ -110,7 +110,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
   'has every publish and no withdrawn story after a %s on a full disk',
   async (signal) => {
     await begin('pages');
-    // What the crash loses is not made good by a look into WordPress.
+    // A look into WordPress must not replace what the crash loses.
     paper.wordpress.intercept = (request) =>
       /^\/wp-json\/wp\/v2\/[a-z]+$/.test(new URL(request.url).pathname) ? restError(503, 'busy') : null;
     await disk.fill(paper);
@@ -124,7 +124,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
     await paper.start({ nodeArgs: disk.nodeArgs });
     expect((await paper.ask(`/article/story-${withdrawing}`)).status).toBe(410);
     await disk.fill(paper);
-    // The lists are made again behind the first readers; nothing has been delivered again.
+    // The lists are rendered again after the first readers; nothing has been delivered again.
     await until(() => readAll().then(Boolean, () => false), paper.output);
     await disk.free(paper);
     await newsroom.publish(1);
@@ -140,7 +140,7 @@ it('publishes from memory while its pages alone cannot be written, and writes th
   const complaint = "The page store can't be used";
   for (let turn = 0; turn < 6 || !paper.output().includes(complaint); turn++) {
     expect(turn, 'The disk was never felt.').toBeLessThan(400);
-    // Every one is taken, is on every page, and what is withdrawn is gone.
+    // Each publish is accepted and is on every page, and withdrawn stories are gone.
     for (const id of stories) await newsroom.publish(id);
     await readAll();
   }

@@ -1,4 +1,6 @@
-/** A page that has been made is let go of: what stays until the old generation is collected comes back as pauses of the publish. */
+/**
+ * A rendered page leaves no garbage behind: memory that stays until the old generation is collected would later delay a publish.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -57,7 +57,7 @@ describe('on serving workers', () => {
   });
   afterAll(() => paper?.close());
 
-  /** Asks on connections of their own, which the supervisor spreads over the workers. */
+  /** Requests over separate connections, which the supervisor spreads over the workers. */
   const askAll = (group: number | null, headers: Record<string, string> = {}) =>
     Promise.all(
       Array.from({ length: 3 * count }, () =>
@@ -142,7 +142,7 @@ describe('on two nodes', () => {
     const test = testOf(id, ['Second headline', 'Third headline']);
     const webhook = { id: 8, slug: 'story-8' };
     first().edit(8, { headline_test: test });
-    // Twice, and at both nodes.
+    // Twice, and on both nodes.
     await Promise.all([...papers, ...papers].map((paper) => paper.deliver(webhook)));
     const shown = async (paper: Paper, group: number) =>
       titleOf((await paper.ask('/section/politics', { headers: { cookie: `headline-group=${group}` } })).text);
@@ -165,7 +165,7 @@ describe('on two nodes', () => {
     await until(async () => (await report(second(), id)).state === 'won', second().output);
     expect(await report(second(), id)).toEqual(await report(first(), id));
     expect((await report(first(), id)).winner).toBe(2);
-    // An old webhook, out of order, changes nothing of the end.
+    // A late webhook, out of order, doesn't change the end.
     await Promise.all(papers.map((paper) => paper.deliver(webhook)));
     expect((await report(first(), id)).winner).toBe(2);
   });

@@ -1,9 +1,9 @@
 /**
  * `kill -9` of the whole site at random moments, while stories are published and read: fifty in `npm run prove`. `FAULT_SEED=n`
- * repeats the same moments, as far as processes can; `FAULT_ROUNDS=n` makes it shorter or longer.
+ * repeats the same moments, as closely as processes can; `FAULT_ROUNDS=n` makes it shorter or longer.
  *
- * What it cannot show: the files outlive the process because the kernel holds them. A machine that loses power is another
- * matter; there the last moments may be gone, of which the next poll of WordPress brings back what they held.
+ * What it can't show is a power loss: here the kernel keeps what the killed process wrote. After a power loss the last moments
+ * may be missing, and the next poll of WordPress fetches their content again.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const seed = seedFrom('FAULT_SEED');
 const stories = [1, 2, 3, 4, 5, 6, 7, 8, 10];
 const withdrawing = 10;
 const pages = [...lists, ...stories.map((id) => `/article/story-${id}`)];
-/** What shows the withdrawn story whole leaves the store with it, and is missing until it has been made again. */
+/** Pages that show the whole withdrawn story leave the store with it, and are missing until they have been rendered again. */
 const mayBeGone = new Set([`/article/story-${withdrawing}`, '/rss.xml']);
 const encodings = ['br', 'gzip', 'identity'] as const;
 
@@ -30,7 +30,7 @@ afterEach(async () => {
   await paper?.close();
 });
 
-/** What a site that starts from sound files never says. */
+/** Messages that a site which starts from sound files never logs. */
 const repairs = /damaged|set aside|(?:begun|created) anew|checksum|could(?: not|n't) be rendered|rolled back/;
 
 it(`tears no page and loses no publish in ${rounds} kills at random moments under load (seed ${seed})`, async () => {
@@ -41,16 +41,16 @@ it(`tears no page and loses no publish in ${rounds} kills at random moments unde
   const reader = openReader();
   await until(() => paper.output().includes('The important pages are ready'), paper.output);
   for (const id of stories) await newsroom.publish(id);
-  // Not every page is made ahead; from here on each of them is stored.
+  // Not every page is rendered ahead; from here on each of them is stored.
   for (const path of pages) await reader.read(paper.port(), path, 'gzip');
-  // An end in order, once: it leaves the compiled modules behind, which makes every start after it twice as fast.
+  // One normal stop: it leaves the compiled modules behind, which makes every start after it twice as fast.
   await paper.kill('SIGTERM');
-  // From here on no list can be had: what a crash loses is not made good by a look into WordPress.
+  // From here on lists fail: a look into WordPress must not replace what a crash loses.
   paper.wordpress.intercept = (request) =>
     /^\/wp-json\/wp\/v2\/[a-z]+$/.test(new URL(request.url).pathname) ? restError(503, 'busy') : null;
   await paper.start();
 
-  /** Changes with every kill and every start; what began before it may be cut off. */
+  /** Changes with every kill and every start; requests begun before may be cut off. */
   let life = 1;
   let alive = true;
   let finished = false;
@@ -60,7 +60,7 @@ it(`tears no page and loses no publish in ${rounds} kills at random moments unde
     newsroom.check(path, answer, since);
     return answer;
   };
-  /** Goes on until the end, over every crash; an error while the site lives is the test's. */
+  /** Runs until the end, across crashes; an error while the site is up fails the test. */
   const loop = async (turn: () => Promise<unknown>): Promise<void> => {
     while (!finished) {
       if (!alive) {
@@ -79,7 +79,7 @@ it(`tears no page and loses no publish in ${rounds} kills at random moments unde
   const desks = [0, 1, 2].map((desk) => stories.filter((_, at) => at % 3 === desk));
   const load = Promise.all([
     ...desks.map((desk) => loop(() => newsroom.publish(any(desk)))),
-    // Readers leave the processor to the site now and then, for both share two cores.
+    // Readers pause now and then, because they share two cores with the site.
     ...[1, 2, 3, 4].map(() => loop(() => read(any(pages)).then(() => pause(1)))),
   ]);
   // An error anywhere ends the rounds at once.
@@ -102,7 +102,7 @@ it(`tears no page and loses no publish in ${rounds} kills at random moments unde
       await orFailed(pause(random() * 150));
       await kill();
       if (random() < 0.2) {
-        // Once more, while it starts.
+        // Killed once more, during its start.
         midStart++;
         const starting = paper.start();
         starting.catch(() => {});
@@ -112,7 +112,7 @@ it(`tears no page and loses no publish in ${rounds} kills at random moments unde
       }
       await paper.start();
       expect(paper.output(), `round ${round}`).not.toMatch(repairs);
-      // Nothing has been delivered again yet: this is what the crash left.
+      // Nothing has been delivered again yet: these are the pages that the crash left.
       for (const path of pages) {
         const { headers } = await read(path);
         const stored = headers['server-timing'] === 'press;desc="hit"';
@@ -143,6 +143,6 @@ it(`tears no page and loses no publish in ${rounds} kills at random moments unde
     `${rounds} kills, ${midPublish} with a webhook under way, and ${midStart} more during a start (FAULT_SEED=${seed}): ` +
       `${newsroom.acknowledged} publishes acknowledged, ${whole} whole answers, ${notModified} times 304, ${cutOff} cut off`,
   );
-  // Otherwise it was no load.
+  // Otherwise the load was too small.
   expect(midPublish).toBeGreaterThan(rounds < 20 ? 0 : rounds / 2);
 }, 600_000);

@@ -17,12 +17,12 @@ import { type SharedPostgres, sharedPostgres } from '../world/shared-databases.t
 const page = `/article/story-${liveStory}`;
 const idOf = (html: string) => Number(/data-entry="(\d+)"/.exec(html)?.[1]);
 
-/** A reader with an open page: entries as the page's script keeps them. It connects again as a browser does. */
+/** A reader with an open page: with the entries that the page's script would have. It reconnects as a browser does. */
 class OpenPage {
   readonly shown = new Map<number, string>();
-  /** Versions that the stream has brought. */
+  /** Versions that the stream has delivered. */
   private readonly received = new Map<number, string>();
-  /** Entries that the stream has brought in the same version before. */
+  /** Entries that the stream has delivered in the same version before. */
   doubled = 0;
   state = '';
   readonly paper: Paper;
@@ -243,13 +243,13 @@ describe('a story for subscribers', () => {
       const { text, headers } = await given(path);
       expect(text, path).toContain('HELIOTROPE');
       expect(headers['cache-control'], path).toMatch(/private|no-store/);
-      // Neither a cache nor the next reader gets what was given.
+      // Neither a cache nor the next reader gets the response with the gift.
       const { text: cut, headers: own } = await paper.ask(path);
       expect(cut, path).not.toContain('HELIOTROPE');
       expect((await paper.ask(path, { headers: { 'if-none-match': String(headers.etag) } })).status, path).toBe(200);
       expect(own.etag).not.toBe(headers.etag);
     }
-    // The lasting address of an entry of the second page leads there.
+    // The permanent address of an entry on the second page leads there.
     const { headers, status } = await given(`${paid}/live/901`);
     expect([status, headers.location]).toEqual([302, `${paid}/live?page=2#entry-901`]);
     const stream = await openStream(paper.port(), '/live/9?since=x', { cookie: gift });
@@ -271,7 +271,7 @@ describe('a story for subscribers', () => {
       }
       expect((await openStream(paper.port(), '/live/9', { cookie: `gift=${value}` })).status, name).toBe(403);
     }
-    // The gift of one story opens no other one, on whatever page.
+    // The gift of one story opens no other story, on any page.
     paper.edit(8, { access: 'subscriber', ...liveFields() });
     for (let id = 801; id <= 821; id++)
       paper.wordpress.put('live-entries', wireEntry(id, { story: 8, words: 'MARIGOLD' }));
@@ -309,7 +309,7 @@ describe('a story for subscribers', () => {
 
 describe('two nodes on one PostgreSQL', () => {
   let postgres: SharedPostgres;
-  /** Came with WordPress, and syncs at first. */
+  /** The node that came with WordPress, and syncs at first. */
   let first: Paper;
   let second: Paper;
   const readers: OpenPage[] = [];

@@ -1,4 +1,6 @@
-/** The outbox against the sandbox's mail server, over SMTP, while that is away and misbehaves: nothing is lost, nothing comes twice. */
+/**
+ * The outbox against the sandbox's mail server, over SMTP, while the server is down or misbehaves: no mail is lost, none is sent twice.
+ */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type Mailbox, startMailbox } from '../../sandbox/mailbox/mailbox.ts';
 import type { Letter } from '../../sandbox/mailbox/store.ts';

@@ -1,4 +1,4 @@
-/** A picture that is deleted or replaced in WordPress is gone at once from every node, whichever of them hears of it. */
+/** A picture that is deleted or replaced in WordPress disappears at once from every node, whichever node gets the webhook. */
 import sharp from 'sharp';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Paper, startPaper, until } from '../fixtures/paper.ts';
@@ -11,7 +11,7 @@ const photo = (background: string): Promise<Buffer> =>
 
 let cluster: SharedPostgres;
 const papers: Paper[] = [];
-/** What WordPress has at the picture's address, and since when. */
+/** The file at the picture's address in WordPress, and since when. */
 let file: { readonly bytes: Buffer; readonly since: Date } | null = null;
 let asked = 0;
 

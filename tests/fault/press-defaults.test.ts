@@ -16,7 +16,7 @@ it('has neither operators’ page nor metrics without a token', async () => {
   const bearer = { headers: { authorization: `Bearer ${operatorToken}` } };
   expect((await paper.ask('/-/press', bearer)).status).toBe(404);
   expect((await paper.ask('/metrics', bearer)).status).toBe(404);
-  // Reports could be read by no operator: none are asked for, and none are taken.
+  // Without a token no operator could read reports: the site requests none and accepts none.
   expect((await paper.ask('/', {})).headers['reporting-endpoints']).toBeUndefined();
   const report = { method: 'POST', body: '[]', headers: { 'content-type': 'application/reports+json' } };
   expect((await paper.ask('/-/csp-reports', report)).status).toBe(404);
@@ -40,7 +40,7 @@ it('keeps the access key that it made for itself, readable to no other user', as
 
 it('shows a scheduled story when the poll finds it, and the new story on the front page', async () => {
   const at = new Date(Date.now() - 1000).toISOString().slice(0, 19);
-  // WordPress publishes it by its clock: it is there without having been modified, and no webhook tells.
+  // WordPress publishes it by its clock, without a modification or a webhook.
   paper.wordpress.put(
     'articles',
     story(20, { date_gmt: at, modified_gmt: '2026-11-01T00:00:00', title: { rendered: 'On time' } }),

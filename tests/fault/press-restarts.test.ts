@@ -1,4 +1,4 @@
-/** The built site behind a CDN: rendered ahead, stopped in order, killed and started again on the same data. */
+/** The built site behind a CDN: rendered ahead, stopped normally, killed and started again on the same data. */
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
 import { accessKey, type Paper, startPaper, until } from '../fixtures/paper.ts';
 import { runs } from '../world/runs.ts';
 
-/** Tags of each purge that the CDN was asked for. */
+/** Tags of each purge that the CDN received. */
 const purges: string[][] = [];
 const cdn = createServer((incoming, outgoing) => {
   let body = '';
@@ -44,7 +44,7 @@ it('renders in advance beside the running site, resumes where it was, and can re
   const part = await paper.press('--only', '/author', '--only', '/pricing');
   expect(part.code, part.text).toBe(0);
   expect(part.text).toMatch(/^1 rendered .*, 0 were already there, 0 failed\.$/m);
-  // Two processes render a half each.
+  // Two processes render half of the pages each.
   const all = await paper.press('--concurrency', '2', '--processes', '2');
   expect(all.code, all.text).toBe(0);
   const [, rendered, skipped] = /^(\d+) rendered .*, (\d+) were already there, 0 failed\.$/m.exec(all.text) ?? [];
@@ -52,17 +52,17 @@ it('renders in advance beside the running site, resumes where it was, and can re
   expect(Number(skipped)).toBeGreaterThan(10);
   const again = await paper.press();
   expect(again.text).toMatch(/^0 rendered /m);
-  // The site hands out what the other process has made, and keeps it fresh.
+  // The site serves what the other process has rendered, and keeps it fresh.
   expect((await paper.ask('/founder')).headers['server-timing']).toBe('press;desc="hit"');
   await paper.ask('/sitemaps/articles-1.xml');
   paper.edit(6, { slug: 'story-six' });
   await paper.deliver({ id: 6, event: 'slug', slug: 'story-six', previous_slug: 'story-6' });
   const map = await paper.ask('/sitemaps/articles-1.xml');
-  // Maps are made on demand: the change has rendered none.
+  // Sitemaps are rendered on demand: the change has rendered none.
   expect(map.headers['server-timing']).toBe('press;desc="rendered"');
   expect((await paper.ask('/sitemaps/articles-1.xml')).headers['server-timing']).toBe('press;desc="hit"');
   expect(map.text).toContain('/article/story-six<');
-  // Without the site, too; nothing is lost when both meet again.
+  // Works without the site, too; nothing is lost when the site starts again.
   await paper.kill('SIGTERM');
   expect((await paper.press('--since', '2026-01-01')).text).toMatch(/ 0 failed\.$/m);
   await paper.start();
@@ -108,7 +108,7 @@ it('purges the CDN by tag after a publish, and everything after a crash', async 
   purges.length = 0;
   await paper.start();
   await until(() => purges.flat().includes('site'), paper.output);
-  // An end in order leaves nothing to make good.
+  // After a normal stop there is nothing to repeat.
   await paper.kill('SIGTERM');
   purges.length = 0;
   await paper.start();
@@ -127,7 +127,7 @@ it('loses no publish and serves nothing withdrawn when it is killed in the middl
       paper.deliver({ id: 5, event: round % 2 === 0 ? 'unpublish' : 'publish' }),
     ];
     for (const hook of hooks) hook.catch(() => {});
-    // Each round a little later in what the webhooks set off.
+    // Each round kills a little later in the work that the webhooks start.
     await new Promise((resolve) => setTimeout(resolve, round * 7));
     await paper.kill();
     await Promise.allSettled(hooks);
@@ -153,15 +153,15 @@ it('loses no publish and serves nothing withdrawn when it is killed in the middl
 
 interface Client {
   readonly answers: () => number;
-  /** Whether the last answer said that the connection ends. */
+  /** Whether the last response announced the end of the connection. */
   readonly closing: () => boolean;
-  /** Whether a request had been sent that has no answer. */
+  /** Whether a request without a response had been sent. */
   readonly waiting: () => boolean;
   readonly reset: () => boolean;
   readonly closed: Promise<unknown>;
 }
 
-/** Asks for one address again and again over one connection, or once. */
+/** Requests one address repeatedly over one connection, or once. */
 function client(port: number, path: string, again: boolean): Client {
   const socket: Socket = connect(port, '127.0.0.1');
   const request = `GET ${path} HTTP/1.1\r\nHost: paper.example\r\n\r\n`;
@@ -196,7 +196,7 @@ function client(port: number, path: string, again: boolean): Client {
 
 it('resets none of many connections under load, and ends idle ones in order', async () => {
   const port = paper.port();
-  // Stored pages on the fast path, pages that are rendered for each reader, and connections that idle after one answer.
+  // Stored pages on the fast path, pages that are rendered for each reader, and connections that are idle after one response.
   const busy = Array.from({ length: 32 }, () => client(port, '/article/story-1', true));
   const slow = Array.from({ length: 8 }, (_, at) => client(port, `/search?q=story+${at}`, true));
   const idle = Array.from({ length: 8 }, (_, at) =>

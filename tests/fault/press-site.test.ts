@@ -35,17 +35,17 @@ it('answers from the store, and has an edit on every page that shows it before t
   const head = await paper.ask('/article/story-7', { method: 'HEAD', headers: { 'accept-encoding': 'gzip' } });
   expect([head.status, head.text, head.headers['content-encoding']]).toEqual([200, '', 'gzip']);
 
-  // The body alone: one page.
+  // A change of the body affects one page.
   paper.edit(7, { content: { rendered: '<p>Opening 7.</p><p>CORRECTED</p>', protected: false } });
   const body = await paper.deliver({ id: 7 });
   expect(refreshedBy(body.text)).toEqual(['/article/story-7']);
   expect((await paper.ask('/article/story-7', again)).text).toContain('CORRECTED');
 
-  // The headline: every page that shows its card, home first.
+  // A change of the headline affects every page that shows the card, home first.
   paper.edit(7, { title: { rendered: 'Bridge to open early' } });
   const headline = await paper.deliver({ id: 7 });
   const refreshed = refreshedBy(headline.text);
-  // Two pages are rendered at a time, and the smaller one may be done first.
+  // Two pages are rendered at a time, and the smaller one may be finished first.
   expect(refreshed.slice(0, 2)).toContain('/');
   expect(new Set(refreshed)).toEqual(new Set(['/', '/latest', '/section/politics', '/article/story-7']));
   for (const path of ['/', '/latest', '/section/politics', '/article/story-7']) {
@@ -53,7 +53,7 @@ it('answers from the store, and has an edit on every page that shows it before t
     expect(page.text, path).toContain('Bridge to open early');
     expect(page.headers['server-timing'], path).toBe('press;desc="hit"');
   }
-  // The same state once more: nothing is rendered, not even the ETag differs.
+  // The same content again: nothing is rendered, and the ETag stays.
   const etag = (await paper.ask('/')).headers.etag;
   expect(refreshedBy((await paper.deliver({ id: 7 })).text)).toEqual([]);
   expect((await paper.ask('/')).headers.etag).toBe(etag);
@@ -88,7 +88,7 @@ it('removes withdrawn stories at once from every list, feed, map and search, and
 });
 
 it('leads from an old slug, from other spellings and by the publisher’s own list', async () => {
-  // Older than the others, which stay on every list.
+  // Older than the other stories, which stay on every list.
   paper.wordpress.put('articles', story(11, { date_gmt: '2026-10-01T12:00:00' }));
   expect((await paper.deliver({ event: 'publish', id: 11, slug: 'story-11' })).status).toBe(200);
   paper.edit(11, { slug: 'story-eleven' });
@@ -169,7 +169,7 @@ it('opens the operators’ page and the metrics to the token alone', async () =>
   expect(await notice('action=refresh-tag&value=card:99999')).toBe('/-/press?notice=nothing');
   const told = await paper.ask('/-/press?notice=unchanged', { headers: { cookie: value } });
   expect(told.text).toContain('the pages were rendered again and did not change');
-  // What browsers report as blocked, without a token and without anything of a reader.
+  // Browsers' reports of what was blocked, without a token and without anything about a reader.
   const front = (await paper.ask('/', {})).headers;
   expect(front['content-security-policy']).toContain('report-uri /-/csp-reports; report-to csp');
   expect(front['reporting-endpoints']).toBe('csp="/-/csp-reports"');
@@ -196,7 +196,7 @@ it('opens the operators’ page and the metrics to the token alone', async () =>
   expect((await paper.ask('/metrics', { headers: { cookie: value } })).text).toMatch(
     /broadsheet_csp_reports_total 1\n/,
   );
-  // A caller can't choose the page's words by the address.
+  // A caller can't choose the page's text through the address.
   expect((await paper.ask('/-/press?notice=%3Cb%3Eevil', { headers: { cookie: value } })).text).not.toContain('evil');
 });
 
@@ -206,7 +206,7 @@ it('ends in the latest state after a thousand webhooks in a second, without rend
   const began = performance.now();
   for (let n = 0; n < 1000; n++) {
     const id = 1 + (n % 8);
-    // In WordPress the article has moved on between two deliveries now and then, as it does when an editor keeps saving.
+    // Now and then the article changes in WordPress between two deliveries, as when an editor keeps saving.
     if (n % 40 === 0) paper.edit(id, { title: { rendered: `Story ${id} as of ${n}` } });
     answers.push(paper.deliver({ id, slug: `story-${id}` }));
     if (n % 100 === 99)
@@ -248,7 +248,7 @@ it('serves every stored page while WordPress is dead, hangs or answers garbage, 
     }
   }
   paper.wordpress.intercept = null;
-  // What hung holds the article; the plugin's next try comes through once it has been given up.
+  // The hung request blocks the article; the plugin's next attempt succeeds once that request has been given up.
   await until(async () => (await paper.deliver({ id: 7 })).status === 200, paper.output, 60_000);
   for (const path of pages.slice(0, 4)) expect((await paper.ask(path)).text).toContain('Told while WordPress was away');
 });

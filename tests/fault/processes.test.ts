@@ -1,4 +1,4 @@
-/** What a command starts ends with it, however it ends, and nothing else does. */
+/** Processes that a command starts end with it, however it ends, and no other processes do. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,7 @@
-/** What is read now, on real processes: two nodes with serving workers on one PostgreSQL, `kill -9`, a database that goes, unsigned questions. */
+/**
+ * What is read now, on real processes: two nodes with serving workers on one PostgreSQL, `kill -9`, a database that goes down, unsigned
+ * requests.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Paper, siteUrl, startPaper, until, webhookRequest } from '../fixtures/paper.ts';
 import { type Cluster, startPostgres } from '../world/postgres.ts';

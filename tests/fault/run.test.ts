@@ -1,4 +1,4 @@
-/** The way in, run as a Node that was fetched runs it: watched through a channel by the Node that was too old. */
+/** The entry script, run as a downloaded Node runs it: watched through a channel by the Node that was too old. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { root } from '../../scripts/setup/places.mjs';
 
 let folder: string;
 beforeAll(() => {
-  // The real way in with commands that do nothing but end.
+  // The real entry script with commands that do nothing but end.
   folder = mkdtempSync(join(tmpdir(), 'run-'));
   mkdirSync(join(folder, 'scripts'));
   cpSync(join(root, 'scripts', 'run.mjs'), join(folder, 'scripts', 'run.mjs'));

@@ -1,6 +1,6 @@
 /**
- * Three sites of one newspaper, on one WordPress and one PostgreSQL, each with its own data folder: each thing is done once, and a node
- * that is killed is not missed.
+ * Three sites of one newspaper, on one WordPress and one PostgreSQL, each with its own data folder: each thing is done once, and the
+ * others replace a killed node.
  */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -57,7 +57,7 @@ async function rowOf(query: string): Promise<Record<string, string>> {
   }
 }
 
-/** All show it from their cache, before a reader asks for it. */
+/** All of them show it from their cache, before a reader requests it. */
 async function allShow(path: string, words: string): Promise<void> {
   for (const paper of papers) {
     await until(async () => (await paper.ask(path)).text.includes(words), paper.output);
@@ -109,7 +109,7 @@ it('fetches an edit once and shares its pages, whichever node the webhook reache
     expect(Number(pages)).toBeGreaterThan(2);
     const alone = sum(await metrics('pages_alone_total'));
     expect(sum(await metrics('pages_given_total')) - before).toBe(Number(pages));
-    // A node that PostgreSQL keeps waiting, on a very busy machine, goes on by itself and says so.
+    // On a very busy machine, a node that waits too long for PostgreSQL renders by itself and says so.
     if (alone > 0) expect(papers.map((paper) => paper.output()).join('')).toContain('renders every page by itself');
   }
 });
@@ -148,7 +148,7 @@ it('goes on after the node that syncs is killed, with every edit', async () => {
   expect((await (left[0] as Paper).deliver(gone)).status).toBe(200);
   await killed.start();
   papers.push(killed);
-  // It hasn't been told: it looks before its first reader.
+  // The node got no webhook: it checks before it serves its first reader.
   expect((await killed.ask('/article/story-5')).status).toBe(410);
   await allShow('/article/story-3', 'After the kill');
 });
@@ -170,7 +170,7 @@ it('serves every cached page while PostgreSQL is down, and goes on with the chan
   }
   // Nodes that reach PostgreSQL before the holder does pass their webhooks on as soon as it is there.
   const hook = { id: 4, slug: 'story-4' };
-  // One that isn't passed on again is refused after nine seconds, although the holder has been there for most of them.
+  // A webhook that isn't passed on again is refused after nine seconds, although the holder was there for most of them.
   const refused: { began: number; ended: number }[] = [];
   const taken = async (paper: Paper): Promise<boolean> => {
     const began = performance.now();

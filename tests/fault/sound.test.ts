@@ -1,4 +1,6 @@
-/** Recordings on the built site: a series through late webhooks, `kill -9` and a WordPress that is away; paid ones stay closed. */
+/**
+ * Recordings on the built site: a series with late webhooks, `kill -9` and a WordPress that is down; paid recordings stay closed.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
 import { accessKey, type Paper, startPaper, until } from '../fixtures/paper.ts';
@@ -9,7 +11,7 @@ const feed = '/podcast/how-it-works/rss.xml';
 const cookies = createAccessCookie({ name: 'access', keys: [accessKey] });
 const cookie = `access=${cookies.sign('subscriber', Math.floor(Date.now() / 1000) + 3600)}`;
 let paper: Paper;
-/** Whether the files of recordings can be had. */
+/** Whether the files of recordings are available. */
 let filesAreThere = true;
 
 const sound = (id: number, title = `Episode ${id}`): Json => ({

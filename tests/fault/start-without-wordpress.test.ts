@@ -1,4 +1,4 @@
-/** WordPress down at the first start: the site comes up, says that it has no edition, and recovers by itself. */
+/** WordPress down at the first start: the site starts, reports that it has no edition, and recovers by itself. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -73,7 +73,7 @@ it('answers 503 with Retry-After while WordPress is down, and recovers when it c
   expect(article.status).toBe(200);
   expect(await article.text()).toContain('The only story');
 
-  // Down later: readers notice nothing.
+  // Down later, readers notice nothing.
   wordpress.closeAllConnections();
   wordpress.close();
   expect((await fetch(`${base}/article/the-only-story`)).status).toBe(200);

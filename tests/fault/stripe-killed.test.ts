@@ -1,4 +1,4 @@
-/** The sandbox's Stripe keeps what it has answered, whenever it is killed. */
+/** The sandbox's Stripe keeps everything that it has acknowledged, whenever it is killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -16,7 +16,7 @@ afterEach(() => {
   fs.rmSync(data, { recursive: true, force: true });
 });
 
-/** A process of its own over the folder, and the SDK that asks it. */
+/** A new process on the folder, and an SDK client for it. */
 async function start(): Promise<{ child: ChildProcess; stripe: Stripe }> {
   const script = `
     import { startStripe } from ${JSON.stringify(program)};
@@ -47,7 +47,7 @@ it('has every purchase that was answered, and each of them whole', async () => {
         .catch(() => null);
       if (!made) break;
       answered.push(made.id);
-      // In the middle of the next request.
+      // During the next request.
       if (answered.length === enough) setTimeout(() => child.kill('SIGKILL'), round * 3);
     }
     await dead;

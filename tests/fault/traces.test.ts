@@ -1,4 +1,4 @@
-/** Traces of the built site at a collector, while that is well, silent and gone. */
+/** Traces of the built site at a collector, while the collector works, is silent, or is gone. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Mailbox, startMailbox } from '../../sandbox/mailbox/mailbox.ts';
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const hex = (bytes: number): string => randomBytes(bytes).toString('hex');
 
-/** Asks with a trace of its own. @returns the spans of that trace, once `name` is among them */
+/** Sends a request with its own trace. @returns the spans of that trace, once `name` is among them */
 async function spansOf(
   name: string,
   ask: (headers: Record<string, string>) => Promise<unknown>,
@@ -82,7 +82,7 @@ it('joins a publish together: webhook, fetch from WordPress, content log, render
   const answer = await paper.deliver();
   expect(answer.status).toBe(200);
   const since = (): CollectedSpan[] => collector.spans.slice(at);
-  /** The spans of the webhook's trace: changes that the site finds by itself have others. */
+  /** The spans of the webhook's trace: changes that the site finds itself have other traces. */
   const joined = (): CollectedSpan[] => {
     const hook = since().find(({ name }) => name === 'webhook');
     return since().filter(({ traceId }) => traceId === hook?.traceId);
@@ -133,7 +133,7 @@ it('records jobs, mail and queries, and nothing personal', async () => {
   for (const personal of ['lovelace', 'readers.example', 'secret-cookie', '203.0.113', 'utm=', 'select '])
     expect(all).not.toContain(personal);
   expect(collector.refused).toEqual([]);
-  // The exports themselves are no calls of the site's.
+  // The exports themselves aren't traced.
   expect(all).not.toContain('/v1/traces');
 });
 
@@ -146,7 +146,7 @@ it('serves as before while the collector is silent or gone, and stops within its
   const before = await time();
   for (const trouble of ['silent', 'broken'] as const) {
     collector.behave(trouble);
-    // Other work of the machine makes some rounds slow, and what waits for the collector makes each of them slow.
+    // The machine's other work makes some rounds slow; waiting for the collector would make every round slow.
     const rounds: number[] = [];
     while (rounds.length < 10 && !rounds.some((took) => took < 3 * before + 1000)) rounds.push(await time());
     expect(Math.min(...rounds), trouble).toBeLessThan(3 * before + 1000);

@@ -85,7 +85,7 @@ it('shares sessions: a reader asks one node for a link and signs in at the other
 
 it('asks nothing of the pooler that only a session can give, and logs no error', () => {
   expect(pooler.refused).toEqual([]);
-  // Three connections to PostgreSQL for the pools of both nodes.
+  // At most three connections to PostgreSQL for the pools of both nodes.
   expect(pooler.counts.mostServers).toBeLessThanOrEqual(3);
   expect(pooler.counts.mostClients).toBeGreaterThan(2);
   expect(pooler.counts.transactions).toBeGreaterThan(100);

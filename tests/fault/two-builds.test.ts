@@ -1,6 +1,6 @@
 /**
  * A release: the site is built, serves, is built again with a small change and starts on the same data. The second build
- * renders nothing before the test lets it, so that what it shows until then is what the first one left.
+ * renders nothing until the test lets it, so that until then it shows the pages of the first build.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -67,7 +67,8 @@ it('starts a new build with the pages and files of the one before, and has its o
   const texts = new Map(names.map((name) => [name, readFileSync(join(assets, name), 'utf8')]));
   const count = filesIn(join(project, 'dist')).length;
 
-  // The gate is asked by every page of a site, and not by those that the build renders for the shared dictionary; WordPress is merely who has a door here.
+  // Every page of a site requests the gate, except those that the build renders for the shared dictionary; WordPress is merely a convenient
+  // server for it.
   site.wordpress.intercept = (request) => {
     if (new URL(request.url).pathname !== '/gate') return null;
     waiting++;
@@ -79,7 +80,7 @@ it('starts a new build with the pages and files of the one before, and has its o
       `${text.replace(/\n---\n/, "\nif (process.env.WORDPRESS_URL) await fetch(new URL('/gate', process.env.WORDPRESS_URL));\n---\n")}<p class="second-build">Second build</p>\n`,
   );
   change('src/styles/base.css', (text) => `${text}\n.second-build { color: inherit; }\n`);
-  // From inside a test, with all that Vitest has in its environment.
+  // Started inside a test, with everything that Vitest sets in the environment.
   const build = spawn(process.execPath, [join(project, 'scripts', 'run.mjs'), 'build'], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -90,7 +91,7 @@ it('starts a new build with the pages and files of the one before, and has its o
     });
   const [code] = await once(build, 'close');
   expect(code, said).toBe(0);
-  // A development build has other files beside them.
+  // A development build would leave additional files.
   expect(filesIn(join(project, 'dist')).length).toBe(count);
   const gone = names.filter((name) => !readdirSync(assets).includes(name));
   expect(gone.some((name) => name.endsWith('.css'))).toBe(true);
@@ -128,7 +129,7 @@ it('starts a new build with the pages and files of the one before, and has its o
   expect([held?.builds, known?.builds]).toEqual([1, 1]);
   expect(Number(held?.pages)).toBeGreaterThanOrEqual(pages.length);
 
-  // For a day, and no longer.
+  // The old files are served for a day, and no longer.
   const nodeArgs = ['--import', fileURLToPath(new URL('./fixtures/clock.ts', import.meta.url))];
   await site.start({ root: project, nodeArgs, env: { CLOCK_SHIFT_MS: String(23 * hour) } });
   await expectOldFiles(200);

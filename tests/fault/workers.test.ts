@@ -25,13 +25,13 @@ let replaced = 0;
 const allServe = (): Promise<void> =>
   until(() => paper.output().split('A worker serves cached pages').length - 1 >= count - 1 + replaced, paper.output);
 
-/** Asks on connections of their own, which the supervisor spreads over the workers. */
+/** Requests over separate connections, which the supervisor spreads over the workers. */
 const askAll = (path: string, times = 3 * count): Promise<Answer[]> =>
   Promise.all(Array.from({ length: times }, () => paper.ask(path, { headers: { connection: 'close' } })));
 
 const statuses = (answers: readonly Answer[]): number[] => [...new Set(answers.map(({ status }) => status))];
 
-/** Cached pages served so far. A scrape has the last answer of a worker that takes longer than a second: two that agree do not. */
+/** Cached pages served so far. A scrape repeats a slow worker's last answer after a second, so it waits for two that agree. */
 async function hits(): Promise<number> {
   let last = Number.NaN;
   for (;;) {
@@ -64,7 +64,7 @@ it('compresses pages with the shared dictionary in every worker', async () => {
   const askEach = () =>
     Promise.all(Array.from({ length: 12 }, () => paper.ask('/article/story-1', { headers: asked })));
   let answers: Awaited<ReturnType<typeof askEach>> = [];
-  // A worker sends the first ones brotli if its thread takes long to start.
+  // A worker sends the first responses with brotli if its compression thread starts slowly.
   await expect
     .poll(async () => {
       answers = await askEach();
@@ -118,7 +118,8 @@ it('answers what a worker was given while it stood still for a moment', async ()
   process.kill(stopped, 'SIGSTOP');
   const began = performance.now();
   const answers = askAll('/article/story-1', 6);
-  // Longer than a worker may take a connection, and shorter than the supervisor waits before it gives it to another.
+  // Longer than a worker may take to accept a connection, and shorter than the supervisor waits before it gives the connection
+  // to another worker.
   await until(() => performance.now() - began > 1650);
   process.kill(stopped, 'SIGCONT');
   expect(statuses(await answers)).toEqual([200]);
@@ -130,7 +131,7 @@ it('goes on when a serving worker is killed, and starts it again', async () => {
   process.kill(killed, 'SIGKILL');
   await until(() => !workers().serving.includes(killed));
   expect(statuses(await askAll('/article/story-1', 20))).toEqual([200]);
-  // Prometheus would take a smaller number for a new start from zero.
+  // Prometheus would take a smaller number for a restart from zero.
   expect(await hits()).toBeGreaterThanOrEqual(before + 20);
   replaced++;
   await allServe();
@@ -147,7 +148,7 @@ it('serves cached pages while the writer starts again, and lets the rest wait', 
   const began = performance.now();
   const sinceKill = <T>(asked: Promise<T>) => asked.then((answers) => ({ answers, ms: performance.now() - began }));
   const rest = sinceKill(askAll('/search?q=story', 4));
-  // The first request that has the dictionary waits for its compression, not for the writer.
+  // The first request with the dictionary waits for its compression, not for the writer.
   const pages = Array.from({ length: 6 }, () => paper.ask('/article/story-4', { headers: asked }));
   const read = await sinceKill(Promise.all(pages));
   expect(statuses(read.answers)).toEqual([200]);
