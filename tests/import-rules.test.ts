@@ -1,4 +1,6 @@
-/** Each import rule bites: a small tree that breaks it is found. That the project keeps them is a part of `npm test`. */
+/**
+ * Each import rule works: it finds a small tree that breaks it. Whether the project follows the rules is checked by `npm test`.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,7 +11,7 @@ type Tree = Record<string, string>;
 const empty = 'export const a = 1;\n';
 const astro = (frontMatter: string, rest = '<p></p>'): string => `---\n${frontMatter}\n---\n${rest}\n`;
 
-/** Rule to trees that break it, and it alone. */
+/** Each rule with trees that break only this rule. */
 const broken: Record<string, Tree[]> = {
   'lib-looks-down-only': [{ 'src/lib/x/a.ts': "import '../../server/b.ts';", 'src/server/b.ts': empty }],
   'lib-lies-below-content': [

@@ -14,7 +14,7 @@ describe('the table of what shows the specification', () => {
       return existsSync(path) ? readFileSync(path, 'utf8') : null;
     };
     expect(troubles(page, read)).toEqual([]);
-    // Many files are read as a compiler reads them.
+    // Slow because it parses many files.
   });
 
   it('has every section of the specification that asks for something', () => {

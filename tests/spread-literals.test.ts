@@ -1,6 +1,7 @@
 /**
- * The compiler checks the properties of every object: no spread literal (`...{ a, b }`) anywhere, whose excess properties pass. What
- * is sent to a vendor has no conditional one (`...(c && { a })`) and no `Record<string, unknown>` either. Read from the syntax.
+ * The compiler must check the properties of every object: so there is no spread literal (`...{ a, b }`), whose excess properties it
+ * accepts. What is sent to a vendor has no conditional one (`...(c && { a })`) and no `Record<string, unknown>` either. Checked on
+ * the syntax tree.
  */
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -31,7 +32,7 @@ const towardVendors = [
   'accounts/social-providers.server.ts',
 ];
 
-/** Whether an expression is an object literal, or may come out as one. */
+/** Whether an expression is an object literal, or may evaluate to one. */
 function hasLiteral(expression: ts.Expression): boolean {
   const node = bare(expression);
   if (ts.isObjectLiteralExpression(node)) return true;
@@ -42,7 +43,7 @@ function hasLiteral(expression: ts.Expression): boolean {
 const bare = (node: ts.Expression): ts.Expression =>
   ts.isParenthesizedExpression(node) ? bare(node.expression) : node;
 
-/** Calls `look` with each node of a source, and with what names its place. */
+/** Calls `look` with each node of a source, and with a description of its place. */
 function walk(name: string, text: string, look: (node: ts.Node, place: string) => void): void {
   const file = ts.createSourceFile(name, text, ts.ScriptTarget.ESNext, true);
   const visit = (node: ts.Node): void => {
@@ -52,7 +53,7 @@ function walk(name: string, text: string, look: (node: ts.Node, place: string) =
   visit(file);
 }
 
-/** What must not stand where a vendor is spoken to. */
+/** Constructs that aren't allowed in code that talks to a vendor. */
 function faultsIn(name: string, text: string): string[] {
   const faults: string[] = [];
   walk(name, text, (node, place) => {

@@ -7,7 +7,7 @@ const discussed = '/article/crack-closes-mississippi-bridge';
 const withPlayers = '/article/a-film-in-the-middle-of-the-page';
 const video = '/media/picture-show-sintel';
 
-/** Hosts besides the site's own that the page asked for anything. Players answer with an empty page. */
+/** Hosts other than the site's own from which the page requested anything. Players answer with an empty page. */
 async function strangers(page: Page): Promise<string[]> {
   const own = new URL(test.info().project.use.baseURL ?? '').host;
   const asked: string[] = [];

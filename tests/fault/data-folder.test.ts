@@ -91,7 +91,7 @@ it('ends the start with the name of a file that cannot be opened, as after a sta
     rmSync(join(folder, name), { recursive: true });
   };
   await start('content.sqlite');
-  // The page store's file has a name of its own for each site.
+  // The page store's file name depends on the site.
   await startPaper({ DATA_DIR: folder }).then((other) => other.close());
   const [pages = ''] = readdirSync(join(folder, 'pages')).filter((name) => name.endsWith('.sqlite'));
   rmSync(join(folder, 'pages', pages));

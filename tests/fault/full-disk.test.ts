@@ -33,7 +33,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** @param small folder below the data folder that lies on the small disk */
+/** @param small folder below the data folder that is on the small disk */
 async function begin(small: string): Promise<void> {
   mkdirSync(join(folder, small), { recursive: true });
   disk = openSmallDisk(join(folder, small));

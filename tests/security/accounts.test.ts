@@ -1,7 +1,7 @@
 /**
- * What must not be possible with an account: call from another site, lead readers away, hand them a session, break out of a header, ask who
- * reads the paper without end, overload a call, or read and change what is another reader's. And what stored pages never hold. On the
- * built site over HTTP, with the real account service on SQLite.
+ * What must not be possible with an account: calling from another site, leading readers away, giving them a session, breaking out of a
+ * header, testing addresses without limit, overloading a call, or reading and changing another reader's data. Also what stored pages never
+ * contain. On the built site over HTTP, with the real account service on SQLite.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { pathsOf } from '../../src/lib/http/fixed-pages.ts';
@@ -31,7 +31,7 @@ async function reader(email = someone()): Promise<{ browser: Browser; email: str
 }
 const sessionOf = (browser: Browser): string => browser.jar.get('blaize_session') ?? '';
 
-/** Every call that changes something, with a body that it takes. */
+/** Every call that changes something, with a valid body. */
 const calls: readonly (readonly [method: string, path: string, body: object])[] = [
   ['POST', '/blaize/login', { ...by('a@example.com'), validators: { code: '123456' } }],
   ['POST', '/blaize/register', { ...by('a@example.com'), validators: { code: '123456' } }],
@@ -65,7 +65,7 @@ const forms: readonly (readonly [path: string, form: Record<string, string>])[] 
   ['/account/profile', { first_name: 'Mallory' }],
 ];
 
-/** What another site can make a browser send. */
+/** Headers that another site can make a browser send. */
 const elsewhere: Readonly<Record<string, Record<string, string | null>>> = {
   'another site': { origin: 'https://other.example', 'sec-fetch-site': 'cross-site' },
   'another site, an old browser': { origin: 'https://other.example', 'sec-fetch-site': null },
@@ -104,7 +104,7 @@ describe('calls from other sites', () => {
     const { browser } = await reader();
     await browser.post('/blaize/profile', { first_name: 'Ada' });
     for (const [method, path, json] of calls) {
-      // The body of forget-me is not looked at; its origin is.
+      // forget-me doesn't check this body, only its origin.
       if (path === '/blaize/forget-me') continue;
       const headers = { 'content-type': type };
       const answer = await browser.ask(path, { method, body: JSON.stringify(json), headers });
@@ -138,7 +138,7 @@ const away = [
   '/%0d%0aSet-Cookie:%20a=b',
   '/\r\nSet-Cookie: a=b',
 ];
-/** A path of this site: where a browser goes that stands on one of its pages. */
+/** Expects a path of this site, resolved as a browser does from one of the site's pages. */
 function staysHere(answer: Answer, note: string): void {
   const location = String(answer.headers.location);
   expect(new URL(location, `${siteUrl}/account/x`).origin, note).toBe(siteUrl);
@@ -192,7 +192,7 @@ describe('sessions', () => {
     planted.jar.set('blaize_session', first);
     await planted.signIn(site, email, 'login');
     expect(sessionOf(planted)).not.toBe(first);
-    // A client with the old one is signed out.
+    // A client with the old session is signed out.
     expect((await browser.get('/blaize/account')).status).toBe(401);
 
     const made = 'A'.repeat(43);
@@ -426,7 +426,7 @@ describe('another reader’s account', () => {
       const answer = await site.browser().post('/blaize/register', { ...by(ada), validators: { code } });
       expect(answer.status).toBe(400);
     }
-    // A code to register is none to log in.
+    // A code for registering doesn't sign in.
     expect((await site.browser().post('/blaize/login', { ...by(eve), validators: { code } })).status).toBe(401);
   });
 });
@@ -483,7 +483,7 @@ describe('limits', () => {
         statuses.push((await browser.post('/zephr/media/user/info', by(someone()), { headers })).status);
       }
       expect(statuses).toEqual([404, 404, 404, 429, 429, 429]);
-      // The form asks the same question, and is counted with it.
+      // The form asks the same thing, and counts toward the same limit.
       const form = await browser.submit('/account/sign-in', { email: someone() });
       expect(form.headers.location).toBe('/socialLogin?problem=limited');
       expect((await strict.browser().post('/zephr/media/user/info', by(someone()))).status).toBe(404);
@@ -532,7 +532,7 @@ describe('limits', () => {
 });
 
 describe('stored pages', () => {
-  /** Every page that can be reached by links, without what is never stored. */
+  /** Every page that can be reached by links, except those that are never stored. */
   async function crawl(browser: Browser): Promise<Map<string, Answer>> {
     const pages = new Map<string, Answer>();
     const waiting = ['/', '/newsletter', '/newsletter-signUp', '/offer/newsletter', '/follow', '/thankyou'];
@@ -559,7 +559,7 @@ describe('stored pages', () => {
     await browser.post('/blaize/profile', { first_name: 'Quintessa', last_name: 'Featherstonehaugh' });
     const { tracking_id } = (await browser.get('/blaize/account')).json<{ tracking_id: string }>();
     const cookies = [...browser.jar.values()].filter((value) => value !== 'registered');
-    // Readers first, so that what is stored was asked for by one of them.
+    // Signed-in readers first, so that stored pages were requested by one of them.
     const theirs = await crawl(browser);
     const visitors = await crawl(site.browser());
     expect([...theirs.keys()].toSorted()).toEqual([...visitors.keys()].toSorted());
@@ -577,7 +577,7 @@ describe('stored pages', () => {
         expect(own?.headers.etag, path).toBe(page.headers.etag);
       }
     }
-    // The article for registered readers is the one page that differs.
+    // The article for registered readers is the only page that differs.
     expect(whole).toBe(1);
   });
 
@@ -588,7 +588,7 @@ describe('stored pages', () => {
       '/account/link-sent',
       '/account/enter-code',
       '/blaize/token-exchange',
-      // Search, the page for readers without scripts and the privacy form depend on no reader.
+      // Search, the page for readers without scripts and the privacy form don't depend on the reader.
       ...pathsOf('uncached').filter((each) => !['/search', '/subscribe', '/privacy-choices'].includes(each)),
     ]) {
       const page = await browser.get(path);
@@ -615,7 +615,7 @@ describe('stored pages', () => {
       expect([public_.text.includes('ENDING-2'), public_.cookies]).toEqual([false, []]);
       expect(public_.headers['cache-control']).toMatch(/^public/);
     }
-    // Not entitled: the public page, which caches keep, and so without a cookie.
+    // Not entitled: the public page, which caches store, and so without a cookie.
     browser.jar.delete('access');
     const paid = await browser.get('/article/story-3');
     expect([paid.text.includes('ENDING-3'), paid.cookies]).toEqual([false, []]);

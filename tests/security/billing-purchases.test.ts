@@ -1,4 +1,6 @@
-/** What must not be possible in a purchase: choose a price, touch what is another reader’s, or guess at coupons without end. */
+/**
+ * What must not be possible in a purchase: choosing a price, changing another reader’s data, or guessing coupons without limit.
+ */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { defaultLimits } from '../../src/lib/http/limits.ts';
@@ -161,7 +163,7 @@ describe('what is another’s', () => {
       ['api/v1/me/subscription/switch.ts', { ...post, body: { plan_id: 'member-yearly', subscriptionId } }],
       ['api/v1/me/payment-method.ts', { ...post, body: { payment_method: method?.id, customer: customer?.id } }],
       ['blaize/payment/stripe/subscribe.ts', { ...post, body: { ...yearly, payment_method: method?.id } }],
-      // A part of a path must not lead elsewhere, and another kind of thing is no card.
+      // A part of a path must not lead elsewhere, and another kind of object isn't a card.
       ...[
         subscriptionId,
         invoice?.id,

@@ -1,6 +1,6 @@
 /**
- * What must not be possible with the calls of the checkout: speak for Stripe, call from another site, break a call with a strange body, or
- * find a person or a secret in a log or a response.
+ * What must not be possible with the calls of the checkout: impersonating Stripe, calling from another site, breaking a call with a
+ * strange body, or finding personal data or a secret in a log or a response.
  */
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
@@ -36,8 +36,7 @@ describe('the list of calls', () => {
         readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
       )
       .filter((name) => name.endsWith('.ts'))
-      // Calls of the account and of the reader's own things, which tests of their own look after; they ask nothing of Stripe but what
-      // it knows.
+      // Calls for the account and the reader's own data, which other tests cover; they only read from Stripe.
       .filter((name) => !/me\/(?:(?:export|newsletters|repair|sessions)\.ts$|(?:history|saved)\/)/.test(name));
     expect(found.toSorted()).toEqual([...Object.keys(calls), ...webhooks].toSorted());
   });
@@ -99,7 +98,7 @@ describe.each(webhooks)('a webhook at %s', (path) => {
       ]);
     }
     expect(await seen()).toBe(0);
-    // Signed or not, what it says is not believed: Stripe is asked.
+    // Signed or not, its content isn't believed: billing asks Stripe.
     expect((await send(forged, good)).status).toBe(200);
     await bench.billing.drain();
     expect(await bench.billing.entitlements(session.userId)).toEqual([]);
@@ -231,7 +230,7 @@ describe('calls', () => {
         for (const value of strange) {
           const answer = await ask(path, { method, body: { ...body, [field]: value }, cookies, id: 'sub_x' });
           expect(answer.status, `${path} ${field} ${JSON.stringify(value)} ${answer.text}`).toBeLessThan(500);
-          // A telephone and a reason may be left out.
+          // A telephone number and a reason are optional.
           const empty = (value === null || value === '') && (field === 'phone' || field === 'reason');
           if (!empty) expect(answer.status, `${path} ${field} ${JSON.stringify(value)}`).not.toBe(200);
         }
@@ -322,7 +321,7 @@ describe('secrets and people', () => {
     const said = answers.join('\n');
     for (const hidden of [secret, webhookSecret, 'sk_', 'whsec_']) expect(said).not.toContain(hidden);
     expect(said).toContain(publishable);
-    // The card's own words reach the reader, what is behind them does not.
+    // The card's own message reaches the reader, but nothing else from Stripe's error.
     expect(said).not.toMatch(/client_secret|request_log_url|stack|node_modules|last_payment_error/);
   });
 

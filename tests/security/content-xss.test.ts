@@ -1,6 +1,6 @@
 /**
- * No hostile input survives ingest, in any field of any type: every payload of the collection, alone and cut, nested and
- * strung together, goes the whole way into a content store, and what a page would read is parsed and parsed again.
+ * No hostile input survives ingest, in any field of any type: every payload of the collection, alone, cut, nested and
+ * concatenated, is stored in a content store, and what a page would read is parsed twice.
  */
 import fc from 'fast-check';
 import { JSDOM } from 'jsdom';
@@ -49,7 +49,7 @@ const formulaAttributes = new Set(
    maxsize minsize movablelimits rowspan rspace scriptlevel separator stretchy symmetric voffset width`.split(/\s+/u),
 );
 
-/** A formula holds MathML and text, and no other markup at any depth. */
+/** A formula contains MathML and text, and no other markup at any depth. */
 function formulaProblems(element: Element): string[] {
   const problems: string[] = [];
   if (!ofFormulas.has(element.localName)) problems.push(`in a formula: ${element.localName}`);
@@ -58,10 +58,10 @@ function formulaProblems(element: Element): string[] {
   return problems;
 }
 
-/** What only players have. */
+/** Attributes that only players may have. */
 const ofPlayers = new Set('controls preload poster loop kind srclang label default'.split(' '));
 
-/** A player loads from WordPress alone, and its captions are text within the page. */
+/** A player loads only from WordPress, and its captions are text in the page. */
 function playerProblems(element: Element, name: string, value: string): string[] {
   if (name === 'src') {
     const own =
@@ -74,14 +74,14 @@ function playerProblems(element: Element, name: string, value: string): string[]
   return attributes.has(name) || ofPlayers.has(name) ? [] : [`attribute ${name}=${value}`];
 }
 
-/** Two browsers' views of markup: with scripts off, and on (then `noscript` holds text). */
+/** A browser's two views of markup: with scripts off, and on (then `noscript` contains text). */
 const views = [new JSDOM(''), new JSDOM('', { runScripts: 'outside-only' })].map(({ window }) => window.document);
 
 function problemsIn(html: string): string[] {
   const problems: string[] = [];
   for (const document of views) {
     let markup = html;
-    // Parsed twice: markup that mutates shows itself the second time.
+    // Parsed twice: mutating markup shows itself the second time.
     for (let pass = 0; pass < 2; pass++) {
       const holder = document.createElement('div');
       holder.innerHTML = markup;
@@ -132,7 +132,7 @@ function elementProblems(element: Element): string[] {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: looking for them
 const unseen = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufeff]/u;
 
-/** A page prints it with these four characters escaped: then it must be nothing but text. */
+/** Pages print it with these four characters escaped; then it must be only text. */
 function plainProblems(text: string): string[] {
   const problems: string[] = [];
   if (unseen.test(text)) problems.push(`unseen character in ${JSON.stringify(text)}`);
@@ -153,7 +153,7 @@ const pictureProblems = (picture: Picture | null): string[] =>
 
 const types: readonly DocumentType[] = ['articles', 'video', 'crosswords', 'authors', 'pages'];
 
-/** A document whose every field that may hold text holds the payload. */
+/** A document with the payload in every field that may contain text. */
 function hostile(type: DocumentType, id: number, payload: string): Json {
   const image = {
     id: 1,
@@ -290,7 +290,7 @@ describe('hostile markup', { timeout: runs(120_000, 1_200_000) }, () => {
     expect(problemsIn('<p style="x">x</p>')).not.toEqual([]);
     expect(plainProblems('\u202eabc')).not.toEqual([]);
     const seen = xssPayloads.filter((payload) => problemsIn(payload).length > 0);
-    // The others are harmless as they stand: text, comments, or broken off before they could do anything.
+    // The other payloads are harmless unchanged: text, comments, or cut off before they could do anything.
     expect(seen.length).toBeGreaterThan(xssPayloads.length * 0.9);
   });
 
@@ -341,7 +341,7 @@ describe('hostile markup', { timeout: runs(120_000, 1_200_000) }, () => {
       }),
       {
         numRuns: runs(60, 1000),
-        // Found once by chance: an address on an element that has none, in a comment.
+        // Found by a random run: an address on an element that has none, in a comment.
         examples: [['articles', '<p title="<link rel="prefetch" href="//evil.example">">']],
       },
     );
@@ -357,14 +357,15 @@ describe('hostile markup', { timeout: runs(120_000, 1_200_000) }, () => {
           context,
         );
         if (first.kind !== 'document') throw new Error(first.kind);
-        // What the content store holds goes through once more unchanged in meaning: nothing in it can be taken out.
+        // Stored content passes through the sanitizer again unchanged: nothing is left to remove.
         const again = sanitizer.finish(first.document.bodyHtml, true);
-        // The content store keeps WordPress's own address of a link; it goes when a page is made (body-links.ts).
+        // The content store keeps a link's original WordPress address, which is removed when a page is rendered
+        // (body-links.ts).
         expect(problemsIn(again.replaceAll(/ data-wordpress="https?:\/\/[^"]*"/gu, ''))).toEqual([]);
       }),
       {
         numRuns: runs(30, 500),
-        // Found once by chance: a link that leads to an address of WordPress's own.
+        // Found by a random run: a link to an address of WordPress's own.
         examples: [[['<a href="x">a</a>']]],
       },
     );

@@ -1,7 +1,7 @@
 /**
- * What is behind a wall gets out by no way there is: every link that can be followed, every route of the site, every trick with paths
- * and headers is tried without access and with too little of it, and each answer is searched for sentences that stand nowhere
- * else. With access they are found: else the search would prove nothing.
+ * Text behind a paywall never leaks: every link, every route of the site and every trick with paths and headers is tried without
+ * access and with too low an access level, and each response is searched for sentences that occur nowhere else. With access they are
+ * found, otherwise the search would prove nothing.
  */
 import { request as httpRequest } from 'node:http';
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
@@ -25,7 +25,7 @@ beforeAll(async () => {
     write: (wordpress) => {
       paid = paidArticles(wordpress);
     },
-    // A search engine may read everything, from addresses that no reader here has.
+    // A search engine may read everything, from addresses that no reader in this test has.
     front: {
       crawlers: {
         claims: (agent) => (/Googlebot/.test(agent ?? '') ? 'google' : null),
@@ -42,7 +42,7 @@ interface Seen {
   readonly text: string;
 }
 
-/** Asks exactly as it is written; what comes is unpacked, and headers are searched with it. */
+/** Requests exactly the given path; the response is decompressed, and its headers are searched, too. */
 function ask(path: string, headers: Record<string, string> = {}, method = 'GET', body?: string): Promise<Seen> {
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest(
@@ -78,13 +78,13 @@ function unpacked(raw: Buffer, encoding: string | undefined): string {
   }
 }
 
-/** Secrets in an answer, in any case, escaped or not. */
+/** Secrets in a response, in any case, escaped or not. */
 function secretsIn({ text, headers }: Seen): string[] {
   const all = `${text}\n${JSON.stringify(headers)}`.toLowerCase();
   return paid.map(({ secret }) => secret).filter((secret) => all.includes(secret.toLowerCase()));
 }
 
-/** Asks for many addresses, a few at a time. @returns what was found where */
+/** Requests many addresses, a few at a time. @returns what was found where */
 async function search(paths: Iterable<string>, headers: Record<string, string> = {}, method = 'GET', body?: string) {
   const waiting = [...paths];
   const found: string[] = [];
@@ -148,7 +148,7 @@ const words = () => ({
   id: paid.map(({ id }) => String(id)),
   entry: paid.flatMap(entriesOfPaid).map(String),
 });
-/** What else a site of this kind has had, and what this one may get. */
+/** Other addresses that leaked on sites of this kind, and some that this site may get. */
 const others = (): string[] =>
   paid.flatMap(({ id, slug, beside }) => [
     `/search?q=${beside}`,
@@ -248,7 +248,7 @@ const headerTricks: Readonly<Record<string, string>> = {
   'x-zephr-jwt': 'e30.e30.e30',
 };
 
-/** Cookies that are not enough for an article of subscribers. */
+/** Cookies that aren't enough for a subscribers' article. */
 const poorCookies = (path: string): Record<string, string> => ({
   none: '',
   hint: 'visitor=founder',
@@ -269,7 +269,7 @@ describe('without access', () => {
   it('no page that can be reached by links holds a word of it', async () => {
     const { paths, found } = await crawl();
     expect(found).toEqual([]);
-    // It went where the articles, the lists, the feeds and the sitemaps are.
+    // The crawl reached the articles, lists, feeds and sitemaps.
     for (const path of [...articles(), '/section/politics', '/author/ada-byline', '/section/politics/rss.xml'])
       expect(paths, path).toContain(path);
   });
@@ -374,7 +374,7 @@ describe('with an account and nothing paid', () => {
     await browser.signIn(site, 'registered@example.com');
     const cookie = [...browser.jar].map(([name, value]) => `${name}=${value}`).join('; ');
     const mine = paid.filter(({ level }) => level === 'registered');
-    // Of a live story, its further page and its entries are for the same readers.
+    // The further page and the entries of a live story are for the same readers as the story.
     const live = mine.filter(({ slug }) => slug.endsWith('-live'));
     const expected = [
       ...mine.map(({ slug, secret }) => `GET /article/${slug}: ${secret}`),
@@ -406,7 +406,7 @@ describe('with access', () => {
     const full = await ask(articles()[0] ?? '', { cookie: cookie() });
     expect(full.headers['cache-control']).toBe('private, max-age=0, must-revalidate');
 
-    // Refunded: the next question takes the cookie back, and without one a stolen cookie ends with its quarter of an hour.
+    // Refunded: the next request removes the cookie, and a stolen cookie expires after its quarter of an hour.
     site.paid.set(email, []);
     await browser.post('/zephr/feature-decisions', { featureIds: [] });
     expect(browser.jar.get('visitor')).toBe('registered');
@@ -441,7 +441,7 @@ describe('with access', () => {
     expect([await found(phone), await found(desk)]).toEqual([0, 1]);
     await phone.post('/zephr/feature-decisions', { featureIds: [], path });
     expect([await found(phone), await found(desk), phone.jar.get('visitor')]).toEqual([1, 1, 'founder']);
-    // Signed out everywhere: this browser's cookies go at once, the other's with its next question.
+    // Signed out everywhere: this browser's cookies are removed at once, the other's with its next request.
     await desk.post('/blaize/logout', { where: 'EVERYWHERE' });
     expect(await found(desk)).toBe(0);
     await phone.post('/zephr/feature-decisions', { featureIds: [] });
@@ -467,7 +467,7 @@ describe('with access', () => {
     expect(page.headers['cache-control']).toBe('no-store');
     const opened = await friend.submit(path, {});
     expect([opened.status, opened.headers.location]).toEqual([303, `/article/${article.slug}`]);
-    // Two cookies have this name: a browser sends this one to the article, and the other one to the link.
+    // Two cookies have this name: a browser sends this one to the article, and the other to the link.
     const forArticle = opened.cookies.find((line) => line.includes(`; Path=/article/${article.slug};`));
     const [gift = ''] = forArticle?.split(';') ?? [];
     expect(gift).toMatch(/^gift=v1\./);

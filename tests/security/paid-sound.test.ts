@@ -1,6 +1,6 @@
 /**
- * Paid recordings: their addresses are nowhere for readers who may not listen, the site's own addresses open for those who may, and
- * private feeds open by their token alone, while their owner subscribes.
+ * Paid recordings: readers who may not listen find their addresses nowhere, the site's own addresses work for readers who may, and
+ * private feeds work with nothing but their token, as long as their owner subscribes.
  */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,9 +13,9 @@ const bytes = Buffer.from('RIFF-a-recording-of-forty-three-bytes-in-all');
 let host: Server;
 let origin = '';
 let site: AccountSite;
-/** What the host of the files was asked, and what it answers instead. */
+/** The requests to the host of the files, and its answer, if it differs from the file. */
 const asked: { range: string | undefined; cookie: string | undefined; url: string }[] = [];
-/** Responses that the host has begun and doesn't end. */
+/** Responses that the host has begun and not ended. */
 let held: ServerResponse[] | null = null;
 let odd: ((url: string) => { status: number; headers?: Record<string, string>; body?: string } | null) | null = null;
 
@@ -142,7 +142,7 @@ describe('without access', () => {
       '/api/v1/articles/search?q=canary',
     ];
     for (const path of paths) expect((await anyone.get(path)).text, path).not.toMatch(canaries);
-    // The free one is there: else the search would prove nothing.
+    // The free recording is found, otherwise the search would prove nothing.
     expect((await anyone.get('/article/spoken-201')).text).toMatch(
       /secret-201[\s\S]*Chapter-canary-201|Chapter-canary-201[\s\S]*secret-201/,
     );
@@ -184,7 +184,7 @@ describe('with access', () => {
     const page = (await subscriber.get('/article/spoken-203')).text;
     expect(page).toMatch(/<audio [^>]*src="\/sound\/203\/0\.mp3"/);
     expect(page).toContain('src="/sound/203/1"');
-    // Not even to subscribers: an address that is passed on would open for all.
+    // Not even to subscribers: a shared address would work for everyone.
     expect(page).not.toMatch(/secret-203|in-text-203\.mp3/);
     const whole = await subscriber.get('/sound/203/0.mp3');
     expect([whole.status, whole.text, whole.headers['content-type'], whole.headers['cache-control']]).toEqual([
@@ -200,14 +200,15 @@ describe('with access', () => {
       bytes.toString('utf8', 5, 9),
       `bytes 5-8/${bytes.byteLength}`,
     ]);
-    // Several parts come in a type of their own, which is no audio: a server may send all of it instead (RFC 9110, 14.2).
+    // Several ranges would come in a multipart type, which isn't audio: a server may send the whole file instead (RFC 9110,
+    // 14.2).
     const parts = await subscriber.get('/sound/203/1', { headers: { range: 'bytes=0-1, 5-8' } });
     expect([parts.status, parts.text]).toEqual([200, bytes.toString()]);
     expect((await subscriber.ask('/sound/203/0', { method: 'HEAD' })).headers['content-length']).toBe(
       String(bytes.byteLength),
     );
     expect((await subscriber.get('/sound/203/transcript.txt')).text).toContain('Transcript-canary-203');
-    // The reader's cookies stay here.
+    // The reader's cookies aren't passed on.
     expect(asked.every(({ cookie }) => cookie === undefined)).toBe(true);
   });
 
@@ -285,7 +286,7 @@ describe('a private feed', () => {
     expect(path).toMatch(/^\/podcast\/how-it-works\/private\/[\w-]{43}\.xml$/);
     expect(made.headers['cache-control']).toMatch(/no-store/);
     expect((await subscriber.get(page)).text).not.toContain(path);
-    // A form that is sent again, as a reload does, leaves the address as it is.
+    // A form that is submitted again, as a reload does, doesn't change the address.
     expect(addressIn(await subscriber.submit(page, sent))).toBe('');
     // An app has no cookies.
     const app = site.browser();
@@ -310,7 +311,7 @@ describe('a private feed', () => {
       const chapters = await app.get(item['podcast:chapters']['@_url'].slice(siteUrl.length));
       expect([chapters.status, chapters.json<{ version: string }>().version]).toEqual([200, '1.2.0']);
     }
-    // The address of one episode opens no other.
+    // The address of one episode doesn't open another.
     const [first, second] = channel.item.map(
       (item: { enclosure: { '@_url': string } }) => new URL(item.enclosure['@_url']),
     );
@@ -401,7 +402,7 @@ describe('a private feed', () => {
     const refused = await site.browser('198.18.9.9').get(file);
     expect([statuses.at(-1), refused.status, Number(refused.headers['retry-after']) > 60]).toEqual([429, 429, true]);
     expect((await site.browser('198.18.9.9').get(await fileOf(own))).status).toBe(200);
-    // On the site its reader listens on.
+    // On the site the feed's owner can still listen.
     expect((await shared.get('/sound/203/0')).status).toBe(200);
   });
 });

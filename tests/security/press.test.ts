@@ -1,7 +1,8 @@
 /**
- * What must not be possible with the stored pages: put something of a request into what others are given, make copies without end,
- * get behind the wall without a cookie of ours, or change anything by a webhook that is not the plugin's. The front, the
- * press, the keys and the content store are the real ones; the pages print everything that they can see of a request.
+ * What must not be possible with the stored pages: putting parts of a request into other readers' pages, storing copies without
+ * limit, getting behind the paywall without one of our cookies, or changing anything with a webhook that isn't the plugin's. The
+ * HTTP server, the press, the keys and the content store are the real ones; the pages print everything that they can see of a
+ * request.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -45,7 +46,7 @@ let server: HttpServer;
 let port: number;
 let renders: string[] = [];
 
-/** Prints all that a page could see of the reader who asks. */
+/** Prints everything that a page could see of the reader's request. */
 const render: RenderPage = async (request, locals) => {
   const url = new URL(request.url);
   if (url.pathname === '/api/v1/revalidate') {
@@ -66,7 +67,7 @@ const render: RenderPage = async (request, locals) => {
   const seen = JSON.stringify([request.url, [...request.headers]]);
   const headers = { 'content-type': 'text/html', 'set-cookie': 'session=of-a-reader' };
   return answerWith(`${body}${list.map((card) => card.title).join()}<pre>${seen}</pre>`, {
-    // A cookie would make the page unstorable; only this address sets one.
+    // A cookie would prevent storing the page; only this address sets one.
     headers: url.search.includes('cookie') ? headers : { 'content-type': 'text/html' },
   });
 };
@@ -359,7 +360,7 @@ describe('the wall', () => {
     ['a plain claim', 'access=subscriber'],
     ['a very long one', `access=${'v1.k1.'.padEnd(8000, '9')}`],
   ])('never for %s', async (_name, cookie) => {
-    // Rendered anew each time: neither the press nor what it has stored may give in.
+    // Also rendered again: neither the press nor its stored pages may leak.
     for (const again of [false, true]) {
       if (again) await room.press.refresh(['/article/story-5'], 'test');
       const answer = await ask('/article/story-5', cookie ? { cookie } : {});

@@ -1,7 +1,7 @@
 /**
- * What must not be possible with the site as a whole, on the site as it runs: find another reader's data by any address or number, have a
- * script run in another reader's page by what was typed or put into an address, overload a call, or leave readers behind in the log.
- * Each is tried on every route that there is, also on those that come later.
+ * What must not be possible with the site as a whole, on the site as it runs: finding another reader's data by any address or number,
+ * running a script in another reader's page through typed text or an address, overloading a call, or leaving readers' data in the log.
+ * Each is tried on every existing route, including future ones.
  */
 import { JSDOM } from 'jsdom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ import { everyRoute } from '../fixtures/paid-paper.ts';
 import { startWholeSite, type WholeSite } from '../fixtures/whole-site.ts';
 
 const profileNames = profileFields.map(({ name }) => name);
-/** The same value in each of these fields. */
+/** The same value for each of these fields. */
 const everyField = (names: readonly string[], value: string): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, value]));
 
@@ -31,7 +31,7 @@ const pageForms: Readonly<Record<string, readonly string[]>> = {
   '/shipping': fieldNames(shippingFields),
 };
 
-/** Stands in everything that Ada has ever typed, and nowhere else. */
+/** A word that is in everything that Ada has ever typed, and nowhere else. */
 const mark = 'Quinzelope';
 const adasEmail = 'secure-ada@example.com';
 const home = {
@@ -43,7 +43,7 @@ const support = { name: `Ada ${mark}`, email: adasEmail, phone: '12125550183', m
 
 let site: WholeSite;
 let ada: Browser;
-/** Numbers of what is Ada's: of her subscription, of her, and of everything else that her own answers name. */
+/** Ids of Ada's data: of her subscription, of herself, and of everything else in her own answers. */
 let numbers: readonly string[] = [];
 
 beforeAll(async () => {
@@ -66,7 +66,7 @@ beforeAll(async () => {
   await well(ada.post('/api/forms/support', support));
   await well(ada.ask('/api/v1/me/saved/3', { method: 'PUT', json: {} }));
   await well(ada.post('/api/v1/me/history', { articleId: 4 }));
-  // This WordPress takes none, so it stays a draft of hers.
+  // This WordPress accepts no comments, so it stays her draft.
   const draft = 'a-draft-of-adas-own';
   await ada.post('/api/v1/comments', { articleId: 1, content: `${mark} has something to say.`, name: mark, draft });
   const told = await Promise.all(
@@ -81,7 +81,7 @@ beforeAll(async () => {
 });
 afterAll(() => site?.stop());
 
-// Before the others, which write what they look for into addresses.
+// Before the other tests, which write what they look for into addresses.
 describe('the log', () => {
   it('names no reader after any of their actions', async () => {
     await ada.post('/api/forms/support', support);
@@ -111,7 +111,7 @@ describe('the log', () => {
   });
 });
 
-/** Every address of the site, with something that there is in the place of its parameters. */
+/** Every address of the site, with existing values for its parameters. */
 const routes = (id: string): string[] =>
   everyRoute({
     slug: ['story-1', 'politics', 'account', 'profile', 'shipping', 'contact', 'saved', 'newsletters', 'privacy'],
@@ -126,7 +126,7 @@ const routes = (id: string): string[] =>
 /** Calls that end a session or an account. */
 const ends = /forget-me|log-?out|sign-out|oauth|delete/;
 const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
-/** Not one of these says that the site has broken: what is off says 503. */
+/** No server error, except that a disabled feature answers 503. */
 const fine = (status: number): boolean => status < 500 || status === 503;
 
 describe('another reader’s data', () => {
@@ -148,9 +148,9 @@ describe('another reader’s data', () => {
         delivery: { destination: adasEmail, method: 'email', action: 'login' },
       };
       const query = new URLSearchParams(fields.map((field) => [field, decodeURIComponent(number)]));
-      // Pages do not look at numbers; one round of them is enough.
+      // Pages don't depend on numbers, so one round of them is enough.
       for (const path of routes(number).filter((each) => !ends.test(each) && (at === 0 || isCall(each)))) {
-        // Not the limits are to keep it from others.
+        // Random addresses, so that the data isn't merely protected by limits.
         const headers = {
           'x-forwarded-for': `198.18.${Math.floor(Math.random() * 256)}.${Math.floor(Math.random() * 256)}`,
         };
@@ -167,7 +167,7 @@ describe('another reader’s data', () => {
     expect(await whole()).toEqual(before);
   });
 
-  /** What Ada's own calls tell of her, without times. */
+  /** What Ada's own calls return about her, without times. */
   async function whole(): Promise<unknown> {
     const paths = ['profile', 'shipping', 'subscription', 'saved', 'history', 'newsletters'].map((name) =>
       name === 'profile' ? '/blaize/profile' : `/api/v1/me/${name}`,
@@ -180,7 +180,7 @@ describe('another reader’s data', () => {
 const script = `"'><img src=x onerror=xssmark()><script>xssmark()</script><a href="javascript:xssmark()">x</a><b onclick=xssmark()>`;
 const link = 'javascript:xssmark()//';
 
-/** What a browser would run of a page. */
+/** The code in a page that a browser would run. */
 function armed(html: string): string[] {
   if (!html.includes('xssmark')) return [];
   const { document } = new JSDOM(html).window;
@@ -247,7 +247,7 @@ describe('a script', () => {
     const found: string[] = [];
     for (const browser of [site.browser(), await site.join(`secure-xss-${payload.length}@example.com`)]) {
       for (const path of routes(encodeURIComponent(payload)).filter((each) => !ends.test(each))) {
-        // The second time without those whose odd values are refused before anything else is looked at.
+        // The second time without those parameters whose invalid values are refused first.
         for (const names of [parameters, parameters.filter((name) => !/^(?:section|sort|from|to|token)$/.test(name))]) {
           const query = new URLSearchParams(names.map((name) => [name, payload]));
           const { status, text, headers } = await browser.get(`${path}?${query}`);
@@ -270,7 +270,7 @@ describe('a script', () => {
     const name = `"'><img src=x onerror=xssmark()>`;
     const kept = async (answer: Promise<Answer>): Promise<void> => expect((await answer).status).toBeLessThan(400);
     const forms: readonly (readonly [path: string, fields: Record<string, string>])[] = [
-      // A refused form keeps nothing, so each field is tried by itself too.
+      // A refused form stores nothing, so each field is also tried by itself.
       ['/account/profile', everyField(profileNames, script)],
       ...profileNames.map((field) => ['/account/profile', { [field]: script }] as const),
       ['/account/profile', { first_name: name, last_name: name }],
@@ -289,7 +289,7 @@ describe('a script', () => {
     await kept(eve.post('/api/v1/me/shipping', { ...home, name, address: { ...home.address, line1: name } }));
     await kept(eve.post('/api/forms/support', { ...support, email, name, message: script }));
     for (const [path, fields] of forms) look(`answer of ${path}`, (await eve.submit(path, fields)).text);
-    // It has been kept, and is shown: as text.
+    // The name was stored, and is shown as text.
     expect((await eve.get('/dashboard/profile')).text).toContain('xssmark');
     for (const path of routes('1').filter((each) => !ends.test(each))) {
       const { text, headers } = await eve.get(path);
@@ -345,7 +345,7 @@ describe('a body that is too much', () => {
     for (const path of calls().filter((each) => !ends.test(each))) {
       for (const [name, asked] of Object.entries(bodies)) {
         const { status, headers, text } = await reader.ask(path, { method: 'POST', ...asked });
-        // A form leads back to its page, which says what is wrong; nothing that was sent comes back whole.
+        // A form redirects to its page, which shows the error; nothing that was sent comes back whole.
         if (!fine(status) || text.includes(long) || String(headers.location).length > 2000)
           taken.push(`${path}, ${name}: ${status}`);
       }

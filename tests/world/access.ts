@@ -1,4 +1,4 @@
-/** An access service over a fresh database for tests, with one signed-in reader, and what they pay set by hand. */
+/** An access service over a fresh database for tests, with one signed-in reader, and with payments set by the test. */
 
 import { type AccessOptions, createAccess } from '../../src/lib/access/access.server.ts';
 import type { Paid } from '../../src/lib/access/entitlements.ts';

@@ -1,4 +1,4 @@
-/** An account service over a fresh database for tests: with a clock that is set by hand, and mail that is read at once. */
+/** An account service over a fresh database for tests: with a clock that the test sets, and mail that it can read at once. */
 
 import { type AccountsOptions, createAccounts, type RunningAccounts } from '../../src/lib/accounts/service.server.ts';
 import type { Caller, SignedIn } from '../../src/lib/accounts/service.ts';
@@ -16,7 +16,7 @@ const accessKeys = [{ id: 'test', secret: 'an access key of the tests, also long
 
 export interface Clock {
   now: number;
-  /** Goes on by seconds. */
+  /** Advances the clock by seconds. */
   pass(seconds: number): void;
 }
 
@@ -26,11 +26,11 @@ export interface Bench {
   readonly limiter: Limiter;
   readonly mail: Message[];
   readonly clock: Clock;
-  /** Newest code that was mailed to an address. */
+  /** The newest code that was mailed to an address. */
   code(email: string): string;
-  /** Newest link's token. */
+  /** The token of the newest link. */
   token(email: string): string;
-  /** Makes an account by a link and signs in. */
+  /** Creates an account with a link and signs in. */
   join(email: string, caller?: Caller): Promise<SignedIn>;
   stop(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export const caller = (address = '203.0.113.1', cookies?: string): Caller => ({
   ...(cookies !== undefined && { cookies }),
 });
 
-/** One of many addresses of the world, a different one for each number. */
+/** One of many network addresses, a different one for each number. */
 export const elsewhere = (number: number): Caller =>
   caller(`198.${18 + (number >> 16)}.${(number >> 8) & 255}.${number & 255}`);
 

@@ -1,15 +1,15 @@
-/** What axe finds wrong with a page as it stands. Frames of other sites are theirs to mend. */
+/** Violations that axe finds on a page in its present state. Frames of other sites aren't checked. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from '@playwright/test';
 
-/** The axe that its builder for Playwright would run, in the small form, which a browser reads in less than half the time. */
+/** The same axe that Playwright's axe builder would run, but minified, which a browser parses in less than half the time. */
 const axeFile = createRequire(createRequire(import.meta.url).resolve('@axe-core/playwright')).resolve(
   'axe-core/axe.min.js',
 );
 let axeSource: string | undefined;
 
-/** What is used of axe. */
+/** The parts of axe that are used. */
 interface Axe {
   run(
     context: { readonly include?: readonly string[]; readonly exclude: readonly string[] },
@@ -20,15 +20,15 @@ interface Axe {
 }
 
 /**
- * Runs axe by itself and not by Playwright's builder, which sends it to the page twice, opens a second page for each look, to gather what it
- * found in frames (there are none to look into), and fetches a list of all that is in order. Without these a look costs less than half.
- * Afterwards the page is scrolled to where it was: a menu that a test opens next opens where its reader would see it.
+ * Runs axe directly instead of with Playwright's builder, which sends axe to the page twice, opens a second page for each check to gather
+ * results from frames (there are none to check), and fetches the list of passed rules. Without these a check takes less than half the time.
+ * Afterward the page is scrolled back, so that a menu that a test opens next opens where a reader would see it.
  *
- * @param within selector of the part to look at; the whole page without it
- * @returns for each rule that is broken its name and where
+ * @param within selector of the part to check (default: the whole page)
+ * @returns name and places of each broken rule
  */
 export async function violationsOn(page: Page, within?: string): Promise<string[]> {
-  // What the header covers in part counts as a small target: from the top it covers nothing.
+  // A target that the header partly covers counts as too small: at the top of the page it covers nothing.
   const before = await page.evaluate(() => {
     const top = scrollY;
     scrollTo({ top: 0, behavior: 'instant' });
@@ -43,7 +43,7 @@ export async function violationsOn(page: Page, within?: string): Promise<string[
     const { axe } = window as unknown as { axe: Axe };
     const { violations } = await axe.run(
       part === undefined ? { exclude: ['iframe'] } : { include: [part], exclude: ['iframe'] },
-      // By itself axe leaves out how large targets are (WCAG 2.2 AA, 2.5.8).
+      // By default axe doesn't check target sizes (WCAG 2.2 AA, 2.5.8).
       { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } },
     );
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join(' | ')}`);
@@ -53,8 +53,8 @@ export async function violationsOn(page: Page, within?: string): Promise<string[
 }
 
 /**
- * Waits for the animations that have begun and that end by themselves: text that is fading in has less contrast than it will
- * have. Endless ones, ones that scrolling drives and ones whose delay is not over yet are left alone.
+ * Waits for running animations that end by themselves: text that is fading in has less than its final contrast. It doesn't wait
+ * for endless or scroll-driven animations, or for those whose delay hasn't ended.
  */
 async function animationsToEnd(): Promise<void> {
   const underWay = document.getAnimations().filter(({ effect, timeline, currentTime, playState }) => {

@@ -1,6 +1,6 @@
 /**
- * The billing service over a fresh database, and the sandbox's Stripe in this process: the real SDK asks it, and what it has to tell
- * comes back as signed webhooks when a test lets it.
+ * The billing service over a fresh database, and the sandbox's Stripe in this process: the real SDK calls it, and its events arrive
+ * as signed webhooks when a test delivers them.
  */
 import Stripe from 'stripe';
 import { stripeFetch } from '../../sandbox/stripe/handlers.ts';
@@ -34,28 +34,28 @@ export interface SandboxEvent {
 export interface StripeRequest {
   readonly method: string;
   readonly path: string;
-  /** Names as Stripe's forms have them, such as `items[0][price]`. */
+  /** Field names as in Stripe's forms, such as `items[0][price]`. */
   readonly form: Readonly<Record<string, string>>;
 }
 
 export interface BillingBench {
   readonly billing: RunningBilling;
   readonly stripe: StripeState;
-  /** A client of its own, as an operator in the dashboard has it. */
+  /** A separate client, such as that of an operator in the dashboard. */
   readonly dashboard: Stripe;
   readonly database: Database;
   readonly accounts: Bench;
   readonly mail: Message[];
-  /** Asks this Stripe, as its clients do. */
+  /** Calls this Stripe, as its clients do. */
   readonly fetch: typeof fetch;
-  /** What Stripe was asked to write, the oldest first. */
+  /** Writing requests to Stripe, oldest first. */
   readonly requests: StripeRequest[];
   readonly readers: { join(email: string): Promise<Session> };
-  /** Events that Stripe has told, not yet delivered. */
+  /** Stripe's events that haven't been delivered. */
   readonly events: SandboxEvent[];
-  /** Delivers what waits, or these, as Stripe signs them; then lets billing ask what it has to. */
+  /** Delivers the waiting events, or the given ones, signed as Stripe does; then runs billing's jobs. */
   deliver(events?: readonly SandboxEvent[]): Promise<void>;
-  /** Sends one, signed at a time of Unix seconds. */
+  /** Sends one event, signed at a time in Unix seconds. */
   send(event: SandboxEvent, at?: number): Promise<number>;
   /** Moves both clocks. */
   pass(seconds: number): Promise<void>;
@@ -140,7 +140,7 @@ export async function billingBench(
     fetch,
     another,
     send,
-    // Each from a network of their own: many of them come in a row.
+    // Each from a different network, because many of them join in a row.
     readers: { join: async (email) => (await accounts.join(email, elsewhere(++joined))).session },
     async deliver(those = events.splice(0)) {
       for (const event of those) await send(event);

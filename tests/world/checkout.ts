@@ -1,4 +1,4 @@
-/** Readers who pay, in the browser tests: the paywall by what is seen of it, and the sandbox's Stripe behind it. */
+/** Readers who pay, in the browser tests: the paywall as a reader sees it, and the sandbox's Stripe behind it. */
 import { expect, type FrameLocator, type Locator, type Page } from '@playwright/test';
 import { testSandbox } from './world.ts';
 
@@ -7,10 +7,10 @@ export const cards = {
   good: '4242424242424242',
   mastercard: '5555555555554444',
   amex: '378282246310005',
-  /** The bank asks, each time. */
+  /** The bank asks each time. */
   asks: '4000002760003184',
   asksUnlessKept: '4000002500003155',
-  /** The bank asks, and the payment is refused all the same. */
+  /** The bank asks, and still refuses the payment. */
   asksThenDeclined: '4000008400001629',
   asksThenEmpty: '4000008260003178',
   declined: '4000000000000002',
@@ -18,7 +18,7 @@ export const cards = {
   expired: '4000000000000069',
   wrongCode: '4000000000000127',
   broken: '4000000000000119',
-  /** Can be kept, and is refused when it is charged. */
+  /** Can be saved, and is refused when it is charged. */
   laterFails: '4000000000000341',
   noCard: '4242424242424241',
 } as const;
@@ -31,9 +31,9 @@ export const step = (page: Page, name: 'account' | 'shipping' | 'payment'): Loca
 export const cardFields = (page: Page): FrameLocator => page.frameLocator('iframe[title="Secure payment input frame"]');
 const addressFields = (page: Page): FrameLocator => page.frameLocator('iframe[title="Secure address input frame"]');
 const bank = (page: Page): FrameLocator => page.frameLocator('iframe[title="Secure payment authentication frame"]');
-/** Apple Pay, Google Pay and Link above the card form. */
+/** The wallets' buttons above the card form: Apple Pay, Google Pay and Link. */
 export const express = (page: Page): FrameLocator => page.frameLocator('iframe[title="Secure express checkout frame"]');
-/** The sheet of a wallet, which stands over the page. */
+/** The sheet of a wallet over the page. */
 export const walletSheet = (page: Page): FrameLocator => page.frameLocator('iframe[title="Wallet"]');
 /** The button to pay, with any text. */
 export const payButton = (page: Page): Locator => step(page, 'payment').locator('button[type="submit"]');
@@ -69,7 +69,7 @@ export async function fillAddress(page: Page): Promise<void> {
   await fields.getByLabel('Phone number').fill('212 555 0133');
 }
 
-/** Answers the bank's question in its window. */
+/** Answers the bank's challenge in its window. */
 export const answerBank = (page: Page, answer: 'Complete' | 'Fail'): Promise<void> =>
   bank(page).getByRole('button', { name: answer }).click();
 
@@ -78,7 +78,7 @@ export async function applyCoupon(page: Page, code: string): Promise<void> {
   await step(page, 'payment').getByRole('button', { name: 'Apply' }).click();
 }
 
-/** Presses the button once its sum is known. @param sum as it stands on the button */
+/** Presses the button once it shows the amount. @param sum the amount on the button */
 export async function join(page: Page, sum: string): Promise<void> {
   await expect(payButton(page)).toHaveText(`Join the Sun${sum}`);
   await expect(payButton(page)).toBeEnabled();
@@ -92,7 +92,7 @@ interface Kept {
   readonly [field: string]: unknown;
 }
 
-/** What the sandbox's Stripe keeps of a reader. */
+/** What the sandbox's Stripe stores about a reader. */
 export interface Account {
   readonly customer: Kept;
   readonly subscriptions: readonly Kept[];
@@ -116,7 +116,7 @@ export async function stripeAccount(email: string, stripe = testSandbox().stripe
   };
 }
 
-/** The reader paid once, this much, and has one subscription. @param cents what was charged in all */
+/** Expects that the reader paid this amount, once, and has one subscription. @param cents the total charged */
 export async function expectPaidOnce(email: string, cents: number): Promise<void> {
   const { subscriptions, charges } = await stripeAccount(email);
   const running = subscriptions.filter(({ status }) => status === 'active' || status === 'trialing');
@@ -124,7 +124,7 @@ export async function expectPaidOnce(email: string, cents: number): Promise<void
   expect(charges.map(({ amount }) => amount)).toEqual(cents === 0 ? [] : [cents]);
 }
 
-/** Asks something of the sandbox's Stripe beside its API (sandbox/stripe/controls.ts). */
+/** Makes a call to the sandbox's Stripe outside its API (sandbox/stripe/controls.ts). */
 export async function ask(
   path: string,
   body: object,

@@ -1,7 +1,7 @@
 /** The PostgreSQL of the model of the cluster (cluster-model.ts), and the rules that a test may break. */
 
 export const documents = [1, 2] as const;
-/** What each page shows; its tags are the same names. */
+/** The documents that each page shows; its tags have the same names. */
 export const pages = { '/one': [1], '/two': [2], '/': [1, 2] } as const;
 export type Page = keyof typeof pages;
 export const pageNames = Object.keys(pages) as Page[];
@@ -114,7 +114,7 @@ export class ModelDatabase {
     };
   }
 
-  /** A row has its page's tags from the first page on. */
+  /** A row has its page's tags once its first page is stored. */
   private changedSince(page: Page, row: PageRow, than: number): boolean {
     return ['site', ...(row.shown === null ? [] : tagsOf[page])].some((tag) => (this.tags.get(tag) ?? 0) > than);
   }

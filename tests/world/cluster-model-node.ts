@@ -1,7 +1,7 @@
 /** A node of the model of the cluster (cluster-model.ts). */
 import type { ModelDatabase, Page, Shown, Stored, Version } from './cluster-model-database.ts';
 
-/** A render under way (run-job.ts): taken from another node, or claimed here. */
+/** A render in progress (run-job.ts): its page is taken from another node, or claimed by this one. */
 export interface Render {
   readonly page: Page;
   readonly revision: number;
@@ -10,10 +10,10 @@ export interface Render {
   overtaken: boolean;
 }
 
-/** An append of this node: the document is fetched, then the statement is sent, then it runs. */
+/** A node's append: the document is fetched, then the statement is sent, then it runs. */
 export interface Commit {
   readonly node: ModelNode;
-  /** In the order of the append; a later one of the same document replaces the earlier one. */
+  /** In the order of the append; a later entry of the same document replaces an earlier one. */
   readonly entries: readonly (readonly [number, Stored])[];
   readonly tags: ReadonlySet<string>;
   readonly epoch: number;
@@ -21,7 +21,7 @@ export interface Commit {
 
 export interface ModelNode {
   readonly name: string;
-  /** Its clock is wrong by so much. */
+  /** How wrong its clock is. */
   readonly skew: number;
   state: 'up' | 'asleep' | 'dead';
   cut: boolean;
@@ -30,29 +30,29 @@ export interface ModelNode {
   session: number | null;
   hasLock: boolean;
   epoch: number | null;
-  /** cluster.ts: the epoch for which this node has read the log to its end, and the time of its first fetch after that. */
+  /** cluster.ts: the epoch for which this node has read the log to its end, and the time of its first fetch afterward. */
   lead: { readonly epoch: number; readonly since: number } | null;
   lastAt: number;
   revision: number;
   store: Map<number, Stored>;
-  /** What it has withdrawn ahead of the log (ahead.server.ts), with the time of its request. */
+  /** Documents that it has withdrawn ahead of the log (ahead.server.ts), with the time of its request. */
   ahead: Map<number, Stored & { readonly askedAt: number; readonly isDoubtful: boolean }>;
-  /** The withdrawals of stored documents that WordPress has told it of, by their number. */
+  /** The withdrawals of stored documents that WordPress has reported to it, by their number. */
   told: Map<number, number>;
-  /** Pages that readers get; `stale` ones are rendered again. */
+  /** Pages that readers get; `stale` ones are to be rendered again. */
   cache: Map<Page, { shown: Shown; stale: boolean }>;
   reading: { began: number; batch: ReturnType<ModelDatabase['read']> } | null;
-  /** Time of the last read that found nothing, and of the last one that PostgreSQL knows of. */
+  /** Time of the last read that found nothing new, and of the last one that PostgreSQL knows of. */
   caughtUp: number;
   /** Time of the last answer to a read. */
   readAt: number;
   heard: number;
-  /** Of the last report, and since when PostgreSQL has known of this node without a break. */
+  /** Time of the last report, and since when PostgreSQL has known this node without a break. */
   reportedAt: number;
   listedSince: number;
   fetched: { id: number; stored: Stored } | null;
   sent: Commit | null;
-  /** Revision of its last append; until that has come back, it appends nothing further. */
+  /** Revision of its last append; until that revision has been read back, it appends nothing more. */
   appended: number;
   renders: Render[];
 }

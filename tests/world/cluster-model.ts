@@ -1,7 +1,7 @@
 /**
  * A model of the cluster (src/server/cluster): WordPress, PostgreSQL and the nodes as a small state machine, one step at a time. Each
- * rule names the code that it follows. `simulation.test.ts` plays random steps on it, compares its PostgreSQL with the real one, and
- * breaks one rule after the other to show that the checks notice it.
+ * rule names the code that it models. `simulation.test.ts` plays random steps on it, compares its PostgreSQL with the real one, and
+ * breaks one rule after another to show that the checks notice it.
  */
 import {
   documents,
@@ -32,7 +32,7 @@ export class ModelCluster {
   /** The last withdrawal of each document in WordPress, and its number. */
   private readonly withdrawals = new Map<number, number>();
   private lastWithdrawal = 0;
-  /** Statements on their way to PostgreSQL; they arrive even if their node has died. */
+  /** Statements in transit to PostgreSQL; they arrive even if their node has died. */
   private readonly flights: Commit[] = [];
   private sessions = 0;
 
@@ -55,7 +55,7 @@ export class ModelCluster {
     this.change(id, (this.wordpress.get(id) as Version).number + 1, gone);
   }
 
-  /** Withdraws a document, or publishes it again, as it is: without a later `modified`. */
+  /** Withdraws a document, or publishes it again unchanged: without a later `modified`. */
   turn(id: number, gone: boolean): void {
     this.change(id, (this.wordpress.get(id) as Version).number, gone);
   }
@@ -71,7 +71,7 @@ export class ModelCluster {
 
   kill(node: ModelNode): void {
     this.db.endSession(node.session);
-    // Its data folder stays: the content store, and the pages.
+    // It keeps its data folder: the content store and the pages.
     const { name, skew, cut, full, revision, store, ahead, told, cache } = node;
     const kept = { cut, full, revision, store, ahead, told, cache };
     Object.assign(node, newNode(name, skew), { state: 'dead', ...kept });
@@ -96,7 +96,7 @@ export class ModelCluster {
     node.lead = null;
   }
 
-  /** lease.ts, `hold`: one statement a step, because a node may stand still between two. */
+  /** lease.ts, `hold`: one statement per step, because a node may freeze between two. */
   beat(node: ModelNode): void {
     if (!this.reaches(node)) return;
     const { db } = this;
@@ -197,7 +197,7 @@ export class ModelCluster {
     if (!this.runs(node) || !isCutOff || node.full) return;
     for (const id of documents) {
       const [stored, present] = [node.store.get(id), this.wordpress.get(id) as Version];
-      // What it has withdrawn before is withdrawn once more, by a later answer.
+      // What it withdrew before is withdrawn again, with the time of a later answer.
       if (!stored || !present.gone || (stored.gone && !node.ahead.has(id))) continue;
       node.told.set(id, this.lastWithdrawal);
       const askedAt = this.nextAt(node);
@@ -209,7 +209,7 @@ export class ModelCluster {
     }
   }
 
-  /** missed-withdrawals.ts, `remind`: the holder fetches again what the log still has as it was. */
+  /** missed-withdrawals.ts, `remind`: the holder fetches documents again that the log still has unwithdrawn. */
   remind(node: ModelNode): void {
     const [id] = node.ahead.keys();
     if (!this.reaches(node) || !this.hears(node) || id === undefined || !this.leader) return;
@@ -245,7 +245,7 @@ export class ModelCluster {
     return node.lastAt;
   }
 
-  /** refresh.server.ts, `document`; one fetch of a document at a time. WordPress has a network of its own. */
+  /** refresh.server.ts, `document`; one fetch of a document at a time. WordPress is on a separate network. */
   fetch(node: ModelNode, id: number): void {
     if (!this.runs(node) || node.fetched || node.sent || !node.lead || node.lead.epoch !== node.epoch) return;
     const at = this.nextAt(node);
@@ -261,7 +261,7 @@ export class ModelCluster {
     if (differing !== undefined) this.fetch(node, differing);
   }
 
-  /** apply.server.ts, `commit`: the tags come from a preview; the statement is on its way then. */
+  /** apply.server.ts, `commit`: the tags come from a preview; then the statement is in transit. */
   send(node: ModelNode): void {
     if (!this.runs(node) || !node.fetched || node.sent || node.revision < node.appended) return;
     const { id, stored } = node.fetched;
@@ -295,7 +295,7 @@ export class ModelCluster {
     return [...ahead, ...entries];
   }
 
-  /** The oldest statement on its way runs, whatever its node does meanwhile; or it is lost, or its answer is. */
+  /** The oldest statement in transit runs, whatever its node does in the meantime; or it is lost, or its answer is. */
   run(outcome: 'runs' | 'is lost' | 'is not answered', flight = this.flights[0]): void {
     if (!flight) return;
     this.flights.splice(this.flights.indexOf(flight), 1);
@@ -305,7 +305,7 @@ export class ModelCluster {
     if (node.sent === flight) {
       node.sent = null;
       if (revision !== null && outcome === 'runs') node.appended = revision;
-      // cluster.ts, `append`: after a failure the log's end isn't known.
+      // cluster.ts, `append`: after a failure the end of the log isn't known.
       else if (this.db.holds('a new holder reads the log to its end first')) node.lead = null;
     }
     if (revision === null) return;
@@ -368,8 +368,8 @@ export class ModelCluster {
   }
 
   /**
-   * No node that hears shows what is withdrawn: at all after five seconds, nor once its webhook is answered. Neither does a node to which
-   * WordPress has said it, whatever it hears.
+   * No connected node shows a withdrawn document more than five seconds later, or once its webhook is answered. Nor does a node,
+   * connected or not, to which WordPress has reported the withdrawal.
    */
   check(): void {
     for (const node of this.nodes) {
@@ -378,7 +378,7 @@ export class ModelCluster {
       for (const [page, { shown }] of node.cache) {
         for (const id of pages[page]) {
           const entry = this.db.entries.get(id);
-          // The list keeps the old bytes until the new ones are there; a story's own page goes at once.
+          // A list keeps the old bytes until the new ones are rendered; a story's own page is removed at once.
           if (!entry?.gone || shown[id] === 0 || pages[page].length > 1) continue;
           const old = this.db.now - (this.withdrawnAt.get(id) ?? this.db.now) > goneMs;
           if (old || this.answered.has(id))
@@ -398,12 +398,12 @@ export class ModelCluster {
     }
   }
 
-  /** The node that leads, if it can write. */
+  /** The node with the lease, if it can write. */
   get leader(): ModelNode | undefined {
     return this.nodes.find((node) => this.reaches(node) && node.epoch === this.db.epoch && node.lead !== null);
   }
 
-  /** An edit that the leader begins to publish. @param upTo how far it gets */
+  /** Publishes an edit on the leading node. @param upTo how far it gets */
   publish(id: number, gone: boolean, upTo: 'fetched' | 'sent' | 'done'): void {
     this.edit(id, gone);
     const { leader } = this;
@@ -413,7 +413,7 @@ export class ModelCluster {
     if (upTo === 'done' && leader.sent) this.run('runs', leader.sent);
   }
 
-  /** A node looks into the log. */
+  /** A node reads the log. */
   follow(node: ModelNode): void {
     for (let turn = 0; turn < 2; turn++) {
       this.read(node);
@@ -428,7 +428,7 @@ export class ModelCluster {
     while (this.runs(node) && node.renders.length > 0) this.finish(node);
   }
 
-  /** What nodes do in a second. */
+  /** What nodes do each second. */
   second(nodes: readonly ModelNode[]): void {
     this.tick(1000);
     for (const node of nodes) {
@@ -444,7 +444,7 @@ export class ModelCluster {
     if (this.leader) this.answer(this.leader);
   }
 
-  /** A node alone is cut off for so long that it asks WordPress. */
+  /** A single node is cut off for so long that it asks WordPress. */
   beCutOff(node: ModelNode): void {
     node.cut = true;
     for (let ms = 0; ms < goneMs; ms += 1000) this.second(this.nodes.filter((each) => each !== node));
@@ -458,7 +458,10 @@ export class ModelCluster {
     for (let turn = 0; turn < 2; turn++) this.beat(node);
   }
 
-  /** Faults end: what is dead starts, what is cut is joined. What sleeps goes on sleeping, and full disks stay full. @throws Broken */
+  /**
+   * Ends faults: dead nodes start, and cut-off nodes are connected. Sleeping nodes stay asleep, and full disks stay full. @throws
+   * Broken
+   */
   settle(): void {
     for (const node of this.nodes) {
       node.cut = false;
@@ -473,7 +476,7 @@ export class ModelCluster {
     if (outdated !== null) throw new Broken(outdated);
   }
 
-  /** What a node that is awake lacks; `null`: all show what WordPress has. */
+  /** What an awake node lacks; `null`: all nodes show what WordPress has. */
   private outdated(): string | null {
     const able = this.nodes.filter((node) => this.runs(node) && !node.full);
     for (const node of able) {

@@ -80,11 +80,11 @@ export interface Node {
 
 interface NodeOptions {
   readonly room?: Newsroom;
-  /** The node's own way to WordPress (default: the room's). */
+  /** This node's own access to WordPress (default: the room's). */
   readonly fetch?: typeof globalThis.fetch;
-  /** Address of PostgreSQL, if it is another one than the place's. */
+  /** Address of PostgreSQL, if it differs from the place's. */
   readonly databaseUrl?: string | null;
-  /** Address of the listening connection, if it is another one. */
+  /** Address of the listening connection, if it differs. */
   readonly listenUrl?: string;
   /** This node's clock, epoch milliseconds. */
   readonly now?: () => number;

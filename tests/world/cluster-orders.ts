@@ -1,4 +1,4 @@
-/** Random orders of events for the model of the cluster (cluster-model.ts), and the promises that each of them keeps. */
+/** Random orders of events for the model of the cluster (cluster-model.ts), and the promises that must hold in each of them. */
 import fc from 'fast-check';
 import { ModelCluster } from './cluster-model.ts';
 import { documents, pageNames, type Rule } from './cluster-model-database.ts';
@@ -13,7 +13,7 @@ export const page = fc.constantFrom(...pageNames);
 const only = <Name extends string>(...names: Name[]) => fc.record({ do: fc.constantFrom(...names), node: at });
 
 const step = fc.oneof(
-  // Each by itself, so that anything can come between.
+  // Separate steps, so that anything can happen between them.
   { weight: 2, arbitrary: fc.record({ do: fc.constant('edit' as const), id, gone: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('turn' as const), id, gone: fc.boolean() }) },
   {
@@ -32,7 +32,7 @@ const step = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('fetch' as const), node: at, id }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('want' as const), node: at, page }) },
-  // Several at once, as they come without trouble.
+  // Several steps at once, as they happen without trouble.
   { weight: 6, arbitrary: only('follow', 'serve', 'second without', 'follow and be cut', 'be cut off') },
   { weight: 4, arbitrary: only('hand over') },
   { weight: 8, arbitrary: fc.record({ do: fc.constant('publish' as const), id, gone: fc.boolean(), upTo }) },
@@ -90,13 +90,13 @@ function playOn(cluster: ModelCluster, node: ModelNode, one: Extract<Step, { rea
 
 const stories: fc.Arbitrary<Order> = fc.record({
   skews: fc.array(fc.constantFrom(0, hour, -hour), { minLength: 3, maxLength: 3 }),
-  // Some begin with a cluster at work.
+  // Some start with a cluster at rest.
   settled: fc.boolean(),
   steps: fc.array(step, { minLength: 5, maxLength: 80 }),
 });
 
 export interface Order {
-  /** What the nodes' clocks are wrong by, milliseconds. */
+  /** The nodes' clock errors, milliseconds. */
   readonly skews: readonly number[];
   readonly settled: boolean;
   readonly steps: readonly Step[];
@@ -113,5 +113,5 @@ export function playOrder({ skews, settled, steps }: Order, broken: readonly Rul
   cluster.settle();
 }
 
-/** That every order keeps the promises. */
+/** The property that every order keeps the promises. */
 export const property = (broken: readonly Rule[] = []) => fc.property(stories, (order) => playOrder(order, broken));

@@ -1,6 +1,6 @@
 /**
- * A collector of OpenTelemetry traces (OTLP over HTTP, protobuf and JSON), which decodes what arrives and refuses what the protocol
- * forbids, with a sentence in `refused`.
+ * A collector of OpenTelemetry traces (OTLP over HTTP, protobuf and JSON), which decodes what arrives and records violations of the
+ * protocol in `refused`, one sentence each.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-/** A site that loads third parties, each of them a stand-in that reports what it was asked and told. The edition is a copy of the world's. */
+/** A site that loads third parties, each of them a stand-in that records its calls. The edition is a copy of the world's. */
 import { startThirdParty } from '../../sandbox/third-party/third-party.ts';
 import { thirdPartyEnvironment } from '../../scripts/sandbox.ts';
 import { startOwnSite } from './own-site.ts';

@@ -1,6 +1,6 @@
 /**
- * Random checks whose failure can be repeated: fast-check's seed and path are at the end of the message, and in a file, because a long log
- * may have lost them.
+ * Random checks whose failures can be repeated: fast-check's seed and path are at the end of the message and in a file, because a long log
+ * may be cut.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { seedFrom } from './runs.ts';
 const folder = join('var', 'counterexamples');
 
 /**
- * Checks a property with a seed of its own: that of the environment variable `CHECK_SEED`, or a new one.
+ * Checks a property with the seed in the environment variable `CHECK_SEED`, or with a new one.
  *
  * @param name of the file in `var/counterexamples`
  * @param limitMs ends the check early, as passed

@@ -19,16 +19,16 @@ export interface Engines {
   readonly engine: Engine;
   /** A new place without tables; it is removed after the test. */
   place(): Promise<Place>;
-  /** A place with the tables, and nothing in them; the tests of a suite have the same PostgreSQL database, one after the other. */
+  /** A place with empty tables; the tests of a suite use the same PostgreSQL database, one after another. */
   migratedPlace(): Promise<Place>;
-  /** Opens a new database, or that of a place; closed after the test. */
+  /** Opens a new database, or that of a place; it is closed after the test. */
   open(options?: Partial<DatabaseOptions>): Promise<Database>;
   /** The PostgreSQL of this suite alone. @throws Error without `ownServer`, and on SQLite */
   cluster(): Cluster;
 }
 
 interface PrepareOptions {
-  /** A PostgreSQL for this suite alone, which it may stop and start. */
+  /** A separate PostgreSQL for this suite, which the suite may stop and start. */
   readonly ownServer?: boolean;
 }
 
@@ -44,12 +44,12 @@ export function onBothEnginesAlone(name: string, suite: (engines: Engines) => vo
   );
 }
 
-/** A database that the tests of a suite use one after the other. */
+/** A database that the tests of a suite use one after another. */
 interface Reused {
   readonly address: string;
   /** Connections that stay open from test to test. */
   readonly pool: pg.Pool;
-  /** Waits for what the last test has begun, and empties every table but the one of the migrations. */
+  /** Waits for what the last test has started, and empties every table except that of the migrations. */
   empty(): Promise<void>;
   close(): Promise<void>;
 }
@@ -72,16 +72,16 @@ async function openReused(address: string): Promise<Reused> {
   };
 }
 
-/** Empties tables; far quicker than `truncate`, which makes new files for each of them. */
+/** Empties tables, far faster than `truncate`, which creates new files for each of them. */
 async function openCleaner(address: string): Promise<{ empty(): Promise<void>; end(): Promise<void> }> {
   const client = new pg.Client(address);
   await client.connect();
-  // Without the checks of foreign keys the order of the tables does not matter.
+  // Without foreign key checks the order of the tables doesn't matter.
   await client.query('set session_replication_role = replica');
   const { rows } = await client.query<{ name: string }>(
     `select quote_ident(tablename) as name from pg_tables where schemaname = 'public' and tablename <> 'migrations'`,
   );
-  // It has a name, so that PostgreSQL reads it once.
+  // A named statement, which PostgreSQL parses once.
   const deletes = rows.map(({ name }, index) => `d${index} as (delete from ${name})`);
   const statement = { name: 'empty', text: `with ${deletes.join(', ')} select` };
   return {
@@ -94,7 +94,7 @@ async function openCleaner(address: string): Promise<{ empty(): Promise<void>; e
 export function prepare(engine: Engine, { ownServer = false }: PrepareOptions = {}): Engines {
   let cluster: Cluster | null = null;
   let postgres: SharedPostgres | null = null;
-  /** Most tests of a suite share one database, emptied before each; of a server that may stop only its address is kept. */
+  /** Most tests of a suite share one database, emptied before each; if the server may stop, no connection to it stays open. */
   let reused: Reused | null = null;
   let reusedAlone: string | null = null;
   const folders: string[] = [];
@@ -151,7 +151,7 @@ export function prepare(engine: Engine, { ownServer = false }: PrepareOptions = 
       let where: Partial<DatabaseOptions> = {};
       if (options.dataDir === undefined) where = options.migrations ? await place() : await migratedPlace();
       const database = await openDatabase({
-        // A test waits as long as it takes: how busy the machine is must not decide.
+        // A test waits as long as necessary: the machine's load must not decide.
         log: silent,
         dataDir: '',
         databaseUrl: null,

@@ -1,6 +1,6 @@
 /**
- * Time that passes for one reader alone: the links and codes of an address become older, as if they had been mailed earlier. Other
- * tests are not affected; that the engine's own clock ends them is shown in its unit tests.
+ * Time that passes for a single reader: the links and codes of an address become older, as if they had been mailed earlier. Other
+ * tests are not affected; unit tests show that the service's own clock ends them.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

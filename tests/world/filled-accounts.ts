@@ -1,4 +1,4 @@
-/** Fills every table of an accounts database in SQLite, whichever tables there are. */
+/** Fills every table of an accounts database in SQLite, including future ones. */
 import { DatabaseSync } from 'node:sqlite';
 
 interface Column {
@@ -9,7 +9,8 @@ interface Column {
 }
 
 /**
- * Writes rows into each table: texts with signs that need care, numbers beyond 32 bits, and `null` in every second row where it may be.
+ * Writes rows into each table: texts with difficult characters, numbers beyond 32 bits, and `null` in every second row where it is
+ * allowed.
  *
  * @param file a migrated `accounts.sqlite`
  * @returns names of the filled tables

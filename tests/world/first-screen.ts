@@ -1,7 +1,7 @@
-/** What of the lead story is seen before scrolling. */
+/** How much of the lead story is visible without scrolling. */
 import { expect, type Page } from '@playwright/test';
 
-/** Expects the whole headline of the lead and at least half of its picture above the bar that is fixed at the foot of the window. */
+/** Expects the whole headline of the lead and at least half of its picture above the bar at the bottom of the window. */
 export async function expectLeadInSight(page: Page): Promise<void> {
   const { headline, picture, floor } = await page.evaluate(() => {
     const box = (selector: string) => document.querySelector(selector)?.getBoundingClientRect().toJSON() as DOMRect;

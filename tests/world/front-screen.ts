@@ -1,4 +1,4 @@
-/** The screen "Front" of a WordPress of its own, and the site beside it. */
+/** The screen "Front" of a separate WordPress, and the site on it. */
 import type { Page } from '@playwright/test';
 import { freePort } from '../../scripts/setup/ports.mjs';
 import { type Newsroom, startNewsroom } from '../../wordpress/newsroom/tests/harness.ts';

@@ -1,11 +1,11 @@
-/** Answers of the test's own for a page that is open already. */
+/** The test's own responses to a page that is open already. */
 import type { Page } from '@playwright/test';
 
 const probe = '/robots.txt?intercepted';
 
 /**
- * `page.route`, in force when it returns. A browser tells its open pages of the first interception by another way than of a key or a click:
- * one request in thirty that followed at once went past `page.route` alone. What is routed before a page opens needs none of this.
+ * `page.route` that is in force when it returns. A browser tells its open pages about the first interception on another channel than about
+ * a key or a click: with `page.route` alone, one in thirty immediate requests was missed. Routes set before a page opens don't need this.
  */
 export async function intercept(page: Page, ...[url, handler, options]: Parameters<Page['route']>): Promise<void> {
   await page.route(url, handler, options);

@@ -1,13 +1,15 @@
-/** A browser whose reader has doubled the size of the text, as Chromium's and Firefox's settings for fonts do; this is no zoom of the page. */
+/**
+ * A browser whose reader has doubled the size of the text, as Chromium's and Firefox's settings for fonts do; it isn't a zoom of the page.
+ */
 import type { CDPSession, Page } from '@playwright/test';
 
 const usual = { standard: 16, fixed: 13 };
 const double = { standard: 32, fixed: 26 };
 
-/** Opens the browser's setting for the size of text; what is set lasts until the size of the window changes. */
+/** Opens the browser's setting for the size of text; the setting lasts until the window is resized. */
 export const textSizeOf = async (page: Page): Promise<CDPSession> => page.context().newCDPSession(page);
 
-/** Runs checks of the document that is open while its text has twice the usual size. */
+/** Runs checks of the open document while its text has twice the usual size. */
 export async function withLargeText(setting: CDPSession, page: Page, check: () => Promise<void>): Promise<void> {
   await setting.send('Page.setFontSizes', { fontSizes: double });
   await page.waitForFunction(() => getComputedStyle(document.documentElement).fontSize === '32px');
@@ -16,15 +18,18 @@ export async function withLargeText(setting: CDPSession, page: Page, check: () =
 }
 
 /**
- * Words that a reader can't see whole: outside the window, or outside a box that shows nothing beyond its edges. Words in boxes that scroll,
- * and those that are hidden or decoration, don't count.
+ * Words that a reader can't see whole: outside the window, or outside a box that hides its overflow. Words in boxes that scroll, and those
+ * that are hidden or decoration, don't count.
  */
 export const cutWords = (page: Page): Promise<string[]> => page.evaluate(readCutWords);
 
 function readCutWords(): string[] {
   const window = { left: 0, right: document.documentElement.clientWidth, top: -Infinity, bottom: Infinity };
   const hidden = '[aria-hidden="true"], .visually-hidden, .skip-link, script, style, noscript, svg, option';
-  /** What of the page an element and those around it let show; `null` where a reader can scroll, or where nothing is meant to be seen. */
+  /**
+   * The part of the window that an element and its ancestors leave visible; `null` if a reader can scroll there, or if nothing is meant
+   * to be visible.
+   */
   const shownAround = (element: Element): typeof window | null => {
     let { left, right, top, bottom } = window;
     for (let box: Element | null = element; box && box !== document.body; box = box.parentElement) {
@@ -53,7 +58,7 @@ function readCutWords(): string[] {
     if (!shown) continue;
     const range = document.createRange();
     range.selectNodeContents(text);
-    // Letters are lower than their line: a quarter of it may lie outside.
+    // Letters are lower than their line, so a quarter of the line may lie outside.
     const isCut = [...range.getClientRects()].some(
       ({ left, right, top, bottom, width, height }) =>
         width > 1 &&
@@ -68,9 +73,9 @@ function readCutWords(): string[] {
 }
 
 /**
- * Words of up to ten letters that stand on two lines: their column is too narrow for any text.
+ * Words of up to ten letters that are broken across two lines: their column is too narrow for any text.
  *
- * @param within a selector of what to look at
+ * @param within selector of the part to check
  */
 export const brokenWords = (page: Page, within = 'body'): Promise<string[]> =>
   page.evaluate((selector) => {

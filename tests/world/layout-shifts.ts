@@ -1,27 +1,27 @@
 /** Layout shifts as the browser reports them, with what moved, so that a failure says where to look. */
 import type { BrowserContext, Page } from '@playwright/test';
 
-/** One shift that no touch of the reader explains. */
+/** One shift without input from the reader. */
 export interface Shift {
   /** The fraction of the window that moved, times how far: what Cumulative Layout Shift adds up. */
   readonly value: number;
   /** Milliseconds since the page began. */
   readonly at: number;
-  /** Only text moved, as when the browser pauses within a line of it that is centered. */
+  /** Only text moved, as when the browser pauses within a centered line. */
   readonly inLine: boolean;
-  /** The start of each element's HTML that moved, and by how many pixels. */
+  /** The beginning of each moved element's HTML, and by how many pixels it moved. */
   readonly moved: readonly string[];
 }
 
-/** Less than this is 0 as Lighthouse prints it: the fraction of a pixel by which a word is wider in the newspaper's font. */
+/** Lighthouse prints less than this as 0: the fraction of a pixel by which a word is wider in the newspaper's font. */
 export const noShift = 0.0005;
 
 /**
  * Collects the shifts of each page that is opened from now on, from its first paint.
  *
  * @param where The page, or all pages of a context.
- * @param fonts `'blocked'` where the test is about something else: a font that arrives changes the width of words, and the
- *   browser says that it is ready before the frame that moves.
+ * @param fonts `'blocked'` if the test is about something else: a font that arrives changes the width of words, and the browser
+ *   reports it as ready before the frame that moves.
  */
 export async function watchShifts(where: Page | BrowserContext, fonts: 'loaded' | 'blocked'): Promise<void> {
   if (fonts === 'blocked') await where.route(/\.woff2/, (route) => route.abort());

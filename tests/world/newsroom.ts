@@ -4,7 +4,7 @@ import { testWordPress } from './world.ts';
 
 const ofTest = 'oftest';
 
-/** WordPress keeps its data between runs: what a test looks for must be its own. */
+/** WordPress keeps its data between runs, so what a test looks for must be unique. */
 export const unique = (): string => `${ofTest}${Date.now().toString(36)}${Math.random().toString(36).slice(2, 6)}`;
 
 /** Whether a story was written by a test, which may withdraw it at any moment. @param path with {@link unique} in its slug */
@@ -49,7 +49,7 @@ export async function openNewsroom(
   };
 }
 
-/** Opens a story in the block editor, and a panel beside it. @param holds what the panel shows when it is there */
+/** Opens a story in the block editor, and one of its panels. @param holds text that the panel shows once it is there */
 export async function openPanel(
   page: Page,
   url: string,
@@ -66,7 +66,7 @@ export async function openPanel(
   });
   const opener = page.getByRole('button', { name, exact: true });
   const panel = page.locator('.components-panel__body', { has: opener });
-  // While the editor still opens, it may move the focus between the two steps, and the key is lost.
+  // While the editor is still opening, it may move the focus between the two steps, so that the key is lost.
   await expect(async () => {
     if ((await opener.getAttribute('aria-expanded')) !== 'true') await opener.press('Enter');
     await expect(panel.locator(holds).first()).toBeVisible({ timeout: 5000 });

@@ -1,4 +1,4 @@
-/** A site of a test's own, with settings of its own, on a copy of the world's edition. */
+/** A site for one test, with its own settings, on a copy of the world's edition. */
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { startSite, waitForEdition } from '../../scripts/site.ts';
 import { siteData, testSandbox, waitForPrices } from './world.ts';
 
 export interface OwnSite {
-  /** Where it listens; without `SITE_URL` among the settings also its public address. */
+  /** Where it listens; also its public address, unless the settings have `SITE_URL`. */
   readonly site: string;
   /** Its data folder. */
   readonly dataDir: string;
@@ -18,8 +18,8 @@ export interface OwnSite {
 }
 
 /**
- * @param settings beside those of the sandbox
- * @param port where it listens; a free one unless given
+ * @param settings in addition to those of the sandbox
+ * @param port where it listens (default: a free one)
  */
 export async function startOwnSite(settings: Environment, port?: number): Promise<OwnSite> {
   const listening = port ?? (await freePort());
@@ -36,7 +36,7 @@ export async function startOwnSite(settings: Environment, port?: number): Promis
     HOST: '127.0.0.1',
   };
   Object.assign(environment, { PORT: String(listening), DATA_DIR: dataDir, TRUSTED_PROXIES: '1' });
-  // Nothing changes in its copy, and a dozen sites that ask each half minute keep WordPress busy.
+  // Nothing changes in its copy, and polls of a dozen sites every half minute would keep WordPress busy.
   Object.assign(environment, { SYNC_POLL_SECONDS: '3600' });
   Object.assign(environment, sandboxEnvironment(testSandbox(), {}), settings);
   const running = startSite(environment, join(dataDir, 'site.log'));
@@ -55,15 +55,15 @@ export async function startOwnSite(settings: Environment, port?: number): Promis
 }
 
 /**
- * Gives a site the pictures that the world's site has by now: to fetch the originals of the same edition from WordPress again, and to encode
- * them again, takes longer than everything else at its start.
+ * Gives a site the pictures that the world's site has by now: fetching and encoding the same edition's originals again would take longer
+ * than the rest of the start.
  */
 function keepPictures(dataDir: string): void {
   const pictures = join(siteData, 'images');
   if (!existsSync(pictures)) return;
   cpSync(pictures, join(dataDir, 'images'), {
     recursive: true,
-    // The world's site goes on writing: what it renames in a moment is no picture yet.
+    // The world's site goes on writing: a file that it is about to rename isn't a picture yet.
     filter: (path) => !path.endsWith('.part'),
   });
 }

@@ -6,12 +6,12 @@ import type { AddressInfo } from 'node:net';
 export interface PageInParts {
   /** Where it listens: a URL without a path. */
   readonly url: string;
-  /** Sends the next part of the page that was asked for last. @returns `false` when it has ended */
+  /** Sends the next part of the page that was requested last. @returns `false` when it has ended */
   next(): boolean;
   stop(): void;
 }
 
-/** A part begins with an element of its own, so that no line of text is cut. */
+/** A part begins with a new element, so that no line of text is cut. */
 const boundary =
   /<(?=(?:p|div|section|article|aside|figure|form|table|ul|ol|li|h[1-6]|main|nav|header|footer|button)[\s>])/u;
 

@@ -27,9 +27,9 @@ export interface PageWeight {
   /** Bytes of the whole, gzip. */
   readonly all: number;
   readonly brotli: number;
-  /** Bytes, gzip, that leaving out a part saves. */
+  /** Bytes, gzip, that the page saves without this part. */
   readonly of: Readonly<Record<Part, number>>;
-  /** Bytes, gzip, of everything but the story; of a page without one, of the whole. */
+  /** Bytes, gzip, of everything but the story, or of the whole page if it has no story. */
   readonly shell: number;
 }
 
@@ -41,7 +41,7 @@ export function weighPage(html: string): PageWeight {
   return { all, brotli, of, shell: zipped(html.replaceAll(parts.story, '')) };
 }
 
-/** What a visit loads beside its HTML. @returns bytes over the wire, without heads */
+/** What a visit loads in addition to its HTML. @returns bytes over the wire, without headers */
 export async function weighVisit(page: Page, path: string): Promise<{ fonts: number; styles: number }> {
   const bytes = { fonts: 0, styles: 0 };
   const sizes: Promise<void>[] = [];

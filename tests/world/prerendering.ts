@@ -1,6 +1,6 @@
 /**
- * A browser that prerenders. Chromium refuses to while a debugger is attached to a page by itself, as Playwright is; so these tests attach to
- * the tab, over the browser's own protocol, and see the pages in it: the shown one and those that are prerendered.
+ * A browser that prerenders. Chromium doesn't prerender while a debugger is attached directly to a page, as Playwright is. So these tests
+ * attach to the tab, over the browser's own protocol, and see its pages: the shown one and the prerendered ones.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,16 +33,16 @@ export interface Tab {
   goto(url: string): Promise<void>;
   /** The value of an expression in the page that is shown; promises are awaited. */
   evaluate<Value>(expression: string): Promise<Value>;
-  /** The same in the page that is prerendered. @throws Error when there is none */
+  /** As {@link Tab.evaluate}, in the page that is prerendered. @throws Error when there is none */
   evaluateAhead<Value>(expression: string): Promise<Value>;
   /** As {@link Tab.until}, in the page that is prerendered. */
   untilAhead(expression: string): Promise<void>;
   setCookies(
     cookies: readonly { readonly name: string; readonly value: string; readonly url: string }[],
   ): Promise<void>;
-  /** Rests the pointer on the first element that the selector finds. */
+  /** Moves the pointer to the first element that the selector finds. */
   hover(selector: string): Promise<void>;
-  /** Clicks where the pointer rests. */
+  /** Clicks at the pointer's position. */
   click(): Promise<void>;
   scroll(pixels: number): Promise<void>;
   /** Waits until an expression is true in the page that is shown. @throws Error after half a minute */
@@ -64,7 +64,7 @@ type Send = (method: string, params?: object, sessionId?: string) => Promise<Rea
 
 const timeoutMs = 30_000;
 
-/** Asks again until the answer is yes. @throws Error with what was waited for */
+/** Repeats a check until it succeeds. @throws Error that says what was waited for */
 async function wait(what: () => string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + timeoutMs;
   while (!(await holds())) {
@@ -79,7 +79,8 @@ async function debuggerOf({ stderr }: ChildProcess): Promise<string> {
   for await (const line of createInterface({ input: stderr })) {
     const found = /DevTools listening on (ws:\S+)/u.exec(line)?.[1];
     if (!found) continue;
-    // What it prints later is dropped once this loop has paused it: a full pipe would stop it, and an unread one keeps this process from ending.
+    // Later output is dropped once this loop has paused it: a full pipe would stop the browser, and an unread one keeps this process from
+    // ending.
     setImmediate(() => stderr.resume());
     return found;
   }
@@ -98,7 +99,7 @@ async function connect(url: string, hear: (event: Message) => void): Promise<Sen
   await once(socket, 'open');
   const waiting = new Map<number, Waiting>();
   let last = 0;
-  /** Answers the commands of a session, or all, which the browser won't answer anymore. */
+  /** Fails the waiting commands of a session, or all, which the browser won't answer anymore. */
   const giveUp = (message: string, sessionId?: unknown): void => {
     for (const each of waiting.values()) {
       if (sessionId === undefined || each.sessionId === sessionId) each.answer({ error: { message } });
@@ -117,7 +118,7 @@ async function connect(url: string, hear: (event: Message) => void): Promise<Sen
     const { error, result } = await new Promise<Message>((answer) => {
       waiting.set(id, { sessionId, answer });
       timer = setTimeout(() => answer({ error: { message: `No answer within ${timeoutMs} ms.` } }), timeoutMs);
-      // A closed connection takes commands and drops them.
+      // A closed connection silently drops commands.
       if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ id, method, params, sessionId }));
       else answer({ error: { message: 'The connection is closed.' } });
     });
@@ -149,7 +150,7 @@ export async function startPrerenderingBrowser(): Promise<PrerenderingBrowser> {
     open: (headers, commands = []) => openTab(send, headers, commands, (listener) => listeners.add(listener)),
     async close() {
       const ended = once(child, 'close');
-      // A signal would end the script that some packages start it by, and not the browser.
+      // A signal would end only the script with which some packages start the browser, not the browser itself.
       await send('Browser.close').catch(() => {});
       await ended;
       rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
@@ -170,7 +171,7 @@ async function openTab(
   const statuses = new Map<string, string>();
   let tab = '';
   const attach = async (session: string): Promise<void> => {
-    // All at once, and requests first: the page is loading.
+    // All at once, requests first, because the page is already loading.
     await Promise.all([
       send('Network.enable', {}, session),
       send('Network.setExtraHTTPHeaders', { headers }, session),
@@ -195,7 +196,7 @@ async function openTab(
     } else if (method === 'Target.detachedFromTarget' && sessionId === tab) {
       const at = pages.findIndex(({ session }) => session === params?.sessionId);
       if (at >= 0) pages.splice(at, 1);
-      // The page that was shown has gone, and a prerendered one is shown in its place.
+      // The shown page has gone, and a prerendered one is shown in its place.
       const [first] = pages;
       if (pages.length === 1 && first) first.ahead = false;
     }
@@ -259,7 +260,7 @@ function tabOf(
       await mouse('mouseWheel', { deltaX: 0, deltaY: pixels });
     },
     until: (expression) =>
-      // A page may go while it is asked.
+      // A page may disappear while it is asked.
       wait(
         () => expression,
         () => tab.evaluate<boolean>(`Boolean(${expression})`).catch(() => false),

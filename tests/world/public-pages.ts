@@ -1,4 +1,4 @@
-/** One page of each kind that a reader who isn't signed in can see: for tests that every page must pass. */
+/** One page of each kind that a visitor who isn't signed in can see, for tests that every page must pass. */
 export const publicPages: readonly string[] = [
   '/',
   '/article/why-the-oboe',

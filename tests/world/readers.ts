@@ -1,6 +1,6 @@
 /**
- * Readers of the browser tests: each test comes from a network address of its own, so that the limits of one are not those of
- * another, and reads its mail in the sandbox's mailbox.
+ * Readers of the browser tests: each test has its own network address, so that tests don't share limits, and reads its mail in
+ * the sandbox's mailbox.
  */
 import { randomInt } from 'node:crypto';
 import { type BrowserContext, test as base, expect, type Page } from '@playwright/test';
@@ -16,13 +16,16 @@ export type SignedInKind = (typeof signedInKinds)[number];
 
 let lastAddress = randomInt(2 ** 24);
 
-/** An address that no other test of this worker has, and hardly one of another, as a proxy in front of the site would report it. */
+/**
+ * An address that no other test of this worker has, and hardly any test of another worker, as a proxy in front of the site would
+ * report it.
+ */
 export function someAddress(): string {
   lastAddress = (lastAddress + 1) % 2 ** 24;
   return `10.${lastAddress >> 16}.${(lastAddress >> 8) & 255}.${lastAddress & 255}`;
 }
 
-/** Sites of their own, each started when the first test of a worker asks for it. */
+/** Separate sites, each started when the first test of a worker requests it. */
 interface Sites {
   /** With a Stripe whose clock tests move; knows countries by the header `cf-ipcountry`. */
   readonly shop: Shop;
@@ -39,8 +42,8 @@ interface Sites {
 const started = { scope: 'worker', timeout: 300_000 } as const;
 
 /**
- * All fixtures of the browser tests. Those of a worker are declared here and nowhere else: Playwright starts a new worker and a new browser
- * wherever a file declares its own.
+ * All fixtures of the browser tests. Worker fixtures are declared only here: Playwright starts a new worker and a new browser wherever a
+ * file declares its own.
  */
 export const test = base.extend<{ newDevice: () => Promise<BrowserContext> }, Sites>({
   // biome-ignore-start lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
@@ -51,7 +54,7 @@ export const test = base.extend<{ newDevice: () => Promise<BrowserContext> }, Si
   commercial: [async ({}, use) => untilDone(await openCommercialSite('own'), use), started],
   platform: [async ({}, use) => untilDone(await openCommercialSite('platform'), use), started],
   // biome-ignore-end lint/correctness/noEmptyPattern: as above
-  /** Another browser of the same or of another person. */
+  /** Another browser, of the same person or another. */
   newDevice: async ({ browser, baseURL, viewport }, use) => {
     const contexts: BrowserContext[] = [];
     await use(async () => {
@@ -108,31 +111,31 @@ export async function lettersTo(email: string): Promise<readonly Letter[]> {
   return ((await answer.json()) as { messages: readonly Letter[] }).messages;
 }
 
-/** Number of the newest letter to an address; 0 before the first. What comes after it is new. */
+/** Number of the newest letter to an address; 0 before the first. Later letters have higher numbers. */
 export const newestLetter = async (email: string): Promise<number> => (await lettersTo(email))[0]?.number ?? 0;
 
-/** A letter with what it brings. */
+/** A letter with the code or link in it. */
 interface Brought {
   readonly number: number;
   readonly text: string;
 }
 
-/** Waits for a letter that brings something; others (a welcome) are passed over. */
+/** Waits for a letter that contains something; others (such as a welcome) are skipped. */
 async function bringing(email: string, after: number, find: (letter: Letter) => string | undefined): Promise<Brought> {
   const letter = await letterTo(email, after);
   const text = find(letter);
   return text === undefined ? bringing(email, letter.number, find) : { number: letter.number, text };
 }
 
-/** The six digits of the next code that is mailed: in the subject, where no link or address has digits by chance. */
+/** The six digits of the next code that is mailed: from the subject, which contains no other digits. */
 export const codeTo = (email: string, after = 0): Promise<Brought> =>
   bringing(email, after, ({ subject }) => /^(\d{6}) is your code/.exec(subject)?.[1]);
 
-/** The next link to sign in by that is mailed. */
+/** The link in the next sign-in mail. */
 export const linkTo = (email: string, after = 0): Promise<Brought> =>
   bringing(email, after, ({ links }) => links.find((link) => link.includes('/blaize/token-exchange')));
 
-/** A code that is certainly not this one. */
+/** A code that differs from this one. */
 export const wrongCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
 export const dialog = (page: Page) => page.getByRole('dialog');
@@ -140,7 +143,7 @@ export const emailField = (page: Page) => page.getByLabel('Please enter your ema
 export const boxes = (page: Page) => page.getByRole('group', { name: /code/i }).getByRole('textbox');
 
 /**
- * Makes an account and signs the context in to it, without mail or a page: for tests that begin after that.
+ * Makes an account and signs the context in to it, without mail or a page, for tests that start signed in.
  *
  * @returns its address
  */
@@ -150,7 +153,7 @@ export async function signIn(context: BrowserContext, email = newEmail()): Promi
 }
 
 /**
- * The same by the calls of spec section 7 with a code from the mailbox.
+ * Signs in by the calls of spec section 7, with a code from the mailbox.
  *
  * @param how `login` for an address that has an account already
  * @returns the address
@@ -179,11 +182,11 @@ export async function signInByMail(
 }
 
 /**
- * Gives a context the hint cookie of a kind of reader and answers what pages ask about it. For how things look to readers who pay;
- * who really signs in goes through {@link signIn}.
+ * Gives a context the hint cookie of a kind of reader and answers the page's calls accordingly, for tests of what paying readers see. For a
+ * real sign-in use {@link signIn}.
  *
- * @param options `upsell`: whether the printed paper has not been offered today; it is a dialog that stands over the page. `site`: where it
- *   is, when it is not the world's
+ * @param options `upsell`: whether the printed paper may still be offered today, in a dialog over the page. `site`: address of the site, if
+ *   it isn't the world's
  */
 export async function pretend(
   context: BrowserContext,
@@ -198,7 +201,7 @@ export async function pretend(
     route.fulfill({ json: { accessDetails: { authenticated: true, activeProducts } } }),
   );
   await context.route('**/api/v1/me/repair', (route) => route.fulfill({ json: { repaired: false } }));
-  // The server has no session for this cookie, and its own answer would delete it.
+  // The server has no session for this cookie, and its own response would delete it.
   await context.route('**/zephr/decision-engine', (route) => route.fulfill({ json: { outputValue: 'NO' } }));
   await context.route('**/api/v1/me/history/corrections', (route) =>
     route.fulfill({ json: { stories: [], until: null } }),
@@ -207,7 +210,7 @@ export async function pretend(
   await context.route('**/api/v1/checkout/currency', (route) => route.fulfill({ json: { currency: 'usd' } }));
 }
 
-/** What a browser has asked the account service, by path. */
+/** A browser's calls to the account service, by path. */
 interface Asked {
   /** Every path, in order. */
   readonly all: readonly string[];
@@ -215,7 +218,7 @@ interface Asked {
 
 const accountPaths = /^\/(?:blaize|zephr|account)\/|^\/api\/(?:v1\/me\/|zephr|verification|geo)/;
 
-/** Notes what a context asks the account service from now on. */
+/** Records a context's calls to the account service from now on. */
 export function accountCalls(context: BrowserContext): Asked {
   const all: string[] = [];
   context.on('request', (request) => {
@@ -232,7 +235,7 @@ export async function profileOf(context: BrowserContext): Promise<Record<string,
   return (await answer.json()) as Record<string, unknown>;
 }
 
-/** Opens the popup on a page of the store and enters an address. */
+/** Opens the popup on a stored page and enters an address. */
 export async function askFor(page: Page, email: string, path = '/about'): Promise<void> {
   await page.goto(path);
   await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
@@ -242,7 +245,7 @@ export async function askFor(page: Page, email: string, path = '/about'): Promis
   await expect(dialog(page).getByText('login link has been sent to')).toBeVisible();
 }
 
-/** Goes on to the six boxes; answers with the code from the mail. */
+/** Continues to the six boxes. Returns the code from the mail. */
 export async function askForCode(page: Page, email: string, path?: string): Promise<string> {
   const seen = await newestLetter(email);
   await askFor(page, email, path);

@@ -1,6 +1,6 @@
 /**
- * How much of what tests try at random one run tries. `npm test` tries a part of it, other cases each time; `npm run prove` tries
- * everything. A failure names the seed that repeats it.
+ * How many random cases one run tries. `npm test` tries some, different ones each time; `npm run prove` tries all. A failure
+ * names the seed that repeats it.
  */
 
 /** Whether this is `npm run prove`. */
@@ -12,7 +12,7 @@ export const runs = (some: number, all: number): number => (proving ? all : some
 /**
  * The seed of this process's random choices: the environment variable's, so that a failure can be repeated, or a new one.
  *
- * @throws Error when the variable is no whole number
+ * @throws Error when the variable isn't a whole number
  */
 export function seedFrom(variable: string): number {
   const given = process.env[variable];

@@ -1,9 +1,9 @@
-/** What a page loads of JavaScript. */
+/** The JavaScript that a page loads. */
 import { gzipSync } from 'node:zlib';
 import type { Page, Response } from '@playwright/test';
 
 export interface LoadedScripts {
-  /** Addresses, in their order. */
+  /** Addresses, in the order of loading. */
   readonly urls: readonly string[];
   /** Bytes by path, gzip. */
   sizes(): Promise<Readonly<Record<string, number>>>;
@@ -11,8 +11,8 @@ export interface LoadedScripts {
 }
 
 /**
- * Notes the scripts that a page loads from now on. Their code is fetched once more to be weighed: the browser forgets a body as soon as
- * the page moves on.
+ * Records the scripts that a page loads from now on. Their code is fetched again to measure it, because the browser drops a response's
+ * body when the page navigates.
  */
 export function scriptsOf(page: Page): LoadedScripts {
   const urls: string[] = [];

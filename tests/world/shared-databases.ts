@@ -1,6 +1,6 @@
 /**
- * What all test files of a run share: one PostgreSQL with a migrated template, and one migrated SQLite file to copy. The process that
- * starts the run makes each of them at the first request for it, so that a run without databases waits for none.
+ * Databases that all test files of a run share: one PostgreSQL with a migrated template, and one migrated SQLite file to copy. The
+ * process that starts the run creates each of them at the first request, so that a run without databases doesn't wait.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,11 +13,11 @@ import { silent } from '../../src/lib/logging.ts';
 import { openDatabase } from '../../src/server/database/open.ts';
 import { type Cluster, runSql, startPostgres } from './postgres.ts';
 
-/** Environment variable with the address where this run's databases are asked for. */
+/** Environment variable with the address at which this run's databases are requested. */
 const variable = 'BROADSHEET_TEST_DATABASES';
 const template = 'migrated';
 
-/** Offers databases to this process and those that it starts. @returns removes all of them */
+/** Provides databases to this process and its children. @returns a function that removes all of them */
 export async function offerDatabases(): Promise<() => Promise<void>> {
   if (process.env[variable]) return async () => {};
   const folder = mkdtempSync(join(tmpdir(), 'shared-databases-'));
@@ -34,7 +34,7 @@ export async function offerDatabases(): Promise<() => Promise<void>> {
     },
   };
   const server = createServer((request, response) => {
-    // Without it a worker may ask over an idle connection in the moment in which it is closed.
+    // Otherwise a worker may use an idle connection at the moment when it is closed.
     response.setHeader('connection', 'close');
     answers[request.url ?? '']?.().then(
       (answer) => response.end(answer),
@@ -93,7 +93,7 @@ export async function sharedPostgres(): Promise<SharedPostgres> {
   return {
     async database(kind) {
       const name = `test_${randomUUID().replaceAll('-', '')}`;
-      // Copying files is faster than writing them through the log, the default.
+      // Copying files is faster than the default, which writes them through the log.
       const from = kind === 'migrated' ? ` template ${template} strategy file_copy` : '';
       await runSql(`create database ${name}${from}`, `${server}postgres`);
       made.push(name);

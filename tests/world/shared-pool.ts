@@ -1,4 +1,4 @@
-/** Which test files of the unit tests share a worker's process, and in which order files begin. */
+/** Which test files of the unit tests share a worker's process, and the order in which files start. */
 import { readFileSync } from 'node:fs';
 import {
   BaseSequencer,
@@ -9,7 +9,10 @@ import {
   type WorkerRequest,
 } from 'vitest/node';
 
-/** What may outlive a file: documents, mocks, clocks, variables, servers, processes, threads, databases and the fixtures that start them. */
+/**
+ * What may outlive a test file: documents, mocks, clocks, variables, servers, processes, threads, databases and the fixtures that start
+ * them.
+ */
 const outlives =
   /jsdom|\bvi\b|process\b|Worker|[sS]erver|listen|spawn|fetch\b|globalThis|world\/|fixtures\/|\bmsw\b|sandbox|setTimeout|setInterval|await import|beforeAll|afterAll|beforeEach|afterEach/;
 const known = new Map<string, boolean>();
@@ -24,7 +27,9 @@ function isPlain(file: string): boolean {
   return plain;
 }
 
-/** Runs plain files one after the other in a process, which spares each of them its start, and any other file in a process of its own. */
+/**
+ * Runs plain files one after another in one process, which saves its start for each of them, and every other file in a separate process.
+ */
 class SharedWorker extends ForksPoolWorker {
   override readonly name = 'shared forks';
   #plain = false;
@@ -44,14 +49,14 @@ export const sharedPool = {
   createPoolWorker: (options: PoolOptions): PoolWorker => new SharedWorker(options),
 };
 
-/** These take longest: they begin first, so that no core waits for one of them at the end. */
+/** The files that take longest: they start first, so that no core waits for one of them at the end. */
 const longest = [
   ...['sandbox/wordpress/kept-data.test.ts', 'src/lib/billing/model.test.ts', 'src/lib/billing/engine/coupons.test.ts'],
   ...['tests/fault/two-builds.test.ts', 'tests/fault/press-restarts.test.ts', 'tests/fault/kill-site.test.ts'],
   ...['tests/fault/billing-crash.test.ts', 'tests/fault/clock.test.ts'],
 ];
 
-/** The longest first, plain ones last, since a process only goes on with the next file. */
+/** The longest files first, plain ones last: a process is reused only if the next file is plain, too. */
 export class Sequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -1,9 +1,9 @@
-/** A file that shares a worker's process with others (shared-pool.ts) has modules of its own all the same; libraries stay loaded. */
+/** A file that shares a worker's process with others (shared-pool.ts) still has its own modules; libraries stay loaded. */
 import { afterAll, vi } from 'vitest';
 
 vi.resetModules();
 
-// A nanostore that has lost its listeners unmounts a second later and reads the window, which may be gone with the file's document by then.
+// A nanostore without listeners unmounts a second later and reads the window, which may be gone by then with the file's document.
 if ('document' in globalThis) {
   const started = new Set<NodeJS.Timeout>();
   globalThis.setTimeout = new Proxy(globalThis.setTimeout, {

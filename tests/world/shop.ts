@@ -1,6 +1,6 @@
 /**
- * A site of its own with a Stripe of its own, so that a test that moves Stripe's clock renews no subscription of another test. The edition is
- * a copy of the world's, and its mailbox is the world's.
+ * A separate site with its own Stripe, so that a test that moves Stripe's clock doesn't renew another test's subscription. The edition is a
+ * copy of the world's, and its mailbox is the world's.
  */
 import type { BrowserContext } from '@playwright/test';
 import { expect } from '@playwright/test';

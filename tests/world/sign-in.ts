@@ -1,6 +1,6 @@
 /**
- * Readers who are signed in when their test begins: their account and session are written into the database of the running site, without
- * mail or a page. How readers sign in is tested in `sign-in*.spec.ts`.
+ * Readers who are signed in when their test starts: their account and session are written to the running site's database, without mail
+ * or a page. How readers sign in is tested in `sign-in*.spec.ts`.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';

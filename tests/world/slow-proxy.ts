@@ -1,4 +1,4 @@
-/** A TCP proxy in front of a server: it delays what passes, or lets nothing pass while the connections stay open. */
+/** A TCP proxy in front of a server: it delays data, or stops all data while the connections stay open. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
@@ -6,9 +6,9 @@ export interface SlowProxy {
   readonly port: number;
   /** Milliseconds by which each packet is delayed, in each direction; from now on. */
   delay(ms: number): void;
-  /** Lets nothing pass, as a network that loses every packet. */
+  /** Stops all data, as a network that loses every packet. */
   freeze(): void;
-  /** What was held back arrives now. */
+  /** The delayed data arrives now. */
   thaw(): void;
   close(): void;
 }
@@ -20,7 +20,7 @@ export async function startSlowProxy(target: number): Promise<SlowProxy> {
   let delayMs = 0;
 
   function pass(from: Socket, to: Socket): void {
-    // Each packet goes after the one before, also when the delay changes.
+    // Each packet is sent after the previous one, even if the delay changes.
     let last: Promise<unknown> = Promise.resolve();
     const send = (act: () => void): void => {
       const late = new Promise((resolve) => setTimeout(resolve, delayMs));

@@ -1,6 +1,6 @@
 /**
- * A site that loads third parties, each of them a stand-in that says what it was asked and told. The edition is a copy of the world's.
- * One for each worker; tests in it are told apart by the address that each comes from (readers.ts).
+ * A site that loads third parties, each of them a stand-in that records its calls. The edition is a copy of the world's. One for each
+ * worker; its tests are told apart by their addresses (readers.ts).
  */
 import { type BrowserContext, expect, type Page } from '@playwright/test';
 import type { CommercialSite } from './commercial-site.ts';
@@ -16,14 +16,14 @@ interface Call {
 }
 
 interface Vendors {
-  /** What this test's browser has asked and told, in order. */
+  /** The calls of this test's browser, in order. */
   calls(vendor?: Vendor): Promise<readonly Call[]>;
-  /** Vendors whose script was asked for. */
+  /** Vendors whose script was requested. */
   scripts(): Promise<readonly Vendor[]>;
   mode(vendor: Vendor, mode: Mode): Promise<void>;
 }
 
-/** What pages of a context break of their policy, and what scripts throw. */
+/** Violations of the content security policy by a context's pages, and errors that scripts throw. */
 export interface Troubles {
   readonly all: readonly string[];
 }
@@ -33,7 +33,7 @@ export const test = base.extend<{
   readonly visited: CommercialSite;
   readonly reader: string;
   readonly vendors: Vendors;
-  /** Fails the test whose pages break a vendor's interface. */
+  /** Fails the test if its pages violate a vendor's interface. */
   readonly faults: undefined;
   readonly troubles: Troubles;
 }>({

@@ -1,6 +1,6 @@
 /**
- * Waits for a condition may last a minute, not a second: how soon something comes to pass on a busy machine is no matter of these
- * tests, and what never comes fails them all the same.
+ * Waits for a condition may last a minute, not a second: these tests don't depend on how soon something happens on a busy
+ * machine, and a condition that is never met still fails them.
  */
 import { vi } from 'vitest';
 

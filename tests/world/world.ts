@@ -1,8 +1,8 @@
 /**
- * What contract and browser tests run against: the real WordPress of the sandbox with the demo edition, awkward posts among it, and, for the
+ * The environment of contract and browser tests: the sandbox's real WordPress with the demo edition and awkward posts, and, for the
  * browser, a site on it. Data is kept in var/test between runs, so that only the first one imports.
  *
- * One process starts the world and tells the others by environment: `npm test` for all of its parts, else the global
+ * One process starts the world and passes it to the others in environment variables: `npm test` for all its parts, otherwise the global
  * set-up of the runner that was started by hand.
  */
 import { once } from 'node:events';
@@ -39,13 +39,14 @@ export function testSandbox(): SandboxAccess {
   return JSON.parse(text) as SandboxAccess;
 }
 
-/** Environment variable with the address where the contract tests ask for the sandbox. */
+/** Environment variable with the address at which contract tests request the sandbox. */
 const offerVariable = 'BROADSHEET_TEST_WORLD';
 
 /**
- * Offers the sandbox to this process and its children. It is started at the first request, since most contract tests need none.
+ * Provides the sandbox to this process and its children. It is started at the first request, since most contract tests need
+ * none.
  *
- * @returns ends the offer and keeps the sandbox
+ * @returns a function that stops providing it and leaves the sandbox running
  */
 export async function offerSandbox(start: () => Promise<World>): Promise<() => void> {
   if (process.env[offerVariable]) return () => {};
@@ -96,13 +97,13 @@ export async function waitForPrices(site: string): Promise<void> {
   }
 }
 
-/** The usual port, so that the addresses in the kept data stay right, or a free one when it is taken. */
+/** The usual port, so that the addresses in the stored data stay valid, or a free one if it is taken. */
 const portNear = async (wanted: number): Promise<number> =>
   (await portTrouble(wanted, '127.0.0.1')) ? freePort() : wanted;
 
 const data = join(root, 'var', 'test');
 
-/** Folder of the data of the site that is tested. */
+/** Data folder of the tested site. */
 export const siteData = join(data, 'site');
 
 /** Starts the sandbox and, if wanted, a site; both end with this process. */
@@ -124,7 +125,7 @@ export async function startWorld(options: {
   try {
     const [access] = await Promise.all([
       sandbox.ready((note) => options.progress(`WordPress: ${note}`)),
-      // Contract tests start sites of their own, several at a time: none of them may build.
+      // Contract tests start their own sites, several at a time, so none of them may build.
       ensureBuilt(),
     ]);
     process.env[wordpressVariable] = JSON.stringify(access.wordpress);
@@ -140,7 +141,7 @@ export async function startWorld(options: {
         PORT: String(sitePort),
         DATA_DIR: siteData,
         OPERATOR_TOKEN: operatorToken,
-        // A share would be measured by chance.
+        // A share would make it random which visits are measured.
         VITALS_SHARE: '0',
         // Each test may come from an address of its own (readers.ts).
         TRUSTED_PROXIES: '1',
@@ -153,7 +154,7 @@ export async function startWorld(options: {
     await site.listening;
     const problem = await waitForEdition(siteUrl, (note) => options.progress(`edition: ${note}`), {
       timeoutMs: 180_000,
-      // Lists and fragments that were stored while the copy went on would be short.
+      // Lists and fragments stored during the copy would be incomplete.
       complete: true,
     });
     if (problem) throw new Error(`The site has no edition: ${problem}. Its log is ${join(data, 'logs', 'site.log')}.`);

@@ -1,6 +1,6 @@
 /**
- * Whether the product and Stripe's books say the same of a reader, once the product has heard of what happened: status, plans, Trial Offers,
- * the next charge, what is open, invoices with what was paid and refunded, and the card. The expectations come from the sandbox's own objects.
+ * Whether the product's records of a reader match Stripe's, once the product has been told what happened: status, plans, Trial Offers, the
+ * next charge, what is open, invoices with what was paid and refunded, and the card. The expectations come from the sandbox's own objects.
  */
 import { nextInvoice, periodEnd } from '../../../sandbox/stripe/billing/lifecycle.ts';
 import { pauseOf } from '../../../sandbox/stripe/billing/pausing.ts';
@@ -19,7 +19,7 @@ import {
   wentBack,
 } from './oracle.ts';
 
-/** @returns sentences about what differs; none when both say the same */
+/** @returns a sentence for each difference */
 export async function disagreements(
   database: Database,
   environment: Environment,
@@ -52,7 +52,7 @@ async function statesOf({ db }: Database, { session }: Reader): Promise<Readonly
 
 const ms = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1000);
 
-/** Price of the phase after the present one. */
+/** Price of the phase after the current one. */
 function plannedPrice({ stripe }: Environment, { schedule: id }: Subscription): string | null {
   const schedule = id ? stripe.account.store.find('subscription_schedule', id) : undefined;
   const running = schedule?.status === 'active' ? schedule.current_phase : null;
@@ -107,7 +107,7 @@ function differences(environment: Environment, subscription: Subscription, state
   return wrong;
 }
 
-/** The one subscription that will be charged again. */
+/** The only subscription that will be charged again. */
 const runningOf = (environment: Environment, reader: Reader): Subscription | undefined =>
   subscriptionsOf(environment, reader).find(
     (one) => living.includes(one.status) && hasMoneyOrCard(environment, one, invoicesOf(environment, one)),
@@ -139,7 +139,7 @@ async function nextCharge(
   return wrong;
 }
 
-/** What the account page lists: finalized invoices, newest first, without purchases that were never paid. */
+/** Invoices that the account page lists: finalized ones, newest first, without purchases that were never paid. */
 const isListed = ({ status, billing_reason: reason }: Invoice): boolean =>
   status === 'paid' || ((status === 'open' || status === 'uncollectible') && reason !== 'subscription_create');
 

@@ -1,4 +1,4 @@
-/** The world of a sequence: two processes of ours on one database, Stripe, two readers and what they have decided. */
+/** The environment of a sequence: two processes of the site on one database, Stripe, two readers and their decisions. */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type Stripe from 'stripe';
@@ -24,10 +24,10 @@ export interface Process {
   readonly billing: RunningBilling;
 }
 
-/** What a reader wanted: one number, which every retry carries. */
+/** A reader's decision: one number, which every retry carries. */
 export interface Decision {
   readonly kind: 'subscribe' | 'switch';
-  /** `null`: the screen gave it none. */
+  /** `null`: the page sent no number. */
   readonly attempt: string | null;
   readonly plan: string;
   readonly coupon: string | null;
@@ -37,16 +37,16 @@ export interface Reader {
   readonly session: Session;
   readonly address: string;
   readonly decisions: Decision[];
-  /** Newest payment method of each card. */
+  /** The newest payment method of each card. */
   readonly methods: Map<string, string>;
-  /** What the bank asks. */
+  /** The bank's open challenge. */
   challenge: { readonly intent: string; readonly subscription: string } | null;
   subscription: string | null;
 }
 
 export interface Environment {
   readonly stripe: StripeState;
-  /** A client of its own, as a browser or an operator in the dashboard has it. */
+  /** A separate client, such as a browser's or that of an operator in the dashboard. */
   readonly outside: Stripe;
   readonly clock: { now: number };
   readonly events: Event[];
@@ -54,13 +54,13 @@ export interface Environment {
   process(number: 0 | 1): Promise<Process>;
   /** Ends both processes. */
   restart(): void;
-  /** Sends one event to a process; `false`: it was not taken, and Stripe sends it again. */
+  /** Sends one event to a process; `false`: the process didn't accept it, and Stripe sends it again. */
   send(event: Event, to: Process): Promise<boolean>;
   wait(minutes: number): void;
   charges(): readonly Charge[];
 }
 
-/** Plays one sequence after the other on one database. */
+/** Plays sequences one after another on one database. */
 export interface Environments {
   open(): Promise<Environment>;
   readonly database: Database;
@@ -199,7 +199,7 @@ export async function prepareEnvironments(database: Database): Promise<Environme
   };
 }
 
-/** The number of a decision: of the one before when it is tried again. */
+/** The number of a decision; a retry has the number of the previous one. */
 export function decide(
   { decisions }: Reader,
   action: Extract<Action, { do: 'subscribe' | 'switch' }>,

@@ -1,4 +1,4 @@
-/** What must hold, worked out from the sandbox's own books and not from what the billing service makes of them. */
+/** What must hold, computed from the sandbox's own records and not from those of the billing service. */
 import { pauseOf } from '../../../sandbox/stripe/billing/pausing.ts';
 import type { Charge, Invoice, Subscription } from '../../../sandbox/stripe/core/model.ts';
 import { behaviourOf } from '../../../sandbox/stripe/payments/cards.ts';
@@ -52,7 +52,7 @@ export async function during(
     wrong.push(...chargedTwice(environment, reader));
     wrong.push(...(await openForNothing(database, environment, reader)));
   }
-  // Two processes may get into each other's way at Stripe; one of them then fails, and the reader tries again.
+  // Two processes may interfere with each other at Stripe; one of them then fails, and the reader tries again.
   const apart = step.do === 'both' && step.apart;
   for (const { action, thrown } of outcomes)
     if (!apart && thrown !== undefined) wrong.push(`${action.do} threw ${thrown}`);
@@ -82,7 +82,7 @@ export async function during(
   return wrong;
 }
 
-/** Nothing that we keep may open what has neither money nor a card behind it, also before webhooks arrive. */
+/** The site's records must not give access without money or a card behind it, not even before webhooks arrive. */
 async function openForNothing({ db }: Database, environment: Environment, reader: Reader): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('subscriptions')
@@ -103,7 +103,7 @@ function isSettled(environment: Environment, id: string): boolean {
   return subscription !== undefined && invoicesOf(environment, subscription).some(({ status }) => status === 'paid');
 }
 
-/** One bill is paid once; one period is billed once; one decision is paid for once. */
+/** Finds what was charged twice: an invoice, a period or a decision. */
 function chargedTwice(environment: Environment, reader: Reader): readonly string[] {
   const wrong: string[] = [];
   const paid = { subscription_create: 0, subscription_update: 0 };
@@ -141,18 +141,18 @@ function chargedTwice(environment: Environment, reader: Reader): readonly string
 
 interface Standing {
   readonly is: 'paid' | 'grace' | 'nothing';
-  /** What the time that is paid now is paid for; the higher, the more. */
+  /** The tier that the current time is paid for; a higher number is a higher tier. */
   readonly tier: number;
 }
 
-/** Of a price, by its metadata. */
+/** The tier of a price, by its metadata. */
 function tierOf({ stripe }: Environment, id: string): number {
   const price = stripe.account.need('price', id);
   const product = stripe.account.need('product', price.product).metadata.zephr_product_id;
   return (product === 'sun-member' ? 2 : 0) + (price.metadata.print === 'true' ? 1 : 0);
 }
 
-/** What a subscription opens by Stripe's books: paid time now, days of grace, or nothing. */
+/** The access that a subscription gives by Stripe's records: paid time now, days of grace, or none. */
 function standing(environment: Environment, subscription: Subscription): Standing {
   const now = environment.stripe.now();
   const invoices = invoicesOf(environment, subscription);
@@ -175,7 +175,7 @@ function standing(environment: Environment, subscription: Subscription): Standin
         free: isFree(invoice),
       })),
   );
-  // What a switch has given back for unused time ends the time that was given back.
+  // A switch's credit for unused time ends that time.
   const givenBack = lines.filter(({ amount, refunded }) => amount < 0 && !refunded);
   const times = lines
     .filter(({ amount }) => amount >= 0)
@@ -197,7 +197,7 @@ function standing(environment: Environment, subscription: Subscription): Standin
   const renewing = ['active', 'trialing', 'past_due'].includes(subscription.status) && subscription.cancel_at === null;
   const last = Math.max(0, ...good.map(({ end }) => end));
   const takenBack = times.some(({ refunded, start }) => refunded && start >= last);
-  // A period for which the publisher collects nothing is given, with the plan that it is of.
+  // A period for which the publisher collects nothing is free, with its plan.
   const [item] = subscription.items.data;
   const held = invoices.some((one) => one._held && one.created >= (item?.current_period_start ?? 0));
   const given = (pauseOf(subscription) !== null || held) && ['active', 'past_due'].includes(subscription.status);
@@ -212,7 +212,7 @@ function standing(environment: Environment, subscription: Subscription): Standin
 const isFree = ({ amount_paid: paid, amount_due: due, total, starting_balance: before }: Invoice): boolean =>
   paid === 0 && due === 0 && total >= 0 && before >= 0;
 
-/** Whether something was paid for it, or a card is set up for what comes: without either nothing is ever open. */
+/** Whether something was paid, or a card is set up for later charges: without either, there is never access. */
 export function hasMoneyOrCard(
   { stripe }: Environment,
   subscription: Subscription,
@@ -226,7 +226,7 @@ export function hasMoneyOrCard(
   return card && subscription.pending_setup_intent === null;
 }
 
-/** Whether the newest payment is one that a bank has taken back for good. */
+/** Whether the newest payment is one that the reader won back in a dispute. */
 function isLost(environment: Environment, subscription: Subscription): boolean {
   const [last] = invoicesOf(environment, subscription)
     .filter(({ amount_paid: paid }) => paid > 0)
@@ -234,7 +234,7 @@ function isLost(environment: Environment, subscription: Subscription): boolean {
   return last !== undefined && chargesOf(environment, last).some((one) => !one.refunded && wentBack(environment, one));
 }
 
-/** Whether the product opens what is paid by Stripe's books, and nothing else. */
+/** Whether the product gives exactly the access that is paid by Stripe's records. */
 export async function access(
   environment: Environment,
   reader: Reader,
@@ -257,7 +257,7 @@ export async function access(
   return wrong;
 }
 
-/** What must hold once everything that was to happen has happened. */
+/** What must hold once everything has come to rest. */
 export async function atRest(database: Database, environment: Environment): Promise<readonly string[]> {
   const wrong: string[] = [];
   const { billing } = await environment.process(0);
@@ -281,7 +281,7 @@ export async function atRest(database: Database, environment: Environment): Prom
   return wrong;
 }
 
-/** Whether each subscription is kept, with what Stripe would answer now. */
+/** Whether the stored state of each subscription is what Stripe would answer now. */
 async function mirrored(
   { db }: Database,
   environment: Environment,

@@ -1,4 +1,4 @@
-/** Plays a sequence, and says what does not hold. */
+/** Plays a sequence, and reports what doesn't hold. */
 import type Stripe from 'stripe';
 import type { Event } from '../../../sandbox/stripe/core/model.ts';
 import {
@@ -17,10 +17,10 @@ import { atRest, during, type Outcome } from './oracle.ts';
 import { type Action, cards, plans, type Sequence, type Step } from './steps.ts';
 import { Dead, type Fault } from './wire.ts';
 
-/** Minutes: the longest time between two comparisons. */
+/** The longest time between two comparisons, in minutes. */
 const longest = 10 * 24 * 60;
 
-/** Told what has happened, so that a test can see that something has. */
+/** Records events, so that a test can check that they have happened. */
 export type Note = (what: string) => void;
 
 const kindOf = ({ action, answer }: Outcome): string =>
@@ -49,7 +49,7 @@ export async function play(
   return atRest(environments.database, environment);
 }
 
-/** Delivers what Stripe has to say, in any order and some of it twice, and compares both sides. */
+/** Delivers Stripe's events in any order, some of them twice, and compares both sides. */
 async function compared(
   { database }: Environments,
   environment: Environment,
@@ -96,7 +96,7 @@ async function happen(environment: Environment, step: Step): Promise<readonly Ou
       await deliver(environment, step.how, step.seed, step.fault);
       return [];
     case 'wait':
-      // The nightly comparison comes long before Stripe has forgotten what it told.
+      // The nightly comparison runs long before Stripe has deleted its events.
       if (step.minutes > longest) {
         environment.wait(longest);
         await chore(environment, 'compare', null);
@@ -140,7 +140,7 @@ const readerOf = ({ readers }: Environment, number: 0 | 1): Reader => {
   return reader;
 };
 
-/** Nothing goes wrong any more with a process that has survived. */
+/** Ends the fault of a process that has survived its action. */
 const cool =
   ({ life }: Process) =>
   <T>(value: T): T => {
@@ -160,7 +160,7 @@ async function act(
     const answer = await done();
     return { action, answer: life.dead ? null : answer, expected: expectation.sum };
   } catch (error) {
-    // A failed repair is ignored, as the caller ignores the result.
+    // A failed repair is ignored, as its caller ignores the result.
     if (life.dead || error instanceof Dead || action.do === 'repair') return { action, answer: null };
     return { action, answer: null, thrown: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
@@ -180,7 +180,7 @@ async function act(
     return answer;
   }
 
-  /** About what is open the bank may ask, too. */
+  /** The bank may ask about open invoices, too. */
   function ask(answer: Billed<SavedCardAnswer>): Billed<SavedCardAnswer> {
     const intent = answer.ok ? answer.value.clientSecret?.split('_secret_')[0] : undefined;
     if (intent && reader.subscription !== null) reader.challenge = { intent, subscription: reader.subscription };
@@ -226,7 +226,7 @@ async function act(
         try {
           environment.stripe.finishChallenge(asked.intent, action.passed);
         } catch {
-          // The bank does not ask any more.
+          // The bank's challenge is no longer open.
         }
         return billing.confirm(session, asked.subscription);
       }
@@ -251,7 +251,7 @@ async function act(
   }
 }
 
-/** As the browser makes it of a card's numbers. */
+/** Creates a payment method as the browser does from a card's numbers. */
 async function methodOf({ outside }: Environment, { methods }: Reader, token: string, same: boolean): Promise<string> {
   const known = methods.get(token);
   if (same && known !== undefined) return known;
@@ -260,7 +260,7 @@ async function methodOf({ outside }: Environment, { methods }: Reader, token: st
   return id;
 }
 
-/** A small generator of numbers from 0 to 1: the same for the same seed. */
+/** A small generator of numbers from 0 to 1, the same for the same seed. */
 function numbers(seed: number): () => number {
   let state = seed * 2_654_435_761 + 1;
   return () => {
@@ -358,7 +358,7 @@ function dispute(
     const charge = environment.charges().findLast(({ id, refunded, disputed }) => mine(id) && !refunded && !disputed);
     const one = open ?? (charge && openDispute(account, charge, reason));
     if (!one || ends === 'open') return;
-    // A bank that decides against the publisher has made a dispute of its inquiry.
+    // A bank that decides against the publisher has first turned its inquiry into a dispute.
     if (ends === 'lost' && one.is_charge_refundable) escalateInquiry(account, one);
     if (ends === 'answered') reviewDispute(account, one);
     else endDispute(account, one, ends === 'won');
@@ -378,7 +378,10 @@ async function changeCard(environment: Environment, reader: Reader, token: strin
   }
 }
 
-/** What happens by itself when everything works again: Stripe sends what it has not sent, the worker asks, the chores run. */
+/**
+ * What happens when everything works again: Stripe sends the remaining events, the worker runs its jobs, and the background
+ * tasks run.
+ */
 async function comeToRest(environment: Environment): Promise<void> {
   environment.restart();
   const { billing } = await environment.process(0);

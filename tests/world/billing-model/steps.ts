@@ -1,4 +1,4 @@
-/** What can happen to a subscription, as chance makes it up. Every choice is in the step, so that a sequence can be played again. */
+/** What can happen to a subscription, chosen at random. Each step contains all its choices, so that a sequence can be replayed. */
 import fc from 'fast-check';
 import type { DisputeReason } from '../../../sandbox/stripe/payments/disputes.ts';
 import { type Fault, type Trouble, troubles } from './wire.ts';
@@ -26,10 +26,10 @@ export const cards = {
 } as const;
 export type CardName = keyof typeof cards;
 
-/** Which number the screen gives its decision: a new one, that of the decision before, or none. */
+/** The number that the page gives its decision: a new one, that of the previous decision, or none. */
 export type Attempt = 'new' | 'same' | 'none';
 
-/** What a reader does. */
+/** A reader's action. */
 export type Action =
   | {
       readonly do: 'subscribe';
@@ -38,7 +38,7 @@ export type Action =
       readonly sameCard: boolean;
       readonly attempt: Attempt;
       readonly coupon: string | null;
-      /** Whether the sum on the button goes along. */
+      /** Whether the call includes the amount on the button. */
       readonly told: boolean;
     }
   | { readonly do: 'switch'; readonly plan: PlanId; readonly attempt: Attempt; readonly told: boolean }
@@ -75,7 +75,7 @@ export type Step =
       readonly part: 'whole' | 'half' | 'a cent';
       readonly oldest: boolean;
     }
-  /** A bank disputes a payment or asks about it, the publisher answers, or the bank decides. */
+  /** A bank disputes a payment or inquires about it, the publisher responds, or the bank decides. */
   | {
       readonly do: 'dispute';
       readonly reader: 0 | 1;
@@ -236,7 +236,7 @@ const first = (plan: fc.Arbitrary<PlanId>, fault: fc.Arbitrary<Fault | null>, ca
   });
 const monthly = some<PlanId[]>('reader-monthly', 'member-monthly');
 
-/** How most begin: otherwise little happens. */
+/** How most sequences begin, because otherwise little happens. */
 const beginnings: fc.Arbitrary<readonly Step[]> = fc.oneof(
   { weight: 3, arbitrary: as([]) },
   { weight: 4, arbitrary: fc.tuple(first(plan, as(null))) },
@@ -285,7 +285,7 @@ const beginnings: fc.Arbitrary<readonly Step[]> = fc.oneof(
       fc.integer({ min: 29, max: 45 }).map((days) => ({ do: 'wait' as const, minutes: days * 1440 + 90 })),
     ),
   },
-  // A Trial Offer to its end and beyond, or to a change of plan in the middle of it.
+  // A Trial Offer until its end and after it, or until a change of plan during it.
   {
     weight: 2,
     arbitrary: fc.tuple(
@@ -300,7 +300,7 @@ const beginnings: fc.Arbitrary<readonly Step[]> = fc.oneof(
       }),
     ),
   },
-  // A process that ends while it sells, and two tabs that try again at once.
+  // A process that ends during a purchase, and two tabs that retry at once.
   {
     weight: 2,
     arbitrary: fc.tuple(
@@ -323,8 +323,8 @@ const steps: fc.Arbitrary<readonly Step[]> = fc
 export interface Sequence {
   readonly steps: readonly Step[];
   /**
-   * Order in which webhooks come after each step, with which both sides are compared then; `null`: webhooks come as the steps say, and
-   * the sides are compared at the end.
+   * The order of the webhooks after each step, after which both sides are compared; `null`: the steps deliver the webhooks, and both
+   * sides are compared at the end.
    */
   readonly compare: number | null;
 }

@@ -1,6 +1,6 @@
 /**
- * A process of ours that can die: its way to the sandbox's Stripe and its database count what they are asked, and one of those
- * things goes wrong as a step of the model has it. The dead reach neither any more; what they did before stays done.
+ * A process of the site that can die: its connections to the sandbox's Stripe and to its database count calls and commits, one
+ * of which fails as a step of the model says. A dead process no longer reaches either; what it did before remains.
  */
 import type { KyselyPlugin } from 'kysely';
 import Stripe from 'stripe';
@@ -13,21 +13,21 @@ import type { Database } from '../../../src/lib/database.ts';
 export const troubles = [
   /** The process ends before the call reaches Stripe, or before the commit. */
   'dies before',
-  /** It ends when Stripe has done it, or after the commit. */
+  /** It ends after Stripe has executed the call, or after the commit. */
   'dies after',
-  /** Stripe fails without having done it, and says the same again to the same key. */
+  /** Stripe fails without executing the call, and repeats the failure for the same key. */
   'fails before',
-  /** Stripe has done it and fails all the same, always. */
+  /** Stripe executes the call and fails anyway, each time. */
   'fails after',
-  /** Nothing reaches Stripe, nor does the second try. */
+  /** The call doesn't reach Stripe, nor does its retry. */
   'cut before',
-  /** Stripe has done it, and the answer is lost, twice. */
+  /** Stripe executes the call, and the response is lost, twice. */
   'cut after',
 ] as const;
 export type Trouble = (typeof troubles)[number];
 
 export interface Fault {
-  /** Of the calls and commits of a step, from 0. */
+  /** Number of the call or commit within a step, from 0. */
   readonly at: number;
   readonly trouble: Trouble;
 }
@@ -39,7 +39,7 @@ export class Dead extends Error {
   }
 }
 
-/** Answers of Stripe's own failures, by idempotency key; they outlive our processes. */
+/** Stripe's own failures, by idempotency key; they outlive the site's processes. */
 export type Failures = Map<string, string>;
 
 export class Life {
@@ -48,7 +48,7 @@ export class Life {
   #again: Trouble | null = null;
   dead = false;
 
-  /** From now on calls and commits are counted anew. */
+  /** Restarts the count of calls and commits. */
   meet(fault: Fault | null): void {
     this.#fault = fault;
     this.#count = 0;
@@ -65,10 +65,10 @@ export class Life {
     }
     const fault = this.#fault;
     if (!fault || this.#count++ < fault.at) return null;
-    // A database does not fail halfway: what Stripe is meant to do wrong waits for the next call.
+    // A database doesn't fail halfway, so a fault of Stripe waits for the next call.
     if (what === 'commit' && !fault.trouble.startsWith('dies')) return null;
     this.#fault = null;
-    // A line that is cut is still cut when the library tries once more.
+    // A broken connection is still broken when the library retries.
     if (fault.trouble.startsWith('cut')) this.#again = fault.trouble;
     return fault.trouble;
   }
@@ -100,7 +100,7 @@ function find(method: string, path: string): Found {
 
 const failure = JSON.stringify({ error: { type: 'api_error', message: 'Something went wrong on our end.' } });
 
-/** The real SDK, whose requests the sandbox's Stripe answers in this process. */
+/** The real SDK, whose requests the sandbox's Stripe answers within this process. */
 export function stripeClient(state: StripeState, life: Life, failures: Failures): Stripe {
   const ask = (url: URL, method: string, headers: Headers, body: string): Response => {
     const { route, id, second } = find(method, url.pathname);
@@ -150,14 +150,14 @@ export function stripeClient(state: StripeState, life: Life, failures: Failures)
     timeout: 5000,
     httpClient: Stripe.createFetchHttpClient(fetching as typeof fetch),
   });
-  // The second try comes at once.
+  // The retry follows without delay.
   Object.assign(client, { getInitialNetworkRetryDelay: () => 0, getMaxNetworkRetryDelay: () => 0 });
   return client;
 }
 
 const writes = ['InsertQueryNode', 'UpdateQueryNode', 'DeleteQueryNode'];
 
-/** The same database, as a process sees it that may end at any commit. */
+/** The same database for a process that may end at any commit. */
 export function mortal(database: Database, life: Life): Database {
   const after = new WeakSet<object>();
   const plugin: KyselyPlugin = {

@@ -1,4 +1,4 @@
-/** The choice of readers in the block editor, whose own store stands in here. */
+/** The access choice in the block editor, with a stand-in for the editor's store. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { JSDOM } from 'jsdom';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, body, type Newsroom, startNewsroom } from './harness.ts';
 
-/** Stands at the end of every restricted body, in its footnotes and in its revisions, and nowhere else. */
+/** A word at the end of every restricted body, in its footnotes and in its revisions, and nowhere else. */
 const CANARY = 'unrevealed';
 const OPENING = 'Paragraph 1 tells';
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => newsroom?.stop());
 
-/** Every address by which a body, an excerpt made from it or a search in it may leave WordPress. */
+/** Every address at which a body, an excerpt made from it or a search in it may leave WordPress. */
 const routes = (): [string, string][] => {
   const one = ids.paid;
   const rest = [
@@ -108,7 +108,7 @@ describe('to strangers', () => {
     }
     await newsroom.php(`wp_publish_post( $input['free'] ); wp_publish_post( $input['default'] ); return 1;`, ids);
     expect(leaking).toEqual([]);
-    // The addresses do reach the article: its opening is there for everyone.
+    // The addresses do find the article: its opening is there for everyone.
     expect(opened).toEqual(
       expect.arrayContaining([
         `articles/${ids.paid}`,

@@ -173,10 +173,10 @@ describe('Settings → Newsroom', () => {
 });
 
 describe('the editor’s boxes', () => {
-  /** Saves the boxes of a post as the block editor does, which sends their form to an address of its own. */
+  /** Saves the boxes of a post as the block editor does, which sends their form to a separate address. */
   const save = async (id: number | undefined, fields: [string, string][], nonce = true) => {
     const html = await screen(`post.php?post=${id}&action=edit`);
-    // The front page has the editor without blocks, whose form saves itself.
+    // The front page has the classic editor, whose form is the one that saves.
     const address = /_wpMetaBoxUrl = ("[^"]+")/.exec(html)?.[1] ?? '"/wp-admin/post.php"';
     const form = html.split('metabox-base-form')[1] ?? html.split('<form name="post"')[1] ?? '';
     const { status } = await submit((JSON.parse(address) as string).split('/wp-admin/')[1] ?? '', [
@@ -210,7 +210,7 @@ describe('the editor’s boxes', () => {
     const top = (await postNonce(ids.top)).html;
     expect(top).toContain('data-newsroom-picker');
     expect(top).toContain('picker.js');
-    // The block editor would ask for a pattern and fold the box away.
+    // The block editor would suggest a pattern and collapse the box.
     expect([article, top].map((html) => html.includes('block-editor-page'))).toEqual([true, false]);
   });
 

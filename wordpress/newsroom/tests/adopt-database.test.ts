@@ -1,4 +1,6 @@
-/** What databases do to the adoption that the sandbox's doesn't: `npm run bench:adopt` does it on MariaDB. */
+/**
+ * Database behavior during the adoption that the sandbox's database doesn't have; `npm run bench:adopt` tests it on MariaDB.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Newsroom } from './harness.ts';
 import { type OrdinaryWordPress, startOrdinaryWordPress, type Tables } from './ordinary-wordpress.ts';
@@ -27,7 +29,7 @@ describe('the adoption', () => {
       return array( 'message' => $message, 'retries' => array_merge( $retries, array( $wpdb->reconnect_retries ) ) );`,
     );
     expect(lost.message).toMatch(/Nothing is lost; start again.*No database/);
-    // Connecting again in the middle would keep half of a batch without its journal.
+    // Reconnecting in the middle would keep half of a batch without its journal.
     expect(lost.retries).toEqual([5, 0, 5]);
     expect(await ordinary.difference(before)).toEqual([]);
   });
@@ -62,9 +64,9 @@ describe('the adoption', () => {
       add_filter( 'query', function ( $sql ) use ( &$statements ) { ++$statements; return $sql; } );
       return array( array_values( newsroom_adopt_slugs( $posts ) ), $statements );`,
     );
-    // The slugs that are taken, then those with numbers of each of the two.
+    // One statement for the taken slugs, and one for the numbered variants of each of the two.
     expect(numbered[1]).toBe(3);
-    // One of each slug: the long one itself is free, and "annual" is an article's.
+    // All new slugs differ. One post keeps the long slug, which is free; "annual" is an article's already.
     expect(new Set(numbered[0]).size).toBe(59);
     expect(numbered[0].slice(0, 3)).toEqual(['annual-2', 'annual-3', `${'long-'.repeat(39)}lon-2`]);
   });

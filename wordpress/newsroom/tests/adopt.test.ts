@@ -170,7 +170,7 @@ describe('wp newsroom adopt --yes', () => {
     expect(sections(await article('bare'))).toEqual(['uncategorized']);
     const count = (rows: Tables, id: number | undefined) =>
       Number(rows.term_taxonomy?.find((row) => Number(row.term_id) === id)?.count);
-    // The published one; the draft is counted when it is published.
+    // Only the published one; the draft is counted when it is published.
     expect(count(after, ids.news) - count(before, ids.news)).toBe(1);
     expect(count(after, ids.politics) - count(before, ids.politics)).toBe(1);
     expect(count(after, ids.borough)).toBe(count(before, ids.borough));
@@ -181,7 +181,7 @@ describe('wp newsroom adopt --yes', () => {
     expect(json.map(({ slug }: { slug: string }) => slug)).toEqual(['ada', 'bo', 'cleo']);
     expect((await article('orphan')).acf.author).toBeNull();
     expect((await newsroom.rest(`/wp/v2/authors?slug=drafty`)).json).toEqual([]);
-    // The byline that was there before is hers, and her archive's address leads to it.
+    // The author document that existed before is hers, and her archive's address leads to it.
     expect((await article('sporty')).acf.author).toMatchObject({ id: ids.byline, slug: 'cleo' });
     expect((await newsroom.rest(`/wp/v2/authors/${ids.byline}`)).json.old_slugs).toEqual(['cleo-m']);
   });
@@ -248,7 +248,7 @@ describe('wp newsroom adopt --yes', () => {
 
 describe('a run that is cut off', () => {
   const noWait = `add_filter( 'newsroom_adopt_lock_seconds', '__return_zero' );`;
-  /** Ends PHP before the statement of this number that writes. */
+  /** Ends PHP before the writing statement of this number. */
   const killedAt = (number: number, transactions: boolean) => `${noWait}
     add_filter( 'query', function ( $sql ) {
       static $writes = 0;
@@ -332,7 +332,7 @@ describe('the site', () => {
       log: { debug() {}, info() {}, warn() {}, error() {} },
     });
     try {
-      // A site that has been running all along: no post has a new date of modification.
+      // For a site that has been running all along, no post has a new modification date.
       expect(await content.syncNow()).toMatchObject({ ok: true });
       expect(content.reader().articles({}).total).toBe(1);
       await run({ yes: true });
@@ -387,7 +387,7 @@ describe('Tools → Adopt this site', () => {
   const page = 'tools.php?page=newsroom-adopt';
   const call = (address: string, init: RequestInit = {}) =>
     newsroom.get(`/wp-admin/${address}`, { ...init, redirect: 'manual', headers: { cookie } });
-  /** Presses the button of a form, and returns the screen that follows. */
+  /** Presses the button of a form, and returns the next screen. */
   const press = async (html: string, action: string) => {
     const form = html.split('<form').find((part) => part.includes(`value="${action}"`)) ?? '';
     const fields = [...form.matchAll(/type="hidden" (?:id="\w+" )?name="(\w+)" value="([^"]*)"/g)];

@@ -1,4 +1,4 @@
-/** Breaking news: the alert on the wire, who may start one, the screen, and what the site is told. */
+/** Breaking news: the alert in the API, who may start one, the screen, and the webhook to the site. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
@@ -49,7 +49,7 @@ it('is on the wire from the press of the button to the withdrawal, and the site 
   });
   const { starts, until } = await wire();
   expect(Date.parse(until) - Date.parse(starts)).toBe(4 * 3_600_000);
-  // The press of the button has waited for the site: no later request, no wp-cron.
+  // The button's request has waited for the site: no later request, no wp-cron.
   expect(receiver.deliveries.map(({ path, body }) => [path, body.event, body.type, body.slug])).toEqual([
     ['POST /api/v1/revalidate', 'publish', 'alerts', alert.id],
   ]);
@@ -141,7 +141,7 @@ describe('refused in words, and nothing is told', () => {
 it('is one line of plain text, whatever is entered', async () => {
   expect(await start(given({ text: ' The\n bridge\t<b>is</b> &amp; stays   open\u2028 ' }))).toBe(true);
   expect((await wire()).text).toBe('The bridge is & stays open');
-  // All of them in one request: each start of an alert waits for the site.
+  // All payloads in one request, because each start of an alert waits for the site.
   const payloads = xssPayloads.filter((each) => each.isWellFormed());
   const lines: [string, string][] = await newsroom.php(
     `return array_map( function ( $payload ) { $line = newsroom_alert_line( "A $payload B" ); ob_start(); newsroom_alert_banner( $line ); return array( $line, ob_get_clean() ); }, $input );`,

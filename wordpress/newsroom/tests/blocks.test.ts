@@ -34,7 +34,7 @@ it('each track of a playlist has a player of its own', async () => {
     '<p>Untitled</p><audio controls preload="none" aria-label="Untitled" src="https://files.example/two.mp3"></audio>',
   ]);
   expect(rendered).not.toMatch(/javascript:|<audio[^>]*src=""/);
-  // In a story for subscribers the site alone is told where the files are.
+  // In a story for subscribers only the site gets the files' addresses.
   await newsroom.php(
     `update_post_meta( $input[0], 'newsroom_access', 'subscriber' ); return wp_update_post( wp_slash( array( 'ID' => $input[0], 'post_content' => $input[1] ) ) );`,
     [id, `${content}\n\n${body()}\n\n${content}`],

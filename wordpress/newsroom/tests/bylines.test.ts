@@ -69,7 +69,7 @@ describe('over REST', () => {
     expect(names(byline)).toEqual([['Ben Lee', 'Ada O’Vale'], ['Cy Park']]);
     expect(byline.authors[0]).toEqual({ id: id('ben'), name: 'Ben Lee', slug: 'ben-lee', excerpt: '', image: null });
     expect(byline.agency).toEqual({ name: 'Associated Press', url: 'https://ap.example/' });
-    // Readers of the old field get the first.
+    // Clients that use the old field get the first author.
     expect(acf.author).toEqual(byline.authors[0]);
   });
 
@@ -92,7 +92,7 @@ describe('over REST', () => {
   });
 
   it('tell the site, which asks again, when an author is added, moved and removed', async () => {
-    // A change joins one of the same article that is still waiting.
+    // A change is merged with a waiting one of the same article.
     await untilSent(newsroom);
     const told = [await delivery()];
     for (const newsroom_authors of [[id('ada')], [id('ada'), id('ben')], [id('ben'), id('ada')], []]) {
@@ -165,7 +165,7 @@ describe('over REST', () => {
       const { json } = await newsroom.rest(`/wp/v2/articles?author_id=${id(who)}&include=${article}&_fields=id`);
       expect(json, who).toEqual([{ id: article }]);
     }
-    // Not by a number that only begins like one of these.
+    // A number that only begins like one of these doesn't match.
     expect((await newsroom.rest(`/wp/v2/articles?author_id=${id('ben')}0&_fields=id`)).json).toEqual([]);
   });
 
@@ -218,7 +218,7 @@ describe('in the classic editor', () => {
     expect(byline.agency).toEqual({ name: 'A "Wire" \\ Co.', url: '' });
     expect(meta.newsroom_author).toBe(id('cy'));
     expect(await box()).toContain('value="A &quot;Wire&quot; \\ Co."');
-    // Emptied, nothing of before comes back.
+    // Once emptied, nothing of the former byline comes back.
     await post({ newsroom_byline_shown: '1', newsroom_agency: '' });
     expect((await read()).byline).toEqual({ authors: [], contributors: [], agency: null });
   });
@@ -238,7 +238,7 @@ describe('in the classic editor', () => {
 });
 
 describe('that other plugins hold', () => {
-  /** Values as ACF stores them: beside the reference to their field. */
+  /** Values as ACF stores them: with the reference to their field. */
   const acf = (fields: Record<string, unknown>) =>
     newsroom.php(
       `foreach ( $input[1] as $name => $value ) { update_post_meta( $input[0], $name, $value ); update_post_meta( $input[0], '_' . $name, 'field_' . $name ); } return 1;`,
@@ -260,7 +260,7 @@ describe('that other plugins hold', () => {
       expect(await shown()).toEqual([['Ada O’Vale'], ['Ben Lee']]);
       const found = await newsroom.rest(`/wp/v2/articles?author_id=${id('ada')}&include=${article}&_fields=id`);
       expect(found.json).toEqual([{ id: article }]);
-      // The story's own list goes before.
+      // The story's own list has priority.
       await save({ newsroom_authors: [id('cy')] });
       expect(await shown()).toEqual([['Cy Park'], ['Ben Lee']]);
     } finally {
@@ -296,7 +296,7 @@ describe('that other plugins hold', () => {
         return (await shown())[0];
       };
       expect(await by('cy-park', 'b-lee')).toEqual(['Cy Park', 'Ben Lee']);
-      // Another order is another byline.
+      // Another order makes another byline.
       expect(await by('b-lee', 'cy-park')).toEqual(['Ben Lee', 'Cy Park']);
       expect(await by('linked', 'named')).toEqual(['Ben Lee', 'Ada O’Vale']);
       expect(await by('mailed', 'linked', 'cy-park')).toEqual(['Ben Lee', 'Cy Park']);
@@ -307,7 +307,7 @@ describe('that other plugins hold', () => {
       );
       expect(html).toContain('From Co-Authors Plus: Cy Park. Add an author here to replace this list.');
       expect(html).toContain('because there’s no author of that name: Una Known');
-      // The whole list is read with few statements, however long it is.
+      // The whole list is read with few statements, regardless of its length.
       const statements = await newsroom.php(
         `$make = function () { $id = wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'x', 'post_status' => 'publish' ) ); newsroom_tests_coauthors( $id, array( 'cy-park', 'b-lee' ) ); return $id; };
         $ids = array(); for ( $at = 0; $at < 20; $at++ ) { $ids[] = $make(); }
@@ -316,7 +316,7 @@ describe('that other plugins hold', () => {
         add_filter( 'newsroom_webhooks_enabled', '__return_false' ); foreach ( $ids as $id ) { wp_delete_post( $id, true ); } return $after - $before;`,
       );
       expect(statements).toBeLessThan(5);
-      // The field of one author and the story's own list go before.
+      // The field of one author and the story's own list have priority.
       await save({ newsroom_author: id('ada') });
       expect(await shown()).toEqual([['Ada O’Vale'], []]);
       await save({ newsroom_authors: [id('ben'), id('ada')] });
@@ -324,7 +324,7 @@ describe('that other plugins hold', () => {
     } finally {
       await newsroom.pretend({});
     }
-    // Without the plugin its terms are not read.
+    // Without the plugin its terms aren't read.
     await save({ newsroom_authors: [], newsroom_author: 0 });
     expect(await shown()).toEqual([[], []]);
   });
@@ -402,7 +402,7 @@ describe('the list of articles', () => {
       );
     const [rows, statements] = await counted(50);
     expect(rows).toBeGreaterThan(10);
-    // Those are for authors who are deleted.
+    // Those statements are for authors who are deleted.
     expect(statements).toBeLessThan(5);
   });
 });

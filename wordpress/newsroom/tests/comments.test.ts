@@ -63,7 +63,7 @@ describe('Akismet', () => {
       expect(spam.json.status).toBe('spam');
       const dropped = await write({ ...reader, newsroom_key: 'dropped-by-akismet', content: 'discard-me, please' });
       expect([dropped.status, dropped.json.code]).toEqual([403, 'newsroom_comment_discarded']);
-      // A comment of WordPress's own is judged as ever.
+      // A comment written in WordPress itself is judged as usual.
       await asked();
       await newsroom.rest('/wp/v2/comments', { as: 'admin', method: 'POST', body: comment({ author_ip: undefined }) });
       const own = (await asked()).find(({ path }: { path: string }) => path === 'comment-check');
@@ -77,7 +77,7 @@ describe('Akismet', () => {
 describe('WordPress’s own comment form', () => {
   const trusted = { author_name: 'Trusted Reader', author_email: 'trusted@example.com' };
   const send = async (fields: Record<string, string>) => {
-    // WordPress refuses two comments of one address within seconds.
+    // WordPress refuses two comments from one address within seconds.
     await newsroom.php(
       `global $wpdb; return $wpdb->query( "UPDATE {$wpdb->comments} SET comment_date_gmt = '2020-01-01 00:00:00'" );`,
     );
@@ -153,7 +153,7 @@ describe('a comment with a key', () => {
     const ids = [...answers, again].filter(({ status }) => status < 300).map(({ json }) => json.id);
     expect(new Set(ids).size).toBe(1);
     expect(again.status).toBe(200);
-    // The second answer says nothing of the reader.
+    // The second response says nothing about the reader.
     expect(again.json).toEqual({ id: ids[0], status: 'hold' });
     const found = await newsroom.rest(`/newsroom/v1/comments?key=${key}`, { as: 'site' });
     expect(found.json).toEqual({ id: ids[0], status: 'hold' });

@@ -1,4 +1,4 @@
-/** Corrections of an article: over REST, in the classic editor's box, in revisions, and on the wire. */
+/** Corrections of an article: over REST, in the classic editor's box, in revisions, and in the API. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
 import { body, type CallOptions } from './harness.ts';
@@ -52,7 +52,7 @@ describe('over REST', () => {
     for (let at = 0; at < xssPayloads.length; at += 20) {
       const notes = xssPayloads
         .slice(at, at + 20)
-        // A lone surrogate is no JSON, and refused as a whole.
+        // A lone surrogate isn't valid JSON, and the whole request is refused.
         .filter((payload) => payload.length < 1000 && payload.isWellFormed())
         .map((payload) => note(`A ${payload} B`));
       const saved = await save(notes);

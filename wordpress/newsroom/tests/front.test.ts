@@ -1,4 +1,4 @@
-/** Fronts: drafts of two editors, what is published and scheduled, the history, who may, and what the site is told. */
+/** Fronts: drafts of two editors, publishing and scheduling, the history, permissions, and webhooks to the site. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
 import type { CallOptions } from './harness.ts';
@@ -144,7 +144,7 @@ it('a button that is pressed twice publishes once, and saving the same again cha
   const both = await Promise.all([publish(1), publish(1)]);
   expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
   expect((await history()).length).toBe(1);
-  // Another process may have been faster with the answer than with the webhook.
+  // Another process may have answered before it sent the webhook.
   await expect.poll(told).toHaveLength(1);
 });
 
@@ -159,13 +159,13 @@ it('a front is published at its time in the newspaper’s zone; the site alone k
   expect((await wire())[0].front).toMatchObject({ next: { at: utc, slots: [{ story: stories[1] }] } });
   for (const as of [undefined, 'reporter'] as const)
     expect((await newsroom.rest('/wp/v2/fronts', { as })).json[0].front.next).toBeNull();
-  // A draft that changes afterwards changes nothing of it.
+  // Later changes of the draft don't affect it.
   await save([slot(5)], 3);
   await newsroom.php(
     `global $wpdb; $wpdb->query( 'UPDATE ' . newsroom_front_table() . " SET at = at - 7200 WHERE state = 'scheduled'" ); do_action( 'newsroom_front_due' ); return 1;`,
   );
   expect([await shownStories(), (await wire())[0].front.next]).toEqual([[stories[0]], null]);
-  // What was published after its time stays on top of it.
+  // A front that was published after its time stays in place.
   expect((await history()).map(({ state }) => state)).toEqual(['published', 'published']);
 });
 
@@ -240,7 +240,7 @@ it('the history has every front with its words, and brings each back, as a draft
   const restored = await call(`home/history/${first?.row}`, { version: 5 });
   expect(restored.json).toMatchObject({ version: 6, changed: true, slots: [{ story: stories[0] }, {}, {}] });
   expect(await shownStories()).toEqual([stories[2], stories[0], stories[3]]);
-  // The draft before it is in the history, too.
+  // The previous draft is in the history, too.
   expect((await history()).map(({ state }) => state)).toEqual(expect.arrayContaining(['kept']));
   expect((await call(`home/history/${first?.row}`, { version: 6, publish: true })).status).toBe(200);
   expect(await shownStories()).toEqual([stories[0], stories[1], stories[2]]);

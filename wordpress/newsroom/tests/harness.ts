@@ -1,4 +1,4 @@
-/** A WordPress of its own for each file of tests, with the plugin active and nothing else in it. */
+/** A separate WordPress for each test file, with only this plugin active. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -32,21 +32,21 @@ export interface Newsroom {
   readonly adminPassword: string;
   /** The account of the site. */
   readonly site: { readonly user: string; readonly password: string };
-  /** Asks the REST API; `route` begins after `/wp-json`. */
+  /** Calls the REST API; `route` begins after `/wp-json`. */
   rest(route: string, options?: CallOptions): Promise<Answer>;
-  /** Asks for any address of WordPress. */
+  /** Requests any address of WordPress. */
   get(address: string, init?: RequestInit): Promise<Answer>;
   /** Runs PHP inside WordPress and reads what it printed as JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: the tests name what they expect of it.
   php(code: string, input?: unknown): Promise<any>;
   /** Runs what is due in wp-cron. */
   cron(): Promise<void>;
-  /** Changes what the plugin of the tests stands in for. */
+  /** Sets what the test plugin simulates. */
   pretend(settings: Record<string, unknown>): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Application passwords of the accounts that the tests have beside the site's. */
+/** Application passwords of the test accounts other than the site's. */
 interface Passwords {
   readonly admin: string;
   readonly reporter: string;
@@ -59,13 +59,13 @@ const folders = {
 };
 const passwordsIn = (data: string) => path.join(data, 'passwords.json');
 
-/** Boots the WordPress of a data folder and brings it to its settings; an empty folder is filled. */
+/** Boots the WordPress of a data folder and applies its settings; an empty folder is filled. */
 async function boot(
   data: string,
   siteUrl: string,
   constants: Record<string, string>,
 ): Promise<{ wordpress: RunningWordPress; credentials: Credentials }> {
-  // Only now: `ensureSandbox` has installed what these load.
+  // Not imported earlier, because `ensureSandbox` installs what these modules load.
   const { bootWordPress } = await import('../../../sandbox/wordpress/boot.ts');
   const { prepareWordPress } = await import('../../../sandbox/wordpress/prepare.ts');
   const { readCredentials } = await import('../../../sandbox/wordpress/credentials.ts');
@@ -109,7 +109,7 @@ async function install(data: string): Promise<void> {
     $make = function ( $id ) { return WP_Application_Passwords::create_new_application_password( $id, array( 'name' => 'Tests' ) )[0]; };
     return array( 'admin' => $make( 1 ), 'reporter' => $make( $reporter ) );
   `);
-  // WordPress's own first tasks are due at once; each copy would run them again.
+  // WordPress's own first tasks are due at once; otherwise each copy would run them again.
   await wordpress.cron.now();
   await wordpress.stop();
   keepCredentials(data, credentials);
@@ -118,7 +118,7 @@ async function install(data: string): Promise<void> {
 
 /**
  * @param siteUrl where webhooks and previews go
- * @param constants of wp-config.php, beside those of the sandbox
+ * @param constants of wp-config.php, in addition to those of the sandbox
  */
 export async function startNewsroom(siteUrl: string, constants: Record<string, string> = {}): Promise<Newsroom> {
   await ensureSandbox({ root });
@@ -167,7 +167,7 @@ export async function startNewsroom(siteUrl: string, constants: Record<string, s
   };
 }
 
-/** Twelve numbered paragraphs as blocks; the last one holds the word that must not leak. */
+/** Twelve numbered paragraphs as blocks; the last one contains the word that must not leak. */
 export function body(canary = 'unrevealed'): string {
   const paragraphs = Array.from(
     { length: 12 },

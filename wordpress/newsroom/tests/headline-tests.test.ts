@@ -1,4 +1,4 @@
-/** Headline tests of an article: over REST, in the classic editor's box, on the wire, in the list, and how they end. */
+/** Headline tests of an article: over REST, in the classic editor's box, in the API, in the list, and how they end. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
 import type { CallOptions } from './harness.ts';
@@ -130,7 +130,7 @@ describe('refused or cleaned', () => {
     const groups = Array.from({ length: Math.ceil(payloads.length / 3) }, (_, at) =>
       payloads.slice(at * 3, at * 3 + 3).map((payload) => variant(`A ${payload} B`)),
     );
-    // WordPress takes 25 saves in one request, which costs it as much time as a few alone.
+    // WordPress makes 25 saves in one request, which takes as long as a few separate ones.
     const stories: number[] = await newsroom.php(
       `$ids = array(); for ( $at = 0; $at < 25; $at++ ) { $ids[] = wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Own', 'post_status' => 'publish' ) ); } return $ids;`,
     );

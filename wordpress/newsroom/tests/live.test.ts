@@ -1,4 +1,7 @@
-/** Live coverage in a real WordPress: the state of a story, its entries over REST, who may read and write them, and what the site hears. */
+/**
+ * Live coverage in a real WordPress: the state of a story, its entries over REST, who may read and write them, and the webhooks to the
+ * site.
+ */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CallOptions } from './harness.ts';
 import { newsroom, receiver, withNewsroom } from './opened.ts';
@@ -310,7 +313,7 @@ describe('entries of a restricted story', () => {
         expect(await ids(`story=${story}&orderby=title&order=asc`, as)).toEqual([other, id]);
       }
       expect(await ids('search=hush+words&per_page=100')).toContain(shownEntry);
-      // What skips the filters of queries is no way around.
+      // Queries that skip WordPress's filters don't bypass the check.
       const found = await newsroom.php(
         `wp_set_current_user( 0 ); $find = function ( $words ) use ( $input ) { return wp_list_pluck( get_posts( array( 'post_type' => 'live-entry', 's' => $words, 'numberposts' => 100, 'include' => $input ) ), 'ID' ); }; return array( $find( 'headline' ), $find( 'words' ) );`,
         [shownEntry, id],

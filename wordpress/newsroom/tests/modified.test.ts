@@ -1,4 +1,4 @@
-/** That the site learns of changes that no editor saves, and of those in the hour that comes twice. */
+/** The site is told about changes that no editor saves, and about those in the hour that occurs twice. */
 import { beforeEach, expect, it } from 'vitest';
 import { newsroom, receiver, withNewsroom } from './opened.ts';
 import { untilSent } from './until-sent.ts';
@@ -100,7 +100,7 @@ it('a story that loses a section by a bulk tool or the command line has changed'
   expect(await slugs()).toEqual(['politics']);
   await untilSent(newsroom);
   expect(receiver.deliveries.map(({ body }) => `${body.event} ${body.id}`)).toEqual([`update ${story}`]);
-  // A story that is deleted loses its sections, too, and that is no further event.
+  // A deleted story loses its sections, too, which causes no further event.
   receiver.clear();
   await newsroom.php(`return (bool) wp_delete_post( $input, true );`, story);
   await untilSent(newsroom);
@@ -123,6 +123,6 @@ it('modified_after finds the changes of the hour that comes twice', async () => 
   expect(await found('modified_before=2025-11-02T05:50:00Z')).not.toContain(story);
   // The hour that spring leaves out, read as UTC, is an hour as any other.
   expect(await found('modified_after=2025-03-09T02:30:00Z&modified_before=2025-11-02T06:10:01Z')).toContain(story);
-  // Without a zone it is WordPress's own time.
+  // Without a zone it is WordPress's local time.
   expect(await found('modified_after=2025-11-02T01:05:00')).toEqual([story]);
 });

@@ -1,4 +1,4 @@
-/** An ordinary WordPress for the tests of the adoption: its posts, the command, and a comparison of its tables. */
+/** An ordinary WordPress for the tests of the adoption: its posts, the adoption command, and a comparison of its tables. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { type Newsroom, startNewsroom } from './harness.ts';
@@ -9,11 +9,11 @@ export interface OrdinaryWordPress {
   readonly newsroom: Newsroom;
   /** Ids of posts, users and categories by the names in support/wordpress-to-adopt.php. */
   readonly ids: Record<string, number>;
-  /** Every row that content consists of, and every setting that is neither a cache nor a clock. */
+  /** Every row of content, and every setting that is neither a cache nor a time. */
   tables(): Promise<Tables>;
-  /** Runs the command; small batches, so that sixty posts take several. `first` is PHP that runs before it. */
+  /** Runs the command with small batches, so that sixty posts take several. `first` is PHP that runs before it. */
   run(options: Record<string, boolean>, first?: string): Promise<{ lines: string[]; failed: string | null }>;
-  /** Rows that the tables had before and haven't now, and the other way round. */
+  /** Rows that the tables had before and no longer have, and vice versa. */
   difference(before: Tables): Promise<string[]>;
 }
 
@@ -23,7 +23,7 @@ export async function startOrdinaryWordPress(siteUrl: string): Promise<OrdinaryW
   const ids = await newsroom.php(
     `add_filter( 'newsroom_webhooks_enabled', '__return_false' ); ${fixture.replace('<?php', '')}`,
   );
-  // WordPress's own first steps: the theme's navigation, keys for nonces, the day of the site's last sign-in.
+  // WordPress's own first writes: the theme's navigation, keys for nonces, the day of the site's last sign-in.
   await newsroom.get('/nothing-here/');
   await newsroom.rest('/newsroom/v1/status', { as: 'site' });
   const tables = (): Promise<Tables> =>

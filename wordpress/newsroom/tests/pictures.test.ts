@@ -1,4 +1,4 @@
-/** That the site learns of pictures whose files were deleted or replaced. */
+/** The site is told about pictures whose files were deleted or replaced. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { newsroom, receiver, withNewsroom } from './opened.ts';
 import { untilSent } from './until-sent.ts';
@@ -30,7 +30,7 @@ const publish = (title: string, content: string): Promise<number> =>
     [title, content],
   );
 const sized = (url: string) => url.replace(/\.png$/, '-1024x576.png');
-/** What arrived, in its order, once everything is sent. */
+/** What arrived, in order, once everything is sent. */
 async function arrived() {
   await untilSent(newsroom);
   return receiver.deliveries.map(({ body }) => body);
@@ -49,7 +49,7 @@ describe('a picture', () => {
     const other = await upload();
     const first = await publish('Shows it', inText(picture));
     const second = await publish('Has it in a gallery', `[gallery columns="2" ids="${other.id},${picture.id}"]`);
-    // Numbers that begin or end with the number of the picture.
+    // Numbers that begin or end with the picture's number.
     await publish('Shows another', inText({ id: picture.id * 10 + 1, url: picture.url }));
     await publish('Has another in a gallery', `[gallery columns="2" ids="1${picture.id},${other.id}"]`);
     await untilSent(newsroom);

@@ -1,4 +1,4 @@
-/** The table of deliveries: what is merged, kept, taken, and written again. */
+/** The table of deliveries: merging, storing, claiming, and writing deliveries again. */
 import { describe, expect, it } from 'vitest';
 import { newsroom, receiver, withNewsroom } from './opened.ts';
 import { untilSent } from './until-sent.ts';

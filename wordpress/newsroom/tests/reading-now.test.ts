@@ -1,4 +1,4 @@
-/** "Reading now": what WordPress asks the site, what it shows of the answer, and what it says when there is none. */
+/** "Reading now": WordPress's request to the site, what it shows of the answer, and its message when there is none. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CallOptions } from './harness.ts';
 import { newsroom, receiver, withNewsroom } from './opened.ts';

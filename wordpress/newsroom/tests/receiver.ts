@@ -1,4 +1,4 @@
-/** The site's side of the webhook: an HTTP server that checks and keeps what arrives. */
+/** The site's side of the webhook: an HTTP server that checks and records deliveries. */
 import { createHmac } from 'node:crypto';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +22,7 @@ export interface Reply {
 
 export class Receiver {
   readonly deliveries: Delivery[] = [];
-  /** What to answer; may take its time. */
+  /** The response to a delivery; may take its time. */
   reply: (delivery: Delivery) => Reply | Promise<Reply> = () => ({
     status: 200,
     body: { ok: true, refreshed: ['/', '/latest'], ms: 7 },
@@ -35,7 +35,7 @@ export class Receiver {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Listens, on the same port every time. Nothing happens when it does already. */
+  /** Listens, always on the same port. Does nothing if it is listening already. */
   async open(): Promise<void> {
     if (this.#server) return;
     const server = http.createServer((request, response) => {
@@ -73,12 +73,12 @@ export class Receiver {
     if (server) await new Promise((resolve) => server.close(resolve));
   }
 
-  /** Forgets what arrived. */
+  /** Deletes the recorded deliveries. */
   clear(): void {
     this.deliveries.length = 0;
   }
 
-  /** Waits for a delivery that fits. */
+  /** Waits for a matching delivery. */
   async find(fits: (body: Delivery['body']) => boolean, milliseconds = 60_000): Promise<Delivery> {
     const until = Date.now() + milliseconds;
     for (;;) {

@@ -212,7 +212,7 @@ describe('pages by key', () => {
         return $made;
       `),
     );
-    // The plugin has stamped them with the present.
+    // The plugin had set them to the present.
     await newsroom.php(
       `global $wpdb; return $wpdb->query( "UPDATE {$wpdb->posts} SET post_modified = post_date, post_modified_gmt = post_date_gmt WHERE post_title LIKE 'Key %'" );`,
     );
@@ -273,7 +273,7 @@ describe('pages by key', () => {
        wp_update_post( array( 'ID' => $input[2], 'post_title' => 'Changed' ) );
        wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Newer', 'post_status' => 'publish', 'post_date' => '2025-06-01 00:00:00' ) );
        return 1;`,
-      // The key's own document goes too.
+      // The key's own document disappears, too.
       [a, d, e],
     );
     const rest = await list('articles', `${query}&after_key=${last.date},${last.id}`);
@@ -428,7 +428,7 @@ describe('sections, menus, status', () => {
       uploads: expect.stringMatching(/\/wp-content\/uploads$/),
       signed_in: false,
       signs_in: false,
-      // What keeps the site from signing in has to be said to whom it could not sign in as.
+      // Problems that keep the site from signing in must be reported to the site, which isn't signed in.
       problems: [],
     });
     expect((await status('site')).credentials).toBe(true);

@@ -1,4 +1,7 @@
-/** The sound of an article and its series: over REST, in the classic editor's box, in revisions, on the wire, and that paid audio stays closed. */
+/**
+ * The sound of an article and its series: over REST, in the classic editor's box, in revisions, in the API, and that paid audio stays
+ * closed.
+ */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
 import { type Answer, body, type CallOptions } from './harness.ts';
@@ -11,7 +14,7 @@ let audio = 0;
 let series = 0;
 
 beforeAll(async () => {
-  // An upload, as the media library makes one: eight seconds of silence.
+  // An upload like those of the media library: eight seconds of silence.
   audio = await newsroom.php(`
     require_once ABSPATH . 'wp-admin/includes/image.php'; require_once ABSPATH . 'wp-admin/includes/file.php'; require_once ABSPATH . 'wp-admin/includes/media.php';
     $data = str_repeat( chr( 128 ), 64000 );
@@ -104,7 +107,7 @@ describe('over REST', () => {
     const all = payloads.join('\n\n');
     const saved = await save({ newsroom_audio: audio, newsroom_episode_title: all, newsroom_transcript: all });
     expect(saved.status, saved.text).toBe(200);
-    // Titles are plain text, in which a sign of markup is a sign.
+    // Titles are plain text, in which markup characters are just characters.
     const { transcript } = (await story()).sound;
     expect(transcript).not.toMatch(/<(?:script|img|svg|iframe|a|body|object|embed|style)\b[^>]*>/i);
   });
@@ -146,7 +149,7 @@ describe('a story for subscribers', () => {
     expect(url).toMatch(/Talk-/);
     const answer = await newsroom.rest(`/wp/v2/articles/${article}`);
     expect(answer.json.sound).toMatchObject({ title: 'The Vote', audio: { url: null }, chapters: [], transcript: '' });
-    // By whichever way one asks.
+    // With any kind of request.
     const ways = [
       answer.text,
       (await newsroom.rest('/wp/v2/articles?per_page=100')).text,
@@ -162,7 +165,7 @@ describe('a story for subscribers', () => {
       expect(text, `way ${at}`).not.toContain(new URL(url).pathname);
       expect(text, `way ${at}`).not.toContain('heliotrope');
     }
-    // Nor letter by letter: WordPress searches the names of files, too.
+    // Not letter by letter, either: WordPress searches file names, too.
     const letters = /Talk-([a-z\d]{20})/.exec(url)?.[1]?.slice(0, 6);
     const found = async (as?: CallOptions['as']) =>
       (await newsroom.rest(`/wp/v2/media?search=${letters}`, { as })).json.map(({ id }: { id: number }) => id);
@@ -191,7 +194,7 @@ describe('a reporter, who may not upload,', () => {
       method: 'POST',
       body: { title: 'Mine', status: 'draft', ...body },
     });
-  /** Every story with the recording gets this level. */
+  /** Gives every story with the recording this level. */
   const level = (access: string) =>
     newsroom.php(
       `foreach ( get_posts( array( 'post_type' => 'articles', 'post_status' => 'any', 'numberposts' => -1, 'meta_key' => 'newsroom_audio' ) ) as $each ) { update_post_meta( $each->ID, 'newsroom_access', $input ); } return 1;`,
@@ -310,7 +313,7 @@ describe('a series', () => {
     await receiver.find(({ id, event }) => id === article && event === 'update');
     expect(await story()).toMatchObject({ access: 'subscriber', restricted: true, sound: { audio: { url: null } } });
     expect((await newsroom.rest(`/wp/v2/articles/${open}`)).json).toMatchObject({ access: 'free', restricted: false });
-    // What editors chose is shown as they chose it.
+    // Editors see the level that they chose.
     expect(await newsroom.php(`return newsroom_access_of( get_post( $input ) );`, article)).toBe('default');
   });
 

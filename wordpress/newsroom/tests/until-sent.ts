@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Newsroom } from './harness.ts';
 
-/** Waits until every webhook has been sent. One that a busy machine held up is tried again, as WordPress's cron does. */
+/** Waits until every webhook has been sent. A webhook that a busy machine delayed is tried again, as WordPress's cron does. */
 export async function untilSent(newsroom: Newsroom): Promise<void> {
   const count = async () => {
     const left = await newsroom.php(

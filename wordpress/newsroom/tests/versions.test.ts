@@ -26,15 +26,15 @@ const create = async (part: object): Promise<number> =>
 const asked = (id = article, as: CallOptions['as'] | null = 'admin') =>
   newsroom.rest(`/newsroom/v1/versions/${id}`, { as: as ?? undefined });
 const versions = async (id = article): Promise<Version[]> => (await asked(id)).json.versions;
-/** The newest first. */
+/** The headlines of the versions, newest first. */
 const words = async (id = article) => (await versions(id)).map(({ what }) => what);
-/** What the newest versions hold, the newest first. */
+/** The contents of the newest versions, newest first. */
 const held = (id = article): Promise<{ title: string; content: string; excerpt: string }[]> =>
   newsroom.php(
     `return array_map( function ( $row ) use ( $input ) { return newsroom_version_content( newsroom_version( $input, $row->id ) )['story']; }, newsroom_list_versions( $input, newsroom_count_versions( $input ), 1000 ) );`,
     id,
   );
-/** The screen as a user sees it. */
+/** The versions screen as a user sees it. */
 const screen = (query: object, user = 1, id = article): Promise<string> =>
   newsroom.php(
     `wp_set_current_user( $input['user'] ); $_GET = array_map( 'strval', $input['query'] ); ob_start(); newsroom_version_screen(); return ob_get_clean();`,
@@ -142,7 +142,7 @@ describe('a version is kept', () => {
     await save({ title: 'New' });
     expect(await words()).toEqual(['Headline', 'As it was when versions began']);
     expect((await held()).map(({ title }) => title)).toEqual(['New', 'The Bridge']);
-    // A process that was killed before it wrote its version leaves the same.
+    // A process that was killed before it recorded its version leaves the same state.
     await newsroom.php(
       `global $wpdb; $wpdb->update( $wpdb->posts, array( 'post_title' => 'Behind the back' ), array( 'ID' => $input ) ); clean_post_cache( $input ); return 1;`,
       article,
@@ -247,7 +247,7 @@ describe('compared', () => {
     const inline = await compare('inline');
     expect(inline).toContain('It opens on <del>Monday</del><ins>Tuesday</ins>.');
     expect(inline).toContain('The Bridge<ins> Is Open</ins>');
-    // In whichever order the two are chosen, the older one is on the left.
+    // Whatever the order of the choice, the older version is on the left.
     const [to, from] = await versions();
     const swapped = await screen({ from: to?.id, to: from?.id, view: 'side' });
     expect(swapped).toContain('<h2 id="newsroom-comparison">Version 1 and version 2</h2>');
@@ -273,7 +273,7 @@ describe('compared', () => {
   });
 
   it('markup and scripts in every part are shown as text', async () => {
-    // Versions don't depend on WordPress's own revisions, and without these a save takes half as long.
+    // Versions don't depend on WordPress's own revisions; without revisions a save takes half as long.
     await newsroom.php(
       `add_filter( 'wp_revisions_to_keep', '__return_zero' ); foreach ( $input[1] as $payload ) { wp_update_post( wp_slash( array( 'ID' => $input[0], 'post_title' => 'A ' . $payload . ' B', 'post_excerpt' => $payload, 'post_content' => '<p>x ' . $payload . '</p>' ) ) ); update_post_meta( $input[0], 'newsroom_agency', wp_slash( $payload ) ); newsroom_keep_version( get_post( $input[0] ), 'update' ); } return 1;`,
       [article, xssPayloads.filter((each) => each.isWellFormed() && each.length < 1000)],
@@ -342,7 +342,7 @@ describe('are for those who may edit the story', () => {
 
   it('and nothing of them is on the wire', async () => {
     const before = await newsroom.rest(`/wp/v2/articles/${article}`, { as: 'site' });
-    // A change before the first delivery would go with it.
+    // A change before the first delivery would be merged with it.
     await untilSent(newsroom);
     receiver.clear();
     await save({ title: 'Told' });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, body, type Newsroom, startNewsroom } from './harness.ts';
 
-/** The end of a body that the plugin itself restricts: the site must get it. */
+/** The end of a body that the plugin itself restricts; the site must get it. */
 const WHOLE = 'the-restricted-end';
-/** What other plugins and WordPress show to users who are signed in (support/newsroom-tests/membership.php). */
+/** Content that other plugins and WordPress show to signed-in users (support/newsroom-tests/membership.php). */
 const SIGNED_IN = /MEMBERS-ONLY|Logged in as|action=logout|_wpnonce|wp-admin\/profile\.php/;
 
 let newsroom: Newsroom;
@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => newsroom?.stop());
 
-/** Everything that the site reads. */
+/** Every route that the site reads. */
 const routes = (): string[] => [
   `/wp/v2/articles/${ids.paid}`,
   `/wp/v2/articles/${ids.free}`,
@@ -94,7 +94,7 @@ describe.each(['site', 'admin'] as const)('to the credentials of the %s', (as) =
       await newsroom.rest(`/wp/v2/articles?include=${ids.paid},${ids.free}&orderby=include`, { as })
     ).json;
     expect(first.content.rendered).toContain(WHOLE);
-    // A free story that lists others shows their openings.
+    // A free story that lists other stories shows their openings.
     expect(second.content.rendered).toContain('Paragraph 1 tells');
     expect(second.content.rendered).not.toContain(WHOLE);
     const autosaves = await newsroom.rest(`/wp/v2/articles/${ids.paid}/autosaves`, { as });

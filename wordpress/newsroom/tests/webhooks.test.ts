@@ -16,7 +16,7 @@ afterEach(async () => {
   await receiver.open();
 });
 
-/** Writes as an editor does and returns the document. */
+/** Saves as an editor does and returns the document. */
 async function save(route: string, content: unknown, method = 'POST') {
   const { status, json } = await newsroom.rest(`/wp/v2/${route}`, { as: 'admin', method, body: content });
   expect(status).toBeLessThan(300);
@@ -25,7 +25,7 @@ async function save(route: string, content: unknown, method = 'POST') {
 const publish = (title: string, more = {}) => save('articles', { title, status: 'publish', content: body(), ...more });
 const about = (id: number, event?: string) => (payload: { id: number; event: string }) =>
   payload.id === id && (!event || payload.event === event);
-/** Events that have arrived about a document, once everything queued has been sent; one that was sent again counts once. */
+/** Events that have arrived for a document, once everything queued has been sent; a repeated delivery counts once. */
 async function events(id: number) {
   await idle();
   const about = new Map(
@@ -78,7 +78,7 @@ describe('a delivery', () => {
         release = () => resolve({ status: 200, body: { ok: true } });
       });
     const arrived = receiver.find(({ slug }) => slug === 'not-waiting');
-    // Answered although the site has not: otherwise this would never end.
+    // The save is answered before the site answers: otherwise this would never end.
     const article = await publish('Not waiting');
     expect(article.status).toBe('publish');
     await arrived;
@@ -147,7 +147,7 @@ describe('events of documents', () => {
       () => newsroom.php(`wp_set_object_terms( $input, 'justice', 'category' ); return 1;`, id),
     ];
     for (const change of changes) {
-      // A change joins one of the same story that hasn't been sent.
+      // A change is merged with one of the same story that hasn't been sent.
       await idle();
       await change();
     }
@@ -347,7 +347,7 @@ describe('when the site does not take it', () => {
     await save(`articles/${gone.id}?force=true`, undefined, 'DELETE');
     const longest = Math.max(15_000, 8 * 2 * usual);
     expect(Date.now() - begun, 'saving does not wait for a dead site').toBeLessThan(longest);
-    // One of the two may be on its way just now, to fail and come back.
+    // One of the two deliveries may be in progress now, and will fail and be queued again.
     await expect
       .poll(
         () =>
@@ -402,7 +402,7 @@ describe('when the site does not take it', () => {
       )
       .toBe('done');
     expect(await row(early.id)).toMatchObject({ status_code: '200', tries: '3' });
-    // What stands between the two may answer 409 as well, and has delivered nothing.
+    // A proxy in between may answer 409 as well, without having delivered anything.
     await newsroom.pretend({ give_up: -1 });
     receiver.reply = () => ({ status: 409 });
     const lost = await publish('Lost on the way');

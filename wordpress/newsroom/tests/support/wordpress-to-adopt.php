@@ -1,6 +1,7 @@
 <?php
 /**
- * An ordinary WordPress, with what imports and years leave in one. Required by adopt.test.ts inside WordPress; returns ids by name.
+ * An ordinary WordPress, with what imports and years of use leave behind. Required by adopt.test.ts inside WordPress; returns ids
+ * by name.
  *
  * @package Newsroom
  */
@@ -30,7 +31,7 @@ $ids  = array(
 	'cleo'   => $user( 'cleo.m', 'Cleo Marsh' ),
 	'gone'   => $user( 'gone', 'Was Deleted' ),
 );
-// Her byline was written before, under another slug than that of her archive.
+// Her author document existed before, with another slug than her archive's.
 $ids['byline'] = wp_insert_post( array( 'post_type' => 'authors', 'post_title' => 'Cleo Marsh', 'post_name' => 'cleo', 'post_status' => 'publish' ) );
 
 $category = static function ( $name, $slug, $parent = 0 ) {
@@ -82,7 +83,7 @@ $ids['shortcodes'] = $post( 'Codes', array( $ids['news'] ), array( 'post_content
 $ids['long']       = $post( 'Long', array( $ids['news'] ), array( 'post_content' => str_repeat( 'word ', 110000 ) ) );
 $ids['renamed']    = $post( 'Renamed', array( $ids['news'] ), array( 'post_name' => 'first-name' ) );
 wp_update_post( array( 'ID' => $ids['renamed'], 'post_name' => 'second-name' ) );
-// The same slug in three years, and once more for an article that was there before.
+// The same slug in three years, and once more for an existing article.
 $ids['same1'] = $post( 'Same one', array( $ids['news'] ), array( 'post_date' => '2021-05-05 05:05:05', 'post_status' => 'draft' ) );
 $ids['same2'] = $post( 'Same two', array( $ids['news'] ), array( 'post_date' => '2022-05-05 05:05:05' ) );
 $ids['same3'] = $post( 'Same three', array( $ids['news'] ), array( 'post_date' => '2023-05-05 05:05:05' ) );
@@ -99,12 +100,12 @@ set_post_thumbnail( $ids['plain'], $picture );
 wp_insert_comment( array( 'comment_post_ID' => $ids['plain'], 'comment_author' => 'A Reader', 'comment_content' => 'Well said.', 'comment_approved' => 1 ) );
 wp_update_post( wp_slash( array( 'ID' => $ids['plain'], 'post_content' => '<p>Rewritten once, after <a href="' . home_url( '/2024/01/deep-story/#there' ) . '">another</a> and <a href="' . home_url( "/?p={$ids['sporty']}" ) . '">a third</a>.</p>' ) ) );
 $wpdb->delete( $wpdb->users, array( 'ID' => $ids['gone'] ) );
-// Pings are WordPress's own task; it would change rows while a test compares them.
+// Pings are a WordPress task that would change rows while a test compares them.
 wp_clear_scheduled_hook( 'do_pings' );
 $wpdb->query( "DELETE FROM {$wpdb->postmeta} WHERE meta_key IN ('_encloseme','_pingme')" );
 // An editor has the blank post of "Add New" open.
 $ids['blank'] = wp_insert_post( array( 'post_title' => 'Auto Draft', 'post_status' => 'auto-draft' ) );
-// What imports leave behind: dates of modification long ago.
+// As after an import: modification dates of long ago.
 $wpdb->query( "UPDATE {$wpdb->posts} SET post_modified = '2024-02-02 00:00:00', post_modified_gmt = '2024-02-02 05:00:00' WHERE post_type = 'post'" );
 wp_cache_flush();
 return $ids;

@@ -1,8 +1,9 @@
 <?php
 /**
- * Advanced Custom Fields as far as other plugins and readers of REST meet it: how values lie in post meta, what `get_field` and
- * `get_field_object` give, and what stands under `acf` in REST in both of its formats (advancedcustomfields.com/resources,
- * "WP REST API Integration"; read in version 6.8). Written anew: no package brings the plugin itself.
+ * Advanced Custom Fields as far as other plugins and readers of REST meet it: how values are stored in post meta, what
+ * `get_field` and `get_field_object` return, and what REST has under `acf` in both of its formats
+ * (advancedcustomfields.com/resources, "WP REST API Integration"; read in version 6.8). A reimplementation, because no package
+ * contains the plugin itself.
  *
  * Setting `acf`: `format` is `light` (default) or `standard`; `last` says that ACF registers its `acf` after the newsroom plugin.
  *
@@ -14,7 +15,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 }
 
 /**
- * Fields by name: type and post types. The reference of a value in post meta, `_name`, holds `field_name`.
+ * Fields by name: type and post types. The reference of a value in post meta, `_name`, contains `field_name`.
  *
  * @return array<string,array>
  */
@@ -30,14 +31,14 @@ function newsroom_tests_acf_fields() {
 		'breaking'                  => array( 'true_false', array( 'page' ) ),
 		'featured_excerpt'          => array( 'textarea', array( 'page' ) ),
 		'bulleted_featured_excerpt' => array( 'true_false', array( 'page' ) ),
-		// The paper's own, of which the plugin knows nothing.
+		// The newspaper's own field, which the newsroom plugin doesn't know.
 		'hero'                      => array( 'image', array( 'articles' ) ),
 		'sources'                   => array( 'repeater', array( 'articles' ) ),
 	);
 }
 
 /**
- * A value as it lies in post meta; null where there is none.
+ * A value as stored in post meta; null if there is none.
  *
  * @param string $name Field name.
  * @param int    $id   Post.
@@ -63,7 +64,7 @@ function newsroom_tests_acf_value( $name, $id ) {
 }
 
 /**
- * A value by the field's return format; every way of saying "none" is false.
+ * A value in the field's return format; false for every form of "none".
  *
  * @param string $type  Field type.
  * @param mixed  $value Value.
@@ -102,7 +103,7 @@ function newsroom_tests_acf_format( $type, $value ) {
 }
 
 /**
- * A value as REST has it in the format `light`: ids and numbers as numbers, the rest as it lies in the database.
+ * A value as REST has it in the format `light`: ids and numbers as numbers, everything else as stored.
  *
  * @param string $type  Field type.
  * @param mixed  $value Value.
@@ -123,7 +124,7 @@ function newsroom_tests_acf_light( $type, $value ) {
 
 if ( ! function_exists( 'get_field_object' ) ) {
 	/**
-	 * A field of a post: false where no reference to it is kept.
+	 * A field of a post; false if no reference to it is stored.
 	 *
 	 * @param string $name         Field name.
 	 * @param int    $id           Post.
@@ -146,7 +147,7 @@ if ( ! function_exists( 'get_field_object' ) ) {
 	}
 
 	/**
-	 * Value of a field; of a name that is no field, the post meta of that name.
+	 * The value of a field; for a name that isn't a field's, the post meta of that name.
 	 *
 	 * @param string $name         Field name.
 	 * @param int    $id           Post.
@@ -183,7 +184,7 @@ function newsroom_tests_acf_rest( $item, $name, $request, $type ) {
 }
 
 /**
- * Registers `acf` for all types, in the place of what other plugins have registered.
+ * Registers `acf` for all types, in place of what other plugins have registered.
  */
 function newsroom_tests_acf_register() {
 	foreach ( array( 'articles', 'video', 'crosswords', 'authors', 'page' ) as $type ) {
@@ -191,7 +192,8 @@ function newsroom_tests_acf_register() {
 	}
 }
 
-// Plugins load by their names, so that ACF as a rule registers before the newsroom plugin does; with a request it cannot place, later.
+// Plugins load in order of their names, so ACF usually registers before the newsroom plugin; if it can't assign a request, it
+// registers later.
 if ( empty( $newsroom_tests['acf']['last'] ) ) {
 	add_action( 'rest_api_init', 'newsroom_tests_acf_register', 9 );
 } else {

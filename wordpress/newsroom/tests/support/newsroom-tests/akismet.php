@@ -1,6 +1,7 @@
 <?php
 /**
- * The real Akismet, with its service in this process: what is sent to it is kept in an option, and words in a comment decide what it says.
+ * The real Akismet plugin, with its service simulated in this process: requests to it are stored in an option, and words in a comment
+ * decide its answer.
  *
  * @package Newsroom
  */
@@ -15,7 +16,7 @@ add_filter(
 		return '0123456789ab';
 	}
 );
-// After the sandbox's own, which lets nothing leave this machine.
+// Runs after the sandbox's own filter, which keeps requests on this machine.
 add_filter(
 	'pre_http_request',
 	static function ( $answer, $request, $url ) {
@@ -41,7 +42,7 @@ add_filter(
 if ( ! class_exists( 'Akismet' ) ) {
 	require WP_PLUGIN_DIR . '/akismet/akismet.php';
 }
-// What Akismet answers REST with when it drops a comment (class.akismet.php, auto_check_comment): an error without a status.
+// Akismet's REST response when it drops a comment (class.akismet.php, auto_check_comment): an error without a status.
 add_filter(
 	'rest_pre_insert_comment',
 	static function ( $prepared ) {

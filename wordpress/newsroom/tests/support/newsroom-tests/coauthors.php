@@ -1,8 +1,8 @@
 <?php
 /**
- * Co-Authors Plus as far as other plugins meet it: the taxonomy `author`, whose terms `cap-<user_nicename>` an article has in their order, and
- * guest authors, posts `cap-<slug>` with their meta (github.com/Automattic/Co-Authors-Plus, class-coauthors-plus.php and
- * class-coauthors-guest-authors.php; read in version 3.6). Written anew.
+ * Co-Authors Plus as far as other plugins meet it: the taxonomy `author`, whose terms `cap-<user_nicename>` an article has in their order,
+ * and guest authors, posts `cap-<slug>` with their meta (github.com/Automattic/Co-Authors-Plus, class-coauthors-plus.php and
+ * class-coauthors-guest-authors.php; read in version 3.6). A reimplementation.
  *
  * @package Newsroom
  */
@@ -51,7 +51,7 @@ add_action(
 );
 
 /**
- * Makes a guest author as the plugin does.
+ * Creates a guest author as the plugin does.
  *
  * @param string               $slug Slug.
  * @param array<string,string> $meta `display_name`, `user_email`, `linked_account`.

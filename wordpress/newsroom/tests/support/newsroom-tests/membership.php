@@ -1,6 +1,6 @@
 <?php
 /**
- * What membership plugins are documented to do: each shows something to every user who is signed in.
+ * Documented behavior of membership plugins: each shows something to every user who is signed in.
  *
  * @package Newsroom
  */
@@ -10,7 +10,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 }
 
 /**
- * What only members may read: marked with the place at which it got out.
+ * Text that only members may read, marked with the place where it leaked.
  *
  * @param string $where Place.
  * @return string
@@ -19,7 +19,7 @@ function newsroom_tests_members( $where ) {
 	return is_user_logged_in() ? "MEMBERS-ONLY in $where for " . wp_get_current_user()->user_login . ' ' . wp_create_nonce( 'members' ) : 'Please join us.';
 }
 
-// A shortcode around a part of a text, as Restrict Content, Members and MemberPress have it.
+// A shortcode around part of a text, as in Restrict Content, Members and MemberPress.
 add_shortcode(
 	'members',
 	static function ( $attributes, $content = '' ) {
@@ -29,7 +29,7 @@ add_shortcode(
 add_shortcode( 'loginout', static function () {
 	return wp_loginout( '', false );
 } );
-// A block whose content depends on the user, as Restrict User Access and Paid Memberships Pro have it.
+// A block whose content depends on the user, as in Restrict User Access and Paid Memberships Pro.
 add_action(
 	'init',
 	static function () {
@@ -43,7 +43,7 @@ add_action(
 		);
 	}
 );
-// Whole documents that are closed by a mark of their own, in every text that is made of them.
+// Whole documents that a mark of their own restricts, in every text that is made from them.
 foreach ( array( 'the_content', 'the_excerpt', 'get_the_excerpt', 'the_title' ) as $newsroom_tests_filter ) {
 	add_filter(
 		$newsroom_tests_filter,
@@ -54,7 +54,7 @@ foreach ( array( 'the_content', 'the_excerpt', 'get_the_excerpt', 'the_title' ) 
 		20
 	);
 }
-// Comments and items of menus.
+// Comments and menu items.
 add_filter(
 	'comment_text',
 	static function ( $text ) {

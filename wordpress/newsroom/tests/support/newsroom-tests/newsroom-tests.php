@@ -26,11 +26,11 @@ if ( ! empty( $newsroom_tests['coauthors'] ) ) {
 if ( ! empty( $newsroom_tests['akismet'] ) ) {
 	require __DIR__ . '/akismet.php';
 }
-// What Wordfence does.
+// Simulates Wordfence.
 if ( ! empty( $newsroom_tests['passwords_off'] ) ) {
 	add_filter( 'wp_is_application_passwords_available', '__return_false' );
 }
-// As an offload plugin does it.
+// Simulates an offload plugin.
 if ( isset( $newsroom_tests['uploads'] ) ) {
 	add_filter(
 		'upload_dir',
