@@ -2,6 +2,7 @@
  * The billing service over a fresh database, and the sandbox's Stripe in this process: the real SDK calls it, and its events arrive
  * as signed webhooks when a test delivers them.
  */
+import { randomUUID } from 'node:crypto';
 import Stripe from 'stripe';
 import { stripeFetch } from '../../sandbox/stripe/handlers.ts';
 import { openState, type StripeState } from '../../sandbox/stripe/state.ts';
@@ -12,6 +13,7 @@ import {
   createBilling,
   type RunningBilling,
 } from '../../src/lib/billing/engine/billing.server.ts';
+import type { Purchase } from '../../src/lib/billing/engine/purchases.server.ts';
 import type { Shipping } from '../../src/lib/billing/schema.ts';
 import type { Billed } from '../../src/lib/billing/service.ts';
 import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
@@ -171,3 +173,31 @@ export const home: Shipping = {
 };
 
 export const day = 24 * 60 * 60;
+
+/** Stores a purchase of the present moment as another process, or an interrupted call, would have left it. @returns its id */
+export async function storePurchase(
+  { accounts, database }: BillingBench,
+  userId: string,
+  purchase: Partial<Purchase> = {},
+): Promise<string> {
+  const at = accounts.clock.now;
+  const row: Purchase = {
+    id: randomUUID(),
+    user_id: userId,
+    kind: 'subscribe',
+    plan: 'reader-monthly',
+    price: 'price_reader_monthly',
+    attempt: null,
+    state: 'open',
+    round: 1,
+    coupon: null,
+    payment_method: 'pm_card_visa',
+    subscription: null,
+    before: null,
+    created: at,
+    updated: at,
+    ...purchase,
+  };
+  await database.db.insertInto('purchases').values(row).execute();
+  return row.id;
+}

@@ -24,7 +24,7 @@ export function formerAddress(content: ContentReader, path: string): string | nu
 }
 
 /**
- * The feed of the newspaper, of a category or of an author: feed readers must be redirected, because nobody would see a page
+ * The feed of the newspaper, of a category or of an author: feed readers must be redirected, because no reader would see a page
  * about the move.
  */
 function feedAt(content: ContentReader, path: string): string | null {

@@ -1,10 +1,10 @@
 /** Purchases as they are stored: how they end, depending on their subscription's state, and which ones stay unchanged. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { type BillingBench, billingBench, day, paid, storePurchase } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
-import { createPurchases, type Purchase } from './purchases.server.ts';
+import { createPurchases } from './purchases.server.ts';
 
 const engines = prepare('sqlite');
 let site: BillingBench;
@@ -20,35 +20,17 @@ async function subscribed(body: object = {}): Promise<{ session: Session; id: st
   return { session, id };
 }
 
-/** Stores a purchase as an interrupted call would have left it. */
-async function interrupted(userId: string, purchase: Partial<Purchase>): Promise<string> {
-  const at = site.accounts.clock.now;
-  const row: Purchase = {
-    id: randomUUID(),
-    user_id: userId,
-    kind: 'subscribe',
-    plan: 'reader-monthly',
-    price: 'price_reader_monthly',
-    attempt: null,
-    state: 'open',
-    round: 1,
-    coupon: null,
-    payment_method: 'pm_card_visa',
-    subscription: null,
-    before: null,
-    created: at,
-    updated: at,
-    ...purchase,
-  };
-  await site.database.db.insertInto('purchases').values(row).execute();
-  return row.id;
-}
 const stateOf = async (id: string) =>
   (await site.database.db.selectFrom('purchases').select('state').where('id', '=', id).executeTakeFirst())?.state;
 
 describe('an interrupted upgrade', () => {
   const beginSwitch = ({ session, id }: { session: Session; id: string }, plan = 'member-monthly') =>
-    interrupted(session.userId, { kind: 'switch', plan, price: `price_${plan.replace('-', '_')}`, subscription: id });
+    storePurchase(site, session.userId, {
+      kind: 'switch',
+      plan,
+      price: `price_${plan.replace('-', '_')}`,
+      subscription: id,
+    });
   const changed = async (id: string, change: object) => {
     const [item] = (await site.dashboard.subscriptions.retrieve(id)).items.data;
     const items = [{ id: item?.id ?? '', price: 'price_member_monthly' }];
@@ -118,7 +100,7 @@ describe('an interrupted purchase', () => {
   async function after(body: object, happens: (id: string) => Promise<unknown>): Promise<string | undefined> {
     const { session, id } = await subscribed(body);
     await site.database.db.deleteFrom('purchases').execute();
-    const purchase = await interrupted(session.userId, { subscription: id });
+    const purchase = await storePurchase(site, session.userId, { subscription: id });
     await happens(id);
     await site.dashboard.subscriptions.update(id, { metadata: { purchase } }).catch(() => null);
     await site.deliver();
@@ -148,12 +130,12 @@ it('nothing happens to the open ones that were not touched since then, the oldes
   site = await billingBench(await engines.open());
   const readers = ['ada', 'eve', 'grace', 'joan', 'mary'].map((name) => site.readers.join(`${name}@example.com`));
   const [ada, eve, grace, joan, mary] = (await Promise.all(readers)).map(({ userId }) => userId);
-  const recent = await interrupted(ada ?? '', { updated: 300 });
-  const older = await interrupted(eve ?? '', { updated: 200 });
-  const oldest = await interrupted(grace ?? '', { updated: 100 });
-  await interrupted(joan ?? '', { updated: 400 });
-  await interrupted(mary ?? '', { updated: 50, state: 'done' });
-  await interrupted(mary ?? '', { updated: 50, state: 'given up' });
+  const recent = await storePurchase(site, ada ?? '', { updated: 300 });
+  const older = await storePurchase(site, eve ?? '', { updated: 200 });
+  const oldest = await storePurchase(site, grace ?? '', { updated: 100 });
+  await storePurchase(site, joan ?? '', { updated: 400 });
+  await storePurchase(site, mary ?? '', { updated: 50, state: 'done' });
+  await storePurchase(site, mary ?? '', { updated: 50, state: 'given up' });
   const { idle } = createPurchases(site.database, () => 1000);
   const ids = async (most: number) => (await idle(400, most)).map(({ id }) => id);
   expect(await ids(50)).toEqual([oldest, older, recent]);
@@ -166,10 +148,10 @@ describe('a quote', () => {
 
   it('is one of a change while another change, or another purchase, is open', async () => {
     const { session, id } = await subscribed();
-    const open = await interrupted(session.userId, { kind: 'switch', subscription: id });
+    const open = await storePurchase(site, session.userId, { kind: 'switch', subscription: id });
     expect(await kind(session)).toBe('upgrade');
     await site.database.db.deleteFrom('purchases').where('id', '=', open).execute();
-    await interrupted(session.userId, {});
+    await storePurchase(site, session.userId, {});
     expect(await kind(session)).toBe('upgrade');
   });
 
@@ -179,7 +161,7 @@ describe('a quote', () => {
     await site.dashboard.subscriptions.update(id, { metadata: { purchase } });
     await site.deliver();
     expect(await kind(session)).toBe('upgrade');
-    await interrupted(session.userId, { id: purchase, subscription: id });
+    await storePurchase(site, session.userId, { id: purchase, subscription: id });
     expect(await kind(session)).toBe('new');
   });
 

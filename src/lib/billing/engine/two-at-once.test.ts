@@ -1,7 +1,15 @@
 /** Two of each at once: readers, subscriptions, codes, addresses, decisions, and answers of Stripe. They are never mixed up. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, home, paid, rules } from '../../../../tests/world/billing.ts';
+import {
+  type BillingBench,
+  billingBench,
+  day,
+  home,
+  paid,
+  rules,
+  storePurchase,
+} from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
@@ -104,24 +112,8 @@ it('a card that the bank asks about gives way to another', async () => {
 
 it('a purchase that another process has just begun is left to it for a minute', async () => {
   const session = await open();
-  const at = site.accounts.clock.now;
-  const begun = {
-    id: randomUUID(),
-    user_id: session.userId,
-    kind: 'subscribe',
-    plan: 'reader-yearly',
-    price: 'price_reader_yearly',
-    attempt: null,
-    state: 'open',
-    round: 1,
-    coupon: null,
-    payment_method: 'pm_card_visa',
-    subscription: null,
-    before: null,
-    created: at,
-    updated: at,
-  } as const;
-  await site.database.db.insertInto('purchases').values(begun).execute();
+  const plan = { plan: 'reader-yearly', price: 'price_reader_yearly' };
+  await storePurchase(site, session.userId, plan);
   const busy = { ok: false, status: 409, error: { retryAfter: 5 } };
   expect(await site.billing.subscribe(session, monthly)).toMatchObject(busy);
   await site.pass(61);
@@ -230,10 +222,11 @@ it('a code that many readers have is each one’s own, with what it takes off', 
   expect(await sums()).toEqual([960, 600]);
 });
 
+const later = { ...home, address: { ...home.address, line1: '1 Liberty Street' } };
+
 it('an address that is saved while an earlier one is on its way to Stripe is sent as well', async () => {
   const session = await open();
   paid(await site.billing.setupIntent(session));
-  const later = { ...home, address: { ...home.address, line1: '1 Liberty Street' } };
   const { customers } = site.dashboard;
   const update = customers.update.bind(customers);
   customers.update = async (...asked: Parameters<typeof update>) => {
@@ -252,7 +245,6 @@ it('an address that is saved while an earlier one is on its way to Stripe is sen
 it('an older address that reaches Stripe after a newer one does not stay there', async () => {
   const session = await open();
   paid(await site.billing.setupIntent(session));
-  const later = { ...home, address: { ...home.address, line1: '1 Liberty Street' } };
   const { customers } = site.dashboard;
   const update = customers.update.bind(customers);
   const waits = Promise.withResolvers<void>();
