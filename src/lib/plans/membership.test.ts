@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Subscription } from '../billing/schema.ts';
-import { besideInWords, boughtOf, mayUpgrade, membershipLabel, subscriptionState } from './membership.ts';
+import { boughtOf, mayUpgrade, membershipLabel, otherSubscriptionInWords, subscriptionState } from './membership.ts';
 
 const held = (product: string, print = false) => ({ product, print });
 
@@ -110,7 +110,8 @@ test('the end, where nothing is billed any more', () => {
 });
 
 test('one beside the one that is shown, with its end or its next bill', () => {
-  const beside = (part: Partial<Subscription>) => besideInWords({ ...subscription, ...part }, (at) => at.slice(0, 10));
+  const beside = (part: Partial<Subscription>) =>
+    otherSubscriptionInWords({ ...subscription, ...part }, (at) => at.slice(0, 10));
   expect(beside({ cancelAtPeriodEnd: true })).toBe('You also have Sun Reader, Yearly. It ends on 2027-01-20.');
   expect(beside({})).toBe('You also have Sun Reader, Yearly. Your next bill is $120 on 2027-01-20.');
   expect(beside({ status: 'unpaid' })).toBe('You also have Sun Reader, Yearly.');
