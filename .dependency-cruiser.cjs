@@ -25,7 +25,7 @@ module.exports = {
       'lib is at the bottom: it knows nothing of pages, islands and the server.',
     ),
     {
-      name: 'lib-lies-below-content',
+      name: 'content-above-lib',
       severity: 'error',
       comment:
         'The content’s model and tags are in src/lib/content; lib imports nothing of src/content, types included.',
@@ -63,21 +63,21 @@ module.exports = {
       'Content is read by pages and opened by the server.',
     ),
     {
-      name: 'islands-stay-off-the-server',
+      name: 'islands-without-server',
       severity: 'error',
       comment: 'A *.server.ts module would reach the browser, or break there.',
       from: { path: '^src/islands/' },
       to: { path: '\\.server\\.tsx?$', reachable: true },
     },
     {
-      name: 'press-knows-no-wordpress',
+      name: 'press-without-wordpress',
       severity: 'error',
       comment: 'The press stores and re-renders pages of anything; it imports neither content nor Astro.',
       from: { path: '^src/press/', pathNot: '\\.test\\.tsx?$' },
       to: { path: '^src/(content|server|pages|layouts|components|islands|stores)/|(^|/)astro(/|$)|^astro:' },
     },
     {
-      name: 'sandbox-stands-alone',
+      name: 'sandbox-without-product',
       severity: 'error',
       comment: 'The sandbox speaks the vendors’ protocols; what it shares with the product is the wire.',
       from: { path: '^sandbox/' },
@@ -91,7 +91,7 @@ module.exports = {
       to: { path: '^(sandbox|scripts|tests|bench)/' },
     },
     {
-      name: 'no-circles',
+      name: 'no-cycles',
       severity: 'error',
       comment: 'A circle of imports has no bottom.',
       from: {},

@@ -14,7 +14,7 @@ const astro = (frontMatter: string, rest = '<p></p>'): string => `---\n${frontMa
 /** Each rule with trees that break only this rule. */
 const broken: Record<string, Tree[]> = {
   'lib-looks-down-only': [{ 'src/lib/x/a.ts': "import '../../server/b.ts';", 'src/server/b.ts': empty }],
-  'lib-lies-below-content': [
+  'content-above-lib': [
     {
       'src/lib/x/a.ts': "import type { b } from '../../content/b.ts';\nexport type A = b;",
       'src/content/b.ts': 'export type b = 1;\n',
@@ -33,7 +33,7 @@ const broken: Record<string, Tree[]> = {
   ],
   'pages-looks-down-only': [{ 'src/pages/a.astro': astro("import '../server/b.ts';"), 'src/server/b.ts': empty }],
   'content-looks-down-only': [{ 'src/content/a.ts': "import '../press/b.ts';", 'src/press/b.ts': empty }],
-  'islands-stay-off-the-server': [
+  'islands-without-server': [
     {
       'src/islands/A/A.island.tsx': "import '../../stores/b.ts';",
       'src/stores/b.ts': "import '../lib/x/c.ts';",
@@ -41,14 +41,14 @@ const broken: Record<string, Tree[]> = {
       'src/lib/x/d.server.ts': empty,
     },
   ],
-  'press-knows-no-wordpress': [
+  'press-without-wordpress': [
     { 'src/press/a.ts': "import '../content/b.ts';", 'src/content/b.ts': empty },
     { 'src/press/a.ts': "import 'astro/config';" },
     { 'src/press/a.ts': "import 'astro:middleware';" },
   ],
-  'sandbox-stands-alone': [{ 'sandbox/a.ts': "import type { a } from '../src/b.ts';", 'src/b.ts': empty }],
+  'sandbox-without-product': [{ 'sandbox/a.ts': "import type { a } from '../src/b.ts';", 'src/b.ts': empty }],
   'product-without-sandbox': [{ 'src/server/a.ts': "import '../../sandbox/b.ts';", 'sandbox/b.ts': empty }],
-  'no-circles': [
+  'no-cycles': [
     {
       'src/lib/a.ts': "import './b.ts';\nexport const a = 1;",
       'src/lib/b.ts': "import './a.ts';\nexport const b = 1;",

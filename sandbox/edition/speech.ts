@@ -14,7 +14,7 @@ const vowels = [
 ] as const;
 
 /** The same numbers, 0 to 1, for the same seed. */
-function dice(seed: string): () => number {
+function random(seed: string): () => number {
   let state = 2166136261;
   for (const letter of seed) state = Math.imul(state ^ (letter.codePointAt(0) ?? 0), 16777619) >>> 0;
   return () => {
@@ -53,7 +53,7 @@ function syllables(seconds: number, random: () => number): Syllable[] {
 /** A recording of some seconds. @param seed the same seed gives the same recording */
 export function recording(seed: string, seconds: number): Buffer {
   const samples = new Float64Array(Math.round(seconds * rate));
-  for (const { begins, lasts, pitch, harmonics } of syllables(seconds, dice(seed))) {
+  for (const { begins, lasts, pitch, harmonics } of syllables(seconds, random(seed))) {
     const first = Math.round(begins * rate);
     const count = Math.round(lasts * rate);
     for (let n = 0; n < count && first + n < samples.length; n++) {

@@ -107,7 +107,7 @@ const disputesOf = ({ account }: StripeState, charge: Charge) =>
   charge.disputed ? [...account.store.all('dispute')].filter((dispute) => dispute.charge === charge.id) : [];
 
 /** The possible actions for a payment: refund it, dispute it, or decide the dispute. */
-function doable(state: StripeState, charge: Charge): string {
+function possibleActions(state: StripeState, charge: Charge): string {
   if (charge.status !== 'succeeded' || charge.refunded) return '–';
   const open = disputesOf(state, charge).filter(({ status }) => /(?:needs_response|under_review)$/.test(status));
   const decide = (label: string, won: string) =>
@@ -134,7 +134,7 @@ const payments: View = {
       safe(charge.failure_message ?? '–'),
       date(charge.created),
       code(charge.payment_intent),
-      doable(state, charge),
+      possibleActions(state, charge),
     ]);
     return table(
       'Payments',

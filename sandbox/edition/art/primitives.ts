@@ -14,9 +14,9 @@ export interface Palette {
 }
 
 /** A scene draws itself with its inks and its own random numbers, so that two stories with one motif never look the same. */
-export type Scene = (p: Palette, dice: Dice) => string;
+export type Scene = (p: Palette, random: Random) => string;
 
-export interface Dice {
+export interface Random {
   /** From `low` up to, not including, `high`. */
   between(low: number, high: number): number;
   /** A whole number from `low` to `high`. */
@@ -26,7 +26,7 @@ export interface Dice {
 }
 
 /** Random numbers that are the same for the same seed on every machine. */
-export function throwDice(seed: string): Dice {
+export function seededRandom(seed: string): Random {
   let state = 2166136261;
   for (const character of seed) state = Math.imul(state ^ (character.codePointAt(0) as number), 16777619);
   const next = (): number => {
@@ -88,53 +88,53 @@ export const sun = (x: number, y: number, r: number, p: Palette, rays = 0): stri
   circle(x, y, r * 0.86, 'none', `stroke="${p.paper}" stroke-width="${n(r * 0.035)}"`);
 
 /** A sky in one of several manners, sun included. */
-export function sky(p: Palette, dice: Dice, horizon = 600): string {
-  const x = dice.between(250, 1350);
-  const y = dice.between(horizon * 0.28, horizon * 0.8);
-  const r = dice.between(80, 170);
+export function sky(p: Palette, random: Random, horizon = 600): string {
+  const x = random.between(250, 1350);
+  const y = random.between(horizon * 0.28, horizon * 0.8);
+  const r = random.between(80, 170);
   const ground = rect(0, 0, width, height, p.paper);
-  const manner = dice.whole(0, 3);
-  if (manner === 0) return ground + sun(x, y, r, p, dice.whole(16, 26));
+  const manner = random.whole(0, 3);
+  if (manner === 0) return ground + sun(x, y, r, p, random.whole(16, 26));
   if (manner === 1) {
     return ground + rect(0, 0, width, horizon * 0.34, p.light) + rect(0, horizon * 0.34, width, horizon * 0.2, p.light, 'opacity=".55"') + sun(x, y, r, p) + rect(0, 0, width, horizon * 0.5, 'url(#level-light)', 'opacity=".8"');
   }
-  if (manner === 2) return ground + rect(0, 0, width, height, 'url(#dots)', 'opacity=".35"') + sun(x, y, r, p) + clouds(p, dice, horizon * 0.5);
-  return ground + rect(0, 0, width, height, p.light) + sun(x, y, r * 1.2, p) + clouds(p, dice, horizon * 0.6);
+  if (manner === 2) return ground + rect(0, 0, width, height, 'url(#dots)', 'opacity=".35"') + sun(x, y, r, p) + clouds(p, random, horizon * 0.5);
+  return ground + rect(0, 0, width, height, p.light) + sun(x, y, r * 1.2, p) + clouds(p, random, horizon * 0.6);
 }
 
 /** Flat-bottomed clouds down to a height. */
-export const clouds = (p: Palette, dice: Dice, low: number): string =>
-  repeat(dice.whole(3, 5), () => {
-    const x = dice.between(-60, 1500);
-    const y = dice.between(60, low);
-    const w = dice.between(160, 380);
+export const clouds = (p: Palette, random: Random, low: number): string =>
+  repeat(random.whole(3, 5), () => {
+    const x = random.between(-60, 1500);
+    const y = random.between(60, low);
+    const w = random.between(160, 380);
     return `<g opacity=".9">${rect(x, y, w, w * 0.11, p.paper, `rx="${n(w * 0.055)}"`)}${circle(x + w * 0.34, y, w * 0.14, p.paper)}${circle(x + w * 0.58, y + 4, w * 0.11, p.paper)}${rect(x, y + w * 0.06, w, w * 0.05, 'url(#level)', 'opacity=".25"')}</g>`;
   });
 
 /** Water from a height down, with short bright strokes. */
-export const water = (p: Palette, dice: Dice, y: number, base = p.mid): string =>
+export const water = (p: Palette, random: Random, y: number, base = p.mid): string =>
   rect(0, y, width, height - y, base) +
   repeat(70, () => {
-    const depth = dice.between(0, 1);
+    const depth = random.between(0, 1);
     const top = y + 8 + depth * depth * (height - y);
     const w = 18 + depth * 150;
-    return rect(dice.between(-80, 1600), top, w, 2 + depth * 5, dice.chance(0.55) ? p.light : p.dark, 'rx="2" opacity=".75"');
+    return rect(random.between(-80, 1600), top, w, 2 + depth * 5, random.chance(0.55) ? p.light : p.dark, 'rx="2" opacity=".75"');
   });
 
 /** Rolling ground: a filled curve from a height. */
-export function hill(p: string, dice: Dice, y: number, swing: number): string {
-  let d = `M0 ${n(y + dice.between(-swing, swing))}`;
+export function hill(p: string, random: Random, y: number, swing: number): string {
+  let d = `M0 ${n(y + random.between(-swing, swing))}`;
   for (let x = 0; x < width; x += 400) {
-    d += `C${x + 130} ${n(y + dice.between(-swing, swing))} ${x + 270} ${n(y + dice.between(-swing, swing))} ${x + 400} ${n(y + dice.between(-swing, swing))}`;
+    d += `C${x + 130} ${n(y + random.between(-swing, swing))} ${x + 270} ${n(y + random.between(-swing, swing))} ${x + 400} ${n(y + random.between(-swing, swing))}`;
   }
   return path(`${d}V${height}H0Z`, p);
 }
 
 /** A person as a silhouette, feet at 0 0, about 100 high. */
-export const person = (color: string, dice: Dice): string => {
-  const w = dice.between(15, 20);
-  const long = dice.chance(0.4);
-  const hat = dice.chance(0.35);
+export const person = (color: string, random: Random): string => {
+  const w = random.between(15, 20);
+  const long = random.chance(0.4);
+  const hat = random.chance(0.35);
   return (
     path(`M${n(-w)} ${long ? -18 : -42}L${n(-w * 0.85)} -72Q0 -86 ${n(w * 0.85)} -72L${n(w)} ${long ? -18 : -42}Z`, color) +
     (long ? '' : rect(-w * 0.78, -46, w * 0.66, 46, color) + rect(w * 0.12, -46, w * 0.66, 46, color)) +
@@ -145,10 +145,10 @@ export const person = (color: string, dice: Dice): string => {
 };
 
 /** A leafy tree, foot at 0 0, about 100 high. */
-export const tree = (p: Palette, dice: Dice): string =>
+export const tree = (p: Palette, random: Random): string =>
   rect(-4, -45, 8, 45, p.ink) +
   circle(0, -70, 32, p.dark) +
   circle(-18, -54, 22, p.dark) +
   circle(18, -56, 24, p.dark) +
   circle(8, -78, 18, p.mid, 'opacity=".8"') +
-  (dice.chance(0.6) ? circle(0, -66, 34, 'url(#hatch)', 'opacity=".25"') : '');
+  (random.chance(0.6) ? circle(0, -66, 34, 'url(#hatch)', 'opacity=".25"') : '');

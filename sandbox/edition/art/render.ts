@@ -1,6 +1,6 @@
 /** Illustrations of the demo edition: drawn from shapes in few inks, printed as JPEG with the grain of newsprint. */
 import sharp from 'sharp';
-import { fills, height, type Palette, type Scene, throwDice, width } from './primitives.ts';
+import { fills, height, type Palette, type Scene, seededRandom, width } from './primitives.ts';
 import { cityScenes } from './scenes-city.ts';
 import { landScenes } from './scenes-land.ts';
 import { thingScenes } from './scenes-things.ts';
@@ -35,9 +35,9 @@ export interface ArtOptions {
 export function drawArt(options: ArtOptions): string {
   const scene = scenes[options.motif];
   if (!scene) throw new RangeError(`There is no motif "${options.motif}". Known: ${motifs.join(', ')}.`);
-  const dice = throwDice(`${options.motif} ${options.seed}`);
-  const palette = options.palette ?? dice.pick(palettes);
-  const inner = scene(palette, dice);
+  const random = seededRandom(`${options.motif} ${options.seed}`);
+  const palette = options.palette ?? random.pick(palettes);
+  const inner = scene(palette, random);
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${options.width ?? width}" height="${options.height ?? height}" preserveAspectRatio="xMidYMid slice">${fills(palette)}${inner}</svg>`;
 }
 
@@ -46,12 +46,12 @@ let grain: Promise<Buffer> | undefined;
 /** Faint noise that is laid over every plate; made once. */
 const grainTile = (): Promise<Buffer> => {
   const size = 120;
-  const dice = throwDice('newsprint');
+  const random = seededRandom('newsprint');
   const pixels = Buffer.alloc(size * size * 4);
   for (let i = 0; i < pixels.length; i += 4) {
-    const bright = dice.chance(0.5) ? 255 : 0;
+    const bright = random.chance(0.5) ? 255 : 0;
     pixels.fill(bright, i, i + 3);
-    pixels[i + 3] = Math.floor(dice.between(0, 26));
+    pixels[i + 3] = Math.floor(random.between(0, 26));
   }
   return sharp(pixels, { raw: { width: size, height: size, channels: 4 } }).png().toBuffer();
 };

@@ -33,7 +33,7 @@ export const recurring = (
 };
 
 /** Parameters that the sandbox accepts and ignores. */
-export const indifferent = [
+export const ignoredParameters = [
   ...['application_fee_percent', 'billing_thresholds', 'default_tax_rates', 'invoice_settings', 'on_behalf_of'],
   ...['pending_invoice_item_interval'],
   ...['transfer_data', 'expand', 'proration_behavior', 'default_source', 'trial_from_plan', 'pause_collection'],
@@ -70,7 +70,7 @@ export const isByInvoice = (subscription: Subscription | null | undefined): bool
   subscription?.collection_method === 'send_invoice';
 
 export function createSubscription(account: StripeAccount, params: Params): Subscription {
-  params.allow(...indifferent);
+  params.allow(...ignoredParameters);
   readBillingMode(params);
   const customer = account.need('customer', params.need('customer'), 'customer');
   const prices = readItems(account, params);

@@ -10,7 +10,7 @@ import { numberOf } from '../payments/cards.ts';
 import { attach, detach, findMethod, makeMethod, readBilling, readCard } from '../payments/methods.ts';
 import { del, deleted, get, matching, ofCustomer, page, post, type Route, setTexts } from './route.ts';
 
-const indifferent = [
+const ignoredParameters = [
   'expand',
   'tax_exempt',
   'preferred_locales',
@@ -31,7 +31,7 @@ function plain(value: string | Fields | undefined): unknown {
 export const emptyAddress = { city: null, country: null, line1: null, line2: null, postal_code: null, state: null };
 
 function save(account: StripeAccount, customer: Customer, params: Params): void {
-  params.allow(...indifferent);
+  params.allow(...ignoredParameters);
   setTexts(
     customer,
     params,

@@ -21,7 +21,7 @@ import {
 import { findMethod, makeMethod, readBilling, readCard } from '../payments/methods.ts';
 import { type Ask, get, matching, ofCustomer, page, post, type Route } from './route.ts';
 
-const indifferent = [
+const ignoredParameters = [
   ...['expand', 'mandate', 'mandate_data', 'receipt_email', 'payment_method_options', 'payment_method_types', 'key'],
   ...['error_on_requires_action', 'radar_options', 'confirmation_method', 'capture_method'],
   ...[
@@ -111,7 +111,7 @@ function needsReturn({ params, browser }: Ask, intent: PaymentIntent | SetupInte
 /** @throws {ApiError} 402 when the bank refuses */
 function confirm(ask: Ask, intent: PaymentIntent): PaymentIntent {
   const { account, params, browser } = ask;
-  params.allow(...indifferent);
+  params.allow(...ignoredParameters);
   mayConfirm(intent);
   needsReturn(ask, intent);
   const usage = params.one('setup_future_usage', ['off_session', 'on_session']);
@@ -143,7 +143,7 @@ function confirm(ask: Ask, intent: PaymentIntent): PaymentIntent {
 export const paymentIntents: Route[] = [
   post('/v1/payment_intents', (ask) => {
     const { account, params } = ask;
-    params.allow(...indifferent);
+    params.allow(...ignoredParameters);
     const amount = params.int('amount') ?? 0;
     const currency = params.need('currency');
     const least = smallestCharge(currency);
@@ -186,7 +186,7 @@ export const paymentIntents: Route[] = [
   post('/v1/payment_intents/:id', (ask) => {
     const { account, params, id } = ask;
     const intent = account.need('payment_intent', id);
-    params.allow(...indifferent, 'description', 'customer');
+    params.allow(...ignoredParameters, 'description', 'customer');
     account.store.touch(intent);
     intent.metadata = params.metadata(intent.metadata);
     const [amount, usage] = [params.int('amount'), params.one('setup_future_usage', ['off_session', 'on_session'])];
@@ -225,7 +225,7 @@ export const paymentIntents: Route[] = [
 
 function confirmSetupIntent(ask: Ask, intent: SetupIntent): SetupIntent {
   const { account, params, browser } = ask;
-  params.allow(...indifferent);
+  params.allow(...ignoredParameters);
   needsReturn(ask, intent);
   const [returnUrl, sdk] = [params.text('return_url'), params.bool('use_stripe_sdk')];
   const method = methodOf(ask, intent.payment_method);
@@ -253,7 +253,7 @@ function confirmSetupIntent(ask: Ask, intent: SetupIntent): SetupIntent {
 export const setupIntents: Route[] = [
   post('/v1/setup_intents', (ask) => {
     const { account, params } = ask;
-    params.allow(...indifferent);
+    params.allow(...ignoredParameters);
     const customer = params.text('customer');
     const intent = makeSetupIntent(account, {
       customer: customer ? account.need('customer', customer, 'customer').id : null,

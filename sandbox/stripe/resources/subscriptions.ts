@@ -5,7 +5,7 @@ import { dropWaitingChange, end } from '../billing/collecting.ts';
 import {
   addOneOffs,
   createSubscription,
-  indifferent,
+  ignoredParameters,
   readPaymentBehavior,
   setCancellation,
   setCollection,
@@ -27,7 +27,7 @@ const over = ['canceled', 'incomplete_expired'];
 
 function update(account: StripeAccount, params: Params, subscription: Subscription): Subscription {
   const read = ['proration_behavior', 'pause_collection'];
-  params.allow(...indifferent.filter((name) => !read.includes(name)), 'automatic_tax');
+  params.allow(...ignoredParameters.filter((name) => !read.includes(name)), 'automatic_tax');
   if (over.includes(subscription.status)) {
     params.allow(...params.keys());
     if (params.keys().some((key) => !['metadata', 'cancellation_details', 'expand'].includes(key))) {

@@ -7,22 +7,22 @@ import { formatSum, formatTaxed } from '../money.ts';
 import { findTier, printTier, tiers } from './model.ts';
 
 /** What is open to a reader now. */
-export interface Held {
+export interface ActiveProduct {
   readonly product: string;
   readonly print: boolean;
 }
 
 /** "Sun Member (Digital Only)"; blank for readers who pay for something else; "Free Account" for those who pay for nothing. */
-export function membershipLabel(held: readonly Held[]): string {
-  const highest = tiers.findLast(({ id }) => held.some(({ product }) => product === id));
-  if (!highest) return held.length > 0 ? '' : 'Free Account';
-  const digital = highest.id === printTier && !held.some(({ product, print }) => product === highest.id && print);
+export function membershipLabel(active: readonly ActiveProduct[]): string {
+  const highest = tiers.findLast(({ id }) => active.some(({ product }) => product === id));
+  if (!highest) return active.length > 0 ? '' : 'Free Account';
+  const digital = highest.id === printTier && !active.some(({ product, print }) => product === highest.id && print);
   return digital ? `${highest.name} (Digital Only)` : highest.name;
 }
 
 /** Readers below the highest tier are offered an upgrade. */
-export const mayUpgrade = (held: readonly Held[]): boolean =>
-  !held.some(({ product }) => tierRank(product) >= tierRank(productSlugs[highestProduct]));
+export const mayUpgrade = (active: readonly ActiveProduct[]): boolean =>
+  !active.some(({ product }) => tierRank(product) >= tierRank(productSlugs[highestProduct]));
 
 const nameOf = ({ productId, planName, print }: Pick<Subscription, 'productId' | 'planName' | 'print'>): string => {
   const name = findTier(productId)?.name;

@@ -82,7 +82,7 @@ export interface SupportMessagesTable {
   email: string;
   phone: string;
   message: string;
-  /** Why it was not mailed, one of `Held`; `null` when it was. */
+  /** Why it was not mailed, one of `HoldReason`; `null` when it was. */
   held: string | null;
 }
 

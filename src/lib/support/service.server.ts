@@ -12,14 +12,14 @@ import type { Owner, PersonalData } from '../personal-data.ts';
 import { contactPage, type SupportField, type SupportFields, supportFields, supportMessages } from './schema.ts';
 
 /** Why a message was stored and not mailed; the database stores these words. */
-export type Held = 'trap' | 'hasty' | 'links';
+export type HoldReason = 'trap' | 'hasty' | 'links';
 
 /** A message that was stored and not mailed. */
 export interface HeldMessage extends SupportFields {
   readonly id: string;
   /** Epoch milliseconds. */
   readonly created: number;
-  readonly held: Held;
+  readonly held: HoldReason;
 }
 
 export interface SupportStats {
@@ -69,7 +69,7 @@ const linksIn = (text: string): number => text.match(/https?:\/\/|\bwww\.|\[url|
  * @param now epoch milliseconds
  * @returns `null`: it is mailed
  */
-export function spamReason(fields: SupportFields, { trap, drawn, known }: Signs, now: number): Held | null {
+export function spamReason(fields: SupportFields, { trap, drawn, known }: Signs, now: number): HoldReason | null {
   if (trap !== '') return 'trap';
   // A user with a confirmed address can be contacted, and is subject to rate limits; an unconfirmed account proves nothing,
   // because anyone can create one.
@@ -123,7 +123,7 @@ interface NewMessage {
   readonly userId: string | null;
   /** Whether the sender is signed in with this address. */
   readonly known: boolean;
-  readonly held: Held | null;
+  readonly held: HoldReason | null;
   /** Epoch milliseconds. */
   readonly at: number;
 }
@@ -226,7 +226,7 @@ export function createSupport(options: SupportOptions): Support {
     async heldMessages() {
       const columns = ['id', 'created', 'name', 'email', 'phone', 'message', 'held'] as const;
       const rows = await heldRows(database).select(columns).orderBy('created', 'desc').execute();
-      return rows.map((row) => ({ ...row, held: row.held as Held }));
+      return rows.map((row) => ({ ...row, held: row.held as HoldReason }));
     },
     async release(id) {
       if (!(await releaseHeld(database, options, id))) return false;

@@ -99,8 +99,8 @@ async function happen(environment: Environment, step: Step): Promise<readonly Ou
       // The nightly comparison runs long before Stripe has deleted its events.
       if (step.minutes > longest) {
         environment.wait(longest);
-        await chore(environment, 'compare', null);
-        await chore(environment, 'drain', null);
+        await runTask(environment, 'compare', null);
+        await runTask(environment, 'drain', null);
       }
       environment.wait(step.minutes > longest ? step.minutes - longest : step.minutes);
       return [];
@@ -129,7 +129,7 @@ async function happen(environment: Environment, step: Step): Promise<readonly Ou
       environment.restart();
       return [];
     default:
-      await chore(environment, step.do, step.fault);
+      await runTask(environment, step.do, step.fault);
       return [];
   }
 }
@@ -291,7 +291,7 @@ async function deliver(environment: Environment, how: string, seed: number, faul
   cool(at)(null);
 }
 
-async function chore(
+async function runTask(
   environment: Environment,
   what: 'recover' | 'compare' | 'drain',
   fault: Fault | null,
