@@ -126,7 +126,7 @@ async function prove(site: Site, posts: number): Promise<number> {
   const [adopted, second] = await Promise.all([ended(site.adopt('--yes')), ended(site.adopt('--yes'))]);
   const took = Math.max(adopted.seconds, second.seconds).toFixed(1);
   // One of the two runs is refused, or starts after the first has ended.
-  const done = [adopted, second].some(({ code, text }) => code === 0 && text.includes('posts are articles'));
+  const done = [adopted, second].some(({ code, text }) => code === 0 && text.includes('posts became articles'));
   failed ||= !done || site.php('hashes') === before;
   lines.push(['adoption, started twice', took, done ? '' : 'NEITHER ENDED']);
   const undone = await ended(site.adopt('--undo'));

@@ -97,7 +97,7 @@ test('an editor puts one line on every page, and takes it down', async ({ page, 
 
   await openScreen(page);
   await takeDown(page);
-  await expect(page.getByRole('heading', { name: 'The last one' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Last alert' })).toBeVisible();
   await open(reader, article);
   await expect(banner(reader)).toHaveCount(0);
   // The page is byte for byte as before.

@@ -131,7 +131,7 @@ test('a link in a note is made, changed and removed with the keyboard, without m
   await words.evaluate((area: HTMLTextAreaElement) => area.setSelectionRange(area.value.length, area.value.length));
   await panel.getByRole('button', { name: 'Link', exact: true }).focus();
   await page.keyboard.press('Enter');
-  await expect(panel.getByLabel('Words', { exact: true })).toBeFocused();
+  await expect(panel.getByLabel('Link text', { exact: true })).toBeFocused();
   await page.keyboard.insertText('Ask <b>us</b> & them');
   await panel.getByLabel('Address', { exact: true }).fill('editors@example.com');
   await page.keyboard.press('Enter');
@@ -141,7 +141,9 @@ test('a link in a note is made, changed and removed with the keyboard, without m
   // Within a link it changes or removes the link; the editor's undo restores it. Part of an element can't become a link.
   await select(words, 'report</a> said');
   await page.keyboard.press('ControlOrMeta+k');
-  await expect(panel.getByRole('alert')).toHaveText('Select words without a part of other markup.');
+  await expect(panel.getByRole('alert')).toHaveText(
+    'Select text without tags, or with both the opening and the closing tag.',
+  );
   await select(words, 'Ask');
   await page.keyboard.press('ControlOrMeta+k');
   await expect(panel.getByLabel('Address for “Ask <b>us</b> & them”')).toHaveValue('mailto:editors@example.com');

@@ -51,28 +51,28 @@ async function place(page: Page, wanted: readonly string[]): Promise<void> {
 test('a package moves through the page with the keyboard, and back with undo', async ({ page }) => {
   test.setTimeout(240_000);
   await site.openScreen(page);
-  await choosePage(page, 'National', 'Nothing is placed: the page fills itself.');
+  await choosePage(page, 'National', 'Nothing is placed, so the page is filled automatically.');
   await place(page, ['The Alder', 'The Birch', 'The Cedar']);
   await page.getByLabel('Kind: The Cedar').focus();
   await page.keyboard.press('p');
   const words = placeOf(page, 'The Cedar');
-  await expect(words).toHaveText('Stands after the seconds.');
+  await expect(words).toHaveText('Placed after the seconds.');
   await expect(page.getByLabel('Kind: The Cedar')).toBeFocused();
 
   const up = page.getByRole('button', { name: 'Move up: The Cedar' });
   await tabTo(page, isFocused(page, 'Move up: The Cedar'));
   await page.keyboard.press('Enter');
-  await expect(words).toHaveText('Stands between the lead and the seconds.');
+  await expect(words).toHaveText('Placed between the lead and the seconds.');
   expect(await order(page)).toEqual(['The Alder', 'The Cedar', 'The Birch']);
   await expect(up).toBeFocused();
   await expect(page.locator('#a11y-speak-polite')).toHaveText(
-    'The Cedar is now 2 of 3. Stands between the lead and the seconds.',
+    'The Cedar is now 2 of 3. Placed between the lead and the seconds.',
   );
   await page.keyboard.press('Enter');
-  await expect(words).toHaveText('Stands before the lead.');
+  await expect(words).toHaveText('Placed before the lead.');
   expect(await order(page)).toEqual(['The Cedar', 'The Alder', 'The Birch']);
   await expect(up).toHaveAttribute('aria-disabled', 'true');
-  for (const each of ['Stands between the lead and the seconds.', 'Stands after the seconds.']) {
+  for (const each of ['Placed between the lead and the seconds.', 'Placed after the seconds.']) {
     await page.keyboard.press('Control+z');
     await expect(words).toHaveText(each);
   }
@@ -91,11 +91,11 @@ test('a package moves through the page with the keyboard, and back with undo', a
   expect(await violationsOn(page, '.newsroom-front')).toEqual([]);
 
   for (const [key, expected, selector] of [
-    ['', 'Stands between the lead and the seconds.', '.columns > .full > .packages'],
-    ['Alt+Home', 'Stands before the lead.', '.section-page > .packages.first'],
-    ['Alt+End', 'Stands after the seconds.', '.section-page > .columns + .packages'],
-    ['Alt+ArrowDown', 'Stands after row 1 of what fills itself.', '#stories > li:nth-child(1) > .packages'],
-    ['Alt+ArrowDown', 'Stands after row 2 of what fills itself.', '#stories > li:nth-child(2) > .packages'],
+    ['', 'Placed between the lead and the seconds.', '.columns > .full > .packages'],
+    ['Alt+Home', 'Placed before the lead.', '.section-page > .packages.first'],
+    ['Alt+End', 'Placed after the seconds.', '.section-page > .columns + .packages'],
+    ['Alt+ArrowDown', 'Placed after automatic row 1.', '#stories > li:nth-child(1) > .packages'],
+    ['Alt+ArrowDown', 'Placed after automatic row 2.', '#stories > li:nth-child(2) > .packages'],
   ] as const) {
     await titleOf(page, (await order(page)).indexOf('The Cedar')).focus();
     if (key !== '') await page.keyboard.press(key);
@@ -130,13 +130,13 @@ test('related headlines are put in order with the keyboard, and back with undo',
     await related.getByLabel('Add a story').fill(title);
     await expect(related.getByRole('button', { name: `Add ${title}` })).toBeVisible({ timeout: 30_000 });
     await related.getByLabel('Add a story').press('Enter');
-    await expect(related.getByLabel(`Words for ${title}`)).toBeVisible();
+    await expect(related.getByLabel(`Link text for ${title}`)).toBeVisible();
   }
   const titlesOf = () =>
     related
       .locator('ol label')
       .allTextContents()
-      .then((all) => all.map((label) => label.replace('Words for ', '')));
+      .then((all) => all.map((label) => label.replace('Link text for ', '')));
   const before = await order(page);
   await related.getByRole('button', { name: 'Move up: The Maple' }).focus();
   await page.keyboard.press('Enter');
@@ -148,14 +148,14 @@ test('related headlines are put in order with the keyboard, and back with undo',
   await expect(related.getByRole('button', { name: 'Move up: The Maple' })).toHaveAttribute('aria-disabled', 'true');
   await page.keyboard.press('Control+z');
   expect(await titlesOf()).toEqual(['The Katsura', 'The Maple', 'The Linden']);
-  await related.getByLabel('Words for The Linden').focus();
+  await related.getByLabel('Link text for The Linden').focus();
   await page.keyboard.insertText('A linden');
   await page.keyboard.press('Alt+Home');
-  await expect(related.getByLabel('Words for The Linden')).toBeFocused();
+  await expect(related.getByLabel('Link text for The Linden')).toBeFocused();
   expect(await titlesOf()).toEqual(['The Linden', 'The Katsura', 'The Maple']);
   await related.getByRole('button', { name: 'Remove: The Katsura' }).focus();
   await page.keyboard.press('Enter');
-  await expect(related.getByLabel('Words for The Maple')).toBeFocused();
+  await expect(related.getByLabel('Link text for The Maple')).toBeFocused();
   // The slots have kept their order.
   expect(await order(page)).toEqual(before);
   expect(await violationsOn(page, '.newsroom-front')).toEqual([]);
@@ -169,14 +169,14 @@ test('on the home page a package stands before the lead, between it and the seco
 }) => {
   test.setTimeout(180_000);
   await site.openScreen(page);
-  await choosePage(page, 'Home page', 'Nothing is placed: the page fills itself.');
+  await choosePage(page, 'Home page', 'Nothing is placed, so the page is filled automatically.');
   await place(page, ['The Juniper', 'The Ironwood']);
   await page.getByLabel('Kind: The Ironwood').selectOption('package');
   const stands = placeOf(page, 'The Ironwood');
   for (const [keys, words, before, after] of [
-    [['Alt+Home'], 'Stands before the lead.', '.package', '.front-lead .lead'],
-    [['Alt+ArrowDown'], 'Stands between the lead and the seconds.', '.front-lead .lead', '.front-lead .package'],
-    [['Alt+End', 'Alt+ArrowDown'], 'Stands after row 1 of what fills itself.', '.railed', '.line ~ .packages .package'],
+    [['Alt+Home'], 'Placed before the lead.', '.package', '.front-lead .lead'],
+    [['Alt+ArrowDown'], 'Placed between the lead and the seconds.', '.front-lead .lead', '.front-lead .package'],
+    [['Alt+End', 'Alt+ArrowDown'], 'Placed after automatic row 1.', '.railed', '.line ~ .packages .package'],
   ] as const) {
     await titleOf(page, (await order(page)).indexOf('The Ironwood')).focus();
     for (const key of keys) await page.keyboard.press(key);

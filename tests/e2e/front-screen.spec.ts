@@ -232,11 +232,11 @@ test('a published front is the home page, with headlines for its places and a pa
   await page.keyboard.insertText('The Katsura');
   await expect(related.getByRole('button', { name: 'Add The Katsura' })).toBeVisible({ timeout: 30_000 });
   await page.keyboard.press('Enter');
-  await related.getByLabel('Or an address').focus();
+  await related.getByLabel('Or a web address').focus();
   await page.keyboard.insertText('https://example.com/report');
-  await related.getByLabel('Its words').focus();
+  await related.getByLabel('Link text', { exact: true }).focus();
   await page.keyboard.insertText('The report itself');
-  await related.getByRole('button', { name: 'Add the address' }).focus();
+  await related.getByRole('button', { name: 'Add the link' }).focus();
   await page.keyboard.press('Enter');
   await saved(page);
   expect(await violationsOn(page, '.newsroom-front')).toEqual([]);
@@ -286,7 +286,7 @@ test('the second of two editors is told, and both versions can be had', async ({
   await press(other, 'Keep mine');
   await saved(other);
   await press(other, 'History');
-  await expect(other.getByText(/draft of .* that was replaced/).first()).toBeVisible();
+  await expect(other.getByText(/replaced draft by /).first()).toBeVisible();
 });
 
 test('the history restores a front, and a scheduled one comes at its time', async ({ page }) => {
@@ -303,7 +303,7 @@ test('the history restores a front, and a scheduled one comes at its time', asyn
   await expect(published).toHaveCount(2);
   await published.nth(1).getByRole('button').focus();
   await page.keyboard.press('Enter');
-  await expect(page.getByText('Compared with what is published now:')).toBeVisible();
+  await expect(page.getByText('Compared with the published front:')).toBeVisible();
   await expect(page.locator('.newsroom-front-shown ul')).toContainText('moved from');
   expect(await violationsOn(page, '.newsroom-front')).toEqual([]);
   await press(page, 'Restore and publish');

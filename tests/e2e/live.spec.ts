@@ -80,7 +80,7 @@ test('an editor writes on the live screen with the keyboard alone, and an open p
   await page.keyboard.press('ControlOrMeta+b');
   await page.keyboard.type(' twice.');
   // It is stored as a draft before it is published.
-  await expect(form.getByText('Kept as a draft.')).toBeVisible({ timeout: 30_000 });
+  await expect(form.getByText('Saved as a draft.')).toBeVisible({ timeout: 30_000 });
   expect(await textOf(page, paper.path)).not.toContain(sum);
   // Except for the blocks, which are WordPress's own.
   for (const part of ['.newsroom-live-state', '.newsroom-live-fields', '.newsroom-live-list'])

@@ -84,7 +84,7 @@ test('a reader opens a story, and the editor sees it on the dashboard and on the
   await page.route('**/newsroom/v1/reading-now**', (route) => route.abort());
   await page.route('**rest_route=**reading-now**', (route) => route.abort());
   await screen.getByRole('link', { name: '30 minutes' }).click();
-  await expect(screen.getByRole('status')).toContainText('WordPress doesn’t respond.');
+  await expect(screen.getByRole('status')).toContainText('WordPress isn’t responding.');
   await expect(row(screen)).toBeVisible();
   await page.unrouteAll();
   await screen.getByRole('link', { name: '5 minutes' }).click();

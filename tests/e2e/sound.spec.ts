@@ -171,12 +171,12 @@ test('an editor chooses a file, a series and chapters in the block editor, and t
   await library.getByRole('button', { name: 'Select', exact: true }).click();
   await expect(panel.getByText(/^The Recount \(0:11\)$/)).toBeVisible();
   await panel.getByLabel('Series').selectOption({ label: 'How It Works' });
-  await panel.getByLabel('Title of the episode').fill('Spoken aloud');
+  await panel.getByLabel('Episode title').fill('Spoken aloud');
 
   // A line that can't be read shows an error and keeps its text, and the story can't be saved until it is corrected.
   const chapters = panel.getByLabel('Chapters');
   await chapters.fill('0:00 The beginning\nthe middle');
-  await expect(panel.getByRole('alert')).toContainText('This line has no time and title: “the middle”.');
+  await expect(panel.getByRole('alert')).toContainText('This line needs a time and a title: “the middle”.');
   await expect(page.getByRole('button', { name: 'Save', exact: true })).toBeDisabled();
   await chapters.fill('0:00 The beginning\n0:05 The middle');
   await expect(panel.getByRole('alert')).toHaveCount(0);
@@ -187,7 +187,7 @@ test('an editor chooses a file, a series and chapters in the block editor, and t
   await expect(chapters).not.toHaveValue(/0:05 The middle/);
   await page.getByRole('button', { name: 'Redo' }).click();
   await expect(chapters).toHaveValue(/0:05 The middle/);
-  await expect(panel.getByLabel('Title of the episode')).toHaveValue('Spoken aloud');
+  await expect(panel.getByLabel('Episode title')).toHaveValue('Spoken aloud');
   await saveByKey(page);
 
   await expect.poll(() => textOf(page, path), { timeout: 60_000 }).toContain('<audio');

@@ -110,5 +110,5 @@ test('an editor publishes twice, compares by keyboard, and restores the first ve
   await expect(page.getByRole('row')).toHaveCount(5);
   await save(`articles/${story.id}`, { status: 'draft' });
   await page.reload();
-  await expect(page.getByRole('row').nth(1)).toContainText('Taken from the site');
+  await expect(page.getByRole('row').nth(1)).toContainText('Removed from the site');
 });

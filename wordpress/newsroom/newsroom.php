@@ -1,7 +1,7 @@
 <?php
 /**
  * Plugin Name:       Newsroom
- * Description:       Edits a newspaper in WordPress that readers see on a site of its own: articles, videos, crosswords, authors and sections, access levels, signed webhooks and previews.
+ * Description:       Edit a newspaper in WordPress that readers see on a separate site: articles, videos, crosswords, authors and sections, access levels, signed webhooks and previews.
  * Version:           1.3.0
  * Requires at least: 6.1
  * Requires PHP:      7.4

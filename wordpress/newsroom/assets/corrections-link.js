@@ -93,7 +93,7 @@
 		const add = () => {
 			const address = addressOf( typed );
 			if ( place.words === '' && words.trim() === '' ) {
-				setProblem( __( 'Type the words that should be a link.', 'newsroom' ) );
+				setProblem( __( 'Enter the link text.', 'newsroom' ) );
 			} else if ( address === '' ) {
 				setProblem( __( 'This isn’t a web address.', 'newsroom' ) );
 			} else {
@@ -118,7 +118,7 @@
 				el( TextControl, {
 					...control,
 					ref: first,
-					label: __( 'Words', 'newsroom' ),
+					label: __( 'Link text', 'newsroom' ),
 					value: words,
 					'aria-describedby': described,
 					onChange: setWords,
@@ -182,7 +182,7 @@
 			const found = selected( value, selectionStart, selectionEnd );
 			setPlace( found && { ...found, text: value } );
 			setProblem(
-				found ? '' : __( 'Select words without a part of other markup.', 'newsroom' )
+				found ? '' : __( 'Select text without tags, or with both the opening and the closing tag.', 'newsroom' )
 			);
 		};
 		const close = () => {

@@ -66,7 +66,7 @@
 				fallback: el(
 					'p',
 					null,
-					__( 'You may not choose media files.', 'newsroom' )
+					__( 'Sorry, you are not allowed to choose media files.', 'newsroom' )
 				),
 			},
 			Boolean( id ) &&
@@ -132,7 +132,7 @@
 				__nextHasNoMarginBottom: true,
 			} ),
 			el( TextControl, {
-				label: __( 'Title of the episode', 'newsroom' ),
+				label: __( 'Episode title', 'newsroom' ),
 				value: meta.newsroom_episode_title || '',
 				help: words.title,
 				onChange: ( title ) => set( 'newsroom_episode_title', title ),

@@ -47,9 +47,9 @@
 					const words = sprintf(
 						state === 'kept'
 							? /* translators: 1: time, 2: user, 3: number of slots. */
-							  __( '%1$s, draft of %2$s that was replaced, slots: %3$d', 'newsroom' )
+							  __( '%1$s, replaced draft by %2$s, stories: %3$d', 'newsroom' )
 							: /* translators: 1: time, 2: user, 3: number of slots. */
-							  __( '%1$s, published by %2$s, slots: %3$d', 'newsroom' ),
+							  __( '%1$s, published by %2$s, stories: %3$d', 'newsroom' ),
 						when,
 						by,
 						slots
@@ -92,8 +92,8 @@
 				'p',
 				null,
 				shown.differences.length
-					? __( 'Compared with what is published now:', 'newsroom' )
-					: __( 'This is what is published now.', 'newsroom' )
+					? __( 'Compared with the published front:', 'newsroom' )
+					: __( 'This is the published front.', 'newsroom' )
 			),
 			shown.differences.length > 0 &&
 				el( 'ul', null, shown.differences.map( ( line, at ) => el( 'li', { key: at }, line ) ) ),

@@ -22,15 +22,15 @@
 	const placeWords = ( { after } ) => {
 		switch ( after || usualPlace ) {
 			case 'start':
-				return __( 'Stands before the lead.', 'newsroom' );
+				return __( 'Placed before the lead.', 'newsroom' );
 			case 'lead':
-				return __( 'Stands between the lead and the seconds.', 'newsroom' );
+				return __( 'Placed between the lead and the seconds.', 'newsroom' );
 			case 'seconds':
-				return __( 'Stands after the seconds.', 'newsroom' );
+				return __( 'Placed after the seconds.', 'newsroom' );
 			default:
 				return sprintf(
 					/* translators: %s: number of a row. */
-					__( 'Stands after row %s of what fills itself.', 'newsroom' ),
+					__( 'Placed after automatic row %s.', 'newsroom' ),
 					after.slice( 4 )
 				);
 		}

@@ -170,7 +170,7 @@
 			published
 				? /* translators: 1: time, 2: user. */
 				  said( __( 'Published %1$s by %2$s.', 'newsroom' ), published )
-				: __( 'Nothing is published: the page fills itself.', 'newsroom' ),
+				: __( 'Nothing is published, so the page is filled automatically.', 'newsroom' ),
 			' ',
 			changed && draft
 				? /* translators: 1: time, 2: user. */

@@ -94,7 +94,7 @@
 							'data-part': 'words',
 							label: sprintf(
 								/* translators: %s: headline or address. */
-								__( 'Words for %s', 'newsroom' ),
+								__( 'Link text for %s', 'newsroom' ),
 								own
 							),
 							value: link.title,
@@ -135,13 +135,13 @@
 				el( TextControl, {
 					...control,
 					type: 'url',
-					label: __( 'Or an address', 'newsroom' ),
+					label: __( 'Or a web address', 'newsroom' ),
 					value: url,
 					onChange: setUrl,
 				} ),
 				el( TextControl, {
 					...control,
-					label: __( 'Its words', 'newsroom' ),
+					label: __( 'Link text', 'newsroom' ),
 					value: title,
 					maxLength: longest,
 					onChange: setTitle,
@@ -157,7 +157,7 @@
 							setTitle( '' );
 						},
 					},
-					__( 'Add the address', 'newsroom' )
+					__( 'Add the link', 'newsroom' )
 				)
 			)
 		);

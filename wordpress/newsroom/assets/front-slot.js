@@ -12,8 +12,8 @@
 	const stateWords = {
 		'': '',
 		scheduled: __( 'Scheduled: readers don’t see it yet.', 'newsroom' ),
-		unpublished: __( 'Not published: its place fills itself.', 'newsroom' ),
-		gone: __( 'This story is gone: its place fills itself.', 'newsroom' ),
+		unpublished: __( 'Not published: the next story takes its place.', 'newsroom' ),
+		gone: __( 'This story was deleted: the next one takes its place.', 'newsroom' ),
 	};
 
 	/** Opens the media library. @param then called with the picture's id and address */
@@ -58,7 +58,7 @@
 						variant: 'tertiary',
 						onClick: () => change( { picture: 0 } ),
 					},
-					__( 'Use the story’s own', 'newsroom' )
+					__( 'Use the story’s own picture', 'newsroom' )
 				)
 		);
 	}

@@ -373,7 +373,7 @@
 						null,
 						sprintf(
 							/* translators: 1: user, 2: time. */
-							__( '%1$s changed this front at %2$s. Yours isn’t saved, but it’s still here. What you replace stays in the history.', 'newsroom' ),
+							__( '%1$s changed this front at %2$s. Your version isn’t saved, but it’s still here. The version that you replace stays in the history.', 'newsroom' ),
 							conflict.draft ? conflict.draft.by : '',
 							conflict.draft ? conflict.draft.when : ''
 						)
@@ -386,9 +386,9 @@
 			el(
 				'p',
 				{ className: 'description', id: 'newsroom-front-keys' },
-				__( 'Alt with an arrow moves a story or a package; arrows go through the list. What isn’t placed fills itself.', 'newsroom' )
+				__( 'Use the arrow keys to go through the list, and Alt with an arrow key to move a story or a package. Places that you don’t use are filled automatically.', 'newsroom' )
 			),
-			slots.length === 0 && el( 'p', null, __( 'Nothing is placed: the page fills itself.', 'newsroom' ) ),
+			slots.length === 0 && el( 'p', null, __( 'Nothing is placed, so the page is filled automatically.', 'newsroom' ) ),
 			el(
 				'ol',
 				{ ref: list, className: 'newsroom-front-slots', 'aria-labelledby': 'newsroom-front-list' },
@@ -438,8 +438,8 @@
 					disabled: time === '',
 				} ),
 				state.scheduled &&
-					button( 'tertiary', __( 'Don’t publish what is scheduled', 'newsroom' ), () =>
-						act( '/schedule', 'DELETE', {}, __( 'Nothing is scheduled any more.', 'newsroom' ) )
+					button( 'tertiary', __( 'Cancel the scheduled front', 'newsroom' ), () =>
+						act( '/schedule', 'DELETE', {}, __( 'Schedule canceled.', 'newsroom' ) )
 					)
 			),
 			isHistory && el( History, { page, published: state.published && state.published.row, restore } )

@@ -351,7 +351,7 @@
 				el(
 					'p',
 					null,
-					__( 'Reload this page to go on with the story as it is now.', 'newsroom' )
+					__( 'Reload this page to continue with the current version of the story.', 'newsroom' )
 				)
 			);
 		}
@@ -400,7 +400,7 @@
 							},
 							sprintf(
 								/* translators: %s: letter of a headline. */
-								__( 'Stop, and use %s', 'newsroom' ),
+								__( 'Stop and use %s', 'newsroom' ),
 								letterOf( at + 1 )
 							)
 						)

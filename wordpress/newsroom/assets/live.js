@@ -97,7 +97,7 @@
 	const nameOf = ( post ) =>
 		plain( post.title.raw ) ||
 		plain( post.content.raw ).slice( 0, 80 ) ||
-		__( '(no words)', 'newsroom' );
+		__( '(no text)', 'newsroom' );
 
 	const mediaUpload = ( options ) =>
 		wp.mediaUtils.uploadMedia( {
@@ -183,7 +183,7 @@
 			),
 			button(
 				keyEvent
-					? __( 'No key event', 'newsroom' )
+					? __( 'Not a key event', 'newsroom' )
 					: __( 'Key event', 'newsroom' ),
 				() => set( post, { newsroom_key_event: ! keyEvent } )
 			),
@@ -308,7 +308,7 @@
 				now.current = { ...now.current, id: post.id };
 			}
 			kept.current = text;
-			setMessage( __( 'Kept as a draft.', 'newsroom' ) );
+			setMessage( __( 'Saved as a draft.', 'newsroom' ) );
 		};
 
 		useEffect( () => {
@@ -384,7 +384,7 @@
 				if ( now.current.id === post.id ) {
 					begin( emptyEntry( now.current.byline ) );
 				}
-				say( __( 'Withdrawn. It is in the trash.', 'newsroom' ) );
+				say( __( 'Withdrawn and moved to the Trash.', 'newsroom' ) );
 				await loadPosts();
 			} );
 
@@ -504,7 +504,7 @@
 			),
 			el( 'h2', null, __( 'Entries', 'newsroom' ) ),
 			posts.length === 0 &&
-				el( 'p', null, __( 'None so far.', 'newsroom' ) ),
+				el( 'p', null, __( 'No entries yet.', 'newsroom' ) ),
 			el(
 				'ol',
 				{ className: 'newsroom-live-list', reversed: true },

@@ -39,7 +39,7 @@
 				.apiFetch( { path: `/newsroom/v1/reading-now?minutes=${ minutes }&most=${ most }` } )
 				.catch( () => ( {
 					problem: true,
-					note: wp.i18n.__( 'WordPress doesn’t respond. This list tries again by itself.', 'newsroom' ),
+					note: wp.i18n.__( 'WordPress isn’t responding. This list will try again automatically.', 'newsroom' ),
 				} ) );
 			if ( mine !== asked ) {
 				return;

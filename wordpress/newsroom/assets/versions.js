@@ -102,14 +102,14 @@
 			return el(
 				'p',
 				{ className: 'newsroom-problem', role: 'alert' },
-				__( 'The versions can’t be loaded. Reload the page.', 'newsroom' )
+				__( 'We couldn’t load the versions. Reload the page.', 'newsroom' )
 			);
 		}
 		if ( ! found.count ) {
 			return el(
 				'p',
 				null,
-				__( 'There’s a version each time you publish a change.', 'newsroom' )
+				__( 'A version is saved each time you publish a change.', 'newsroom' )
 			);
 		}
 		return el(

@@ -185,15 +185,15 @@ function newsroom_adopt_post_problems( $statuses ) {
 	$same  = $wpdb->get_results( "SELECT MAX(CASE WHEN post_type = 'post' THEN ID ELSE 0 END) AS id, COUNT(*) AS posts FROM {$wpdb->posts} WHERE $named GROUP BY post_name HAVING COUNT(*) > 1" ); // phpcs:ignore WordPress.DB
 	$twice = array_sum( wp_list_pluck( $same, 'posts' ) ) - count( $same );
 	return array_merge(
-		newsroom_adopt_problem( 'duplicate-slugs', $twice, __( '%s post has the slug of another one. It gets a number added; its permalink is redirected all the same.', 'newsroom' ), __( '%s posts have the slug of another one. They get a number added; their permalinks are redirected all the same.', 'newsroom' ), array_slice( wp_list_pluck( $same, 'id' ), 0, 5 ) ),
-		newsroom_adopt_problem( 'no-category', $count( $bare ), __( '%s post has no category, so its article is in no section.', 'newsroom' ), __( '%s posts have no category, so their articles are in no section.', 'newsroom' ), $ids( $bare ) ),
-		newsroom_adopt_problem( 'protected', $of( 'protected' ), __( '%s post has a password. It stays a post; the site can’t show it.', 'newsroom' ), __( '%s posts have a password. They stay posts; the site can’t show them.', 'newsroom' ), $ids( "p.post_type = 'post' AND p.post_password <> '' AND p.post_status <> 'auto-draft'" ) ),
+		newsroom_adopt_problem( 'duplicate-slugs', $twice, __( '%s post has the same slug as another post. A number is added to its slug; its old permalink still redirects.', 'newsroom' ), __( '%s posts have the same slug as another post. A number is added to each slug; their old permalinks still redirect.', 'newsroom' ), array_slice( wp_list_pluck( $same, 'id' ), 0, 5 ) ),
+		newsroom_adopt_problem( 'no-category', $count( $bare ), __( '%s post has no category, so its article won’t be in any section.', 'newsroom' ), __( '%s posts have no category, so their articles won’t be in any section.', 'newsroom' ), $ids( $bare ) ),
+		newsroom_adopt_problem( 'protected', $of( 'protected' ), __( '%s post is password-protected. It stays a post, because the site can’t show it.', 'newsroom' ), __( '%s posts are password-protected. They stay posts, because the site can’t show them.', 'newsroom' ), $ids( "p.post_type = 'post' AND p.post_password <> '' AND p.post_status <> 'auto-draft'" ) ),
 		newsroom_adopt_problem( 'private', $of( 'private' ), __( '%s private post becomes a private article. The site never shows it.', 'newsroom' ), __( '%s private posts become private articles. The site never shows them.', 'newsroom' ), $ids( "$ours AND p.post_status = 'private'" ) ),
-		newsroom_adopt_problem( 'drafts', $of( 'draft', 'pending' ), __( '%s draft becomes a draft of an article.', 'newsroom' ), __( '%s drafts become drafts of articles.', 'newsroom' ) ),
-		newsroom_adopt_problem( 'scheduled', $of( 'future' ), __( '%s scheduled post becomes an article and is published at its time.', 'newsroom' ), __( '%s scheduled posts become articles and are published at their times.', 'newsroom' ) ),
+		newsroom_adopt_problem( 'drafts', $of( 'draft', 'pending' ), __( '%s draft becomes a draft article.', 'newsroom' ), __( '%s drafts become draft articles.', 'newsroom' ) ),
+		newsroom_adopt_problem( 'scheduled', $of( 'future' ), __( '%s scheduled post becomes an article and is still published on schedule.', 'newsroom' ), __( '%s scheduled posts become articles and are still published on schedule.', 'newsroom' ) ),
 		newsroom_adopt_problem( 'trash', $of( 'trash' ), __( '%s post in the trash becomes an article in the trash.', 'newsroom' ), __( '%s posts in the trash become articles in the trash.', 'newsroom' ) ),
-		newsroom_adopt_problem( 'other-statuses', array_sum( $other ), __( '%s post has a status of another plugin and keeps it.', 'newsroom' ), __( '%s posts have a status of another plugin and keep it.', 'newsroom' ) ),
-		newsroom_adopt_problem( 'author-deleted', $count( $alone ), __( '%s post is by a user who was deleted. Its article gets no byline.', 'newsroom' ), __( '%s posts are by users who were deleted. Their articles get no byline.', 'newsroom' ), $ids( $alone ) )
+		newsroom_adopt_problem( 'other-statuses', array_sum( $other ), __( '%s post has a status from another plugin and keeps it.', 'newsroom' ), __( '%s posts have a status from another plugin and keep it.', 'newsroom' ) ),
+		newsroom_adopt_problem( 'author-deleted', $count( $alone ), __( '%s post is by a deleted user. Its article won’t have a byline.', 'newsroom' ), __( '%s posts are by deleted users. Their articles won’t have a byline.', 'newsroom' ), $ids( $alone ) )
 	);
 }
 
@@ -221,12 +221,12 @@ function newsroom_adopt_other_problems( $plan, $categories ) {
 	}
 	$sections = count( $plan['sections'] );
 	return array_merge(
-		newsroom_adopt_problem( 'same-name', count( $joined ), __( '%s category has the name of a section. Its posts are also put into that section: {names}.', 'newsroom' ), __( '%s categories have names of sections. Their posts are also put into these sections: {names}.', 'newsroom' ), array(), implode( ', ', $joined ) ),
-		newsroom_adopt_problem( 'no-section', count( $outside ), __( '%s category with posts becomes no section: {names}. Articles that are in no other one are in no section.', 'newsroom' ), __( '%s categories with posts become no sections: {names}. Articles that are in no others are in no section.', 'newsroom' ), array(), implode( ', ', $outside ) ),
-		newsroom_adopt_problem( 'many-sections', $sections > 12 ? $sections : 0, '', __( '%s sections are more than the navigation shows well. Take some out of it afterward: Articles → Categories, the field for the place.', 'newsroom' ) ),
-		newsroom_adopt_problem( 'email-names', $mailed, __( '%s user has an email address as public name. Change it first: it becomes a byline.', 'newsroom' ), __( '%s users have email addresses as public names. Change them first: they become bylines.', 'newsroom' ) ),
-		newsroom_adopt_problem( 'hidden-authors', $hidden, __( '%s user has no published post. The author is a draft until you publish it.', 'newsroom' ), __( '%s users have no published post. Their authors are drafts until you publish them.', 'newsroom' ) ),
-		newsroom_adopt_problem( 'plain-permalinks', '' === (string) get_option( 'permalink_structure' ) ? 1 : 0, __( 'Permalinks are plain, so the site can’t read WordPress. Choose "Post name" under Settings → Permalinks; addresses such as ?p=12 are redirected all the same.', 'newsroom' ), '' )
+		newsroom_adopt_problem( 'same-name', count( $joined ), __( '%s category has the same name as a section. Its posts are also added to that section: {names}.', 'newsroom' ), __( '%s categories have the same names as sections. Their posts are also added to those sections: {names}.', 'newsroom' ), array(), implode( ', ', $joined ) ),
+		newsroom_adopt_problem( 'no-section', count( $outside ), __( '%s category with posts doesn’t become a section: {names}. Articles that are only in this category won’t be in any section.', 'newsroom' ), __( '%s categories with posts don’t become sections: {names}. Articles that are only in these categories won’t be in any section.', 'newsroom' ), array(), implode( ', ', $outside ) ),
+		newsroom_adopt_problem( 'many-sections', $sections > 12 ? $sections : 0, '', __( '%s sections are too many for the navigation. After adopting, clear “Navigation position” for some of them under Articles → Categories.', 'newsroom' ) ),
+		newsroom_adopt_problem( 'email-names', $mailed, __( '%s user has an email address as a display name. Change it first, because it becomes a byline.', 'newsroom' ), __( '%s users have email addresses as display names. Change them first, because they become bylines.', 'newsroom' ) ),
+		newsroom_adopt_problem( 'hidden-authors', $hidden, __( '%s user has no published posts. The author is a draft until you publish it.', 'newsroom' ), __( '%s users have no published posts. Their authors are drafts until you publish them.', 'newsroom' ) ),
+		newsroom_adopt_problem( 'plain-permalinks', '' === (string) get_option( 'permalink_structure' ) ? 1 : 0, __( 'Permalinks are plain, so the site can’t read WordPress. Choose "Post name" under Settings → Permalinks; addresses such as ?p=12 still redirect.', 'newsroom' ), '' )
 	);
 }
 
@@ -237,9 +237,9 @@ function newsroom_adopt_other_problems( $plan, $categories ) {
  * @return array[]
  */
 function newsroom_adopt_text_problems( $check ) {
-	$problems = newsroom_adopt_problem( 'long-texts', $check['long']['count'], __( '%s post is longer than 500 kB. It is adopted; the site takes longer for it.', 'newsroom' ), __( '%s posts are longer than 500 kB. They are adopted; the site takes longer for them.', 'newsroom' ), newsroom_example_ids( $check['long'] ) );
+	$problems = newsroom_adopt_problem( 'long-texts', $check['long']['count'], __( '%s post is larger than 500 kB. It’s adopted, but the site needs more time for it.', 'newsroom' ), __( '%s posts are larger than 500 kB. They’re adopted, but the site needs more time for them.', 'newsroom' ), newsroom_example_ids( $check['long'] ) );
 	foreach ( $check['shortcodes'] as $name => $found ) {
-		$problems = array_merge( $problems, newsroom_adopt_problem( 'unknown-shortcodes', $found['count'], __( '%s post has the shortcode {names}, which no active plugin knows. Readers would see it as text.', 'newsroom' ), __( '%s posts have the shortcode {names}, which no active plugin knows. Readers would see it as text.', 'newsroom' ), newsroom_example_ids( $found ), '[' . $name . ']' ) );
+		$problems = array_merge( $problems, newsroom_adopt_problem( 'unknown-shortcodes', $found['count'], __( '%s post has the shortcode {names}, which no active plugin handles. Readers would see it as text.', 'newsroom' ), __( '%s posts have the shortcode {names}, which no active plugin handles. Readers would see it as text.', 'newsroom' ), newsroom_example_ids( $found ), '[' . $name . ']' ) );
 	}
 	return $problems;
 }

@@ -57,7 +57,7 @@ function newsroom_adopt_command( $options, $say ) {
 	}
 	$state = newsroom_adoption();
 	if ( 'undo' === $task && '' === $state['task'] && ! newsroom_has_journal() ) {
-		$say( __( 'There is nothing to put back.', 'newsroom' ) );
+		$say( __( 'There’s nothing to put back.', 'newsroom' ) );
 		return null;
 	}
 	$began = microtime( true );
@@ -80,11 +80,11 @@ function newsroom_adopt_command( $options, $say ) {
 	$seconds = number_format_i18n( microtime( true ) - $began, 1 );
 	if ( 'undo' === $task ) {
 		/* translators: %s: number of seconds. */
-		$say( sprintf( __( 'Everything is as it was, after %s seconds.', 'newsroom' ), $seconds ) );
+		$say( sprintf( __( 'Everything was put back in %s seconds.', 'newsroom' ), $seconds ) );
 		return null;
 	}
 	/* translators: 1: number of posts, 2: number of seconds. */
-	$say( sprintf( __( '%1$s posts are articles, after %2$s seconds. The site copies them by itself. To put everything back: wp newsroom adopt --undo', 'newsroom' ), number_format_i18n( $state['adopted'] ), $seconds ) );
+	$say( sprintf( __( '%1$s posts became articles in %2$s seconds. The site copies them automatically. To put everything back: wp newsroom adopt --undo', 'newsroom' ), number_format_i18n( $state['adopted'] ), $seconds ) );
 	newsroom_adopt_say_redirects( $lines, $say );
 	return null;
 }
@@ -104,7 +104,7 @@ function newsroom_adopt_say_report( $report, $say ) {
 		$say( '- ' . $problem['code'] . ': ' . $problem['message'] . $examples );
 	}
 	newsroom_adopt_say_redirects( $report['redirects'], $say );
-	$say( __( 'Nothing has been changed. To adopt: wp newsroom adopt --yes', 'newsroom' ) );
+	$say( __( 'Nothing was changed. To adopt: wp newsroom adopt --yes', 'newsroom' ) );
 }
 
 /**
@@ -115,7 +115,7 @@ function newsroom_adopt_say_report( $report, $say ) {
  */
 function newsroom_adopt_say_redirects( $lines, $say ) {
 	if ( $lines ) {
-		$say( __( 'Lines for the site’s list of redirects (REDIRECTS_FILE):', 'newsroom' ) );
+		$say( __( 'Lines to add to the site’s list of redirects (REDIRECTS_FILE):', 'newsroom' ) );
 		foreach ( $lines as $line ) {
 			$say( '  ' . $line );
 		}

@@ -219,7 +219,7 @@ function newsroom_adopt_lock() {
 	return new WP_Error(
 		'newsroom_adopt_locked',
 		/* translators: %d: number of seconds. */
-		sprintf( _n( 'Another run is at work. If it was killed, start again in %d second.', 'Another run is at work. If it was killed, start again in %d seconds.', max( 1, $left ), 'newsroom' ), max( 1, $left ) )
+		sprintf( _n( 'Another run is in progress. If it was stopped, start again in %d second.', 'Another run is in progress. If it was stopped, start again in %d seconds.', max( 1, $left ), 'newsroom' ), max( 1, $left ) )
 	);
 }
 
@@ -233,7 +233,7 @@ function newsroom_adopt_renew( $token ) {
 	global $wpdb;
 	$value = $token . ':' . sprintf( '%.6F', microtime( true ) );
 	if ( ! newsroom_write( $wpdb->prepare( "UPDATE {$wpdb->options} SET option_value = %s WHERE option_name = 'newsroom_adopt_lock' AND option_value LIKE %s", $value, $token . ':%' ) ) ) { // phpcs:ignore WordPress.DB
-		throw new RuntimeException( __( 'Another run has taken over. Nothing is lost.', 'newsroom' ) ); // phpcs:ignore WordPress.Security.EscapeOutput.ExceptionNotEscaped -- printed as text.
+		throw new RuntimeException( __( 'Another run has taken over. Nothing was lost.', 'newsroom' ) ); // phpcs:ignore WordPress.Security.EscapeOutput.ExceptionNotEscaped -- printed as text.
 	}
 }
 
@@ -297,7 +297,7 @@ function newsroom_refuse_lost_transaction( $sql ) {
 	$ending = array( 1205, 1213, 2006, 2013 );
 	if ( $wpdb->dbh instanceof mysqli && in_array( mysqli_errno( $wpdb->dbh ), $ending, true ) ) {
 		/* translators: %s: the database's message. */
-		throw new RuntimeException( sprintf( __( 'The database ended a transaction: %s. Nothing is lost; start again.', 'newsroom' ), mysqli_error( $wpdb->dbh ) ) ); // phpcs:ignore WordPress.Security.EscapeOutput.ExceptionNotEscaped, WordPress.DB -- printed as text.
+		throw new RuntimeException( sprintf( __( 'The database ended a transaction: %s. Nothing was lost; start again.', 'newsroom' ), mysqli_error( $wpdb->dbh ) ) ); // phpcs:ignore WordPress.Security.EscapeOutput.ExceptionNotEscaped, WordPress.DB -- printed as text.
 	}
 	return $sql;
 }
@@ -313,6 +313,6 @@ function newsroom_batch_die_handler() {
 	return static function ( $message ) {
 		$text = html_entity_decode( wp_strip_all_tags( is_wp_error( $message ) ? $message->get_error_message() : (string) $message, true ), ENT_QUOTES, 'UTF-8' );
 		/* translators: %s: a message of WordPress. */
-		throw new RuntimeException( sprintf( __( 'The run was stopped. Nothing is lost; start again. WordPress says: %s', 'newsroom' ), wp_html_excerpt( $text, 150, '…' ) ) ); // phpcs:ignore WordPress.Security.EscapeOutput.ExceptionNotEscaped -- printed as text.
+		throw new RuntimeException( sprintf( __( 'The run was stopped. Nothing was lost; start again. WordPress says: %s', 'newsroom' ), wp_html_excerpt( $text, 150, '…' ) ) ); // phpcs:ignore WordPress.Security.EscapeOutput.ExceptionNotEscaped -- printed as text.
 	};
 }

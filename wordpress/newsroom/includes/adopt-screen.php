@@ -119,9 +119,9 @@ function newsroom_adopt_notice() {
 	if ( $failed ) {
 		printf( '<div class="notice notice-error" role="alert"><p>%s</p></div>', esc_html( $failed ) );
 	} elseif ( 'undo' === $ended ) {
-		printf( '<div class="notice notice-success" role="status"><p>%s</p></div>', esc_html__( 'Everything is as it was.', 'newsroom' ) );
+		printf( '<div class="notice notice-success" role="status"><p>%s</p></div>', esc_html__( 'Everything was put back.', 'newsroom' ) );
 	} elseif ( 'adopt' === $ended ) {
-		printf( '<div class="notice notice-success" role="status"><p>%s</p></div>', esc_html__( 'The posts are articles now.', 'newsroom' ) );
+		printf( '<div class="notice notice-success" role="status"><p>%s</p></div>', esc_html__( 'The posts are now articles.', 'newsroom' ) );
 	}
 }
 
@@ -131,10 +131,10 @@ function newsroom_adopt_notice() {
  * @param array $state See newsroom_adoption().
  */
 function newsroom_print_adopt_check( $state ) {
-	echo '<p>' . esc_html__( 'Posts become articles, categories become sections, the users who wrote posts become authors, and permalinks lead to the articles. Texts, dates, comments, and pictures stay as they are. You can put everything back.', 'newsroom' ) . '</p>';
+	echo '<p>' . esc_html__( 'Posts become articles, categories become sections, the users who wrote posts become authors, and permalinks redirect to the articles. Text, dates, comments and pictures don’t change. You can put everything back.', 'newsroom' ) . '</p>';
 	$check = get_option( 'newsroom_adopt_check' );
 	if ( ! is_array( $check ) ) {
-		echo '<p>' . esc_html__( 'First check what would happen. The check changes nothing.', 'newsroom' ) . '</p>';
+		echo '<p>' . esc_html__( 'First, check what would happen. The check doesn’t change anything.', 'newsroom' ) . '</p>';
 		newsroom_action_form( 'newsroom_adopt_check', __( 'Check', 'newsroom' ), array( 'again' => '1' ), 'button button-primary' );
 		return;
 	}
@@ -144,14 +144,14 @@ function newsroom_print_adopt_check( $state ) {
 		return;
 	}
 	$report = newsroom_adopt_report( $check );
-	echo '<h2>' . esc_html__( 'What happens', 'newsroom' ) . '</h2><ul class="ul-disc">';
+	echo '<h2>' . esc_html__( 'What will happen', 'newsroom' ) . '</h2><ul class="ul-disc">';
 	foreach ( $report['lines'] as $line ) {
 		echo '<li>' . esc_html( $line ) . '</li>';
 	}
 	echo '</ul>';
 	newsroom_print_adopt_problems( $report['problems'] );
 	newsroom_print_adopt_redirects( $report['redirects'] );
-	echo '<h2>' . esc_html__( 'Adopt', 'newsroom' ) . '</h2><p>' . esc_html__( 'Make a backup of the database first, and ask editors to save and close their posts: one that is saved in an editor which was open may become a post again. Then adopt the rest.', 'newsroom' ) . '</p>';
+	echo '<h2>' . esc_html__( 'Adopt', 'newsroom' ) . '</h2><p>' . esc_html__( 'Back up the database first, and ask editors to save and close their posts. A post that’s open during the adoption may become a post again when it’s saved; if that happens, adopt the rest afterward.', 'newsroom' ) . '</p>';
 	if ( $report['posts'] ) {
 		/* translators: %s: number of posts. */
 		newsroom_action_form( 'newsroom_adopt', sprintf( _n( 'Adopt %s post', 'Adopt %s posts', $report['posts'], 'newsroom' ), number_format_i18n( $report['posts'] ) ), array(), 'button button-primary' );
@@ -169,7 +169,7 @@ function newsroom_print_adopt_problems( $problems ) {
 	if ( ! $problems ) {
 		return;
 	}
-	echo '<h2>' . esc_html__( 'What to know first', 'newsroom' ) . '</h2><ul class="ul-disc">';
+	echo '<h2>' . esc_html__( 'Before you start', 'newsroom' ) . '</h2><ul class="ul-disc">';
 	foreach ( $problems as $problem ) {
 		printf( '<li data-problem="%s">%s', esc_attr( $problem['code'] ), esc_html( $problem['message'] ) );
 		foreach ( $problem['ids'] as $id ) {
@@ -188,7 +188,7 @@ function newsroom_print_adopt_problems( $problems ) {
  */
 function newsroom_print_adopt_redirects( $lines ) {
 	if ( $lines ) {
-		echo '<h2>' . esc_html__( 'For the site’s list of redirects', 'newsroom' ) . '</h2><p>' . esc_html__( 'The site knows the permalinks. These addresses it can’t know; the operator adds the lines to the file that REDIRECTS_FILE names:', 'newsroom' ) . '</p>';
+		echo '<h2>' . esc_html__( 'Redirects to add', 'newsroom' ) . '</h2><p>' . esc_html__( 'The site redirects the permalinks automatically, but it can’t know these addresses. Ask the site’s operator to add these lines to the file set in REDIRECTS_FILE:', 'newsroom' ) . '</p>';
 		echo '<pre>' . esc_html( implode( "\n", $lines ) ) . '</pre>';
 	}
 }
@@ -200,7 +200,7 @@ function newsroom_print_adopt_redirects( $lines ) {
  */
 function newsroom_print_adopt_progress( $state ) {
 	$undo = 'undo' === $state['task'];
-	echo '<p>' . esc_html( $undo ? __( 'Everything is being put back. You can leave this page and go on later.', 'newsroom' ) : __( 'The posts are being adopted. You can leave this page and go on later.', 'newsroom' ) ) . '</p>';
+	echo '<p>' . esc_html( $undo ? __( 'Everything is being put back. You can leave this page and continue later.', 'newsroom' ) : __( 'The posts are being adopted. You can leave this page and continue later.', 'newsroom' ) ) . '</p>';
 	newsroom_print_adopt_bar( $state['total'] - $state['left'], $state['total'], $undo ? __( 'posts put back', 'newsroom' ) : __( 'posts adopted', 'newsroom' ) );
 	newsroom_print_adopt_next( $undo ? 'newsroom_adopt_undo' : 'newsroom_adopt' );
 	if ( ! $undo ) {
@@ -216,14 +216,14 @@ function newsroom_print_adopt_progress( $state ) {
  */
 function newsroom_print_adopted( $state ) {
 	/* translators: %s: number of posts. */
-	echo '<p>' . esc_html( sprintf( _n( '%s post is an article. The site copies it by itself.', '%s posts are articles. The site copies them by itself; a site that ran before takes about two minutes for a thousand.', $state['adopted'], 'newsroom' ), number_format_i18n( $state['adopted'] ) ) ) . '</p>';
+	echo '<p>' . esc_html( sprintf( _n( '%s post is now an article. The site copies it automatically.', '%s posts are now articles. The site copies them automatically; if it was already running, this takes about two minutes per thousand.', $state['adopted'], 'newsroom' ), number_format_i18n( $state['adopted'] ) ) ) . '</p>';
 	if ( $state['left'] ) {
 		/* translators: %s: number of posts. */
-		echo '<p>' . esc_html( sprintf( _n( '%s post has come since.', '%s posts have come since.', $state['left'], 'newsroom' ), number_format_i18n( $state['left'] ) ) ) . '</p>';
+		echo '<p>' . esc_html( sprintf( _n( '%s post was added later.', '%s posts were added later.', $state['left'], 'newsroom' ), number_format_i18n( $state['left'] ) ) ) . '</p>';
 		newsroom_action_form( 'newsroom_adopt', __( 'Adopt the rest', 'newsroom' ), array(), 'button button-primary' );
 	}
 	newsroom_print_adopt_redirects( newsroom_adopt_redirect_lines( newsroom_adopt_plan(), newsroom_adopt_categories() ) );
-	echo '<h2>' . esc_html__( 'Put everything back', 'newsroom' ) . '</h2><p>' . esc_html__( 'Articles that were posts become posts again, with their categories, slugs, and permalinks. What editors have written since stays: new articles stay articles.', 'newsroom' ) . '</p>';
+	echo '<h2>' . esc_html__( 'Put everything back', 'newsroom' ) . '</h2><p>' . esc_html__( 'Articles that were posts become posts again, with their categories, slugs and permalinks. Changes that editors have made since then are kept, and new articles stay articles.', 'newsroom' ) . '</p>';
 	newsroom_action_form( 'newsroom_adopt_undo', __( 'Put everything back', 'newsroom' ) );
 }
 
@@ -252,7 +252,7 @@ function newsroom_print_adopt_bar( $done, $total, $what ) {
 function newsroom_print_adopt_next( $action ) {
 	$on = isset( $_GET['on'] ); // phpcs:ignore WordPress.Security.NonceVerification
 	echo '<div id="newsroom-adopt-next">';
-	newsroom_action_form( $action, __( 'Go on', 'newsroom' ), array(), 'button button-primary' );
+	newsroom_action_form( $action, __( 'Continue', 'newsroom' ), array(), 'button button-primary' );
 	echo '</div>';
 	if ( $on ) {
 		// A link to stop the automatic steps.

@@ -126,11 +126,11 @@ function newsroom_alert_state() {
 	}
 	$running = null !== newsroom_running_alert();
 	echo '<section class="newsroom-alert-now" aria-labelledby="newsroom-alert-now">';
-	printf( '<h2 id="newsroom-alert-now">%s</h2>', esc_html( $running ? __( 'On every page now', 'newsroom' ) : __( 'The last one', 'newsroom' ) ) );
+	printf( '<h2 id="newsroom-alert-now">%s</h2>', esc_html( $running ? __( 'On every page now', 'newsroom' ) : __( 'Last alert', 'newsroom' ) ) );
 	newsroom_alert_banner( $alert['text'] );
 	if ( $running ) {
 		/* translators: 1: a time, 2: a time. */
-		$when = sprintf( __( 'Since %1$s. It ends by itself at %2$s.', 'newsroom' ), newsroom_alert_time( (int) $alert['starts'] ), newsroom_alert_time( (int) $alert['until'] ) );
+		$when = sprintf( __( 'Since %1$s. It ends automatically at %2$s.', 'newsroom' ), newsroom_alert_time( (int) $alert['starts'] ), newsroom_alert_time( (int) $alert['until'] ) );
 	} elseif ( ! empty( $alert['withdrawn'] ) ) {
 		/* translators: 1: a time, 2: a time. */
 		$when = sprintf( __( 'From %1$s to %2$s, when it was taken down.', 'newsroom' ), newsroom_alert_time( (int) $alert['starts'] ), newsroom_alert_time( (int) $alert['withdrawn'] ) );
@@ -195,7 +195,7 @@ function newsroom_alert_begin() {
  */
 function newsroom_alert_form() {
 	$begin = newsroom_alert_begin();
-	printf( '<h2>%s</h2>', esc_html( newsroom_running_alert() ? __( 'Replace it', 'newsroom' ) : __( 'New', 'newsroom' ) ) );
+	printf( '<h2>%s</h2>', esc_html( newsroom_running_alert() ? __( 'Replace the alert', 'newsroom' ) : __( 'New alert', 'newsroom' ) ) );
 	if ( '' !== $begin['error'] ) {
 		printf( '<div class="notice notice-error" role="alert"><p>%s</p></div>', esc_html( $begin['error'] ) );
 	}
@@ -212,12 +212,12 @@ function newsroom_alert_form() {
 	foreach ( newsroom_alert_stories( (int) $begin['story'] ) as $story ) {
 		printf( '<option value="%1$d"%2$s>%3$s</option>', (int) $story->ID, selected( (int) $begin['story'], $story->ID, false ), esc_html( newsroom_plain( $story->post_title ) ) );
 	}
-	printf( '</select></p><p><label for="newsroom_alert_hours"><strong>%1$s</strong></label><br><select id="newsroom_alert_hours" name="newsroom_alert_hours">', esc_html__( 'Ends by itself after', 'newsroom' ) );
+	printf( '</select></p><p><label for="newsroom_alert_hours"><strong>%1$s</strong></label><br><select id="newsroom_alert_hours" name="newsroom_alert_hours">', esc_html__( 'Ends automatically after', 'newsroom' ) );
 	foreach ( array( 1, 2, 4, 8, 12, 24 ) as $hours ) {
 		/* translators: %s: number of hours. */
 		printf( '<option value="%1$d"%2$s>%3$s</option>', (int) $hours, selected( (int) $begin['hours'], $hours, false ), esc_html( sprintf( _n( '%s hour', '%s hours', $hours, 'newsroom' ), number_format_i18n( $hours ) ) ) );
 	}
-	printf( '</select></p><fieldset><legend><strong>%s</strong></legend>', esc_html__( 'Also send it, once, to readers who asked for it', 'newsroom' ) );
+	printf( '</select></p><fieldset><legend><strong>%s</strong></legend>', esc_html__( 'Also send it once to readers who signed up for alerts', 'newsroom' ) );
 	foreach ( array( 'mail' => __( 'Email', 'newsroom' ), 'push' => __( 'Web push', 'newsroom' ) ) as $way => $label ) { // phpcs:ignore WordPress.Arrays
 		printf( '<label><input type="checkbox" name="newsroom_alert_%1$s" value="1"%2$s> %3$s</label><br>', esc_attr( $way ), checked( ! empty( $begin[ $way ] ), true, false ), esc_html( $label ) );
 	}

@@ -71,14 +71,14 @@ function newsroom_start_alert( $given ) {
 	$text  = newsroom_alert_line( $given['text'] );
 	$story = get_post( (int) $given['story'] );
 	if ( '' === $text ) {
-		return new WP_Error( 'newsroom_alert_empty', __( 'Write what happened first.', 'newsroom' ) );
+		return new WP_Error( 'newsroom_alert_empty', __( 'Write the alert first.', 'newsroom' ) );
 	}
 	if ( mb_strlen( $text ) > NEWSROOM_ALERT_LENGTH ) {
 		/* translators: %s: number of characters. */
-		return new WP_Error( 'newsroom_alert_long', sprintf( __( 'This is too long for one line: %s characters are the most.', 'newsroom' ), number_format_i18n( NEWSROOM_ALERT_LENGTH ) ) );
+		return new WP_Error( 'newsroom_alert_long', sprintf( __( 'This alert is too long. Shorten it to %s characters.', 'newsroom' ), number_format_i18n( NEWSROOM_ALERT_LENGTH ) ) );
 	}
 	if ( (int) $given['story'] && ! ( $story && 'articles' === $story->post_type && newsroom_is_visible( $story ) ) ) {
-		return new WP_Error( 'newsroom_alert_story', __( 'Publish the story first, or send the news without a link.', 'newsroom' ) );
+		return new WP_Error( 'newsroom_alert_story', __( 'Publish the story first, or choose “No link”.', 'newsroom' ) );
 	}
 	if ( ! wp_is_uuid( (string) $given['id'], 4 ) ) {
 		return new WP_Error( 'newsroom_alert_id', __( 'This form is incomplete. Reload the page and try again.', 'newsroom' ) );
@@ -226,19 +226,19 @@ function newsroom_alert_sent_line( $way, $sent, $running ) {
 			return __( 'The site can’t send notifications: ONESIGNAL_API_KEY isn’t set.', 'newsroom' );
 		case 'mail none':
 		case 'push none':
-			return $running ? __( 'The site hasn’t begun yet.', 'newsroom' ) : __( 'Nothing was sent.', 'newsroom' );
+			return $running ? __( 'The site hasn’t started sending yet.', 'newsroom' ) : __( 'Nothing was sent.', 'newsroom' );
 		case 'mail sending':
 			/* translators: %s: number of readers. */
 			return sprintf( __( 'Sending. Readers so far: %s.', 'newsroom' ), $readers );
 		case 'mail sent':
 			/* translators: %s: number of readers. */
-			return sprintf( __( 'On its way to everyone who asked for it. Readers: %s.', 'newsroom' ), $readers );
+			return sprintf( __( 'On its way to everyone who signed up. Readers: %s.', 'newsroom' ), $readers );
 		case 'mail stopped':
 			/* translators: %s: number of readers. */
 			return sprintf( __( 'Stopped. Readers who got it: %s.', 'newsroom' ), $readers );
 		case 'push sending':
 			/* translators: %s: reason. */
-			return '' === $detail ? __( 'Sending.', 'newsroom' ) : sprintf( __( 'OneSignal hasn’t confirmed it; the site asks again. %s', 'newsroom' ), $detail );
+			return '' === $detail ? __( 'Sending.', 'newsroom' ) : sprintf( __( 'OneSignal hasn’t confirmed it; the site will ask again. %s', 'newsroom' ), $detail );
 		case 'push sent':
 			return __( 'OneSignal has accepted it.', 'newsroom' );
 		case 'push stopped':
@@ -248,9 +248,9 @@ function newsroom_alert_sent_line( $way, $sent, $running ) {
 			return sprintf( __( 'OneSignal refused it: %s', 'newsroom' ), $detail );
 		case 'push unclear':
 			/* translators: %s: reason. */
-			return sprintf( __( 'OneSignal never confirmed it, and it isn’t sent again. %s', 'newsroom' ), $detail );
+			return sprintf( __( 'OneSignal never confirmed it, and the site won’t send it again. %s', 'newsroom' ), $detail );
 		default:
-			return __( 'The site couldn’t be asked.', 'newsroom' );
+			return __( 'We couldn’t get the status from the site.', 'newsroom' );
 	}
 }
 

@@ -140,7 +140,7 @@ function newsroom_article_filters( $type ) {
 	}
 	$chosen = newsroom_asked_filter( 'newsroom_access' );
 	printf( '<label class="screen-reader-text" for="newsroom-filter-access">%s</label>', esc_html__( 'Filter by who may read it', 'newsroom' ) );
-	printf( '<select name="newsroom_access" id="newsroom-filter-access"><option value="">%s</option>', esc_html__( 'For all readers', 'newsroom' ) );
+	printf( '<select name="newsroom_access" id="newsroom-filter-access"><option value="">%s</option>', esc_html__( 'All access levels', 'newsroom' ) );
 	foreach ( newsroom_access_levels() as $level => $label ) {
 		printf( '<option value="%1$s"%2$s>%3$s</option>', esc_attr( $level ), selected( $chosen, $level, false ), esc_html( $label ) );
 	}

@@ -25,14 +25,14 @@ function newsroom_byline_words() {
 		'addAuthor'       => __( 'Add an author', 'newsroom' ),
 		'addContributor'  => __( 'Add a contributor', 'newsroom' ),
 		'agency'          => __( 'Agency', 'newsroom' ),
-		'agencyHelp'      => __( 'As readers should see it: “Associated Press”. It comes last in the byline.', 'newsroom' ),
+		'agencyHelp'      => __( 'The name as readers should see it, such as “Associated Press.” It comes last in the byline.', 'newsroom' ),
 		'agencyUrl'       => __( 'Agency’s web address (optional)', 'newsroom' ),
 		/* translators: 1: name of a plugin, 2: names of authors. */
 		'inherited'       => __( 'From %1$s: %2$s. Add an author here to replace this list.', 'newsroom' ),
 		/* translators: 1: name of a plugin. */
-		'inheritedNone'   => __( 'From %1$s: no author. Add an author here to name one.', 'newsroom' ),
+		'inheritedNone'   => __( '%1$s has no author for this story. Add one here.', 'newsroom' ),
 		/* translators: 1: names of people. */
-		'missing'         => __( 'Not in the byline, because there’s no author of that name: %1$s.', 'newsroom' ),
+		'missing'         => __( 'Not in the byline, because there’s no author with that name: %1$s.', 'newsroom' ),
 	);
 }
 
@@ -185,6 +185,6 @@ function newsroom_role_control( $post ) {
 		esc_html__( 'Role', 'newsroom' ),
 		esc_attr( get_post_meta( $post->ID, 'newsroom_role', true ) ),
 		(int) NEWSROOM_LONGEST_LINE,
-		esc_html__( 'Such as “Economics editor”. Readers see it on the author’s page and in the list of all writers.', 'newsroom' )
+		esc_html__( 'Such as “Economics editor.” Readers see it on the author’s page and in the list of authors.', 'newsroom' )
 	);
 }

@@ -138,7 +138,7 @@ function newsroom_comment_once( $result, $request ) {
 	}
 	$known = newsroom_comment_by_key( $key );
 	if ( ! $known && ! newsroom_comment_lock( $key ) ) {
-		return new WP_Error( 'newsroom_busy', __( 'This comment is being saved right now. Try again.', 'newsroom' ), array( 'status' => 409 ) );
+		return new WP_Error( 'newsroom_busy', __( 'This comment is still being saved. Try again in a moment.', 'newsroom' ), array( 'status' => 409 ) );
 	}
 	// Checked again: the previous holder of the lock may have written it.
 	$known = $known ? $known : newsroom_comment_by_key( $key );
@@ -250,12 +250,12 @@ function newsroom_refuse_comment_form( $post_id ) {
 		return;
 	}
 	wp_die(
-		esc_html__( 'Comments are written on the site.', 'newsroom' ),
+		esc_html__( 'You can’t comment here. Comment on the newspaper’s site.', 'newsroom' ),
 		'',
 		array(
 			'response'  => 403,
 			'link_url'  => esc_url( (string) get_permalink( $post ) ),
-			'link_text' => esc_html__( 'Open it there', 'newsroom' ),
+			'link_text' => esc_html__( 'Go to the story', 'newsroom' ),
 		)
 	);
 }
@@ -274,7 +274,7 @@ function newsroom_refuse_comment_call( $approved, $comment ) {
 	if ( ! $is_call || ! in_array( $type, array( '', 'comment' ), true ) || ! newsroom_takes_comments_from_site( get_post( $comment['comment_post_ID'] ) ) ) {
 		return $approved;
 	}
-	return new WP_Error( 'newsroom_comment_elsewhere', __( 'Comments are written on the site.', 'newsroom' ), array( 'status' => 403 ) );
+	return new WP_Error( 'newsroom_comment_elsewhere', __( 'You can’t comment here. Comment on the newspaper’s site.', 'newsroom' ), array( 'status' => 403 ) );
 }
 
 /**

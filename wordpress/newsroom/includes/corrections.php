@@ -271,17 +271,17 @@ function newsroom_register_corrections() {
 function newsroom_correction_words() {
 	return array(
 		/* translators: %s: elements. */
-		'help'    => sprintf( __( 'Every reader sees a note, also where the story is for subscribers. You can use %s. A note without text isn’t saved.', 'newsroom' ), '<a href="…">, <em>, <strong>' ),
+		'help'    => sprintf( __( 'Every reader sees these notes, even on a story for subscribers. You can use %s. A note without text isn’t saved.', 'newsroom' ), '<a href="…">, <em>, <strong>' ),
 		/* translators: %d: number of characters. */
 		'long'    => sprintf( __( 'This note is too long. Shorten it to %d characters, then save the story.', 'newsroom' ), NEWSROOM_LONGEST_CORRECTION ),
 		/* translators: %d: number of characters. */
 		'lock'    => sprintf( __( 'The story can’t be saved: a note under “Corrections” is too long. Shorten it to %d characters.', 'newsroom' ), NEWSROOM_LONGEST_CORRECTION ),
 		/* translators: %s: elements. */
-		'panel'   => sprintf( __( 'Every reader sees a note, also where the story is for subscribers. For a link, select its words and press Link or Ctrl+K. You can type %s. A note without text isn’t saved.', 'newsroom' ), '<em>, <strong>' ),
-		'date'    => __( 'A note without a date gets the time of saving.', 'newsroom' ),
+		'panel'   => sprintf( __( 'Every reader sees these notes, even on a story for subscribers. To add a link, select text and press Link or Ctrl+K. You can also type %s. A note without text isn’t saved.', 'newsroom' ), '<em>, <strong>' ),
+		'date'    => __( 'A note without a date gets the time you save the story.', 'newsroom' ),
 		'ahead'   => __( 'This date is in the future. Choose the time when the story was corrected.', 'newsroom' ),
 		'refused' => __( 'The story can’t be saved: a note under “Corrections” is dated in the future. Choose the time when the story was corrected.', 'newsroom' ),
-		'box'     => __( 'So does one that is dated in the future.', 'newsroom' ),
+		'box'     => __( 'So does a note dated in the future.', 'newsroom' ),
 	);
 }
 
@@ -337,7 +337,7 @@ function newsroom_corrections_box( $post ) {
 		'date' => '',
 		'text' => '',
 	);
-	printf( '<p class="description">%1$s %2$s %3$s %4$s</p>', esc_html( $words['help'] ), esc_html( $words['date'] ), esc_html( $words['box'] ), esc_html__( 'To remove a note, empty its text.', 'newsroom' ) );
+	printf( '<p class="description">%1$s %2$s %3$s %4$s</p>', esc_html( $words['help'] ), esc_html( $words['date'] ), esc_html( $words['box'] ), esc_html__( 'To remove a note, delete its text.', 'newsroom' ) );
 	foreach ( array_slice( $notes, 0, NEWSROOM_MOST_CORRECTIONS ) as $at => $note ) {
 		$name = "newsroom_corrections[$at]";
 		echo '<fieldset class="newsroom-correction"><legend>' . esc_html( '' === $note['date'] ? __( 'New note', 'newsroom' ) : newsroom_correction_kinds()[ $note['kind'] ] ) . '</legend><p>';

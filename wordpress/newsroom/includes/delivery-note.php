@@ -78,7 +78,7 @@ function newsroom_delivery_of( $post ) {
 function newsroom_delivery_message( $row, $post = null ) {
 	if ( ! $row && $post && newsroom_is_visible( $post ) && '' !== (string) get_post_meta( $post->ID, '_newsroom_live_slug', true ) ) {
 		// The log keeps only the latest deliveries.
-		return __( 'It hasn’t changed lately.', 'newsroom' );
+		return __( 'No recent changes.', 'newsroom' );
 	}
 	if ( ! $row ) {
 		return __( 'This hasn’t been sent to the site yet.', 'newsroom' );
@@ -97,10 +97,10 @@ function newsroom_delivery_message( $row, $post = null ) {
 	}
 	if ( 'pending' === $row->state && (int) $row->tries > 0 ) {
 		/* translators: %s: reason. */
-		return sprintf( __( 'Saved in WordPress. The site doesn’t have the change yet; it is retried. %s', 'newsroom' ), $row->error );
+		return sprintf( __( 'Saved in WordPress. The site doesn’t have the change yet; WordPress will try again. %s', 'newsroom' ), $row->error );
 	}
 	if ( 'pending' === $row->state && get_transient( 'newsroom_site_down' ) ) {
-		return __( 'Saved in WordPress. The site didn’t respond a moment ago; WordPress tries again in a moment.', 'newsroom' );
+		return __( 'Saved in WordPress. The site isn’t responding; WordPress will try again soon.', 'newsroom' );
 	}
 	return __( 'Sending to the site…', 'newsroom' );
 }

@@ -191,11 +191,11 @@ function newsroom_episode_words() {
 	return array(
 		'help'       => __( 'One audio file with a player above the story. On a story for subscribers, only they can listen.', 'newsroom' ),
 		'title'      => __( 'Leave empty to use the story’s headline.', 'newsroom' ),
-		'chapters'   => __( 'One a line: a time and a title, such as “12:30 The vote”.', 'newsroom' ),
+		'chapters'   => __( 'One per line: a time and a title, such as “12:30 The vote”.', 'newsroom' ),
 		/* translators: %s: a line of the chapters. */
-		'line'       => __( 'This line has no time and title: “%s”. Correct it, then save the story.', 'newsroom' ),
-		'lock'       => __( 'The story can’t be saved: a line under “Sound → Chapters” has no time and title.', 'newsroom' ),
-		'transcript' => __( 'Plain text, or WebVTT with times. Subscribers’ stories keep it for subscribers.', 'newsroom' ),
+		'line'       => __( 'This line needs a time and a title: “%s”. Correct it, then save the story.', 'newsroom' ),
+		'lock'       => __( 'The story can’t be saved: a line under “Sound → Chapters” needs a time and a title.', 'newsroom' ),
+		'transcript' => __( 'Plain text, or WebVTT with times. On a story for subscribers, only they can read it.', 'newsroom' ),
 	);
 }
 
@@ -269,7 +269,7 @@ function newsroom_episode_box( $post ) {
 	newsroom_episode_select( 'newsroom_series', __( 'Series', 'newsroom' ), (int) $value( 'newsroom_series' ), array( 0 => __( '— No series —', 'newsroom' ) ) + newsroom_series_choices() );
 	printf(
 		'<p><label>%1$s <input type="text" class="widefat" name="newsroom_episode_title" value="%2$s"></label></p><p class="description">%3$s</p>',
-		esc_html__( 'Title of the episode', 'newsroom' ),
+		esc_html__( 'Episode title', 'newsroom' ),
 		esc_attr( $value( 'newsroom_episode_title' ) ),
 		esc_html( $words['title'] )
 	);

@@ -78,7 +78,7 @@ function newsroom_may_see_front_draft() {
 function newsroom_rest_front_draft( $request ) {
 	$post = get_post( (int) $request['id'] );
 	if ( ! $post || 'front' !== $post->post_type ) {
-		return new WP_Error( 'rest_post_invalid_id', __( 'There is no such front.', 'newsroom' ), array( 'status' => 404 ) );
+		return new WP_Error( 'rest_post_invalid_id', __( 'This front doesn’t exist.', 'newsroom' ), array( 'status' => 404 ) );
 	}
 	$draft = newsroom_front_draft( $post->post_name );
 	return rest_ensure_response(
@@ -238,7 +238,7 @@ function newsroom_rest_schedule_front( $request ) {
 	$page  = $request['page'];
 	$local = newsroom_clean_local_time( $request['at'] );
 	if ( is_wp_error( $local ) || '' === $local ) {
-		return is_wp_error( $local ) ? $local : newsroom_front_refusal( __( 'Choose a date and a time.', 'newsroom' ) );
+		return is_wp_error( $local ) ? $local : newsroom_front_refusal( __( 'Choose a date and time.', 'newsroom' ) );
 	}
 	$at   = date_create_immutable( $local, wp_timezone() )->getTimestamp();
 	$done = isset( newsroom_front_pages()[ $page ] ) ? newsroom_schedule_front( $page, (int) $request['version'], $at ) : true;

@@ -53,7 +53,7 @@ function newsroom_clean_slots( $given ) {
 	}
 	if ( count( $given ) > NEWSROOM_FRONT_SLOTS ) {
 		/* translators: %s: number of slots. */
-		return newsroom_front_refusal( sprintf( __( 'A front has %s slots at most.', 'newsroom' ), number_format_i18n( NEWSROOM_FRONT_SLOTS ) ) );
+		return newsroom_front_refusal( sprintf( __( 'A front can have up to %s stories.', 'newsroom' ), number_format_i18n( NEWSROOM_FRONT_SLOTS ) ) );
 	}
 	$slots = array();
 	foreach ( $given as $each ) {
@@ -107,12 +107,10 @@ function newsroom_clean_slot( $given ) {
 }
 
 /**
- * WP_Error `start`, `lead`, `seconds`, or `row-3` for the third row of what fills itself.|Cleans the place of a package: what
- * it comes after.
+ * Cleans the place of a package: what it comes after.
  *
  * @param mixed $given What came; '' for the usual place, after the seconds.
- * @return string|WP_Error `start`, `lead`, `seconds`, or `row-3` for the third automatic row.|WP_Error `start`, `lead`,
- *   `seconds`, or `row-3` for the third row of what fills itself.
+ * @return string|WP_Error `start`, `lead`, `seconds`, or `row-3` for the third automatic row.
  */
 function newsroom_clean_place( $given ) {
 	if ( '' === $given || null === $given ) {
@@ -120,7 +118,7 @@ function newsroom_clean_place( $given ) {
 	}
 	$row = is_string( $given ) && preg_match( '/^row-([1-9]\d?)$/D', $given, $found ) ? (int) $found[1] : 0;
 	if ( ! in_array( $given, array( 'start', 'lead', 'seconds' ), true ) && ( $row < 1 || $row > NEWSROOM_FRONT_ROWS ) ) {
-		return newsroom_front_refusal( __( 'A package stands before the lead, after the lead, after the seconds or after a row.', 'newsroom' ) );
+		return newsroom_front_refusal( __( 'A package can go before the lead, after the lead, after the seconds or after a row.', 'newsroom' ) );
 	}
 	return $given;
 }
@@ -148,7 +146,7 @@ function newsroom_place_words( $after ) {
 		'seconds' => __( 'after the seconds', 'newsroom' ),
 	);
 	/* translators: %s: number of a row. */
-	return isset( $words[ $after ] ) ? $words[ $after ] : sprintf( __( 'after row %s of what fills itself', 'newsroom' ), substr( $after, 4 ) );
+	return isset( $words[ $after ] ) ? $words[ $after ] : sprintf( __( 'after automatic row %s', 'newsroom' ), substr( $after, 4 ) );
 }
 
 /**
@@ -161,7 +159,7 @@ function newsroom_clean_headline( $given ) {
 	$line = is_string( $given ) ? newsroom_alert_line( $given ) : '';
 	if ( mb_strlen( $line ) > NEWSROOM_FRONT_HEADLINE ) {
 		/* translators: %s: number of characters. */
-		return newsroom_front_refusal( sprintf( __( 'This headline is too long: %s characters are the most.', 'newsroom' ), number_format_i18n( NEWSROOM_FRONT_HEADLINE ) ) );
+		return newsroom_front_refusal( sprintf( __( 'This headline is too long. Shorten it to %s characters.', 'newsroom' ), number_format_i18n( NEWSROOM_FRONT_HEADLINE ) ) );
 	}
 	return $line;
 }
@@ -177,7 +175,7 @@ function newsroom_clean_local_time( $given ) {
 		return '';
 	}
 	if ( ! is_string( $given ) || ! preg_match( '/^(2\d{3})-(\d\d)-(\d\d)T(?:[01]\d|2[0-3]):[0-5]\d$/D', $given, $part ) || ! checkdate( (int) $part[2], (int) $part[3], (int) $part[1] ) ) {
-		return newsroom_front_refusal( __( 'This isn’t a date and a time.', 'newsroom' ) );
+		return newsroom_front_refusal( __( 'This isn’t a date and time.', 'newsroom' ) );
 	}
 	return $given;
 }
@@ -206,13 +204,13 @@ function newsroom_clean_related( $given ) {
 			return newsroom_front_refusal( sprintf( __( 'This isn’t a web address: %s', 'newsroom' ), mb_substr( $typed, 0, 100 ) ) );
 		}
 		if ( ! $story && '' === $title ) {
-			return newsroom_front_refusal( __( 'A link to an address needs words.', 'newsroom' ) );
+			return newsroom_front_refusal( __( 'A link to a web address needs text.', 'newsroom' ) );
 		}
 		$links[] = compact( 'story', 'url', 'title' );
 	}
 	if ( count( $links ) > NEWSROOM_FRONT_RELATED ) {
 		/* translators: %s: number of headlines. */
-		return newsroom_front_refusal( sprintf( __( 'A package has %s related headlines at most.', 'newsroom' ), number_format_i18n( NEWSROOM_FRONT_RELATED ) ) );
+		return newsroom_front_refusal( sprintf( __( 'A package can have up to %s related headlines.', 'newsroom' ), number_format_i18n( NEWSROOM_FRONT_RELATED ) ) );
 	}
 	return $links;
 }
@@ -227,7 +225,7 @@ function newsroom_clean_related( $given ) {
 function newsroom_front_title( $story, $headline = '' ) {
 	$title = '' === $headline ? newsroom_plain( get_post_field( 'post_title', $story, 'raw' ) ) : $headline;
 	/* translators: %d: id. */
-	return '' === $title ? sprintf( __( 'Story %d, which is gone', 'newsroom' ), $story ) : $title;
+	return '' === $title ? sprintf( __( 'Story %d (deleted)', 'newsroom' ), $story ) : $title;
 }
 
 /**
@@ -257,7 +255,7 @@ function newsroom_front_differences( $from, $to ) {
 		}
 		if ( isset( $moved[ $story ] ) ) {
 			/* translators: 1: headline, 2: place before, 3: place now. */
-			$words[] = sprintf( __( '“%1$s” moved from %2$d to %3$d.', 'newsroom' ), $title, $former[ $story ] + 1, $places[ $story ] + 1 );
+			$words[] = sprintf( __( '“%1$s” moved from place %2$d to place %3$d.', 'newsroom' ), $title, $former[ $story ] + 1, $places[ $story ] + 1 );
 		}
 		$words = array_merge( $words, newsroom_slot_differences( $title, $before[ $story ], $slot ) );
 	}
@@ -277,7 +275,7 @@ function newsroom_slot_differences( $title, $before, $after ) {
 	$kinds = newsroom_front_kinds();
 	if ( $before['kind'] !== $after['kind'] ) {
 		/* translators: 1: headline, 2: kind of slot before, 3: kind now. */
-		$words[] = sprintf( __( '“%1$s” was: %2$s; it is now: %3$s.', 'newsroom' ), $title, $kinds[ $before['kind'] ], $kinds[ $after['kind'] ] );
+		$words[] = sprintf( __( '“%1$s” changed from %2$s to %3$s.', 'newsroom' ), $title, $kinds[ $before['kind'] ], $kinds[ $after['kind'] ] );
 	}
 	if ( $before['headline'] !== $after['headline'] ) {
 		/* translators: 1: headline before, 2: headline now. */
@@ -285,19 +283,19 @@ function newsroom_slot_differences( $title, $before, $after ) {
 	}
 	if ( $before['picture'] !== $after['picture'] ) {
 		/* translators: %s: headline. */
-		$words[] = sprintf( __( '“%s” has another picture.', 'newsroom' ), $title );
+		$words[] = sprintf( __( '“%s” has a different picture.', 'newsroom' ), $title );
 	}
 	if ( $before['from'] !== $after['from'] || $before['until'] !== $after['until'] ) {
 		/* translators: 1: headline, 2: a time or "–", 3: a time or "–". */
-		$words[] = sprintf( __( '“%1$s” is there from %2$s until %3$s.', 'newsroom' ), $title, newsroom_front_time_words( $after['from'] ), newsroom_front_time_words( $after['until'] ) );
+		$words[] = sprintf( __( '“%1$s” is pinned from %2$s until %3$s.', 'newsroom' ), $title, newsroom_front_time_words( $after['from'] ), newsroom_front_time_words( $after['until'] ) );
 	}
 	if ( $before['after'] !== $after['after'] && '' !== $after['after'] ) {
 		/* translators: 1: headline, 2: place of a package, such as "before the lead". */
-		$words[] = sprintf( __( '“%1$s” stands %2$s.', 'newsroom' ), $title, newsroom_place_words( $after['after'] ) );
+		$words[] = sprintf( __( '“%1$s” is now %2$s.', 'newsroom' ), $title, newsroom_place_words( $after['after'] ) );
 	}
 	if ( $before['related'] !== $after['related'] ) {
 		/* translators: %s: headline. */
-		$words[] = sprintf( __( '“%s” has other related headlines.', 'newsroom' ), $title );
+		$words[] = sprintf( __( '“%s” has different related headlines.', 'newsroom' ), $title );
 	}
 	return $words;
 }

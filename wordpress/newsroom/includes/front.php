@@ -237,7 +237,7 @@ function newsroom_save_front( $page, $slots, $version, $over = false ) {
 			break;
 		}
 	}
-	return new WP_Error( 'newsroom_front_conflict', __( 'A colleague has changed this front meanwhile.', 'newsroom' ), array( 'status' => 409 ) );
+	return new WP_Error( 'newsroom_front_conflict', __( 'A colleague has changed this front since you opened it.', 'newsroom' ), array( 'status' => 409 ) );
 }
 
 /**
@@ -271,7 +271,7 @@ function newsroom_publish_front( $page, $version ) {
 		? 0 === $draft['version'] && newsroom_insert_front( $page, 'draft', $draft['slots'], time(), 1 )
 		: 1 === (int) $wpdb->query( $wpdb->prepare( "UPDATE $table SET version = version + 1 WHERE name = %s AND version = %d", 'draft:' . $page, $version ) ); // phpcs:ignore WordPress.DB
 	if ( ! $taken || $draft['version'] !== $version ) {
-		return new WP_Error( 'newsroom_front_conflict', __( 'A colleague has changed this front meanwhile.', 'newsroom' ), array( 'status' => 409 ) );
+		return new WP_Error( 'newsroom_front_conflict', __( 'A colleague has changed this front since you opened it.', 'newsroom' ), array( 'status' => 409 ) );
 	}
 	if ( ! newsroom_insert_front( $page, 'published', $draft['slots'], time() ) ) {
 		return new WP_Error( 'newsroom_front_failed', __( 'WordPress couldn’t write to its database. Try again.', 'newsroom' ), array( 'status' => 500 ) );
@@ -330,10 +330,10 @@ function newsroom_schedule_front( $page, $version, $at ) {
 	newsroom_publish_due_fronts();
 	$draft = newsroom_front_draft( $page );
 	if ( $draft['version'] !== $version ) {
-		return new WP_Error( 'newsroom_front_conflict', __( 'A colleague has changed this front meanwhile.', 'newsroom' ), array( 'status' => 409 ) );
+		return new WP_Error( 'newsroom_front_conflict', __( 'A colleague has changed this front since you opened it.', 'newsroom' ), array( 'status' => 409 ) );
 	}
 	if ( $at <= time() ) {
-		return new WP_Error( 'newsroom_front_past', __( 'This time is past. Choose a later one, or publish now.', 'newsroom' ), array( 'status' => 400 ) );
+		return new WP_Error( 'newsroom_front_past', __( 'That time has passed. Choose a later one, or publish now.', 'newsroom' ), array( 'status' => 400 ) );
 	}
 	newsroom_drop_scheduled_front( $page );
 	newsroom_insert_front( $page, 'scheduled', $draft['slots'], $at );

@@ -212,7 +212,7 @@ function newsroom_headline_test_message( $test, $report ) {
 		}
 		if ( $test['winner'] < 0 ) {
 			/* translators: %s: a date. */
-			return sprintf( __( 'No winner. It ended on %s, and the story keeps its own headline.', 'newsroom' ), $day );
+			return sprintf( __( 'No winner. The test ended on %s, and the story keeps its own headline.', 'newsroom' ), $day );
 		}
 		/* translators: 1: letter of a headline, 2: a date. */
 		return sprintf( __( '%1$s won on %2$s.', 'newsroom' ), newsroom_headline_letter( $test['winner'] ), $day );
@@ -221,7 +221,7 @@ function newsroom_headline_test_message( $test, $report ) {
 		return __( 'Running. The site has no numbers yet.', 'newsroom' );
 	}
 	if ( 'off' === $report['readers'] ) {
-		return __( 'Running, but no reader can take part: the site asks for no consent to measurement. Ask your administrator about HEADLINE_TESTS.', 'newsroom' );
+		return __( 'Running, but no readers can take part, because the site doesn’t ask for consent to measurement. Ask your administrator about HEADLINE_TESTS.', 'newsroom' );
 	}
 	return __( 'Running. No winner yet.', 'newsroom' );
 }

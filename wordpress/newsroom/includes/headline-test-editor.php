@@ -21,11 +21,11 @@ add_action( 'add_meta_boxes_articles', 'newsroom_headline_test_box_added' );
 function newsroom_headline_test_words() {
 	return array(
 		'title' => __( 'Headline test', 'newsroom' ),
-		'help'  => __( 'Readers see one of up to four headlines on the front page, in sections and in lists. The test ends by itself when one brings clearly more readers. The story’s page, feeds and search keep the story’s own headline (A).', 'newsroom' ),
+		'help'  => __( 'Readers see one of up to four headlines on the front page, in sections and in lists. The test ends automatically when one clearly brings more readers. The story’s page, feeds and search keep the story’s own headline (A).', 'newsroom' ),
 		'story' => __( 'Make the winner the story’s headline', 'newsroom' ),
 		'cards' => __( 'If this is off, only cards and lists show the winner.', 'newsroom' ),
 		/* translators: %d: number of characters. */
-		'long'  => sprintf( __( 'This headline is too long. %d characters are the most.', 'newsroom' ), NEWSROOM_LONGEST_HEADLINE ),
+		'long'  => sprintf( __( 'This headline is too long. Shorten it to %d characters.', 'newsroom' ), NEWSROOM_LONGEST_HEADLINE ),
 		/* translators: %d: number of characters. */
 		'lock'  => sprintf( __( 'The story can’t be saved: a headline under “Headline test” is too long. Shorten it to %d characters.', 'newsroom' ), NEWSROOM_LONGEST_HEADLINE ),
 	);

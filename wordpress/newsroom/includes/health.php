@@ -71,7 +71,7 @@ function newsroom_problems() {
 	};
 	if ( ! wp_is_application_passwords_available() ) {
 		if ( ! wp_is_application_passwords_supported() ) {
-			$add( 'passwords-need-https', __( 'Application passwords are off because WordPress isn’t served over HTTPS, so the site can’t sign in. Serve WordPress over HTTPS; behind a proxy that ends HTTPS, set $_SERVER[\'HTTPS\'] = \'on\' in wp-config.php. On a machine of your own, define( \'WP_ENVIRONMENT_TYPE\', \'local\' ) in wp-config.php.', 'newsroom' ) );
+			$add( 'passwords-need-https', __( 'Application passwords are off because WordPress isn’t served over HTTPS, so the site can’t sign in. Serve WordPress over HTTPS; behind a proxy that terminates HTTPS, set $_SERVER[\'HTTPS\'] = \'on\' in wp-config.php. On your own machine, define( \'WP_ENVIRONMENT_TYPE\', \'local\' ) in wp-config.php.', 'newsroom' ) );
 		} else {
 			$add( 'passwords-off', newsroom_explain_passwords_off() );
 		}
@@ -82,10 +82,10 @@ function newsroom_problems() {
 	$uploads = (string) wp_parse_url( newsroom_uploads_url(), PHP_URL_HOST );
 	if ( '' !== $uploads && wp_parse_url( home_url(), PHP_URL_HOST ) !== $uploads ) {
 		/* translators: %s: host name. */
-		$add( 'uploads-elsewhere', sprintf( __( 'Uploads are on another host. Set IMAGE_HOSTS=%s on the site; otherwise their pictures, audio and video are left out.', 'newsroom' ), $uploads ) );
+		$add( 'uploads-elsewhere', sprintf( __( 'Uploads are on another host. Set IMAGE_HOSTS=%s on the site; otherwise the site leaves out pictures, audio and video from there.', 'newsroom' ), $uploads ) );
 	}
 	if ( newsroom_tasks_are_late() ) {
-		$add( 'tasks-late', __( 'WordPress’s scheduled tasks don’t run: scheduled stories don’t appear, and changes that the site didn’t take aren’t sent again. Where DISABLE_WP_CRON is set, have the server call wp-cron.php each minute.', 'newsroom' ) );
+		$add( 'tasks-late', __( 'WordPress’s scheduled tasks aren’t running: scheduled stories don’t appear, and failed deliveries aren’t retried. If DISABLE_WP_CRON is set, have the server call wp-cron.php every minute.', 'newsroom' ) );
 	}
 	if ( '' === newsroom_site_url() ) {
 		$add( 'no-site-address', __( 'The site’s address isn’t set, so changes aren’t sent to the site. Enter it under Settings → Newsroom.', 'newsroom' ) );

@@ -150,7 +150,7 @@ function newsroom_live_screen() {
 		)
 	);
 	if ( ! $stories ) {
-		printf( '<p>%s</p>', esc_html__( 'No story is live. To begin, edit an article and choose “Live” under “Live coverage”.', 'newsroom' ) );
+		printf( '<p>%s</p>', esc_html__( 'No story is live. To start, edit an article and choose “Live” under “Live coverage”.', 'newsroom' ) );
 	}
 	echo '<ul class="ul-disc">';
 	foreach ( $stories as $each ) {

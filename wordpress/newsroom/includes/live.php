@@ -146,7 +146,7 @@ function newsroom_rest_entry( $item ) {
  */
 function newsroom_rest_entry_params( $params ) {
 	$params['story'] = array(
-		'description' => __( 'Limit to the entries of a live story: the id of an article.', 'newsroom' ),
+		'description' => __( 'Limit results to the entries of a live story: the ID of an article.', 'newsroom' ),
 		'type'        => 'integer',
 		'minimum'     => 1,
 	);
@@ -186,7 +186,7 @@ function newsroom_refuse_entry( $prepared, $request ) {
 	}
 	$story = $given && is_numeric( $meta['newsroom_story'] ) ? get_post( (int) $meta['newsroom_story'] ) : null;
 	if ( ! $story || 'articles' !== $story->post_type || ! current_user_can( 'edit_post', $story->ID ) ) {
-		return new WP_Error( 'rest_invalid_param', __( 'An entry needs a story that you may edit: give its id as newsroom_story.', 'newsroom' ), array( 'status' => 400 ) );
+		return new WP_Error( 'rest_invalid_param', __( 'newsroom_story must be the ID of a story that you can edit.', 'newsroom' ), array( 'status' => 400 ) );
 	}
 	return $prepared;
 }

@@ -110,7 +110,7 @@ function newsroom_ask_what_is_read() {
 	$body     = (string) wp_json_encode( newsroom_payload( 'test', 'site', 0, 'reading-now', 'publish' ) );
 	$response = newsroom_post_signed( '/api/v1/articles/popular/now', $body, wp_generate_uuid4(), NEWSROOM_READING_TIMEOUT );
 	if ( is_wp_error( $response ) ) {
-		return new WP_Error( 'newsroom_reading', __( 'The site doesn’t respond. This list tries again by itself.', 'newsroom' ) );
+		return new WP_Error( 'newsroom_reading', __( 'The site isn’t responding. This list will try again automatically.', 'newsroom' ) );
 	}
 	$code   = (int) wp_remote_retrieve_response_code( $response );
 	$answer = json_decode( wp_remote_retrieve_body( $response ), true );
@@ -118,13 +118,13 @@ function newsroom_ask_what_is_read() {
 		return $answer;
 	}
 	if ( 404 === $code || 405 === $code ) {
-		return new WP_Error( 'newsroom_reading', __( 'The site is older than this plugin and doesn’t tell what is read. Update the site.', 'newsroom' ) );
+		return new WP_Error( 'newsroom_reading', __( 'The site is older than this plugin and can’t report what readers are reading. Update the site.', 'newsroom' ) );
 	}
 	if ( 200 === $code ) {
 		return new WP_Error( 'newsroom_reading', __( 'The response isn’t from the site. Check the site address.', 'newsroom' ) );
 	}
 	if ( 503 === $code ) {
-		return new WP_Error( 'newsroom_reading', __( 'The site can’t count now: its database isn’t available, or webhooks are off.', 'newsroom' ) );
+		return new WP_Error( 'newsroom_reading', __( 'The site can’t count readers right now: its database isn’t available, or webhooks are off.', 'newsroom' ) );
 	}
 	$reason = is_array( $answer ) && isset( $answer['reason'] ) && is_string( $answer['reason'] ) ? $answer['reason'] : '';
 	return new WP_Error( 'newsroom_reading', newsroom_explain_status( $code, $reason, isset( $answer['ahead'] ) ? (int) $answer['ahead'] : 0 ) );

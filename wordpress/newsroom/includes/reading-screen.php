@@ -67,7 +67,7 @@ function newsroom_reading_screen() {
 	$minutes = array_key_exists( $minutes, newsroom_reading_periods() ) ? $minutes : 5;
 	printf( '<div class="wrap"><h1>%s</h1>', esc_html__( 'Reading now', 'newsroom' ) );
 	newsroom_reading_box( $minutes, 20, newsroom_reading_answer( $minutes, 20 ) );
-	printf( '<p class="description">%s</p></div>', esc_html__( 'A reader counts once a day for each story, after five seconds of reading. The site keeps numbers only, and nothing about who read.', 'newsroom' ) );
+	printf( '<p class="description">%s</p></div>', esc_html__( 'A reader counts once a day for each story, after five seconds of reading. The site keeps only the numbers, not who read what.', 'newsroom' ) );
 }
 
 /**
@@ -76,7 +76,7 @@ function newsroom_reading_screen() {
 function newsroom_reading_widget() {
 	$wait = array(
 		'html'    => '',
-		'note'    => __( 'Asking the site…', 'newsroom' ),
+		'note'    => __( 'Loading…', 'newsroom' ),
 		'problem' => false,
 	);
 	newsroom_reading_box( 5, NEWSROOM_READING_IN_WIDGET, $wait );
@@ -115,7 +115,7 @@ function newsroom_reading_list( $period, $most ) {
 	$html    = sprintf( '<p class="newsroom-reading-sum"><strong>%1$s</strong> %2$s</p>', esc_html( $sum ), newsroom_reading_trend( $readings, $before ) );
 	$stories = newsroom_reading_stories( $period, $most );
 	if ( ! $stories ) {
-		return $html . sprintf( '<p>%s</p>', esc_html__( 'No reader has begun a story in this time.', 'newsroom' ) );
+		return $html . sprintf( '<p>%s</p>', esc_html__( 'No one started reading a story in this period.', 'newsroom' ) );
 	}
 	$rows = '';
 	foreach ( $stories as $story ) {
@@ -151,7 +151,7 @@ function newsroom_reading_trend( $now, $before ) {
 		$kind = $now > $before ? 'up' : 'down';
 	}
 	$words = array(
-		'same' => __( 'as many as before', 'newsroom' ),
+		'same' => __( 'same as before', 'newsroom' ),
 		/* translators: %s: number of readers. */
 		'up'   => sprintf( __( 'up by %s', 'newsroom' ), number_format_i18n( abs( $now - $before ) ) ),
 		/* translators: %s: number of readers. */

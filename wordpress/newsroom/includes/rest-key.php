@@ -37,7 +37,7 @@ function newsroom_register_rest_keys() {
  */
 function newsroom_rest_key_params( $params ) {
 	$params['after_key'] = array(
-		'description'       => __( 'Limit to what follows a document in the order of the list: its date and its id, or its id alone when ids order the list.', 'newsroom' ),
+		'description'       => __( 'Limit results to what follows a document in the order of the list: its date and ID, or only its ID with orderby=id.', 'newsroom' ),
 		'type'              => 'string',
 		'validate_callback' => 'newsroom_validate_key',
 	);
@@ -55,7 +55,7 @@ function newsroom_validate_key( $value, $request ) {
 	if ( null !== newsroom_parse_key( $value, $request['orderby'] ) ) {
 		return true;
 	}
-	return new WP_Error( 'rest_invalid_param', __( 'after_key must be an id with orderby=id, and a date and an id (2026-11-20T12:00:00,123) with an order by date.', 'newsroom' ) );
+	return new WP_Error( 'rest_invalid_param', __( 'after_key must be an ID with orderby=id, and a date and an ID (2026-11-20T12:00:00,123) when the list is ordered by date.', 'newsroom' ) );
 }
 
 /**

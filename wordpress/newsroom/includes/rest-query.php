@@ -33,11 +33,11 @@ function newsroom_register_rest_filters() {
  */
 function newsroom_rest_params( $params ) {
 	$params['category']  = array(
-		'description' => __( 'Limit to a section: the id or the slug of a category.', 'newsroom' ),
+		'description' => __( 'Limit results to a section: the ID or the slug of a category.', 'newsroom' ),
 		'type'        => array( 'integer', 'string' ),
 	);
 	$params['author_id'] = array(
-		'description' => __( 'Limit to an author or contributor: the id of a document of the type authors.', 'newsroom' ),
+		'description' => __( 'Limit results to an author or contributor: the ID of an author document.', 'newsroom' ),
 		'type'        => 'integer',
 		'minimum'     => 1,
 	);

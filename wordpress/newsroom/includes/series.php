@@ -267,10 +267,10 @@ function newsroom_series_box( $post ) {
 			'everyone'   => __( 'Everyone', 'newsroom' ),
 			'subscriber' => __( 'Subscribers', 'newsroom' ),
 		),
-		__( 'For episodes whose story says “As the section”. Subscribers get a feed of their own.', 'newsroom' )
+		__( 'For episodes whose story says “As the section”. Subscribers get their own feed.', 'newsroom' )
 	);
 	newsroom_series_input( 'author', __( 'Author', 'newsroom' ), 'text', $series['author'], __( 'Who makes the series, as podcast directories show it.', 'newsroom' ) );
-	newsroom_series_input( 'email', __( 'Owner’s email address', 'newsroom' ), 'email', $series['email'], __( 'Directories write to it to check that the series is yours. It is public.', 'newsroom' ) );
+	newsroom_series_input( 'email', __( 'Owner’s email address', 'newsroom' ), 'email', $series['email'], __( 'Directories write to it to check that the series is yours. It’s public.', 'newsroom' ) );
 	newsroom_series_input( 'language', __( 'Language', 'newsroom' ), 'text', $series['language'], __( 'A code such as en-US. Leave empty for the newspaper’s language.', 'newsroom' ) );
 	$options = array();
 	foreach ( newsroom_series_categories() as $name => $below ) {
@@ -290,7 +290,7 @@ function newsroom_series_box( $post ) {
 		),
 		''
 	);
-	newsroom_series_input( 'guid', __( 'Podcast GUID', 'newsroom' ), 'text', $series['guid'], __( 'Leave empty: it is made when the series is published, and stays. A series that moves here from another host brings its own.', 'newsroom' ) );
+	newsroom_series_input( 'guid', __( 'Podcast GUID', 'newsroom' ), 'text', $series['guid'], __( 'Leave empty for a new series: it’s created when you publish and doesn’t change. If the series was on another host before, enter its GUID.', 'newsroom' ) );
 }
 
 /**
@@ -303,7 +303,7 @@ function newsroom_series_picture_note( $post ) {
 	$width   = $picture ? (int) $picture['width'] : 0;
 	$fits    = $picture && $width === (int) $picture['height'] && $width >= 1400 && $width <= 3000 && preg_match( '/\.(?:jpe?g|png)$/i', $picture['url'] );
 	if ( ! $fits ) {
-		printf( '<p class="newsroom-problem">%s</p>', esc_html__( 'Podcast directories want a square picture of 1400 to 3000 pixels, as JPEG or PNG.', 'newsroom' ) );
+		printf( '<p class="newsroom-problem">%s</p>', esc_html__( 'Podcast directories require a square JPEG or PNG picture, 1400 to 3000 pixels wide.', 'newsroom' ) );
 	}
 }
 

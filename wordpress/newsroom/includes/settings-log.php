@@ -86,7 +86,7 @@ function newsroom_document_cell( $row ) {
  */
 function newsroom_print_log() {
 	$rows = newsroom_recent_deliveries();
-	echo '<h2>' . esc_html__( 'Last deliveries', 'newsroom' ) . '</h2>';
+	echo '<h2>' . esc_html__( 'Recent deliveries', 'newsroom' ) . '</h2>';
 	if ( ! $rows ) {
 		echo '<p>' . esc_html__( 'Nothing has been sent yet.', 'newsroom' ) . '</p>';
 		return;

@@ -180,7 +180,7 @@ function newsroom_settings_page() {
 		printf( '<details><summary>%1$s</summary><p><code>%2$s</code></p></details>', esc_html__( 'Show the secret', 'newsroom' ), esc_html( newsroom_secret() ) );
 		newsroom_action_form( 'newsroom_secret', __( 'Create a new secret', 'newsroom' ) );
 	}
-	echo '<h2>' . esc_html__( 'Connection', 'newsroom' ) . '</h2><p>' . esc_html__( 'Sends a signed test message and shows the response. Nothing is changed.', 'newsroom' ) . '</p>';
+	echo '<h2>' . esc_html__( 'Connection', 'newsroom' ) . '</h2><p>' . esc_html__( 'Sends a signed test message and shows the response. It doesn’t change anything.', 'newsroom' ) . '</p>';
 	newsroom_action_form( 'newsroom_test', __( 'Send test', 'newsroom' ) );
 	newsroom_print_problems();
 	newsroom_print_log();

@@ -57,7 +57,7 @@ function newsroom_term_controls( $term_id ) {
 			selected( $color, 'red', false ),
 			esc_html__( 'Red', 'newsroom' )
 		),
-		__( 'Color of the section’s name above its stories.', 'newsroom' ),
+		__( 'The color of the section’s name above its stories.', 'newsroom' ),
 	);
 	$controls[] = array(
 		'newsroom_show_in_media',

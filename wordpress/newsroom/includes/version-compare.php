@@ -50,7 +50,7 @@ function newsroom_print_comparison( $story ) {
 		return;
 	}
 	if ( null === $versions ) {
-		printf( '<div class="notice notice-error"><p>%s</p></div>', esc_html__( 'This story has no such versions. Choose two from the list.', 'newsroom' ) );
+		printf( '<div class="notice notice-error"><p>%s</p></div>', esc_html__( 'This story doesn’t have these versions. Choose two from the list.', 'newsroom' ) );
 		return;
 	}
 	list( $from, $to ) = $versions;
@@ -86,7 +86,7 @@ function newsroom_comparison_views( $story, $from, $to, $inline, $whole ) {
 		);
 		return sprintf( '<a class="button" href="%1$s"%2$s>%3$s</a> ', esc_url( newsroom_versions_url( $story->ID, $query ) ), $current ? ' aria-current="true"' : '', esc_html( $label ) );
 	};
-	printf( '<nav class="newsroom-comparison-views" aria-label="%s">', esc_attr__( 'View of the comparison', 'newsroom' ) );
+	printf( '<nav class="newsroom-comparison-views" aria-label="%s">', esc_attr__( 'Comparison view', 'newsroom' ) );
 	echo $link( __( 'Side by side', 'newsroom' ), false, $whole, ! $inline ); // phpcs:ignore WordPress.Security.EscapeOutput -- escaped where it is made.
 	echo $link( __( 'Inline', 'newsroom' ), true, $whole, $inline ); // phpcs:ignore WordPress.Security.EscapeOutput
 	echo ' ' . $link( __( 'Changes only', 'newsroom' ), $inline, false, ! $whole ); // phpcs:ignore WordPress.Security.EscapeOutput
@@ -132,13 +132,13 @@ function newsroom_print_differences( $from, $to, $inline, $whole ) {
 		printf( '<h3>%s</h3>', esc_html( $label ) );
 		$rows = newsroom_difference( $old, $new, $inline, $whole );
 		if ( '' === $rows ) {
-			printf( '<p>%s</p>', esc_html__( 'The words are the same. Layout or settings differ.', 'newsroom' ) );
+			printf( '<p>%s</p>', esc_html__( 'The text is the same. The layout or settings differ.', 'newsroom' ) );
 		} else {
 			newsroom_difference_table( $rows, $label, $inline );
 		}
 	}
 	if ( ! $changes ) {
-		printf( '<p>%s</p>', esc_html__( 'These versions don’t differ.', 'newsroom' ) );
+		printf( '<p>%s</p>', esc_html__( 'These versions are the same.', 'newsroom' ) );
 	}
 	if ( $same ) {
 		/* translators: %s: parts of a story, such as "Byline, Picture". */

@@ -139,7 +139,7 @@ function newsroom_version_screen() {
 	printf( '<div class="wrap newsroom-versions"><h1>%s</h1>', esc_html( newsroom_version_title( $story ) ) );
 	printf( '<p><a href="%1$s">%2$s</a></p>', esc_url( get_edit_post_link( $story->ID ) ), esc_html__( 'Edit the story', 'newsroom' ) );
 	if ( ! $count ) {
-		printf( '<p>%s</p></div>', esc_html__( 'This story has no versions yet. The first one is kept when it’s published; of a story that is published already, with its next change.', 'newsroom' ) );
+		printf( '<p>%s</p></div>', esc_html__( 'This story has no versions yet. The first one is saved when you publish the story or, if it’s already published, when you change it.', 'newsroom' ) );
 		return;
 	}
 	newsroom_print_comparison( $story );

@@ -137,13 +137,13 @@ function newsroom_version_words( $row ) {
 	$what = implode( ', ', $words );
 	switch ( $row->event ) {
 		case 'unpublish':
-			return __( 'Taken from the site', 'newsroom' );
+			return __( 'Removed from the site', 'newsroom' );
 		case 'publish':
 			/* translators: %s: what changed, such as "Headline, 3 paragraphs". */
 			return 1 === $row->number ? __( 'First published', 'newsroom' ) : ( '' === $what ? __( 'Published again', 'newsroom' ) : sprintf( __( 'Published again: %s', 'newsroom' ), $what ) );
 		case 'found':
 			/* translators: %s: what changed, such as "Headline, 3 paragraphs". */
-			return '' === $what ? __( 'As it was when versions began', 'newsroom' ) : sprintf( __( 'Changed outside the editors: %s', 'newsroom' ), $what );
+			return '' === $what ? __( 'Saved when versions began', 'newsroom' ) : sprintf( __( 'Changed outside the editors: %s', 'newsroom' ), $what );
 		default:
 			return $what;
 	}

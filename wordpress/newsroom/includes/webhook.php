@@ -97,7 +97,7 @@ function newsroom_post_webhook( $body, $delivery, $timeout ) {
 	$reason            = is_array( $answer ) && isset( $answer['reason'] ) && is_string( $answer['reason'] ) ? $answer['reason'] : '';
 	$result['outcome'] = newsroom_outcome( $result['code'], $reason );
 	if ( 'duplicate' === $reason ) {
-		$result['error'] = __( 'The site already has this change; an earlier response didn’t arrive here.', 'newsroom' );
+		$result['error'] = __( 'The site already has this change; its earlier response didn’t reach WordPress.', 'newsroom' );
 	} elseif ( 'done' !== $result['outcome'] ) {
 		$result['error'] = newsroom_explain_status( $result['code'], $reason, isset( $answer['ahead'] ) ? (int) $answer['ahead'] : 0 );
 	}
@@ -136,26 +136,26 @@ function newsroom_explain_status( $code, $reason = '', $ahead = 0 ) {
 	switch ( true ) {
 		case 'clock' === $reason && $ahead > 0:
 			/* translators: %s: a duration such as "1 hour". */
-			return sprintf( __( 'WordPress’s clock is %s ahead of the site’s. Set both clocks by a time server (NTP). The delivery is retried.', 'newsroom' ), human_time_diff( 0, $ahead ) );
+			return sprintf( __( 'WordPress’s clock is %s ahead of the site’s. Sync both clocks with a time server (NTP). WordPress will try again.', 'newsroom' ), human_time_diff( 0, $ahead ) );
 		case 'clock' === $reason:
 			/* translators: %s: a duration such as "1 hour". */
-			return sprintf( __( 'WordPress’s clock is %s behind the site’s. Set both clocks by a time server (NTP). The delivery is retried.', 'newsroom' ), human_time_diff( 0, -$ahead ) );
+			return sprintf( __( 'WordPress’s clock is %s behind the site’s. Sync both clocks with a time server (NTP). WordPress will try again.', 'newsroom' ), human_time_diff( 0, -$ahead ) );
 		case 'outdated-plugin' === $reason:
 			return __( 'The site is newer than this plugin. Update the plugin.', 'newsroom' );
 		case 'no-secret' === $reason:
-			return __( 'The site has no secret. Set NEWSROOM_SECRET on the site to the secret shown above.', 'newsroom' );
+			return __( 'The site has no secret. Set NEWSROOM_SECRET on the site to the secret under Settings → Newsroom.', 'newsroom' );
 		case 'wordpress' === $reason:
-			return __( 'The site couldn’t read the document from WordPress. The delivery is retried.', 'newsroom' );
+			return __( 'The site couldn’t read the document from WordPress. WordPress will try again.', 'newsroom' );
 		case 'storage' === $reason:
-			return __( 'The site couldn’t save the change. Its log says why. The delivery is retried.', 'newsroom' );
+			return __( 'The site couldn’t save the change. Its log says why. WordPress will try again.', 'newsroom' );
 		case 401 === $code:
-			return __( 'The site refused the signature. Set NEWSROOM_SECRET on the site to the secret of this page.', 'newsroom' );
+			return __( 'The site refused the signature. Set NEWSROOM_SECRET on the site to the secret under Settings → Newsroom.', 'newsroom' );
 		case 404 === $code:
 			return __( 'The site has no webhook at this address. Check the site address.', 'newsroom' );
 		case 422 === $code:
-			return __( 'The site couldn’t read the message. Check that the plugin and the site have the same version.', 'newsroom' );
+			return __( 'The site couldn’t read the message. Make sure that the plugin and the site are the same version.', 'newsroom' );
 		case 503 === $code:
-			return __( 'The site is busy. The delivery is retried.', 'newsroom' );
+			return __( 'The site is busy. WordPress will try again.', 'newsroom' );
 		case $code >= 300 && $code < 400:
 			return __( 'The site address redirects. Enter the address that it redirects to.', 'newsroom' );
 		default:

@@ -28,7 +28,7 @@ describe('the adoption', () => {
       newsroom_adopt_unlock( $token );
       return array( 'message' => $message, 'retries' => array_merge( $retries, array( $wpdb->reconnect_retries ) ) );`,
     );
-    expect(lost.message).toMatch(/Nothing is lost; start again.*No database/);
+    expect(lost.message).toMatch(/Nothing was lost; start again.*No database/);
     // Reconnecting in the middle would keep half of a batch without its journal.
     expect(lost.retries).toEqual([5, 0, 5]);
     expect(await ordinary.difference(before)).toEqual([]);

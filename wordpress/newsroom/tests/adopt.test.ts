@@ -63,7 +63,7 @@ describe('the dry run', () => {
     ]);
     const named = (code: string) => lines.filter((line) => line.startsWith(`- ${code}: `));
     expect(named('duplicate-slugs')).toEqual([
-      expect.stringMatching(new RegExp(`: 2 posts have the slug of another one.*\\(${ids.same3}, …\\)$`)),
+      expect.stringMatching(new RegExp(`: 2 posts have the same slug as another post.*\\(${ids.same3}, …\\)$`)),
     ]);
     const one: [string, string][] = [
       ['protected', 'protected'],
@@ -94,7 +94,7 @@ describe('the dry run', () => {
   });
 
   it('has nothing to put back', async () => {
-    expect(await run({ undo: true })).toEqual({ lines: ['There is nothing to put back.'], failed: null });
+    expect(await run({ undo: true })).toEqual({ lines: ['There’s nothing to put back.'], failed: null });
   });
 });
 
@@ -235,7 +235,7 @@ describe('wp newsroom adopt --yes', () => {
   it('is put back, exactly as it was', async () => {
     await newsroom.php(`update_term_meta( $input['sport'], 'newsroom_navigation_position', '12' ); return 1;`, ids);
     const { lines, failed } = await run({ undo: true });
-    expect([failed, lines.at(-1)]).toEqual([null, expect.stringMatching(/^Everything is as it was/)]);
+    expect([failed, lines.at(-1)]).toEqual([null, expect.stringMatching(/^Everything was put back in/)]);
     await newsroom.php(
       `global $wpdb; $wpdb->update( $wpdb->posts, array( 'post_password' => 'sesame' ), array( 'ID' => $input['protected'] ) ); return 1;`,
       ids,
@@ -304,14 +304,14 @@ describe('a run that is cut off', () => {
   it('keeps a second run out while it may still be at work', async () => {
     await newsroom.php(`return newsroom_adopt_lock();`);
     expect((await run({ yes: true })).failed).toMatch(
-      /^Another run is at work. If it was killed, start again in \d+ seconds?\.$/,
+      /^Another run is in progress. If it was stopped, start again in \d+ seconds?\.$/,
     );
     expect(await difference()).toHaveLength(1);
     const lost = await newsroom.php(
       `${noWait} $old = newsroom_adopt_lock(); $new = newsroom_adopt_lock();
       try { newsroom_in_batch( $old, function () { update_option( 'blogname', 'Overtaken' ); } ); return 'written'; } catch ( RuntimeException $error ) { newsroom_adopt_unlock( $new ); return $error->getMessage(); }`,
     );
-    expect(lost).toBe('Another run has taken over. Nothing is lost.');
+    expect(lost).toBe('Another run has taken over. Nothing was lost.');
     expect(await difference()).toEqual([]);
   });
 });
@@ -423,13 +423,13 @@ describe('Tools → Adopt this site', () => {
     }
     // Each author and each batch is a step.
     expect(steps).toBeGreaterThan(5);
-    expect(html).toContain('The posts are articles now.');
+    expect(html).toContain('The posts are now articles.');
     expect(await left()).toEqual([ids.protected, ids.blank]);
     await newsroom.pretend({});
     html = await press(html, 'newsroom_adopt_undo');
     for (let step = 0; html.includes('being put back') && step < 40; step++)
       html = await press(html, 'newsroom_adopt_undo');
-    expect(html).toContain('Everything is as it was.');
+    expect(html).toContain('Everything was put back.');
     expect(await left()).toEqual(there);
   });
 });

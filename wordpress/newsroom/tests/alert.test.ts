@@ -94,7 +94,10 @@ it('waits for a site that is down, and the withdrawal takes its place', async ()
   await receiver.close();
   const alert = given();
   expect(await start(alert)).toBe(true);
-  expect((await report()).json).toMatchObject({ banner: expect.stringContaining('it is retried'), final: false });
+  expect((await report()).json).toMatchObject({
+    banner: expect.stringContaining('WordPress will try again'),
+    final: false,
+  });
   await withdraw();
   await receiver.open();
   receiver.clear();
@@ -106,7 +109,7 @@ it('waits for a site that is down, and the withdrawal takes its place', async ()
 
 describe('refused in words, and nothing is told', () => {
   it.each([
-    ['without words', { text: ' <em> </em> ' }, 'Write what happened first.'],
+    ['without words', { text: ' <em> </em> ' }, 'Write the alert first.'],
     ['that is too long', { text: 'x'.repeat(201) }, '200 characters'],
     ['about a story that isn’t published', { story: 999_999 }, 'Publish the story first'],
     ['without an id', { id: '' }, 'Reload the page'],
@@ -176,8 +179,8 @@ describe('the editor reads what became of it', () => {
     [
       { state: 'none' },
       { state: 'unclear', detail: 'no answer' },
-      'hasn’t begun',
-      'it isn’t sent again. no answer',
+      'hasn’t started',
+      'won’t send it again. no answer',
       false,
     ],
   ])('%o %o', async (mail, push, mailLine, pushLine, final) => {
@@ -209,7 +212,11 @@ describe('the editor reads what became of it', () => {
       body: { ok: !path.includes('report') },
     });
     await start(given());
-    expect((await report()).json).toMatchObject({ mail: 'The site couldn’t be asked.', push: '', final: false });
+    expect((await report()).json).toMatchObject({
+      mail: 'We couldn’t get the status from the site.',
+      push: '',
+      final: false,
+    });
   });
 
   it('on the screen, with the form', async () => {

@@ -306,7 +306,7 @@ describe('that other plugins hold', () => {
         article,
       );
       expect(html).toContain('From Co-Authors Plus: Cy Park. Add an author here to replace this list.');
-      expect(html).toContain('because there’s no author of that name: Una Known');
+      expect(html).toContain('because there’s no author with that name: Una Known');
       // The whole list is read with few statements, regardless of its length.
       const statements = await newsroom.php(
         `$make = function () { $id = wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'x', 'post_status' => 'publish' ) ); newsroom_tests_coauthors( $id, array( 'cy-park', 'b-lee' ) ); return $id; };

@@ -121,7 +121,10 @@ describe('a comment of a user of WordPress who does not moderate', () => {
   it('is refused by REST, under any name', async () => {
     const { author_ip: _, ...given } = comment({ author_name: 'The Editors', author_email: 'trusted@example.com' });
     const answer = await newsroom.rest('/wp/v2/comments', { as: 'reporter', method: 'POST', body: given });
-    expect([answer.status, answer.json.message]).toEqual([403, 'Comments are written on the site.']);
+    expect([answer.status, answer.json.message]).toEqual([
+      403,
+      'You can’t comment here. Comment on the newspaper’s site.',
+    ]);
     expect(await names()).not.toContain('The Editors');
   });
 
@@ -137,7 +140,7 @@ describe('a comment of a user of WordPress who does not moderate', () => {
       headers: { 'content-type': 'text/xml' },
       body: `<methodCall><methodName>wp.newComment</methodName><params>${params}</params></methodCall>`,
     });
-    expect(answer).toContain('Comments are written on the site.');
+    expect(answer).toContain('You can’t comment here. Comment on the newspaper’s site.');
     expect(await names()).not.toContain('The Publisher');
   });
 });

@@ -242,6 +242,6 @@ describe('in the classic editor', () => {
     await post([{ kind: 'correction', local: '2999-01-01T09:30', text: 'Ahead.' }]);
     const [{ date }] = await shown();
     expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(120_000);
-    expect(await box()).toContain('So does one that is dated in the future.');
+    expect(await box()).toContain('So does a note dated in the future.');
   });
 });

@@ -231,10 +231,10 @@ it('the history has every front with its words, and brings each back, as a draft
   expect(json.lines).toEqual(['Lead: Story 1', 'Second: Story 2', 'Second: Story 3']);
   expect(json.differences).toEqual([
     '“Story 4” was removed.',
-    '“Story 1” was: Second; it is now: Lead.',
+    '“Story 1” changed from Second to Lead.',
     '“Story 2” was added (Second, place 2).',
-    '“Story 3” moved from 1 to 3.',
-    '“Story 3” was: Lead; it is now: Second.',
+    '“Story 3” moved from place 1 to place 3.',
+    '“Story 3” changed from Lead to Second.',
     'The headline “New words” is now “Story 3”.',
   ]);
   const restored = await call(`home/history/${first?.row}`, { version: 5 });
@@ -263,8 +263,8 @@ it('a package stands where editors put it, and one from before there were places
   await publish(3);
   const [, first] = await history();
   expect((await call(`home/history/${first?.row}`)).json.differences).toEqual([
-    '“Story 2” stands between the lead and the seconds.',
-    '“Story 3” stands after row 20 of what fills itself.',
+    '“Story 2” is now between the lead and the seconds.',
+    '“Story 3” is now after automatic row 20.',
   ]);
 
   // As a version of the plugin without places has stored it.
@@ -295,7 +295,7 @@ it('related headlines keep the order that editors gave them, and the history say
   expect((await wire())[0].front.slots[0].related).toEqual(reordered);
   const [, first] = await history();
   expect((await call(`home/history/${first?.row}`)).json.differences).toEqual([
-    '“Story 1” has other related headlines.',
+    '“Story 1” has different related headlines.',
   ]);
 });
 
@@ -329,7 +329,7 @@ it('every front of the past 90 days can be restored, however many there are, wha
 it('a story that is gone stays in its slot until an editor removes it', async () => {
   await save([slot(1), slot(2, { story: 987654 })], 0);
   const state = (await call('home')).json;
-  expect(state.stories[987654]).toEqual({ title: 'Story 987654, which is gone', state: 'gone' });
+  expect(state.stories[987654]).toEqual({ title: 'Story 987654 (deleted)', state: 'gone' });
   expect(state.stories[stories[0] ?? 0]).toEqual({ title: 'Story 1', state: '' });
   await publish(1);
   expect(await shownStories()).toEqual([stories[0], 987654]);
@@ -343,7 +343,7 @@ describe('refused in words', () => {
     ['a story that is text', [{ kind: 'lead', story: '1' }], 'a kind and a story'],
     ['an unknown kind', [{ kind: 'banner', story: 1 }], 'a kind and a story'],
     ['a headline that is too long', [{ kind: 'lead', story: 1, headline: 'x'.repeat(201) }], '200 characters'],
-    ['a time that is none', [{ kind: 'lead', story: 1, from: 'now' }], 'date and a time'],
+    ['a time that is none', [{ kind: 'lead', story: 1, from: 'now' }], 'date and time'],
     [
       'an end before its beginning',
       [{ kind: 'lead', story: 1, from: '2026-11-25T10:00', until: '2026-11-25T09:00' }],
@@ -364,15 +364,15 @@ describe('refused in words', () => {
       [{ kind: 'package', story: 1, related: [{ url: '//evil.example', title: 'x' }] }],
       'web address',
     ],
-    ['an unknown place', [{ kind: 'package', story: 1, after: 'end' }], 'stands before the lead'],
-    ['a row that no page has', [{ kind: 'package', story: 1, after: 'row-21' }], 'stands before the lead'],
-    ['a row before the first', [{ kind: 'package', story: 1, after: 'row-0' }], 'stands before the lead'],
-    ['a place that is a list', [{ kind: 'package', story: 1, after: ['lead'] }], 'stands before the lead'],
-    ['a place with markup', [{ kind: 'package', story: 1, after: 'lead\n<script>' }], 'stands before the lead'],
+    ['an unknown place', [{ kind: 'package', story: 1, after: 'end' }], 'can go before the lead'],
+    ['a row that no page has', [{ kind: 'package', story: 1, after: 'row-21' }], 'can go before the lead'],
+    ['a row before the first', [{ kind: 'package', story: 1, after: 'row-0' }], 'can go before the lead'],
+    ['a place that is a list', [{ kind: 'package', story: 1, after: ['lead'] }], 'can go before the lead'],
+    ['a place with markup', [{ kind: 'package', story: 1, after: 'lead\n<script>' }], 'can go before the lead'],
     [
       'an address without words',
       [{ kind: 'package', story: 1, related: [{ url: 'https://a.example' }] }],
-      'needs words',
+      'needs text',
     ],
   ])('%s', async (_what, slots, words) => {
     const { status, json } = await save(slots, 0);
@@ -382,7 +382,7 @@ describe('refused in words', () => {
 
   it('a thousand slots, and a hundred related headlines', async () => {
     const many = Array.from({ length: 1000 }, () => slot(1));
-    expect((await save(many, 0)).json.message).toContain('60 slots');
+    expect((await save(many, 0)).json.message).toContain('60 stories');
     const related = Array.from({ length: 100 }, () => ({ story: stories[0], url: '', title: '' }));
     expect((await save([slot(1, { kind: 'package', related })], 0)).json.message).toContain('12 related');
   });

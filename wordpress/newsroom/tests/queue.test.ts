@@ -160,7 +160,7 @@ describe('the queue', () => {
     await newsroom.php(`return $GLOBALS['wpdb']->delete( newsroom_table(), array( 'object_id' => $input ) );`, story);
     const message = async () =>
       (await newsroom.rest(`/newsroom/v1/delivery/${story}`, { as: 'admin' })).json.message as string;
-    expect(await message()).toBe('It hasn’t changed lately.');
+    expect(await message()).toBe('No recent changes.');
     await newsroom.php(`return delete_post_meta( $input, '_newsroom_live_slug' );`, story);
     expect(await message()).toBe('This hasn’t been sent to the site yet.');
   });

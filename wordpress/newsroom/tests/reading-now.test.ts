@@ -58,13 +58,13 @@ it('shows stories with their readers and the trend in words and signs, and escap
   receiver.reply = () => answered([counted(story, 2, 5)]);
   expect((await ask()).json.html).toContain('down by 3');
   receiver.reply = () => answered([counted(story, 2, 2)]);
-  expect((await ask()).json.html).toContain('as many as before');
+  expect((await ask()).json.html).toContain('same as before');
 });
 
 it('leaves out what readers can’t see and what it doesn’t know, and says when there is nothing', async () => {
   receiver.reply = () => answered([counted(draft, 9, 0), counted(999_999, 8, 0)]);
   const { html } = (await ask()).json;
-  expect(html).toContain('No reader has begun a story in this time.');
+  expect(html).toContain('No one started reading a story in this period.');
   expect(html).not.toContain('Unseen');
 });
 
@@ -82,7 +82,7 @@ it('shows the period and the number of stories that are asked for, and refuses o
 it.each([
   ['is older', { status: 404, body: {} }, 'Update the site.'],
   ['refuses the signature', { status: 401, body: { ok: false, reason: 'signature' } }, 'refused the signature'],
-  ['can’t count', { status: 503, body: { ok: false } }, 'can’t count now'],
+  ['can’t count', { status: 503, body: { ok: false } }, 'can’t count readers right now'],
   ['is another site', { status: 200, body: { hello: 1 } }, 'isn’t from the site'],
   ['answers with other types', { status: 200, body: { ok: true, at: 'now', periods: 'none' } }, 'isn’t from the site'],
 ])('says so when the site %s', async (_what, reply, words) => {
@@ -100,9 +100,9 @@ it('survives an answer whose parts are not what they should be', async () => {
 
 it('says so when the site is down, and shows counts again when it is back', async () => {
   await receiver.close();
-  expect((await ask()).json).toMatchObject({ problem: true, note: expect.stringContaining('doesn’t respond') });
+  expect((await ask()).json).toMatchObject({ problem: true, note: expect.stringContaining('isn’t responding') });
   const screen = await newsroom.php(`ob_start(); newsroom_reading_screen(); return ob_get_clean();`);
-  expect(screen).toContain('The site doesn’t respond.');
+  expect(screen).toContain('The site isn’t responding.');
   await receiver.open();
   expect((await ask()).json.problem).toBe(false);
 });
@@ -122,7 +122,7 @@ describe('is for those who write', () => {
 
 it('the dashboard doesn’t wait for the site, and the screen shows counts without a script', async () => {
   const widget = await newsroom.php(`ob_start(); newsroom_reading_widget(); return ob_get_clean();`);
-  expect(widget).toContain('Asking the site…');
+  expect(widget).toContain('Loading…');
   expect(receiver.deliveries).toEqual([]);
   const screen = await newsroom.php(
     `$_GET['minutes'] = '60'; ob_start(); newsroom_reading_screen(); return ob_get_clean();`,

@@ -404,7 +404,7 @@ describe('in the classic editor', () => {
       series,
     });
     const html = await box(article, 'newsroom_episode_box');
-    expect(html).toContain('This line has no time and title: “no time here”.');
+    expect(html).toContain('This line needs a time and a title: “no time here”.');
     expect(html).toContain('0:00 First\nno time here\n0:30 Second');
     expect(html).toContain(`<option value="${audio}" selected='selected'>`);
     await post(article, { newsroom_audio: '0' });
@@ -418,7 +418,7 @@ describe('in the classic editor', () => {
       newsroom_series_explicit: '0',
     });
     const html = await box(series, 'newsroom_series_box');
-    expect(html).toContain('square picture of 1400 to 3000 pixels');
+    expect(html).toContain('square JPEG or PNG picture, 1400 to 3000 pixels wide');
     expect(html).toContain(`<option value="News &gt; Daily News" selected='selected'>`);
     expect((await newsroom.rest(`/wp/v2/podcasts/${series}`)).json.series).toMatchObject({
       category: ['News', 'Daily News'],

@@ -119,13 +119,18 @@ describe('a version is kept', () => {
   it('when it is taken from the site, as readers saw it last, and when it returns', async () => {
     await save({ status: 'draft', title: 'Never seen' });
     await save({ title: 'Still a draft' });
-    expect(await words()).toEqual(['Taken from the site', 'First published']);
+    expect(await words()).toEqual(['Removed from the site', 'First published']);
     expect((await held()).map(({ title }) => title)).toEqual(['The Bridge', 'The Bridge']);
     await save({ status: 'publish' });
     await save({ title: 'Seen' });
-    expect(await words()).toEqual(['Headline', 'Published again: Headline', 'Taken from the site', 'First published']);
+    expect(await words()).toEqual([
+      'Headline',
+      'Published again: Headline',
+      'Removed from the site',
+      'First published',
+    ]);
     await save({ password: 'secret' });
-    expect((await words())[0]).toBe('Taken from the site');
+    expect((await words())[0]).toBe('Removed from the site');
   });
 
   it('of live entries and videos, too', async () => {
@@ -140,7 +145,7 @@ describe('a version is kept', () => {
   it('before the next change of a story that is older than versions, or was changed in the database', async () => {
     await newsroom.php(`newsroom_delete_versions( $input ); return 1;`, article);
     await save({ title: 'New' });
-    expect(await words()).toEqual(['Headline', 'As it was when versions began']);
+    expect(await words()).toEqual(['Headline', 'Saved when versions began']);
     expect((await held()).map(({ title }) => title)).toEqual(['New', 'The Bridge']);
     // A process that was killed before it recorded its version leaves the same state.
     await newsroom.php(
@@ -152,7 +157,7 @@ describe('a version is kept', () => {
       'Headline',
       'Changed outside the editors: Headline',
       'Headline',
-      'As it was when versions began',
+      'Saved when versions began',
     ]);
     expect((await held()).map(({ title }) => title)).toEqual(['Newest', 'Behind the back', 'New', 'The Bridge']);
   });
@@ -257,7 +262,7 @@ describe('compared', () => {
   it('a change of the layout alone says so, and changed links are seen', async () => {
     await save({ content: paragraphs('It opens on Monday.', 'Nothing else is known.', 'More follows.').replace('wp:paragraph', 'wp:paragraph {"className":"x"}') }); // biome-ignore format: one line says it
     expect((await words())[0]).toBe('Layout of the text');
-    expect(await compare('side')).toContain('The words are the same. Layout or settings differ.');
+    expect(await compare('side')).toContain('The text is the same. The layout or settings differ.');
     await save({ content: paragraphs('It opens on <a href="https://a.example/">Monday</a>.', 'Nothing else is known.', 'More follows.') }); // biome-ignore format: one line says it
     expect((await words())[0]).toBe('1 paragraph');
     expect(await compare('inline')).toContain('a.example');
@@ -331,7 +336,7 @@ describe('are for those who may edit the story', () => {
     const [theirs] = await versions(other);
     const [own] = await versions();
     const shown = await screen({ from: own?.id, to: theirs?.id });
-    expect(shown).toContain('This story has no such versions.');
+    expect(shown).toContain('This story doesn’t have these versions.');
     expect(shown).not.toContain('A secret.');
     const restored = await newsroom.php(
       `$_GET = array( 'newsroom_version' => (string) $input[1] ); return newsroom_version_to_restore( get_post( $input[0] ) );`,
