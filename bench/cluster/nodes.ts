@@ -58,13 +58,13 @@ export async function startNodes(size: number, articles: number): Promise<Nodes>
 const fillMs = 1_200_000;
 
 /**
- * Waits until the node is in step with WordPress and has requested nothing for two seconds: after its copy of the archive it polls once and
+ * Waits until the node is in sync with WordPress and has requested nothing for two seconds: after its copy of the archive it polls once and
  * compares some pages of ids, and the next poll comes an hour later. Any later request belongs to the edit or the node that is measured.
  */
 async function quiet(paper: Paper): Promise<void> {
   const { requests } = paper.wordpress;
   const headers = { authorization: `Bearer ${operatorToken}` };
-  await until(async () => (await paper.ask('/-/press', { headers })).text.includes('In step'), paper.output, fillMs);
+  await until(async () => (await paper.ask('/-/press', { headers })).text.includes('In sync'), paper.output, fillMs);
   let [seen, since] = [-1, 0];
   await until(
     async () => {

@@ -89,7 +89,7 @@ test.describe('the operators’ page', () => {
         expect((await page.goto('/-/press'))?.status()).toBe(401);
         await page.getByLabel('Operators’ token').fill('this-is-not-the-token-at-all');
         await page.getByRole('button', { name: 'Enter' }).click();
-        await expect(page.getByRole('status')).toHaveText('Token: does not match OPERATOR_TOKEN.');
+        await expect(page.getByRole('status')).toHaveText('Token: doesn’t match OPERATOR_TOKEN.');
         await page.getByLabel('Operators’ token').fill(operatorToken);
         await page.getByRole('button', { name: 'Enter' }).click();
         await expect(page.getByText('Pages stored')).toBeVisible();

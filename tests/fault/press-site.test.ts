@@ -168,7 +168,7 @@ it('opens the operators’ page and the metrics to the token alone', async () =>
   expect(await notice('action=refresh-tag&value=section:politics')).toBe('/-/press?notice=unchanged');
   expect(await notice('action=refresh-tag&value=card:99999')).toBe('/-/press?notice=nothing');
   const told = await paper.ask('/-/press?notice=unchanged', { headers: { cookie: value } });
-  expect(told.text).toContain('the pages were rendered again and did not change');
+  expect(told.text).toContain('the pages were rendered again and didn’t change');
   // Browsers' reports of what was blocked, without a token and without anything about a reader.
   const front = (await paper.ask('/', {})).headers;
   expect(front['content-security-policy']).toContain('report-uri /-/csp-reports; report-to csp');

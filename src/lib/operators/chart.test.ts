@@ -16,7 +16,7 @@ it('draws one bar for each publish, the oldest at the left, the longest at full 
 it('keeps the promise in sight when everything is quicker, and shows what is under way', () => {
   const chart = publishChart([{ ms: null, pages: 0, reason: '' }]);
   expect(chart.topMs).toBe(promisedMs * 1.5);
-  expect(chart.bars[0]).toMatchObject({ open: true, late: false, label: 'a change: under way' });
+  expect(chart.bars[0]).toMatchObject({ open: true, late: false, label: 'a change: in progress' });
 });
 
 it('has room for the latest alone', () => {

@@ -47,7 +47,7 @@ export function publishChart(
       y: round(height - tall),
       width: round(step * 0.7),
       height: round(tall),
-      label: `${reason || 'a change'}: ${ms === null ? 'under way' : `${duration(ms)}, ${pages} ${pages === 1 ? 'page' : 'pages'}`}`,
+      label: `${reason || 'a change'}: ${ms === null ? 'in progress' : `${duration(ms)}, ${pages} ${pages === 1 ? 'page' : 'pages'}`}`,
       late: (ms ?? 0) > promisedMs,
       open: ms === null,
     };

@@ -32,7 +32,7 @@ export function createSearch({ hosted, log, now = () => performance.now() }: Sea
       failures++;
       problem = answer.problem;
       if (failures >= mostFailures) restUntil = now() + restMs;
-      log.warn({ problem, failures }, 'The hosted search does not respond; the own index is used');
+      log.warn({ problem, failures }, "The hosted search doesn't respond; the site's own index is used");
       return null;
     }
     [failures, problem] = [0, null];

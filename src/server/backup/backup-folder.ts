@@ -172,7 +172,7 @@ async function lock(backupDir: string): Promise<() => void> {
     } catch (error) {
       if (performance.now() < until) continue;
       database.close();
-      throw new Error(`Another backup is being made in ${backupDir}; wait for its end.`, { cause: error });
+      throw new Error(`Another backup is being made in ${backupDir}; wait until it has ended.`, { cause: error });
     }
   }
 }

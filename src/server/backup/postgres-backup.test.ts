@@ -32,8 +32,10 @@ describe('the programs of PostgreSQL', () => {
   it('are named when they are missing or of the wrong version, with what to install', async () => {
     const { dataDir: empty } = await engines.place();
     await expect(findTools(16, empty)).rejects.toThrow(/pg_dump isn't on the PATH.*postgresql-client-16/);
-    await expect(findTools(16, await fake('15.4 (Debian)'))).rejects.toThrow('of version 15, and the server of 16');
-    await expect(findTools(16, await fake('17.1'))).rejects.toThrow(/pg_restore of version 17 can't restore.*16/);
+    await expect(findTools(16, await fake('15.4 (Debian)'))).rejects.toThrow(
+      'is version 15, but the server is version 16',
+    );
+    await expect(findTools(16, await fake('17.1'))).rejects.toThrow(/pg_restore 17 can't restore.*16/);
     await findTools(16, `${empty}:${await fake('16.2')}`);
     await findTools(17, await fake('18.0'));
   });

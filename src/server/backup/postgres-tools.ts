@@ -22,11 +22,13 @@ export async function findTools(server: number, path: string): Promise<PostgresT
     const text = await output(program, ['--version']);
     const major = Number(/\(PostgreSQL\) (\d+)/.exec(text)?.[1]);
     if (!(major >= server)) {
-      throw new Error(`${name} is of version ${major || text.trim()}, and the server of ${server}. ${advice(server)}`);
+      throw new Error(
+        `${name} is version ${major || text.trim()}, but the server is version ${server}. ${advice(server)}`,
+      );
     }
     // From 17 on they set a parameter that older servers don't know.
     if (name === 'pg_restore' && major >= 17 && server < 17) {
-      throw new Error(`pg_restore of version ${major} can't restore into a server of ${server}. ${advice(server)}`);
+      throw new Error(`pg_restore ${major} can't restore into a server of version ${server}. ${advice(server)}`);
     }
   }
   return {

@@ -201,8 +201,11 @@ function refuseLateStart(earlier: string): void {
     holdAlone(earlier).close();
   } catch (error) {
     if (!(error instanceof InUse)) return;
-    throw new Error(`The backup is restored, but a site started meanwhile and uses ${earlier}: restart the site.`, {
-      cause: error,
-    });
+    throw new Error(
+      `The backup is restored, but a site was started in the meantime and uses ${earlier}: restart the site.`,
+      {
+        cause: error,
+      },
+    );
   }
 }

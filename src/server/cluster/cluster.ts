@@ -366,7 +366,7 @@ async function receiveAsHolder(
   const revision = state.content.followed.revision();
   const everywhere = await state.node.everywhere('applied', revision, withdrawMs).catch(() => false);
   if (!everywhere)
-    state.log.warn({ revision }, "Some nodes don't show the latest change yet; they aren't ready meanwhile");
+    state.log.warn({ revision }, "Some nodes don't show the latest change yet; they aren't ready until they do");
   return answer;
 }
 

@@ -99,7 +99,7 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
     breakOffAfter(ms) {
       clearTimeout(late);
       late = setTimeout(() => {
-        log.warn({}, "PostgreSQL didn't answer in time; what was asked of it is broken off");
+        log.warn({}, "PostgreSQL didn't answer in time; its queries are aborted");
         isLate = true;
         breakOff(pool);
       }, ms).unref();

@@ -55,7 +55,7 @@ export async function answerSound(state: ServerState, exchange: Exchange, url: U
       : await sendAudio(state, exchange, content, articleId, Number(number), url);
   } catch (error) {
     if (exchange.outgoing.headersSent) throw error;
-    state.options.log.warn({ err: error }, "Who may listen couldn't be looked up");
+    state.options.log.warn({ err: error }, "A listener's access couldn't be looked up");
     return refuse(state, exchange, 503, Number(retryAfter));
   }
 }

@@ -143,21 +143,21 @@ const gauge = (name: string, help: string, value: number | null, aggregator?: Sa
 const serverSamples = (server: ServerCounts): Sample[] => [
   counter('broadsheet_page_hits_total', 'Cached pages served, 304 included.', server.hits),
   counter('broadsheet_page_not_modified_total', 'Cached pages answered with 304.', server.notModified),
-  counter('broadsheet_page_misses_total', 'Requests for pages that were not cached.', server.misses),
+  counter('broadsheet_page_misses_total', 'Requests that waited for a render.', server.misses),
   counter('broadsheet_server_errors_total', 'Responses with a status of 500 or more.', server.errors),
 ];
 
 const liveSamples = ({ open, refused, dropped }: LiveStreamsStats): Sample[] => [
   gauge('broadsheet_live_connections', 'Open event streams of live stories.', open),
-  counter('broadsheet_live_refused_total', 'Event streams refused: there were too many.', refused),
-  counter('broadsheet_live_dropped_total', 'Event streams closed: the reader was too slow.', dropped),
+  counter('broadsheet_live_refused_total', 'Event streams refused because too many were open.', refused),
+  counter('broadsheet_live_dropped_total', 'Event streams closed because the reader was too slow.', dropped),
 ];
 
 const pressSamples = (press: PressCounts): Sample[] => [
   counter('broadsheet_renders_total', 'Pages rendered.', press.renders),
   counter('broadsheet_render_failures_total', 'Renders that failed; the old page stayed.', press.renderFailures),
   gauge('broadsheet_press_queue_length', 'Pages that wait to be rendered again.', press.queue),
-  gauge('broadsheet_pages_stored', 'Pages in the store.', press.pagesStored),
+  gauge('broadsheet_pages_stored', 'Cached pages of this build.', press.pagesStored),
   gauge('broadsheet_page_memory_bytes', 'Bytes of pages held in memory.', press.memoryBytes),
   gauge('broadsheet_page_memory_budget_bytes', 'Limit of the pages held in memory, in bytes.', press.memoryBudgetBytes),
 ];
@@ -165,10 +165,10 @@ const pressSamples = (press: PressCounts): Sample[] => [
 const syncSamples = (sync: SyncCounts, now: number): Sample[] => [
   gauge(
     'broadsheet_sync_lag_seconds',
-    'Seconds since the content store last matched WordPress.',
+    'Seconds since the last successful comparison with WordPress.',
     sync.syncedAt === null ? null : Math.max(0, now - sync.syncedAt) / 1000,
   ),
-  gauge('broadsheet_sync_rejected_documents', 'Documents of WordPress that failed validation.', sync.rejected),
+  gauge('broadsheet_sync_rejected_documents', 'WordPress documents that were rejected as invalid.', sync.rejected),
   ...Object.entries(sync.refused).map(([reason, count]) =>
     counter('broadsheet_webhooks_refused_total', 'Webhooks refused, by reason.', count, { reason }),
   ),
@@ -190,10 +190,10 @@ const clusterSamples = (node: ClusterStats): Sample[] => [
   counter('broadsheet_webhooks_passed_on_total', 'Webhooks passed on to the node that syncs.', node.passedOn),
   counter('broadsheet_webhooks_received_total', 'Webhooks received from other nodes.', node.received),
   counter('broadsheet_pages_given_total', 'Pages rendered here for all nodes.', node.pages.given),
-  counter('broadsheet_pages_taken_total', 'Pages that another node has rendered.', node.pages.taken),
+  counter('broadsheet_pages_taken_total', 'Pages taken from other nodes.', node.pages.taken),
   counter(
     'broadsheet_pages_alone_total',
-    "Pages rendered here because the other nodes couldn't be reached.",
+    "Pages rendered only for this node because it couldn't reach the others.",
     node.pages.alone,
   ),
 ];
@@ -222,7 +222,7 @@ const mailSamples = (mail: MailStats, now: number): Sample[] => [
   counter('broadsheet_mail_expired_total', 'Messages dropped because they could not be sent in time.', mail.expired),
   counter(
     'broadsheet_mail_failed_tries_total',
-    'Failed attempts to send a message that are retried.',
+    'Failed attempts to send a message; they are retried.',
     mail.failedTries,
   ),
   gauge('broadsheet_mail_waiting', 'Messages that wait to be sent.', mail.waiting),
@@ -235,15 +235,15 @@ const mailSamples = (mail: MailStats, now: number): Sample[] => [
 
 const billingSamples = (billing: BillingStats): Sample[] => [
   counter('broadsheet_billing_jobs_total', 'Attempts to run a Stripe job.', billing.tried),
-  counter('broadsheet_billing_failed_jobs_total', 'Failed tries of Stripe jobs, which are retried.', billing.failed),
-  gauge('broadsheet_billing_jobs_waiting', 'Stripe jobs that wait.', billing.waiting),
+  counter('broadsheet_billing_failed_jobs_total', 'Failed tries of Stripe jobs; they are retried.', billing.failed),
+  gauge('broadsheet_billing_jobs_waiting', 'Stripe jobs that wait to run.', billing.waiting),
   gauge(
     'broadsheet_billing_drift',
-    'Subscriptions that the last nightly comparison found different from Stripe’s.',
+    'Subscriptions that differed from Stripe’s in the last nightly comparison.',
     billing.drift,
   ),
-  gauge('broadsheet_billing_disputes', 'Open disputes of payments.', billing.disputes),
-  gauge('broadsheet_billing_wrong_key', '1 while Stripe’s key is a wrong one.', Number(billing.keyProblem !== null)),
+  gauge('broadsheet_billing_disputes', 'Open payment disputes and inquiries.', billing.disputes),
+  gauge('broadsheet_billing_wrong_key', '1 while Stripe’s key is wrong, else 0.', Number(billing.keyProblem !== null)),
 ];
 
 const supportSamples = ({ held }: SupportStats): Sample[] => [
@@ -252,8 +252,8 @@ const supportSamples = ({ held }: SupportStats): Sample[] => [
 
 const cspReportSamples = (reports: CspReportStats): Sample[] => [
   counter('broadsheet_csp_reports_total', 'Reports of blocked sources that were recorded.', reports.noted),
-  counter('broadsheet_csp_reports_refused_total', 'Requests with reports that were refused.', reports.refused),
-  gauge('broadsheet_csp_blocked_sources', 'Distinct sources that the policy blocked recently.', reports.kinds),
+  counter('broadsheet_csp_reports_refused_total', 'Requests with invalid or excess reports.', reports.refused),
+  gauge('broadsheet_csp_blocked_sources', 'Sources that the policy blocked in the last week.', reports.kinds),
 ];
 
 /** Milliseconds between two samples of the event loop; they are part of each measured delay. */
@@ -309,8 +309,8 @@ function collect(registry: Registry, { kind, name, help, value, labels = {}, agg
 }
 
 const vitalsSamples = (reports: VitalsStats): Sample[] => [
-  counter('broadsheet_vitals_total', 'Views of pages whose speed a browser has measured.', reports.noted),
-  counter('broadsheet_vitals_refused_total', 'Requests with measurements that were refused.', reports.refused),
+  counter('broadsheet_vitals_total', 'Page views whose speed a browser measured.', reports.noted),
+  counter('broadsheet_vitals_refused_total', 'Requests with invalid or excess measurements.', reports.refused),
 ];
 
 /** Creates the metrics. Each call has its own registry. */
@@ -319,20 +319,20 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
   const timings = new Registry();
   const renderSeconds = new Histogram({
     name: 'broadsheet_render_duration_seconds',
-    help: 'Seconds that one render took.',
+    help: 'Seconds that a render took.',
     buckets: renderBuckets,
     registers: [timings],
   });
   const publishSeconds = new Histogram({
     name: 'broadsheet_publish_to_fresh_seconds',
-    help: 'Seconds from the arrival of a webhook until every affected page was fresh.',
+    help: 'Seconds from a change of content until the last affected page was fresh.',
     buckets: publishBuckets,
     registers: [timings],
   });
 
   const requestSeconds = new Histogram({
     name: 'broadsheet_request_seconds',
-    help: 'Seconds of one request that was not answered from the cache at once, by kind.',
+    help: 'Seconds until a response was sent, by kind, for what the cache did not answer at once.',
     labelNames: ['kind'],
     buckets: requestBuckets,
     registers: [timings],

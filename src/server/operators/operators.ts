@@ -70,13 +70,13 @@ const page = '/-/press';
 /** Messages after a form. The address names one of them, so that a link cannot put its own text into the page. */
 const notices: Readonly<Record<string, { readonly kind: 'done' | 'problem'; readonly text: string }>> = {
   refreshed: { kind: 'done', text: 'Done: the pages are fresh.' },
-  unchanged: { kind: 'done', text: 'Done: the pages were rendered again and did not change.' },
+  unchanged: { kind: 'done', text: 'Done: the pages were rendered again and didn’t change.' },
   waiting: { kind: 'done', text: 'In progress: the list below shows when it is done.' },
   nothing: { kind: 'problem', text: 'No cached page has this tag.' },
-  failed: { kind: 'problem', text: 'The render failed, and the old page is still served. The reason is below.' },
+  failed: { kind: 'problem', text: 'The render failed, so readers still get the old page. The reason is below.' },
   address: { kind: 'problem', text: 'Page: not the address of a cached page. Enter a path such as /section/politics.' },
   tag: { kind: 'problem', text: 'Tag: not a tag. Enter one such as article:12, section:politics or site.' },
-  token: { kind: 'problem', text: 'Token: does not match OPERATOR_TOKEN.' },
+  token: { kind: 'problem', text: 'Token: doesn’t match OPERATOR_TOKEN.' },
 };
 
 interface OperatorsState extends OperatorsOptions {
@@ -175,7 +175,11 @@ async function signIn(
     return redirect(reply, null, setCookie(operators, await operators.access.open(), sessionSeconds));
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error;
-    return reply(503, {}, 'The database is unavailable; send the token as "Authorization: Bearer".\n');
+    return reply(
+      503,
+      {},
+      'The database is unavailable. Send the token in the header "Authorization: Bearer" instead.\n',
+    );
   }
 }
 

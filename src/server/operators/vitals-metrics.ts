@@ -22,7 +22,7 @@ export function createVitalsMetrics(registry: Registry): VitalsMetrics {
   const histogram = (vital: VitalName) =>
     new Histogram({
       name: vitals[vital].metric,
-      help: `${vitals[vital].name} as readers' browsers measure it.`,
+      help: `${vitals[vital].name} as measured by readers' browsers.`,
       labelNames: ['page', 'device'] as const,
       buckets: [...vitals[vital].buckets],
       registers: [registry],

@@ -62,7 +62,7 @@ export async function restorePlannedSwitch(
   else
     log.warn(
       { subscription: state.id, plan: planId },
-      'A planned change of plan could not be restored: the plan isn’t sold any more',
+      'A planned change of plan could not be restored: the plan is no longer sold',
     );
   await clearPlannedSwitch(stripe, state);
 }
