@@ -14,7 +14,7 @@ import { duration } from './setup/steps.mjs';
 
 /** @returns seconds between two backups; `null`: one backup @throws Stop with how it should look */
 export function readEvery(args: readonly string[]): number | null {
-  const usage = 'Use: npm run backup, or npm run backup -- --every 60 (seconds, from 5 to 86400)';
+  const usage = 'Usage: npm run backup, or npm run backup -- --every 60 (seconds, from 5 to 86400)';
   let every: string | undefined;
   try {
     ({ every } = parseArgs({ args: [...args], options: { every: { type: 'string' } } }).values);
@@ -65,7 +65,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const stopping = new AbortController();
   endsWhenAsked();
   console.log(
-    `A backup goes to ${options.backupDir} every ${every} seconds in which the accounts changed. Ctrl-C ends this.`,
+    `Every ${every} seconds, a backup goes to ${options.backupDir} if the accounts changed. Press Ctrl-C to stop.`,
   );
   const running = keepBackingUp(options, {
     seconds: every,

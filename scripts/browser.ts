@@ -55,7 +55,7 @@ export function findInstalled(
   if (env.CHROME_PATH) {
     if (exists(env.CHROME_PATH)) return env.CHROME_PATH;
     throw new Stop(
-      `CHROME_PATH is ${env.CHROME_PATH}, but there is no such file. Set it to a Chromium or Chrome, or remove it.`,
+      `CHROME_PATH is ${env.CHROME_PATH}, but that file doesn't exist. Set it to the path of Chromium or Chrome, or remove it.`,
     );
   }
   const folders = [...(env.PATH ?? '').split(delimiter), '/usr/bin', '/usr/local/bin', '/snap/bin'].filter(Boolean);
@@ -131,7 +131,7 @@ async function fetchFromNpm(): Promise<Browser> {
     else process.env.TMPDIR = TMPDIR;
   }
   throw new Stop(
-    'No browser runs here. Install Chromium (Debian: apt-get install chromium; macOS: brew install --cask chromium), or set CHROME_PATH, and run the same command again.',
+    'There is no browser that runs here. Install Chromium (Debian: apt-get install chromium; macOS: brew install --cask chromium), or set CHROME_PATH, and run the same command again.',
   );
 }
 

@@ -112,7 +112,7 @@ async function build({ again }: { readonly again: boolean }): Promise<void> {
         progress('');
         if (again || !isBuilt()) await buildPages(progress, also);
       },
-      { waiting: () => progress('waiting for another command that does it') },
+      { waiting: () => progress('waiting for another command that is building them') },
     ),
   );
 }

@@ -16,7 +16,7 @@ export function readStartOver(args: readonly string[]): boolean {
     const options = { 'start-over': { type: 'boolean', default: false } } as const;
     return parseArgs({ args: [...args], options }).values['start-over'];
   } catch (error) {
-    throw new Stop(`${(error as Error).message}\nUse: npm run move-to-postgres -- [--start-over]`);
+    throw new Stop(`${(error as Error).message}\nUsage: npm run move-to-postgres -- [--start-over]`);
   }
 }
 

@@ -54,7 +54,7 @@ export async function run(args: readonly string[]): Promise<number> {
       }),
   );
   if (done === null) {
-    console.log('There is no story to send.');
+    console.log('There are no stories to send.');
     return 0;
   }
   console.log(`${count.format(done.readers)} readers: sent, or waiting for the mail server.`);

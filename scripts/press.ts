@@ -34,7 +34,7 @@ export function readWishes(args: readonly string[]): Wishes {
       },
     }));
   } catch (error) {
-    throw new Stop(`${(error as Error).message}\nIt is: ${usage}`);
+    throw new Stop(`${(error as Error).message}\nUsage: ${usage}`);
   }
   const { only = [], since, concurrency = '8', processes } = values;
   for (const path of only)

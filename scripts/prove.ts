@@ -44,7 +44,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const names = Object.keys(proofs);
   const unknown = args.filter((word) => !names.some((name) => name.includes(word)));
   if (unknown.length > 0)
-    throw new Stop(`There is no proof ${unknown.join(', ')}; there are:\n  ${names.join('\n  ')}`);
+    throw new Stop(`There is no proof called ${unknown.join(', ')}. The proofs are:\n  ${names.join('\n  ')}`);
   await step('Setting up the sandbox for the proofs', () => ensureSandbox({ root, onProgress() {} }));
   await ensureBuilt();
   const wanted = Object.entries(proofs).filter(

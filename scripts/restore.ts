@@ -19,7 +19,7 @@ interface RestoreOptions {
 
 /** @throws Stop with how it should look */
 export function readRestore(args: readonly string[]): RestoreOptions {
-  const usage = 'Use: npm run restore -- [--check] <path of a backup, its name in BACKUP_DIR, or latest>';
+  const usage = 'Usage: npm run restore -- [--check] <path of a backup, its name in BACKUP_DIR, or latest>';
   try {
     const options = { check: { type: 'boolean', default: false } } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
@@ -68,7 +68,7 @@ export async function run(args: readonly string[]): Promise<number> {
     const hasSecret = manifest.files.some(({ name }) => name === 'accounts-secret');
     if (!hasSecret) console.log('ACCOUNTS_SECRET must be that of the backup, or every reader has to sign in again.');
     console.log(
-      'Next: start the site, and see that /readyz answers 200. Stripe is compared with the accounts every night.',
+      'Next: start the site, and check that /readyz answers 200. Stripe is compared with the accounts every night.',
     );
     return 0;
   } catch (error) {

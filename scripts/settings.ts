@@ -22,7 +22,7 @@ export function readSettings(): Environment {
     try {
       process.loadEnvFile(file);
     } catch (error) {
-      throw new Stop(`The file .env cannot be read: ${(error as Error).message}`, { cause: error });
+      throw new Stop(`The file .env can't be read: ${(error as Error).message}`, { cause: error });
     }
   }
   return process.env;

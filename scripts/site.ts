@@ -71,7 +71,7 @@ export async function waitForEdition(
   for (;;) {
     const state = await readiness(base);
     if (state?.ready && (!options.complete || state.complete)) return null;
-    const problem = state ? state.sync.problem : 'the site does not answer';
+    const problem = state ? state.sync.problem : "the site doesn't respond";
     if (state) progress(describeSync(state.sync));
     troubledSince = problem ? (troubledSince ?? Date.now()) : null;
     if (problem && troubledSince !== null && Date.now() - troubledSince > options.timeoutMs) return problem;

@@ -40,7 +40,7 @@ async function start(): Promise<number> {
   const others: readonly Row[] = access
     ? rowsOfSandbox(access)
     : config.wordpress
-      ? [['Newsroom', `${config.wordpress.url}/wp-admin/`, 'your WordPress, as WORDPRESS_URL names it']]
+      ? [['Newsroom', `${config.wordpress.url}/wp-admin/`, 'your WordPress, set in WORDPRESS_URL']]
       : [];
   print(config.siteUrl, others, problem, logs, began);
   endsWhenAsked();
@@ -74,7 +74,7 @@ function rowsOfSandbox({ wordpress, mailbox, google, facebook, stripe }: Sandbox
     ['Newsroom', adminUrl, `WordPress, for editors: user ${adminUser}, password ${adminPassword}`],
     ['Mailbox', mailbox.url, 'every mail that the site sends: links and codes to sign in with'],
     ['Stripe', stripe.url, 'payments, and the clock that renews them: test card 4242 4242 4242 4242'],
-    ['Google', google.issuer, 'stands in for Google when a reader continues with it'],
+    ['Google', google.issuer, 'stands in for Google when a reader signs in with it'],
     ['Facebook', facebook.wwwUrl, 'stands in for Facebook in the same way'],
   ];
 }
@@ -86,7 +86,7 @@ function print(siteUrl: string, others: readonly Row[], problem: string | null, 
     ([name, address, purpose]) => `  ${name.padEnd(widths[0] ?? 0)}   ${address.padEnd(widths[1] ?? 0)}   ${purpose}`,
   );
   const head = problem
-    ? `The site is running but has no edition yet: ${problem}\nIt answers 503 until there is one and recovers by itself.`
+    ? `The site is running but has no edition yet: ${problem}\nIt answers 503 until it has one; you don't need to restart it.`
     : `${publication.name} is out (${duration(Date.now() - began)}).`;
   console.log(`\n${head}\n\n${lines.join('\n')}\n\n  Ctrl-C stops everything. Logs: ${logs}\n`);
 }

@@ -9,7 +9,7 @@ import { checkSettings, readSettings } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
 
 const usage =
-  'Use: npm run stripe:offer -- --plan reader-penny --next reader-yearly --days 60 --amount 60 --heading "Read the Sun for a PENNY A DAY" [--subheading "Full dues ($120/year) billed after 60 days"] [--also gbp=60,eur=60]';
+  'Usage: npm run stripe:offer -- --plan reader-penny --next reader-yearly --days 60 --amount 60 --heading "Read the Sun for a PENNY A DAY" [--subheading "Full dues ($120/year) billed after 60 days"] [--also gbp=60,eur=60]';
 
 export async function run(args: readonly string[]): Promise<number> {
   const wanted = readOffer(args);

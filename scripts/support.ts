@@ -17,7 +17,7 @@ export function readMessageId(args: readonly string[]): string | null {
   const [what, id = '', ...more] = args;
   if (what === undefined) return null;
   if (what === 'release' && /^[\da-f-]{36}$/.test(id) && more.length === 0) return id;
-  throw new Stop('Use: npm run support, or npm run support -- release <the number that it shows>');
+  throw new Stop('Usage: npm run support, or npm run support -- release <the number that it shows>');
 }
 
 const why: Readonly<Record<HeldMessage['held'], string>> = {
@@ -49,11 +49,11 @@ export async function run(args: readonly string[]): Promise<number> {
   if (id !== null) {
     const released = await releaseMessage(env, id).catch(explained);
     console.log(
-      released ? 'It goes to the support inbox as soon as the mail server takes it.' : 'No such message is held.',
+      released ? 'It goes to the support inbox as soon as the mail server accepts it.' : 'No such message is held.',
     );
     return released ? 0 : 1;
   }
   const held = await listHeld(env).catch(explained);
-  console.log(held.length === 0 ? 'No message is held.' : held.map(asText).join('\n\n'));
+  console.log(held.length === 0 ? 'No messages are held.' : held.map(asText).join('\n\n'));
   return 0;
 }

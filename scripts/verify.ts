@@ -54,7 +54,7 @@ function readArguments(args: readonly string[]): { only: string[]; record: boole
     return { only, record: values.record ?? false, mailTo: values['mail-to'] ?? null };
   } catch (error) {
     throw new Stop(
-      `${(error as Error).message}\nUse: npm run verify -- [--only stripe,mail] [--mail-to you@example.com] [--record]`,
+      `${(error as Error).message}\nUsage: npm run verify -- [--only stripe,mail] [--mail-to you@example.com] [--record]`,
       { cause: error },
     );
   }

@@ -28,7 +28,7 @@ const signs = [
   ],
   [
     /EACCES|EPERM|permission denied/i,
-    'There is no permission to write a file. Run the command as the user that owns this folder, or give the folder to this user (chown -R).',
+    "You don't have permission to write a file. Run the command as the user that owns this folder, or give the folder to this user (chown -R).",
   ],
   [
     /EROFS|read-only file system/i,
@@ -36,7 +36,7 @@ const signs = [
   ],
   [
     /EINTEGRITY|integrity checksum failed/i,
-    'A package that was fetched is damaged. Run "npm cache verify" and then the same command again.',
+    'A downloaded package is damaged. Run "npm cache verify" and then the same command again.',
   ],
   [/E401|E403|ENEEDAUTH/, 'The npm registry asks for a log-in. Check the registry setting: npm config get registry.'],
   [

@@ -96,7 +96,7 @@ export async function install(folder = root, title = 'Installing packages') {
         await npm(['ci', '--no-audit', '--no-fund', '--include=dev'], { cwd: folder, onSpawn: also });
         writeFileSync(join(folder, 'node_modules', stampName), hash);
       },
-      { waiting: () => progress('waiting for an earlier one to end') },
+      { waiting: () => progress('waiting for another installation to finish') },
     ),
   );
 }

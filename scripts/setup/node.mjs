@@ -65,7 +65,7 @@ export function packageFor({ platform, arch, musl }) {
     ? 'On Alpine: apk add nodejs-current npm (from the edge or 3.23 repository).'
     : 'See https://nodejs.org/en/download.';
   throw new Stop(
-    `Node ${lowest} or later is needed, this is ${process.version}, and none can be fetched for ${platform} on ${arch}${musl ? ' with musl' : ''}. Install it and run the same command again. ${how}`,
+    `Node ${lowest} or later is needed. This is ${process.version}, and no newer one can be downloaded for ${platform} on ${arch}${musl ? ' with musl' : ''}. Install it and run the same command again. ${how}`,
   );
 }
 
@@ -129,7 +129,7 @@ export async function ensureNode() {
       await npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder, onSpawn: also });
       if (versionOf(node) === `v${version}`) return node;
       throw new Stop(
-        `The Node that was fetched (${name}@${version}) does not run on this machine. Install Node ${lowest} or later, see https://nodejs.org/en/download, and run the same command again.`,
+        `The downloaded Node (${name}@${version}) doesn't run on this machine. Install Node ${lowest} or later, see https://nodejs.org/en/download, and run the same command again.`,
       );
     }),
   );

@@ -38,11 +38,11 @@ export async function requirePlaces({ command, ports, folder }) {
       others.push(`${setting}=${await nextFree(port, host)}`);
     } else if (error?.code === 'EACCES') {
       problems.push(
-        `Port ${port}, for ${purpose}, may not be used by this user. Choose one above 1023 with ${setting}.`,
+        `This user isn't allowed to use port ${port}, for ${purpose}. Set ${setting} to a port above 1023.`,
       );
     } else if (error) {
       problems.push(
-        `Port ${port} on ${host}, for ${purpose}, cannot be used (${error.message}). Change ${setting}, or HOST.`,
+        `Port ${port} on ${host}, for ${purpose}, can't be used (${error.message}). Change ${setting}, or HOST.`,
       );
     }
   }

@@ -213,7 +213,7 @@ describe('explaining errors', () => {
     ['npm error code ENOSPC\nnpm error nospc ENOSPC: no space left on device, write', /disk is full/],
     ['npm error code ENOTFOUND\nnpm error network request to https://registry.example failed', /cannot be reached/],
     ['connect ECONNREFUSED 127.0.0.1:4873', /cannot be reached/],
-    ["EACCES: permission denied, mkdir '/x/node_modules'", /no permission to write a file/],
+    ["EACCES: permission denied, mkdir '/x/node_modules'", /permission to write a file/],
     ['EROFS: read-only file system, open', /read-only/],
     ['npm error code EINTEGRITY', /npm cache verify/],
   ])('%s', (text, sentence) => {
