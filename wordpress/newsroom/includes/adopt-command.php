@@ -14,14 +14,14 @@ if ( defined( 'WP_CLI' ) && WP_CLI ) {
 }
 
 /**
- * Turns this WordPress into a newsroom: posts become articles, categories sections, users authors, permalinks redirects.
+ * Turns this WordPress into a newsroom: posts become articles, categories become sections, users become authors, and permalinks redirect.
  *
- * Without an option it says what would happen and changes nothing. A run that was cut off goes on when it is started again.
+ * Without an option, shows what would happen and changes nothing. If a run is interrupted, start it again and it continues.
  *
  * ## OPTIONS
  *
  * [--yes]
- * : Adopt.
+ * : Make the changes.
  *
  * [--undo]
  * : Put everything back.

@@ -161,7 +161,7 @@ function newsroom_may_edit_meta( $allowed, $key, $post_id, $user_id ) {
  */
 function newsroom_access_levels() {
 	return array(
-		'default'    => __( 'As the section (default)', 'newsroom' ),
+		'default'    => __( 'Same as the section (default)', 'newsroom' ),
 		'free'       => __( 'Everyone', 'newsroom' ),
 		'registered' => __( 'Signed-in readers', 'newsroom' ),
 		'subscriber' => __( 'Subscribers', 'newsroom' ),

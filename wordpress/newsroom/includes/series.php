@@ -267,7 +267,7 @@ function newsroom_series_box( $post ) {
 			'everyone'   => __( 'Everyone', 'newsroom' ),
 			'subscriber' => __( 'Subscribers', 'newsroom' ),
 		),
-		__( 'For episodes whose story says “As the section”. Subscribers get their own feed.', 'newsroom' )
+		__( 'For episodes whose story says “Same as the section”. Subscribers get their own feed.', 'newsroom' )
 	);
 	newsroom_series_input( 'author', __( 'Author', 'newsroom' ), 'text', $series['author'], __( 'Who makes the series, as podcast directories show it.', 'newsroom' ) );
 	newsroom_series_input( 'email', __( 'Owner’s email address', 'newsroom' ), 'email', $series['email'], __( 'Directories write to it to check that the series is yours. It’s public.', 'newsroom' ) );

@@ -366,7 +366,7 @@ describe('the list of articles', () => {
     );
     expect(cell(rows.get(article), 'newsroom_access')).toBe('Subscribers');
     expect(cell(rows.get(bare), 'newsroom_byline')).toBe('—No byline');
-    expect(cell(rows.get(bare), 'newsroom_access')).toBe('As the section (default)');
+    expect(cell(rows.get(bare), 'newsroom_access')).toBe('Same as the section (default)');
   });
 
   it('is filtered by an author or contributor, by access, and by both', async () => {
