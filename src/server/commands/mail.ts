@@ -13,7 +13,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** Number of newest stories from which a newsletter is composed: more than a day has. */
 const newestStories = 60;
-const accountsOff = 'Accounts are off, or a Zephr tenant keeps them: set SMTP_URL and MAIL_FROM, and remove ZEPHR_URL.';
+const accountsOff =
+  'Accounts are off, or a Zephr tenant manages them: set SMTP_URL and MAIL_FROM, and remove ZEPHR_URL.';
 
 /**
  * Composes a newsletter from the newest stories of the content store.

@@ -89,7 +89,7 @@ async function supplied(child: ChildProcess, supply: PageSupply, onDone: OnDone)
   /** Orders that the process is working on. */
   let open = 0;
   let ended = false;
-  let problem = 'A process that rendered pages ended. Run the same command to continue.';
+  let problem = 'A rendering process ended unexpectedly. Run the same command to continue.';
   const refill = (): void => {
     for (let keys = supply.take(); keys.length > 0; keys = open < ordersAtATime ? supply.take() : []) {
       open++;

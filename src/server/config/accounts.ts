@@ -185,7 +185,7 @@ export function mailTogether(given: Readonly<Record<string, string>>): string[] 
   const problems: string[] = [];
   if (given.SMTP_URL && !given.MAIL_FROM) {
     problems.push(
-      'MAIL_FROM is missing; set it beside SMTP_URL to the sender of all mail, such as The Sun <news@example.com>',
+      'MAIL_FROM is missing; set it together with SMTP_URL to the sender of all mail, such as The Sun <news@example.com>',
     );
   }
   problems.push(...missingBeside(given, { MAIL_FROM: ['SMTP_URL'], MAIL_REPLY_TO: ['SMTP_URL'] }));

@@ -359,16 +359,16 @@ describe('settings', () => {
     [{ ...bucket, ASSETS_BUCKET_REGION: 'us east' }, /^ASSETS_BUCKET_REGION isn't a region/],
     [{ ...bucket, ASSETS_BUCKET_KEY_ID: 'ASIAIOSFODNN7EXAMPLE' }, /^ASSETS_BUCKET_KEY_ID is a temporary access key/],
     [{ ...bucket, ASSETS_BUCKET_KEY_ID: 'a/b c' }, /^ASSETS_BUCKET_KEY_ID isn't the id of an access key/],
-    [{ ...bucket, ASSETS_BUCKET_SECRET: '' }, /^ASSETS_BUCKET_SECRET is missing; set it beside ASSETS_BUCKET/],
+    [{ ...bucket, ASSETS_BUCKET_SECRET: '' }, /^ASSETS_BUCKET_SECRET is missing; set it together with ASSETS_BUCKET/],
     [{ ...bucket, ASSETS_BUCKET_SECRET: 'x y' }, /^ASSETS_BUCKET_SECRET isn't the secret of an access key/],
     [
       { ...bucket, DATABASE_URL: '' },
-      /^DATABASE_URL is missing; set it beside ASSETS_BUCKET, or remove ASSETS_BUCKET$/,
+      /^DATABASE_URL is missing; set it together with ASSETS_BUCKET, or remove ASSETS_BUCKET$/,
     ],
     [{ ASSETS_BUCKET_REGION: 'auto' }, /^ASSETS_BUCKET is missing/],
     [
       { DATABASE_LISTEN_URL: 'postgres://db.example/sun' },
-      /^DATABASE_URL is missing; set it beside DATABASE_LISTEN_URL/,
+      /^DATABASE_URL is missing; set it together with DATABASE_LISTEN_URL/,
     ],
     [
       { SMTP_URL: 'https://topsecret@a', MAIL_FROM: 'a@b.com' },
@@ -469,8 +469,8 @@ describe('settings', () => {
 
   it('takes a hosted search only with all that it needs', () => {
     expect(problemsOf({ ALGOLIA_APP_ID: 'APP1', ALGOLIA_WRITE_KEY: 'writekey1' })).toEqual([
-      'ALGOLIA_SEARCH_KEY is missing; set it beside ALGOLIA_APP_ID, or remove ALGOLIA_APP_ID',
-      'ALGOLIA_INDEX is missing; set it beside ALGOLIA_APP_ID, or remove ALGOLIA_APP_ID',
+      'ALGOLIA_SEARCH_KEY is missing; set it together with ALGOLIA_APP_ID, or remove ALGOLIA_APP_ID',
+      'ALGOLIA_INDEX is missing; set it together with ALGOLIA_APP_ID, or remove ALGOLIA_APP_ID',
     ]);
     expect(problemsOf({ ALGOLIA_APP_ID: 'a b', ALGOLIA_SEARCH_KEY: '?', ALGOLIA_INDEX: 'a/b' })).toHaveLength(3);
     const settings = { ALGOLIA_APP_ID: 'APP1', ALGOLIA_SEARCH_KEY: 'searchkey', ALGOLIA_INDEX: 'stories' };

@@ -200,7 +200,7 @@ const schema = z.object({
       if (text === 'auto') return availableParallelism();
       if (/^\d{1,2}$/.test(text) && Number(text) >= 1) return Number(text);
       context.addIssue(
-        `is ${JSON.stringify(text)}; give the number of processes, from 1 to 99, or auto for one a core`,
+        `is ${JSON.stringify(text)}; give the number of processes, from 1 to 99, or auto for one per core`,
       );
       return z.NEVER;
     }),
@@ -220,7 +220,7 @@ const schema = z.object({
   ZEPHR_URL: apiAddress('https://paper.cdn.zephr.com'),
   ZEPHR_CODE_KEY: z
     .string()
-    .regex(/^[A-Za-z]\w{0,39}$/, "isn't a key of validators; give the one that your tenant takes a code under")
+    .regex(/^[A-Za-z]\w{0,39}$/, "isn't a key of validators; give the one under which your tenant accepts a code")
     .optional(),
   ZEPHR_CODE_CHECK_PATH: tenantPath('/zephr/media/user/otp-check'),
   ZEPHR_USER_INFO_PATH: tenantPath('/zephr/media/user/info'),

@@ -173,6 +173,6 @@ export const missingBeside = (
     given[name]
       ? others
           .filter((other) => !given[other])
-          .map((other) => `${other} is missing; set it beside ${name}, or remove ${name}`)
+          .map((other) => `${other} is missing; set it together with ${name}, or remove ${name}`)
       : [],
   );

@@ -93,7 +93,9 @@ async function tryReturnAddress(clientId: string, endpoint: string, redirectUri:
   const isUnregistered = refusal === 'redirect_uri_mismatch';
   throw new CheckFailure(
     refusal,
-    isUnregistered ? registerAddress(redirectUri) : 'see the client and its consent screen in the Google Cloud console',
+    isUnregistered
+      ? registerAddress(redirectUri)
+      : 'check the client and its consent screen in the Google Cloud console',
   );
 }
 
@@ -141,8 +143,8 @@ export function facebookCheck(facebook: FacebookSettings | null, graphVersion: s
         const headers = { authorization: `Bearer ${token}` };
         const url = `${graphUrl}/${graphVersion}/${clientId}?fields=id,name`;
         const reply = await request(url, 'FACEBOOK_GRAPH_URL', { headers });
-        if (reply.status === 200 && String(fields(reply.json).id) === clientId) return 'the app is there';
-        const remedy = `see in the app dashboard that the app is live and uses Graph API ${graphVersion}`;
+        if (reply.status === 200 && String(fields(reply.json).id) === clientId) return 'the app exists';
+        const remedy = `check in the app dashboard that the app is live and uses Graph API ${graphVersion}`;
         throw new CheckFailure(refusalOf(reply), remedy);
       },
     ],
@@ -225,7 +227,7 @@ async function encryption(smtp: SmtpSettings, connection: SMTPConnection): Promi
   if (connection.secure) return smtp.secure ? 'encrypted from the first byte' : 'encrypted by STARTTLS';
   if (isLoopback(smtp.host)) return 'not encrypted, on this machine only';
   throw new CheckFailure(
-    'the server offers no STARTTLS; mail to readers would go over the network in the clear',
+    "the server doesn't offer STARTTLS, so mail to readers would be sent unencrypted",
     'give the address of a server with TLS in SMTP_URL, normally smtp://…:587 (STARTTLS) or smtps://…:465',
   );
 }
@@ -244,7 +246,7 @@ function logIn(smtp: SmtpSettings, connection: SMTPConnection): Promise<string> 
 function connectionFailure(error: Error, smtp: SmtpSettings): CheckFailure {
   const where = `${smtp.host}:${smtp.port}`;
   const remedy = /STARTTLS|TLS|SSL|CERT|SELF_SIGNED|wrong version/i.test(reason(error))
-    ? `see which encryption ${where} speaks: smtps:// is TLS from the first byte (465), smtp:// upgrades by STARTTLS (587); its certificate must be valid`
+    ? `check which encryption ${where} uses: smtps:// is TLS from the first byte (465), smtp:// upgrades by STARTTLS (587); its certificate must be valid`
     : `check the host and port in SMTP_URL, and that this machine may open connections to ${where}`;
   return new CheckFailure(reason(error), remedy, { cause: error });
 }
@@ -252,10 +254,10 @@ function connectionFailure(error: Error, smtp: SmtpSettings): CheckFailure {
 async function sendTest(mail: MailSettings, to: string): Promise<string> {
   const transport = openTransport(mail, 1);
   try {
-    const text = 'Broadsheet can send mail. This message was sent by npm run verify; nothing needs to be done.';
+    const text = "Broadsheet can send mail. This message was sent by npm run verify; you don't need to do anything.";
     const message = { subject: 'Broadsheet: test message', text, html: `<p>${text}</p>` };
     const delivered = await transport.send(randomUUID(), to, message, AbortSignal.timeout(timeoutMs * 4));
-    if (delivered.kind === 'sent') return 'accepted for delivery; look whether it arrives, and not as spam';
+    if (delivered.kind === 'sent') return "accepted for delivery; check that it arrives and isn't marked as spam";
     const result = 'detail' in delivered ? `${delivered.kind}: ${delivered.detail}` : delivered.problem;
     throw new CheckFailure(result, 'check that the server may send as MAIL_FROM, and the address after --mail-to');
   } finally {

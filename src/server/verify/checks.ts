@@ -117,8 +117,8 @@ export async function runChecks(checks: readonly Check[], listener: RunListener 
     try {
       await check.cleanUp?.();
     } catch (error) {
-      const remedy = 'remove what this run made by hand; its name begins with "broadsheet verify"';
-      add({ service, asks: 'remove what this run made', outcome: 'failed', result: messageOf(error), remedy });
+      const remedy = 'remove by hand what this run created; its name begins with "broadsheet verify"';
+      add({ service, asks: 'remove what this run created', outcome: 'failed', result: messageOf(error), remedy });
     }
   }
   return lines;
@@ -129,7 +129,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 const remedyOf = (error: unknown): string =>
   error instanceof CheckFailure
     ? error.remedy
-    : 'this is not an answer that the check knows; see docs/operations.md for this service, and report it if it persists';
+    : 'the check does not recognize this answer; see docs/operations.md for this service, and report it if it persists';
 
 /** A line as text: outcome, service, request, result, and the remedy on a line of its own. */
 export function formatLine({ service, asks, outcome, result, remedy }: Line): string {
@@ -200,7 +200,7 @@ function remedyFor(error: unknown, host: string, setting: string): string {
   const why = reason(error);
   if (/ENOTFOUND|EAI_AGAIN/.test(why)) return `check the host name ${host} in ${setting}, and this machine's DNS`;
   if (certificateCodes.test(why)) {
-    return `${host} shows a certificate that this machine doesn't trust; for a private CA start Node with NODE_EXTRA_CA_CERTS`;
+    return `${host} presents a certificate that this machine doesn't trust; for a private CA start Node with NODE_EXTRA_CA_CERTS`;
   }
   return `check that ${host} (${setting}) can be reached from this machine, through its firewall and proxy`;
 }

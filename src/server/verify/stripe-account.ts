@@ -88,9 +88,9 @@ async function catalog(stripe: Stripe, plans: readonly string[]): Promise<string
       'make these prices in the standard currency, or change billing.currencies.standard in src/publication.ts',
     );
   }
-  if (lacking.length === 0) return `${found.size} plans, among them all that the pages name`;
+  if (lacking.length === 0) return `${found.size} plans, including all that the pages name`;
   throw new CheckFailure(
-    `${found.size} plans; ${lacking.join(', ')} not among them`,
+    `${found.size} plans; ${lacking.join(', ')} missing`,
     'give each price in Stripe the metadata zephrPlanId, and its product zephr_product_id: docs/operations.md, "Payments"',
   );
 }
@@ -134,7 +134,7 @@ async function domain(stripe: Stripe, siteUrl: string): Promise<string> {
   if (!siteUrl.startsWith('https:')) return 'not registered: wallets need a public https:// address in SITE_URL';
   const { domain: name, active, problems, registered } = await registerDomain(stripe, siteUrl);
   if (problems.length > 0) {
-    const remedy = `let https://${name}/ be reached by Stripe, and see Settings, Payment method domains, in Stripe`;
+    const remedy = `make sure that Stripe can reach https://${name}/, and see Settings, Payment method domains, in Stripe`;
     throw new CheckFailure(problems.join('; '), remedy);
   }
   return `${name} ${registered ? 'is now registered' : 'is registered'} for ${active.join(', ')}`;

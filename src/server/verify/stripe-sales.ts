@@ -68,12 +68,12 @@ export function stripeSalesChecks(options: ShopOptions | null, missing: string |
     ]),
     group('promotion', [
       ['buy a promotion: the first days alone are charged', buyPromotion],
-      ['its end: the full price is charged, and the cycle begins anew', endPromotion],
+      ['its end: the full price is charged, and the billing cycle starts again', endPromotion],
     ]),
     group('promotion, left early', [
       ['buy a promotion: the first days alone are charged', buyPromotion],
       ['upgrade in the middle of it, at the quoted price', upgradePromotion],
-      ['what was the end of it: nothing is charged', passPromotion],
+      ['its original end: nothing is charged', passPromotion],
     ]),
     group('dispute', [
       ['buy with a card whose payment is disputed', (shop) => buyPlan(shop, monthly(shop)[0], cards.disputed)],
@@ -162,7 +162,7 @@ async function renew(shop: Shop): Promise<string> {
     throw new CheckFailure(`the last invoice is ${last?.status} (${last?.billing_reason})`, remedies.log);
   }
   await expectAccess(shop, true);
-  return `${sumWithCode(last.amount_paid, last.currency)} paid, access goes on`;
+  return `${sumWithCode(last.amount_paid, last.currency)} paid, access continues`;
 }
 
 /** The card page's requests: a setup intent, confirmed with the new card, which then becomes the default. */
@@ -177,8 +177,8 @@ async function changeCard(shop: Shop): Promise<string> {
     throw new CheckFailure(`setup intent ${status}`, remedies.log);
   taken(await shop.billing.usePaymentMethod(shop.session, payment_method));
   const card = taken(await shop.billing.card(shop.session));
-  if (card === null) throw new CheckFailure('no card is kept', remedies.report);
-  return 'set up and kept';
+  if (card === null) throw new CheckFailure('no card is saved', remedies.report);
+  return 'set up and saved';
 }
 
 async function failRenewal(shop: Shop): Promise<string> {
@@ -207,12 +207,12 @@ async function refund(shop: Shop): Promise<string> {
   const paid = (await invoices(shop)).find(({ status, amount_paid }) => status === 'paid' && amount_paid > 0);
   const { data } = await shop.stripe.invoicePayments.list({ invoice: paid?.id ?? '', limit: 1 });
   const intent = data[0]?.payment.payment_intent;
-  if (typeof intent !== 'string') throw new CheckFailure('the last invoice names no payment', remedies.log);
+  if (typeof intent !== 'string') throw new CheckFailure('the last invoice has no payment', remedies.log);
   const { status, amount, currency } = await shop.stripe.refunds.create({ payment_intent: intent });
   if (status !== 'succeeded' && status !== 'pending') throw new CheckFailure(`refund ${status}`, remedies.log);
   await shop.refresh();
   await expectAccess(shop, false);
-  return `${sumWithCode(amount, currency)} given back, access ended`;
+  return `${sumWithCode(amount, currency)} refunded, access ended`;
 }
 
 async function decline(shop: Shop): Promise<string> {
@@ -252,7 +252,7 @@ async function leaveThreeDSecure(shop: Shop): Promise<string> {
 /** A newspaper may sell only one tier. */
 const oneTier = (shop: Shop): boolean =>
   new Set(monthly(shop).map(({ product }) => product.metadata.zephr_product_id)).size < 2;
-const noUpgrade = 'one tier is sold by the month: nothing to try';
+const noUpgrade = 'only one tier is sold monthly: nothing to test';
 
 async function upgrade(shop: Shop): Promise<string> {
   if (oneTier(shop)) return noUpgrade;
@@ -273,7 +273,7 @@ async function upgrade(shop: Shop): Promise<string> {
   return `${sumWithCode(quote.dueToday, quote.currency)} charged, as quoted`;
 }
 
-const noPromotion = 'no promotion is sold: nothing to try';
+const noPromotion = 'no promotion is sold: nothing to test';
 const promotionOf = (shop: Shop): Price | undefined => shop.prices().find(({ promotion }) => promotion !== null);
 
 async function itemOf(shop: Shop): Promise<Stripe.SubscriptionItem> {
@@ -316,7 +316,7 @@ async function endPromotion(shop: Shop): Promise<string> {
   if (item.price.id !== price.promotion.next)
     throw new CheckFailure(`the item's price is ${item.price.id}`, remedies.report);
   await expectAccess(shop, true);
-  return `${sumWithCode(last.amount_paid, last.currency)} paid, access goes on`;
+  return `${sumWithCode(last.amount_paid, last.currency)} paid, access continues`;
 }
 
 async function upgradePromotion(shop: Shop): Promise<string> {
@@ -325,7 +325,7 @@ async function upgradePromotion(shop: Shop): Promise<string> {
   await shop.pass(Math.floor(promotion.days / 2));
   if (oneTier(shop)) return noUpgrade;
   const charged = await upgrade(shop);
-  if ((await itemOf(shop)).current_trial !== null) throw new CheckFailure('the offer goes on', remedies.report);
+  if ((await itemOf(shop)).current_trial !== null) throw new CheckFailure('the offer continues', remedies.report);
   return `${charged}; the offer has ended`;
 }
 
@@ -338,12 +338,12 @@ async function passPromotion(shop: Shop): Promise<string> {
   await shop.pass(Math.min(27, Math.ceil(promotion.days / 2)));
   if ((await charges(shop)).length !== before) throw new CheckFailure('something was charged', remedies.report);
   await expectAccess(shop, true);
-  return 'nothing charged, access goes on';
+  return 'nothing charged, access continues';
 }
 
 const planSwitch: Work = async (shop) =>
   oneTier(shop) ? noUpgrade : planFor(shop, need(monthly(shop)[0], 'monthly plan'));
-const noYear = 'no yearly plan is sold: nothing to try';
+const noYear = 'no yearly plan is sold: nothing to test';
 const planYearly: Work = async (shop) => {
   const [year] = plansOf(shop, 'year');
   return year ? planFor(shop, year) : noYear;
@@ -360,7 +360,7 @@ async function planFor(shop: Shop, price: Price): Promise<string> {
 async function renewSwitched(shop: Shop): Promise<string> {
   const before = await subscription(shop);
   if (!before.next && (oneTier(shop) || plansOf(shop, 'year').length === 0))
-    return 'no switch is planned: nothing to try';
+    return 'no switch is planned: nothing to test';
   const planned = shop.prices().find(({ zephrPlanId }) => zephrPlanId === before.next?.planId);
   await shop.pass(32);
   const { planId, status } = await subscription(shop);

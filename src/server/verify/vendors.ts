@@ -50,7 +50,7 @@ export const pushCheck = (push: PushSettings | null): Check =>
           const remedy = 'copy the App API key and the app id from Keys & IDs in OneSignal';
           throw new CheckFailure(`it answers ${status}`, remedy);
         }
-        if (segments.some((each) => fields(each).name === segment)) return `the segment ${segment} is there`;
+        if (segments.some((each) => fields(each).name === segment)) return `the segment ${segment} exists`;
         const names = segments.map((each) => String(fields(each).name)).join(', ');
         throw new CheckFailure(`there is no segment ${segment}`, `set ONESIGNAL_SEGMENT to one of: ${names}`);
       },
@@ -251,8 +251,7 @@ async function load(
   if (blocked.length === 0) return size;
   const named = `${blocked.slice(0, 8).join(', ')}${blocked.length > 8 ? ` and ${blocked.length - 8} more` : ''}`;
   // A platform names the pages of each of its vendors; only a browser shows what it really loads.
-  if (hosts === 'CONSENT_PLATFORM_HOSTS')
-    return `${size}; it names ${named}: those that it loads from belong in ${hosts}`;
+  if (hosts === 'CONSENT_PLATFORM_HOSTS') return `${size}; it names ${named}; add those that it loads from to ${hosts}`;
   throw new CheckFailure(
     `the container names ${named}, which our policy blocks`,
     'put the hosts that your tags really use into TAG_HOSTS; the operators’ page shows what browsers report as blocked',

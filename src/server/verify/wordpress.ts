@@ -76,19 +76,19 @@ function interfaceOf(reply: Reply): string {
   }
   throw new CheckFailure(
     `status ${reply.status}, no REST interface`,
-    'see that /wp-json/ is not blocked by a plugin, a firewall or the web server',
+    'check that /wp-json/ is not blocked by a plugin, a firewall or the web server',
   );
 }
 
 function clock(reply: Reply): string {
   const there = Date.parse(reply.headers.get('date') ?? '');
-  if (Number.isNaN(there)) return 'the answer has no Date; not compared';
+  if (Number.isNaN(there)) return 'the response has no Date header, so the clocks were not compared';
   const seconds = Math.round((there - Date.now()) / 1000);
   if (Math.abs(seconds) <= clockToleranceSeconds) return `${Math.abs(seconds)} s apart`;
   const result = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} this machine`;
   throw new CheckFailure(
     result,
-    'let both machines set their clocks by NTP; webhooks from a clock that is minutes off are refused',
+    'set the clocks of both machines with NTP; webhooks from a clock that is minutes off are refused',
   );
 }
 
@@ -107,7 +107,7 @@ function plugin(reply: Reply, siteUrl: string, pluginVersion: string): string {
     );
   }
   if (typeof site === 'string' && site.replace(/\/+$/, '') !== siteUrl) {
-    const result = site === '' ? 'the plugin knows no site' : `the plugin calls ${site}`;
+    const result = site === '' ? 'the plugin has no site address' : `the plugin calls ${site}`;
     throw new CheckFailure(result, `set the site's address to ${siteUrl} on the plugin's settings page`);
   }
   if (credentials !== true) {
