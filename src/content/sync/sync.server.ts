@@ -110,7 +110,7 @@ async function checkStatus(sync: SyncState): Promise<void> {
   if (sync.credentials !== before && sync.client.signsIn && !sync.credentials) {
     sync.log.error(
       { wordpress: sync.client.url, why: sync.problems.map(({ message }) => message) },
-      'content: WordPress does not accept the credentials for restricted bodies; paid articles arrive cut to their opening',
+      'content: WordPress does not accept the credentials for restricted bodies; only the openings of paid articles arrive',
     );
   }
   if (sync.credentials && before !== true) await completeRestricted(sync);

@@ -233,14 +233,14 @@ export function problemsOfStatus(
   if (!allowed && uploads) {
     add(
       'uploads-elsewhere',
-      `uploads lie on ${uploads.host}, which is not allowed here: set IMAGE_HOSTS=${uploads.host}`,
+      `uploads are on ${uploads.host}, which the site does not allow: set IMAGE_HOSTS=${uploads.host}`,
     );
   }
   if (client.signsIn && !status.credentials && !has('passwords-need-https') && !has('passwords-off')) {
     if (status.signs_in === false) {
       add(
         'authorization-lost',
-        "the Authorization header doesn't reach WordPress: with Apache set CGIPassAuth On, with nginx pass HTTP_AUTHORIZATION to PHP, and look after proxies in between",
+        "the Authorization header doesn't reach WordPress: with Apache set CGIPassAuth On, with nginx pass HTTP_AUTHORIZATION to PHP, and check the proxies in between",
       );
     } else if (status.signed_in) {
       add('role', 'WORDPRESS_USER may not read restricted bodies: give that user the role "Newsroom site"');
@@ -250,7 +250,7 @@ export function problemsOfStatus(
   }
   const ahead = Math.round((client.clock() - now) / 1000);
   if (Math.abs(ahead) > skewSeconds) {
-    const words = `WordPress's clock is ${Math.abs(ahead)} seconds ${ahead > 0 ? 'ahead of' : 'behind'} the site's: webhooks are refused until both are set by NTP`;
+    const words = `WordPress's clock is ${Math.abs(ahead)} seconds ${ahead > 0 ? 'ahead of' : 'behind'} the site's: webhooks are refused until NTP sets both clocks`;
     add('clock', words);
   }
   return problems;

@@ -36,7 +36,7 @@ export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoExce
 /** A file that exists but can't be read must not be mistaken for damage or loss. */
 export function unreadable(path: string, error: unknown): Error {
   const { code, message } = error as NodeJS.ErrnoException;
-  const sentence = `${path} can't be read (${code ?? message}). Run the command as the user whom it belongs to, or as root.`;
+  const sentence = `${path} can't be read (${code ?? message}). Run the command as the user that owns it, or as root.`;
   return new Error(sentence, { cause: error });
 }
 
@@ -63,7 +63,7 @@ export async function verifiedManifest(folder: string): Promise<Manifest> {
     if (found.bytes !== expected.bytes) {
       throw new DamagedBackup(`${path} has ${found.bytes} bytes instead of ${expected.bytes}`);
     }
-    if (found.sha256 !== expected.sha256) throw new DamagedBackup(`${path} is damaged (its SHA-256 is another one)`);
+    if (found.sha256 !== expected.sha256) throw new DamagedBackup(`${path} is damaged (its SHA-256 differs)`);
   }
   return read;
 }

@@ -126,7 +126,7 @@ describe('a move to PostgreSQL', () => {
     const other = await openDatabase({ dataDir: '', databaseUrl: place.databaseUrl, log: silent });
     await other.db.insertInto('popularity').values({ article_id: 1, heat: 1, half_life: 1, total: 1 }).execute();
     await other.close();
-    await expect(moveToPostgres(place)).rejects.toThrow('DATABASE_URL has rows of its own (popularity)');
+    await expect(moveToPostgres(place)).rejects.toThrow('The database of DATABASE_URL already has rows (popularity)');
   });
 
   it('refuses while a site uses the file or the target', async () => {

@@ -77,7 +77,7 @@ function refuseOtherVersion(source: DatabaseSync, migrations: readonly Migration
   if (unknown.length > 0) throw new NewerDatabase(unknown);
   if ([...known].some((name) => !done.has(name))) {
     throw new Error(
-      'The SQLite accounts are of an older version: start this version once without DATABASE_URL, stop it, and move then.',
+      'The SQLite accounts are from an older version: start this version once without DATABASE_URL, stop it, then move.',
     );
   }
 }
@@ -164,7 +164,9 @@ async function enter(
   const counts = await countPostgresRows(client);
   const filled = Object.keys(counts).filter((table) => (counts[table] ?? 0) > 0 && !(table in skippedTables));
   if (filled.length > 0) {
-    throw new Error(`DATABASE_URL has rows of its own (${filled.join(', ')}): create an empty database and give that.`);
+    throw new Error(
+      `The database of DATABASE_URL already has rows (${filled.join(', ')}): create an empty database and give that.`,
+    );
   }
   await beginMove(client, origin);
   return false;

@@ -91,7 +91,7 @@ export async function checkPostgresBackup(from: string, { databaseUrl, path }: P
     const tools = await findTools(await serverMajor(client), path);
     const name = `restore_check_${randomUUID().replaceAll('-', '')}`;
     await client.query(`create database ${name}`).catch((error: unknown) => {
-      const sentence = 'The check needs a database of its own: allow it with "alter user … createdb".';
+      const sentence = 'The check needs its own database: allow it with "alter user … createdb".';
       throw (error as { code?: string }).code === '42501' ? new Error(sentence, { cause: error }) : error;
     });
     try {
@@ -126,7 +126,7 @@ export async function restorePostgres(
     const schema = await currentSchema(client);
     if (schema !== manifest.schema) {
       throw new Error(
-        `The backup is of the schema ${manifest.schema}, and DATABASE_URL uses ${schema}: set search_path.`,
+        `The backup is of the schema ${manifest.schema}, but DATABASE_URL uses ${schema}: set search_path.`,
       );
     }
     await readWhole(tools, join(from, dumpFile));

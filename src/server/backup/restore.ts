@@ -53,7 +53,7 @@ function refuseOther(from: string, { databaseUrl }: RestoreOptions): void {
   const manifest = readManifest(from);
   if (manifest.engine === 'sqlite' && databaseUrl !== null) {
     throw new Error(
-      'The backup is of SQLite, and DATABASE_URL is set: restore it without DATABASE_URL, then run "npm run move-to-postgres".',
+      'The backup is of SQLite, but DATABASE_URL is set: restore it without DATABASE_URL, then run "npm run move-to-postgres".',
     );
   }
   if (manifest.engine === 'postgres' && databaseUrl === null) {

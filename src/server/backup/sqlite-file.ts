@@ -9,7 +9,7 @@ export const accountsFile = 'accounts.sqlite';
 export class InUse extends Error {
   constructor(what: string) {
     super(
-      `${what} is in use. Stop the site and every command that runs beside it (press, newsletter, support, backup), then run this again.`,
+      `${what} is in use. Stop the site and every command that uses it (press, newsletter, support, backup), then run this again.`,
     );
     this.name = 'InUse';
   }

@@ -73,7 +73,9 @@ describe('a node that starts', () => {
     await Promise.all([first.again(), second.again()]);
     for (const { said } of [first, second]) {
       expect(said).toHaveLength(1);
-      expect(said[0]).toMatch(new RegExp(`^${name} isn't the same on all nodes of the cluster: .+\\. Set the same`));
+      expect(said[0]).toMatch(
+        new RegExp(`^${name} isn't the same on all nodes of the cluster: .+\\. Set it to the same value`),
+      );
     }
   });
 

@@ -114,5 +114,5 @@ function sentenceOf(name: string, mine: readonly string[], theirs: readonly stri
   const problem = `${name} isn't the same on all nodes of the cluster: ${consequences[name]}.`;
   return isRotated
     ? `${problem} This ends when all nodes have the new keys; to avoid it, add a key behind the others on all nodes before it is the first on one.`
-    : `${problem} Set the same on all nodes, and start them again.`;
+    : `${problem} Set it to the same value on all nodes, and restart them.`;
 }

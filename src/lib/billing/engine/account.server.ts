@@ -74,7 +74,7 @@ async function findProblem({ access, database: { db }, log, now, throughFetch }:
     return ours === null ? null : `STRIPE_SECRET_KEY is a test-mode key. ${remedyFor(ours)}`;
   const id = await fetchAccount(openStripe(access, undefined, throughFetch));
   if (id === null) {
-    log.warn({}, 'STRIPE_SECRET_KEY may not read its account, so it is not known whether it is the right one');
+    log.warn({}, "STRIPE_SECRET_KEY may not read its account, so the site can't check whether it is the right key");
     return null;
   }
   // If two processes with keys of two accounts start at once, the first to store its account wins.
