@@ -1,6 +1,6 @@
 /** Newsletters, from the form and the link to the stored choices (spec section 2: /newsletter, /offer/newsletter). */
 import type { BrowserContext, Page } from '@playwright/test';
-import { expect, linkTo, newEmail, newestLetter, profileOf, signIn, test } from '../world/readers.ts';
+import { expect, islandsReady, linkTo, newEmail, newestLetter, profileOf, signIn, test } from '../world/readers.ts';
 import { testSite } from '../world/world.ts';
 
 /** Newsletters of the reader who is signed in. */
@@ -68,6 +68,7 @@ for (const path of ['/offer/newsletter', '/newsletter-signUp']) {
   test(`the form of ${path} brings the first newsletter`, async ({ page, newDevice }) => {
     const email = newEmail('letters');
     await page.goto(path);
+    await islandsReady(page);
     const created = page.waitForResponse((response) => response.url().endsWith('/api/zephr-create'));
     await signUp(page, email);
     expect((await created).status()).toBe(200);

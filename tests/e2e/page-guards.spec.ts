@@ -4,7 +4,17 @@
  */
 import { pathsOf } from '../../src/lib/http/fixed-pages.ts';
 import { intercept } from '../world/intercept.ts';
-import { codeTo, emailField, expect, linkTo, newEmail, signIn, test, typeCode } from '../world/readers.ts';
+import {
+  codeTo,
+  emailField,
+  expect,
+  islandsReady,
+  linkTo,
+  newEmail,
+  signIn,
+  test,
+  typeCode,
+} from '../world/readers.ts';
 
 const guarded = [
   '/dashboard/account',
@@ -28,6 +38,7 @@ test('signs in in place although the form’s script fails to load once', async 
   let failed = 0;
   await intercept(page, '**/_assets/*SignIn*', (route) => (failed++ === 0 ? route.abort() : route.continue()));
   await page.goto('/socialLogin');
+  await islandsReady(page);
   await emailField(page).fill(newEmail('guard'));
   await page.keyboard.press('Enter');
   await expect(page.locator('[data-step="sent"]')).toBeVisible();
@@ -39,6 +50,7 @@ test('signs in by code on the way to the profile, and arrives there', async ({ p
   const email = newEmail('guard');
   await page.goto('/dashboard/profile');
   await expect(page).toHaveURL(/\/socialLogin\?return=%2Fdashboard%2Fprofile$/);
+  await islandsReady(page);
   await emailField(page).fill(email);
   await page.keyboard.press('Enter');
   const link = await linkTo(email);

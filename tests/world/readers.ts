@@ -235,6 +235,13 @@ export async function profileOf(context: BrowserContext): Promise<Record<string,
   return (await answer.json()) as Record<string, unknown>;
 }
 
+/**
+ * Waits until a touch would start the islands of the open page. A page without the header loads the code for it after `load`, and a form
+ * that is sent before posts as it does without JavaScript.
+ */
+export const islandsReady = (page: Page) =>
+  page.waitForFunction(() => customElements.get('astro-island') !== undefined);
+
 /** Opens the popup on a stored page and enters an address. */
 export async function askFor(page: Page, email: string, path = '/about'): Promise<void> {
   await page.goto(path);
