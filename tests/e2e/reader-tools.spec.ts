@@ -188,19 +188,30 @@ test('the history holds what was really read, and nothing when it is turned off'
   });
   const readIt = async () => {
     await page.goto(story);
+    // However long the page takes to load its scripts and to scroll, it doesn't count as reading time.
+    await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 60_000);
     const state = page.waitForResponse((answer) => answer.url().includes('/api/v1/me/saved/'));
+    let follows = false;
+    void page
+      .waitForRequest((request) => request.url().includes('/api/v1/me/saved/'))
+      .then(() => {
+        follows = true;
+      });
     await page.mouse.wheel(0, 200);
-    await page.clock.runFor(3000);
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(1000);
+        return follows;
+      })
+      .toBe(true);
     await state;
-    // However long the scrolling takes, it doesn't count as reading time.
-    await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 5000);
     await page.locator('.story .prose').last().scrollIntoViewIfNeeded();
     await page.locator('.author-box').scrollIntoViewIfNeeded();
     expect(notes).toEqual([]);
     const noted = page.waitForResponse((answer) => answer.url().endsWith('/api/v1/me/history'));
     await page.clock.runFor(15_000);
-    notes.length = 0;
     const answer = await (await noted).json();
+    notes.length = 0;
     await page.clock.resume();
     return answer;
   };
