@@ -26,8 +26,12 @@ export function showStatus(message: string): void {
   if (status) status.textContent = message;
 }
 
+/** How often the page has shown whether the story is saved. */
+let timesShown = 0;
+
 /** Shows whether the story is saved. */
 export function showSaved(saved: boolean): void {
+  timesShown++;
   for (const button of document.querySelectorAll<HTMLButtonElement>('[data-tool="save"]')) {
     button.ariaPressed = String(saved);
     button.dataset.saved = saved ? 'yes' : 'no';
@@ -78,8 +82,10 @@ const reached = (element: Element): Promise<void> =>
  */
 export function followReader(): void {
   const { id } = storyOf();
+  const before = timesShown;
   isSaved(id).then((answer) => {
-    if (answer.ok) showSaved(answer.value.saved);
+    // The reader may have saved or removed the story meanwhile, and the answer may be older than that.
+    if (answer.ok && timesShown === before) showSaved(answer.value.saved);
   });
   const blocks = document.querySelectorAll('.story .prose:not([data-cut]) > *');
   const middle = blocks[Math.floor(blocks.length / 2)];
