@@ -45,9 +45,14 @@ export interface Tab {
   /** Clicks at the pointer's position. */
   click(): Promise<void>;
   scroll(pixels: number): Promise<void>;
-  /** Waits until an expression is true in the page that is shown. @throws Error after half a minute */
+  /** Waits until an expression is true in the page that is shown. @throws Error after a minute */
   until(expression: string): Promise<void>;
-  /** Waits until the browser has prerendered the page of an address. @throws Error when it has not within half a minute */
+  /**
+   * Waits until the browser has prerendered the page of an address, whose link the pointer is on. If the link was hovered before the
+   * speculation rules had arrived, the browser ignored it, so the pointer leaves and comes back until the browser begins.
+   *
+   * @throws Error when it has not within a minute
+   */
   prerendered(url: string): Promise<void>;
 }
 
@@ -62,7 +67,9 @@ export interface PrerenderingBrowser {
 
 type Send = (method: string, params?: object, sessionId?: string) => Promise<Readonly<Record<string, unknown>>>;
 
-const timeoutMs = 30_000;
+const timeoutMs = 60_000;
+/** How often the pointer comes back to a link that isn't prerendered yet. */
+const hoverAgainMs = 1000;
 
 /** Repeats a check until it succeeds. @throws Error that says what was waited for */
 async function wait(what: () => string, holds: () => boolean | Promise<boolean>): Promise<void> {
@@ -270,11 +277,22 @@ function tabOf(
         () => expression,
         () => tab.evaluateAhead<boolean>(`Boolean(${expression})`).catch(() => false),
       ),
-    prerendered: (url) =>
-      wait(
+    prerendered(url) {
+      let hoveredAt = Date.now();
+      return wait(
         () => `${url} is prerendered; it is ${statuses.get(url)}`,
-        () => statuses.get(url) === 'Ready',
-      ),
+        async () => {
+          const status = statuses.get(url);
+          const isIdle = status === undefined || status === 'NotTriggered';
+          if (isIdle && Date.now() - hoveredAt > hoverAgainMs) {
+            await mouse('mouseMoved', { x: 0, y: 0 });
+            await mouse('mouseMoved');
+            hoveredAt = Date.now();
+          }
+          return status === 'Ready';
+        },
+      );
+    },
   };
   return tab;
 }
