@@ -34,6 +34,8 @@ async function check(page: Page, part: string, further = async () => {}): Promis
 }
 
 test('the menu, the search and its results', async ({ page }) => {
+  // The first search starts the site's thread for searches, which may take longer than a search waits.
+  await expect.poll(async () => (await page.request.get('/api/v1/articles/search?q=harbor')).status()).toBe(200);
   await page.goto('/about');
   await page.locator('.site-header').getByRole('button', { name: 'Menu' }).click();
   await check(page, '.site-menu');
