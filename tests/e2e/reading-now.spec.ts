@@ -2,10 +2,14 @@
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { openNewsroom, unique } from '../world/newsroom.ts';
-import { expect, test } from '../world/readers.ts';
+import { expect, someAddress, test } from '../world/readers.ts';
+import { testSite } from '../world/world.ts';
 
 // In one worker: the tests share WordPress, which answers one call at a time.
 test.describe.configure({ mode: 'default' });
+
+/** For what WordPress shows: it answers one call at a time, and waits four seconds for the site, then tries again ten seconds later. */
+const shown = { timeout: 150_000 };
 
 /** Scrolls and stays until the reading is counted. */
 async function read(page: Page, path: string): Promise<void> {
@@ -45,22 +49,29 @@ test('a reader opens a story, and the editor sees it on the dashboard and on the
     date_gmt: '2001-02-04T04:05:06',
   });
   const path = `/article/${story.slug}`;
-  await expect.poll(async () => (await page.request.get(path)).status(), { timeout: 60_000 }).toBe(200);
+  await expect.poll(async () => (await page.request.get(path)).status(), shown).toBe(200);
 
   await page.goto(`${url}/wp-admin/index.php`);
   const widget = page.locator('#newsroom-reading');
-  await expect(widget.locator('[data-note]')).toContainText('Counted at');
+  await expect(widget.locator('[data-note]')).toContainText('Counted at', shown);
   const row = (place: typeof widget) => place.getByRole('row', { name: new RegExp(`Read by one ${mark}`) });
   await expect(row(widget)).toHaveCount(0);
   await read(await (await newDevice()).newPage(), path);
   // The open widget shows it without a reload.
-  await expect(row(widget)).toBeVisible({ timeout: 60_000 });
+  await expect(row(widget)).toBeVisible(shown);
   await expect(row(widget)).toContainText('1');
   await expect(row(widget)).toContainText('up by 1');
   // A story with two lines next to it, and another one below: links must not be too close to each other.
   await read(await (await newDevice()).newPage(), '/article/crack-closes-mississippi-bridge');
-  await expect(widget.getByRole('row', { name: /Mississippi/ })).toBeVisible({ timeout: 60_000 });
+  await expect(widget.getByRole('row', { name: /Mississippi/ })).toBeVisible(shown);
   expect(await violationsOn(page, '#newsroom-reading')).toEqual([]);
+
+  // In the last hour, other tests may have read eight stories more than once, which are all that the widget shows.
+  for (let reader = 1; reader <= 20; reader++) {
+    const headers = { origin: testSite(), 'x-forwarded-for': someAddress() };
+    const counted = await page.request.post(`/api/v1/articles/popular/increment/${story.id}`, { headers });
+    expect(counted.status()).toBe(200);
+  }
 
   // Another period by keyboard; the link keeps the focus.
   const hour = widget.getByRole('link', { name: '60 minutes' });
@@ -84,14 +95,14 @@ test('a reader opens a story, and the editor sees it on the dashboard and on the
   await page.route('**/newsroom/v1/reading-now**', (route) => route.abort());
   await page.route('**rest_route=**reading-now**', (route) => route.abort());
   await screen.getByRole('link', { name: '30 minutes' }).click();
-  await expect(screen.getByRole('status')).toContainText('WordPress isn’t responding.');
+  await expect(screen.getByRole('status')).toContainText('WordPress isn’t responding.', shown);
   await expect(row(screen)).toBeVisible();
   await page.unrouteAll();
   await screen.getByRole('link', { name: '5 minutes' }).click();
-  await expect(screen.getByRole('status')).toBeEmpty();
+  await expect(screen.getByRole('status')).toBeEmpty(shown);
 
   // The story's page keeps its bytes: it contains nothing of the counting.
   expect(await (await page.request.get(path)).text()).not.toContain('reading-now');
   await save(`articles/${story.id}`, { status: 'draft' });
-  await expect(row(screen)).toHaveCount(0, { timeout: 60_000 });
+  await expect(row(screen)).toHaveCount(0, shown);
 });
