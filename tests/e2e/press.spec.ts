@@ -9,6 +9,9 @@ import { unique } from '../world/newsroom.ts';
 import { expect, test } from '../world/readers.ts';
 import { operatorToken, testWordPress } from '../world/world.ts';
 
+/** For a change to arrive from WordPress: it answers one call at a time, and sends what the site didn't answer within five seconds again later. */
+const published = { timeout: 150_000 };
+
 type Rest = Awaited<ReturnType<typeof signIn>>;
 
 async function send(rest: Rest, path: string, method: string, body?: object): Promise<{ id: number; slug: string }> {
@@ -23,7 +26,7 @@ async function send(rest: Rest, path: string, method: string, body?: object): Pr
 
 const textOf = async (request: APIRequestContext, path: string): Promise<string> => (await request.get(path)).text();
 
-test.describe.configure({ mode: 'serial' });
+test.describe.configure({ mode: 'serial', timeout: 300_000 });
 
 test('a headline that an editor changes is on the front page and on the story itself', async ({ request, page }) => {
   const rest = await signIn(testWordPress());
@@ -39,14 +42,14 @@ test('a headline that an editor changes is on the front page and on the story it
   const headline = `${article.title.raw} (late edition)`;
   try {
     await send(rest, `/wp/v2/articles/${article.id}`, 'POST', { title: headline });
-    await expect.poll(() => textOf(request, '/'), { timeout: 60_000 }).toContain('(late edition)');
-    await expect.poll(() => textOf(request, `/article/${slug}`), { timeout: 60_000 }).toContain('(late edition)');
+    await expect.poll(() => textOf(request, '/'), published).toContain('(late edition)');
+    await expect.poll(() => textOf(request, `/article/${slug}`), published).toContain('(late edition)');
     // Other tests may cause renders of the page, too.
     await expect.poll(async () => (await request.get('/')).headers()['server-timing']).toBe('press;desc="hit"');
   } finally {
     await send(rest, `/wp/v2/articles/${article.id}`, 'POST', { title: article.title.raw });
   }
-  await expect.poll(() => textOf(request, '/'), { timeout: 60_000 }).not.toContain('(late edition)');
+  await expect.poll(() => textOf(request, '/'), published).not.toContain('(late edition)');
 });
 
 test('a story appears when it is published, moves with its slug, and is gone when it is withdrawn', async ({
@@ -64,17 +67,17 @@ test('a story appears when it is published, moves with its slug, and is gone whe
   });
   const status = async (path: string) => (await request.get(path, { maxRedirects: 0 })).status();
   try {
-    await expect.poll(() => status(`/article/${name}`), { timeout: 60_000 }).toBe(200);
+    await expect.poll(() => status(`/article/${name}`), published).toBe(200);
     await send(rest, `/wp/v2/articles/${made.id}`, 'POST', { slug: `${name}-moved` });
-    await expect.poll(() => status(`/article/${name}-moved`), { timeout: 60_000 }).toBe(200);
+    await expect.poll(() => status(`/article/${name}-moved`), published).toBe(200);
     const old = await request.get(`/article/${name}`, { maxRedirects: 0 });
     expect([old.status(), old.headers().location]).toEqual([301, `/article/${name}-moved`]);
     expect(await textOf(request, `/search?q=${name}`)).toContain(`/article/${name}-moved`);
 
     await send(rest, `/wp/v2/articles/${made.id}`, 'POST', { status: 'draft' });
-    await expect.poll(() => status(`/article/${name}-moved`), { timeout: 60_000 }).toBe(410);
+    await expect.poll(() => status(`/article/${name}-moved`), published).toBe(410);
     // The page is gone at once; lists follow before WordPress gets its answer, sitemaps last.
-    await expect.poll(() => textOf(request, '/sitemaps/articles-1.xml'), { timeout: 60_000 }).not.toContain(name);
+    await expect.poll(() => textOf(request, '/sitemaps/articles-1.xml'), published).not.toContain(name);
     expect(await textOf(request, `/search?q=${name}`)).not.toContain(`/article/${name}-moved`);
   } finally {
     await send(rest, `/wp/v2/articles/${made.id}?force=true`, 'DELETE');
