@@ -143,7 +143,7 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
       waiting.set(article, (waiting.get(article) ?? 0) + 1);
       return 'counted';
     },
-    top: (query = {}) => cardsOf(query.reader ?? readerNow(), topIds(state, query)),
+    top: (query = {}) => firstCards(query.reader ?? readerNow(), topIds(state, query), bounded(rules, query.limit)),
     list({ limit, section = '', reader }) {
       reader.note(tag.popular(section));
       const most = bounded(rules, limit);
@@ -152,9 +152,7 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
         // Until there is a list, the newest articles are shown, and the page changes with them.
         return reader.articles({ limit: most, ...(section && { section }) }).items;
       }
-      const cards = cardsOf(reader, ids.slice(0, most));
-      // If an article was withdrawn, the next one moves up.
-      return cards.length < most ? cardsOf(reader, ids).slice(0, most) : cards;
+      return firstCards(reader, ids, most);
     },
     now: () => readingNow(state),
     runRound,
@@ -178,6 +176,12 @@ const bounded = ({ list, most }: MostReadRules, limit: number | undefined): numb
 const cardsOf = (reader: ContentReader, ids: readonly number[]): readonly Card[] =>
   reader.articles({ ids, limit: ids.length }).items;
 
+/** The first cards of a list. If an article was withdrawn, the next one moves up. */
+function firstCards(reader: ContentReader, ids: readonly number[], most: number): readonly Card[] {
+  const cards = cardsOf(reader, ids.slice(0, most));
+  return cards.length < most && ids.length > most ? cardsOf(reader, ids).slice(0, most) : cards;
+}
+
 function readingNow(state: State): Promise<ReadingNow> {
   const at = state.now();
   const last = state.readNow;
@@ -192,7 +196,7 @@ function readingNow(state: State): Promise<ReadingNow> {
   return answer;
 }
 
-/** A list of a section is also used for shorter ones, so that different lengths don't cause more work. */
+/** At least as many as are wanted, if there are: a list is also used for shorter ones, so that different lengths don't cause more work. */
 function topIds(state: State, { limit, section }: Pick<TopQuery, 'limit' | 'section'>): readonly number[] {
   const { highest, recent, now } = state;
   const { rules } = state.options;
@@ -200,10 +204,10 @@ function topIds(state: State, { limit, section }: Pick<TopQuery, 'limit' | 'sect
   const most = wanted <= rules.list ? rules.list : rules.most;
   const key = `${most} ${section ?? ''}`;
   const known = recent.get(key);
-  if (known && known.of === highest && Math.abs(now() - known.at) < recentMs) return known.ids.slice(0, wanted);
+  if (known && known.of === highest && Math.abs(now() - known.at) < recentMs) return known.ids;
   const ids = ranked(state, most, section);
   recent.set(key, { of: highest, at: now(), ids });
-  return ids.slice(0, wanted);
+  return ids;
 }
 
 function ranked(state: State, most: number, section: string | undefined): number[] {

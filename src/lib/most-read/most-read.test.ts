@@ -160,6 +160,9 @@ onBothEngines('mostRead', (engines) => {
       await read(1010, 5);
       store.transaction(() => withdrawDocument(store, 1010, { at: later, clock: later }));
       expect(ids()).not.toContain(1010);
+      expect(ids({ limit: 2 })).toEqual([1080, 1079]);
+      store.transaction(() => withdrawDocument(store, 1080, { at: later, clock: later }));
+      expect(ids({ limit: 2 }), 'the next ones move up').toEqual([1079, 1078]);
       expect(await mostRead.count(1010, nextAddress())).toBe('unknown');
       expect(await mostRead.count(999_999, nextAddress())).toBe('unknown');
     });
