@@ -1,5 +1,7 @@
 // @vitest-environment jsdom
+import type { WritableAtom } from 'nanostores';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { Session } from '../lib/accounts/session.ts';
 import { correctionsId, seenPath } from '../lib/corrections/schema.ts';
 
 vi.mock('../stores/session.ts', async () => {
@@ -35,4 +37,14 @@ it.each([
   await import('./session-page.ts');
   await vi.advanceTimersByTimeAsync(4000);
   expect(asked.includes(seenPath)).toBe(asks);
+});
+
+it('asks nothing for a reader who signs out at once, and the next reader is asked', async () => {
+  await import('./session-page.ts');
+  const { $session } = await import('../stores/session.ts');
+  const { anonymousSession } = await import('../lib/accounts/session.ts');
+  ($session as WritableAtom<Session>).set(anonymousSession);
+  await vi.advanceTimersByTimeAsync(4000);
+  expect(asked).not.toContain(seenPath);
+  expect(localStorage.getItem(correctionsId)).toBeNull();
 });

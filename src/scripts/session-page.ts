@@ -57,7 +57,10 @@ $session.subscribe((session) => {
   if (session.isAuthenticated) {
     repairOnce();
     // Delayed, because loading the page is more important.
-    setTimeout(() => void askCorrections().catch(() => {}), 3000);
+    setTimeout(() => {
+      // The reader may have signed out by then.
+      if ($session.get().isAuthenticated) askCorrections().catch(() => {});
+    }, 3000);
   } else if (session.status === 'anonymous') forgetRepair();
   // Only readers who may get the offer load its code; a module runs only once.
   if (isOfferedPrint(session.activeProduct)) import('./print-upsell.ts').catch(() => {});
