@@ -86,6 +86,8 @@ test('an editor publishes twice, compares by keyboard, and restores the first ve
     .click();
   await expect(page.locator('.components-notice', { hasText: 'Readers see no change until you save' })).toBeVisible();
   await expect.poll(() => edited(page, 'title')).toBe(`The Bridge ${mark}`);
+  // As in `openPanel`.
+  await page.evaluate(() => Reflect.get(window, 'wp').data.dispatch('core/editor').lockPostAutosaving('test'));
   expect(await edited(page, 'content')).toContain('Monday');
   expect(await page.evaluate(() => Reflect.get(window, 'wp').data.select('core/editor').isEditedPostDirty())).toBe(
     true,

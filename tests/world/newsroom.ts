@@ -63,6 +63,8 @@ export async function openPanel(
     const { dispatch } = Reflect.get(window, 'wp').data;
     dispatch('core/preferences').set('core/edit-post', 'welcomeGuide', false);
     dispatch('core/edit-post').openGeneralSidebar('edit-post/document');
+    // The editor ignores the shortcut to save while it saves by itself, which it does each minute.
+    dispatch('core/editor').lockPostAutosaving('test');
   });
   const opener = page.getByRole('button', { name, exact: true });
   const panel = page.locator('.components-panel__body', { has: opener });
