@@ -33,7 +33,7 @@ function cut(page: string, count: number): string[] {
   return [...parts, part];
 }
 
-/** @param site where the pages come from; only HTML is sent in parts @param count parts of a page's body */
+/** @param site where the pages come from; only pages are sent in parts @param count parts of a page's body */
 export async function startPageInParts(site: string, count: number): Promise<PageInParts> {
   let waiting: string[] = [];
   let page: ServerResponse | null = null;
@@ -42,7 +42,9 @@ export async function startPageInParts(site: string, count: number): Promise<Pag
     const headers = { ...incoming.headers, 'accept-encoding': 'identity' };
     const onward = request(new URL(incoming.url ?? '/', site), { method: incoming.method, headers }, async (answer) => {
       const { statusCode = 502 } = answer;
-      if (!answer.headers['content-type']?.startsWith('text/html')) {
+      // Fragments, which a page's scripts fetch, are HTML, too.
+      const isPage = incoming.headers['sec-fetch-dest'] === 'document';
+      if (!isPage || !answer.headers['content-type']?.startsWith('text/html')) {
         outgoing.writeHead(statusCode, answer.headers);
         answer.pipe(outgoing);
         return;
