@@ -14,6 +14,8 @@ test.describe.configure({ mode: 'default' });
 const story = '/article/how-a-recount-works';
 const paid = '/article/running-for-coroner';
 const plain = '/article/erie-makes-one-thing-well';
+/** The plugin repeats a call that a busy site has missed after a quarter of a minute, half a minute and a minute. */
+const live = { timeout: 150_000 };
 const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
 const audioOf = (page: Page) => page.locator('.sound audio');
 const at = (page: Page) => audioOf(page).evaluate((audio: HTMLAudioElement) => audio.currentTime);
@@ -28,7 +30,12 @@ test('a player has chapters, skips and a speed, and keeps the reader’s place',
   await player.getByText('Chapters').click();
   await player.getByRole('link', { name: /Who may stand where/ }).click();
   await expect.poll(() => at(page)).toBeGreaterThanOrEqual(4);
-  expect(await audioOf(page).evaluate((audio: HTMLAudioElement) => audio.paused)).toBe(false);
+  const paused = await audioOf(page).evaluate((audio: HTMLAudioElement) => {
+    // The chapter lasts four seconds, which a busy machine needs for the next lines.
+    audio.playbackRate = 0.0625;
+    return audio.paused;
+  });
+  expect(paused).toBe(false);
   await expect(player.locator('[aria-current]')).toContainText('Who may stand where');
   expect(new URL(page.url()).pathname, 'a chapter seeks and leads nowhere').toBe(story);
   await player.getByLabel('Speed').selectOption('1.5');
@@ -150,7 +157,7 @@ async function saveByKey(page: Page): Promise<void> {
 }
 
 test('an editor chooses a file, a series and chapters in the block editor, and the pages follow', async ({ page }) => {
-  test.setTimeout(300_000);
+  test.setTimeout(600_000);
   const { url, save: call } = await openNewsroom(page.context());
   const made = await call('articles', {
     title: 'A Spoken Story',
@@ -160,7 +167,7 @@ test('an editor chooses a file, a series and chapters in the block editor, and t
     date_gmt: '2001-02-04T04:05:06',
   });
   const path = `/article/${made.slug}`;
-  await expect.poll(async () => (await page.request.get(path)).status(), { timeout: 60_000 }).toBe(200);
+  await expect.poll(async () => (await page.request.get(path)).status(), live).toBe(200);
   expect(await textOf(page, path)).not.toContain('<audio');
 
   const panel = await openPanel(page, url, made.id, 'Sound');
@@ -190,23 +197,21 @@ test('an editor chooses a file, a series and chapters in the block editor, and t
   await expect(panel.getByLabel('Episode title')).toHaveValue('Spoken aloud');
   await saveByKey(page);
 
-  await expect.poll(() => textOf(page, path), { timeout: 60_000 }).toContain('<audio');
+  await expect.poll(() => textOf(page, path), live).toContain('<audio');
   const html = await textOf(page, path);
   expect(html).toContain('The middle');
   expect(html).toContain('"@type":"PodcastEpisode"');
-  await expect.poll(() => textOf(page, '/podcast/how-it-works/rss.xml'), { timeout: 60_000 }).toContain('Spoken aloud');
+  await expect.poll(() => textOf(page, '/podcast/how-it-works/rss.xml'), live).toContain('Spoken aloud');
 
   await panel.getByRole('button', { name: 'Remove the audio file' }).click();
   await saveByKey(page);
-  await expect.poll(() => textOf(page, path), { timeout: 60_000 }).not.toContain('<audio');
-  await expect
-    .poll(() => textOf(page, '/podcast/how-it-works/rss.xml'), { timeout: 60_000 })
-    .not.toContain('Spoken aloud');
+  await expect.poll(() => textOf(page, path), live).not.toContain('<audio');
+  await expect.poll(() => textOf(page, '/podcast/how-it-works/rss.xml'), live).not.toContain('Spoken aloud');
   await call(`articles/${made.id}`, { status: 'draft' });
 });
 
 test('an audio block of a text is a player with the same buttons', async ({ page }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(300_000);
   const { save: call } = await openNewsroom(page.context());
   await page.goto(story);
   const src = await audioOf(page).getAttribute('src');
@@ -218,7 +223,7 @@ test('an audio block of a text is a player with the same buttons', async ({ page
     date_gmt: '2001-02-04T04:05:06',
   });
   const path = `/article/${made.slug}`;
-  await expect.poll(async () => (await page.request.get(path)).status(), { timeout: 60_000 }).toBe(200);
+  await expect.poll(async () => (await page.request.get(path)).status(), live).toBe(200);
   await page.goto(path);
   const figure = page.locator('.prose figure', { hasText: 'A voice' });
   await figure.getByRole('button', { name: '30 seconds forward' }).click();
