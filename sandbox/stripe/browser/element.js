@@ -13,8 +13,8 @@ const titles = {
 };
 export const elementTypes = Object.keys(titles).filter((type) => type !== 'walletSheet');
 
-/** Milliseconds within which a frame has to send a message. */
-const patience = 20_000;
+/** Milliseconds within which a frame has to send a message; a WordPress in the same process may keep it waiting. */
+const patience = 60_000;
 let frames = 0;
 
 /** @param pressed called when a wallet's button is pressed, if there are any */
