@@ -11,7 +11,7 @@ test.describe.configure({ mode: 'default' });
 
 let own: OwnSite;
 test.beforeAll(async () => {
-  test.setTimeout(120_000);
+  test.setTimeout(300_000);
   own = await startOwnSite({ OPERATOR_TOKEN: operatorToken, VITALS_SHARE: '1' });
 });
 test.afterAll(() => own?.stop());
