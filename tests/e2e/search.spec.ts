@@ -2,6 +2,7 @@
 import type { Page, Route } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { intercept } from '../world/intercept.ts';
+import { isOfTest } from '../world/newsroom.ts';
 import { expect, test } from '../world/readers.ts';
 
 const article = '/article/crack-closes-mississippi-bridge';
@@ -178,7 +179,8 @@ test('has one address, and an answer in the shape of the specification', async (
 
   const answer = await (await request.get('/api/v1/articles/search?q=bridge')).json();
   expect(answer.nbHits).toBeGreaterThan(0);
-  expect(answer.hits[0]).toMatchObject({
+  // A story that another test writes meanwhile may be the best match, and has no picture.
+  expect(answer.hits.find(({ slug }: { slug: string }) => !isOfTest(slug))).toMatchObject({
     slug: expect.any(String),
     post_id: expect.any(Number),
     post_title: expect.any(String),
