@@ -2,6 +2,7 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { sessionName } from '../../src/lib/accounts/visitor.ts';
 import { correctionsId } from '../../src/lib/corrections/schema.ts';
+import { waitLonger } from '../world/intercept.ts';
 import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
 import { accountCalls, expect, pretend, signedInKinds, signIn, test } from '../world/readers.ts';
 
@@ -42,6 +43,7 @@ test.describe('requests of a page', () => {
 
   test('tabs that are opened at the same time ask once between them', async ({ context }) => {
     await pretend(context, 'member');
+    await waitLonger(context);
     let asked = 0;
     const gate = Promise.withResolvers<void>();
     await context.route(`**${decisions}`, async (route) => {
@@ -185,6 +187,8 @@ test.describe('two tabs', () => {
     await signIn(context);
     const [there, here] = await tabs(context, article, '/section/politics');
     await expect(accountButton(there)).toBeVisible();
+    // Before that the browser doesn't know that a reader was signed in.
+    await there.waitForFunction((name) => localStorage.getItem(name) !== null, sessionName);
     await context.route(/HeaderAuth\.island/, (route) => route.abort());
     await here.reload({ waitUntil: 'networkidle' });
     await accountButton(here).click();

@@ -1,5 +1,5 @@
 /** The test's own responses to a page that is open already. */
-import type { Page } from '@playwright/test';
+import type { BrowserContext, Page } from '@playwright/test';
 
 const probe = '/robots.txt?intercepted';
 
@@ -15,3 +15,10 @@ export async function intercept(page: Page, ...[url, handler, options]: Paramete
     while ((await fetch(path, { method: 'HEAD', cache: 'no-store' })).status !== 204);
   }, probe);
 }
+
+/** Pages wait longer than they otherwise would for responses that a test holds back. Call it before they open. */
+export const waitLonger = (context: BrowserContext) =>
+  context.addInitScript(() => {
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    AbortSignal.timeout = (ms) => timeout(ms + 120_000);
+  });
