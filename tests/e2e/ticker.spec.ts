@@ -46,8 +46,9 @@ const turnTo = (page: Page, ms: number) =>
 async function open(page: Page, { path = '/', started = true }: { path?: string; started?: boolean } = {}) {
   // Other tests cover the popup and the sticky footer.
   await page.addInitScript(() => localStorage.setItem('seen-welcome-modal', 'true'));
-  await page.clock.install({ time: new Date('2026-11-20T20:45:00Z') });
-  // The clock moves only when the test moves it, however slow the machine is.
+  // Until it is paused the clock runs, and it can't be set back.
+  await page.clock.install({ time: new Date('2026-11-20T20:30:00Z') });
+  // From here on it moves only when the test moves it, however slow the machine is.
   await page.clock.pauseAt(new Date('2026-11-20T20:45:01Z'));
   await page.route(quotes, (route) => route.fulfill({ json: prices }));
   await page.goto(path);
