@@ -2,6 +2,7 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { sharedFor } from '../../src/lib/accounts/storage.ts';
 import { sessionName } from '../../src/lib/accounts/visitor.ts';
+import { correctionsId } from '../../src/lib/corrections/schema.ts';
 import { expect, expectAnonymous, expectSignedIn, signIn, signInByMail, test } from '../world/readers.ts';
 
 const plain = '/about';
@@ -19,6 +20,9 @@ async function signOut(page: Page): Promise<void> {
 async function everywhere(context: BrowserContext, phone: BrowserContext) {
   const email = await signIn(context);
   await signInByMail(phone, email, 'login');
+  // Prevents the question about corrections, seconds after a page: its answer would tell the other device, too.
+  for (const each of [context, phone])
+    await each.addInitScript((name) => localStorage.setItem(name, `${Date.now()}`), correctionsId);
   const [here, tab, there] = [await context.newPage(), await context.newPage(), await phone.newPage()];
   for (const page of [here, tab, there]) {
     await page.goto(plain);
