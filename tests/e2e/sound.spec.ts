@@ -159,9 +159,11 @@ async function saveByKey(page: Page): Promise<void> {
 test('an editor chooses a file, a series and chapters in the block editor, and the pages follow', async ({ page }) => {
   test.setTimeout(600_000);
   const { url, save: call } = await openNewsroom(page.context());
+  const mark = unique();
+  const episode = `Spoken aloud ${mark}`;
   const made = await call('articles', {
     title: 'A Spoken Story',
-    slug: `spoken-${unique()}`,
+    slug: `spoken-${mark}`,
     status: 'publish',
     content: '<!-- wp:paragraph --><p>It is told, not written.</p><!-- /wp:paragraph -->',
     date_gmt: '2001-02-04T04:05:06',
@@ -178,7 +180,7 @@ test('an editor chooses a file, a series and chapters in the block editor, and t
   await library.getByRole('button', { name: 'Select', exact: true }).click();
   await expect(panel.getByText(/^The Recount \(0:11\)$/)).toBeVisible();
   await panel.getByLabel('Series').selectOption({ label: 'How It Works' });
-  await panel.getByLabel('Episode title').fill('Spoken aloud');
+  await panel.getByLabel('Episode title').fill(episode);
 
   // A line that can't be read shows an error and keeps its text, and the story can't be saved until it is corrected.
   const chapters = panel.getByLabel('Chapters');
@@ -194,19 +196,19 @@ test('an editor chooses a file, a series and chapters in the block editor, and t
   await expect(chapters).not.toHaveValue(/0:05 The middle/);
   await page.getByRole('button', { name: 'Redo' }).click();
   await expect(chapters).toHaveValue(/0:05 The middle/);
-  await expect(panel.getByLabel('Episode title')).toHaveValue('Spoken aloud');
+  await expect(panel.getByLabel('Episode title')).toHaveValue(episode);
   await saveByKey(page);
 
   await expect.poll(() => textOf(page, path), live).toContain('<audio');
   const html = await textOf(page, path);
   expect(html).toContain('The middle');
   expect(html).toContain('"@type":"PodcastEpisode"');
-  await expect.poll(() => textOf(page, '/podcast/how-it-works/rss.xml'), live).toContain('Spoken aloud');
+  await expect.poll(() => textOf(page, '/podcast/how-it-works/rss.xml'), live).toContain(episode);
 
   await panel.getByRole('button', { name: 'Remove the audio file' }).click();
   await saveByKey(page);
   await expect.poll(() => textOf(page, path), live).not.toContain('<audio');
-  await expect.poll(() => textOf(page, '/podcast/how-it-works/rss.xml'), live).not.toContain('Spoken aloud');
+  await expect.poll(() => textOf(page, '/podcast/how-it-works/rss.xml'), live).not.toContain(episode);
   await call(`articles/${made.id}`, { status: 'draft' });
 });
 
