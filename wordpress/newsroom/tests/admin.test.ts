@@ -108,7 +108,7 @@ describe('Settings → Newsroom', () => {
       expect.objectContaining({ event: 'test', type: 'site', id: 0 }),
     ]);
     const html = await screen(`${page}&newsroom=test`);
-    expect(html).toMatch(/The site responded in \d+ ms and accepted the signature/);
+    expect(html).toMatch(/The site responded in [\d,]+ ms and accepted the signature/);
     receiver.reply = () => ({ status: 401 });
     await submit('admin-post.php', action(html, 'newsroom_test'));
     expect(await screen(`${page}&newsroom=test`)).toContain('The test failed: The site refused the signature');

@@ -189,7 +189,7 @@ describe('the editor reads what became of it', () => {
     await start(alert);
     const { json } = await report();
     expect(json).toMatchObject({
-      banner: expect.stringMatching(/^Live on the site in \d+ ms\.$/),
+      banner: expect.stringMatching(/^Live on the site in [\d,]+ ms\.$/),
       mail: expect.stringContaining(mailLine),
       push: expect.stringContaining(pushLine),
       final,

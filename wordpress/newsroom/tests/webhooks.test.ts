@@ -306,6 +306,8 @@ describe('events of everything else', () => {
 
 describe('when the site does not take it', () => {
   it('is tried again until the site is back, with the same id and a new signature', async () => {
+    // A webhook of an earlier test would take one of the refusals.
+    await idle();
     receiver.clear();
     let refusals = 2;
     receiver.reply = () =>
@@ -331,22 +333,25 @@ describe('when the site does not take it', () => {
   it('keeps one waiting delivery for each document while the site is down, and loses no withdrawal', async () => {
     await idle();
     receiver.clear();
-    const first = Date.now();
     const kept = await publish('Kept');
     const gone = await publish('Gone');
-    const usual = (Date.now() - first) / 2;
     await events(gone.id);
     receiver.clear();
     await receiver.close();
-    const begun = Date.now();
-    for (const title of ['Kept 1', 'Kept 2', 'Kept 3']) await save(`articles/${kept.id}`, { title });
-    await save(`articles/${kept.id}`, { slug: 'kept-elsewhere' });
-    await save(`articles/${kept.id}`, { title: 'Kept 4' });
-    await save(`articles/${gone.id}`, { title: 'Going' });
-    await save(`articles/${gone.id}`, undefined, 'DELETE');
-    await save(`articles/${gone.id}?force=true`, undefined, 'DELETE');
-    const longest = Math.max(15_000, 8 * 2 * usual);
-    expect(Date.now() - begun, 'saving does not wait for a dead site').toBeLessThan(longest);
+    const spent: number[] = [];
+    const timed = async (...given: Parameters<typeof save>) => {
+      const begun = Date.now();
+      await save(...given);
+      spent.push(Date.now() - begun);
+    };
+    for (const title of ['Kept 1', 'Kept 2', 'Kept 3']) await timed(`articles/${kept.id}`, { title });
+    await timed(`articles/${kept.id}`, { slug: 'kept-elsewhere' });
+    await timed(`articles/${kept.id}`, { title: 'Kept 4' });
+    await timed(`articles/${gone.id}`, { title: 'Going' });
+    await timed(`articles/${gone.id}`, undefined, 'DELETE');
+    await timed(`articles/${gone.id}?force=true`, undefined, 'DELETE');
+    // Here WordPress waits a minute for a site (support/newsroom-tests).
+    expect(Math.max(...spent), 'saving does not wait for a dead site').toBeLessThan(60_000);
     // One of the two deliveries may be in progress now, and will fail and be queued again.
     await expect
       .poll(
