@@ -186,7 +186,8 @@ describe('the way out of a newsletter (RFC 8058)', () => {
 
   it('does nothing by a token that is not ours', async () => {
     const { browser, path } = await reader();
-    for (const forged of ['/account/unsubscribe', '/account/unsubscribe?t=x', `${path.slice(0, -2)}AA`]) {
+    const changed = `${path.slice(0, -2)}${path.endsWith('AA') ? 'BB' : 'AA'}`;
+    for (const forged of ['/account/unsubscribe', '/account/unsubscribe?t=x', changed]) {
       const answer = await site.browser().submit(forged, {}, { headers: noBrowser });
       expect([answer.status, answer.text.includes('This link has expired')]).toEqual([404, true]);
     }

@@ -243,7 +243,7 @@ describe('sessions', () => {
     );
     const value = browser.jar.get('__Host-sign_in') ?? '';
     expect(Buffer.from(value, 'base64url').toString('latin1')).not.toContain('example.com');
-    browser.jar.set('__Host-sign_in', `${value.slice(0, -4)}AAAA`);
+    browser.jar.set('__Host-sign_in', `${value.slice(0, -4)}${value.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`);
     expect((await browser.submit('/account/code', { code: '123456' })).headers.location).toBe(
       '/socialLogin?problem=expired',
     );
