@@ -235,7 +235,9 @@ describe('an editor at work', () => {
   it('renames it, and the old address leads to the new one', async () => {
     const from = answered.length;
     await write(`/wp/v2/articles/${id}`, { slug: 'bridge-again' });
-    await webhook(from, ({ type }) => type === 'articles');
+    const has = () => content.reader().resolveSlug('articles', 'bridge')?.kind === 'moved';
+    // A repeated webhook of the edit may come first.
+    await webhook(from, ({ type }) => type === 'articles' && has());
     expect(content.reader().resolveSlug('articles', 'bridge')).toEqual({ kind: 'moved', slug: 'bridge-again' });
   });
 
