@@ -418,14 +418,24 @@ describe('with access', () => {
     const browser = site.browser();
     const email = 'ending@example.com';
     await browser.signIn(site, email);
-    const until = Date.now() + 4000;
-    site.paid.set(email, [{ product: 'sun-member', until, trialing: false }]);
-    await browser.post('/zephr/feature-decisions', { featureIds: [] });
-    const cookie = `access=${browser.jar.get('access')}`;
     const path = `/article/${paid.find(({ level }) => level === 'subscriber')?.slug}`;
-    expect(secretsIn(await ask(path, { cookie }))).toHaveLength(1);
-    await expect.poll(async () => secretsIn(await ask(path, { cookie })).length).toBe(0);
-    expect(Date.now()).toBeLessThan(until + 5000);
+    let cookie = '';
+    let until = 0;
+    // A machine that is too busy to ask in these seconds gets more of them.
+    for (let seconds = 4; ; seconds *= 2) {
+      until = Date.now() + seconds * 1000;
+      site.paid.set(email, [{ product: 'sun-member', until, trialing: false }]);
+      browser.jar.delete('access');
+      await browser.post('/zephr/feature-decisions', { featureIds: [] });
+      cookie = `access=${browser.jar.get('access')}`;
+      const found = secretsIn(await ask(path, { cookie }));
+      // A cookie's time is in whole seconds.
+      if (Date.now() > until - 1000) continue;
+      expect(found).toHaveLength(1);
+      break;
+    }
+    await expect.poll(() => Date.now()).toBeGreaterThan(until);
+    expect(secretsIn(await ask(path, { cookie }))).toEqual([]);
   });
 
   it('a payment on one device opens the other with its next question', async () => {
