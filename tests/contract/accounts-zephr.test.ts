@@ -154,7 +154,7 @@ beforeAll(async () => {
   tenantUrl = url;
   const settings = { codeKey: 'email_otp', codeCheckPath: '/zephr/paper/code', userInfoPath: '/zephr/paper/known' };
   const ownCookies = ['gift', 'operator'];
-  tenant = openTenant({ url, siteUrl, accessCookie: 'access', ownCookies, settings, log: silent, timeoutMs: 4000 });
+  tenant = openTenant({ url, siteUrl, accessCookie: 'access', ownCookies, settings, log: silent, timeoutMs: 60_000 });
   front = createHttpServer({
     siteUrl,
     tenant,
@@ -396,26 +396,24 @@ describe('a Zephr tenant', () => {
   });
 
   it('answers 504 after a timeout, and 502 when the tenant is down', async () => {
-    const late = await new Browser(port).get('/blaize/never');
-    expect([late.status, late.json().message]).toEqual([504, expect.stringMatching(/try again/)]);
-
-    const gone = openTenant({
-      url: 'http://127.0.0.1:1',
-      siteUrl,
-      accessCookie: 'access',
-      settings: unsaid,
-      log: silent,
+    const common = { siteUrl, accessCookie: 'access', settings: unsaid, log: silent };
+    const slow = openTenant({ ...common, url: tenantUrl, timeoutMs: 1000 });
+    const gone = openTenant({ ...common, url: 'http://127.0.0.1:1' });
+    const server = createServer((incoming, outgoing) => {
+      const asked = incoming.url === '/blaize/never' ? slow : gone;
+      void asked.pass(incoming, outgoing, incoming.url ?? '', '203.0.113.9');
     });
-    const server = createServer(
-      (incoming, outgoing) => void gone.pass(incoming, outgoing, '/blaize/account', '203.0.113.9'),
-    );
     try {
-      const answer = await new Browser(await listen(server)).get('/blaize/account');
+      const browser = new Browser(await listen(server));
+      const late = await browser.get('/blaize/never');
+      expect([late.status, late.json().message]).toEqual([504, expect.stringMatching(/try again/)]);
+      const answer = await browser.get('/blaize/account');
       expect([answer.status, answer.json().message]).toEqual([502, expect.stringMatching(/try again/)]);
       expect(answer.headers['retry-after']).toBe('10');
     } finally {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+      await slow.close();
       await gone.close();
     }
   });
