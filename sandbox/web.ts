@@ -84,6 +84,8 @@ export async function listenWeb(
       else write(response, text('The stand-in could not answer.\n', 500), false);
     });
   });
+  // By default a connection closes after 5 seconds without a request, which a busy client may learn too late.
+  server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(portInUse(error, port, name, setting)));
     server.listen(port, '127.0.0.1', resolve);

@@ -22,6 +22,10 @@ it.each([
   expect(await (await ask(email)).json()).toEqual({ email, result, suggestion });
 });
 
+it('keeps a connection for a minute, because a busy client would use one that is being closed', async () => {
+  expect((await ask('ada@example.com')).headers.get('keep-alive')).toBe('timeout=60');
+});
+
 it('needs its key and an address', async () => {
   expect((await ask('ada@example.com', { headers: { authorization: 'Bearer x' } })).status).toBe(401);
   expect((await ask('ada')).status).toBe(400);
