@@ -150,6 +150,8 @@ beforeAll(async () => {
     // A refused upload ends with an error here.
     answer(incoming, outgoing).catch(() => outgoing.destroy());
   });
+  // By default a connection closes after 5 seconds without a request, which a busy client may learn too late.
+  stand.keepAliveTimeout = 60_000;
   const url = `http://127.0.0.1:${await listen(stand)}`;
   tenantUrl = url;
   const settings = { codeKey: 'email_otp', codeCheckPath: '/zephr/paper/code', userInfoPath: '/zephr/paper/known' };

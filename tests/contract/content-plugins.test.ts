@@ -127,6 +127,8 @@ async function dropping(header: string): Promise<{ url: string; close: () => voi
     passed.on('error', () => outgoing.destroy());
     incoming.pipe(passed);
   });
+  // By default a connection closes after 5 seconds without a request, which a busy client may learn too late.
+  server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
