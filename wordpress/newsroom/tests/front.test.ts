@@ -152,8 +152,9 @@ it('a front is published at its time in the newspaper’s zone; the site alone k
   await save([slot(1)], 0);
   await publish(1);
   await save([slot(2)], 2);
+  // No clock is set back or forward at noon.
   const { local, utc } = await newsroom.php(
-    `$at = new DateTimeImmutable( '+90 minutes', wp_timezone() ); return array( 'local' => $at->format( 'Y-m-d\\TH:i' ), 'utc' => gmdate( 'Y-m-d\\TH:i:00\\Z', $at->getTimestamp() ) );`,
+    `$at = new DateTimeImmutable( 'tomorrow 12:00', wp_timezone() ); return array( 'local' => $at->format( 'Y-m-d\\TH:i' ), 'utc' => gmdate( 'Y-m-d\\TH:i:00\\Z', $at->getTimestamp() ) );`,
   );
   expect((await call('home/schedule', { version: 3, at: local })).json.scheduled).toMatchObject({ slots: 1 });
   expect((await wire())[0].front).toMatchObject({ next: { at: utc, slots: [{ story: stories[1] }] } });
@@ -162,7 +163,7 @@ it('a front is published at its time in the newspaper’s zone; the site alone k
   // Later changes of the draft don't affect it.
   await save([slot(5)], 3);
   await newsroom.php(
-    `global $wpdb; $wpdb->query( 'UPDATE ' . newsroom_front_table() . " SET at = at - 7200 WHERE state = 'scheduled'" ); do_action( 'newsroom_front_due' ); return 1;`,
+    `global $wpdb; $wpdb->query( 'UPDATE ' . newsroom_front_table() . " SET at = at - 172800 WHERE state = 'scheduled'" ); do_action( 'newsroom_front_due' ); return 1;`,
   );
   expect([await shownStories(), (await wire())[0].front.next]).toEqual([[stories[0]], null]);
   // A front that was published after its time stays in place.

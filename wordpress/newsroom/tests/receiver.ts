@@ -79,7 +79,7 @@ export class Receiver {
   }
 
   /** Waits for a matching delivery. */
-  async find(fits: (body: Delivery['body']) => boolean, milliseconds = 60_000): Promise<Delivery> {
+  async find(fits: (body: Delivery['body']) => boolean, milliseconds = 180_000): Promise<Delivery> {
     const until = Date.now() + milliseconds;
     for (;;) {
       const found = this.deliveries.find((delivery) => fits(delivery.body));

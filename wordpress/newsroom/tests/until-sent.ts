@@ -10,5 +10,5 @@ export async function untilSent(newsroom: Newsroom): Promise<void> {
     if (left > 0) await newsroom.cron();
     return left;
   };
-  await expect.poll(count, { interval: 100 }).toBe(0);
+  await expect.poll(count, { interval: 100, timeout: 180_000 }).toBe(0);
 }
