@@ -7,7 +7,7 @@ import { openContent } from '../../src/content/content.server.ts';
 import type { Content, ContentChange, ContentOptions } from '../../src/content/service.ts';
 import { publication } from '../../src/publication.ts';
 import { body, type Newsroom, startNewsroom } from '../../wordpress/newsroom/tests/harness.ts';
-import { askForSandbox } from '../world/world.ts';
+import { askForSandbox, sandboxMs } from '../world/world.ts';
 
 type Logged = { readonly message: string; readonly context: Record<string, unknown> };
 
@@ -46,7 +46,7 @@ describe('the demo edition', () => {
     }));
     const report = await content.syncNow();
     expect(report).toMatchObject({ ok: true, problem: null });
-  });
+  }, sandboxMs);
   afterAll(() => content?.stop());
 
   it('comes over whole', () => {

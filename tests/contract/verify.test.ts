@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { type SandboxAccess, sandboxEnvironment } from '../../scripts/sandbox.ts';
 import { root } from '../../scripts/setup/places.mjs';
-import { askForSandbox } from '../world/world.ts';
+import { askForSandbox, sandboxMs } from '../world/world.ts';
 
 let siteUrl = '';
 let sandbox: SandboxAccess;
@@ -13,7 +13,7 @@ beforeAll(async () => {
   // The address that the sandbox's plugin was given.
   const status = await fetch(`${sandbox.wordpress.url}/wp-json/newsroom/v1/status`);
   siteUrl = ((await status.json()) as { site_url: string }).site_url;
-});
+}, sandboxMs);
 
 function verify(only: string, changes: Record<string, string> = {}): Promise<{ code: number; text: string }> {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, SITE_URL: siteUrl };

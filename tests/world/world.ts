@@ -6,9 +6,10 @@
  * set-up of the runner that was started by hand.
  */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { ensureBuilt } from '../../scripts/build.ts';
 import { type SandboxAccess, sandboxEnvironment, startSandbox, type WordPressAccess } from '../../scripts/sandbox.ts';
 import { root } from '../../scripts/setup/places.mjs';
@@ -66,11 +67,16 @@ export async function offerSandbox(start: () => Promise<World>): Promise<() => v
   };
 }
 
+/** Milliseconds that a hook may wait for {@link askForSandbox}: the first start draws all pictures. */
+export const sandboxMs = 1_200_000;
+
 /** The sandbox of the contract tests. The first call starts it. */
 export async function askForSandbox(): Promise<SandboxAccess> {
-  const response = await fetch(`${process.env[offerVariable]}`);
-  if (!response.ok) throw new Error(await response.text());
-  return (await response.json()) as SandboxAccess;
+  // `fetch` gives up after five minutes, which a first start on a busy machine may take.
+  const [response] = (await once(get(`${process.env[offerVariable]}`), 'response')) as [IncomingMessage];
+  const answer = await text(response);
+  if (response.statusCode !== 200) throw new Error(answer);
+  return JSON.parse(answer) as SandboxAccess;
 }
 
 /** Address of the site of the running world. */
@@ -90,7 +96,7 @@ export interface World {
 
 /** Waits until a site sells subscriptions: it listens before it has fetched the prices from Stripe. */
 export async function waitForPrices(site: string): Promise<void> {
-  const end = Date.now() + 180_000;
+  const end = Date.now() + 600_000;
   while (!(await (await fetch(`${site}/pricing`)).text()).includes('reader-yearly')) {
     if (Date.now() > end) throw new Error(`${site} has no prices.`);
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -153,7 +159,7 @@ export async function startWorld(options: {
     );
     await site.listening;
     const problem = await waitForEdition(siteUrl, (note) => options.progress(`edition: ${note}`), {
-      timeoutMs: 180_000,
+      timeoutMs: 600_000,
       // Lists and fragments stored during the copy would be incomplete.
       complete: true,
     });
