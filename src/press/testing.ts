@@ -84,8 +84,8 @@ export async function readText(press: Press, key: string, variant: Variant = 'pu
   throw new Error('The page was replaced repeatedly.');
 }
 
-/** Waits for a condition. */
-export async function until(condition: () => boolean, ms = 5000): Promise<void> {
+/** Waits for a condition; the limit only ends a wait for one that never comes. */
+export async function until(condition: () => boolean, ms = 60_000): Promise<void> {
   const end = performance.now() + ms;
   while (!condition()) {
     if (performance.now() > end) throw new Error('The condition did not become true in time.');
