@@ -7,7 +7,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, type Call, json, listenWeb, text } from '../web.ts';
-import { createWalks, type Walk } from './walk.ts';
+import { type Chance, createWalks, type Walk } from './walk.ts';
 
 export interface QuotesAccess {
   /** Without a slash at its end. */
@@ -56,8 +56,14 @@ function quoteOf(symbol: string, { price, close }: Walk, now: number): object {
   };
 }
 
-export async function startQuotes({ port = 0 }: { readonly port?: number } = {}): Promise<Quotes> {
-  const walkOf = createWalks();
+interface QuotesOptions {
+  readonly port?: number;
+  /** Moves the prices (default: at random). */
+  readonly chance?: Chance;
+}
+
+export async function startQuotes({ port = 0, chance }: QuotesOptions = {}): Promise<Quotes> {
+  const walkOf = createWalks(chance);
   let mode: FailureMode = 'none';
   let questions = 0;
 
