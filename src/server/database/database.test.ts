@@ -351,7 +351,8 @@ describe('PostgreSQL', () => {
     await expect(waiting).rejects.toThrow(DatabaseUnavailable);
     await expect(counts(database)).rejects.toThrow(DatabaseUnavailable);
     await database.close();
-    expect(performance.now() - began).toBeLessThan(5000);
+    // An answer is waited for 20 s otherwise.
+    expect(performance.now() - began).toBeLessThan(15_000);
   });
 
   it('can be closed while idle connections get no answer', async () => {
@@ -360,7 +361,7 @@ describe('PostgreSQL', () => {
     proxy.freeze();
     const began = performance.now();
     await database.close();
-    expect(performance.now() - began).toBeLessThan(5000);
+    expect(performance.now() - began).toBeLessThan(15_000);
   });
 
   it('names the setting that is wrong, and no password', async () => {

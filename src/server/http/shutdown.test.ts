@@ -43,7 +43,7 @@ it('closes a connection with its last answer: one that is being made, and the ne
   kept.socket.write(get('/quick'));
   await expect.poll(() => waiting.length === 1 && kept.text().endsWith('quick')).toBe(true);
   expect(kept.text()).toContain('Connection: keep-alive');
-  const stopped = shutDown(server, 5000, 1000);
+  const stopped = shutDown(server, 60_000, 30_000);
   kept.socket.write(get('/quick'));
   await kept.ended;
   waiting[0]?.end('finished');
@@ -58,7 +58,7 @@ it('ends an idle connection with a FIN, and reads what was on its way', async ()
   idle.socket.write(get('/quick'));
   await expect.poll(() => idle.text().endsWith('quick')).toBe(true);
   idle.socket.allowHalfOpen = true;
-  const stopped = shutDown(server, 5000, 60);
+  const stopped = shutDown(server, 60_000, 60);
   await once(idle.socket, 'end');
   // The client sends a request before it has noticed the end.
   idle.socket.write(get('/quick'));
@@ -71,7 +71,7 @@ it('waits a while for the next request of a connection before it counts as idle'
   const kept = await open();
   kept.socket.write(get('/quick'));
   await expect.poll(() => kept.text().endsWith('quick')).toBe(true);
-  const stopped = shutDown(server, 5000, 60_000);
+  const stopped = shutDown(server, 60_000, 60_000);
   let over = false;
   void stopped.then(() => {
     over = true;

