@@ -145,6 +145,11 @@ test.describe('menu', () => {
       if (request.resourceType() === 'font') fonts.push(request.url());
     });
     await page.goto('/', { waitUntil: 'networkidle' });
+    // A browser asks for a font when it lays the page out; on a busy machine the network is idle before that.
+    await page.evaluate(async () => {
+      document.body.getBoundingClientRect();
+      await document.fonts.ready;
+    });
     expect(fonts).not.toEqual([]);
     fonts.length = 0;
     await menuButton(page).click();
