@@ -1,7 +1,7 @@
 /** A correction, from the block editor to the readers: the story, the list, the feed, without a script, and to those who had read it. */
 import type { Locator, Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
-import { openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
+import { live, openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
 import { expect, signIn, test } from '../world/readers.ts';
 
 // In one worker: the tests share WordPress, which answers one call at a time.
@@ -30,12 +30,12 @@ async function saveByKey(page: Page): Promise<void> {
 }
 
 test('an editor adds a correction by keyboard, takes it back, and the pages follow', async ({ page }) => {
-  test.setTimeout(300_000);
+  test.setTimeout(600_000);
   const sum = unique();
   const markup = `The mule was <em>forty</em> dollars (${sum}).`;
   const plain = `The mule was forty dollars (${sum}).`;
   const desk = await newsroom(page, 'The Price of a Mule');
-  await expect.poll(async () => (await page.request.get(desk.path)).status(), { timeout: 60_000 }).toBe(200);
+  await expect.poll(async () => (await page.request.get(desk.path)).status(), live).toBe(200);
   expect(await textOf(page, desk.path)).not.toContain('correction');
 
   const panel = await openPanel(page, desk.url, desk.id, 'Corrections');
@@ -78,12 +78,12 @@ test('an editor adds a correction by keyboard, takes it back, and the pages foll
   await saveByKey(page);
   await expect(time).toHaveValue(/^\d{4}-\d\d-\d\dT\d\d:\d\d$/);
 
-  await expect.poll(() => textOf(page, desk.path), { timeout: 60_000 }).toContain(markup);
+  await expect.poll(() => textOf(page, desk.path), live).toContain(markup);
   const html = await textOf(page, desk.path);
   expect(html).toContain(`"correction":[{"@type":"CorrectionComment","text":"${plain}"`);
   // The list and the feed are rendered after the story.
-  await expect.poll(() => textOf(page, '/corrections'), { timeout: 60_000 }).toContain(markup);
-  await expect.poll(() => textOf(page, '/corrections/rss.xml'), { timeout: 60_000 }).toContain(plain);
+  await expect.poll(() => textOf(page, '/corrections'), live).toContain(markup);
+  await expect.poll(() => textOf(page, '/corrections/rss.xml'), live).toContain(plain);
 
   // A removed note disappears everywhere.
   await panel.getByRole('button', { name: /^Remove Correction/ }).focus();
@@ -91,7 +91,7 @@ test('an editor adds a correction by keyboard, takes it back, and the pages foll
   await expect(panel.getByRole('button', { name: 'Add a note' })).toBeFocused();
   await saveByKey(page);
   for (const path of [desk.path, '/corrections', '/corrections/rss.xml', '/corrections/feed.json'])
-    await expect.poll(() => textOf(page, path), { timeout: 60_000 }).not.toContain(sum);
+    await expect.poll(() => textOf(page, path), live).not.toContain(sum);
 });
 
 /** Selects words of a field, as an editor does. */
@@ -103,11 +103,12 @@ const select = (field: Locator, words: string) =>
   }, words);
 
 test('a link in a note is made, changed and removed with the keyboard, without markup', async ({ page }) => {
-  test.setTimeout(240_000);
+  test.setTimeout(600_000);
   const story = await newsroom(page, 'A Linked Mule');
   const panel = await openPanel(page, story.url, story.id, 'Corrections');
   await panel.getByRole('button', { name: 'Add a note' }).click();
   const words = panel.getByLabel('Text');
+  await expect(words).toBeFocused();
   await page.keyboard.insertText('The county’s report said forty.');
 
   await select(words, 'county’s report ');
@@ -160,7 +161,7 @@ test('a link in a note is made, changed and removed with the keyboard, without m
   await expect(words).toHaveValue(`The ${link} said forty.${mail}`);
 
   await saveByKey(page);
-  await expect.poll(() => textOf(page, story.path), { timeout: 60_000 }).toContain('>county’s report</a> said forty.');
+  await expect.poll(() => textOf(page, story.path), live).toContain('>county’s report</a> said forty.');
   await page.goto(story.path);
   const notes = page.getByRole('region', { name: 'Corrections' });
   await expect(notes.getByRole('link', { name: 'county’s report' })).toHaveAttribute(
@@ -175,10 +176,11 @@ test('a link in a note is made, changed and removed with the keyboard, without m
 });
 
 test('a note dated in the future is marked, and keeps the story from being saved', async ({ page }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(400_000);
   const story = await newsroom(page, 'A Mule of Tomorrow');
   const panel = await openPanel(page, story.url, story.id, 'Corrections');
   await panel.getByRole('button', { name: 'Add a note' }).click();
+  await expect(panel.getByLabel('Text')).toBeFocused();
   await page.keyboard.insertText('It was forty dollars.');
   const time = panel.getByLabel('Date and time');
   await time.fill('2099-01-01T10:00');
@@ -193,7 +195,7 @@ test('a note dated in the future is marked, and keeps the story from being saved
   await expect(panel.getByRole('alert')).toHaveCount(0);
   await expect(above).toHaveCount(0);
   await saveByKey(page);
-  await expect.poll(() => textOf(page, story.path), { timeout: 60_000 }).toContain('It was forty dollars.');
+  await expect.poll(() => textOf(page, story.path), live).toContain('It was forty dollars.');
   await story.save({ status: 'draft' });
 });
 
@@ -202,7 +204,7 @@ test.describe('without JavaScript', () => {
   test('the story says that it was corrected, and leads to the note and the list', async ({ page }) => {
     await page.goto('/article/erie-makes-one-thing-well');
     await page.getByRole('link', { name: /^Corrected \w+ \d+, \d{4}$/ }).click();
-    expect(new URL(page.url()).hash).toBe('#corrections');
+    await expect(page).toHaveURL(/#corrections$/);
     const notes = page.getByRole('region', { name: 'Corrections' });
     await expect(notes.getByRole('heading', { name: /^Correction, .+ ET$/ })).toBeVisible();
     await expect(notes).toContainText('It was made in 1919, not in 1909.');
@@ -210,7 +212,7 @@ test.describe('without JavaScript', () => {
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('Corrections');
     await expect(page.locator('link[rel="alternate"][href="/corrections/rss.xml"]')).toHaveCount(1);
     await page.getByRole('link', { name: /A Factory in Erie Reopens/ }).click();
-    expect(new URL(page.url()).pathname).toBe('/article/erie-makes-one-thing-well');
+    await expect(page).toHaveURL('/article/erie-makes-one-thing-well#corrections');
   });
 
   test('the note is printed, the way to the list is not', async ({ page }) => {
@@ -235,7 +237,7 @@ test('the notes and their list are accessible, on a phone too', async ({ page })
 });
 
 test('a subscribers’ story shows its note to all, and nothing of its text', async ({ page, browser, baseURL }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(400_000);
   const words = `A mule, not a donkey (${unique()}).`;
   const desk = await newsroom(page, 'A Paid Mule', {
     content: `<p>${'An opening. '.repeat(60)}</p><p>UNPAID-CANARY</p>`,
@@ -246,21 +248,21 @@ test('a subscribers’ story shows its note to all, and nothing of its text', as
   });
   const anyone = await browser.newContext({ baseURL });
   const read = async (path: string) => (await anyone.request.get(path)).text();
-  await expect.poll(() => read(desk.path), { timeout: 60_000 }).toContain(words);
+  await expect.poll(() => read(desk.path), live).toContain(words);
   expect(await read(desk.path)).not.toContain('UNPAID-CANARY');
   await anyone.close();
   await desk.save({ status: 'draft' });
-  await expect.poll(() => textOf(page, '/corrections'), { timeout: 60_000 }).not.toContain(words);
+  await expect.poll(() => textOf(page, '/corrections'), live).not.toContain(words);
 });
 
 test('readers who had read the story are told once, others never', async ({ page, context }) => {
-  test.setTimeout(300_000);
+  test.setTimeout(600_000);
   const asked: string[] = [];
   page.on('request', (request) => {
     if (/\/api\/v1\/me\/history\/corrections$|corrections\.\w+\.js/.test(request.url())) asked.push(request.method());
   });
   const desk = await newsroom(page, 'A Mule That Was Read');
-  await expect.poll(async () => (await page.request.get(desk.path)).status(), { timeout: 60_000 }).toBe(200);
+  await expect.poll(async () => (await page.request.get(desk.path)).status(), live).toBe(200);
   await page.goto('/about', { waitUntil: 'networkidle' });
   expect(asked, 'of a reader who is not signed in').toEqual([]);
 
@@ -274,7 +276,7 @@ test('readers who had read the story are told once, others never', async ({ page
   const at = Math.ceil(Date.now() / 1000) * 1000 + 1000;
   const note = { kind: 'correction', date: new Date(at).toISOString(), text: 'It was forty dollars.' };
   await desk.save({ meta: { newsroom_corrections: [note] } });
-  await expect.poll(() => textOf(page, desk.path), { timeout: 60_000 }).toContain('It was forty dollars.');
+  await expect.poll(() => textOf(page, desk.path), live).toContain('It was forty dollars.');
   await expect.poll(() => Date.now()).toBeGreaterThan(at);
   // Reported by the button below, or by the timer before it if the test is slow.
   const told = page.waitForResponse(

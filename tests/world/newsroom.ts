@@ -10,6 +10,12 @@ export const unique = (): string => `${ofTest}${Date.now().toString(36)}${Math.r
 /** Whether a story was written by a test, which may withdraw it at any moment. @param path with {@link unique} in its slug */
 export const isOfTest = (path: string): boolean => path.includes(ofTest);
 
+/**
+ * How long to wait for what an editor changed to be on the site. Usually it is there within a second; a site that is too busy to answer
+ * WordPress within five seconds gets the change at one of the next tries, which took 75 seconds on a busy machine.
+ */
+export const live = { timeout: 180_000 };
+
 export interface Newsroom {
   /** Of WordPress. */
   readonly url: string;
@@ -76,10 +82,18 @@ export async function openPanel(
   return panel;
 }
 
-/** Waits until nothing is being saved: the editor ignores a save during another, and boxes are saved after the post. */
-export const untilSaved = (page: Page) =>
-  page.waitForFunction(() => {
-    const { select } = Reflect.get(window, 'wp').data;
-    const busy = select('core/editor').isSavingPost() || select('core/edit-post').isSavingMetaBoxes();
-    return !busy && !select('core/editor').isEditedPostDirty();
-  });
+/**
+ * Waits until the story is saved. The editor ignores the key to save during another save, such as the automatic one of each minute, and while
+ * boxes are saved after the post: then this presses it again.
+ */
+export async function untilSaved(page: Page): Promise<void> {
+  for (;;) {
+    const state = await page.waitForFunction(() => {
+      const { select } = Reflect.get(window, 'wp').data;
+      if (select('core/editor').isSavingPost() || select('core/edit-post').isSavingMetaBoxes()) return null;
+      return select('core/editor').isEditedPostDirty() ? 'changed' : 'saved';
+    });
+    if ((await state.jsonValue()) === 'saved') return;
+    await page.keyboard.press('ControlOrMeta+s');
+  }
+}
