@@ -23,7 +23,7 @@ let publicUrl: string;
 const received: Received[] = [];
 
 test.beforeAll(async () => {
-  test.setTimeout(300_000);
+  test.setTimeout(600_000);
   const port = await freePort();
   publicUrl = `https://127.0.0.1:${port}`;
   site = await startOwnSite({ SITE_URL: publicUrl, OPERATOR_TOKEN: operatorToken });
@@ -40,6 +40,8 @@ test.beforeAll(async () => {
         outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(outgoing);
       });
+      // The site may end while the browser still sends something.
+      passed.on('error', () => outgoing.destroy());
       passed.end(body);
     });
   });

@@ -1,5 +1,5 @@
 /** A site for one test, with its own settings, on a copy of the world's edition. */
-import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -25,7 +25,7 @@ export async function startOwnSite(settings: Environment, port?: number): Promis
   const listening = port ?? (await freePort());
   const site = `http://127.0.0.1:${listening}`;
   const dataDir = mkdtempSync(join(tmpdir(), 'own-site-'));
-  const store = new DatabaseSync(join(siteData, 'content.sqlite'), { readOnly: true });
+  const store = new DatabaseSync(join(siteData, 'content.sqlite'), { readOnly: true, timeout: 60_000 });
   store.exec(`VACUUM INTO '${join(dataDir, 'content.sqlite')}'`);
   store.close();
   if (!settings.WORDPRESS_URL) keepPictures(dataDir);
@@ -41,7 +41,7 @@ export async function startOwnSite(settings: Environment, port?: number): Promis
   Object.assign(environment, sandboxEnvironment(testSandbox(), {}), settings);
   const running = startSite(environment, join(dataDir, 'site.log'));
   await running.listening;
-  const problem = await waitForEdition(site, () => {}, { timeoutMs: 180_000, complete: true });
+  const problem = await waitForEdition(site, () => {}, { timeoutMs: 400_000, complete: true });
   if (problem) throw new Error(`The test's own site has no edition: ${problem}.`);
   await waitForPrices(site);
   return {
@@ -61,9 +61,15 @@ export async function startOwnSite(settings: Environment, port?: number): Promis
 function keepPictures(dataDir: string): void {
   const pictures = join(siteData, 'images');
   if (!existsSync(pictures)) return;
-  cpSync(pictures, join(dataDir, 'images'), {
-    recursive: true,
-    // The world's site goes on writing: a file that it is about to rename isn't a picture yet.
-    filter: (path) => !path.endsWith('.part'),
-  });
+  const copies = join(dataDir, 'images');
+  mkdirSync(copies);
+  for (const name of readdirSync(pictures)) {
+    // The world's site goes on writing: a file that it is about to rename isn't a picture yet, and one that it has removed isn't needed.
+    if (name.endsWith('.part')) continue;
+    try {
+      copyFileSync(join(pictures, name), join(copies, name));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
 }

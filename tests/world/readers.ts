@@ -39,7 +39,7 @@ interface Sites {
   readonly platform: CommercialSite;
 }
 
-const started = { scope: 'worker', timeout: 300_000 } as const;
+const started = { scope: 'worker', timeout: 600_000 } as const;
 
 /**
  * All fixtures of the browser tests. Worker fixtures are declared only here: Playwright starts a new worker and a new browser wherever a
