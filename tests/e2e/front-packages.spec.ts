@@ -19,7 +19,7 @@ test.describe.configure({ mode: 'serial' });
 let site: FrontSite;
 
 test.beforeAll(async () => {
-  test.setTimeout(300_000);
+  test.setTimeout(600_000);
   site = await startFrontSite();
 });
 test.afterAll(() => site?.stop());
@@ -49,7 +49,7 @@ async function place(page: Page, wanted: readonly string[]): Promise<void> {
 }
 
 test('a package moves through the page with the keyboard, and back with undo', async ({ page }) => {
-  test.setTimeout(240_000);
+  test.setTimeout(400_000);
   await site.openScreen(page);
   await choosePage(page, 'National', 'Nothing is placed, so the page is filled automatically.');
   await place(page, ['The Alder', 'The Birch', 'The Cedar']);
@@ -119,8 +119,30 @@ test('a package moves through the page with the keyboard, and back with undo', a
   }
 });
 
+test('while a chosen page loads, nothing of the page before is on the screen', async ({ page }) => {
+  await site.openScreen(page);
+  let load = () => {};
+  const asked = new Promise<void>((done) => {
+    load = done;
+  });
+  const isFront = (url: URL) => decodeURIComponent(url.href).includes('/newsroom/v1/front/');
+  await page.route(isFront, async (route) => {
+    await asked;
+    await route.continue();
+  });
+  const choice = page.getByLabel('Page', { exact: true });
+  await choice.focus();
+  await choice.selectOption({ label: 'National' });
+  await expect(page.getByText('Loading…')).toBeVisible();
+  await expect(page.getByText('Nothing is placed: the page fills itself.')).toHaveCount(0);
+  await expect(page.getByLabel('Find a story')).toHaveCount(0);
+  load();
+  await expect(titleOf(page, 0)).toBeVisible();
+  await expect(choice).toBeFocused();
+});
+
 test('related headlines are put in order with the keyboard, and back with undo', async ({ page }) => {
-  test.setTimeout(120_000);
+  test.setTimeout(400_000);
   await site.openScreen(page);
   await choosePage(page, 'National', 'The Cedar');
   await titleOf(page, (await order(page)).indexOf('The Cedar')).focus();
@@ -167,7 +189,7 @@ test('related headlines are put in order with the keyboard, and back with undo',
 test('on the home page a package stands before the lead, between it and the seconds, or after a row', async ({
   page,
 }) => {
-  test.setTimeout(180_000);
+  test.setTimeout(400_000);
   await site.openScreen(page);
   await choosePage(page, 'Home page', 'Nothing is placed, so the page is filled automatically.');
   await place(page, ['The Juniper', 'The Ironwood']);

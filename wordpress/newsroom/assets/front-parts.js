@@ -4,7 +4,7 @@
 
 	const { apiFetch } = wp;
 	const { createElement: el, useEffect, useRef, useState } = wp.element;
-	const { Button, TextControl } = wp.components;
+	const { Button, Notice, TextControl } = wp.components;
 	const { __, sprintf } = wp.i18n;
 	const { addQueryArgs } = wp.url;
 
@@ -187,5 +187,28 @@
 		);
 	}
 
-	window.newsroomFront.parts = { ask, control, failed, newSlot, Notes, Search };
+	/** A colleague's draft that is newer than what is on the screen. @param settle called with whether the editor's own version stays */
+	function Conflict( { draft, settle } ) {
+		const button = ( words, mine ) =>
+			el( Button, { variant: 'secondary', onClick: () => settle( mine ) }, words );
+		return el(
+			Notice,
+			{ status: 'warning', isDismissible: false },
+			el(
+				'p',
+				null,
+				sprintf(
+					/* translators: 1: user, 2: time. */
+					__( '%1$s changed this front at %2$s. Your version isn’t saved, but it’s still here. The version that you replace stays in the history.', 'newsroom' ),
+					draft ? draft.by : '',
+					draft ? draft.when : ''
+				)
+			),
+			button( __( 'Show theirs', 'newsroom' ), false ),
+			' ',
+			button( __( 'Keep mine', 'newsroom' ), true )
+		);
+	}
+
+	window.newsroomFront.parts = { ask, Conflict, control, failed, newSlot, Notes, Search };
 } )();

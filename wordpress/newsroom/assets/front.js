@@ -17,7 +17,7 @@
 	const { Button, Notice, SelectControl, TextControl } = wp.components;
 	const { __, sprintf } = wp.i18n;
 	const { order, pages, page: first, zone, parts } = window.newsroomFront;
-	const { ask, control, failed, History, newSlot, Notes, Search, Slot } = parts;
+	const { ask, Conflict, control, failed, History, newSlot, Notes, Search, Slot } = parts;
 	const { inPlaces, isPackage, ordered, placeWords, stepOf, stepped, withKind } = order;
 
 	/** Milliseconds after the last change until it is saved; changes that can be undone. */
@@ -31,6 +31,8 @@
 
 	function Front() {
 		const [ page, setPage ] = useState( first );
+		// The page whose front is on the screen: another one than the chosen one until that has come.
+		const [ shown, setShown ] = useState( '' );
 		const [ state, setState ] = useState( null );
 		const [ slots, setSlots ] = useState( [] );
 		const [ message, setMessage ] = useState( '' );
@@ -114,14 +116,17 @@
 
 		useEffect( () => {
 			enqueue( async () => {
+				// What isn't saved yet belongs to the page before.
+				await save();
+				now.current.page = page;
 				take( await ask( page ), true );
 				now.current.conflict = false;
 				setConflict( null );
 				setUndos( [] );
 				setMessage( '' );
 				setProblem( '' );
+				setShown( page );
 			} );
-			now.current.page = page;
 		}, [ page ] );
 
 		useEffect( () => {
@@ -330,24 +335,27 @@
 			say( __( 'This is your colleague’s version. Undo brings yours back.', 'newsroom' ) );
 		};
 
-		if ( ! state ) {
-			return problem
-				? el( Notice, { status: 'error', isDismissible: false }, problem )
-				: el( 'p', null, __( 'Loading…', 'newsroom' ) );
+		const choice = el( SelectControl, {
+			...control,
+			className: 'newsroom-front-page',
+			label: __( 'Page', 'newsroom' ),
+			value: page,
+			options: pages,
+			onChange: ( next ) => {
+				setProblem( '' );
+				setPage( next );
+			},
+		} );
+		const trouble = problem && el( Notice, { status: 'error', isDismissible: false }, problem );
+		if ( shown !== page ) {
+			return el( 'div', null, choice, trouble || el( 'p', null, __( 'Loading…', 'newsroom' ) ) );
 		}
 		const isSaved = JSON.stringify( slots ) === now.current.saved;
 		const button = ( variant, words, onClick, props = {} ) => el( Button, { variant, onClick, ...props }, words );
 		return el(
 			'div',
 			{ onKeyDownCapture: onKeyDown },
-			el( SelectControl, {
-				...control,
-				className: 'newsroom-front-page',
-				label: __( 'Page', 'newsroom' ),
-				value: page,
-				options: pages,
-				onChange: ( next ) => enqueue( save ).then( () => setPage( next ) ),
-			} ),
+			choice,
 			el( Notes, { state } ),
 			el(
 				'div',
@@ -363,25 +371,8 @@
 				} )
 			),
 			el( 'p', { className: 'newsroom-front-message' }, isSaved || conflict ? message : __( 'Saving…', 'newsroom' ) ),
-			problem && el( Notice, { status: 'error', isDismissible: false }, problem ),
-			conflict &&
-				el(
-					Notice,
-					{ status: 'warning', isDismissible: false },
-					el(
-						'p',
-						null,
-						sprintf(
-							/* translators: 1: user, 2: time. */
-							__( '%1$s changed this front at %2$s. Your version isn’t saved, but it’s still here. The version that you replace stays in the history.', 'newsroom' ),
-							conflict.draft ? conflict.draft.by : '',
-							conflict.draft ? conflict.draft.when : ''
-						)
-					),
-					button( 'secondary', __( 'Show theirs', 'newsroom' ), () => settle( false ) ),
-					' ',
-					button( 'secondary', __( 'Keep mine', 'newsroom' ), () => settle( true ) )
-				),
+			trouble,
+			conflict && el( Conflict, { draft: conflict.draft, settle } ),
 			el( 'h2', { id: 'newsroom-front-list' }, __( 'Stories', 'newsroom' ) ),
 			el(
 				'p',
