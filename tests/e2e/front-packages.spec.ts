@@ -49,7 +49,7 @@ async function place(page: Page, wanted: readonly string[]): Promise<void> {
 }
 
 test('a package moves through the page with the keyboard, and back with undo', async ({ page }) => {
-  test.setTimeout(400_000);
+  test.setTimeout(600_000);
   await site.openScreen(page);
   await choosePage(page, 'National', 'Nothing is placed, so the page is filled automatically.');
   await place(page, ['The Alder', 'The Birch', 'The Cedar']);
@@ -142,7 +142,7 @@ test('while a chosen page loads, nothing of the page before is on the screen', a
 });
 
 test('related headlines are put in order with the keyboard, and back with undo', async ({ page }) => {
-  test.setTimeout(400_000);
+  test.setTimeout(600_000);
   await site.openScreen(page);
   await choosePage(page, 'National', 'The Cedar');
   await titleOf(page, (await order(page)).indexOf('The Cedar')).focus();
@@ -189,7 +189,7 @@ test('related headlines are put in order with the keyboard, and back with undo',
 test('on the home page a package stands before the lead, between it and the seconds, or after a row', async ({
   page,
 }) => {
-  test.setTimeout(400_000);
+  test.setTimeout(600_000);
   await site.openScreen(page);
   await choosePage(page, 'Home page', 'Nothing is placed, so the page is filled automatically.');
   await place(page, ['The Juniper', 'The Ironwood']);

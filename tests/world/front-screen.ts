@@ -24,6 +24,8 @@ export interface FrontSite {
 export async function startFrontSite(): Promise<FrontSite> {
   const port = await freePort();
   const newsroom = await startNewsroom(`http://127.0.0.1:${port}`);
+  // Otherwise a scheduled front, and a delivery that is tried again, would wait for the screen's next heartbeat.
+  await newsroom.cronEvery(5000);
   await newsroom.php(
     `add_filter( 'newsroom_webhooks_enabled', '__return_false' );
     update_option( 'timezone_string', 'America/New_York' );

@@ -41,6 +41,8 @@ export interface Newsroom {
   php(code: string, input?: unknown): Promise<any>;
   /** Runs what is due in wp-cron. */
   cron(): Promise<void>;
+  /** Runs what is due in wp-cron from now on, as the cron of a host does. */
+  cronEvery(milliseconds: number): Promise<void>;
   /** Sets what the test plugin simulates. */
   pretend(settings: Record<string, unknown>): Promise<void>;
   stop(): Promise<void>;
@@ -159,6 +161,7 @@ export async function startNewsroom(siteUrl: string, constants: Record<string, s
       return get(`/wp-json${route}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
     },
     cron: () => wordpress.cron.now(),
+    cronEvery: (milliseconds) => wordpress.cron.every(milliseconds),
     pretend: (settings) => php(`return update_option( 'newsroom_tests', $input );`, settings),
     async stop() {
       await wordpress.stop();
