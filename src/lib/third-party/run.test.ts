@@ -82,6 +82,20 @@ describe('runThirdParties', () => {
     expect(tags.adapter.visitor).toHaveBeenCalledExactlyOnceWith('reader');
   });
 
+  it('forgets again what a script stored that was still loading when the consent was withdrawn', async () => {
+    const loaded = Promise.withResolvers<void>();
+    const tags = party('tagManager', 'measurement', { allow: () => loaded.promise });
+    const { running, quiet } = setUp(tags);
+    running.consent(consent('measurement'));
+    quiet();
+    await settled();
+    running.consent(consent());
+    expect(tags.forget).toHaveBeenCalledOnce();
+    loaded.resolve();
+    await settled();
+    expect(tags.forget).toHaveBeenCalledTimes(2);
+  });
+
   it('forgets what was kept by consent where something goes on without it, as limited ads do', async () => {
     const ads = party('ads', 'advertising');
     const { running, quiet } = setUp({ ...ads, startable: { ...ads.startable, allowed: () => true } });

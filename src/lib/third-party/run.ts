@@ -95,7 +95,11 @@ function applyConsent(state: State): void {
   if (consent === null) return;
   if (isAllowed(state)) {
     state.on = true;
-    safely(state, (adapter) => adapter.allow(consent));
+    safely(state, async (adapter) => {
+      await adapter.allow(consent);
+      // A script that was still loading when its consent was withdrawn has stored data since.
+      if (state.consent && !state.party.remembers(state.consent)) state.party.forget();
+    });
     if (type) safely(state, (adapter) => adapter.visitor?.(type));
   } else if (state.on) {
     state.on = false;
