@@ -4,6 +4,7 @@ import { type Push, startPush } from '../../sandbox/push/push.ts';
 import { freePort } from '../../scripts/setup/ports.mjs';
 import { type Newsroom, startNewsroom } from '../../wordpress/newsroom/tests/harness.ts';
 import { violationsOn } from '../world/axe.ts';
+import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
 import { openNewsroom } from '../world/newsroom.ts';
 import { type OwnSite, startOwnSite } from '../world/own-site.ts';
 import { expect, lettersTo, newEmail, test } from '../world/readers.ts';
@@ -52,6 +53,9 @@ const text = (page: Page) => banner(page).locator('p');
 const open = (page: Page, path: string) => page.goto(own.site + path);
 const source = async (page: Page, path: string) => (await page.request.get(own.site + path)).text();
 
+/** A line as it is stored. */
+const withoutMarkup = (words: string) => words.replace(/<\/?b>/g, '');
+
 /** The administrator on the screen "Breaking news". */
 async function openScreen(page: Page, query = ''): Promise<void> {
   const { url } = await openNewsroom(page.context(), newsroom);
@@ -62,6 +66,10 @@ async function openScreen(page: Page, query = ''): Promise<void> {
 async function publish(page: Page, words: string): Promise<void> {
   await page.getByLabel('One line').fill(words);
   await page.getByRole('button', { name: 'Put it on every page' }).click();
+  // Before that, the screen says the same about the line that is replaced.
+  await expect(page.locator('.newsroom-alert-now .newsroom-alert-banner')).toHaveText(
+    `Breaking ${withoutMarkup(words)}`,
+  );
   await expect(page.getByText(/Live on the site in [\d,]+ ms\./)).toBeVisible({ timeout: 60_000 });
 }
 
@@ -80,7 +88,7 @@ test('an editor puts one line on every page, and takes it down', async ({ page, 
   await openScreen(page);
   expect(await violationsOn(page, '.newsroom-alert')).toEqual([]);
   const words = `The <b>bridge</b> is open & “busy” ${Date.now()}`;
-  const shown = words.replace(/<\/?b>/g, '');
+  const shown = withoutMarkup(words);
   await page.getByLabel('One line').fill(words);
   await expect(page.locator('form .newsroom-alert-banner')).toContainText(words);
   await publish(page, words);
@@ -126,6 +134,7 @@ test('a reader closes it by keyboard, on all pages and without a shift, until th
   page.on('console', (message) => {
     if (/Content Security Policy/i.test(message.text())) blocked.push(message.text());
   });
+  await watchShifts(page, 'blocked');
   await open(page, '/latest');
   await page.keyboard.press('Tab');
   await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused();
@@ -135,17 +144,7 @@ test('a reader closes it by keyboard, on all pages and without a shift, until th
   await expect(banner(page)).toBeHidden();
   await open(page, '/');
   await expect(banner(page)).toHaveCount(0);
-  const shift = await page.evaluate(
-    () =>
-      new Promise<number>((resolve) => {
-        let sum = 0;
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries()) sum += (entry as PerformanceEntry & { value: number }).value;
-        }).observe({ type: 'layout-shift', buffered: true });
-        requestAnimationFrame(() => requestAnimationFrame(() => resolve(sum)));
-      }),
-  );
-  expect(shift).toBe(0);
+  expect(await shiftsOn(page)).toEqual([]);
   expect(blocked).toEqual([]);
 
   const editor = await page.context().newPage();
