@@ -17,6 +17,7 @@ import {
   sheet,
   step,
   stripeAccount,
+  waitForWallets,
   walletSheet,
 } from '../world/checkout.ts';
 import { test as base, expect, newEmail } from '../world/readers.ts';
@@ -101,6 +102,7 @@ test('printed plans are taxed at the delivery address, which is asked for once',
 test.describe('a wallet’s billing address', () => {
   const pay = (page: Page) => walletSheet(page).getByRole('button', { name: 'Pay' });
   const tap = (page: Page) => express(page).getByRole('button', { name: 'Google Pay' }).click();
+  test.beforeEach(({ page }) => waitForWallets(page));
 
   test('is where tax depends on one: a sum that it changes is shown before it is charged', async ({
     page,
@@ -152,7 +154,8 @@ test('on a domain that is not registered there is the card form alone (S6)', asy
     await expect(page.locator('[data-express]')).toHaveCount(0);
     await expect(sheet(page).getByText('Express checkout')).toHaveCount(0);
     await expect(sheet(page).getByText('or pay by card')).toHaveCount(0);
-    // No gap is left between the step's heading and the first question.
+    // No gap is left between the step's heading and the first question, once the form is shown.
+    await expect(page.locator('[data-form][data-settled]')).toBeVisible();
     const heading = await step(page, 'payment').getByRole('heading').boundingBox();
     const question = await place(page).boundingBox();
     expect((question?.y ?? 0) - ((heading?.y ?? 0) + (heading?.height ?? 0))).toBeLessThan(32);

@@ -18,6 +18,7 @@ import {
   sheet,
   step,
   stripeAccount,
+  waitForWallets,
   walletSheet,
 } from '../world/checkout.ts';
 import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
@@ -29,15 +30,7 @@ const paid = 'CANARY-subscriber-body';
 const wallet = (page: Page, name: 'Google Pay' | 'Link') => express(page).getByRole('button', { name });
 const pay = (page: Page) => walletSheet(page).getByRole('button', { name: 'Pay' });
 
-// The form waits seconds for the buttons, then omits them. Stripe's frames may need longer if other tests use the cores.
-test.beforeEach(({ page }) =>
-  page.addInitScript(() => {
-    if (self !== top) return;
-    const startTimer = setTimeout as Window['setTimeout'];
-    window.setTimeout = ((run: TimerHandler, ms?: number, ...values: unknown[]) =>
-      startTimer(run, ms === 2000 || ms === 8000 ? 60_000 : ms, ...values)) as typeof setTimeout;
-  }),
-);
+test.beforeEach(({ page }) => waitForWallets(page));
 
 test('a reader taps once at a wall, agrees to the sheet, and reads on', async ({ context, page }) => {
   const email = await signIn(context);

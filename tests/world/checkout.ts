@@ -38,6 +38,18 @@ export const walletSheet = (page: Page): FrameLocator => page.frameLocator('ifra
 /** The button to pay, with any text. */
 export const payButton = (page: Page): Locator => step(page, 'payment').locator('button[type="submit"]');
 
+/**
+ * Makes a page wait a minute for the wallets' buttons. The form waits seconds, then omits them; Stripe's frames may need longer if other
+ * tests use the cores.
+ */
+export const waitForWallets = (page: Page) =>
+  page.addInitScript(() => {
+    if (self !== top) return;
+    const startTimer = setTimeout as Window['setTimeout'];
+    window.setTimeout = ((run: TimerHandler, ms?: number, ...values: unknown[]) =>
+      startTimer(run, ms === 2000 || ms === 8000 ? 60_000 : ms, ...values)) as typeof setTimeout;
+  });
+
 /** Opens the paywall for a plan on the page of plans. */
 export async function openPaywall(page: Page, plan: string, path = '/pricing'): Promise<void> {
   await page.goto(path);
