@@ -18,7 +18,7 @@ let push: Push;
 let own: OwnSite;
 
 test.beforeAll(async () => {
-  test.setTimeout(300_000);
+  test.setTimeout(600_000);
   const port = await freePort();
   newsroom = await startNewsroom(`http://127.0.0.1:${port}`);
   await newsroom.php(
