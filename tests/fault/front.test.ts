@@ -29,13 +29,28 @@ const leadOf = async (paper: Paper) => lead((await paper.ask('/')).text);
 const leads = (paper: Paper, words: string) => until(async () => (await leadOf(paper)) === words, paper.output);
 
 /**
- * Waits until all of them have the important pages, and the syncing node has copied everything: until then it might fetch what a test
- * publishes.
+ * Publishes what changes at a time a few seconds from now, and looks at it before that time: on a busy machine again, with more time.
+ *
+ * @param work publishes, and returns what it saw
+ */
+async function inTime<Seen>(seconds: number, work: (at: string) => Promise<Seen>): Promise<Seen> {
+  for (let wait = seconds; ; wait *= 2) {
+    const at = inSeconds(wait);
+    const seen = await work(at);
+    if (Date.now() < Date.parse(at)) return seen;
+  }
+}
+
+/**
+ * Waits until all of them have the important pages and render none, and the syncing node has copied everything: until then it might fetch
+ * what a test publishes.
  */
 async function ready(...papers: Paper[]): Promise<void> {
   for (const { output } of papers) await until(() => output().includes('The important pages are ready'), output);
-  const follows = async (paper: Paper) => JSON.parse((await paper.ask('/readyz')).text).sync.phase === 'following';
-  await until(async () => (await Promise.all(papers.map(follows))).every(Boolean));
+  const isQuiet = async (paper: Paper): Promise<boolean> =>
+    JSON.parse((await paper.ask('/readyz')).text).sync.phase === 'following' &&
+    (await paper.metric('broadsheet_press_queue_length')) === 0;
+  await until(async () => (await Promise.all(papers.map(isQuiet))).every(Boolean));
 }
 
 describe('on one process', () => {
@@ -72,10 +87,12 @@ describe('on one process', () => {
   });
 
   it('changes at its times without a request, once for each', async () => {
-    put(paper, [slot(2, { kind: 'lead', until: inSeconds(4) }), slot(5, { kind: 'lead' })]);
-    await paper.deliver(hook());
-    expect(await leadOf(paper)).toBe('Story 2');
-    const renders = await paper.metric('broadsheet_renders_total');
+    const { shown, renders } = await inTime(4, async (at) => {
+      put(paper, [slot(2, { kind: 'lead', until: at }), slot(5, { kind: 'lead' })]);
+      await paper.deliver(hook());
+      return { shown: await leadOf(paper), renders: await paper.metric('broadsheet_renders_total') };
+    });
+    expect(shown).toBe('Story 2');
     await until(async () => (await paper.metric('broadsheet_renders_total')) > renders, paper.output);
     await leads(paper, 'Story 5');
     expect((await paper.metric('broadsheet_renders_total')) - renders).toBe(1);
@@ -83,10 +100,12 @@ describe('on one process', () => {
 
   it('renders a scheduled front once, and not again when WordPress has published it', async () => {
     const slots = [slot(6, { kind: 'lead' }), slot(3)];
-    put(paper, [slot(5, { kind: 'lead' })], { next: { at: inSeconds(4), slots } });
-    const scheduled = JSON.parse((await paper.deliver(hook())).text);
-    expect(scheduled).toMatchObject({ ok: true });
-    const renders = await paper.metric('broadsheet_renders_total');
+    const renders = await inTime(4, async (at) => {
+      put(paper, [slot(5, { kind: 'lead' })], { next: { at, slots } });
+      const scheduled = JSON.parse((await paper.deliver(hook())).text);
+      expect(scheduled).toMatchObject({ ok: true });
+      return paper.metric('broadsheet_renders_total');
+    });
     await leads(paper, 'Story 6');
     const shown = (await paper.ask('/')).headers.etag;
     put(paper, slots, {}, Date.now());
@@ -144,27 +163,41 @@ describe('on two nodes', () => {
   it('is on both after one fetch, and each time changes both with one render', async () => {
     const [first, second] = papers as [Paper, Paper];
     await ready(...papers);
-    put(first, [slot(2, { kind: 'lead', until: inSeconds(8) }), slot(5, { kind: 'lead' })]);
-    first.wordpress.requests.length = 0;
-    expect((await second.deliver(hook('publish'))).status).toBe(200);
-    for (const paper of papers) await leads(paper, 'Story 2');
-    expect(first.wordpress.requests.filter((each) => each.includes('fronts'))).toEqual(['/wp/v2/fronts/900']);
-    const sum = async () => {
-      const [one, other] = await Promise.all(papers.map((paper) => paper.metric('broadsheet_renders_total')));
-      return Number(one) + Number(other);
+    const counts = async (): Promise<{ all: number; alone: number }> => {
+      const sum = async (name: string) => {
+        const [one, other] = await Promise.all(papers.map((paper) => paper.metric(`broadsheet_${name}_total`)));
+        return Number(one) + Number(other);
+      };
+      return { all: await sum('renders'), alone: await sum('pages_alone') };
     };
-    const renders = await sum();
+    const expectOneSince = async (start: { all: number; alone: number }): Promise<void> => {
+      const { all, alone } = await counts();
+      expect(all - start.all).toBeGreaterThanOrEqual(1);
+      // On a very busy machine, a node that waits too long for PostgreSQL renders by itself.
+      expect(all - start.all).toBeLessThanOrEqual(1 + alone - start.alone);
+    };
+    const haveLead = async (words: string) => (await Promise.all(papers.map(leadOf))).every((one) => one === words);
+    const { fetched, start } = await inTime(8, async (at) => {
+      put(first, [slot(2, { kind: 'lead', until: at }), slot(5, { kind: 'lead' })]);
+      first.wordpress.requests.length = 0;
+      expect((await second.deliver(hook('publish'))).status).toBe(200);
+      await until(async () => (await haveLead('Story 2')) || Date.now() >= Date.parse(at), second.output);
+      return { fetched: first.wordpress.requests.filter((each) => each.includes('fronts')), start: await counts() };
+    });
+    expect(fetched).toEqual(['/wp/v2/fronts/900']);
     for (const paper of papers) await leads(paper, 'Story 5');
-    expect((await sum()) - renders).toBe(1);
+    await expectOneSince(start);
     // A scheduled front is rendered once for both nodes, and not again when WordPress has published it.
     const slots = [slot(6, { kind: 'lead' })];
-    put(first, [slot(5, { kind: 'lead' })], { next: { at: inSeconds(8), slots } });
-    await second.deliver(hook());
-    const before = await sum();
+    const scheduled = await inTime(8, async (at) => {
+      put(first, [slot(5, { kind: 'lead' })], { next: { at, slots } });
+      await second.deliver(hook());
+      return counts();
+    });
     for (const paper of papers) await leads(paper, 'Story 6');
     put(first, slots, {}, Date.now());
     expect((await second.deliver(hook())).status).toBe(200);
     for (const paper of papers) expect(await leadOf(paper)).toBe('Story 6');
-    expect((await sum()) - before).toBe(1);
+    await expectOneSince(scheduled);
   });
 });
