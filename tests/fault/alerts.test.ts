@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Mailbox, startMailbox } from '../../sandbox/mailbox/mailbox.ts';
+import type { Letter } from '../../sandbox/mailbox/store.ts';
 import { type Push, startPush } from '../../sandbox/push/push.ts';
 import { sendingMs } from '../../src/lib/alerts/service.server.ts';
 import { leaseMs } from '../../src/lib/jobs/queue.server.ts';
@@ -60,7 +61,9 @@ describe('on serving workers', () => {
 
   it('is on every page of all of them when the webhook is answered, in every encoding, and off as quickly', async () => {
     const before = new Map<string, string[]>();
+    const beganReading = performance.now();
     for (const path of paths) before.set(path, await texts(path));
+    const readingMs = performance.now() - beganReading;
     const plain = await paper.ask('/article/story-1', { headers: { 'accept-encoding': 'br' } });
     const renders = await paper.metric('broadsheet_renders_total');
 
@@ -73,9 +76,10 @@ describe('on serving workers', () => {
       expect(answers.filter(({ text }) => !text.includes('The bridge is open'))).toEqual([]);
       expect(new Set(answers.map(({ headers }) => headers.etag)).size).toBe(1);
     }
-    // Only the fragment was rendered. On an idle machine this takes 0.1 s.
+    const ms = performance.now() - began;
+    // Only the fragment was rendered. On an idle machine this takes 0.1 s, on a busy one longer, as the requests before.
     expect((await paper.metric('broadsheet_renders_total')) - renders).toBeLessThanOrEqual(1);
-    expect(performance.now() - began).toBeLessThan(10_000);
+    expect(ms).toBeLessThan(Math.max(10_000, 10 * readingMs));
     for (const path of paths) for (const text of await texts(path)) expect(text.split('data-alert=')).toHaveLength(2);
 
     const shown = await paper.ask('/article/story-1', { headers: { 'accept-encoding': 'br' } });
@@ -248,14 +252,18 @@ describe('on two nodes', () => {
     expect(saved.status).toBe(200);
   }
 
-  /** Emails with this text, by reader. */
+  /** `Message-ID`s of the emails with this text, by reader. */
   const mailed = (words: string) =>
     Promise.all(
       readers.map(async (to) => {
-        const { messages: all } = (await messages({ to })) as { messages: { subject: string }[] };
-        return all.filter(({ subject }) => subject === `Breaking News: ${words}`).length;
+        const { messages: all } = (await messages({ to })) as { messages: Letter[] };
+        return all
+          .filter(({ subject }) => subject === `Breaking News: ${words}`)
+          .map(({ headers }) => headers.find(({ name }) => name === 'Message-ID')?.value);
       }),
     );
+  /** Numbers of emails with this text, by reader. */
+  const mailedTimes = async (words: string) => (await mailed(words)).map((ids) => ids.length);
   const pushedTimes = async ({ id }: Wire): Promise<number> => {
     const sent = (await (await fetch(`${push.access.url}/sent`)).json()) as { idempotency_key: string }[];
     return sent.filter((each) => each.idempotency_key === id).length;
@@ -277,7 +285,7 @@ describe('on two nodes', () => {
       const { mail, push: sent } = await report(first(), alert);
       return mail.state === 'sent' && sent.state === 'sent';
     }, first().output);
-    await until(async () => (await mailed('Two nodes')).join() === '1,1,1', first().output);
+    await until(async () => (await mailedTimes('Two nodes')).join() === '1,1,1', first().output);
     expect(await pushedTimes(alert)).toBe(1);
     for (const paper of papers)
       expect(await report(paper, alert)).toMatchObject({
@@ -300,14 +308,16 @@ describe('on two nodes', () => {
     // Jobs that the killed node had begun are due again when their lease ends; the test doesn't wait that long.
     const client = new pg.Client(databaseUrl);
     await client.connect();
+    // A mail whose node is killed before it has stored the mail server's answer arrives again, as the same message.
+    const messagesOf = async () => (await mailed('After the kill')).map((ids) => new Set(ids).size);
     const sent = async (): Promise<boolean> => {
-      const inMail = (await mailed('After the kill')).join() === '1,1,1';
+      const inMail = (await messagesOf()).join() === '1,1,1';
       if (inMail && (await report(left, alert)).push.state === 'sent') return true;
       await endLeases(client);
       return false;
     };
     await until(sent, left.output, leaseMs + 60_000).finally(() => client.end());
-    expect([await mailed('After the kill'), await pushedTimes(alert)]).toEqual([[1, 1, 1], 1]);
+    expect([await messagesOf(), await pushedTimes(alert)]).toEqual([[1, 1, 1], 1]);
   });
 
   it('is off both within moments of the withdrawal', async () => {
