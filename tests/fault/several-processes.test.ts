@@ -22,6 +22,9 @@ beforeAll(async () => {
   papers.push(newsroom);
   for (let more = 0; more < 2; more++) papers.push(await another());
   for (const paper of papers) await until(() => paper.output().includes('The important pages are ready'), paper.output);
+  // The tests count requests to WordPress, so the node that syncs must have copied everything.
+  const phase = async (paper: Paper): Promise<string> => JSON.parse((await paper.ask('/readyz')).text).sync.phase;
+  for (const paper of papers) await until(async () => (await phase(paper)) === 'following', paper.output);
 });
 afterAll(async () => {
   await Promise.all(papers.map((paper) => paper.close()));
