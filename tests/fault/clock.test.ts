@@ -112,7 +112,7 @@ it('turns the day in the masthead at New York’s midnight and no article with i
   await setClock(midnight + 2 * day - Date.now());
   await until(async () => (await home()).includes(mastheadDay(midnight + 2 * day)), paper.output, minute);
   await expectRest();
-}, 240_000);
+});
 
 it('judges webhooks, cookies and withdrawals by the present clock, set forward or back', async () => {
   paper = await startPaper({}, { nodeArgs });
@@ -161,7 +161,7 @@ it('judges webhooks, cookies and withdrawals by the present clock, set forward o
   paper.edit(2, { status: 'publish', modified: '2026-11-01T00:00:00', modified_gmt: '2026-11-01T00:00:00' });
   expect((await deliver({ id: 2, slug: 'story-2', event: 'publish' })).status).toBe(200);
   expect((await paper.ask('/article/story-2')).status).toBe(200);
-}, 240_000);
+});
 
 it('shows scheduled stories when their time comes, whichever way it comes', async () => {
   paper = await startPaper({ SYNC_POLL_SECONDS: '1' }, { nodeArgs });
@@ -188,4 +188,4 @@ it('shows scheduled stories when their time comes, whichever way it comes', asyn
   await until(async () => (await paper.ask('/latest')).text.includes('On time 21'), paper.output, minute);
   await expectAges();
   await expectRest();
-}, 240_000);
+});

@@ -120,7 +120,7 @@ describe('the image', () => {
     }
     // Nothing tried to write outside the volume and /tmp.
     expect(output()).not.toMatch(/EROFS|EACCES|EPERM|"level":"error"/);
-  }, 240_000);
+  });
 
   it('lets nothing be written but in the volume', async ({ skip }) => {
     if (!running.limited) skip(running.kind);

@@ -104,7 +104,7 @@ it('serves every page while nothing at all can be written, and refuses what it c
   for (const id of stories) if (!newsroom.settled(id)) await newsroom.publish(id);
   await readAll();
   await expectAllWritten();
-}, 240_000);
+});
 
 it.each(['SIGTERM', 'SIGKILL'] as const)(
   'has every publish and no withdrawn story after a %s on a full disk',
@@ -131,7 +131,6 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
     await readAll();
     await expectAllWritten();
   },
-  240_000,
 );
 
 it('publishes from memory while its pages alone cannot be written, and writes them when there is room', async () => {
@@ -148,4 +147,4 @@ it('publishes from memory while its pages alone cannot be written, and writes th
   await until(() => paper.output().includes('The page store works again'), paper.output);
   await readAll();
   await expectAllWritten();
-}, 240_000);
+});

@@ -136,4 +136,4 @@ it('starts a new build with the pages and files of the one before, and has its o
   await site.kill('SIGTERM');
   await site.start({ root: project, nodeArgs, env: { CLOCK_SHIFT_MS: String(25 * hour) } });
   await expectOldFiles(404);
-}, 240_000);
+});
