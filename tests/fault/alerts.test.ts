@@ -11,7 +11,7 @@ import { Browser } from '../fixtures/account-site.ts';
 import { openStream, type Stream } from '../fixtures/event-stream.ts';
 import { liveFields } from '../fixtures/live-story.ts';
 import { type Answer, type Paper, startPaper, until, webhookRequest } from '../fixtures/paper.ts';
-import { workersOf } from '../fixtures/workers.ts';
+import { firstOf, workersOf } from '../fixtures/workers.ts';
 import { type SharedPostgres, sharedPostgres } from '../world/shared-databases.ts';
 
 const alertOf = (text: string, part: object = {}) => ({
@@ -103,13 +103,13 @@ describe('on serving workers', () => {
     expect((await paper.deliver(hook('publish', alert))).status).toBe(200);
     await askAll('/article/story-1');
     const { writer, serving } = workersOf(paper.site()?.pid);
-    process.kill(writer[0] ?? 0, 'SIGKILL');
-    await until(() => !workersOf(paper.site()?.pid).writer.includes(writer[0] ?? 0));
+    process.kill(firstOf(writer), 'SIGKILL');
+    await until(() => !workersOf(paper.site()?.pid).writer.includes(firstOf(writer)));
     for (const text of await texts('/article/story-1')) expect(text).toContain('Still open');
-    process.kill(serving[0] ?? 0, 'SIGKILL');
+    process.kill(firstOf(serving), 'SIGKILL');
     await until(() => {
       const now = workersOf(paper.site()?.pid);
-      return now.writer.length === 1 && now.serving.length === count - 1 && !now.serving.includes(serving[0] ?? 0);
+      return now.writer.length === 1 && now.serving.length === count - 1 && !now.serving.includes(firstOf(serving));
     });
     await until(async () => (await texts('/readyz')).every((text) => text.includes('"ready":true')), paper.output);
     for (const text of await texts('/article/story-1')) expect(text).toContain('Still open');
@@ -139,7 +139,7 @@ describe('on serving workers', () => {
     await told((data) => data.includes('The count is over'));
 
     const { writer } = workersOf(paper.site()?.pid);
-    process.kill(writer[0] ?? 0, 'SIGKILL');
+    process.kill(firstOf(writer), 'SIGKILL');
     await until(() => {
       const now = workersOf(paper.site()?.pid).writer;
       return now.length === 1 && now[0] !== writer[0];

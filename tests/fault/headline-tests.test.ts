@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { groups, headlineFor } from '../../src/lib/headline-tests/model.ts';
 import type { TestReport } from '../../src/lib/headline-tests/service.server.ts';
 import { type Paper, siteUrl, startPaper, until, webhookRequest } from '../fixtures/paper.ts';
-import { workersOf } from '../fixtures/workers.ts';
+import { firstOf, workersOf } from '../fixtures/workers.ts';
 import { type SharedPostgres, sharedPostgres } from '../world/shared-databases.ts';
 
 const testOf = (id: string, others: readonly string[] = ['Second headline'], part: object = {}) => ({
@@ -98,8 +98,8 @@ describe('on serving workers', () => {
     for (let at = 0; at < 20; at++) expect(await read(paper, seeing(at % 2)[at % 6] ?? 0)).toBe(200);
     await until(async () => sum(await report(paper, id)) === 20, paper.output);
     const { writer } = workersOf(paper.site()?.pid);
-    process.kill(writer[0] ?? 0, 'SIGKILL');
-    await until(() => !workersOf(paper.site()?.pid).writer.includes(writer[0] ?? 0));
+    process.kill(firstOf(writer), 'SIGKILL');
+    await until(() => !workersOf(paper.site()?.pid).writer.includes(firstOf(writer)));
     expect(await titles(seeing(1)[0] ?? 0)).toEqual(['Second headline']);
     await until(() => workersOf(paper.site()?.pid).writer.length === 1);
     await until(async () => (await paper.ask('/readyz')).text.includes('"ready":true'), paper.output);
@@ -108,7 +108,7 @@ describe('on serving workers', () => {
     await until(async () => (await report(paper, id)).state === 'won', paper.output);
     const end = await report(paper, id);
     expect(end.winner).toBe(1);
-    const again = workersOf(paper.site()?.pid).writer[0] ?? 0;
+    const again = firstOf(workersOf(paper.site()?.pid).writer);
     process.kill(again, 'SIGKILL');
     await until(() => !workersOf(paper.site()?.pid).writer.includes(again));
     await until(() => workersOf(paper.site()?.pid).writer.length === 1);

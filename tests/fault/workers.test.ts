@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Answer, type Paper, siteUrl, startPaper, until } from '../fixtures/paper.ts';
-import { workersOf } from '../fixtures/workers.ts';
+import { firstOf, workersOf } from '../fixtures/workers.ts';
 
 const count = 3;
 let paper: Paper;
@@ -18,12 +18,13 @@ afterAll(() => paper?.close());
 
 const workers = () => workersOf(paper.site()?.pid);
 
-/** Serving workers that have been started in place of others. */
-let replaced = 0;
-
-/** Waits until every serving worker listens. */
+/** Waits until there is every serving worker, and each of them listens. */
 const allServe = (): Promise<void> =>
-  until(() => paper.output().split('A worker serves cached pages').length - 1 >= count - 1 + replaced, paper.output);
+  until(() => {
+    const { serving } = workers();
+    const listens = (pid: number) => paper.output().includes(`"worker":${pid},"msg":"A worker serves cached pages"`);
+    return serving.length === count - 1 && serving.every(listens);
+  }, paper.output);
 
 /** Requests over separate connections, which the supervisor spreads over the workers. */
 const askAll = (path: string, times = 3 * count): Promise<Answer[]> =>
@@ -102,19 +103,18 @@ it('has withdrawn a story on every worker when the webhook is answered', async (
 
 it('ends a worker that stands still before it answers that a story is withdrawn', async () => {
   await askAll('/article/story-3');
-  const [stopped = 0] = workers().serving;
+  const stopped = firstOf(workers().serving);
   process.kill(stopped, 'SIGSTOP');
   paper.edit(3, { status: 'draft' });
   const hook = { event: 'unpublish', id: 3, slug: 'story-3', status: 'draft' };
   expect((await paper.deliver(hook)).status).toBe(200);
   expect(workers().serving).not.toContain(stopped);
-  replaced++;
   await allServe();
   await until(async () => statuses(await askAll('/article/story-3')).join() === '410', paper.output);
 });
 
 it('answers what a worker was given while it stood still for a moment', async () => {
-  const [stopped = 0] = workers().serving;
+  const stopped = firstOf(workers().serving);
   process.kill(stopped, 'SIGSTOP');
   const began = performance.now();
   const answers = askAll('/article/story-1', 6);
@@ -127,13 +127,12 @@ it('answers what a worker was given while it stood still for a moment', async ()
 
 it('goes on when a serving worker is killed, and starts it again', async () => {
   const before = await hits();
-  const [killed = 0] = workers().serving;
+  const killed = firstOf(workers().serving);
   process.kill(killed, 'SIGKILL');
   await until(() => !workers().serving.includes(killed));
   expect(statuses(await askAll('/article/story-1', 20))).toEqual([200]);
   // Prometheus would take a smaller number for a restart from zero.
   expect(await hits()).toBeGreaterThanOrEqual(before + 20);
-  replaced++;
   await allServe();
   expect(statuses(await askAll('/article/story-1', 20))).toEqual([200]);
 });
@@ -142,7 +141,7 @@ it('serves cached pages while the writer starts again, and lets the rest wait', 
   const asked = await withDictionary();
   await askAll('/article/story-4');
   const before = await hits();
-  const [killed = 0] = workers().writer;
+  const killed = firstOf(workers().writer);
   process.kill(killed, 'SIGKILL');
   await until(() => !workers().writer.includes(killed));
   const began = performance.now();
@@ -177,9 +176,9 @@ it('goes on when another site is started on its folder by mistake', async () => 
   expect(await once(other, 'close')).toEqual([1, null]);
   expect(errors).toContain(`DATA_DIR is ${folder}, which another process of the site serves. Give each a folder`);
   // Its successor has no connection to the writer yet.
-  const [killed = 0] = workers().serving;
+  const killed = firstOf(workers().serving);
   process.kill(killed, 'SIGKILL');
-  replaced++;
+  await until(() => !workers().serving.includes(killed));
   await allServe();
   expect(statuses(await askAll('/readyz'))).toEqual([200]);
 });
@@ -207,10 +206,9 @@ it('stops in order: who is connected is answered, and new connections are refuse
 
 it('stops in order although a serving worker stands still', async () => {
   await paper.start();
-  replaced = 0;
   await allServe();
   const { serving, writer } = workers();
-  process.kill(serving[0] ?? 0, 'SIGSTOP');
+  process.kill(firstOf(serving), 'SIGSTOP');
   try {
     const began = performance.now();
     await paper.kill('SIGTERM');
