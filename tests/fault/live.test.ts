@@ -56,7 +56,7 @@ class OpenPage {
         const { stream } = this;
         while (!this.closed && stream.status === 200) {
           const over = await Promise.race([stream.ended.then(() => true), pause(5).then(() => false)]);
-          for (const { name, data } of stream.events.splice(0)) await this.take(name, data);
+          for (const { name, data } of stream.events.splice(0)) await this.take(stream, name, data);
           if (stream.lastId() !== '') this.state = stream.lastId();
           if (over) break;
         }
@@ -66,7 +66,7 @@ class OpenPage {
       await pause(20);
     }
   }
-  private async take(name: string, data: string): Promise<void> {
+  private async take(stream: Stream, name: string, data: string): Promise<void> {
     if (name === 'gone') this.shown.delete(Number(data));
     if (name === 'entry') {
       if (this.received.get(idOf(data)) === versionOf(data)) this.doubled++;
@@ -74,9 +74,17 @@ class OpenPage {
       this.shown.set(idOf(data), versionOf(data));
     }
     if (name === 'sync') {
-      // The page may be rendered a moment later, and may have a later state by then.
-      for (let looks = 0; looks < 100 && stateOf((await this.paper.ask(page)).text) !== data; looks++) await pause(20);
+      // The page may be rendered a moment later, and may have a later state by then, of which the stream has an event.
+      const isAnnounced = (state: string): boolean =>
+        state === data || state === stream.lastId() || stream.events.some(({ id }) => id === state);
+      let over = false;
+      void stream.ended.then(() => {
+        over = true;
+      });
+      while (!this.closed && !over && !isAnnounced(stateOf((await this.paper.ask(page)).text))) await pause(20);
       await this.fetchPage();
+      // It reconnects with the state of this page.
+      if (over) throw new Error('The stream has ended.');
     }
   }
 }
