@@ -150,6 +150,25 @@ test('the next entry is published by a key that is pressed while the list still 
   await expect.poll(() => textOf(page, paper.path), published).toContain(`The second box ${sum}`);
 });
 
+test('an entry of a user who may not publish is submitted for review', async ({ page, browser }) => {
+  const mark = unique();
+  const { url, save } = await openNewsroom(page.context());
+  const contributor = { username: mark, password: mark, email: `${mark}@example.com`, roles: ['contributor'] };
+  const { id: author } = await save('users', contributor);
+  const { id } = await save('articles', { title: mark, status: 'draft', author, meta: { newsroom_live: 'live' } });
+  const theirs = await browser.newContext();
+  await openNewsroom(theirs, { url, adminUser: mark, adminPassword: mark });
+  const screen = await theirs.newPage();
+  await screen.goto(`${url}/wp-admin/edit.php?post_type=articles&page=newsroom-live&story=${id}`);
+  const form = screen.getByRole('form', { name: 'New entry' });
+  await form.getByLabel('Headline (optional)').fill('The first box');
+  await form.getByRole('button', { name: /^Submit for review/ }).click();
+  await expect(form.getByText('Submitted for review.')).toBeVisible();
+  await expect(screen.locator('.newsroom-live-list > li')).toContainText('Pending review');
+  await theirs.close();
+  await save(`users/${author}?force=true&reassign=1`, {}, 'DELETE');
+});
+
 test('a reader in the middle of the updates sees “1 new update”, and nothing moves', async ({ page }) => {
   const sum = unique();
   const paper = await newsroom(page.context());

@@ -139,7 +139,7 @@
 		);
 	}
 
-	/** One entry of the list, published or a draft. */
+	/** One entry of the list: published, a draft or pending review. */
 	function Row( { post, isEdited, edit, set, withdraw } ) {
 		const name = nameOf( post );
 		const { newsroom_pinned: pinned, newsroom_key_event: keyEvent } =
@@ -162,8 +162,10 @@
 				'p',
 				null,
 				el( 'strong', null, name ),
-				post.status !== 'publish' &&
+				post.status === 'draft' &&
 					el( 'span', null, ' — ', __( 'Draft', 'newsroom' ) ),
+				post.status === 'pending' &&
+					el( 'span', null, ' — ', __( 'Pending review', 'newsroom' ) ),
 				pinned && el( 'span', null, ' — ', __( 'Pinned', 'newsroom' ) ),
 				keyEvent &&
 					el( 'span', null, ' — ', __( 'Key event', 'newsroom' ) )
@@ -264,7 +266,7 @@
 				path: addQueryArgs( path, {
 					story,
 					context: 'edit',
-					status: 'publish,draft',
+					status: 'publish,draft,pending',
 					per_page: perPage * pages > 100 ? 100 : perPage * pages,
 				} ),
 				parse: false,
@@ -350,10 +352,11 @@
 					// The next entry may be published while the list is still loading.
 					isBusy.current = false;
 				}
+				const done = publish
+					? __( 'Published.', 'newsroom' )
+					: __( 'Submitted for review.', 'newsroom' );
 				say(
-					status === 'publish'
-						? __( 'Updated.', 'newsroom' )
-						: __( 'Published.', 'newsroom' )
+					status === 'publish' ? __( 'Updated.', 'newsroom' ) : done
 				);
 				await loadPosts();
 			} );
@@ -410,6 +413,9 @@
 		};
 
 		const isUpdate = entry.status === 'publish';
+		const action = publish
+			? __( 'Publish', 'newsroom' )
+			: __( 'Submit for review', 'newsroom' );
 		return el(
 			SlotFillProvider,
 			null,
@@ -472,11 +478,9 @@
 								: 'Control+Enter',
 						},
 						sprintf(
-							/* translators: 1: "Publish" or "Update", 2: keys. */
+							/* translators: 1: "Publish", "Submit for review" or "Update", 2: keys. */
 							'%1$s (%2$s)',
-							isUpdate
-								? __( 'Update', 'newsroom' )
-								: __( 'Publish', 'newsroom' ),
+							isUpdate ? __( 'Update', 'newsroom' ) : action,
 							keys
 						)
 					),
