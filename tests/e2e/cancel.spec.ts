@@ -2,22 +2,22 @@
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { stripeAccount } from '../world/checkout.ts';
+import { waitLonger } from '../world/intercept.ts';
 import { test as base, expect } from '../world/readers.ts';
 import { subscribeAt } from '../world/shop.ts';
 
 const test = base.extend({ baseURL: ({ retentionShop }, use) => use(retentionShop.site) });
 test.describe.configure({ mode: 'serial' });
 
-/** Makes a page wait for the widget a minute instead of seconds: it may need longer if other tests use the cores. */
-const waitForWidget = (page: Page) =>
-  page.addInitScript(() => {
-    const startTimer = setTimeout as Window['setTimeout'];
-    window.setTimeout = ((run: TimerHandler, ms?: number, ...values: unknown[]) =>
-      startTimer(run, ms === 6000 ? 60_000 : ms, ...values)) as typeof setTimeout;
+/** Makes a page wait longer for the widget than the seconds after which it shows the form. */
+async function waitForWidget(page: Page): Promise<void> {
+  await waitLonger(page, 6000);
+  await page.addInitScript(() => {
     const style = new CSSStyleSheet();
     style.replaceSync('[data-after-widget] { animation-delay: 60s !important; }');
     document.adoptedStyleSheets = [style];
   });
+}
 
 test('the widget is opened with the reader’s own customer, and cancels through us', async ({
   page,

@@ -134,7 +134,7 @@ test('while a chosen page loads, nothing of the page before is on the screen', a
   await choice.focus();
   await choice.selectOption({ label: 'National' });
   await expect(page.getByText('Loading…')).toBeVisible();
-  await expect(page.getByText('Nothing is placed: the page fills itself.')).toHaveCount(0);
+  await expect(page.getByText('Nothing is placed, so the page is filled automatically.')).toHaveCount(0);
   await expect(page.getByLabel('Find a story')).toHaveCount(0);
   load();
   await expect(titleOf(page, 0)).toBeVisible();

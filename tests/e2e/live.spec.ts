@@ -3,7 +3,7 @@ import type { BrowserContext, Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { cards, expectThanks, fillCard, join, openPaywall } from '../world/checkout.ts';
 import { intercept } from '../world/intercept.ts';
-import { openNewsroom, unique } from '../world/newsroom.ts';
+import { live, openNewsroom, unique } from '../world/newsroom.ts';
 import { expect, newEmail, signIn, test } from '../world/readers.ts';
 
 // In one worker: the tests share WordPress, which answers one call at a time.
@@ -41,9 +41,6 @@ async function newsroom(context: BrowserContext, fields: object = {}) {
   };
 }
 
-/** For a change to arrive from WordPress: it answers one call at a time, and sends what the site didn't answer within five seconds again later. */
-const published = { timeout: 150_000 };
-
 const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
 
 /** Vertical position of an element in the window. */
@@ -65,7 +62,7 @@ test('an editor writes on the live screen with the keyboard alone, and an open p
   const sum = unique();
   const paper = await newsroom(page.context());
   await paper.write('The first box', 'It has been opened.');
-  await expect.poll(() => textOf(page, paper.path), published).toContain('It has been opened.');
+  await expect.poll(() => textOf(page, paper.path), live).toContain('It has been opened.');
   const reader = await browser.newPage({ baseURL });
   await follow(reader, paper.path);
 
@@ -82,18 +79,18 @@ test('an editor writes on the live screen with the keyboard alone, and an open p
   await page.keyboard.press('ControlOrMeta+b');
   await page.keyboard.type(' twice.');
   // It is stored as a draft before it is published.
-  await expect(form.getByText('Saved as a draft.')).toBeVisible(published);
+  await expect(form.getByText('Saved as a draft.')).toBeVisible(live);
   expect(await textOf(page, paper.path)).not.toContain(sum);
   // Except for the blocks, which are WordPress's own.
   for (const part of ['.newsroom-live-state', '.newsroom-live-fields', '.newsroom-live-list'])
     expect(await violationsOn(page, part)).toEqual([]);
   await page.keyboard.press('ControlOrMeta+Enter');
-  await expect(form.getByText('Published.')).toBeVisible(published);
+  await expect(form.getByText('Published.')).toBeVisible(live);
   await expect(title).toHaveValue('');
   await expect(title).toBeFocused();
   const button = reader.getByRole('button', { name: '1 new update' });
   const list = reader.locator('[data-live-list="story"]');
-  await expect(list.getByText(sum).or(button)).toBeVisible(published);
+  await expect(list.getByText(sum).or(button)).toBeVisible(live);
   if (await button.isVisible()) await button.click();
   await expect(list.locator('.entry').first()).toContainText(`The second box ${sum}`);
   await expect(list.locator('.entry').first().locator('strong')).toHaveText('counted');
@@ -102,18 +99,18 @@ test('an editor writes on the live screen with the keyboard alone, and an open p
   await page.keyboard.insertText(`The third box ${sum}`);
   await page.keyboard.press('ControlOrMeta+Enter');
   const rows = page.locator('.newsroom-live-list > li');
-  await expect(rows).toHaveCount(3, published);
+  await expect(rows).toHaveCount(3, live);
   await rows
     .first()
     .getByRole('button', { name: /^Key event/ })
     .click();
-  await expect(reader.locator('[data-live-keys]').getByText(`The third box ${sum}`)).toBeVisible(published);
+  await expect(reader.locator('[data-live-keys]').getByText(`The third box ${sum}`)).toBeVisible(live);
   await rows
     .first()
     .getByRole('button', { name: /^Withdraw/ })
     .click();
-  await expect(rows).toHaveCount(2, published);
-  await expect(reader.getByText(`The third box ${sum}`)).toHaveCount(0, published);
+  await expect(rows).toHaveCount(2, live);
+  await expect(reader.getByText(`The third box ${sum}`)).toHaveCount(0, live);
   expect(await textOf(page, paper.path)).not.toContain(`The third box ${sum}`);
 
   // The list of stories shows which ones are live.
@@ -142,12 +139,12 @@ test('the next entry is published by a key that is pressed while the list still 
     await page.keyboard.press('ControlOrMeta+Enter');
   };
   await publish('The first box');
-  await expect(form.getByText('Published.')).toBeVisible(published);
+  await expect(form.getByText('Published.')).toBeVisible(live);
   await publish('The second box');
   pressed.resolve();
-  await expect(rows).toHaveCount(2, published);
+  await expect(rows).toHaveCount(2, live);
   await expect(rows.filter({ hasText: 'Draft' })).toHaveCount(0);
-  await expect.poll(() => textOf(page, paper.path), published).toContain(`The second box ${sum}`);
+  await expect.poll(() => textOf(page, paper.path), live).toContain(`The second box ${sum}`);
 });
 
 test('an entry of a user who may not publish is submitted for review', async ({ page, browser }) => {
@@ -174,7 +171,7 @@ test('a reader in the middle of the updates sees “1 new update”, and nothing
   const paper = await newsroom(page.context());
   let last = { id: 0 };
   for (let at = 1; at <= 6; at++) last = await paper.write(`Update ${at}`, `Words of update ${at}. `.repeat(60));
-  await expect.poll(() => textOf(page, paper.path), published).toContain('Update 6');
+  await expect.poll(() => textOf(page, paper.path), live).toContain('Update 6');
   await follow(page, paper.path);
   const read = page.locator('.entry', { hasText: 'Update 3' }).first();
   await read.evaluate((element) => element.scrollIntoView({ block: 'start', behavior: 'instant' }));
@@ -194,16 +191,16 @@ test('a reader in the middle of the updates sees “1 new update”, and nothing
 
   await paper.write(`News ${sum}`, 'It is in.');
   const button = page.getByRole('button', { name: '1 new update' });
-  await expect(button).toBeVisible(published);
+  await expect(button).toBeVisible(live);
   await expect(page.locator('.live [role=status]')).toHaveText('1 new update');
   expect(await topOf(page, id)).toBe(before);
 
   // An entry above the reader's place grows, then it is withdrawn: the reader's place doesn't move.
   await paper.change(last.id, { content: `<p>${'Many more words than before. '.repeat(200)}</p>` });
-  await expect(page.locator(`#entry-${last.id}`)).toContainText('Many more words', published);
+  await expect(page.locator(`#entry-${last.id}`)).toContainText('Many more words', live);
   expect(Math.abs((await topOf(page, id)) - before)).toBeLessThanOrEqual(1);
   await paper.withdraw(last.id);
-  await expect(page.locator(`#entry-${last.id}`)).toHaveCount(0, published);
+  await expect(page.locator(`#entry-${last.id}`)).toHaveCount(0, live);
   expect(Math.abs((await topOf(page, id)) - before)).toBeLessThanOrEqual(1);
   expect(await violationsOn(page, '.live')).toEqual([]);
 
@@ -219,26 +216,26 @@ test('a page that went to the back-forward cache gets what it missed', async ({ 
   const sum = unique();
   const paper = await newsroom(page.context());
   await paper.write('Here', 'First words.');
-  await expect.poll(() => textOf(page, paper.path), published).toContain('First words.');
+  await expect.poll(() => textOf(page, paper.path), live).toContain('First words.');
   await follow(page, paper.path);
   await page.goto('/about');
   await paper.write(`Missed ${sum}`, 'While away.');
   await page.goBack();
   const missed = page.locator('[data-live-list="story"]').getByText(sum);
   const button = page.getByRole('button', { name: '1 new update' });
-  await expect(missed.or(button).first()).toBeVisible(published);
+  await expect(missed.or(button).first()).toBeVisible(live);
 });
 
 test('a story that ends says so in open pages, and is a normal story from then on', async ({ page }) => {
   const paper = await newsroom(page.context());
   await paper.write('Last', 'That was it.');
-  await expect.poll(() => textOf(page, paper.path), published).toContain('That was it.');
+  await expect.poll(() => textOf(page, paper.path), live).toContain('That was it.');
   expect(await textOf(page, paper.path)).toContain('"@type":"LiveBlogPosting"');
   await follow(page, paper.path);
   await paper.end();
-  await expect(page.getByText('Live coverage has ended.').first()).toBeVisible(published);
+  await expect(page.getByText('Live coverage has ended.').first()).toBeVisible(live);
   await expect(page.locator('.live-badge')).toHaveCount(0);
-  await expect.poll(() => textOf(page, paper.path), published).toContain('"@type":"NewsArticle"');
+  await expect.poll(() => textOf(page, paper.path), live).toContain('"@type":"NewsArticle"');
   const html = await textOf(page, paper.path);
   expect([html.includes('That was it.'), html.includes('data-live=')]).toEqual([true, false]);
 });
@@ -250,7 +247,7 @@ test('search finds what an entry says, its card says “Live”, and neither out
   const paper = await newsroom(page.context());
   const entry = await paper.write('The third box', `Someone had put a ${word} into it.`);
   const found = `/search?q=${word}`;
-  await expect.poll(() => textOf(page, found), published).toContain(paper.path);
+  await expect.poll(() => textOf(page, found), live).toContain(paper.path);
   await page.setViewportSize({ width: 390, height: 800 });
   await page.goto(found);
   const card = page.locator('article.card', { has: page.locator(`a[href="${paper.path}"]`) });
@@ -265,10 +262,10 @@ test('search finds what an entry says, its card says “Live”, and neither out
   await expect(hit.getByText('Live', { exact: true })).toBeVisible();
 
   await paper.end();
-  await expect.poll(() => textOf(page, found), published).not.toContain('>Live<');
+  await expect.poll(() => textOf(page, found), live).not.toContain('>Live<');
   expect(await textOf(page, found)).toContain(paper.path);
   await paper.withdraw(entry.id);
-  await expect.poll(() => textOf(page, found), published).not.toContain(paper.path);
+  await expect.poll(() => textOf(page, found), live).not.toContain(paper.path);
 });
 
 test('the front page marks the story that is live, in words and with contrast', async ({ page }) => {
@@ -286,7 +283,7 @@ test('a video in an entry that arrives waits for a click, as on a page that is l
   });
   const paper = await newsroom(page.context());
   await paper.write('First', 'It begins.');
-  await expect.poll(() => textOf(page, paper.path), published).toContain('It begins.');
+  await expect.poll(() => textOf(page, paper.path), live).toContain('It begins.');
   await follow(page, paper.path);
   await paper.write('Filmed', '', {
     content:
@@ -294,7 +291,7 @@ test('a video in an entry that arrives waits for a click, as on a page that is l
   });
   const entry = page.locator('.entry', { hasText: 'Filmed' });
   const more = page.getByRole('button', { name: '1 new update' });
-  await expect(entry.or(more).first()).toBeVisible(published);
+  await expect(entry.or(more).first()).toBeVisible(live);
   if (await more.isVisible()) await more.click();
   const play = entry.getByRole('button', { name: /^Play the video from/ });
   await expect(play).toBeVisible();
@@ -322,7 +319,7 @@ test('a gift opens all of a live story, its further pages and what comes while i
   await fillCard(own, cards.good);
   await join(own, '$12');
   await expectThanks(own);
-  await expect.poll(() => textOf(own, paper.path), published).toContain('Update 21');
+  await expect.poll(() => textOf(own, paper.path), live).toContain('Update 21');
   await own.goto(paper.path);
   await expect(own.locator('.entry')).toHaveCount(20);
   await own.getByRole('group', { name: 'Tools for this story' }).getByRole('button', { name: 'Share' }).click();
@@ -342,7 +339,7 @@ test('a gift opens all of a live story, its further pages and what comes while i
   await expect(friend.locator('.entry')).toHaveCount(20);
   await paper.write(`News ${sum}`, 'It is in.');
   const more = friend.getByRole('button', { name: '1 new update' });
-  await expect(friend.getByText(`News ${sum}`).or(more).first()).toBeVisible(published);
+  await expect(friend.getByText(`News ${sum}`).or(more).first()).toBeVisible(live);
   // The permanent address of the oldest entry leads to the second page.
   await friend.goto(`${paper.path}/live/${first.id}`);
   await expect(friend).toHaveURL(new RegExp(`/live\\?page=2#entry-${first.id}$`));
@@ -357,11 +354,11 @@ test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
   test('the demo’s live story has all of it: pinned, key events, lasting addresses', async ({ page }) => {
     await page.goto(demo);
-    const live = page.getByRole('region', { name: 'Live updates' });
-    await expect(live.locator('.live-badge')).toHaveText('Live');
-    await expect(live.locator('.entry')).toHaveCount(8);
-    await expect(live.locator('.entry').first()).toContainText('What the bill would do');
-    const keys = live.getByRole('navigation', { name: 'Key events' });
+    const updates = page.getByRole('region', { name: 'Live updates' });
+    await expect(updates.locator('.live-badge')).toHaveText('Live');
+    await expect(updates.locator('.entry')).toHaveCount(8);
+    await expect(updates.locator('.entry').first()).toContainText('What the bill would do');
+    const keys = updates.getByRole('navigation', { name: 'Key events' });
     await expect(keys.getByRole('link')).toHaveCount(4);
     await keys.getByRole('link', { name: '214 to 214' }).click();
     await expect(page).toHaveURL(/#entry-\d+$/);

@@ -3,6 +3,7 @@ import type { Page } from '@playwright/test';
 import { publication } from '../../src/publication.ts';
 import { violationsOn } from '../world/axe.ts';
 import { cards, expectThanks, fillCard, join, openPaywall } from '../world/checkout.ts';
+import { waitLonger } from '../world/intercept.ts';
 import { expect, newEmail, signIn, test } from '../world/readers.ts';
 
 const { anonymous } = publication.access.meter;
@@ -41,11 +42,8 @@ async function read(page: Page, path: string): Promise<void> {
 }
 
 test('a stranger reads a few stories, each counted once, and is asked at the next', async ({ page }) => {
-  // The paywall waits three seconds for the prices, then leaves them out. Where other tests share the cores, they may take longer.
-  await page.addInitScript(() => {
-    const timeout = AbortSignal.timeout.bind(AbortSignal);
-    AbortSignal.timeout = (ms) => timeout(ms === 3000 ? 60_000 : ms);
-  });
+  // The paywall waits three seconds for the prices, then leaves them out.
+  await waitLonger(page);
   const stories = await metered(page);
   for (const story of stories.slice(0, anonymous)) {
     await read(page, story);

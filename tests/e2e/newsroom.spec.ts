@@ -1,12 +1,9 @@
 /** What editors do, as readers see it: moving and withdrawing a story, previewing a draft. */
 import { createHmac } from 'node:crypto';
 import type { APIRequestContext } from '@playwright/test';
-import { openNewsroom, unique } from '../world/newsroom.ts';
+import { live, openNewsroom, unique } from '../world/newsroom.ts';
 import { expect, test } from '../world/readers.ts';
 import { testWordPress } from '../world/world.ts';
-
-/** For a change to arrive from WordPress: it answers one call at a time, and sends what the site didn't answer within five seconds again later. */
-const published = { timeout: 150_000 };
 
 /** A newsroom that publishes through WordPress's own REST API, signed in as the demo's administrator. */
 async function newsroom(request: APIRequestContext) {
@@ -45,16 +42,16 @@ test('an article that moves answers 301, one that is withdrawn 410', async ({ re
     date_gmt: '2001-02-04T04:05:06',
   });
   const status = async (path: string) => (await request.get(path, { maxRedirects: 0 })).status();
-  await expect.poll(() => status(`/article/${slug}`), published).toBe(200);
+  await expect.poll(() => status(`/article/${slug}`), live).toBe(200);
 
   await desk.save(`articles/${post.id}`, { slug: `${slug}-on` });
-  await expect.poll(() => status(`/article/${slug}`), published).toBe(301);
+  await expect.poll(() => status(`/article/${slug}`), live).toBe(301);
   const moved = await request.get(`/article/${slug}`, { maxRedirects: 0 });
   expect(moved.headers().location).toMatch(new RegExp(`/article/${slug}-on$`));
   expect(await status(`/article/${slug}-on`)).toBe(200);
 
   await desk.trash(`articles/${post.id}`);
-  await expect.poll(() => status(`/article/${slug}-on`), published).toBe(410);
+  await expect.poll(() => status(`/article/${slug}-on`), live).toBe(410);
   await page.goto(`/article/${slug}-on`);
   await expect(page.getByRole('heading', { level: 1 })).toContainText('no longer available');
   await expect(page.getByRole('link', { name: 'Go to Homepage' })).toBeVisible();
@@ -140,7 +137,7 @@ test('a story that an editor closes is closed with its text, and not only with t
     );
   }).toPass();
   const path = `/article/${story.slug}`;
-  await expect.poll(async () => (await page.request.get(path)).status(), published).toBe(200);
+  await expect.poll(async () => (await page.request.get(path)).status(), live).toBe(200);
   const text = await (await page.request.get(path)).text();
   expect(text).toContain('A Story for Subscribers');
   expect(text).toContain('data-paywall');

@@ -5,12 +5,9 @@
 import type { APIRequestContext } from '@playwright/test';
 import { signIn } from '../../sandbox/testing.ts';
 import { violationsOn } from '../world/axe.ts';
-import { unique } from '../world/newsroom.ts';
+import { live, unique } from '../world/newsroom.ts';
 import { expect, test } from '../world/readers.ts';
 import { operatorToken, testWordPress } from '../world/world.ts';
-
-/** For a change to arrive from WordPress: it answers one call at a time, and sends what the site didn't answer within five seconds again later. */
-const published = { timeout: 150_000 };
 
 type Rest = Awaited<ReturnType<typeof signIn>>;
 
@@ -42,14 +39,14 @@ test('a headline that an editor changes is on the front page and on the story it
   const headline = `${article.title.raw} (late edition)`;
   try {
     await send(rest, `/wp/v2/articles/${article.id}`, 'POST', { title: headline });
-    await expect.poll(() => textOf(request, '/'), published).toContain('(late edition)');
-    await expect.poll(() => textOf(request, `/article/${slug}`), published).toContain('(late edition)');
+    await expect.poll(() => textOf(request, '/'), live).toContain('(late edition)');
+    await expect.poll(() => textOf(request, `/article/${slug}`), live).toContain('(late edition)');
     // Other tests may cause renders of the page, too.
     await expect.poll(async () => (await request.get('/')).headers()['server-timing']).toBe('press;desc="hit"');
   } finally {
     await send(rest, `/wp/v2/articles/${article.id}`, 'POST', { title: article.title.raw });
   }
-  await expect.poll(() => textOf(request, '/'), published).not.toContain('(late edition)');
+  await expect.poll(() => textOf(request, '/'), live).not.toContain('(late edition)');
 });
 
 test('a story appears when it is published, moves with its slug, and is gone when it is withdrawn', async ({
@@ -67,17 +64,17 @@ test('a story appears when it is published, moves with its slug, and is gone whe
   });
   const status = async (path: string) => (await request.get(path, { maxRedirects: 0 })).status();
   try {
-    await expect.poll(() => status(`/article/${name}`), published).toBe(200);
+    await expect.poll(() => status(`/article/${name}`), live).toBe(200);
     await send(rest, `/wp/v2/articles/${made.id}`, 'POST', { slug: `${name}-moved` });
-    await expect.poll(() => status(`/article/${name}-moved`), published).toBe(200);
+    await expect.poll(() => status(`/article/${name}-moved`), live).toBe(200);
     const old = await request.get(`/article/${name}`, { maxRedirects: 0 });
     expect([old.status(), old.headers().location]).toEqual([301, `/article/${name}-moved`]);
     expect(await textOf(request, `/search?q=${name}`)).toContain(`/article/${name}-moved`);
 
     await send(rest, `/wp/v2/articles/${made.id}`, 'POST', { status: 'draft' });
-    await expect.poll(() => status(`/article/${name}-moved`), published).toBe(410);
+    await expect.poll(() => status(`/article/${name}-moved`), live).toBe(410);
     // The page is gone at once; lists follow before WordPress gets its answer, sitemaps last.
-    await expect.poll(() => textOf(request, '/sitemaps/articles-1.xml'), published).not.toContain(name);
+    await expect.poll(() => textOf(request, '/sitemaps/articles-1.xml'), live).not.toContain(name);
     expect(await textOf(request, `/search?q=${name}`)).not.toContain(`/article/${name}-moved`);
   } finally {
     await send(rest, `/wp/v2/articles/${made.id}?force=true`, 'DELETE');

@@ -4,7 +4,7 @@
  */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
-import { openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
+import { live, openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
 import { expect, signIn, test } from '../world/readers.ts';
 import { subscribeAt } from '../world/shop.ts';
 
@@ -14,8 +14,6 @@ test.describe.configure({ mode: 'default' });
 const story = '/article/how-a-recount-works';
 const paid = '/article/running-for-coroner';
 const plain = '/article/erie-makes-one-thing-well';
-/** The plugin repeats a call that a busy site has missed after a quarter of a minute, half a minute and a minute. */
-const live = { timeout: 150_000 };
 const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
 const audioOf = (page: Page) => page.locator('.sound audio');
 const at = (page: Page) => audioOf(page).evaluate((audio: HTMLAudioElement) => audio.currentTime);

@@ -1,14 +1,12 @@
 /** Versions of a story in the real block editor: made by publishing, compared with the keyboard, restored as an unpublished change. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
-import { openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
+import { live, openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
 import { expect, test } from '../world/readers.ts';
 
 // In one worker: the tests share WordPress, which answers one call at a time.
 test.describe.configure({ mode: 'default' });
 
-/** The plugin repeats a call that a busy site has missed after a quarter of a minute, half a minute and a minute. */
-const live = { timeout: 150_000 };
 const paragraphs = (...texts: string[]) =>
   texts.map((text) => `<!-- wp:paragraph -->\n<p>${text}</p>\n<!-- /wp:paragraph -->`).join('\n\n');
 const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();

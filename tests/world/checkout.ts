@@ -1,5 +1,6 @@
 /** Readers who pay, in the browser tests: the paywall as a reader sees it, and the sandbox's Stripe behind it. */
 import { expect, type FrameLocator, type Locator, type Page } from '@playwright/test';
+import { waitLonger } from './intercept.ts';
 import { testSandbox } from './world.ts';
 
 /** Test cards (vendors.md 3.7). */
@@ -38,17 +39,8 @@ export const walletSheet = (page: Page): FrameLocator => page.frameLocator('ifra
 /** The button to pay, with any text. */
 export const payButton = (page: Page): Locator => step(page, 'payment').locator('button[type="submit"]');
 
-/**
- * Makes a page wait a minute for the wallets' buttons. The form waits seconds, then omits them; Stripe's frames may need longer if other
- * tests use the cores.
- */
-export const waitForWallets = (page: Page) =>
-  page.addInitScript(() => {
-    if (self !== top) return;
-    const startTimer = setTimeout as Window['setTimeout'];
-    window.setTimeout = ((run: TimerHandler, ms?: number, ...values: unknown[]) =>
-      startTimer(run, ms === 2000 || ms === 8000 ? 60_000 : ms, ...values)) as typeof setTimeout;
-  });
+/** Makes a page wait longer for the wallets' buttons: Stripe's frames may need more than the seconds after which the form omits them. */
+export const waitForWallets = (page: Page) => waitLonger(page, 2000, 8000);
 
 /** Opens the paywall for a plan on the page of plans. */
 export async function openPaywall(page: Page, plan: string, path = '/pricing'): Promise<void> {

@@ -16,9 +16,19 @@ export async function intercept(page: Page, ...[url, handler, options]: Paramete
   }, probe);
 }
 
-/** Pages wait longer than they otherwise would for responses that a test holds back. Call it before they open. */
-export const waitLonger = (context: BrowserContext) =>
-  context.addInitScript(() => {
+/**
+ * Pages wait a minute longer than they otherwise would for responses: a test holds them back, or other tests use the cores. Call it before
+ * they open.
+ *
+ * @param timers waits of the page that are to be a minute, too, milliseconds
+ */
+export const waitLonger = (pages: Pick<BrowserContext, 'addInitScript'>, ...timers: readonly number[]) =>
+  pages.addInitScript((longer) => {
+    if (self !== top) return;
+    const minute = 60_000;
     const timeout = AbortSignal.timeout.bind(AbortSignal);
-    AbortSignal.timeout = (ms) => timeout(ms + 120_000);
-  });
+    AbortSignal.timeout = (ms) => timeout(ms + minute);
+    const startTimer = setTimeout as Window['setTimeout'];
+    window.setTimeout = ((run: TimerHandler, ms?: number, ...values: unknown[]) =>
+      startTimer(run, ms !== undefined && longer.includes(ms) ? minute : ms, ...values)) as typeof setTimeout;
+  }, timers);
