@@ -231,6 +231,9 @@ function newsroom_alert_sent_line( $way, $sent, $running ) {
 			/* translators: %s: number of readers. */
 			return sprintf( __( 'Sending. Readers so far: %s.', 'newsroom' ), $readers );
 		case 'mail sent':
+			if ( empty( $sent['readers'] ) ) {
+				return __( 'Nothing was sent, because no readers have signed up for alerts by email.', 'newsroom' );
+			}
 			/* translators: %s: number of readers. */
 			return sprintf( __( 'On its way to everyone who signed up. Readers: %s.', 'newsroom' ), $readers );
 		case 'mail stopped':

@@ -168,6 +168,7 @@ describe('the editor reads what became of it', () => {
   it.each([
     [{ state: 'sending', readers: 12 }, { state: 'sending', detail: '' }, 'Readers so far: 12.', 'Sending.', false],
     [{ state: 'sent', readers: 1200 }, { state: 'sent' }, 'Readers: 1,200.', 'OneSignal has accepted it.', true],
+    [{ state: 'sent', readers: 0 }, { state: 'sent' }, 'no readers have signed up', 'OneSignal has accepted it.', true],
     [{ state: 'off' }, { state: 'off' }, 'reader accounts are off', 'ONESIGNAL_API_KEY', true],
     [
       { state: 'stopped', readers: 3 },
