@@ -6,6 +6,7 @@ import { connect, createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { endWithBench } from '../support/processes.ts';
 import { article, headers } from './page.ts';
 
 const here = (file: string): string => join(import.meta.dirname, file);
@@ -34,10 +35,15 @@ export const launchServer = (program: string, args: readonly string[]): ChildPro
 function launch(core: number, program: string, args: readonly string[], ipc = false): ChildProcess {
   const [command, ...rest] = pinned ? ['taskset', '-c', String(core), program, ...args] : [program, ...args];
   const child = spawn(command ?? program, rest, {
+    // A session of its own, as the site and services of systemd have: Linux divides a core among sessions, and one that a server shared
+    // with the proxy in front would make the proxy cheaper for it than for the site.
+    detached: true,
     stdio: ['ignore', 'pipe', 'inherit', ...(ipc ? ['ipc' as const] : [])],
   });
   children.add(child);
   child.once('exit', () => children.delete(child));
+  // Ctrl-C doesn't reach other sessions. SIGTERM, because nginx would leave its worker behind.
+  endWithBench(child, 'SIGTERM');
   return child;
 }
 

@@ -2,14 +2,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-const children = new Set<ChildProcess>();
+const children = new Map<ChildProcess, NodeJS.Signals>();
 process.once('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
+  for (const [child, signal] of children) child.kill(signal);
 });
 
 // Without a listener a signal would end the bench and leave its processes behind.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   if (process.listenerCount(signal) === 0) process.once(signal, () => process.exit(1));
+}
+
+/** Ends a process with the bench, also one that Ctrl-C doesn't reach. @param signal for nginx SIGTERM, so that it ends its workers */
+export function endWithBench(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): void {
+  children.set(child, signal);
+  child.once('exit', () => children.delete(child));
 }
 
 export interface Helper {
@@ -42,7 +48,7 @@ export function helper(module: string, args: readonly string[]): Helper {
   const child = spawn(process.execPath, [...flags, module, ...args], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  children.add(child);
+  endWithBench(child);
   const open = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
   let last = 0;
   child.on('message', ({ number, answer, problem }: { number: number; answer: never; problem?: string }) => {
@@ -52,7 +58,6 @@ export function helper(module: string, args: readonly string[]): Helper {
     else asked?.reject(new Error(problem));
   });
   child.once('exit', () => {
-    children.delete(child);
     for (const { reject } of open.values()) reject(new Error(`${module} ended before it had answered.`));
   });
   return {
@@ -84,8 +89,7 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
     env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  children.add(child);
-  child.once('exit', () => children.delete(child));
+  endWithBench(child);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => {
