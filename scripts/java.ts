@@ -45,7 +45,7 @@ export async function ensureJava(env: Environment): Promise<string> {
     const downloaded = await downloadedByChecker();
     if (downloaded && (await runs(downloaded))) return downloaded;
     throw new Stop(
-      `The HTML checker needs Java, and there is none that runs here. Install Java ${oldest} or newer (Debian: apt-get install default-jre-headless; macOS: brew install temurin), or set JAVA_HOME, and run the same command again.`,
+      `The HTML checker needs Java, and no working one was found. Install Java ${oldest} or newer (Debian: apt-get install default-jre-headless; macOS: brew install temurin), or set JAVA_HOME, and run the same command again.`,
     );
   });
 }
