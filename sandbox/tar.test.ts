@@ -24,7 +24,7 @@ function pack(files: Record<string, string>): string {
   return path.join(folder, npm.stdout.trim().split('\n').at(-1) ?? '');
 }
 
-it('takes one folder out of a package, long names and large files included', async () => {
+it('extractFolders extracts one folder of a package, including long names and large files', async () => {
   const deep = `keep/${'a-rather-long-name-of-a-folder/'.repeat(6)}file.txt`;
   const large = 'x'.repeat(300_000);
   const archive = pack({
@@ -43,7 +43,7 @@ it('takes one folder out of a package, long names and large files included', asy
   expect(fs.existsSync(path.join(to, '../other'))).toBe(false);
 });
 
-it('says when an archive was cut off', async () => {
+it('extractFolders fails on a truncated archive', async () => {
   const archive = pack({ 'keep/a.bin': Array.from({ length: 60_000 }, (_, i) => (i * 7919) % 9973).join() });
   fs.truncateSync(archive, Math.floor(fs.statSync(archive).size / 2));
   await expect(extractFolders(archive, [{ from: 'package/keep/', to: path.join(work, 'cut') }])).rejects.toThrow();

@@ -3,7 +3,7 @@ import { describeBackup, readEvery } from './backup.ts';
 import { readStartOver } from './move-to-postgres.ts';
 import { asTable, readRestore } from './restore.ts';
 
-it('reads how often a backup is made, or says how to give it', () => {
+it('the backup command reads --every, and shows its usage for any other argument', () => {
   expect(readEvery([])).toBeNull();
   expect(readEvery(['--every', '60'])).toBe(60);
   for (const args of [['--every'], ['--every', '4'], ['--every', '1m'], ['now'], ['--each', '60']]) {
@@ -11,7 +11,7 @@ it('reads how often a backup is made, or says how to give it', () => {
   }
 });
 
-it('reads which backup is restored, or says how to give it', () => {
+it('the restore command reads the backup and --check, and shows its usage for any other argument', () => {
   expect(readRestore(['latest'])).toEqual({ backup: 'latest', check: false });
   expect(readRestore(['--check', '/backups/one'])).toEqual({ backup: '/backups/one', check: true });
   for (const args of [[], ['--check'], ['one', 'two'], ['--force', 'one']]) {
@@ -19,13 +19,13 @@ it('reads which backup is restored, or says how to give it', () => {
   }
 });
 
-it('reads whether a move starts over', () => {
+it('the move-to-postgres command reads --start-over, and shows its usage for any other argument', () => {
   expect(readStartOver([])).toBe(false);
   expect(readStartOver(['--start-over'])).toBe(true);
   expect(() => readStartOver(['again'])).toThrow('npm run move-to-postgres');
 });
 
-it('describes a backup in a line, and its rows as a table', () => {
+it('a backup is described in one line, and its tables are listed with their row counts', () => {
   const tables = { users: 12_345, jobs: 0, sessions: 7 };
   const files = [{ name: 'accounts.sqlite', bytes: 2_345_678, sha256: '' }];
   const made = '2026-03-10T12:30:00.000Z';

@@ -28,7 +28,7 @@ writeFileSync('dist/server/entry.mjs', 'const _page0 = () => import("./page.mjs"
 rmSync('busy');
 `;
 
-it('is made once where two commands need it at the same time', async () => {
+it('two commands that need a build at the same time make it once', async () => {
   folder = mkdtempSync(join(tmpdir(), 'build-'));
   for (const name of ['build.ts', 'compress.ts', 'setup'])
     cpSync(join(root, 'scripts', name), join(folder, 'scripts', name), { recursive: true });
@@ -51,7 +51,7 @@ it('is made once where two commands need it at the same time', async () => {
   expect(readFileSync(join(folder, 'runs'), 'utf8')).toBe('x');
 });
 
-it('is another one when a file changes that the configuration of Astro imports', () => {
+it('the hash of a build’s sources changes with every file that the Astro configuration imports', () => {
   folder = mkdtempSync(join(tmpdir(), 'build-'));
   const config = readFileSync(join(root, 'astro.config.mjs'), 'utf8');
   const imported = [...config.matchAll(/^import .* from '\.\/(.+)';$/gm)].map(([, path = '']) => path);

@@ -57,8 +57,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-describe('whether a build is current', () => {
-  it('depends on what is built and on nothing else', () => {
+describe('the hash of a build’s sources', () => {
+  it('changes with pages and the lock file, but not with tests or documentation', () => {
     mkdirSync(join(folder, 'src', 'pages'), { recursive: true });
     writeFileSync(join(folder, 'src', 'pages', 'a.astro'), 'one');
     writeFileSync(join(folder, 'package-lock.json'), '{}');
@@ -78,7 +78,7 @@ describe('whether a build is current', () => {
 });
 
 describe('the environment of a build', () => {
-  it('is that of production with any environment of the caller', () => {
+  it('is a production environment, whatever the caller’s environment is', () => {
     // Vitest sets these; this process has them.
     for (const name of ['DEV', 'MODE', 'SSR', 'BASE_URL', 'VITEST']) expect(process.env[name], name).toBeDefined();
     const own = buildEnvironment({
@@ -91,7 +91,7 @@ describe('the environment of a build', () => {
     expect(own).toMatchObject({ NODE_ENV: 'production', PATH: process.env.PATH, SITE_URL: 'https://paper.example' });
   });
 
-  it('has one key for all builds of a checkout, so that unchanged sources are the same build', () => {
+  it('has the same Astro key for all builds of a checkout, unless the caller gives one', () => {
     const { ASTRO_KEY: key } = buildEnvironment({});
     expect(Buffer.from(String(key), 'base64')).toHaveLength(32);
     expect(buildEnvironment({}).ASTRO_KEY).toBe(key);
@@ -99,8 +99,8 @@ describe('the environment of a build', () => {
   });
 });
 
-describe('compressed forms', () => {
-  it('stands beside every text file that gains by it', async () => {
+describe('compressing a folder', () => {
+  it('writes .br and .gz next to each text file that gets smaller, and to no other', async () => {
     const text = 'body { color: red }\n'.repeat(100);
     mkdirSync(join(folder, '_assets'));
     writeFileSync(join(folder, '_assets', 'a.css'), text);
@@ -114,7 +114,7 @@ describe('compressed forms', () => {
 });
 
 describe('finding a browser', () => {
-  it('prefers CHROME_PATH, then the PATH, then the usual places', () => {
+  it('prefers CHROME_PATH, then Chromium to Chrome, on the PATH and in the usual folders', () => {
     const having =
       (...paths: string[]) =>
       (path: string) =>
@@ -130,14 +130,14 @@ describe('finding a browser', () => {
     expect(() => findInstalled({ CHROME_PATH: '/gone' }, having('/usr/bin/chromium'))).toThrow(/CHROME_PATH is \/gone/);
   });
 
-  it('uses the one that was chosen', () => {
+  it('uses the browser in BROADSHEET_TEST_BROWSER', () => {
     const chosen = { path: '/x', args: ['--y'] };
     expect(browserFromEnvironment({ BROADSHEET_TEST_BROWSER: JSON.stringify(chosen) })).toEqual(chosen);
   });
 });
 
-describe('settings of the sandbox', () => {
-  it('takes ports or says what is wrong', () => {
+describe('the sandbox’s settings', () => {
+  it('have default ports, and an error names an invalid one', () => {
     expect(sandboxPorts({})).toEqual({ wordpress: 8881, mailbox: 8882, stripe: 8883 });
     const given = { SANDBOX_WORDPRESS_PORT: ' 9000 ', SANDBOX_MAILBOX_PORT: '9001', SANDBOX_STRIPE_PORT: '9002' };
     expect(sandboxPorts(given)).toEqual({ wordpress: 9000, mailbox: 9001, stripe: 9002 });
@@ -147,7 +147,7 @@ describe('settings of the sandbox', () => {
     }
   });
 
-  it('makes a site use the stand-ins for every service without settings of its own', () => {
+  it('point the site at the stand-in of each service that it has no settings for', () => {
     const site = sandboxEnvironment(access, {});
     expect(site).toMatchObject({
       WORDPRESS_URL: 'http://127.0.0.1:1',
@@ -176,9 +176,9 @@ describe('settings of the sandbox', () => {
   });
 });
 
-describe('counting', () => {
+describe('counting test results', () => {
   const file = (status: string, ...assertionResults: unknown[]) => ({ status, assertionResults });
-  it('adds up what the runners say', () => {
+  it('adds up the results of Vitest, Playwright and single checks', () => {
     const unit = countVitest({
       numPassedTests: 7,
       numFailedTests: 1,
@@ -192,7 +192,7 @@ describe('counting', () => {
     expect(sentence(sum([countCheck(true), countCheck(false)]))).toBe('1 passed, 1 failed');
   });
 
-  it('counts a file that does not load, and an error outside of tests', () => {
+  it('counts a file that does not load, and an error outside of tests, as failures', () => {
     expect(
       countVitest({ numPassedTests: 3, numFailedTests: 0, numPendingTests: 0, testResults: [file('failed')] }).failed,
     ).toBe(1);
@@ -201,7 +201,7 @@ describe('counting', () => {
     );
   });
 
-  it('says once more at the end what failed', () => {
+  it('lists the failed tests with their messages', () => {
     const test = (fullName: string, status: string, ...failureMessages: string[]) => ({
       fullName,
       status,
@@ -237,7 +237,7 @@ describe('counting', () => {
     ).toEqual(['x.spec.ts › opens\n    too slow', 'playwright › outside of a test\n    no browser']);
   });
 
-  it('believes no runner that ran nothing or ended badly', () => {
+  it('counts a run without tests, or with a failing exit code, as a failure', () => {
     expect(judge(0, null).failed).toBe(1);
     expect(judge(0, { passed: 0, failed: 0, skipped: 4 })).toEqual({ passed: 0, failed: 1, skipped: 4 });
     expect(judge(1, { passed: 4, failed: 0, skipped: 0 }).failed).toBe(1);
@@ -245,7 +245,7 @@ describe('counting', () => {
     expect(judge(1, { passed: 4, failed: 2, skipped: 0 }).failed).toBe(2);
   });
 
-  it('repeats what a runner said that failed without a failed test', () => {
+  it('repeats a runner’s error when it fails without a failed test', () => {
     const passed = Array.from({ length: 100 }, (_, at) => ` ✓ file ${at}`);
     const error = ['⎯⎯ \u001b[31mUnhandled Errors\u001b[39m ⎯⎯', 'Error: a worker ended', '    at pool.ts:1'];
     const told = failureOfOutput('unit', [...passed, ...error, ...passed]);
@@ -261,16 +261,16 @@ describe('counting', () => {
   });
 });
 
-describe('the lock', () => {
+describe('the lock file', () => {
   it.each(['package-lock.json', 'sandbox/package-lock.json'])(
-    '%s holds the packages of every machine (scripts/complete-lock.mjs adds them)',
+    '%s contains the packages of every platform (scripts/complete-lock.mjs adds them)',
     (file) => {
       const lock = JSON.parse(readFileSync(file, 'utf8'));
       expect(missingOptional(lock.packages)).toEqual([]);
     },
   );
 
-  it('sees what is missing, wherever it would be found', () => {
+  it('lacks an optional package only if it is missing in every folder that Node.js searches', () => {
     const optionalDependencies = { '@x/linux-x64-musl': '^1.0.0' };
     const missing = [{ name: '@x/linux-x64-musl', version: '1.0.0', dev: false }];
     expect(missingOptional({ 'node_modules/x': { optionalDependencies } })).toEqual(missing);
@@ -291,7 +291,7 @@ describe('the lock', () => {
     ).toEqual(missing);
   });
 
-  it('knows a machine by the name of its package', () => {
+  it('takes a package’s platform from the package’s name', () => {
     expect(machineOf('@x/linux-x64-musl')).toEqual({ os: ['linux'], cpu: ['x64'], libc: ['musl'] });
     expect(machineOf('@x/binding-linux-arm-gnueabihf')).toEqual({ os: ['linux'], cpu: ['arm'], libc: ['glibc'] });
     expect(machineOf('@x/win32-x64-msvc')).toEqual({ os: ['win32'], cpu: ['x64'] });
@@ -299,7 +299,7 @@ describe('the lock', () => {
   });
 });
 
-describe('what makes an offer at Stripe', () => {
+describe('the stripe:offer command', () => {
   const given = [
     '--plan',
     'reader-penny',
@@ -313,7 +313,7 @@ describe('what makes an offer at Stripe', () => {
     'H',
   ];
 
-  it('reads what it is to be', () => {
+  it('reads the offer from its options', () => {
     expect(readOffer([...given, '--also', 'gbp=60,eur=50'])).toEqual({
       plan: 'reader-penny',
       next: 'reader-yearly',
@@ -331,5 +331,5 @@ describe('what makes an offer at Stripe', () => {
     ['a currency without an amount', [...given, '--also', 'gbp'], /"gbp" isn't of the form gbp=60/],
     ['no days', given.map((one, at) => (at === 5 ? '0' : one)), /from 1 to 1095/],
     ['an unknown word', [...given, '--weeks', '2'], /--weeks/],
-  ])('says how to say it, given %s', (_, args, problem) => expect(() => readOffer(args)).toThrow(problem));
+  ])('names the wrong option when given %s', (_, args, problem) => expect(() => readOffer(args)).toThrow(problem));
 });

@@ -12,7 +12,7 @@ it.each([
   ['`of ${publication.name}`', '`of ${("The \\"Sun\\"")}`'],
   ['publication.name.length', '("The \\"Sun\\"").length'],
   ['publication.hidden.includes(x)', '(["/a","/b"]).includes(x)'],
-])('writes the value for what is read: %s', (code, wanted) => {
+])('a reference to a publication setting is replaced by its value: %s', (code, wanted) => {
   expect(inlined(code, paper)).toBe(wanted);
 });
 
@@ -23,6 +23,6 @@ it.each([
   'myPublication.name + publication_.name',
   'publication.unknown',
   'f(publication)',
-])('leaves alone what is something else: %s', (code) => {
+])('code that is not a reference to a publication setting is left unchanged: %s', (code) => {
   expect(inlined(code, paper)).toBe(code);
 });

@@ -11,7 +11,7 @@ const joined = (pages: readonly (readonly string[])[]): string[][] => {
   return links.map((names) => names.map((name) => (files.get(name) ?? '').replaceAll(/[^\w\n]/g, '')));
 };
 
-test('what every page has is one file, the rest of a page another', () => {
+test('the styles that all pages share are one file, and the rest of each page is another', () => {
   expect(joined([['card', 'base'], ['form', 'base'], ['base']])).toEqual([
     ['card', 'base'],
     ['form', 'base'],
@@ -19,7 +19,7 @@ test('what every page has is one file, the rest of a page another', () => {
   ]);
 });
 
-test('the order of the cascade stays: what follows the shared sheets is linked after them', () => {
+test('the cascade keeps its order: styles after the shared ones are linked after them', () => {
   const both = joined([
     ['card', 'frame', 'base', 'late'],
     ['frame', 'base'],
@@ -27,7 +27,7 @@ test('the order of the cascade stays: what follows the shared sheets is linked a
   expect(both).toEqual([['card', 'frame\nbase', 'late'], ['frame\nbase']]);
 });
 
-test('pages with the same rest share its file, and pages without styles link none', () => {
+test('pages with the same remaining styles share a file, and a page without styles links none', () => {
   const { files, links } = joinSheets(
     [
       { name: 'thread', sheets: ['talk', 'base'] },
@@ -42,7 +42,7 @@ test('pages with the same rest share its file, and pages without styles link non
   expect(files.size).toBe(3);
 });
 
-test('another text is another name, so that browsers keep files for good', () => {
+test('a style file’s name changes with its text, so that browsers can cache it forever', () => {
   const name = (text: string) => [...joinSheets([{ name: 'home', sheets: ['a'] }], () => text).files.keys()][0];
   expect(name('.a {}')).not.toBe(name('.b {}'));
 });

@@ -7,11 +7,11 @@ import { shapesFile, vendorShapes } from './vendor-shapes.ts';
 
 const shapes = JSON.parse(readFileSync(shapesFile, 'utf8')) as ReturnType<typeof vendorShapes>;
 
-it('are those of the packages that are installed: run "node scripts/vendor-shapes.ts" after an update', () => {
+it('the stored vendor shapes match the installed packages (run "node scripts/vendor-shapes.ts" after an update)', () => {
   expect(vendorShapes()).toEqual(shapes);
 });
 
-describe('a page that breaks a vendor’s interface', () => {
+describe('the check of calls to a vendor’s script', () => {
   interface Strict {
     check(type: string, value: unknown): void;
     wrap(name: string, implementation: object): Record<string, (...given: unknown[]) => unknown>;
@@ -37,7 +37,7 @@ describe('a page that breaks a vendor’s interface', () => {
     'Slot.setConfig(0).safeFrame has no force': (strict) =>
       strict.wrap('Slot', slot).setConfig?.({ safeFrame: { force: 1 } }),
   };
-  it.each(Object.entries(made))('%s', (message, call) => {
+  it.each(Object.entries(made))('reports that %s', (message, call) => {
     const { strict, faults } = strictFor(shapes.gpt ?? {});
     expect(() => call(strict)).toThrow();
     expect(faults).toEqual([message]);
@@ -65,7 +65,7 @@ describe('a page that breaks a vendor’s interface', () => {
       (user: Record<string, (...given: unknown[]) => unknown>) => user.addTags?.({ paying: true }),
       /paying is true and no string/,
     ],
-  ] as const)('%s: %s, %s', (vendor, name, implementation, call, message) => {
+  ] as const)('refuses a wrong call to %s: %s, %s', (vendor, name, implementation, call, message) => {
     const { strict, faults } = strictFor(shapes[vendor] ?? {});
     expect(() => call(strict.wrap(name, implementation))).toThrow(message);
     expect(faults).toHaveLength(1);
@@ -77,12 +77,12 @@ describe('a page that breaks a vendor’s interface', () => {
     ['marfeel', 'Config', { accountId: '12' }, /no number/],
     ['growsurf', 'Settings', { campaignId: 'a', version: '2', email: 'ann@example.com' }, /has no email/],
     ['churnkey', 'Options', { customerId: 'cus_1' }, /authHash is missing/],
-  ] as const)('%s: %s %j', (vendor, type, value, message) => {
+  ] as const)('refuses for %s a %s of %j', (vendor, type, value, message) => {
     const { strict } = strictFor(documentedShapes[vendor]);
     expect(() => strict.check(type, value)).toThrow(message);
   });
 
-  it('passes what is declared', () => {
+  it('accepts calls that the declarations allow', () => {
     const { strict, faults } = strictFor(shapes.gpt ?? {});
     const googletag = strict.wrap('googletag', tag);
     googletag.setConfig?.({ lazyLoad: { fetchMarginPercent: 200 }, targeting: { section: 'a' } });

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { type Publication, publication } from './publication.ts';
 import { checkPublication, publicationProblems } from './publication-check.ts';
 
-it('has nothing against the first publication', () => expect(publicationProblems(publication)).toEqual([]));
+it('the publication check finds no problem in the first publication', () =>
+  expect(publicationProblems(publication)).toEqual([]));
 
 const { plans, billing, support, sections, links } = publication;
 
@@ -32,7 +33,7 @@ it.each<[object, string]>([
   [{ support: { ...support, holidays: ['12-25'] } }, 'support.holidays: "12-25" is no day such as 2027-12-25'],
   [{ links: { ...links, shop: 'shop.example.com' } }, 'links.shop: "shop.example.com" is no address of a page'],
   [{ contact: { ...publication.contact, tips: 'tips' } }, 'contact: "tips" is no email address'],
-])('names what is wrong with %o', (part, text) => {
+])('the publication check names what is wrong with %o', (part, text) => {
   const changed = { ...publication, ...part } as Publication;
   expect(publicationProblems(changed)).toContain(text);
   expect(() => checkPublication(changed)).toThrow(`src/publication.ts can’t be used:\n  `);

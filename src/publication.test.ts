@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { publication } from './publication.ts';
 
-describe('the sections', () => {
-  it('are the ten of the specification, with their numbers and how many stories home shows', () => {
+describe('the publication’s sections', () => {
+  it('are the ten of the specification, with its IDs and numbers of stories on the home page', () => {
     const { sections } = publication;
     expect(sections.map(({ slug, id, homepageCount }) => `${slug} ${id}/${homepageCount}`)).toEqual([
       'editorials 1/5',
@@ -26,8 +26,8 @@ describe('the sections', () => {
   });
 });
 
-describe('the limits', () => {
-  it('are those of the specification', () => {
+describe('the publication’s limits', () => {
+  it('match the specification', () => {
     expect(publication.pageSizes).toMatchObject({
       articles: 10,
       comments: 10,
@@ -53,7 +53,7 @@ describe('the limits', () => {
 });
 
 describe('the breakpoints', () => {
-  it('of layouts are those of the specification', () => {
+  it('in page layouts are those of the specification', () => {
     // Single components, and pictures in a text, may have breakpoints of their own; the styles of the page's layout may not.
     for (const folder of ['styles', 'layouts']) {
       const files = readdirSync(join(import.meta.dirname, folder)).filter((name) =>
@@ -72,7 +72,7 @@ describe('the breakpoints', () => {
     }
   });
 
-  it('follow the size of the reader’s text', () => {
+  it('are not given in pixels, so that they follow the reader’s text size', () => {
     // Google chooses an advertisement by the window's pixels, and mail has breakpoints of its own.
     const others = ['components/ads/AdSlot.astro', 'lib/mail/messages/layout.ts'];
     const inPixels = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })

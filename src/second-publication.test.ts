@@ -22,7 +22,7 @@ const { supportMessages } = await import('./lib/support/schema.ts');
 const { asOfText } = await import('./lib/ticker/model.ts');
 const { builtinPage } = await import('./lib/static/builtin.ts');
 
-it('dates are those of its zone and language, also when summer begins and ends in the south', () => {
+it('a second publication’s dates use its time zone and language, including southern daylight saving time', () => {
   expect(mastheadDay('2026-11-20T12:00:00Z')).toBe('Saturday, 21 November 2026');
   expect(longDate('2026-11-20T10:59:59Z')).toBe('20 November 2026');
   expect(dateAndTime('2026-11-20T20:05:00Z')).toBe('21 November 2026, 9:05 a.m. NZT');
@@ -37,7 +37,7 @@ it('dates are those of its zone and language, also when summer begins and ends i
   expect(hourInZone(Date.parse('2026-07-01T12:00:00Z'))).toBe(0);
 });
 
-it('amounts are written as its readers write them, without cents where a currency has none', () => {
+it('a second publication’s amounts use its notation, without cents in a currency that has none', () => {
   expect(currencies).toEqual(['nzd', 'usd', 'jpy']);
   expect(['NZ', 'US', 'JP', 'GB', null].map(currencyOf)).toEqual(['nzd', 'usd', 'jpy', 'nzd', 'nzd']);
   expect([formatSum(1990, 'nzd'), formatSum(1200, 'usd'), formatSum(1800, 'jpy')]).toEqual([
@@ -48,7 +48,7 @@ it('amounts are written as its readers write them, without cents where a currenc
   expect(formatMoney(1800, { currency: 'jpy', cents: true })).toBe('JP¥1,800');
 });
 
-it('a promotion’s words name the sum of each currency', () => {
+it('a promotion’s text names the amount in each currency', () => {
   const sold = price('reader-penny', 'sun-reader', {
     currency: 'nzd',
     currencies: { usd: 9000, jpy: 15_000 },
@@ -64,7 +64,7 @@ it('a promotion’s words name the sum of each currency', () => {
   expect(priceIn(francs, 'nzd').pennySubheading).toBe('$120 a year');
 });
 
-it('support has its hours and holidays', () => {
+it('support uses the second publication’s hours and holidays', () => {
   expect(supportMessages.hours).toBe('Online weekdays 8 a.m. to noon NZT');
   const words = (at: string): string => supportHours(Date.parse(at)).words;
   expect(words('2027-02-04T19:00:00Z')).toBe('We’re online now, until noon NZT.');
@@ -74,7 +74,7 @@ it('support has its hours and holidays', () => {
   expect(builtinPage('cancel').bodyHtml).toContain('weekdays 8 a.m. to noon NZT');
 });
 
-it('one tier is the lowest and the highest, in its own currency', () => {
+it('a second publication’s only tier is the lowest, and is offered in its own currency', () => {
   expect(tiers.map(({ id, name }) => `${id} ${name}`)).toEqual(['courier-digital Courier Reader']);
   expect(lowestTier).toBe('courier-digital');
   const { open, plans } = offerOf([]);
@@ -88,7 +88,7 @@ it('one tier is the lowest and the highest, in its own currency', () => {
   expect(offerOf([sold, retired]).plans.map(({ id }) => id)).toEqual(['digital-monthly']);
 });
 
-it('readers of the highest tier are not asked to upgrade, and none is offered a print edition that isn’t there', () => {
+it('readers with the highest tier are not asked to upgrade, and print is not offered where there is none', () => {
   expect(seenBy.upgradable).toBe('subscriber');
   const held = [{ product: 'courier-digital', print: false }];
   expect([mayUpgrade(held), mayUpgrade([{ product: 'other', print: false }])]).toEqual([false, true]);
@@ -96,7 +96,7 @@ it('readers of the highest tier are not asked to upgrade, and none is offered a 
   expect(isOfferedPrint('reader')).toBe(false);
 });
 
-it('what the paper does without has no page, link, tab or ad', () => {
+it('features that a publication does not have get no page, link, tab, or ad', () => {
   expect(extraItems.map(({ href }) => href)).toEqual(['/media']);
   const paths = fixedPages.map(({ path }) => path);
   for (const path of ['/events', '/founder', '/games', '/membership', '/print']) expect(paths).not.toContain(path);
@@ -108,7 +108,7 @@ it('what the paper does without has no page, link, tab or ad', () => {
   }
 });
 
-it('mail of a tier has its name', () => {
+it('a tier’s welcome email uses the tier’s name', () => {
   const paper = { ...publication, siteUrl: 'https://courier.example', contact: publication.contact.email };
   const mail = billingMail(
     { kind: 'welcome-tier', to: 'ada@example.com', product: 'courier-digital', plan: 'Monthly', print: false } as never,

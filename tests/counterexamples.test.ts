@@ -29,7 +29,7 @@ function failure(check: () => void): { readonly message: string; readonly seed: 
   return { message, seed, file };
 }
 
-it('names its seed at the end of the message and in a file, and the seed repeats it', () => {
+it('a failed random check names its seed in the message and in a file, and the seed repeats the failure', () => {
   const first = failure(isSmall('example'));
   const written = JSON.parse(readFileSync(first.file, 'utf8'));
   expect(written).toEqual({

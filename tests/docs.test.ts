@@ -83,7 +83,7 @@ describe.each(['docs/architecture.md', 'docs/contributing.md'])('%s', (file) => 
     expect(paths.filter((path) => !exists(path))).toEqual([]);
   });
 
-  it('names things that are in the files it gives', () => {
+  it('names identifiers that are in the files it gives for them', () => {
     const placed = placedIn(text);
     expect(placed.length).toBeGreaterThan(5);
     expect(placed.filter(({ name, file }) => !new RegExp(`\\b${name}\\b`).test(textOf(file)))).toEqual([]);
@@ -143,7 +143,7 @@ it('docs/operations.md names every page that is never cached, for readers and fo
     expect(pathsOf('uncached').filter((path) => !list.includes(`\`${path}\``))).toEqual([]);
 });
 
-it('docs/operations.md quotes lines that are in the log', () => {
+it('docs/operations.md quotes log lines that are in the code', () => {
   const quoted = [...read('docs/operations.md').matchAll(/(?:"([^"]+)" in the log|the log line "([^"]+)")/g)];
   expect(quoted.length).toBeGreaterThan(3);
   const code = globSync('src/**/*.server.ts', { cwd: root }).concat(globSync('src/press/cache/*.ts', { cwd: root }));
@@ -157,7 +157,7 @@ it('docs/editors.md names every page whose text is written in WordPress', () => 
   expect(slugs.toSorted()).toEqual(editorialSlugs.toSorted());
 });
 
-it('the pages about the plugin have its version and its filters', () => {
+it('the documents about the WordPress plugin have its version and list its filters', () => {
   const version = /^ \* Version:\s*(\S+)/m.exec(read('wordpress/newsroom/newsroom.php'))?.[1] ?? '';
   expect(read('docs/services/wordpress.md')).toContain(`→ version ${version},`);
   const readme = read('wordpress/newsroom/readme.txt');

@@ -73,19 +73,19 @@ function write(tree: Tree): string {
 }
 
 describe('import rules', () => {
-  it('has an example for every rule', () => {
+  it('each have an example that breaks them', () => {
     expect(Object.keys(broken).toSorted()).toEqual(ruleNames().toSorted());
   });
 
   it.each(Object.entries(broken).flatMap(([rule, trees]) => trees.map((tree) => [rule, tree] as const)))(
-    '%s bites on %j',
+    '%s reports %j',
     async (rule, tree) => {
       const found = await violations(write(tree));
       expect([...new Set(found.map((violation) => violation.rule))]).toEqual([rule]);
     },
   );
 
-  it('allows the imports that the rules permit', async () => {
+  it('allow the imports that they permit', async () => {
     const tree: Tree = {
       'src/server/main.ts': "import '../content/content.server.ts';\nimport '../lib/x/service.server.ts';",
       'src/content/content.server.ts': empty,
@@ -101,7 +101,7 @@ describe('import rules', () => {
     expect(await violations(write(tree))).toEqual([]);
   });
 
-  it('reads the scripts of an Astro file', () => {
+  it('see the imports in the frontmatter and scripts of an Astro file', () => {
     const text = scriptsOf(
       astro(
         "import A from './A.astro';",

@@ -7,8 +7,8 @@ import { readTable, tally, titlesOf, troubles } from '../scripts/spec-coverage.t
 
 const page = readFileSync(join(root, 'docs', 'spec-coverage.md'), 'utf8');
 
-describe('the table of what shows the specification', () => {
-  it('names tests that there are, for every statement, without a gap', () => {
+describe('the table in docs/spec-coverage.md', () => {
+  it('names existing tests for every statement, without a gap in the numbers', () => {
     const read = (file: string): string | null => {
       const path = join(root, file);
       return existsSync(path) ? readFileSync(path, 'utf8') : null;
@@ -17,13 +17,13 @@ describe('the table of what shows the specification', () => {
     // Slow because it parses many files.
   });
 
-  it('has every section of the specification that asks for something', () => {
+  it('covers all nine sections of the specification', () => {
     const sections = new Set(readTable(page).map(({ number }) => number.split('.')[0]));
     expect([...sections]).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
   });
 });
 
-describe('the check of the table', () => {
+describe('the checker of docs/spec-coverage.md', () => {
   const source = [
     "describe('a door', () => {",
     "  it('opens', () => {});",
@@ -40,7 +40,7 @@ describe('the check of the table', () => {
   const wrong = (...rows: string[]): string[] =>
     troubles(table(...rows), (file) => (file === 'src/door.test.ts' ? source : null));
 
-  it('finds tests by their own title and by those around it', () => {
+  it('finds a test by its own title and by its describe titles', () => {
     expect(
       wrong(
         '1.1 | Doors open. | `src/door.test.ts` › opens',
@@ -62,11 +62,11 @@ describe('the check of the table', () => {
     ['a file that holds no tests', ['1.1 | x | `src/door.ts` › opens'], 'no tests in src/door.ts'],
     ['a gap', ['1.1 | x | `src/door.test.ts` › opens', '1.3 | x | `src/door.test.ts` › opens'], '1.3 does not follow'],
     ['a beginning in the middle', ['1.2 | x | `src/door.test.ts` › opens'], '1.2 does not follow'],
-  ] as const)('bites on %s', (_, rows, problem) => {
+  ] as const)('reports %s', (_, rows, problem) => {
     expect(wrong(...rows).join('\n')).toContain(problem);
   });
 
-  it('bites on a missing reason, a row that names no test, and a wrong sum', () => {
+  it('reports a missing reason, a row that names no test, and a wrong total', () => {
     expect(wrong('1.1 | x | not shown by a test:')).toEqual(['1.1 does not say why no test shows it.']);
     expect(() => wrong('1.1 | Doors open. | yes')).toThrow('names no test');
     expect(() => wrong('1.1 | Doors open. | ')).toThrow("isn't a row of three cells");
@@ -76,7 +76,7 @@ describe('the check of the table', () => {
     ]);
   });
 
-  it('takes the titles of a list for those of tests that are made from it', () => {
+  it('finds titles of tests that a loop over a list creates', () => {
     const made = "for (const part of ['front', 'back']) test(part, () => {});";
     expect(titlesOf(made)).toEqual([['front'], ['back']]);
   });

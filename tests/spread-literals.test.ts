@@ -77,7 +77,7 @@ function spreadLiterals(name: string, text: string): string[] {
   return found;
 }
 
-it('is typed, wherever a vendor is spoken to', () => {
+it('code that talks to vendors has no spread literal and no Record<string, unknown>', () => {
   const files = towardVendors.flatMap((path) => {
     const whole = join(root, 'src', 'lib', path);
     if (/\.tsx?$/.test(path)) return [whole];
@@ -88,7 +88,7 @@ it('is typed, wherever a vendor is spoken to', () => {
   expect(files.flatMap((path) => faultsIn(relative(root, path), readFileSync(path, 'utf8')))).toEqual([]);
 });
 
-it('spreads no literal, in any file', () => {
+it('no source file spreads an object literal', () => {
   const sources = '{src,sandbox,scripts,tests,bench,wordpress}/**/*.{ts,tsx,mjs,astro}';
   const files = globSync(sources, { cwd: root, exclude: ['**/node_modules/**'] });
   expect(files.length).toBeGreaterThan(1000);
@@ -104,7 +104,7 @@ it.each([
   ['x.ts', 'call({ ...{ a, b }, c });', ['x.ts:1']],
   ['x.tsx', 'const a = <Field\n  {...{ a, b }} />;', ['x.tsx:2']],
   ['x.tsx', 'const a = <Field {...props} />; call({ ...(c && { a }) });', []],
-])('finds spread literals in %s: %s', (name, text, found) => {
+])('the check finds spread literals in %s: %s', (name, text, found) => {
   expect(spreadLiterals(name, text)).toEqual(found);
 });
 
@@ -116,6 +116,6 @@ it.each([
   ['let a: Readonly<Record<string, unknown>>;', ['x.ts:1 Record<string, unknown>']],
   ['call({ ...settings }); let a: Record<string, string>;', []],
   ['// ...{ a } and Record<string, unknown>', []],
-])('finds out %j', (text, faults) => {
+])('the check of vendor code finds the faults in %j', (text, faults) => {
   expect(faultsIn('x.ts', text)).toEqual(faults);
 });

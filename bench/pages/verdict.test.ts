@@ -14,8 +14,8 @@ const run = (more: Partial<Run> = {}): Run => ({
 const home = plan[0];
 if (!home) throw new Error('The plan is empty.');
 
-describe('a page under Lighthouse', () => {
-  it('is weighed by kind, and what has no kind of its own is weighed too', () => {
+describe('the Lighthouse benchmark', () => {
+  it('adds up bytes by kind of resource, and counts unknown kinds as other', () => {
     const fetched = [
       { resourceType: 'Document', transferSize: 20_000 },
       { resourceType: 'Script', transferSize: 3000 },
@@ -27,7 +27,7 @@ describe('a page under Lighthouse', () => {
     expect(weigh(fetched)).toEqual({ HTML: 20_000, CSS: 0, JS: 3400, fonts: 0, pictures: 0, other: 8 });
   });
 
-  it('is judged by the median of its runs, each figure by itself', () => {
+  it('takes the median of each figure over the runs, and collects all faults', () => {
     expect(median([3, 1, 2])).toBe(2);
     expect(median([4, 1])).toBe(1);
     const slow = run({ scores: { ...run().scores, performance: 70 }, largestPaint: 4000, faults: ['LCP'] });
@@ -35,7 +35,7 @@ describe('a page under Lighthouse', () => {
     expect(all).toEqual(run({ faults: ['LCP', 'shift'] }));
   });
 
-  it('misses each bound that it is below, and no other', () => {
+  it('lists each bound that a page misses, and no other', () => {
     expect(missed(home, run())).toEqual([]);
     expect(missed(home, run({ scores: { ...run().scores, performance: 98 }, layoutShift: 0.0004 }))).toEqual([]);
     const poor = run({
@@ -51,7 +51,7 @@ describe('a page under Lighthouse', () => {
     expect(missed(home, run({ scores: { ...run().scores, seo: Number.NaN } }))).toHaveLength(1);
   });
 
-  it('is asked for perfection except in speed', () => {
+  it('requires a performance score of 98 for the home and article pages, and 95 for the others', () => {
     expect(plan.map(({ name }) => name)).toEqual([
       'home',
       'section',

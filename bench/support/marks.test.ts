@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { mark, marksIn } from './marks.ts';
 
-it('finds the marks of a page, each version once', () => {
+it('marksIn lists each version mark on a page once', () => {
   const page = `<h1>Bridge opens ${mark('h1200', 3)}</h1><p>${mark('b1200', 0)}</p><a>${mark('h1200', 3)}</a>${mark('h1200', 2)}`;
   expect(marksIn(page)).toEqual([
     ['h1200', 3],

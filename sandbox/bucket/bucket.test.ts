@@ -39,7 +39,7 @@ async function ask(method: string, path: string, query = '', body = '', hash = s
 
 const object = (name: string): string => `/${bucket.name}/${name}`;
 
-it('keeps objects, lists them page by page, and deletes them', async () => {
+it('the S3 stand-in stores objects, lists them in pages, and deletes them', async () => {
   for (const name of ['b', 'a', 'c', 'other']) expect((await ask('PUT', object(name), '', name)).status).toBe(200);
   expect(await ask('GET', object('a'))).toMatchObject({ status: 200, text: 'a' });
   expect(await ask('HEAD', object('a'))).toMatchObject({ status: 200, text: '' });
@@ -54,7 +54,7 @@ it('keeps objects, lists them page by page, and deletes them', async () => {
   expect(await ask('GET', object('a'))).toMatchObject({ status: 404, code: 'NoSuchKey' });
 });
 
-it('refuses what S3 refuses', async () => {
+it('the S3 stand-in refuses invalid requests with S3’s error codes', async () => {
   expect(await ask('GET', '/another-bucket/a')).toMatchObject({ status: 404, code: 'NoSuchBucket' });
   expect(await ask('GET', object('x'.repeat(1025)))).toMatchObject({ status: 400, code: 'KeyTooLongError' });
   expect(await ask('PUT', object('a'), '', 'body', sha256('other'))).toMatchObject({
@@ -71,19 +71,22 @@ it('refuses what S3 refuses', async () => {
   expect(bucket.objects.size).toBe(0);
 });
 
-it.each(['5', '3', undefined])('refuses a body of four bytes under the length %s', async (length) => {
-  const path = object('a');
-  const headers = Object.entries(signed('PUT', path, '', sha256('body'))).map(([name, value]) => `${name}: ${value}`);
-  const lengths = length === undefined ? ['Transfer-Encoding: chunked'] : [`Content-Length: ${length}`];
-  const body = length === undefined ? '4\r\nbody\r\n0\r\n\r\n' : 'body';
-  const { host, hostname, port } = new URL(bucket.url);
-  const socket = connect(Number(port), hostname);
-  socket.write(
-    [`PUT ${path} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...headers, ...lengths, '', body].join('\r\n'),
-  );
-  if (length === '5') setTimeout(() => socket.end(), 100);
-  let answer = '';
-  for await (const part of socket) answer += String(part);
-  expect(answer).not.toContain(' 200 OK');
-  expect(bucket.objects.size).toBe(0);
-});
+it.each(['5', '3', undefined])(
+  'the S3 stand-in refuses a body of four bytes when Content-Length is %s',
+  async (length) => {
+    const path = object('a');
+    const headers = Object.entries(signed('PUT', path, '', sha256('body'))).map(([name, value]) => `${name}: ${value}`);
+    const lengths = length === undefined ? ['Transfer-Encoding: chunked'] : [`Content-Length: ${length}`];
+    const body = length === undefined ? '4\r\nbody\r\n0\r\n\r\n' : 'body';
+    const { host, hostname, port } = new URL(bucket.url);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      [`PUT ${path} HTTP/1.1`, `Host: ${host}`, 'Connection: close', ...headers, ...lengths, '', body].join('\r\n'),
+    );
+    if (length === '5') setTimeout(() => socket.end(), 100);
+    let answer = '';
+    for await (const part of socket) answer += String(part);
+    expect(answer).not.toContain(' 200 OK');
+    expect(bucket.objects.size).toBe(0);
+  },
+);

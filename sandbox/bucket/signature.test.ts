@@ -70,7 +70,7 @@ it.each([
   ['GET of a sub-resource', lifecycle],
   ['a list', list],
   ['a presigned address', presigned],
-])('takes the published example: %s', (_, request) => {
+])('the signature of AWS’s published example is accepted: %s', (_, request) => {
   expect(faultOf(request, key, at)).toBeNull();
 });
 
@@ -81,11 +81,11 @@ it.each([
   ['another signed header', { ...get, headers: { ...get.headers, range: 'bytes=0-10' } }],
   ['another body', { ...get, headers: { ...get.headers, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' } }],
   ['a longer presigned address', { ...presigned, target: presigned.target.replace('86400', '86401') }],
-])('refuses %s', (_, request) => {
+])('a signed request that was changed to %s is refused', (_, request) => {
   expect(faultOf(request, key, at)).toMatchObject({ status: 403, code: 'SignatureDoesNotMatch' });
 });
 
-it('refuses other keys, other regions, wrong clocks and headers that are not signed', () => {
+it('a wrong key or region, a clock off by 16 minutes, an expired link and an unsigned header are refused', () => {
   expect(faultOf(get, { ...key, secret: 'other' }, at)).toMatchObject({ code: 'SignatureDoesNotMatch' });
   expect(faultOf(get, { ...key, id: 'OTHER' }, at)).toMatchObject({ status: 403, code: 'InvalidAccessKeyId' });
   expect(faultOf(get, { ...key, region: 'auto' }, at)).toMatchObject({

@@ -10,7 +10,7 @@ const post = (slug: string) => {
   return found;
 };
 
-test('every post has its own address and its own hour', () => {
+test('every edge-case post has its own address and publication time', () => {
   const addresses = awkward.map(({ type, slug }) => `${type}/${slug}`);
   expect(new Set(addresses).size).toBe(awkward.length);
   expect(new Set(awkward.map(({ hours }) => hours)).size).toBe(awkward.length);
@@ -21,7 +21,7 @@ test('the long headline has forty words and the long article more than twenty th
   expect(countWords(post('minutes-of-the-harbor-board').contentHtml)).toBeGreaterThanOrEqual(LONG_ARTICLE_WORDS);
 });
 
-test('text that must not be public names itself so, after four paragraphs where the opening may be', () => {
+test('text that must not be public contains a canary; in gated posts it is in the fifth paragraph', () => {
   for (const { status, password, contentHtml } of awkward) {
     if (status !== 'publish') expect(contentHtml).toContain(`CANARY-${status}-must-not-leak`);
     if (password) expect(contentHtml).toContain('CANARY-password-must-not-leak');
@@ -31,15 +31,15 @@ test('text that must not be public names itself so, after four paragraphs where 
   }
 });
 
-test('one slug names an article, a video and a crossword', () => {
+test('an article, a video and a crossword share one slug', () => {
   expect(awkward.filter(({ slug }) => slug === 'same-slug').map(({ type }) => type)).toEqual(['articles', 'video', 'crosswords']);
 });
 
-test('each family of payloads has a page', () => {
+test('each family of hostile payloads has a post', () => {
   for (const name of Object.keys(payloads)) expect(post(`hostile-${name}`).contentHtml).toContain(payloads[name]?.[0]);
 });
 
-test('the demo edition has no awkward post, and no sentence that exists for tests', () => {
+test('only the test edition contains the edge-case posts, and the demo edition contains no canary', () => {
   const demo = readEdition('http://127.0.0.1:9', 'demo');
   const name = ({ type, slug }: { type: string; slug: string }) => `${type}/${slug}`;
   const forTests = new Set(awkward.map(name));
@@ -49,7 +49,7 @@ test('the demo edition has no awkward post, and no sentence that exists for test
   expect(inTests).toEqual([...demo.documents, ...awkward].map(name));
 });
 
-test('the demo edition has stories of every access level, so that each kind of wall is seen', () => {
+test('the demo edition has stories of every access level', () => {
   const levels = readEdition('http://127.0.0.1:9', 'demo')
     .documents.filter(({ type }) => type === 'articles')
     .map(({ meta }) => meta.newsroom_access);

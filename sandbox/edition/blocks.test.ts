@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { markdownToBlocks, serializeAttributes } from './blocks.ts';
 
 describe('markdownToBlocks', () => {
-  it('writes paragraphs, headings and separators as the editor does', () => {
+  it('writes paragraphs, headings and separators as the WordPress editor does', () => {
     expect(markdownToBlocks('One *and* "two".\n\n## Head\n\n### Sub\n\n---')).toBe(
       [
         '<!-- wp:paragraph -->\n<p>One <em>and</em> "two".</p>\n<!-- /wp:paragraph -->',
@@ -20,7 +20,7 @@ describe('markdownToBlocks', () => {
     expect(html).toContain('<li>b<!-- wp:list -->\n<ul class="wp-block-list">');
   });
 
-  it('takes the last line of a quotation as its source', () => {
+  it('cites the last line of a quotation as its source', () => {
     expect(markdownToBlocks('> Words.\n>\n> — Somebody')).toBe(
       '<!-- wp:quote -->\n<blockquote class="wp-block-quote"><!-- wp:paragraph -->\n<p>Words.</p>\n<!-- /wp:paragraph --><cite>Somebody</cite></blockquote>\n<!-- /wp:quote -->',
     );
@@ -32,13 +32,13 @@ describe('markdownToBlocks', () => {
     );
   });
 
-  it('keeps entities inside attributes', () => {
+  it('escapes ampersands and quotes in attributes', () => {
     expect(markdownToBlocks('[a](https://example.com/?a=1&b=2 "say \\"x\\"")')).toContain(
       '<a href="https://example.com/?a=1&amp;b=2" title="say &quot;x&quot;">a</a>',
     );
   });
 
-  it('writes attributes that cannot end their comment', () => {
+  it('escapes block attributes so that they cannot end their HTML comment', () => {
     expect(serializeAttributes({ a: '--><script>' })).toBe('{"a":"\\u002d\\u002d\\u003e\\u003cscript\\u003e"}');
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { readEdition } from './read.ts';
 
-it('the demo edition tests the headline of one story, which has another one', () => {
+it('the demo edition runs a headline test on exactly one story', () => {
   const tested = readEdition('http://127.0.0.1:8881', 'demo').documents.filter(
     ({ meta }) => 'newsroom_headline_test' in meta,
   );

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { recording } from './speech.ts';
 
-it('is a WAV of the length asked for, small, the same for the same words, and not silent', () => {
+it('a recording is a small WAV of the requested length, the same for the same words, and not silent', () => {
   const wav = recording('a-story', 11);
   expect([wav.toString('latin1', 0, 4), wav.toString('latin1', 8, 12), wav.readUInt32LE(24)]).toEqual(['RIFF', 'WAVE', 8000]);
   expect(wav.readUInt32LE(40)).toBe(88_000);

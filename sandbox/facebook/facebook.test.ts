@@ -55,8 +55,8 @@ const tokenFor = async (form: Record<string, string> = yes, changes = {}) =>
 
 const me = (query: Record<string, string | null>) => fetch(withQuery(`${facebook.access.graphUrl}/v23.0/me`, query));
 
-describe('a login', () => {
-  it('ends in what /me was asked for', async () => {
+describe('a Facebook login', () => {
+  it('gives access to the fields that are requested from /me', async () => {
     const back = await decide(await dialog(), yes);
     expect([back.searchParams.get('state'), back.hash]).toEqual(['s', '#_=_']);
     const answer = await exchange(back.searchParams.get('code') ?? '');
@@ -80,7 +80,7 @@ describe('a login', () => {
     expect(bearer.status).toBe(200);
   });
 
-  it('leaves the address out when it is held back or was not asked for', async () => {
+  it('omits the email address when the user withholds it or the site didn’t ask for it', async () => {
     const { share_email: _, ...named } = yes;
     const silent = { ...named, account: 'silent@example.com' };
     for (const token of [await tokenFor(silent), await tokenFor(yes, { scope: 'public_profile' })]) {
@@ -89,7 +89,7 @@ describe('a login', () => {
     }
   });
 
-  it('does not offer a permission again that was declined, unless it is asked to', async () => {
+  it('offers a declined permission again only with auth_type=rerequest', async () => {
     const shy = { account: 'shy@example.com', decision: 'allow' };
     await tokenFor(shy);
     const email = async (changes: object) => {
@@ -101,7 +101,7 @@ describe('a login', () => {
     expect(await email({})).toBe('shy@example.com');
   });
 
-  it('can be refused', async () => {
+  it('returns access_denied when the user declines', async () => {
     const back = await decide(await dialog(), { ...yes, decision: 'deny' });
     expect(Object.fromEntries(back.searchParams)).toEqual({
       error: 'access_denied',
@@ -113,8 +113,8 @@ describe('a login', () => {
   });
 });
 
-describe('what is wrong is refused as Facebook refuses it', () => {
-  it('the dialog', async () => {
+describe('the Facebook stand-in, like Facebook, refuses', () => {
+  it('a dialog with a wrong app ID, redirect URI, scope or auth_type', async () => {
     expect(await (await dialog({ client_id: '1' })).text()).toContain('Invalid App ID');
     for (const redirect_uri of ['https://evil.test/', `${siteUrl}/`, `${redirectUri}/`, `${redirectUri}?a=1`])
       expect(await (await dialog({ redirect_uri })).text(), redirect_uri).toContain('URL Blocked');
@@ -130,7 +130,7 @@ describe('what is wrong is refused as Facebook refuses it', () => {
     [{ redirect_uri: null }, { code: 191, message: 'Missing redirect_uri parameter.' }],
     [{ redirect_uri: `${siteUrl}/other` }, { code: 100, error_subcode: 36_008 }],
     [{ code: 'AQwrong' }, { code: 100, message: 'Invalid verification code format.' }],
-  ])('the exchange %j', async (changes, error) => {
+  ])('a code exchange with %j', async (changes, error) => {
     const answer = await exchange(await codeFor(), changes as Record<string, string | null>);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({
@@ -138,7 +138,7 @@ describe('what is wrong is refused as Facebook refuses it', () => {
     });
   });
 
-  it('a code a second time, or too late', async () => {
+  it('a code that was used before or is ten minutes old', async () => {
     const used = await codeFor();
     await exchange(used);
     expect(await (await exchange(used)).json()).toMatchObject({ error: { code: 100, error_subcode: 36_009 } });
@@ -147,14 +147,14 @@ describe('what is wrong is refused as Facebook refuses it', () => {
     expect(await (await exchange(late)).json()).toMatchObject({ error: { code: 100, error_subcode: 36_007 } });
   });
 
-  it('a challenge that is not met', async () => {
+  it('a code exchange without the PKCE verifier', async () => {
     const code = await codeFor(yes, { code_challenge: 'x', code_challenge_method: 'S256' });
     expect(await (await exchange(code)).json()).toMatchObject({
       error: { message: 'Invalid code_verifier parameter.' },
     });
   });
 
-  it('/me', async () => {
+  it('a /me call with a wrong token, field or app secret proof', async () => {
     const token = await tokenFor();
     const error = async (query: Record<string, string>) =>
       ((await (await me(query)).json()) as { error: object }).error;
@@ -165,7 +165,7 @@ describe('what is wrong is refused as Facebook refuses it', () => {
   });
 });
 
-it('fails, or never answers, on request', async () => {
+it('the Facebook stand-in fails or hangs on the code exchange when asked to', async () => {
   expect((await exchange(await codeFor({ ...yes, exchange: 'fails' }))).status).toBe(500);
   const hanging = exchange(await codeFor({ ...yes, exchange: 'hangs' }), {}, { signal: AbortSignal.timeout(50) });
   await expect(hanging).rejects.toThrow(/abort/i);

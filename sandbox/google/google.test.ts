@@ -71,8 +71,8 @@ interface Tokens {
 const claimsOf = (token: string) =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
 
-describe('a sign-in', () => {
-  it('ends in a signed token and userinfo', async () => {
+describe('a Google sign-in', () => {
+  it('returns a signed ID token and the user’s info', async () => {
     const discovery = (await (await fetch(at('/.well-known/openid-configuration'))).json()) as Record<string, string>;
     expect(discovery).toMatchObject({ issuer: google.access.issuer, token_endpoint: at('/token') });
     const back = await decide(await authorize(), yes);
@@ -112,7 +112,7 @@ describe('a sign-in', () => {
     );
   });
 
-  it('accepts the client in a header, and any email address', async () => {
+  it('accepts the client’s credentials in a header, and any email address', async () => {
     const code = await codeFor({ ...yes, account: 'other', email: 'Zed.New@Example.com' });
     const { clientId, clientSecret } = google.access;
     const authorization = `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
@@ -121,7 +121,7 @@ describe('a sign-in', () => {
     expect(claimsOf(id_token)).toMatchObject({ email: 'zed.new@example.com', given_name: 'Zed' });
   });
 
-  it('tells an unverified address, or none', async () => {
+  it('can return an unverified email address, or none', async () => {
     const claims = async (form: Record<string, string>) =>
       claimsOf(((await (await exchange(await codeFor(form))).json()) as Tokens).id_token);
     const { email_verified: _, ...unverified } = yes;
@@ -130,13 +130,13 @@ describe('a sign-in', () => {
     expect(Object.keys(await claims(silent))).not.toContain('email');
   });
 
-  it('can be refused', async () => {
+  it('returns access_denied when the user declines', async () => {
     const back = await decide(await authorize(), { ...yes, decision: 'deny' });
     expect(Object.fromEntries(back.searchParams)).toEqual({ state: 'state-1', error: 'access_denied' });
   });
 });
 
-describe('what is wrong is refused as Google refuses it', () => {
+describe('the Google stand-in, like Google, refuses', () => {
   it.each([
     [{ client_id: 'x' }, 401, 'invalid_client'],
     [{ redirect_uri: 'https://evil.test/callback' }, 400, 'redirect_uri_mismatch'],
@@ -148,7 +148,7 @@ describe('what is wrong is refused as Google refuses it', () => {
     [{ scope: 'openid drive' }, 400, 'invalid_scope'],
     [{ scope: 'openid https://www.googleapis.com/auth/userinfo.shoes' }, 400, 'invalid_scope'],
     [{ code_challenge_method: 'S512' }, 400, 'invalid_request'],
-  ])('authorize %j', async (changes, status, code) => {
+  ])('an authorization request with %j', async (changes, status, code) => {
     const answer = await authorize(changes as Record<string, string | null>);
     expect(answer.status).toBe(status);
     expect(await answer.text()).toContain(code);
@@ -163,13 +163,13 @@ describe('what is wrong is refused as Google refuses it', () => {
     [{ redirect_uri: `${siteUrl}/other` }, 400, { error: 'redirect_uri_mismatch', error_description: 'Bad Request' }],
     [{ code_verifier: null }, 400, { error: 'invalid_grant', error_description: 'Missing code verifier.' }],
     [{ code_verifier: 'wrong' }, 400, { error: 'invalid_grant', error_description: 'Invalid code verifier.' }],
-  ])('token %j', async (changes, status, body) => {
+  ])('a token request with %j', async (changes, status, body) => {
     const answer = await exchange(await codeFor(), changes as Record<string, string | null>);
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject(body);
   });
 
-  it('a code a second time, or after ten minutes', async () => {
+  it('a code that was used before or is ten minutes old', async () => {
     const used = await codeFor();
     expect((await exchange(used)).status).toBe(200);
     const late = await codeFor();
@@ -183,7 +183,7 @@ describe('what is wrong is refused as Google refuses it', () => {
     }
   });
 
-  it('a consent page a second time', async () => {
+  it('a consent form that is submitted twice', async () => {
     const page = await authorize();
     const copy = page.clone();
     await decide(page, yes);
@@ -191,8 +191,8 @@ describe('what is wrong is refused as Google refuses it', () => {
   });
 });
 
-describe('trouble on request', () => {
-  it('the token endpoint fails, or never answers', async () => {
+describe('simulated Google failures', () => {
+  it('the token endpoint fails or hangs when asked to', async () => {
     expect((await exchange(await codeFor({ ...yes, exchange: 'fails' }))).status).toBe(500);
     const hanging = exchange(await codeFor({ ...yes, exchange: 'hangs' }), {}, { signal: AbortSignal.timeout(50) });
     await expect(hanging).rejects.toThrow(/abort/i);

@@ -89,8 +89,8 @@ const letter = (to: string, subject = 'Hello') => [
 ];
 const codes = (replies: readonly string[]) => replies.map((reply) => reply.split(' ')[0]);
 
-describe('letters', () => {
-  it('arrive with and without a password', async () => {
+describe('messages to the mailbox', () => {
+  it('are accepted with the right password or none, and parsed', async () => {
     const { port, letters } = await mailbox();
     expect(codes(await speak(port, letter('ann@example.com')))).toEqual(['220', '250', '250', '250', '354', '250']);
     const auth = `AUTH PLAIN ${Buffer.from('\0newspaper\0letterbox').toString('base64')}`;
@@ -113,7 +113,7 @@ describe('letters', () => {
     expect(await letters('?to=nobody@example.com')).toEqual([]);
   });
 
-  it('can be waited for, and deleted', async () => {
+  it('can be waited for, and deleted by recipient', async () => {
     const { port, ask, letters } = await mailbox();
     const waiting = ask('/api/messages?to=ann@example.com&wait=20000');
     await speak(port, letter('ben@example.com'));
@@ -124,7 +124,7 @@ describe('letters', () => {
     expect(await letters()).toHaveLength(1);
   });
 
-  it('outlive the process when they have a folder, and their numbers go on', async () => {
+  it('survive a restart when stored in a folder, and their numbering continues', async () => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'mailbox-'));
     const first = await mailbox(folder);
     await speak(first.port, letter('ann@example.com'));
@@ -136,8 +136,8 @@ describe('letters', () => {
   });
 });
 
-describe('the page', () => {
-  it('shows the list and each form of a message', async () => {
+describe('the mailbox page', () => {
+  it('lists the messages and shows each as HTML, text, headers and source', async () => {
     const { port, ask } = await mailbox();
     expect(await (await ask('/')).text()).toContain('No message has arrived yet.');
     await speak(port, letter('ann@example.com', 'A <b>bold</b> one'));
@@ -154,12 +154,12 @@ describe('the page', () => {
   });
 });
 
-describe('failures', () => {
+describe('the simulated SMTP failure', () => {
   const to = 'ann@example.com';
   it.each([
     [{ mode: 'temporary' }, ['220', '250', '250', '451']],
     [{ mode: 'permanent' }, ['220', '250', '250', '550']],
-  ])('%j', async (failure, expected) => {
+  ])('%j refuses the recipient until it is turned off', async (failure, expected) => {
     const { port, fail, letters } = await mailbox();
     expect((await fail(failure)).status).toBe(200);
     expect(codes(await speak(port, letter(to).slice(0, 3)))).toEqual(expected);
@@ -168,7 +168,7 @@ describe('failures', () => {
     expect(await letters()).toHaveLength(1);
   });
 
-  it('drops a message, or its receipt, as often as requested', async () => {
+  it('can drop a message, or its acknowledgment, a given number of times', async () => {
     const { port, fail, letters } = await mailbox();
     await fail({ mode: 'drop', times: 1 });
     expect((await speak(port, letter(to))).at(-1)).toBe('closed');
@@ -179,14 +179,14 @@ describe('failures', () => {
     expect(codes(await speak(port, letter(to))).at(-1)).toBe('250');
   });
 
-  it('happens to some recipients only', async () => {
+  it('can be limited to some recipients', async () => {
     const { port, fail } = await mailbox();
     await fail({ mode: 'permanent', to: 'Ben@' });
     expect(codes(await speak(port, letter('ben@example.com').slice(0, 3))).at(-1)).toBe('550');
     expect(codes(await speak(port, letter(to))).at(-1)).toBe('250');
   });
 
-  it('refuses connections, and takes them again at the same port', async () => {
+  it('can refuse connections, and accepts them again on the same port', async () => {
     const { port, fail, ask } = await mailbox();
     await fail({ mode: 'refuse' });
     expect(await speak(port, [])).toEqual(['closed']);
@@ -195,7 +195,7 @@ describe('failures', () => {
     expect(codes(await speak(port, letter(to))).at(-1)).toBe('250');
   });
 
-  it('answers slowly and refuses the password', async () => {
+  it('can slow down the answers, and refuse the password', async () => {
     const { port, fail, letters } = await mailbox();
     await fail({ mode: 'slow', delay: 20 });
     expect(codes(await speak(port, letter(to))).at(-1)).toBe('250');
@@ -205,7 +205,7 @@ describe('failures', () => {
     expect(codes(await speak(port, ['EHLO test', auth])).at(2)).toBe('535');
   });
 
-  it('says what is wrong with a switch', async () => {
+  it('is rejected with 400 and a reason when its settings are invalid', async () => {
     const { fail } = await mailbox();
     for (const failure of [{}, { mode: 'x' }, { mode: 'slow', delay: -1 }, { mode: 'drop', to: 1 }]) {
       const answer = await fail(failure);
@@ -215,7 +215,7 @@ describe('failures', () => {
   });
 });
 
-it('says which setting to change when its port is taken', async () => {
+it('the mailbox names the setting to change when its port is taken', async () => {
   const { started } = await mailbox();
   await expect(startMailbox({ port: Number(new URL(started.access.url).port) })).rejects.toMatchObject({
     message: expect.stringContaining("the sandbox's mailbox needs it"),

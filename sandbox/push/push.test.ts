@@ -21,7 +21,7 @@ const send = (body: unknown, authorization = `Key ${push.access.key}`) =>
     body: JSON.stringify(body),
   });
 
-it('sends a message once for each key, and says when it was asked again', async () => {
+it('the push stand-in sends a message once per idempotency key, and marks the repeated answer', async () => {
   const body = message();
   const [first, second] = [await send(body), await send(body)];
   const [{ id }, again] = [await first.json(), await second.json()];
@@ -46,12 +46,12 @@ it.each([
   ['an address that is none', { web_url: 'javascript:alert(1)' }],
   ['a time to live that is too long', { ttl: 2_419_201 }],
   ['a misspelled field', { idempotencyKey: 'x' }],
-])('refuses %s', async (_what, part) => {
+])('the push stand-in refuses a message with %s', async (_what, part) => {
   const answer = await send(message(part));
   expect([answer.status, (await answer.json()).errors]).toEqual([400, [expect.any(String)]]);
 });
 
-it('refuses another key, and lists segments only to its own', async () => {
+it('the push stand-in refuses a wrong key with 403, for messages and for the list of segments', async () => {
   expect((await send(message(), 'Key x')).status).toBe(403);
   expect((await send(message(), `Basic ${push.access.key}`)).status).toBe(403);
   const list = (key: string) =>

@@ -128,14 +128,14 @@ async function refusalOf(call: () => unknown): Promise<Error> {
   throw new Error('Nothing was refused.');
 }
 
-describe('Stripe.js', () => {
-  it.each(refused)('refuses %s', async (_name, call, message) => {
+describe('the Stripe.js stand-in', () => {
+  it.each(refused)('refuses %s with an IntegrationError', async (_name, call, message) => {
     const error = await refusalOf(call);
     expect(error.name).toBe('IntegrationError');
     expect(error.message).toMatch(message);
   });
 
-  it('takes what the declarations allow', () => {
+  it('accepts options that the type declarations allow', () => {
     const elements = stripeJs.elements({ ...group, appearance: { theme: 'stripe' }, paymentMethodCreation: 'manual' });
     elements.create('payment', { layout: 'tabs', wallets: { applePay: 'never', googlePay: 'auto' } });
     elements.update({ locale: 'en' });
@@ -143,7 +143,7 @@ describe('Stripe.js', () => {
   });
 });
 
-describe('an intent', () => {
+describe('a Stripe intent', () => {
   const confirm = (elements: StripeElements, clientSecret: string | null) => () =>
     stripeJs.confirmSetup({ elements, clientSecret: clientSecret ?? '', redirect: 'if_required' });
   const setup = async (more: object) => {
@@ -151,7 +151,7 @@ describe('an intent', () => {
     return (await bench.stripe.setupIntents.create({ customer, ...more })).client_secret;
   };
 
-  it('has to allow the same ways to pay as the elements (S2)', async () => {
+  it('cannot be confirmed unless it allows the same payment methods as the elements (S2)', async () => {
     const error = await refusalOf(confirm(made(), await setup({})));
     expect(error).toMatchObject({
       name: 'IntegrationError',
@@ -159,7 +159,7 @@ describe('an intent', () => {
     });
   });
 
-  it('that is confirmed by the server needs a way back, or ways to pay that stay on the page', async () => {
+  it('confirmed on the server needs a return URL, or payment methods that stay on the page', async () => {
     const { stripe } = bench;
     const { id: customer } = await bench.payer();
     const confirm = { customer, confirm: true, payment_method: 'pm_card_visa' };
@@ -169,12 +169,12 @@ describe('an intent', () => {
     expect(made.allowed_payment_method_types).toEqual(['card']);
   });
 
-  it('has to be kept for the same use as the elements', async () => {
+  it('cannot be confirmed unless its usage matches that of the elements', async () => {
     const secret = await setup({ allowed_payment_method_types: ['card'], usage: 'on_session' });
     expect((await refusalOf(confirm(made(), secret))).message).toMatch(/setupFutureUsage/);
   });
 
-  it('has to be of the same amount and currency as the elements', async () => {
+  it('cannot be confirmed unless its amount, currency and mode match those of the elements', async () => {
     const { client_secret: clientSecret } = await bench.stripe.paymentIntents.create({ amount: 1200, currency: 'usd' });
     for (const [given, message] of [
       [{ mode: 'payment', amount: 1300, currency: 'usd' }, /amount/],
@@ -189,7 +189,7 @@ describe('an intent', () => {
   });
 });
 
-it('asks the bank’s question only while there is one', async () => {
+it('handleNextAction is refused for an intent that requires no action', async () => {
   const { id: customer } = await bench.stripe.customers.create({});
   const method = { customer, payment_method: 'pm_card_visa', allowed_payment_method_types: ['card'] };
   const intent = await bench.stripe.setupIntents.create({ ...method, confirm: true });

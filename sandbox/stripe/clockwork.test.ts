@@ -32,8 +32,8 @@ async function plannedSwitch(phase: Partial<Stripe.SubscriptionScheduleUpdatePar
   return { customer, card: card.id, last, after: await stripe.subscriptions.retrieve(made.id) };
 }
 
-describe('a planned switch to another interval', () => {
-  it('is collected at the boundary with phase_start and a card (S3)', async () => {
+describe('a scheduled switch to another billing interval', () => {
+  it('with phase_start is billed at the boundary, but stays unpaid without a card on the phase (S3)', async () => {
     const { last, after, card } = await plannedSwitch({ billing_cycle_anchor: 'phase_start' });
     expect(amounts(last)).toEqual([12_000]);
     // Without its own card the phase has none to charge (S4).
@@ -42,7 +42,7 @@ describe('a planned switch to another interval', () => {
     expect(card).toMatch(/^pm_/);
   });
 
-  it('is paid where the phase carries the card (S4)', async () => {
+  it('with phase_start is paid when the phase carries the card (S4)', async () => {
     const { id: customer } = await stripe.customers.create({});
     const card = await stripe.paymentMethods.attach('pm_card_visa', { customer });
     const made = await bench.subscribe(customer, 'price_reader_monthly', { default_payment_method: card.id });
@@ -67,7 +67,7 @@ describe('a planned switch to another interval', () => {
     expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('active');
   });
 
-  it('is not collected by itself without phase_start', async () => {
+  it('without phase_start is billed only with the next invoice', async () => {
     const { customer, after } = await plannedSwitch({});
     expect(itemOf(after).price.id).toBe('price_reader_yearly');
     // Only the first month has been charged; the year waits for the next invoice.
@@ -76,7 +76,7 @@ describe('a planned switch to another interval', () => {
     expect(data.map(({ amount }) => amount)).toEqual([12_000]);
   });
 
-  it('takes no card of another customer', async () => {
+  it('refuses the card of another customer', async () => {
     const other = await bench.payer();
     const card = other.invoice_settings.default_payment_method as string;
     const error = await refusal(plannedSwitch({ default_payment_method: card }));
@@ -84,12 +84,12 @@ describe('a planned switch to another interval', () => {
   });
 });
 
-describe('a pause of collection (S7)', () => {
+describe('pausing collection (S7)', () => {
   it.each([
     ['void', 'void'],
     ['mark_uncollectible', 'uncollectible'],
     ['keep_as_draft', 'draft'],
-  ] as const)('%s leaves an invoice %s', async (behavior, status) => {
+  ] as const)('with behavior %s leaves the invoice %s', async (behavior, status) => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
     const resumes_at = bench.state.now() + 40 * day;
@@ -104,8 +104,8 @@ describe('a pause of collection (S7)', () => {
   });
 });
 
-describe('an answer that was given before', () => {
-  it('is given again to the same key once the call has begun to execute, whatever its status', async () => {
+describe('an idempotency key', () => {
+  it('replays the answer, whatever its status, once the call has begun to execute', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly', { expand: ['latest_invoice.payments'] });
     const payment_intent = String(made.latest_invoice.payments?.data[0]?.payment.payment_intent);
@@ -120,7 +120,7 @@ describe('an answer that was given before', () => {
     expect(await missing()).toMatchObject({ statusCode: 404, headers: { 'idempotent-replayed': 'true' } });
   });
 
-  it('is not kept of malformed parameters', async () => {
+  it('does not replay a refusal of malformed parameters', async () => {
     const options = { idempotencyKey: 'typo' };
     const wrong = stripe.customers.create({ nme: 'Ada' } as Stripe.CustomerCreateParams, options);
     expect(await refusal(wrong)).toMatchObject({ statusCode: 400, code: 'parameter_unknown' });
@@ -131,7 +131,7 @@ describe('an answer that was given before', () => {
     });
   });
 
-  it('is given again to a key of up to 255 characters', async () => {
+  it('replays the first answer, and has at most 255 characters', async () => {
     const first = await stripe.customers.create({}, { idempotencyKey: 'daily' });
     expect((await stripe.customers.create({}, { idempotencyKey: 'daily' })).id).toBe(first.id);
     const long = stripe.customers.create({}, { idempotencyKey: 'k'.repeat(256) });
@@ -139,11 +139,11 @@ describe('an answer that was given before', () => {
   });
 });
 
-describe('the version of the API', () => {
+describe('the API version', () => {
   it.each([
     ['missing', {}],
     ['unknown', { 'stripe-version': '2020-08-27' }],
-  ])('is refused when it is %s', async (_, version) => {
+  ])('is refused with 400 when it is %s', async (_, version) => {
     const headers = { ...version, authorization: `Bearer ${bench.access.secretKey}` };
     const answer = await fetch(`${bench.access.apiUrl}/v1/customers`, { headers });
     expect(answer.status).toBe(400);
@@ -151,8 +151,8 @@ describe('the version of the API', () => {
   });
 });
 
-describe('a failure of Stripe’s own', () => {
-  it('with status 500 is given again to the same key, and to no other', async () => {
+describe('a simulated Stripe failure', () => {
+  it('with status 500 is replayed for the same idempotency key, and for no other', async () => {
     const options = { idempotencyKey: 'broken' };
     await bench.control('POST faults', { path: '/v1/customers', method: 'POST', status: 500 });
     expect((await refusal(stripe.customers.create({}, options))).statusCode).toBe(500);
@@ -162,7 +162,7 @@ describe('a failure of Stripe’s own', () => {
     expect((await stripe.customers.create({}, { idempotencyKey: 'another' })).object).toBe('customer');
   });
 
-  it('for too many calls names why, and is not kept', async () => {
+  it('with status 429 gives the reason, and is not replayed', async () => {
     const options = { idempotencyKey: 'hurried' };
     await bench.control('POST faults', { path: '/v1/customers', status: 429 });
     const error = await refusal(stripe.customers.create({}, options));

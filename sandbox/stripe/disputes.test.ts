@@ -29,7 +29,7 @@ async function disputed(card = 'pm_card_createDispute'): Promise<Stripe.Dispute>
 }
 const told = async () => (await stripe.events.list({ limit: 100 })).data.map(({ type }) => type).toReversed();
 
-it('a card that is charged and then disputed', async () => {
+it('a charge to a disputing test card is disputed and can no longer be refunded', async () => {
   const dispute = await disputed();
   expect(dispute).toMatchObject({ object: 'dispute', amount: 1200, reason: 'fraudulent', status: 'needs_response' });
   // As in Stripe's API: the customer is named on the charge.
@@ -46,21 +46,21 @@ it('a card that is charged and then disputed', async () => {
 it.each([
   ['losing_evidence', 'lost', ['charge.dispute.closed']],
   ['winning_evidence', 'won', ['charge.dispute.funds_reinstated', 'charge.dispute.closed']],
-])('is answered with %s: %s', async (words, status, events) => {
+])('a dispute answered with %s is %s', async (words, status, events) => {
   const { id } = await disputed();
   expect(await stripe.disputes.update(id, { evidence: { uncategorized_text: words } })).toMatchObject({ status });
   expect((await told()).slice(-events.length)).toEqual(events);
   expect(await refusal(stripe.disputes.close(id))).toMatchObject({ statusCode: 400 });
 });
 
-it('is looked at, and given up', async () => {
+it('a dispute with other evidence is under review, and is lost when it is closed', async () => {
   const { id } = await disputed('pm_card_createDisputeProductNotReceived');
   const later = await stripe.disputes.update(id, { evidence: { uncategorized_text: 'It was read.' } });
   expect(later).toMatchObject({ status: 'under_review', reason: 'product_not_received' });
   expect(await stripe.disputes.close(id)).toMatchObject({ status: 'lost' });
 });
 
-it('is only asked about: no money moves, and it can still be given back', async () => {
+it('an inquiry moves no money, and its charge can still be refunded', async () => {
   const { id, charge, status } = await disputed('pm_card_createDisputeInquiry');
   expect(status).toBe('warning_needs_response');
   expect(await told()).not.toContain('charge.dispute.funds_withdrawn');
@@ -68,7 +68,7 @@ it('is only asked about: no money moves, and it can still be given back', async 
   expect(await stripe.disputes.close(id)).toMatchObject({ status: 'warning_closed' });
 });
 
-it('is asked about first, and becomes a dispute that is lost', async () => {
+it('an escalated inquiry withdraws the funds, blocks refunds, and is lost when it is closed', async () => {
   const { id, charge } = await disputed('pm_card_createDisputeInquiry');
   const { account } = bench.state;
   account.run(() => escalateInquiry(account, account.need('dispute', id)));
@@ -78,7 +78,7 @@ it('is asked about first, and becomes a dispute that is lost', async () => {
   expect(await stripe.disputes.close(id)).toMatchObject({ status: 'lost' });
 });
 
-it('leaves what was refunded before it as it is, and ends all refunds', async () => {
+it('a dispute keeps earlier refunds and blocks further ones', async () => {
   const { latest_charge: charge } = await pay('pm_card_visa');
   await stripe.refunds.create({ charge: charge as string, amount: 200 });
   const { account } = bench.state;
@@ -89,7 +89,7 @@ it('leaves what was refunded before it as it is, and ends all refunds', async ()
   expect(more).toMatchObject({ statusCode: 400, code: 'charge_disputed' });
 });
 
-it('is opened and decided with the buttons of the page', async () => {
+it('a dispute can be opened and decided with the buttons on the sandbox’s page', async () => {
   const { latest_charge: charge } = await pay('pm_card_visa');
   const press = (action: string, fields: Record<string, string>) =>
     fetch(`${bench.access.url}page/${action}`, { method: 'POST', body: new URLSearchParams(fields) });

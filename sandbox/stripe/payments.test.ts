@@ -48,7 +48,7 @@ describe('cards', () => {
       ],
     ],
     ['4000000000000341', 'card_declined', 'generic_decline', 'Your card was declined.'],
-  ])('%s is refused with %s', async (number, code, declineCode, message) => {
+  ])('number %s is declined with %s, after which another card can pay', async (number, code, declineCode, message) => {
     const { body } = await card(String(number));
     const { id } = await intent();
     const error = await refusal(stripe.paymentIntents.confirm(id, { payment_method: String(body.id) }));
@@ -72,13 +72,13 @@ describe('cards', () => {
     ['4242424242424242', { 'card[exp_year]': '2020' }, 'invalid_expiry_year'],
     ['4242424242424242', { 'card[exp_month]': '13' }, 'invalid_expiry_month'],
     ['4242424242424242', { 'card[cvc]': '1' }, 'invalid_cvc'],
-  ])('%s with %o cannot be', async (number, more, code) => {
+  ])('number %s with %o is refused with 402', async (number, more, code) => {
     const { status, body } = await card(number, more);
     expect(status).toBe(402);
     expect(body.error).toMatchObject({ type: 'card_error', code });
   });
 
-  it('that can be kept and not charged are set up without a word', async () => {
+  it('that decline every charge can still be saved', async () => {
     const { id } = await stripe.customers.create({});
     const setup = await stripe.setupIntents.create({ customer: id, ...ways });
     const done = await stripe.setupIntents.confirm(setup.id, { payment_method: 'pm_card_chargeCustomerFail' });
@@ -86,13 +86,13 @@ describe('cards', () => {
     expect((await stripe.customers.listPaymentMethods(id)).data).toHaveLength(1);
   });
 
-  it('are refused at the door when the bank would never take them', async () => {
+  it('that the bank always declines cannot be attached to a customer', async () => {
     const { id } = await stripe.customers.create({});
     const error = await refusal(stripe.paymentMethods.attach('pm_card_visa_chargeDeclined', { customer: id }));
     expect(error).toMatchObject({ statusCode: 402, code: 'card_declined' });
   });
 
-  it('belong to one customer, and to none after they are detached', async () => {
+  it('belong to one customer, and cannot be attached again once detached', async () => {
     const [one, other] = [await stripe.customers.create({}), await stripe.customers.create({})];
     const method = await stripe.paymentMethods.attach('pm_card_visa', { customer: one.id });
     expect((await refusal(stripe.paymentMethods.attach(method.id, { customer: other.id }))).statusCode).toBe(400);
@@ -119,7 +119,7 @@ describe('3-D Secure', () => {
         'card_declined',
       ],
     ] as const),
-  ] as const)('%s, passed %s, ends in %s', async (name, passed, status, code) => {
+  ] as const)('for %s, passed: %s, leaves the intent at %s', async (name, passed, status, code) => {
     const { id, status: before, next_action: action } = await asked(name);
     expect(before).toBe('requires_action');
     expect(action?.type).toBe('use_stripe_sdk');
@@ -129,7 +129,7 @@ describe('3-D Secure', () => {
     expect(after.last_payment_error?.code).toBe(code);
   });
 
-  it('is a page for browsers that are sent there, and sends them back', async () => {
+  it('sends the browser to a bank page and back, and refuses a forged ticket', async () => {
     const { id } = await intent();
     const sent = await stripe.paymentIntents.confirm(id, {
       payment_method: 'pm_card_threeDSecure2Required',
@@ -149,7 +149,7 @@ describe('3-D Secure', () => {
     expect((await stripe.paymentIntents.retrieve(id)).status).toBe('succeeded');
   });
 
-  it('is not asked of an absent reader whose card is set up for it', async () => {
+  it('is skipped off-session for a card authenticated at setup, but not for one that always requires it', async () => {
     const { id: customer } = await stripe.customers.create({});
     const setup = await stripe.setupIntents.create({ customer, ...ways });
     const waiting = await stripe.setupIntents.confirm(setup.id, {
@@ -186,7 +186,7 @@ describe('3-D Secure', () => {
 });
 
 describe('refunds', () => {
-  it('give back a part, then the rest, and no more', async () => {
+  it('return a part, then the rest, and never more than was paid', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_yearly', { expand: ['latest_invoice.payments'] });
     const payment_intent = String(made.latest_invoice.payments?.data[0]?.payment.payment_intent);
@@ -207,8 +207,8 @@ describe('refunds', () => {
   });
 });
 
-describe('keys', () => {
-  it('open what they are for', async () => {
+describe('API keys', () => {
+  it('let a browser read only intents whose client secret it has; a wrong or missing key gets 401', async () => {
     const { id, client_secret } = await intent();
     const own = await browse(`payment_intents/${id}?client_secret=${client_secret}`);
     expect(own.status).toBe(200);
@@ -249,7 +249,7 @@ describe('errors', () => {
 });
 
 describe('idempotency', () => {
-  it('gives the first answer again, and refuses other parameters', async () => {
+  it('replays the first answer for the same key, and refuses other parameters', async () => {
     const idempotencyKey = 'one-purchase';
     const first = await stripe.customers.create({ name: 'A' }, { idempotencyKey });
     const again = await stripe.customers.create({ name: 'A' }, { idempotencyKey });
@@ -260,7 +260,7 @@ describe('idempotency', () => {
     expect(other).toMatchObject({ statusCode: 400, type: 'StripeIdempotencyError' });
   });
 
-  it('gives refusals of the bank again, and not those of parameters', async () => {
+  it('replays declines by the bank, but not refusals of invalid parameters', async () => {
     const { id } = await intent();
     const confirm = (payment_method: string) =>
       refusal(stripe.paymentIntents.confirm(id, { payment_method }, { idempotencyKey: 'confirm' }));
@@ -274,7 +274,7 @@ describe('idempotency', () => {
     });
   });
 
-  it('refuses a key that is in use', async () => {
+  it('answers 409 while the first call with the same key is running', async () => {
     await bench.control('POST faults', { path: '/v1/customers', delay: 3000 });
     const options = { idempotencyKey: 'slow' };
     const first = stripe.customers.create({}, options);
@@ -284,8 +284,8 @@ describe('idempotency', () => {
   });
 });
 
-describe('faults', () => {
-  it('strike before or after a call has taken effect', async () => {
+describe('simulated faults', () => {
+  it('strike before or after a call takes effect', async () => {
     const options = { idempotencyKey: 'struck' };
     await bench.control('POST faults', { path: '/v1/customers', status: 500, when: 'before' });
     const broken = { idempotencyKey: 'broken' };

@@ -20,8 +20,8 @@ const dearer = (made: Stripe.Subscription, quantity = 1) => [
   { id: itemOf(made).id, price: 'price_member_monthly', quantity },
 ];
 
-describe('a preview', () => {
-  it('of tax needs someone, or a place, to tax', async () => {
+describe('an invoice preview', () => {
+  it('with tax needs a customer or an address', async () => {
     const params = { subscription_details: { items: [{ price: 'price_reader_monthly' }] } };
     const taxed = { ...params, automatic_tax: { enabled: true } };
     expect(await refusal(stripe.invoices.createPreview(taxed))).toMatchObject({
@@ -33,14 +33,14 @@ describe('a preview', () => {
     expect(located.total).toBe(1299);
   });
 
-  it('is of a subscription or of a schedule', async () => {
+  it('takes a schedule or subscription details, but not both', async () => {
     const { made } = await subscribed();
     const { id: schedule } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
     const both = { schedule, subscription_details: { items: dearer(made) } };
     expect(await refusal(stripe.invoices.createPreview(both))).toMatchObject({ statusCode: 400, param: 'schedule' });
   });
 
-  it('takes a proration date only with a change that is prorated', async () => {
+  it('takes a proration date only with a prorated change', async () => {
     const { made } = await subscribed();
     const asked = (details: Stripe.InvoiceCreatePreviewParams.SubscriptionDetails) =>
       stripe.invoices.createPreview({
@@ -53,7 +53,7 @@ describe('a preview', () => {
     expect((await asked({ items: dearer(made), proration_behavior: 'always_invoice' })).total).toBe(800);
   });
 
-  it('of a subscription that ends finds no next bill, unless it takes the end back', async () => {
+  it('of a subscription that is ending is refused with 404, unless it undoes the cancellation', async () => {
     const { customer, made } = await subscribed();
     await stripe.subscriptions.update(made.id, { cancel_at_period_end: true });
     const none = { statusCode: 404, code: 'invoice_upcoming_none', message: expect.stringContaining(customer) };
@@ -70,7 +70,7 @@ describe('a preview', () => {
 });
 
 describe('a subscription with a schedule', () => {
-  it('is not canceled, nor taken back, beside its schedule', async () => {
+  it('cannot be canceled or resumed directly while the schedule manages it', async () => {
     const { made } = await subscribed();
     const { id: schedule } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
     for (const change of [
@@ -87,7 +87,7 @@ describe('a subscription with a schedule', () => {
     await stripe.subscriptions.update(made.id, { cancel_at_period_end: true });
   });
 
-  it('ends where its schedule cancels, until that is released or changed', async () => {
+  it('ends when its schedule says cancel, unless the schedule is changed or released', async () => {
     const { made } = await subscribed();
     const { id } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
     const ends = async () => (await stripe.subscriptions.retrieve(made.id)).cancel_at;
@@ -105,7 +105,7 @@ describe('a subscription with a schedule', () => {
     expect(await stripe.subscriptions.retrieve(made.id)).toMatchObject({ status: 'canceled' });
   });
 
-  it('got it with no other parameter', async () => {
+  it('gets its schedule by from_subscription alone, and only while it is not canceled', async () => {
     const { made } = await subscribed();
     const params = { from_subscription: made.id, metadata: { plan: 'reader-monthly' } };
     expect(await refusal(stripe.subscriptionSchedules.create(params))).toMatchObject({ param: 'metadata' });
@@ -114,7 +114,7 @@ describe('a subscription with a schedule', () => {
     expect(late.message).toContain('currently in the `canceled` status');
   });
 
-  it('has phases that begin where the first began, and say once how they end', async () => {
+  it('refuses phases with a missing or moved start, two kinds of end, or a trial with phase_start', async () => {
     const { made } = await subscribed();
     const { id, current_phase: now } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
     if (!now) throw new Error('The schedule has no phase.');
@@ -136,7 +136,7 @@ describe('a subscription with a schedule', () => {
   });
 });
 
-describe('a change that waits for its payment', () => {
+describe('a pending update', () => {
   async function waiting(at: number) {
     const { customer, made } = await subscribed();
     await bench.control('POST card', { customer, number: '4000000000000341' });
@@ -149,7 +149,7 @@ describe('a change that waits for its payment', () => {
     return { made, change, changed: await stripe.subscriptions.update(made.id, change) };
   }
 
-  it('holds no other settings', async () => {
+  it('cannot contain other settings, such as tax', async () => {
     const { made } = await subscribed();
     const change = { items: dearer(made), payment_behavior: 'pending_if_incomplete' } as const;
     expect(
@@ -157,7 +157,7 @@ describe('a change that waits for its payment', () => {
     ).toMatchObject({ statusCode: 400, param: 'automatic_tax' });
   });
 
-  it('is of a subscription that Stripe charges by itself', async () => {
+  it('is refused for a subscription that is billed by sent invoices', async () => {
     const { id: customer } = await bench.payer();
     const byInvoice = { collection_method: 'send_invoice', days_until_due: 30 } as const;
     const items = [{ price: 'price_reader_monthly' }];
@@ -172,7 +172,7 @@ describe('a change that waits for its payment', () => {
     expect((await stripe.charges.list({ customer })).data).toEqual([]);
   });
 
-  it('waits for 23 hours, and no longer than the period lasts', async () => {
+  it('expires after 23 hours, or at the end of the period if that is sooner', async () => {
     const early = await waiting(10 * day);
     expect(early.changed.pending_update?.expires_at).toBe(bench.state.now() + 23 * 3600);
     const { current_period_end: end } = itemOf(early.made);
@@ -181,7 +181,7 @@ describe('a change that waits for its payment', () => {
     expect(late.pending_update?.expires_at).toBe(end);
   });
 
-  it('is taken back with its bill by a later one', async () => {
+  it('is replaced by a later one, and its invoice is voided', async () => {
     const { made, change, changed } = await waiting(10 * day);
     const again = await stripe.subscriptions.update(made.id, change);
     expect(again.latest_invoice).not.toBe(changed.latest_invoice);
@@ -191,7 +191,7 @@ describe('a change that waits for its payment', () => {
 });
 
 describe('a payment method', () => {
-  it('that was detached is used no more', async () => {
+  it('cannot be used again after it is detached', async () => {
     const { id: customer } = await bench.payer();
     const card = await stripe.paymentMethods.attach('pm_card_visa', { customer });
     await stripe.paymentMethods.detach(card.id);
@@ -202,7 +202,7 @@ describe('a payment method', () => {
     expect(refused.message).toContain('It may not be used again');
   });
 
-  it('pays no invoice of another, and none before it is attached', async () => {
+  it('cannot pay an invoice when it is unattached or another customer’s', async () => {
     const { id: customer } = await stripe.customers.create({});
     const made = await bench.subscribe(customer, 'price_reader_monthly', { payment_behavior: 'default_incomplete' });
     const pay = (payment_method: string) => refusal(stripe.invoices.pay(made.latest_invoice.id, { payment_method }));
@@ -214,7 +214,7 @@ describe('a payment method', () => {
 });
 
 describe('a list', () => {
-  it('is of a customer who exists, or did', async () => {
+  it('is refused for an unknown customer, but not for a deleted one', async () => {
     const none = { statusCode: 400, code: 'resource_missing', param: 'customer' };
     const customer = 'cus_nobody';
     const lists = [stripe.subscriptions, stripe.invoices, stripe.charges, stripe.paymentMethods] as const;
@@ -225,7 +225,7 @@ describe('a list', () => {
     expect((await stripe.charges.list({ customer: gone })).data).toHaveLength(1);
   });
 
-  it('of events goes back 30 days, and names 20 types at most', async () => {
+  it('of events goes back 30 days, and takes at most 20 types', async () => {
     const { made } = await subscribed();
     const type = 'customer.subscription.created';
     expect((await stripe.events.list({ type })).data).toHaveLength(1);
@@ -238,7 +238,7 @@ describe('a list', () => {
   });
 });
 
-it('the smallest charge is that of the currency, and currencies may have no minor unit', async () => {
+it('the minimum charge depends on the currency, which may have no minor unit', async () => {
   const pay = (amount: number, currency: string) => stripe.paymentIntents.create({ amount, currency });
   expect(await refusal(pay(49, 'usd'))).toMatchObject({ code: 'amount_too_small', param: 'amount' });
   expect((await pay(30, 'gbp')).amount).toBe(30);
@@ -246,7 +246,7 @@ it('the smallest charge is that of the currency, and currencies may have no mino
   expect((await refusal(pay(1499, 'czk'))).code).toBe('amount_too_small');
 });
 
-it('a coupon of an amount is of the subscription’s currency', async () => {
+it('a fixed-amount coupon must match the subscription’s currency', async () => {
   const { id: customer } = await bench.payer();
   const discounts = [{ coupon: 'ten-off' }];
   const make = (currency: string) =>
@@ -255,7 +255,7 @@ it('a coupon of an amount is of the subscription’s currency', async () => {
   expect((await make('usd')).status).toBe('active');
 });
 
-it('metadata has 50 keys in all, not in one call', async () => {
+it('metadata may have 50 keys in total, not per call', async () => {
   const keys = (from: number, count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, one) => [`key${from + one}`, 'x']));
   const { id } = await stripe.customers.create({ metadata: keys(0, 30) });
@@ -263,20 +263,20 @@ it('metadata has 50 keys in all, not in one call', async () => {
   await stripe.customers.update(id, { metadata: keys(30, 20) });
 });
 
-it('a key of idempotency has no effect on a deletion', async () => {
+it('an idempotency key has no effect on a deletion', async () => {
   const { id } = await stripe.customers.create({});
   const options = { idempotencyKey: 'once' };
   await stripe.customers.del(id, {}, options);
   expect(await refusal(stripe.customers.del(id, {}, options))).toMatchObject({ statusCode: 404 });
 });
 
-it('an address of mail needs a domain with a dot', async () => {
+it('an email address needs an @ and a domain with a dot', async () => {
   const none = { statusCode: 400, code: 'email_invalid', param: 'email' };
   expect(await refusal(stripe.customers.create({ email: 'otameshi@com' }))).toMatchObject(none);
   expect(await refusal(stripe.customers.create({ email: 'ada＠example.com' }))).toMatchObject(none);
 });
 
-it('a place that tax can’t be calculated for is refused at once where that is asked for', async () => {
+it('an address that tax can’t be calculated for is refused with validate_location=immediately', async () => {
   const { id } = await stripe.customers.create({});
   const address = { country: 'US', postal_code: 'nowhere' };
   const checked = stripe.customers.update(id, { address, tax: { validate_location: 'immediately' } });

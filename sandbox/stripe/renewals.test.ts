@@ -14,7 +14,7 @@ const typesOf = async (more: Stripe.EventListParams = {}) =>
   (await stripe.events.list({ limit: 100, ...more })).data.map(({ type }) => type);
 
 describe('renewals', () => {
-  it('come each month on the same day, and on the last one where that is missing', async () => {
+  it('come on the same day each month, or on the last day of a shorter month', async () => {
     bench.state.advance(30 * day);
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
@@ -28,7 +28,7 @@ describe('renewals', () => {
     ]);
   });
 
-  it('are announced a week ahead, as is the end of a trial three days ahead', async () => {
+  it('are announced seven days ahead, and the end of a trial three days ahead', async () => {
     const { id } = await bench.payer();
     await bench.subscribe(id, 'price_reader_monthly', { trial_period_days: 30 });
     bench.state.advance(22 * day);
@@ -40,14 +40,14 @@ describe('renewals', () => {
     expect(await typesOf()).toContain('customer.subscription.trial_will_end');
   });
 
-  it('announce the end of a trial of less than three days at once', async () => {
+  it('announce the end of a two-day trial at once', async () => {
     const { id } = await bench.payer();
     await bench.subscribe(id, 'price_reader_monthly', { trial_period_days: 2 });
     bench.state.advance(1);
     expect(await typesOf()).toContain('customer.subscription.trial_will_end');
   });
 
-  it('are drafts for an hour, and are charged then', async () => {
+  it('are draft invoices for an hour, and are then charged', async () => {
     const { id } = await bench.payer();
     await bench.subscribe(id, 'price_reader_monthly');
     bench.state.advance(31 * day + 3599);
@@ -57,7 +57,7 @@ describe('renewals', () => {
     expect(await newest()).toMatchObject({ status: 'paid', attempt_count: 1, next_payment_attempt: null });
   });
 
-  it('are tried four times, and then the subscription ends', async () => {
+  it('are attempted four times when the card is declined, and then the subscription is canceled', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
     await bench.control('POST card', { customer: id, number: '4000000000000341' });
@@ -83,7 +83,7 @@ describe('renewals', () => {
     expect(await typesOf()).toContain('customer.subscription.deleted');
   });
 
-  it('recover with another card, by a retry or at once', async () => {
+  it('are paid after a decline when the invoice is paid with another card', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
     await bench.control('POST card', { customer: id, number: '4000000000000341' });
@@ -95,7 +95,7 @@ describe('renewals', () => {
     expect(await stripe.invoices.retrieve(String(invoice))).toMatchObject({ status: 'paid', amount_paid: 1200 });
   });
 
-  it('leave a subscription unpaid instead, when the account says so', async () => {
+  it('that keep failing leave the subscription unpaid if the account’s settings say so', async () => {
     await bench.control('PUT settings', { afterLastRetry: 'unpaid' });
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_yearly');
@@ -104,7 +104,7 @@ describe('renewals', () => {
     expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('unpaid');
   });
 
-  it('of an unpaid subscription stay drafts, which are neither deleted nor voided before they are final', async () => {
+  it('of an unpaid subscription stay drafts, which can be voided only once finalized, and not deleted', async () => {
     await bench.control('PUT settings', { afterLastRetry: 'unpaid' });
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
@@ -120,7 +120,7 @@ describe('renewals', () => {
     expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('unpaid');
   });
 
-  it('leave it past due, when the account says so, and go on billing it', async () => {
+  it('that keep failing leave the subscription past due and billed if the account’s settings say so', async () => {
     await bench.control('PUT settings', { afterLastRetry: 'past_due' });
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
@@ -133,7 +133,7 @@ describe('renewals', () => {
     ]);
   });
 
-  it('are in good standing again once the debt is written off', async () => {
+  it('that failed return the subscription to active when the invoice is marked uncollectible', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
     await bench.control('POST card', { customer: id, number: '4000000000000341' });
@@ -144,7 +144,7 @@ describe('renewals', () => {
     expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('active');
   });
 
-  it('stop at the end of the paid period when that is asked for, and not before', async () => {
+  it('stop at the end of the paid period with cancel_at_period_end, which can be undone', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
     const asked = await stripe.subscriptions.update(made.id, { cancel_at_period_end: true });
@@ -161,7 +161,7 @@ describe('renewals', () => {
     expect((await stripe.invoices.list({ customer: id })).data).toHaveLength(1);
   });
 
-  it('need the reader when the bank always asks, and go on once it has been asked', async () => {
+  it('wait for the customer when the bank requires authentication, and can be paid with another card', async () => {
     const { id } = await stripe.customers.create({});
     const made = await bench.subscribe(id, 'price_reader_monthly', {
       payment_behavior: 'default_incomplete',
@@ -196,8 +196,8 @@ describe('renewals', () => {
   });
 });
 
-describe('a failed change', () => {
-  it('is tried again too, and a bank that asks an absent reader counts as a failure', async () => {
+describe('a failed charge for a plan change', () => {
+  it('is retried like a renewal, and required authentication counts as a failure', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
     await bench.control('POST card', { customer: id, number: '4000000000000341' });
@@ -214,7 +214,7 @@ describe('a failed change', () => {
 });
 
 describe('test clocks', () => {
-  it('move the time of their own customers alone', async () => {
+  it('move the time of their own customers only', async () => {
     const clock = await stripe.testHelpers.testClocks.create({ frozen_time: newYear + 100 * day });
     const { id } = await stripe.customers.create({ test_clock: clock.id });
     const card = await stripe.paymentMethods.attach('pm_card_visa', { customer: id });

@@ -18,8 +18,8 @@ afterEach(() => {
   for (const made of folders.splice(0)) fs.rmSync(made, { recursive: true, force: true });
 });
 
-describe('the same handlers', () => {
-  it('answer the SDK without a server, at Stripe’s own address', async () => {
+describe('the sandbox’s Stripe handlers', () => {
+  it('answer the SDK at Stripe’s own address without a server', async () => {
     const state = openState({ wall: () => newYear * 1000 });
     const server = setupServer(...stripeHandlers(state));
     server.listen({ onUnhandledFrame: 'error' });
@@ -36,8 +36,8 @@ describe('the same handlers', () => {
   });
 });
 
-describe('what is kept', () => {
-  it('is there again after a restart, with the clock and the keys that were used', async () => {
+describe('the sandbox’s Stripe data', () => {
+  it('survives a restart, including the clock and the idempotency keys', async () => {
     const data = folder();
     const first = await openBench({ folder: data });
     const { id } = await first.payer();

@@ -13,8 +13,8 @@ afterEach(() => bench.stop());
 const at = (text: string): number => Date.parse(`${text}Z`) / 1000;
 const invoicesOf = async (customer: string) => (await stripe.invoices.list({ customer })).data;
 
-describe('the catalogue', () => {
-  it('sells the plans with the metadata that the newspaper reads', async () => {
+describe('the catalog', () => {
+  it('contains the plans with the metadata that the site reads', async () => {
     const { data } = await stripe.prices.list({ active: true, limit: 100, expand: ['data.product'] });
     const shown = data.map(({ metadata, unit_amount, recurring, product }) => [
       metadata.zephrPlanId,
@@ -32,7 +32,7 @@ describe('the catalogue', () => {
     ]);
   });
 
-  it('pages through lists in either direction', async () => {
+  it('can be paged through in either direction', async () => {
     const ids = (await stripe.prices.list({ limit: 100 })).data.map(({ id }) => id);
     const first = await stripe.prices.list({ limit: 4 });
     expect(first.has_more).toBe(true);
@@ -48,7 +48,7 @@ describe('the catalogue', () => {
 });
 
 describe('a new subscription', () => {
-  it('waits for its first payment, and is active once it has it', async () => {
+  it('is incomplete until its first invoice is paid, then active', async () => {
     const customer = await stripe.customers.create({});
     const made = await bench.subscribe(customer.id, 'price_reader_monthly', {
       payment_behavior: 'default_incomplete',
@@ -91,7 +91,7 @@ describe('a new subscription', () => {
     expect(intent.status).toBe('canceled');
   });
 
-  it('expires with its first invoice when that is voided', async () => {
+  it('expires when its first invoice is voided', async () => {
     const customer = await stripe.customers.create({});
     const made = await bench.subscribe(customer.id, 'price_reader_monthly', { payment_behavior: 'default_incomplete' });
     await stripe.invoices.voidInvoice(made.latest_invoice.id ?? '');
@@ -101,7 +101,7 @@ describe('a new subscription', () => {
     expect((await refusal(paying)).statusCode).toBe(400);
   });
 
-  it('is not made at all when its card is refused and that is an error', async () => {
+  it('is not created when its card is declined and payment_behavior is error_if_incomplete', async () => {
     const { id } = await bench.payer('pm_card_chargeCustomerFail');
     const error = await refusal(
       bench.subscribe(id, 'price_reader_monthly', { payment_behavior: 'error_if_incomplete' }),
@@ -112,7 +112,7 @@ describe('a new subscription', () => {
     expect(kept.status).toBe('incomplete');
   });
 
-  it('charges 60 pennies for 60 days, and the year after them, in the legacy way of a trial with an item', async () => {
+  it('charges 60 cents for a 60-day trial with an added item, then the yearly price', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_yearly', {
       trial_period_days: 60,
@@ -143,7 +143,7 @@ describe('a new subscription', () => {
     expect(itemOf(await stripe.subscriptions.retrieve(made.id)).current_period_end).toBe(at('2027-03-02T00:00:00'));
   });
 
-  it('asks for a card to be set up where nothing is due', async () => {
+  it('asks for a card to be set up when nothing is due', async () => {
     const customer = await stripe.customers.create({});
     const made = await bench.subscribe(customer.id, 'price_reader_yearly', {
       payment_behavior: 'default_incomplete',
@@ -163,18 +163,18 @@ describe('a new subscription', () => {
     expect((now.default_payment_method as Stripe.PaymentMethod).card?.brand).toBe('mastercard');
   });
 
-  it('knows no parameters of earlier versions', async () => {
+  it('refuses parameters of earlier API versions', async () => {
     const { id } = await bench.payer();
     const error = await refusal(bench.subscribe(id, 'price_reader_monthly', { coupon: 'ten-off' } as never));
     expect(error).toMatchObject({ statusCode: 400, code: 'parameter_unknown', param: 'coupon' });
   });
 });
 
-describe('changes', () => {
+describe('subscription changes', () => {
   /** Half of a month of 31 days. */
   const half = 15.5 * day;
 
-  it('are prorated to the second and charged at once, as the preview said', async () => {
+  it('are prorated to the second and charged at once, as previewed', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
     bench.state.advance(half);
@@ -210,7 +210,7 @@ describe('changes', () => {
     });
   });
 
-  it('round each part by itself', async () => {
+  it('round the credit and the charge separately', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
     bench.state.advance(10 * day);
@@ -225,7 +225,7 @@ describe('changes', () => {
     expect(amounts(preview)).toEqual([-813, 1355]);
   });
 
-  it('begin a new period when the anchor is moved', async () => {
+  it('begin a new period when the billing anchor is moved to now', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
     bench.state.advance(half);
@@ -241,7 +241,7 @@ describe('changes', () => {
     expect(after.billing_cycle_anchor).toBe(newYear + half);
   });
 
-  it('keep the anchor when the interval changes, unless the call moves it', async () => {
+  it('keep the billing anchor when the interval changes', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
     bench.state.advance(half);
@@ -282,7 +282,7 @@ describe('changes', () => {
     expect(invoice.lines.data.map(({ parent }) => parent?.subscription_item_details?.proration)).toEqual([true, true]);
   });
 
-  it('have the share of each item in a fixed discount in their amounts', async () => {
+  it('include each item’s share of a fixed discount in its proration', async () => {
     await stripe.coupons.create({ id: 'five', amount_off: 500, currency: 'usd', duration: 'forever' });
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly', {
@@ -297,7 +297,7 @@ describe('changes', () => {
     expect(data.map(({ amount, discountable }) => [amount, discountable])).toEqual([[-506, false]]);
   });
 
-  it('charge the rest of a period with the discount in it, once', async () => {
+  it('apply a fixed discount once in the credit and once in the charge', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_yearly', { discounts: [{ promotion_code: 'promo_ten_off' }] });
     bench.state.advance(73 * day);
@@ -312,7 +312,7 @@ describe('changes', () => {
     expect(invoice.total).toBe(6400);
   });
 
-  it('refuse what is not modeled, rather than do something else', async () => {
+  it('refuse billing modes that the sandbox does not model', async () => {
     const { id } = await bench.payer();
     const classic = bench.subscribe(id, 'price_reader_monthly', { billing_mode: { type: 'classic' } });
     expect(await refusal(classic)).toMatchObject({ statusCode: 400, param: 'billing_mode' });
@@ -322,7 +322,7 @@ describe('changes', () => {
     expect(await refusal(itemized)).toMatchObject({ statusCode: 400, param: 'billing_mode' });
   });
 
-  it('stay in the currency of the subscription', async () => {
+  it('refuse a price in another currency until the subscription is canceled', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
     const euro = await stripe.prices.create({
@@ -353,7 +353,7 @@ describe('changes', () => {
     expect(await bench.subscribe(id, euro.id)).toMatchObject({ status: 'active', currency: 'eur' });
   });
 
-  it('give back what was paid, not what was asked before the discount', async () => {
+  it('credit what was paid after the discount, not the list price', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_yearly', {
       discounts: [{ promotion_code: 'promo_sunshine_20' }],
@@ -370,7 +370,7 @@ describe('changes', () => {
     expect(amounts(preview)).toEqual([-7680, 16_000]);
   });
 
-  it('wait for the next invoice when they are not to be charged at once', async () => {
+  it('are billed with the next invoice by default', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_member_monthly');
     bench.state.advance(half);
@@ -382,7 +382,7 @@ describe('changes', () => {
     expect(renewal?.amount_paid).toBe(800);
   });
 
-  it('leave everything as it was until they are paid, when that is asked for', async () => {
+  it('take effect only once they are paid, with pending_if_incomplete', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
     await bench.control('POST card', { customer: id, number: '4000000000000341' });
@@ -404,7 +404,7 @@ describe('changes', () => {
     expect(itemOf(now).price.id).toBe('price_member_monthly');
   });
 
-  it('refuse what is not sold in the currency of the subscription', async () => {
+  it('refuse a price that is not sold in the subscription’s currency', async () => {
     const customer = await bench.payer();
     const { id: dollars } = await stripe.prices.create({
       currency: 'usd',
@@ -443,7 +443,7 @@ describe('changes', () => {
     expect((await stripe.subscriptions.retrieve(made.id)).items.data[0]?.price.id).toBe('price_reader_monthly');
   });
 
-  it('follow a schedule to the next period without a charge in between', async () => {
+  it('follow a schedule into the next period without an extra charge', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_member_monthly');
     const schedule = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
@@ -468,7 +468,7 @@ describe('changes', () => {
     expect((await stripe.subscriptions.retrieve(made.id)).schedule).toBeNull();
   });
 
-  it('have the discounts of their phase, and none that it leaves out', async () => {
+  it('use the discounts of the current schedule phase only', async () => {
     const { id } = await bench.payer();
     const discounts = [{ promotion_code: 'promo_ten_off' }];
     const made = await bench.subscribe(id, 'price_member_monthly', { discounts });
@@ -485,7 +485,7 @@ describe('changes', () => {
     expect((await invoicesOf(id))[0]).toMatchObject({ amount_paid: 1200 });
   });
 
-  it('can be let go of before they happen', async () => {
+  it('can be called off by releasing the schedule', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_member_monthly');
     const { id: schedule } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
@@ -504,7 +504,7 @@ describe('discounts', () => {
     });
   };
 
-  it('hold once, or for ever', async () => {
+  it('apply once or forever, as the coupon says', async () => {
     const once = await first('sunshine_20');
     expect(once.latest_invoice.amount_paid).toBe(9600);
     expect(once.discounts).toEqual([]);
@@ -518,7 +518,7 @@ describe('discounts', () => {
     expect((await invoicesOf(String(forever.customer)))[0]?.amount_paid).toBe(11_000);
   });
 
-  it('hold for some months', async () => {
+  it('apply for the coupon’s number of months', async () => {
     await stripe.coupons.create({ id: 'two', percent_off: 50, duration: 'repeating', duration_in_months: 2 });
     const { id } = await bench.payer();
     await bench.subscribe(id, 'price_reader_monthly', { discounts: [{ coupon: 'two' }] });
@@ -526,7 +526,7 @@ describe('discounts', () => {
     expect((await invoicesOf(id)).map(({ amount_paid }) => amount_paid)).toEqual([1200, 1200, 600, 600]);
   });
 
-  it('are found by code, with the coupon behind them', async () => {
+  it('are found by promotion code, together with their coupon', async () => {
     const { data } = await stripe.promotionCodes.list({
       code: 'sunshine20',
       active: true,
@@ -537,7 +537,7 @@ describe('discounts', () => {
     expect((await stripe.promotionCodes.list({ code: 'NOSUCH' })).data).toEqual([]);
   });
 
-  it('refuse what is over, used up, another’s or unknown', async () => {
+  it('are refused when they are expired, used up, unknown or another customer’s', async () => {
     expect(await refusal(first('expired'))).toMatchObject({ statusCode: 400, code: 'coupon_expired' });
     expect(await refusal(first('nonesuch'))).toMatchObject({
       code: 'resource_missing',
@@ -557,7 +557,7 @@ describe('discounts', () => {
     expect((await refusal(foreign)).statusCode).toBe(400);
   });
 
-  it('keep the limits of a promotion code', async () => {
+  it('respect a promotion code’s minimum amount, first-purchase rule and expiration', async () => {
     const code = (restrictions: Stripe.PromotionCodeCreateParams.Restrictions, name: string) =>
       stripe.promotionCodes.create({ code: name, promotion: { type: 'coupon', coupon: 'ten-off' }, restrictions });
     const { id } = await bench.payer();
@@ -582,7 +582,7 @@ describe('discounts', () => {
     expect(await refusal(buy(soon.id))).toMatchObject({ code: 'coupon_expired' });
   });
 
-  it('take nothing off a product that they are not for', async () => {
+  it('take nothing off a product that the coupon does not cover', async () => {
     expect((await first('reader_only')).latest_invoice.total).toBe(8400);
     expect((await first('reader_only', 'price_member_yearly')).latest_invoice.total).toBe(20_000);
     const coupon = await stripe.coupons.retrieve('reader-only', { expand: ['applies_to'] });

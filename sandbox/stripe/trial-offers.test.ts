@@ -38,8 +38,8 @@ const begin = async (customer: string, offer: string, more: Partial<Stripe.Subsc
 const typesOf = async (): Promise<readonly string[]> =>
   (await stripe.events.list({ limit: 100 })).data.map(({ type }) => type).toReversed();
 
-describe('an offer', () => {
-  it('is made, found by its price, expanded and archived, and changed in nothing else', async () => {
+describe('a trial offer', () => {
+  it('can be created, found by its price, expanded and archived, but not renamed', async () => {
     const made = await offerOf();
     expect(made).toMatchObject({
       object: 'product_catalog.trial_offer',
@@ -63,7 +63,7 @@ describe('an offer', () => {
     });
   });
 
-  it('is made of recurring prices in one currency, and ends after some of their intervals', async () => {
+  it('needs recurring prices in one currency, and a duration of at least one interval', async () => {
     const price = await priceOf(60);
     const { trialOffers } = stripe.productCatalog;
     const make = (more: object) =>
@@ -87,8 +87,8 @@ describe('an offer', () => {
   });
 });
 
-describe('a subscription with an offer', () => {
-  it('is paid and active at once, and charges the full price when the trial is over', async () => {
+describe('a subscription with a trial offer', () => {
+  it('is active at once, and charges the full price when the trial ends', async () => {
     const offer = await offerOf();
     const { id } = await bench.payer();
     const made = await begin(id, offer.id);
@@ -124,7 +124,7 @@ describe('a subscription with an offer', () => {
     expect(told).not.toContain(-1);
   });
 
-  it('is incomplete until its first invoice is paid, like any other', async () => {
+  it('is incomplete until its first invoice is paid', async () => {
     const offer = await offerOf();
     const { id } = await bench.payer('pm_card_chargeCustomerFail');
     expect((await begin(id, offer.id)).status).toBe('incomplete');
@@ -132,7 +132,7 @@ describe('a subscription with an offer', () => {
     expect(waits).toMatchObject({ status: 'incomplete', latest_invoice: { status: 'open', amount_due: 60 } });
   });
 
-  it('is trialing where the trial is free, and repeats a trial of several intervals', async () => {
+  it('is trialing when the trial is free, and bills a trial of two intervals twice', async () => {
     const { id } = await bench.payer();
     expect(await begin(id, (await offerOf(0)).id)).toMatchObject({ status: 'trialing', latest_invoice: { total: 0 } });
     const twice = await begin(id, (await offerOf(60, yearly, 2)).id);
@@ -145,7 +145,7 @@ describe('a subscription with an offer', () => {
     expect(over.latest_invoice).toMatchObject({ total: 12_000 });
   });
 
-  it('gives back the unused trial for another price, whose first period begins at once', async () => {
+  it('credits the unused trial on a change of price, and begins a new period at once', async () => {
     const { id } = await bench.payer();
     const made = await begin(id, (await offerOf()).id);
     bench.state.advance(30 * day);
@@ -166,7 +166,7 @@ describe('a subscription with an offer', () => {
     expect(later.latest_invoice).toBe(changed.latest_invoice.id);
   });
 
-  it('ends with the trial where it is cancelled, and where no card is left for what follows', async () => {
+  it('ends with the trial when it is canceled or no card is left', async () => {
     const { id } = await bench.payer();
     const made = await begin(id, (await offerOf()).id);
     const ends = await stripe.subscriptions.update(made.id, { cancel_at_period_end: true });
@@ -181,7 +181,7 @@ describe('a subscription with an offer', () => {
   });
 });
 
-it('refuses what an offer cannot be combined with', async () => {
+it('a trial offer is refused with other trial settings, prices, currencies or a schedule', async () => {
   const offer = (await offerOf()).id;
   const { id } = await bench.payer();
   const refused = (more: Partial<Stripe.SubscriptionCreateParams>) => refusal(begin(id, offer, more));
@@ -217,7 +217,7 @@ it('refuses what an offer cannot be combined with', async () => {
   expect(itemOf(await stripe.subscriptions.retrieve(made.id)).price.id).toBe(yearly);
 });
 
-it('is not what a trial with an added item is: that goes on at the first price for ever (S8)', async () => {
+it('a trial with an added invoice item, unlike a trial offer, renews at the same price (S8)', async () => {
   const { id } = await bench.payer();
   const fee = { price_data: { currency: 'usd', product: 'prod_reader', unit_amount: 1 }, quantity: 60 };
   const made = (await stripe.subscriptions.create({

@@ -37,7 +37,7 @@ const types = () => got.map(({ event }) => event.type);
 const settled = () => bench.control('POST webhooks/settled');
 
 describe('webhooks', () => {
-  it('are signed so that the SDK accepts them with the right secret alone', async () => {
+  it('carry a signature that the SDK accepts only with the right secret', async () => {
     const { id } = await bench.stripe.customers.create({ email: 'a@example.com' });
     await settled();
     const [{ raw, signature } = { raw: '', signature: '' }] = got;
@@ -48,7 +48,7 @@ describe('webhooks', () => {
     expect(await bench.stripe.events.retrieve(event.id)).toMatchObject({ id: event.id, pending_webhooks: 0 });
   });
 
-  it('report the changes of a purchase and a renewal, in order', async () => {
+  it('report a purchase and a renewal, with the attributes that changed', async () => {
     const { id } = await bench.payer();
     await bench.subscribe(id, 'price_reader_monthly');
     await settled();
@@ -72,7 +72,7 @@ describe('webhooks', () => {
     expect(update?.event.data.previous_attributes).toHaveProperty('latest_invoice');
   });
 
-  it('are sent again when the site refuses them or is down', async () => {
+  it('are sent again when the site answers with an error', async () => {
     answers = [500, 400];
     await bench.stripe.customers.create({});
     await expect.poll(() => got.length, { interval: 50 }).toBe(3);
@@ -84,7 +84,7 @@ describe('webhooks', () => {
     });
   });
 
-  it('can be lost, and can be sent again', async () => {
+  it('can be turned off, and sent again later', async () => {
     await bench.control('PUT webhooks', { mode: 'off' });
     const { id } = await bench.stripe.customers.create({});
     await settled();
@@ -95,7 +95,7 @@ describe('webhooks', () => {
     expect(got.map(({ event }) => (event.data.object as { id: string }).id)).toEqual([id]);
   });
 
-  it('come twice, late and in any order when asked', async () => {
+  it('can be sent twice, late and out of order', async () => {
     await bench.control('PUT webhooks', { copies: 2, delay: 60_000, shuffle: 60_000 });
     for (let index = 0; index < 12; index += 1) await bench.stripe.customers.create({ name: `N${index}` });
     const { waiting } = await bench.control('GET webhooks');

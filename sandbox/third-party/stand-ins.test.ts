@@ -299,7 +299,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
 ];
 
-it.each(wrong)('%s: %s', async (_vendor, _what, act, fault) => {
+it.each(wrong)('the %s stand-in reports a fault: %s', async (_vendor, _what, act, fault) => {
   try {
     await act();
   } catch {
@@ -308,6 +308,6 @@ it.each(wrong)('%s: %s', async (_vendor, _what, act, fault) => {
   await vi.waitFor(() => expect(faults.join()).toMatch(fault));
 });
 
-it('covers every vendor', () => {
+it('every vendor’s stand-in has a fault test', () => {
   expect(new Set(wrong.map(([vendor]) => vendor))).toEqual(new Set(Object.keys(files)));
 });

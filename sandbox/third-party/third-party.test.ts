@@ -16,7 +16,7 @@ const calls = async (reader: string) => {
 const mode = (reader: string, vendor: string, wanted: string) =>
   fetch(`${vendors.access.url}/api/modes`, { method: 'PUT', body: JSON.stringify({ reader, vendor, mode: wanted }) });
 
-it('serves each script, and keeps the records of each reader apart', async () => {
+it('the third-party stand-ins serve each vendor’s script, and record calls separately for each reader', async () => {
   for (const path of [
     '/gtm/gtm.js?id=GTM-TEST',
     '/marfeel/marfeel-sdk.js?id=1234',
@@ -41,7 +41,7 @@ it('serves each script, and keeps the records of each reader apart', async () =>
   expect(await calls('bob')).toEqual([]);
 });
 
-it('fails in the ways that vendors do, for one reader alone', async () => {
+it('the third-party stand-ins simulate vendor failures for one reader only', async () => {
   await mode('cat', 'gpt', 'error');
   expect((await get('/gpt/gpt.js', 'cat')).status).toBe(500);
   expect((await get('/gpt/gpt.js', 'dan')).status).toBe(200);

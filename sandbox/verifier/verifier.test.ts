@@ -18,20 +18,20 @@ it.each([
   ['undeliverable.ada@example.com', 'undeliverable', null],
   ['Unknown@example.com', 'unknown', null],
   ['suggest-ada@exmaple.com', 'undeliverable', 'suggest-ada@example.com'],
-])('%s is %s', async (email, result, suggestion) => {
+])('the email verifier stand-in reports %s as %s', async (email, result, suggestion) => {
   expect(await (await ask(email)).json()).toEqual({ email, result, suggestion });
 });
 
-it('keeps a connection for a minute, because a busy client would use one that is being closed', async () => {
+it('the email verifier stand-in keeps connections alive for 60 seconds', async () => {
   expect((await ask('ada@example.com')).headers.get('keep-alive')).toBe('timeout=60');
 });
 
-it('needs its key and an address', async () => {
+it('the email verifier stand-in requires its key and a valid address', async () => {
   expect((await ask('ada@example.com', { headers: { authorization: 'Bearer x' } })).status).toBe(401);
   expect((await ask('ada')).status).toBe(400);
 });
 
-it('is out of order, talks nonsense, or does not answer', async () => {
+it('the email verifier stand-in can answer 503, answer invalid JSON, or hang', async () => {
   expect((await ask('down@example.com')).status).toBe(503);
   await expect((await ask('garbled@example.com')).json()).rejects.toThrow();
   for (const email of ['slow@example.com', 'hang@example.com']) {

@@ -59,7 +59,7 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true, force: true });
 });
 
-it('answers with an edited file at the next request, though compiled code stays in memory', async () => {
+it('the sandbox’s WordPress runs an edited file at the next request, despite its opcode cache', async () => {
   const answer = () => wordpress.run('echo probe_answer();');
   expect([await answer(), await answer()]).toEqual(['first', 'first']);
   writePlugin('second', 1_000_000_001);
@@ -68,7 +68,7 @@ it('answers with an edited file at the next request, though compiled code stays 
   expect(Number(held)).toBeGreaterThan(100);
 }, 180_000);
 
-it('runs the task list after a write when a task is due, and only then', async () => {
+it('a write to the sandbox’s WordPress runs its task list only when a task is due', async () => {
   await wordpress.cron.now();
   expect(isTaskDue(note)).toBe(false);
   const before = Number(await option('probe_runs'));
@@ -85,7 +85,7 @@ it('runs the task list after a write when a task is due, and only then', async (
   await vi.waitFor(async () => expect(await option('probe_done')).toBe('yes'), { interval: 100 });
 }, 180_000);
 
-it('stops when PHP that works on after its answer has ended', async () => {
+it('stopping the sandbox’s WordPress waits for PHP that runs on after its response', async () => {
   const asked = Promise.withResolvers<http.ServerResponse>();
   const site = http.createServer((_, response) => asked.resolve(response));
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));

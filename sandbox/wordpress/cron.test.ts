@@ -6,7 +6,7 @@ import { coreFolder, ensureSandbox } from '../setup.mjs';
 import { bootWordPress } from './boot.ts';
 import { driveCron, isTaskDue } from './cron.ts';
 
-it('runs once for several requests, and once more for a request during the run', async () => {
+it('the cron driver runs once for several requests, and once more for a request during the run', async () => {
   const runs: (() => void)[] = [];
   const cron = driveCron(() => new Promise<void>((resolve) => runs.push(resolve)));
   const first = cron.now();
@@ -22,7 +22,7 @@ it('runs once for several requests, and once more for a request during the run',
   expect(runs).toHaveLength(2);
 });
 
-it('goes on after a run that failed', async () => {
+it('the cron driver continues after a failed run', async () => {
   const errors = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   let runs = 0;
   const cron = driveCron(() => {
@@ -36,7 +36,7 @@ it('goes on after a run that failed', async () => {
   expect(runs).toBe(2);
 });
 
-it('checks for due tasks before it runs at its interval, and runs without a check when asked to', async () => {
+it('the cron driver runs at its interval only when a task is due, and always on request', async () => {
   vi.useFakeTimers();
   try {
     let runs = 0;
@@ -61,7 +61,7 @@ it('checks for due tasks before it runs at its interval, and runs without a chec
   }
 });
 
-it('has run what is due before it looks at its interval', async () => {
+it('the cron driver runs once before it starts its interval', async () => {
   let runs = 0;
   const cron = driveCron(async () => {
     runs += 1;
@@ -71,7 +71,7 @@ it('has run what is due before it looks at its interval', async () => {
   await cron.stop();
 });
 
-it('reads the note on when the next task is due', () => {
+it('isTaskDue reads the next due time from a file, and counts a missing or empty file as due', () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'cron-'));
   const note = path.join(folder, 'next-task');
   try {
@@ -91,7 +91,7 @@ it('reads the note on when the next task is due', () => {
   }
 });
 
-it('publishes what is due in a WordPress without visitors', async () => {
+it('a scheduled post is published in a WordPress without visitors', async () => {
   const root = path.resolve(import.meta.dirname, '../..');
   await ensureSandbox({ root });
   const data = fs.mkdtempSync(path.join(os.tmpdir(), 'cron-'));

@@ -23,7 +23,7 @@ afterAll(async () => {
   fs.rmSync(data, { recursive: true, force: true });
 });
 
-it('begins an installation and an import anew that were cut off, and loses nothing that it has acknowledged', async () => {
+it('a killed sandbox repeats its interrupted installation or import, and loses no acknowledged write', async () => {
   await expect(
     launch('none', (_progress, child) => {
       const timer = setInterval(() => {

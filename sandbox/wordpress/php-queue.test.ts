@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { AcquireTimeoutError, openQueue } from './php-queue.ts';
 
-it('serves callers in order of arrival, those with priority first', async () => {
+it('the PHP queue serves callers in order of arrival, those with priority first', async () => {
   const queue = openQueue(1, 10_000);
   const served: string[] = [];
   const visit = async (name: string, priority: boolean) => {
@@ -22,7 +22,7 @@ it('serves callers in order of arrival, those with priority first', async () => 
   expect(served).toEqual(['site 1', 'site 2', 'editor 1', 'editor 2', 'editor 3']);
 });
 
-it('hands out each instance once, even if a caller releases it twice', async () => {
+it('the PHP queue hands out each instance once, even if a caller releases it twice', async () => {
   const queue = openQueue(2, 10);
   const first = await queue.acquire(false);
   await queue.acquire(false);
@@ -32,7 +32,7 @@ it('hands out each instance once, even if a caller releases it twice', async () 
   await expect(queue.acquire(true)).rejects.toBeInstanceOf(AcquireTimeoutError);
 });
 
-it('drops a caller whose wait has timed out', async () => {
+it('the PHP queue drops a caller whose wait has timed out', async () => {
   const queue = openQueue(1, 10);
   const release = await queue.acquire(false);
   await expect(queue.acquire(false)).rejects.toThrow('10 ms');

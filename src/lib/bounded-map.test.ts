@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createBoundedMap } from './bounded-map.ts';
 
-it('is bounded and keeps what is used', () => {
+it('a bounded map keeps entries in use and drops old ones', () => {
   const recent = createBoundedMap<number>(10);
   recent.set('kept', 1);
   for (let i = 0; i < 1000; i++) {
@@ -14,7 +14,7 @@ it('is bounded and keeps what is used', () => {
   expect(recent.get('kept')).toBeUndefined();
 });
 
-it('forgets what is deleted, however long ago it was set', () => {
+it('a bounded map deletes an entry however long ago it was set', () => {
   const recent = createBoundedMap<number>(10);
   for (let i = 0; i < 15; i++) recent.set(`n${i}`, i);
   recent.set('n9', -9);

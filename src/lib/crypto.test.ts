@@ -4,7 +4,7 @@ import { createSealer } from './crypto.server.ts';
 const old = 'an-old-secret-of-thirty-two-characters';
 const fresh = 'a-fresh-secret-of-thirty-two-characters';
 
-it('opens what it sealed, for its purpose and its time', () => {
+it('a sealed value opens only for its purpose and until it expires', () => {
   let clock = 1_000_000;
   const sealer = createSealer({ secrets: [fresh], now: () => clock });
   const text = sealer.seal('form', { email: 'a@b.example' }, 60);
@@ -16,7 +16,7 @@ it('opens what it sealed, for its purpose and its time', () => {
   expect(sealer.open('form', text)).toBeNull();
 });
 
-it('opens with an earlier key and seals with the first', () => {
+it('a value sealed with an earlier key opens, and new values are sealed with the first key', () => {
   const text = createSealer({ secrets: [old] }).seal('form', 1, 60);
   expect(createSealer({ secrets: [fresh, old] }).open('form', text)).toBe(1);
   expect(createSealer({ secrets: [fresh] }).open('form', text)).toBeNull();
@@ -24,7 +24,7 @@ it('opens with an earlier key and seals with the first', () => {
   expect(createSealer({ secrets: [fresh] }).open('form', next)).toBe(2);
 });
 
-it('opens nothing that was changed, cut or made up', () => {
+it('a sealed value that was changed, cut or made up does not open', () => {
   const sealer = createSealer({ secrets: [fresh] });
   const text = sealer.seal('form', 'value', 60);
   for (let at = 0; at < text.length; at++) {

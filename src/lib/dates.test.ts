@@ -5,24 +5,24 @@ import { dayInZone, longDayInZone } from './day-in-zone.ts';
 import { ago } from './relative-time.ts';
 
 describe('dates in New York', () => {
-  test('a late evening there is still the same day', () => {
+  test('change at midnight in New York, not in UTC', () => {
     expect(mastheadDay('2026-11-22T04:59:59Z')).toBe('Saturday, November 21, 2026');
     expect(mastheadDay('2026-11-22T05:00:00Z')).toBe('Sunday, November 22, 2026');
     expect(longDate('2026-01-01T04:00:00Z')).toBe('December 31, 2025');
     expect(dayInZone('2026-07-01T03:59:59Z')).toBe('2026-06-30');
     expect(longDayInZone('2026-07-01T03:59:59Z')).toBe('June 30, 2026');
   });
-  test('the hour that daylight saving skips', () => {
+  test('jump over the hour that daylight saving skips', () => {
     expect(dateAndTime('2026-03-08T06:59:00Z')).toBe('March 8, 2026, 1:59 a.m. ET');
     expect(dateAndTime('2026-03-08T07:00:00Z')).toBe('March 8, 2026, 3:00 a.m. ET');
     expect(isoInZone('2026-03-08T07:00:00Z')).toBe('2026-03-08T03:00:00-04:00');
   });
-  test('the hour that comes twice keeps its offset', () => {
+  test('keep their offset in the hour that occurs twice', () => {
     expect(isoInZone('2026-11-01T05:30:00Z')).toBe('2026-11-01T01:30:00-04:00');
     expect(isoInZone('2026-11-01T06:30:00Z')).toBe('2026-11-01T01:30:00-05:00');
   });
   test.each(['UTC', 'Europe/London', 'Asia/Beirut'])(
-    'on a server whose zone is %s, also in the hour that it skips',
+    'are the same on a server in the zone %s, even in the hour that its zone skips',
     (TZ) => {
       const code = `import { dateAndTime, isoInZone } from ${JSON.stringify(new URL('./dates.ts', import.meta.url).href)};
       for (const hour of ['04', '05']) console.log(dateAndTime(\`2026-03-29T\${hour}:30:00Z\`), isoInZone(\`2026-03-29T\${hour}:30:00Z\`));`;
@@ -36,7 +36,7 @@ describe('dates in New York', () => {
   );
 });
 
-describe('ago', () => {
+describe('a relative time', () => {
   const now = Date.parse('2026-11-21T12:00:00Z');
   test.each([
     [0, 'just now'],
@@ -52,6 +52,6 @@ describe('ago', () => {
     [30 * 86_400, '1 month ago'],
     [365 * 86_400, '1 year ago'],
     [800 * 86_400, '2 years ago'],
-  ])('%i seconds: %s', (seconds, text) => expect(ago(now - seconds * 1000, now)).toBe(text));
-  test('no date says nothing wrong', () => expect(ago('nonsense', now)).toBe('just now'));
+  ])('writes %i seconds as “%s”', (seconds, text) => expect(ago(now - seconds * 1000, now)).toBe(text));
+  test('writes an invalid date as “just now”', () => expect(ago('nonsense', now)).toBe('just now'));
 });

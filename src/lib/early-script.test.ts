@@ -16,13 +16,13 @@ function run(cookie: string) {
   return { html, reload, open };
 }
 
-describe('the script of the head', () => {
-  it('marks the page by its cookies', () => {
+describe('the early script in the page’s head', () => {
+  it('marks the page according to the visitor cookie', () => {
     const { html } = run('visitor=registered');
     expect(html).toEqual({ dataset: { visitor: 'registered' }, hidden: false });
   });
 
-  it('leaves a prerendered page as it is when it is opened by the reader for whom it was prerendered', () => {
+  it('leaves a prerendered page alone when it is opened with the same visitor cookie', () => {
     const { html, reload, open } = run('visitor=registered');
     open('a=b; visitor=registered');
     expect(html).toEqual({ dataset: { visitor: 'registered' }, hidden: false });
@@ -33,7 +33,7 @@ describe('the script of the head', () => {
     ['a sign-out', 'visitor=founder', '', {}],
     ['a sign-in', '', 'visitor=registered', { visitor: 'registered' }],
     ['a purchase', 'visitor=registered', 'visitor=member', { visitor: 'member' }],
-  ])('hides the page after %s, and loads it again', (_what, before, after, marks) => {
+  ])('hides and reloads a prerendered page that is opened after %s', (_what, before, after, marks) => {
     const { html, reload, open } = run(before);
     open(after);
     expect(html).toEqual({ dataset: marks, hidden: true });

@@ -12,34 +12,34 @@ describe('layoutRules', () => {
     expect(layoutRules(path).footer).toBe(false);
   });
 
-  it('starts home and privacy pages with the compact header, and no other', () => {
+  it('gives the home and privacy pages the compact header, and a section page the full one', () => {
     expect(layoutRules('/').header).toBe('compact');
     expect(layoutRules('/privacy-policy').header).toBe('compact');
     expect(layoutRules('/section/politics').header).toBe('full');
   });
 
-  it('does not take a longer name for a listed path', () => {
+  it('does not match a path that only begins with a listed one', () => {
     expect(layoutRules('/printing').header).toBe('full');
     expect(layoutRules('/newsletters').footer).toBe(true);
     expect(layoutRules('/media-kit').theme).toBe('paper');
   });
 
-  it('takes any path containing /article for an article page', () => {
+  it('treats any path containing /article as an article page', () => {
     expect(layoutRules('/article/a-slug').kind).toBe('article');
     expect(layoutRules('/amp/article/a-slug').kind).toBe('article');
   });
 
-  it('makes media pages dark', () => {
+  it('uses the dark theme on media pages', () => {
     expect(layoutRules('/media').theme).toBe('media');
     expect(layoutRules('/media/a-film').theme).toBe('media');
   });
 
-  it('takes the controls off community pages', () => {
+  it('removes the header’s controls on community pages', () => {
     expect(layoutRules('/community').headerControls).toBe(false);
     expect(layoutRules('/').headerControls).toBe(true);
   });
 
-  it('keeps the subscribe bar to home and sections', () => {
+  it('shows the subscribe bar on home and section pages, and not on articles', () => {
     expect(layoutRules('/').stickyFooter).toBe(true);
     expect(layoutRules('/section/culture?page=2').stickyFooter).toBe(true);
     expect(layoutRules('/article/x').stickyFooter).toBe(false);

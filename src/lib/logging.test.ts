@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { silent, warnOncePerHost } from './logging.ts';
 
-it('a warning comes once for each message and host, and is bounded', () => {
+it('a warning is logged once for each message and host, up to 500 in total', () => {
   const lines: [string, object][] = [];
   const warn = warnOncePerHost({ ...silent, warn: (context, message) => void lines.push([message, context]) });
   for (let index = 0; index < 40; index++)

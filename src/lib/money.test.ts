@@ -23,8 +23,8 @@ describe('formatMoney', () => {
     [490_050, { currency: 'huf', cents: true }, 'HUF\u00a04,900.50'],
     [5_900_000, { currency: 'cop' }, 'COP\u00a059,000'],
     [490_000, { currency: 'pkr', cents: true }, 'PKR\u00a04,900.00'],
-  ])('%i %o is %s', (minor, options, text) => expect(formatMoney(minor, options)).toBe(text));
-  test('refuses what is no amount', () => {
+  ])('formats %i with %o as %s', (minor, options, text) => expect(formatMoney(minor, options)).toBe(text));
+  test('throws a RangeError for NaN and an unknown currency', () => {
     expect(() => formatMoney(Number.NaN)).toThrow(RangeError);
     expect(() => formatMoney(100, { currency: 'dollars' })).toThrow(RangeError);
   });
@@ -35,18 +35,20 @@ test.each([
   [60, 'usd', '$0.60'],
   [1250, 'jpy', '¥1,250'],
   [12_345, 'kwd', 'KWD\u00a012.345'],
-])('the sum %i in %s is %s', (minor, currency, text) => expect(formatSum(minor, currency)).toBe(text));
+])('formatSum formats %i in %s as %s', (minor, currency, text) => expect(formatSum(minor, currency)).toBe(text));
 
-test('a receipt names cents, and tax apart', () => {
+test('formatReceipt always shows cents, and shows tax separately', () => {
   expect(formatReceipt(1200, null, 'usd')).toBe('$12.00');
   expect(formatReceipt(1299, { amount: 99, included: false }, 'usd')).toBe('$12.99 ($12.00 + $0.99 tax)');
 });
 
-describe('a sum with tax', () => {
+describe('formatTaxed', () => {
   test.each([
     [1299, { amount: 99, included: false }, 'usd', '$12.00 + $0.99 tax'],
     [1000, { amount: 167, included: true }, 'gbp', '£10 including £1.67 tax'],
     [1200, null, 'usd', '$12'],
     [1200, { amount: 0, included: false }, 'usd', '$12'],
-  ])('%i with %o in %s is %s', (total, tax, currency, text) => expect(formatTaxed(total, tax, currency)).toBe(text));
+  ])('formats %i with %o in %s as %s', (total, tax, currency, text) =>
+    expect(formatTaxed(total, tax, currency)).toBe(text),
+  );
 });

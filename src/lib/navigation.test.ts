@@ -3,7 +3,7 @@ import type { Section } from './content/model.ts';
 import { ariaCurrent, extraItems, sectionItems } from './layout-rules.ts';
 
 describe('sectionItems', () => {
-  it('shows labels and keeps the order', () => {
+  it('shows the sections’ labels in the given order', () => {
     const sections = [
       { slug: 'culture', name: 'Culture', label: 'Arts+' },
       { slug: 'opinion', name: 'Opinion', label: 'Opinion' },
@@ -16,7 +16,7 @@ describe('sectionItems', () => {
 });
 
 describe('extraItems', () => {
-  it('are Shop, Events, Watch and Games, Shop outside', () => {
+  it('are Shop, Events, Watch and Games, of which only Shop is external', () => {
     expect(extraItems.map((item) => [item.name, item.external ?? false])).toEqual([
       ['Shop', true],
       ['Events', false],
@@ -27,7 +27,7 @@ describe('extraItems', () => {
 });
 
 describe('ariaCurrent', () => {
-  it('distinguishes the page itself from the section that contains it', () => {
+  it('is “page” on the page itself and “true” on pages below it', () => {
     expect(ariaCurrent('/media', '/media')).toBe('page');
     expect(ariaCurrent('/media', '/media/a-film')).toBe('true');
     expect(ariaCurrent('/media', '/media-kit')).toBeUndefined();

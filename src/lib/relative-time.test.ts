@@ -9,11 +9,11 @@ describe('relativeText', () => {
     ['2026-11-21T11:55:00Z', '5 minutes ago'],
     ['2026-11-21T10:59:00Z', '1 hour ago'],
     ['2026-11-15T12:00:00Z', '6 days ago'],
-  ])('says of %s “%s”', (instant, text) => {
+  ])('describes %s as “%s”', (instant, text) => {
     expect(relativeText(instant, now)).toBe(text);
   });
 
-  it('leaves a week-old moment, a moment ahead and nonsense to the date', () => {
+  it('is null for a time a week ago, a future time and invalid text', () => {
     expect(relativeText('2026-11-14T12:00:00Z', now)).toBeNull();
     expect(relativeText('2026-11-21T12:05:00Z', now)).toBeNull();
     expect(relativeText('soon', now)).toBeNull();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { snippetOf, snippetParts } from './text.ts';
 
 describe('snippetParts', () => {
-  it('tells matches from the text around them', () => {
+  it('separates matches from the text around them', () => {
     expect(snippetParts('of the \u0001bridge\u0002 and the \u0001bridges\u0002')).toEqual([
       { text: 'of the ', match: false },
       { text: 'bridge', match: true },
@@ -11,7 +11,7 @@ describe('snippetParts', () => {
     ]);
   });
 
-  it('bears an empty snippet and marks without a partner', () => {
+  it('accepts an empty snippet and unpaired marks', () => {
     expect(snippetParts('')).toEqual([]);
     expect(snippetParts('\u0002a\u0001b')).toEqual([
       { text: 'a', match: false },
@@ -23,12 +23,12 @@ describe('snippetParts', () => {
 describe('snippetOf', () => {
   const hit = { title: 'Harbor Pilots Win', excerpt: 'An arbitrator rules.' };
 
-  it('is the excerpt where only the headline matched', () => {
+  it('is the excerpt if only the headline matched', () => {
     expect(snippetOf({ ...hit, snippet: '\u0001Harbor\u0002 Pilots Win' })).toBe('An arbitrator rules.');
     expect(snippetOf({ ...hit, snippet: '' })).toBe('An arbitrator rules.');
   });
 
-  it('is what stands around the match elsewhere', () => {
+  it('is the text around the match otherwise', () => {
     expect(snippetOf({ ...hit, snippet: '…the \u0001harbor\u0002…' })).toBe('…the \u0001harbor\u0002…');
   });
 });

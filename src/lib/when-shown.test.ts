@@ -17,7 +17,7 @@ afterEach(() => {
 });
 
 describe('whenShown', () => {
-  it('calls back at once in a browser that doesn’t prerender, and on a page that was opened', () => {
+  it('calls back at once without prerendering and on an open page', () => {
     const action = vi.fn();
     whenShown(action);
     prerendering(false);
@@ -25,7 +25,7 @@ describe('whenShown', () => {
     expect(action).toHaveBeenCalledTimes(2);
   });
 
-  it('calls back once, without the event, when a prerendered page has been opened and painted', () => {
+  it('calls back once, without arguments, after a prerendered page is opened and painted', () => {
     const action = vi.fn();
     prerendering(true);
     whenShown(action);
@@ -37,7 +37,7 @@ describe('whenShown', () => {
     expect(action.mock.calls).toEqual([[]]);
   });
 
-  it('never calls back on a page that the script of the head loads again, because the reader has changed', () => {
+  it('never calls back on a prerendered page that reloads because the reader has signed out', () => {
     const reload = vi.fn();
     const early = vi.fn();
     const late = vi.fn();

@@ -63,8 +63,8 @@ function paper(pages: Record<string, string[]>) {
 const read = async (bench: TestPress, key: string, variant: Variant = 'public'): Promise<string> =>
   textOf(bench.press, await bench.press.get(key, variant)).replace(/\.*$/, '');
 
-describe('pages that are not stored', () => {
-  it('are rendered once however many wait, and then come from memory', async () => {
+describe('the press, asked for a page', () => {
+  it('renders it once for 50 simultaneous readers, then serves it from memory', async () => {
     const world = paper({ '/a': ['t'] });
     const bench = start(world.render);
     const texts = await Promise.all(Array.from({ length: 50 }, () => read(bench, '/a')));
@@ -74,7 +74,7 @@ describe('pages that are not stored', () => {
     expect(bench.press.stats().counters).toMatchObject({ misses: 50, renders: 1 });
   });
 
-  it('come from the store after a restart', async () => {
+  it('serves it from the store after a restart, without rendering', async () => {
     const world = paper({ '/a': ['t'] });
     const first = start(world.render);
     const etag = (await first.press.get('/a', 'public')).page.etags.br;
@@ -86,7 +86,7 @@ describe('pages that are not stored', () => {
     expect(world.renders).toHaveLength(1);
   });
 
-  it('that do not exist fill neither store nor memory', async () => {
+  it('stores no 404s and bounds the memory that they take', async () => {
     const world = paper({});
     const bench = start(world.render);
     await read(bench, '/warm-up');
@@ -102,7 +102,7 @@ describe('pages that are not stored', () => {
     expect(bench.press.stats().counters.negativeHits).toBe(1);
   });
 
-  it('that appear are not hidden by the memory of their absence', async () => {
+  it('forgets a remembered 404 after a change, so that a new page appears', async () => {
     const pages: Record<string, string[]> = {};
     const world = paper(pages);
     const bench = start(world.render);
@@ -112,7 +112,7 @@ describe('pages that are not stored', () => {
     expect((await bench.press.get('/new', 'public')).page.status).toBe(200);
   });
 
-  it('are refused when too many readers wait', async () => {
+  it('refuses a request when 2,000 readers are already waiting', async () => {
     const world = paper({ '/a': ['t'], '/b': ['t'] });
     const held = deferred();
     world.hold(held.promise);
@@ -124,7 +124,7 @@ describe('pages that are not stored', () => {
     expect(await read(bench, '/a')).toContain('/a');
   });
 
-  it('answer with an error when they cannot be rendered, and are rendered again by the next request', async () => {
+  it('fails the request when the render fails, and renders again on the next request', async () => {
     const world = paper({ '/a': ['t'] });
     world.breakDown('no ink');
     const bench = start(world.render);
@@ -134,7 +134,7 @@ describe('pages that are not stored', () => {
     expect(await read(bench, '/a')).toBe('/a public t=0');
   });
 
-  it('that take too long fail', async () => {
+  it('gives up on a render after 20 seconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const began = deferred();
     const bench = start(() => {
@@ -148,7 +148,7 @@ describe('pages that are not stored', () => {
     await expect(page).rejects.toThrow('not rendered within 20000 ms');
   });
 
-  it('whose answer sets a cookie, or must not be stored, are not', async () => {
+  it('does not store a page that sets a cookie or is marked as not storable', async () => {
     let renders = 0;
     const bench = start(async (key) => {
       renders++;
@@ -166,7 +166,7 @@ describe('pages that are not stored', () => {
 });
 
 describe('a change', () => {
-  it('renders exactly the pages that carry its tag, and readers never wait', async () => {
+  it('re-renders exactly the pages with its tag, while readers get the old pages', async () => {
     const world = paper({
       '/': ['card:1', 'card:2'],
       '/1': ['article:1', 'card:1'],
@@ -190,7 +190,7 @@ describe('a change', () => {
     expect(bench.press.stats().publishes[0]).toMatchObject({ reason: 'headline', pages: 2, failed: 0, ms: result.ms });
   });
 
-  it('leaves a page alone whose bytes come out the same', async () => {
+  it('leaves a page untouched when the new render has the same bytes', async () => {
     const world = paper({ '/a': ['t'] });
     let now = 1_000_000;
     const bench = start(world.render, { now: () => now });
@@ -202,7 +202,7 @@ describe('a change', () => {
     expect(bench.store.marked()).toEqual([]);
   });
 
-  it('takes the new tags of a page whose bytes stay the same', async () => {
+  it('updates the tags of a page whose bytes stay the same', async () => {
     const tags = ['one'];
     const bench = start(async () => ({ ...html('always the same'.padEnd(2000)), tags: [...tags] }));
     await read(bench, '/a');
@@ -214,7 +214,7 @@ describe('a change', () => {
     expect(await bench.press.invalidate(['one'])).toMatchObject({ unchanged: 0, refreshed: [] });
   });
 
-  it('renders in the order of importance: rank first, then reads', async () => {
+  it('re-renders pages by rank first, then by number of reads', async () => {
     const world = paper({ '/': ['t'], '/rare': ['t'], '/popular': ['t'] });
     const bench = start(world.render, { concurrency: 1, priority: ({ key }) => (key === '/' ? 0 : 10) });
     for (const key of ['/rare', '/popular', '/']) await read(bench, key);
@@ -226,7 +226,7 @@ describe('a change', () => {
     expect(world.renders).toEqual(['/', '/popular', '/rare']);
   });
 
-  it('renders on while another thread compresses, a few pages ahead and no more', async () => {
+  it('renders ahead of the compression thread by at most five pages', async () => {
     const order: string[] = [];
     let edition = 0;
     const bench = start(
@@ -252,7 +252,7 @@ describe('a change', () => {
     for (const key of keys) expect(await read(bench, key)).toContain(`${key}, edition 1.`);
   });
 
-  it('during a render of the same page queues exactly one more, however many come', async () => {
+  it('queues only one more render, however many changes arrive while the page is rendered', async () => {
     const world = paper({ '/a': ['t'] });
     const bench = start(world.render);
     await read(bench, '/a');
@@ -272,7 +272,7 @@ describe('a change', () => {
     expect(await read(bench, '/a')).toBe('/a public t=20');
   });
 
-  it('coalesces a burst before its first render', async () => {
+  it('is merged with others, so that 1,000 at once cause at most two re-renders', async () => {
     const world = paper({ '/a': ['t'] });
     const bench = start(world.render);
     await read(bench, '/a');
@@ -285,7 +285,7 @@ describe('a change', () => {
     expect(await read(bench, '/a')).toBe('/a public t=999');
   });
 
-  it('during each of its renders shows readers the latest of them after a few', async () => {
+  it('that recurs during every render still shows readers a newer page after a few renders', async () => {
     const content = { edition: 0 };
     const shown: string[] = [];
     const bench = start(async () => {
@@ -306,7 +306,7 @@ describe('a change', () => {
     expect((await read(bench, '/a')).trim()).toBe('edition 7');
   });
 
-  it('never lets the older render of a missing page be stored', async () => {
+  it('keeps the first render of a page from being stored if that render began earlier', async () => {
     const world = paper({ '/a': ['t'] });
     const bench = start(world.render);
     const held = deferred();
@@ -323,7 +323,7 @@ describe('a change', () => {
     expect(world.renders).toEqual(['/a', '/a']);
   });
 
-  it('keeps the old page when a render fails, and tries again until it succeeds', async () => {
+  it('keeps the old page when a render fails, and retries until it succeeds', async () => {
     const { log, lines } = keepLog();
     const world = paper({ '/a': ['t'] });
     const bench = start(world.render, { log });
@@ -339,7 +339,7 @@ describe('a change', () => {
     expect(await read(bench, '/a')).toBe('/a public t=1');
   });
 
-  it('is not lost when the press stops before its pages are rendered', async () => {
+  it('is not lost when the press stops before the pages are rendered', async () => {
     const world = paper({ '/a': ['t'], '/b': ['t'] });
     const first = start(world.render);
     for (const key of ['/a', '/b']) await read(first, key);
@@ -355,14 +355,14 @@ describe('a change', () => {
     expect(second.store.marked()).toEqual([]);
   });
 
-  it('of everything renders every page', async () => {
+  it('to the tag “site” re-renders every page', async () => {
     const world = paper({ '/a': ['t'], '/b': [] });
     const bench = start(world.render, { everything: 'site' });
     for (const key of ['/a', '/b']) await read(bench, key);
     expect(await bench.press.invalidate(['site'])).toMatchObject({ unchanged: 2 });
   });
 
-  it('reports what became fresh', async () => {
+  it('reports each page that became fresh, with its tags', async () => {
     const fresh: FreshPage[] = [];
     const world = paper({ '/a': ['t'] });
     const bench = start(world.render, { onFresh: (page) => fresh.push(page) });
@@ -378,8 +378,8 @@ describe('a change', () => {
   });
 });
 
-describe('withdrawal', () => {
-  it('takes a page away before anything else, for readers and for renders under way', async () => {
+describe('a withdrawal', () => {
+  it('hides a page at once, and a render already under way does not bring it back', async () => {
     let published = true;
     const held = deferred();
     let hold: Promise<void> | null = null;
@@ -408,7 +408,7 @@ describe('withdrawal', () => {
     expect(bench.press.peek('/also-1', 'public')?.page.status).toBe(410);
   });
 
-  it('of a story that comes and goes while a list is rendered again and again is on no page', async () => {
+  it('keeps a story off a list that is being rendered over and over', async () => {
     let published = false;
     let renders = 0;
     const bench = start(async () => {
@@ -433,7 +433,7 @@ describe('withdrawal', () => {
     expect(shownAt('/list').trim()).toBe('list');
   });
 
-  it('takes the full variant, too', async () => {
+  it('also removes the full variant', async () => {
     let published = true;
     const bench = start(async (_key, variant) =>
       published
@@ -449,7 +449,7 @@ describe('withdrawal', () => {
     expect(bench.press.stats().store?.pages).toBe(1);
   });
 
-  it('survives a stop right after it', async () => {
+  it('survives a stop of the press right after it', async () => {
     let published = true;
     const render = async (): Promise<Rendering> =>
       published ? { ...html('x'.repeat(3000)), tags: ['a'] } : { ...html('gone'), status: 410, tags: ['a'] };
@@ -464,11 +464,11 @@ describe('withdrawal', () => {
   });
 });
 
-describe('pages made on demand', () => {
+describe('on-demand pages', () => {
   const pages = { '/': ['t', 'card'], '/?page=2': ['t', 'deep', 'card'], '/?page=3': ['t'] };
   const onDemand = (key: string): boolean => key.includes('?');
 
-  it('cost a change nothing, and are rendered by the first who asks after it', async () => {
+  it('are not rendered by a change, but by the first request after it', async () => {
     const world = paper(pages);
     const bench = start(world.render, { onDemand });
     for (const key of Object.keys(pages)) await read(bench, key);
@@ -483,7 +483,7 @@ describe('pages made on demand', () => {
     expect(bench.press.peek('/?page=2', 'public')?.page.status).toBe(200);
   });
 
-  it('stay where a change touches others', async () => {
+  it('stay cached when a change touches only other pages', async () => {
     const world = paper(pages);
     const bench = start(world.render, { onDemand });
     for (const key of Object.keys(pages)) await read(bench, key);
@@ -493,7 +493,7 @@ describe('pages made on demand', () => {
     expect(bench.press.peek('/', 'public')).toBeDefined();
   });
 
-  it('hear of a change after a restart, and of everything', async () => {
+  it('become stale by a change made before a restart, and by a change to the tag “site”', async () => {
     const world = paper(pages);
     const first = start(world.render, { onDemand, everything: 'site' });
     for (const key of Object.keys(pages)) await read(first, key);
@@ -509,7 +509,7 @@ describe('pages made on demand', () => {
     expect(world.renders.filter((key) => key === '/?page=3')).toHaveLength(1);
   });
 
-  it('stay as they were while their render fails, unless something was withdrawn', async () => {
+  it('are still served as they were while their render fails, unless something was withdrawn', async () => {
     const world = paper(pages);
     const bench = start(world.render, { onDemand });
     for (const key of Object.keys(pages)) await read(bench, key);
@@ -524,7 +524,7 @@ describe('pages made on demand', () => {
     await expect(read(bench, '/?page=2')).rejects.toThrow('no ink');
   });
 
-  it('are rendered again after a day, also when the clock was set back', async () => {
+  it('expire after a day, even when the clock was set back', async () => {
     let clock = 1_000_000_000_000;
     const world = paper(pages);
     const folderStore = { now: () => clock };
@@ -543,14 +543,14 @@ describe('pages made on demand', () => {
   });
 });
 
-describe('variants', () => {
+describe('the full variant of an article', () => {
   const render = (access: () => 'registered' | 'subscriber' | null) => async (_key: string, variant: Variant) => ({
     ...html(`${variant} text`.padEnd(2000)),
     tags: ['article:1'],
     access: access(),
   });
 
-  it('are chosen by level', () => {
+  it('can be read at or above the required access level', () => {
     expect(mayRead('registered', null)).toBe(false);
     expect(mayRead('registered', 'registered')).toBe(true);
     expect(mayRead('registered', 'subscriber')).toBe(true);
@@ -559,7 +559,7 @@ describe('variants', () => {
     expect(mayRead('subscriber', 'subscriber')).toBe(true);
   });
 
-  it('are two pages, and one when the article becomes free', async () => {
+  it('is stored next to the public one, and removed when the article becomes free', async () => {
     let access: 'subscriber' | null = 'subscriber';
     const bench = start(render(() => access));
     expect(await read(bench, '/1')).toContain('public text');
@@ -572,8 +572,8 @@ describe('variants', () => {
   });
 });
 
-describe('builds', () => {
-  it('let the pages of the one before stand in until their own are there', async () => {
+describe('a build', () => {
+  it('serves the previous build’s pages until its own are rendered', async () => {
     const world = paper({ '/a': ['t'], '/b': ['t'] });
     const first = start(world.render);
     for (const key of ['/a', '/b']) await read(first, key);
@@ -596,7 +596,7 @@ describe('builds', () => {
     expect(second.store.marked()).toEqual([]);
   });
 
-  it('are warmed, and warming resumes where it was broken off', async () => {
+  it('resumes an interrupted warm-up where it stopped', async () => {
     const world = paper(Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`/${i}`, ['t']])));
     const bench = start(world.render);
     const keys = Array.from({ length: 40 }, (_, i) => `/${i}`);
@@ -616,7 +616,7 @@ describe('builds', () => {
     expect(world.renders).toHaveLength(40);
   });
 
-  it('do not let warming stand in the way of a change', async () => {
+  it('renders a changed page ahead of a running warm-up', async () => {
     const keys = Array.from({ length: 30 }, (_, i) => `/${i}`);
     const world = paper({ ...Object.fromEntries(keys.map((key) => [key, ['t']])), '/news': ['n'] });
     const bench = start(world.render, { concurrency: 1 });
@@ -635,8 +635,8 @@ describe('builds', () => {
   });
 });
 
-describe('by hand and by the clock', () => {
-  it('refreshes a page whatever its tags', async () => {
+describe('manual refresh and scheduled invalidation', () => {
+  it('renders a given page regardless of its tags', async () => {
     let edition = 1;
     const bench = start(async () => html(`edition ${edition}`.padEnd(2000)));
     await bench.press.get('/a', 'public');
@@ -645,7 +645,7 @@ describe('by hand and by the clock', () => {
     expect(await read(bench, '/a')).toContain('edition 2');
   });
 
-  it('invalidates at a moment, also when the clock jumps', async () => {
+  it('invalidates tags at the scheduled time, even when the clock jumps', async () => {
     const world = paper({ '/a': ['day'] });
     let now = 1_000_000;
     const bench = start(world.render, { now: () => now });

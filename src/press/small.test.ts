@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { createTagChanges } from './cache/cache-state.ts';
 import { createQueue } from './scheduler/scheduler-state.ts';
 
-describe('the queue', () => {
-  it('gives out in order, and among equals as they came', () => {
+describe('the render queue', () => {
+  it('returns items by rank, and in order of arrival within a rank', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(5)), (ranks) => {
         const queue = createQueue<{ rank: number; order: number }>((a, b) => a.rank < b.rank);
@@ -21,8 +21,8 @@ describe('the queue', () => {
   });
 });
 
-describe('changes', () => {
-  it('are found by tag', () => {
+describe('tag changes', () => {
+  it('are found by tag when they came after a given number', () => {
     const changes = createTagChanges('site');
     const first = changes.note(['a'], [], null);
     const second = changes.note(['b'], ['c'], null);
@@ -37,7 +37,7 @@ describe('changes', () => {
     expect(changes.after(['x'], second)).toBe('changed');
   });
 
-  it('follow the store’s numbers, and never go back', () => {
+  it('take the store’s numbers, and never count backward', () => {
     const changes = createTagChanges(null);
     expect(changes.note(['a'], [], 40)).toBe(40);
     expect(changes.note(['a'], [], 7)).toBe(41);
@@ -45,7 +45,7 @@ describe('changes', () => {
     expect(changes.latest).toBe(41);
   });
 
-  it('are bounded: who began before what was forgotten is outdated', () => {
+  it('are remembered up to a limit, and a render older than that counts as outdated', () => {
     const changes = createTagChanges(null, 3);
     for (const tag of ['a', 'b', 'c', 'd']) changes.note([tag], [], null);
     expect(changes.after(['x'], 0)).toBe('withdrawn');

@@ -35,7 +35,7 @@ function spoken(): string {
   return document.querySelector('[role=status]')?.textContent ?? '';
 }
 
-it('stands where the page would have it, is announced politely, and runs no script', () => {
+it('a new alert is inserted after the skip link, announced politely, and runs no script', () => {
   showAlert(banner('a'));
   expect([shown(), spoken()]).toEqual([['a'], 'Breaking news: The bridge is open']);
   expect([document.querySelector('.alert script'), Reflect.get(globalThis, 'hasRun')]).toEqual([null, undefined]);
@@ -45,7 +45,7 @@ it('stands where the page would have it, is announced politely, and runs no scri
   expect(document.querySelectorAll('[role=status]')).toHaveLength(1);
 });
 
-it('is taken off when it was withdrawn, also from under the focus', () => {
+it('a withdrawn alert is removed, even when it has the focus', () => {
   showAlert(banner('a'));
   document.querySelector<HTMLElement>('.alert a')?.focus();
   showAlert('-');
@@ -56,7 +56,7 @@ it('is taken off when it was withdrawn, also from under the focus', () => {
   ]);
 });
 
-it('goes without a word when its time is over', () => {
+it('an expired alert is removed without an announcement', () => {
   showAlert(banner('a'));
   const words = spoken();
   vi.advanceTimersByTime(61_000);
@@ -64,7 +64,7 @@ it('goes without a word when its time is over', () => {
   expect([shown(), spoken()]).toEqual([[], words]);
 });
 
-it('moves a page that is read by as much as it takes, and one that is at its top not at all', () => {
+it('adding or removing an alert scrolls the page by its height, except at the top of the page', () => {
   showAlert(banner('a'));
   expect(scrolled).toEqual([]);
   vi.stubGlobal('scrollY', 700);
@@ -73,7 +73,7 @@ it('moves a page that is read by as much as it takes, and one that is at its top
   expect(scrolled).toEqual([-40, 40]);
 });
 
-it('never comes again once its reader has closed it, nor when its time is over', () => {
+it('an alert that the reader has closed, or that has expired, is not shown again', () => {
   showAlert(banner('a'));
   const details = document.querySelector('details');
   if (!details) throw new Error('no banner');
@@ -86,7 +86,7 @@ it('never comes again once its reader has closed it, nor when its time is over',
   expect(shown()).toEqual([]);
 });
 
-it('works where the browser stores nothing, and on a page without a place for it', () => {
+it('an alert works without browser storage, and is not shown on a page without a place for it', () => {
   vi.stubGlobal('localStorage', {
     getItem() {
       throw new DOMException('denied');
@@ -102,18 +102,15 @@ it('works where the browser stores nothing, and on a page without a place for it
 it.each<[string, () => Promise<Response>]>([
   ['no network', () => Promise.reject(new TypeError('Failed to fetch'))],
   ['an error of the server', async () => new Response(banner('b'), { status: 503 })],
-])(
-  'looks at the fragment, by the browser’s copy where it can, and leaves the page as it is with %s',
-  async (_, fails) => {
-    const asked = vi.fn(async (_address: string, _how: RequestInit) => new Response(banner('a')));
-    vi.stubGlobal('fetch', asked);
-    await renewAlert();
-    expect([shown(), asked.mock.calls]).toEqual([['a'], [['/fragments/alert', { cache: 'no-cache' }]]]);
-    vi.stubGlobal('fetch', fails);
-    await renewAlert();
-    expect(shown()).toEqual(['a']);
-    vi.stubGlobal('fetch', async () => new Response(''));
-    await renewAlert();
-    expect(shown()).toEqual([]);
-  },
-);
+])('the alert is fetched with revalidation of the browser’s copy, and stays as it is with %s', async (_, fails) => {
+  const asked = vi.fn(async (_address: string, _how: RequestInit) => new Response(banner('a')));
+  vi.stubGlobal('fetch', asked);
+  await renewAlert();
+  expect([shown(), asked.mock.calls]).toEqual([['a'], [['/fragments/alert', { cache: 'no-cache' }]]]);
+  vi.stubGlobal('fetch', fails);
+  await renewAlert();
+  expect(shown()).toEqual(['a']);
+  vi.stubGlobal('fetch', async () => new Response(''));
+  await renewAlert();
+  expect(shown()).toEqual([]);
+});

@@ -29,7 +29,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-it('keeps the order that was asked for last, whichever comes first', async () => {
+it('comments appear in the order requested last, whichever response arrives first', async () => {
   const followed = [click('Most replies'), click('Newest')];
   asked.get('')?.(page([4, 3, 2]));
   await followed[1];
@@ -38,7 +38,7 @@ it('keeps the order that was asked for last, whichever comes first', async () =>
   expect(shown()).toEqual(['4', '3', '2']);
 });
 
-it('adds nothing of the order before to another one', async () => {
+it('more comments of the previous order are not added after the order has changed', async () => {
   const followed = [click('More comments'), click('Most replies')];
   asked.get('?sort=replies')?.(page([2, 3, 4], further));
   await followed[1];
@@ -48,7 +48,7 @@ it('adds nothing of the order before to another one', async () => {
   expect(link('More comments')).toBeDefined();
 });
 
-it('follows a link again in a page that the browser restores after the link was followed', async () => {
+it('a comments link can be followed again when the browser restores the page', async () => {
   const went = vi.fn();
   vi.stubGlobal('location', { assign: went });
   vi.stubGlobal('fetch', () => Promise.reject(new Error('offline')));

@@ -29,7 +29,7 @@ function visit(answer: UnseenAnswer): HTMLElement | null {
   return document.querySelector<HTMLElement>('.correction-notice');
 }
 
-it('names the story as text, links to its notes, and counts as read after some seconds', async () => {
+it('a correction notice names the story as plain text, links to its notes, and counts as read after some seconds', async () => {
   const notice = visit({ stories, until });
   const link = notice?.querySelector('a');
   expect([link?.textContent, link?.getAttribute('href')]).toEqual(['A <b>Mule</b>', '/article/a-mule#corrections']);
@@ -43,7 +43,7 @@ it('names the story as text, links to its notes, and counts as read after some s
   expect([document.querySelector('.correction-notice'), posted.length]).toEqual([null, 1]);
 });
 
-it('says whether the stories were corrected or only clarified', () => {
+it('a correction notice says whether the stories were corrected or only clarified', () => {
   const clarified = { id: 8, slug: 'a-horse', title: 'A Horse', kind: 'clarification' as const };
   const heading = (...told: UnseenAnswer['stories']) => {
     document.body.innerHTML = '<main></main>';
@@ -55,7 +55,7 @@ it('says whether the stories were corrected or only clarified', () => {
   expect(heading(...stories, clarified)).toBe('Stories you read were corrected or clarified');
 });
 
-it('is recorded at once when it is dismissed, by Escape too, and fetched no more', async () => {
+it('dismissing a correction notice with Escape records it at once, and pages stop asking for it', async () => {
   visit({ stories, until })
     ?.querySelector('button')
     ?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
@@ -64,18 +64,18 @@ it('is recorded at once when it is dismissed, by Escape too, and fetched no more
   expect(posted).toHaveLength(1);
 });
 
-it('of a page that is left early stays untold, and the next page asks again', () => {
+it('a correction notice on a page that is left early is not recorded, and the next page asks again', () => {
   expect(visit({ stories, until })).not.toBeNull();
   expect([posted, asksAgain]).toEqual([[], [true]]);
 });
 
-it('waits for another page while something is open over this one', () => {
+it('a correction notice is not shown over an open dialog, and the next page asks again', () => {
   document.body.innerHTML = '<dialog open></dialog>';
   expect(visit({ stories, until })).toBeNull();
   expect([posted, asksAgain]).toEqual([[], [true]]);
 });
 
-it('leaves the focus in the page when it is dismissed', () => {
+it('dismissing a correction notice returns the focus to the page', () => {
   document.body.innerHTML = '<main id="main" tabindex="-1"></main>';
   const dismiss = visit({ stories, until })?.querySelector('button');
   dismiss?.focus();

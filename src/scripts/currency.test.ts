@@ -32,7 +32,7 @@ beforeEach(() => {
   delete document.documentElement.dataset.visitor;
 });
 
-it('asks when prices come near, and shows what the server says', async () => {
+it('prices that come near the viewport request the reader’s currency and show it', async () => {
   await visit();
   seen(false);
   expect(asked).not.toHaveBeenCalled();
@@ -46,7 +46,7 @@ it.each([
   ['no header says the country', { country: false }],
   ['it is known', { cookie: 'currency=eur' }],
   ['it is known of a subscription', { cookie: 'currency=eur.own', visitor: 'reader' }],
-])('does not ask where %s', async (_, page) => {
+])('prices do not request the currency when %s', async (_, page) => {
   await visit(page);
   seen(true);
   expect(asked).not.toHaveBeenCalled();
@@ -55,13 +55,13 @@ it.each([
 it.each([
   ['who subscribes, after a country was known', { cookie: 'currency=usd', visitor: 'member', country: false }],
   ['who has left, after a subscription was known', { cookie: 'currency=eur.own' }],
-])('asks anew for %s', async (_, page) => {
+])('prices request the currency again for a reader %s', async (_, page) => {
   await visit(page);
   seen(true);
   expect(asked).toHaveBeenCalledOnce();
 });
 
-it('leaves the prices as they are when nothing can be asked', async () => {
+it('prices stay as they are when the currency cannot be fetched', async () => {
   asked.mockRejectedValueOnce(new TypeError('offline'));
   await visit();
   seen(true);

@@ -15,7 +15,7 @@ const hasOwnScript = (file: string): boolean =>
     ([, code = '']) => code.replace(/^\s*(?:import '[^']+';|\/\/.*|\/\*\*.*\*\/)\s*$/gm, '').trim() !== '',
   );
 
-it('names every script', () => {
+it('decision 28 lists every script of the pages', () => {
   const decision = readFileSync(join(root, 'docs/decisions/0028-what-stays-a-script.md'), 'utf8');
   const named = [...decision.matchAll(/^\| `(src\/[^`]+)` \|/gm)].map(([, file = '']) => file);
   const scripts = filesIn('src/scripts', /(?<!\.test)\.ts$/);

@@ -33,14 +33,14 @@ afterEach(() => {
 });
 
 describe('the wall over a metered story', () => {
-  it('costs nothing while there is none', async () => {
+  it('stays hidden and fetches nothing while the meter asks for nothing', async () => {
     await open();
     expect(meter.readMetered).toHaveBeenCalledWith(7, '/', { days: 30, anonymous: 3 });
     expect(wall().hidden).toBe(true);
     expect(fetched).not.toHaveBeenCalled();
   });
 
-  it('opens with what a subscription costs, fetched once', async () => {
+  it('opens with the price of a subscription, fetched once', async () => {
     await open();
     ask('registration');
     expect(wall().hidden).toBe(true);
@@ -54,7 +54,7 @@ describe('the wall over a metered story', () => {
   it.each([
     ['that is not there', async () => new Response('<p>nothing</p>', { status: 503 })],
     ['that cannot be reached', async () => Promise.reject(new TypeError('offline'))],
-  ])('opens without an offer %s', async (_, answer) => {
+  ])('still opens, but without an offer %s', async (_, answer) => {
     fetched.mockImplementation(answer);
     await open();
     ask('registration');
@@ -62,7 +62,7 @@ describe('the wall over a metered story', () => {
     expect(place().textContent).toBe('');
   });
 
-  it('stays away where a sign-in has come before the offer', async () => {
+  it('stays hidden when the reader signs in before the offer arrives', async () => {
     const gate = Promise.withResolvers<Response>();
     fetched.mockImplementation(() => gate.promise);
     await open();

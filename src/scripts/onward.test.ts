@@ -40,8 +40,8 @@ afterEach(() => {
   document.body.innerHTML = '';
 });
 
-describe('lists that lead on', () => {
-  it('take as many as they have room for, without the story itself; a ranking stays whole', async () => {
+describe('lists of further stories', () => {
+  it('show as many stories as fit, without the current one unless the list is a ranking', async () => {
     const all = ['here', 'one', 'two', 'three'].map(story).join('');
     answers = { '/fragments/author': all, '/fragments/popular': all };
     await open(list('author') + list('popular', 'data-ranked=""'));
@@ -49,7 +49,7 @@ describe('lists that lead on', () => {
     expect(titles('author')).toEqual(['one', 'two']);
   });
 
-  it('are taken away with the link to all, where the story is the only one of its section', async () => {
+  it('are removed with their link to all stories when the section has no other story', async () => {
     answers = { '/fragments/section': '<article><h3 class="headline"><a href="/article/here">here</a></h3></article>' };
     vi.spyOn(Element.prototype, 'getBoundingClientRect').mockReturnValue({ top: innerHeight + 1 } as DOMRect);
     await open(
@@ -59,14 +59,14 @@ describe('lists that lead on', () => {
     vi.restoreAllMocks();
   });
 
-  it('leave their room as it is where they cannot be fetched', async () => {
+  it('stay in place when they cannot be fetched', async () => {
     answers = {};
     await open(list('author'));
     await vi.waitFor(() => expect(document.querySelector('[data-fragment]')).toBeNull());
     expect(document.querySelector<HTMLElement>('#author')?.style.visibility).toBe('');
   });
 
-  it('are taken away when they stay empty, and keep their room where that would move what is in sight', async () => {
+  it('are removed when empty, but keep their space where removal would shift visible content', async () => {
     answers = { '/fragments/author': story('here'), '/fragments/section': '' };
     const tops: Record<string, number> = { author: innerHeight + 1, section: 200 };
     vi.spyOn(Element.prototype, 'getBoundingClientRect').mockImplementation(function (this: Element) {

@@ -24,7 +24,7 @@ const press = (more: MouseEventInit = {}) => {
 beforeEach(() => mount.mockClear());
 
 describe('a link to the paywall', () => {
-  it('opens it with what the link says, fetched then and not before', async () => {
+  it('opens the paywall with its plan, and loads the paywall’s code only then', async () => {
     const { $ui } = await page(link('{"planId":"reader-yearly"}'));
     expect(mount).not.toHaveBeenCalled();
     expect(press().defaultPrevented).toBe(true);
@@ -33,7 +33,7 @@ describe('a link to the paywall', () => {
   });
 
   it.each([[{ ctrlKey: true }], [{ metaKey: true }], [{ shiftKey: true }], [{ altKey: true }], [{ button: 1 }]])(
-    'stays a link for a click with %o',
+    'stays a plain link for a click with %o',
     async (more) => {
       const { $ui } = await page(link('{"planId":"reader-yearly"}'));
       expect(press(more).defaultPrevented).toBe(false);
@@ -41,21 +41,21 @@ describe('a link to the paywall', () => {
     },
   );
 
-  it.each(['', 'true', '[]', '{', 'null'])('stays a link when it says %s', async (payload) => {
+  it.each(['', 'true', '[]', '{', 'null'])('stays a plain link when its payload is invalid: %s', async (payload) => {
     const { $ui } = await page(link(payload));
     expect(press().defaultPrevented).toBe(false);
     expect($ui.get().paywall.open).toBe(false);
   });
 });
 
-describe('the address of a mailed link', () => {
-  it('opens the paywall again and is taken out of the address', async () => {
+describe('the hash of a mailed link', () => {
+  it('opens the paywall with its plan and is removed from the address', async () => {
     const { $ui } = await page('', '#join=reader-penny');
     expect($ui.get().paywall).toEqual({ open: true, payload: { planId: 'reader-penny' } });
     expect(location.pathname + location.search + location.hash).toBe('/pricing?a=1');
   });
 
-  it.each(['#comments', '#join=', '#join=<b>'])('does nothing with %s', async (hash) => {
+  it.each(['#comments', '#join=', '#join=<b>'])('does not open the paywall when it is %s', async (hash) => {
     const { $ui } = await page('', hash);
     expect($ui.get().paywall.open).toBe(false);
   });

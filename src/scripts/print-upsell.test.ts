@@ -32,7 +32,7 @@ beforeEach(() => {
 afterEach(() => vi.useRealTimers());
 
 describe('the print edition’s upsell', () => {
-  it('opens two seconds after the page, and counts as seen then', async () => {
+  it('opens two seconds after the page, and counts as seen only then', async () => {
     const page = await visit();
     await vi.advanceTimersByTimeAsync(1999);
     expect(page.opened()).toBeNull();
@@ -47,7 +47,7 @@ describe('the print edition’s upsell', () => {
     ['an article', { path: '/article/a-story' }],
     ['a day later', { seen: now - day }],
     ['after a clock that went wrong', { seen: now + 30 * day }],
-  ])('opens on %s', async (_where, change) => {
+  ])('also opens in this case: %s', async (_where, change) => {
     const page = await visit(change);
     await vi.advanceTimersByTimeAsync(2000);
     await vi.waitFor(() => expect(page.opened()).toBe('print-edition'));
@@ -67,7 +67,7 @@ describe('the print edition’s upsell', () => {
     expect(drawn.mount).not.toHaveBeenCalled();
   });
 
-  it('talks over nothing that was opened meanwhile', async () => {
+  it('does not open over a popup that was opened in the meantime', async () => {
     const page = await visit();
     page.openAuthPopup();
     await vi.advanceTimersByTimeAsync(2000);
@@ -75,7 +75,7 @@ describe('the print edition’s upsell', () => {
     expect(localStorage.getItem(key)).toBeNull();
   });
 
-  it('waits until it is in view', async () => {
+  it('waits until the page is visible', async () => {
     const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true);
     const page = await visit();
     await vi.advanceTimersByTimeAsync(60_000);

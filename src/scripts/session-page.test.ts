@@ -32,14 +32,14 @@ it.each([
   ['within an hour', Date.now() - hour / 2, false],
   ['after an hour', Date.now() - 2 * hour, true],
   ['after a time that a wrong clock has written', Date.now() + 1000 * hour, true],
-])('asks for corrections of what was read: %s', async (_when, last, asks) => {
+])('a signed-in reader’s page requests corrections at most once an hour: %s', async (_when, last, asks) => {
   if (last !== null) localStorage.setItem(correctionsId, String(last));
   await import('./session-page.ts');
   await vi.advanceTimersByTimeAsync(4000);
   expect(asked.includes(seenPath)).toBe(asks);
 });
 
-it('asks nothing for a reader who signs out at once, and the next reader is asked', async () => {
+it('a reader who signs out at once causes no request for corrections, and no record of one', async () => {
   await import('./session-page.ts');
   const { $session } = await import('../stores/session.ts');
   const { anonymousSession } = await import('../lib/accounts/session.ts');

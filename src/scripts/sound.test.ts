@@ -47,7 +47,7 @@ async function open(html: string) {
 }
 const stored = () => JSON.parse(localStorage.sound ?? '{}');
 
-it('skips, and never beyond the ends', async () => {
+it('the audio player skips, but never beyond the start or the end', async () => {
   const { audio, press } = await open(player(7));
   press('[data-skip="30"]');
   expect(audio.currentTime).toBe(30);
@@ -60,7 +60,7 @@ it('skips, and never beyond the ends', async () => {
   expect(audio.currentTime).toBe(600);
 });
 
-it('plays from a chapter, and marks the one that plays', async () => {
+it('the audio player starts at a chapter, and marks the chapter that is playing', async () => {
   const { audio, press } = await open(player(7));
   press('[data-seek="60"]');
   expect([audio.currentTime, HTMLMediaElement.prototype.play]).toEqual([60, expect.objectContaining({})]);
@@ -69,7 +69,7 @@ it('plays from a chapter, and marks the one that plays', async () => {
   expect(document.querySelector('[aria-current]')?.textContent).toBe('B');
 });
 
-it('keeps the speed for all players', async () => {
+it('the playback speed is kept for all audio players', async () => {
   const { audio, press } = await open(player(7));
   const select = document.querySelector('select') as HTMLSelectElement;
   select.value = '1.5';
@@ -80,7 +80,7 @@ it('keeps the speed for all players', async () => {
   expect([again.audio.playbackRate, document.querySelector('select')?.value]).toEqual([1.5, '1.5']);
 });
 
-it('keeps the place of each player, and forgets it at the end', async () => {
+it('the audio player resumes at its stored position, and forgets it at the end', async () => {
   const { audio } = await open(player(7));
   audio.currentTime = 200;
   audio.dispatchEvent(new Event('pause'));
@@ -99,7 +99,7 @@ it('keeps the place of each player, and forgets it at the end', async () => {
 });
 
 it.each(['{', '7', '{"places":{}}', '{"places":[["7"],7,["7","x"]],"speed":"fast"}'])(
-  'begins at the beginning where the browser’s entry is broken: %s',
+  'the audio player starts at the beginning when the stored entry is broken: %s',
   async (entry) => {
     localStorage.sound = entry;
     const { audio } = await open(player(7));
@@ -107,7 +107,7 @@ it.each(['{', '7', '{"places":{}}', '{"places":[["7"],7,["7","x"]],"speed":"fast
   },
 );
 
-it('works where the browser stores nothing', async () => {
+it('the audio player works without browser storage', async () => {
   vi.stubGlobal('localStorage', {
     getItem: () => {
       throw new DOMException('blocked');
@@ -122,7 +122,7 @@ it('works where the browser stores nothing', async () => {
   expect(audio.currentTime).toBe(30);
 });
 
-it('keeps the newest places only', async () => {
+it('the audio player stores only the 50 newest positions', async () => {
   localStorage.sound = JSON.stringify({ places: Array.from({ length: 50 }, (_, id) => [`old-${id}`, 9]) });
   const { audio } = await open(player(7));
   audio.currentTime = 200;
@@ -130,7 +130,7 @@ it('keeps the newest places only', async () => {
   expect([stored().places.length, stored().places[0][0], stored().places.at(-1)]).toEqual([50, 'old-1', ['7', 200]]);
 });
 
-it('shows title, series, picture and skips on the lock screen', async () => {
+it('the lock screen shows title, series, and picture of the recording, and its controls skip', async () => {
   const { audio, press } = await open(player(7));
   press('[data-seek="60"]');
   expect(session.metadata).toMatchObject({
@@ -146,7 +146,7 @@ it('shows title, series, picture and skips on the lock screen', async () => {
   expect(audio.currentTime).toBe(5);
 });
 
-it('takes keys within the player, and not those of a field or a shortcut', async () => {
+it('the audio player handles keys pressed inside it, but not in a field or with Ctrl', async () => {
   const { audio } = await open(player(7));
   const press = (key: string, target: Element = audio, more: KeyboardEventInit = {}) =>
     target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more }));
@@ -161,7 +161,7 @@ it('takes keys within the player, and not those of a field or a shortcut', async
   expect(audio.currentTime).toBe(15);
 });
 
-it('takes no keys of the text around a player that has no figure', async () => {
+it('an audio element without a figure does not handle keys pressed in the text around it', async () => {
   document.body.innerHTML =
     '<div class="prose"><p><a href="/a">A link</a></p><audio src="/one.mp3"></audio><audio src="/two.mp3"></audio></div>';
   await import('./sound.ts');

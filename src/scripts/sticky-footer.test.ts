@@ -28,7 +28,7 @@ async function fold() {
 beforeEach(() => localStorage.clear());
 
 describe('the sticky footer', () => {
-  it('begins folded, unfolds, folds, and remembers it', async () => {
+  it('starts collapsed, and remembers whether the reader expands or collapses it', async () => {
     await visit();
     expect(footer().dataset.shown).toBe('yes');
     expect(details().open).toBe(false);
@@ -40,19 +40,19 @@ describe('the sticky footer', () => {
     expect(localStorage.getItem(key)).toBe('true');
   });
 
-  it('remembers nothing that the reader has not chosen', async () => {
+  it('stores nothing until the reader expands or collapses it', async () => {
     await visit();
     details().dispatchEvent(new Event('toggle'));
     expect(localStorage.getItem(key)).toBeNull();
   });
 
-  it('does not ask readers who have given an address in this browser', async () => {
+  it('is hidden from readers who have already given an address in this browser', async () => {
     localStorage.setItem('gave-address', 'true');
     await visit();
     expect(footer().dataset.shown).toBe('no');
   });
 
-  it('stays while its own thanks are read', async () => {
+  it('stays visible right after the reader has given an address', async () => {
     await visit();
     localStorage.setItem('gave-address', 'true');
     window.dispatchEvent(
@@ -61,7 +61,7 @@ describe('the sticky footer', () => {
     expect(footer().dataset.shown).toBe('yes');
   });
 
-  it('is laid out while the page is idle and it is folded, so that a press shows it sooner', async () => {
+  it('is laid out in advance when the page is idle, but only while it is collapsed', async () => {
     const idle: (() => void)[] = [];
     vi.stubGlobal('requestIdleCallback', (action: () => void) => idle.push(action));
     const measured = vi.spyOn(HTMLFormElement.prototype, 'getBoundingClientRect');
@@ -74,7 +74,7 @@ describe('the sticky footer', () => {
     expect(idle).toHaveLength(1);
   });
 
-  it('follows what is chosen in another tab', async () => {
+  it('expands when the reader expands it in another tab', async () => {
     await visit();
     localStorage.setItem(key, 'false');
     window.dispatchEvent(new StorageEvent('storage', { key, newValue: 'false', storageArea: localStorage }));

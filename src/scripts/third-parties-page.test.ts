@@ -28,7 +28,7 @@ afterEach(() => {
   delete document.documentElement.dataset.consent;
 });
 
-it('an answer counts at once, and is sent to the server', async () => {
+it('a privacy choice applies at once and is sent to the server', async () => {
   const asked = vi.fn(async (_address: string, _request: RequestInit) => new Response());
   vi.stubGlobal('fetch', asked);
   const { applyChoice } = await import('./third-parties-page.ts');
@@ -39,7 +39,7 @@ it('an answer counts at once, and is sent to the server', async () => {
   expect(String(asked.mock.lastCall?.[1].body)).toBe('choice=all');
 });
 
-it('Global Privacy Control that the server alone hears of takes back what it is about', async () => {
+it('a Global Privacy Control signal that only the server receives revokes consent to advertising', async () => {
   const { $consent } = await import('../stores/consent.ts');
   const heard: string[] = [];
   const stop = $consent.subscribe(({ measurement, advertising }) => heard.push(`${measurement} ${advertising}`));

@@ -6,7 +6,7 @@ afterEach(() => {
   vi.resetModules();
 });
 
-it('an answer whose script cannot be fetched is sent as the form that it is', async () => {
+it('a privacy choice is submitted as a plain form when its script cannot be loaded', async () => {
   vi.doMock('./third-parties-page.ts', () => {
     throw new Error('The line is down.');
   });

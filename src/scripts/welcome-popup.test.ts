@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 
 describe('the welcome popup', () => {
-  it('opens past 800 pixels, and counts as seen then', async () => {
+  it('opens after more than 800 pixels of scrolling, and counts as seen only then', async () => {
     const page = await visit();
     scrollTo(800);
     expect(page.isOpen()).toBe(false);
@@ -51,7 +51,7 @@ describe('the welcome popup', () => {
     expect(page.isOpen()).toBe(false);
   });
 
-  it('waits until a reader who may be signed in turns out not to be', async () => {
+  it('waits until a reader who may be signed in turns out to be signed out', async () => {
     const page = await visit({ visitor: 'reader' });
     scrollTo(2000);
     expect(page.isOpen()).toBe(false);
@@ -61,7 +61,7 @@ describe('the welcome popup', () => {
     expect(page.isOpen()).toBe(true);
   });
 
-  it('talks over nothing that is open, and comes later', async () => {
+  it('does not open over a dialog or while a field has the focus, but opens later', async () => {
     const page = await visit();
     document.body.innerHTML = '<dialog open></dialog>';
     scrollTo(900);

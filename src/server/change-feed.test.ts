@@ -3,7 +3,7 @@ import { createChangeFeed } from './change-feed.ts';
 
 const change = { tags: new Set(['article:1']), withdrawn: [] };
 
-it('calls followers in order before publish returns, and joins the addresses that they made fresh', async () => {
+it('the change feed calls subscribers in order before publish returns, and returns the addresses that they made fresh', async () => {
   const feed = createChangeFeed();
   const calls: string[] = [];
   feed.follow({
@@ -25,7 +25,7 @@ it('calls followers in order before publish returns, and joins the addresses tha
   expect(await fresh).toEqual(['/article/a', '/']);
 });
 
-it('is durable while all followers are', () => {
+it('the change feed is durable only while all its subscribers are', () => {
   const feed = createChangeFeed();
   const durable = vi.fn(() => true);
   feed.follow({ changed: () => undefined });

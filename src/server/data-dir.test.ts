@@ -13,14 +13,14 @@ afterEach(() => folder.remove());
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
-it('makes the folder, and those above it, for its own user alone', () => {
+it('the data folder and the folders above it are created for their own user alone', () => {
   const dir = join(folder.dir, 'a', 'b');
   openDataDir(dir, silent);
   expect([modeOf(dir), modeOf(join(folder.dir, 'a'))]).toEqual(['700', '700']);
   openDataDir(dir, silent);
 });
 
-it('closes what an earlier version left open, and follows no link', () => {
+it('opening the data folder restricts what an earlier version left open, without following links', () => {
   const dir = join(folder.dir, 'data');
   const outside = join(folder.dir, 'outside');
   mkdirSync(join(dir, 'images'), { recursive: true });
@@ -35,13 +35,13 @@ it('closes what an earlier version left open, and follows no link', () => {
   expect(modeOf(outside)).toBe('644');
 });
 
-it.each(['/proc/no-such-folder', '/dev/null/data'])('says in a sentence that %s can’t be made', (dir) => {
+it.each(['/proc/no-such-folder', '/dev/null/data'])('an error says that the data folder %s can’t be made', (dir) => {
   expect(() => openDataDir(dir, silent)).toThrow(
     /^DATA_DIR is .*, which can't be made or written \(E[A-Z]+\)\. Set it/,
   );
 });
 
-it('says so of a file, and leaves nothing behind in a folder', () => {
+it('a file in place of the data folder is refused, and opening a folder leaves no file behind', () => {
   const file = join(folder.dir, 'file');
   writeFileSync(file, '');
   expect(() => openDataDir(file, silent)).toThrow(/DATA_DIR is .*file, which can't be made or written \(ENOTDIR\)/);
@@ -50,7 +50,7 @@ it('says so of a file, and leaves nothing behind in a folder', () => {
 });
 
 it.each(['assets', 'images', 'pages'])(
-  'says which file is where its folder %s has to be, and follows links',
+  'a file in place of the subfolder %s is refused by name, and a link to a folder is accepted',
   (name) => {
     const path = join(folder.dir, name);
     writeFileSync(path, '');

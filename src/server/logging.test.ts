@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createLog } from './logging.ts';
 
-it('logs an error’s message and place, not its other properties', () => {
+it('the log keeps an error’s message, code, and location, but not its other properties', () => {
   const lines: string[] = [];
   const log = createLog('info', { write: (line: string) => void lines.push(line) });
   const carried = {
@@ -23,7 +23,7 @@ it('logs an error’s message and place, not its other properties', () => {
   expect(line).not.toMatch(/ada@|secret/);
 });
 
-it('logs the path of an address, not its secrets', () => {
+it('the log keeps the path of an address, but not its secrets', () => {
   const lines: string[] = [];
   const log = createLog('info', { write: (line: string) => void lines.push(line) });
   for (const url of ['/account/unsubscribe?token=secret', '/gift/secret?utm_source=mail', '/article/a#secret']) {
@@ -32,7 +32,7 @@ it('logs the path of an address, not its secrets', () => {
   expect(lines.map((line) => JSON.parse(line).url)).toEqual(['/account/unsubscribe', '/gift/[left out]', '/article/a']);
 });
 
-it('leaves addresses out of the sentences of errors, however long they are', () => {
+it('the log leaves email addresses out of error messages, however long they are', () => {
   const lines: string[] = [];
   const log = createLog('info', { write: (line: string) => void lines.push(line) });
   const said = 'Key (email)=(ada@example.com) is there; "bob.b@mail.example.org", x@y@cleo@example.com. ';

@@ -85,14 +85,14 @@ onBothEngines('personal data', (engines) => {
     return [...named.map(({ name }) => name), 'users'].sort();
   }
 
-  it('is declared for every table that has a user', async () => {
+  it('is declared for every table with a column for the user', async () => {
     const database = await engines.open();
     const { accounts } = await bench(database);
     const { tables } = listed(database, () => accounts.personalData);
     expect(Object.keys(tables).sort()).toEqual(await tablesOfUsers(database));
   });
 
-  it('is that of every feature in the list: billing first, accounts last', async () => {
+  it('is exported from every feature in the list, billing first and accounts last', async () => {
     const order: string[] = [];
     const feature = (name: string): PersonalData => ({
       tables: {},
@@ -177,7 +177,7 @@ onBothEngines('personal data', (engines) => {
     return { database, tables: personalData.tables, before, after: await rowsOf(database, userId) };
   }
 
-  it('that was put in before the address was proven goes when its owner proves it', async () => {
+  it('entered before the email address was confirmed is deleted when its owner confirms it', async () => {
     const { database, tables, before, after } = await proven(() => elsewhere(1));
     for (const [table, becomes] of Object.entries(tables) as [keyof AccountsDatabase, string][]) {
       if (becomes === 'kept') continue;
@@ -194,7 +194,7 @@ onBothEngines('personal data', (engines) => {
     ]);
   });
 
-  it('stays where the browser that proves the address is signed in to the account', async () => {
+  it('is kept when the browser that confirms the email address is signed in to the account', async () => {
     const { before, after } = await proven((cookies) => caller('203.0.113.1', cookies));
     const { sessions: _, audit: __, ...others } = after;
     expect(before).toMatchObject(others);
@@ -227,7 +227,7 @@ onBothEngines('personal data', (engines) => {
       return { database, personalData, accounts, nora, otto };
     }
 
-    it('is exported to each of them alone', async () => {
+    it('is exported only to the reader it belongs to', async () => {
       const { personalData, nora, otto } = await two();
       for (const [own, other] of [
         [nora, otto],
@@ -242,7 +242,7 @@ onBothEngines('personal data', (engines) => {
       }
     });
 
-    it('goes with the account of one, and the other keeps every row', async () => {
+    it('is deleted with one reader’s account, while the other reader keeps every row', async () => {
       const { database, accounts, nora, otto } = await two();
       const kept = await rowsOf(database, otto.userId);
       await accounts.forget(nora, elsewhere(1));
@@ -252,7 +252,7 @@ onBothEngines('personal data', (engines) => {
       expect(Object.entries(left).filter(([, rows]) => rows > 0)).toEqual([]);
     });
 
-    it('goes when one of them proves the address, and the other keeps every row', async () => {
+    it('is deleted when one reader’s address is confirmed, while the other reader keeps every row', async () => {
       const { database, personalData, nora, otto } = await two();
       const kept = await rowsOf(database, otto.userId);
       await database.transaction((tx) => personalData.disown(tx, nora.userId));
@@ -260,7 +260,7 @@ onBothEngines('personal data', (engines) => {
     });
   });
 
-  it('of the shipping address and of cancellations goes, unless paid print goes to the address', async () => {
+  it('in cancellations and shipping is deleted on confirmation, except an address to which paid print goes', async () => {
     const { billing, accounts, database, dashboard, deliver, stop } = await billingBench(await engines.open());
     try {
       const shippingAfter = async (name: string, buy: object) => {

@@ -31,10 +31,10 @@ const all = ['lead', 'b', 'film', 'face', 'in body'].map((name) => `https://wp.e
 describe('pictures of the newest pages', () => {
   afterEach(() => void vi.useRealTimers());
 
-  test('are found once each, those of the front page first', async () =>
+  test('are found once each, starting with those of the front page', async () =>
     expect(await newestPictures(reader())).toEqual(all));
 
-  test('are fetched once; what failed is tried again at the next run', async () => {
+  test('are fetched once, and failed ones are fetched again in the next run', async () => {
     const asked: string[] = [];
     let down = true;
     const prefetch = createPicturePrefetch({
@@ -61,7 +61,7 @@ describe('pictures of the newest pages', () => {
     expect(asked).toHaveLength(1);
   });
 
-  test('are looked for when changes have stopped, and after a minute even when they have not', async () => {
+  test('are looked up once changes have stopped, or after a minute of changes', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     let looks = 0;
     const looking = () => {

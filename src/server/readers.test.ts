@@ -44,7 +44,7 @@ async function open(env: Record<string, string>, options: Partial<ReadersOptions
 }
 
 describe('accounts', () => {
-  it('are off without a mail server, and say what to set', async () => {
+  it('are off without a mail server, and the reason names the settings', async () => {
     expect(await open({})).toBeNull();
     expect(describeFeatures(parseConfig({})).accounts).toEqual({
       on: false,
@@ -53,7 +53,7 @@ describe('accounts', () => {
     expect(describeFeatures(parseConfig(mail)).accounts).toEqual({ on: true });
   });
 
-  it('are off where the network could read the session', async () => {
+  it('are off unless the site is served over https or from localhost', async () => {
     for (const siteUrl of ['http://paper.example', 'http://192.168.1.7:4321', 'http://127.0.0.1.example']) {
       const env = { ...mail, SITE_URL: siteUrl };
       expect(await open(env), siteUrl).toBeNull();
@@ -73,14 +73,14 @@ describe('accounts', () => {
     }
   });
 
-  it('are not kept where a Zephr tenant keeps them', async () => {
+  it('are left to the Zephr tenant when one is configured', async () => {
     expect(await open({ ...mail, ZEPHR_URL: 'https://paper.cdn.zephr.example' })).toBeNull();
     expect(describeFeatures(parseConfig({ ZEPHR_URL: 'https://paper.cdn.zephr.example' })).accounts).toEqual({
       on: true,
     });
   });
 
-  it('work while the mail server is down, and keep what is to be sent', async () => {
+  it('work while the mail server is down, and queue the mail', async () => {
     const opened = await open(mail);
     opened?.start();
     const made = await opened?.services.accounts.create(email, caller);
@@ -89,7 +89,7 @@ describe('accounts', () => {
     expect(await opened?.outbox.waiting()).toMatchObject({ count: 1 });
   });
 
-  it('keep a secret of their own, which other users of the machine cannot read', async () => {
+  it('keep one secret across restarts, in a file that only its owner can read', async () => {
     await open(mail);
     const file = join(dir, 'accounts-secret');
     const secret = readFileSync(file, 'utf8');
@@ -100,7 +100,7 @@ describe('accounts', () => {
     expect(readFileSync(file, 'utf8')).toBe(secret);
   });
 
-  it('do not stop the start when PostgreSQL is down', async () => {
+  it('do not prevent startup when PostgreSQL is down', async () => {
     const opened = await open({ ...mail, DATABASE_URL: 'postgres://u:geheim@127.0.0.1:1/paper' });
     expect(opened?.state().database).toMatch(/PostgreSQL does not answer/);
     await expect(opened?.services.accounts.exists(email, caller)).rejects.toThrow(DatabaseUnavailable);
@@ -108,7 +108,7 @@ describe('accounts', () => {
   });
 });
 
-it('mails a newsletter without the stories that were withdrawn since it was written, and not at all without any', async () => {
+it('a newsletter is mailed without stories withdrawn after it was written, and not mailed if none are left', async () => {
   const store = openContentStore({ file: ':memory:', origin: null, log: silent });
   onTestFinished(() => store.close());
   const mailbox = await startMailbox();
@@ -151,13 +151,13 @@ describe('billing', () => {
     STRIPE_API_URL: 'http://127.0.0.1:1',
   };
 
-  it('is off without a Stripe', async () => {
+  it('is off when Stripe is not configured', async () => {
     const opened = await open(mail);
     expect(opened?.services.billing).toBeNull();
     expect(opened?.state().stripe).toBeNull();
   });
 
-  it('counts calls against the limits that are set', async () => {
+  it('answers 429 to purchases over the limit in ACCOUNT_LIMITS', async () => {
     const opened = await open({ ...mail, ...stripe, ACCOUNT_LIMITS: 'subscribe.address=1/600' });
     const session = { id: 's', userId: 'u', trackingId: 't', email, emailVerified: true, createdAt: 0 };
     const body = { payment_method: 'pm_card_visa', product_id: 'none', plan_id: 'none' };
@@ -166,7 +166,7 @@ describe('billing', () => {
     expect(await buy()).toMatchObject({ ok: false, status: 429 });
   });
 
-  it('says in the state that its key is of test mode where a live account sold before', async () => {
+  it('reports a test-mode key on a site that sold through a live account before', async () => {
     const opened = await open({ ...mail, ...stripe });
     expect(opened?.state().stripe).toEqual({ problem: null, wallets: null });
     const note = { key: 'stripe account', value: 'acct_1', at: 1 };
@@ -176,7 +176,7 @@ describe('billing', () => {
     await vi.waitFor(() => expect(opened?.state().stripe).toEqual({ problem: named, wallets: null }));
   });
 
-  it('starts while Stripe is down, is part of a reader’s export, and is erased with the account', async () => {
+  it('starts while Stripe is down; its data is in a reader’s export and erased with the account', async () => {
     const opened = await open({ ...mail, ...stripe });
     if (!opened?.services.billing) throw new Error('Billing is off.');
     const { accounts } = opened.services;
@@ -202,7 +202,7 @@ describe('billing', () => {
   });
 });
 
-it('comments that were written while they were on lose the name in WordPress with the account, once they are on again', async () => {
+it('deleting an account while comments are off queues the removal of the reader’s name from comments in WordPress', async () => {
   const opened = await open(mail);
   if (!opened) throw new Error('Accounts are off.');
   const { accounts, comments } = opened.services;

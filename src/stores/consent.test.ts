@@ -15,7 +15,7 @@ beforeEach(forget);
 afterEach(forget);
 
 describe('$consent', () => {
-  it('allows nothing, then what is chosen, then less, and notifies its listeners', async () => {
+  it('allows nothing before a choice, follows each choice, and notifies its listeners', async () => {
     const { $consent, chooseConsent } = await load();
     const heard: boolean[] = [];
     const stop = $consent.subscribe(({ advertising }) => heard.push(advertising));
@@ -34,7 +34,7 @@ describe('$consent', () => {
     expect($consent.get()).toMatchObject({ status: 'chosen', marketing: true });
   });
 
-  it('obeys Global Privacy Control over what was allowed before it', async () => {
+  it('lets Global Privacy Control override an earlier choice, but not a later one', async () => {
     (await load()).chooseConsent(['measurement', 'marketing', 'advertising']);
     Object.defineProperty(navigator, 'globalPrivacyControl', { value: true, configurable: true });
     const { $consent, chooseConsent } = await load();
@@ -45,7 +45,7 @@ describe('$consent', () => {
     stop();
   });
 
-  it('hears of a choice in another tab', async () => {
+  it('follows a choice in another tab', async () => {
     const [here, there] = [await load(), await load()];
     const stops = [here.$consent.listen(() => {}), there.$consent.listen(() => {})];
     here.chooseConsent(['measurement']);

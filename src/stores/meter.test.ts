@@ -8,7 +8,7 @@ const now = Date.UTC(2026, 10, 21);
 const day = 86_400_000;
 
 describe('countReading', () => {
-  test('counts an article once, and no more than there are', () => {
+  test('counts an article once, and stops counting at the limit', () => {
     const first = countReading([], 1, now, rules);
     expect(first).toEqual({ readings: [[1, now]], over: false, remaining: 1 });
     expect(countReading(first.readings, 1, now + 5, rules)).toEqual(first);
@@ -18,7 +18,7 @@ describe('countReading', () => {
     expect(third).toEqual({ readings: second.readings, over: true, remaining: 0 });
     expect(countReading(third.readings, 2, now + 8, rules).over).toBe(false);
   });
-  test('forgets after its days, and what lies ahead', () => {
+  test('forgets readings that are too old, or dated in the future', () => {
     const kept: Reading[] = [
       [1, now - 30 * day],
       [2, now - 30 * day + 1],
@@ -33,7 +33,7 @@ describe('countReading', () => {
       remaining: 0,
     });
   });
-  test('asks for what the table of rules asks for', () => {
+  test('agrees with the table of access rules', () => {
     const facts = { authenticated: false, paying: false, promotion: false, timed: false, gift: false } as const;
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 12 }), (articles) => {
@@ -65,5 +65,5 @@ describe('parseReadings', () => {
         [8, 9],
       ],
     ],
-  ])('%s', (text, expected) => expect(parseReadings(text)).toEqual(expected));
+  ])('drops what is not a reading from %s', (text, expected) => expect(parseReadings(text)).toEqual(expected));
 });

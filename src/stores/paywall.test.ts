@@ -10,8 +10,8 @@ async function open() {
 beforeEach(() => sessionStorage.clear());
 afterEach(() => vi.unstubAllGlobals());
 
-describe('what was typed', () => {
-  it('is there again after a reload, until it is dropped', async () => {
+describe('the draft of the paywall', () => {
+  it('is restored after a reload, until it is dropped', async () => {
     const first = await open();
     first.keepDraft({ email: 'ada@example.com' });
     first.keepDraft({ coupon: 'SUNSHINE20' });
@@ -22,7 +22,7 @@ describe('what was typed', () => {
     expect(sessionStorage.length).toBe(0);
   });
 
-  it('is gone, with the attempt, once its reader has signed out', async () => {
+  it('is deleted together with the payment attempt when the reader signs out', async () => {
     const store = await open();
     store.keepDraft({ email: 'ada@example.com', shipping: { name: 'Ada' } });
     store.beginAttempt('terms');
@@ -31,7 +31,7 @@ describe('what was typed', () => {
     expect((await open()).$draft.get()).toEqual({});
   });
 
-  it.each(['{', 'null', '[]', '"a"', '7'])('starts anew when what lies there is %s', async (text) => {
+  it.each(['{', 'null', '[]', '"a"', '7'])('is empty when the stored text is %s', async (text) => {
     sessionStorage.setItem('broadsheet-checkout', text);
     sessionStorage.setItem('broadsheet-checkout-attempt', text);
     const store = await open();
@@ -40,10 +40,10 @@ describe('what was typed', () => {
   });
 });
 
-describe('the number of a decision', () => {
+describe('the id of a payment attempt', () => {
   const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-  it('stays the same until it is ended, also over a reload', async () => {
+  it('stays the same until the attempt ends, even across a reload', async () => {
     const store = await open();
     const id = store.beginAttempt('a');
     expect(id).toMatch(uuid);
@@ -56,17 +56,17 @@ describe('the number of a decision', () => {
     expect(next.beginAttempt('a')).not.toBe(id);
   });
 
-  it('is another for other terms', async () => {
+  it('changes when the terms change', async () => {
     const store = await open();
     expect(store.beginAttempt('a')).not.toBe(store.beginAttempt('b'));
   });
 
-  it('is a UUID where the browser makes none itself', async () => {
+  it('is a UUID in browsers without crypto.randomUUID', async () => {
     vi.stubGlobal('crypto', { getRandomValues: (bytes: Uint8Array) => bytes.fill(0xff) });
     expect((await open()).beginAttempt('a')).toMatch(uuid);
   });
 
-  it('lasts as long as the page where storage is blocked', async () => {
+  it('lasts as long as the page when storage is blocked', async () => {
     vi.stubGlobal('sessionStorage', null);
     const store = await open();
     const id = store.beginAttempt('a');

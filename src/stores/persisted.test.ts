@@ -13,8 +13,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('what a browser remembers', () => {
-  it('lies under the keys of spec section 3', async () => {
+describe('values kept in the browser', () => {
+  it('use the localStorage keys of spec section 3', async () => {
     const page = await open();
     page.$seenWelcomeModal.set(true);
     page.$condensedSubscribe.set(true);
@@ -26,7 +26,7 @@ describe('what a browser remembers', () => {
     });
   });
 
-  it('is there again on the next page', async () => {
+  it('are restored on the next page', async () => {
     const first = await open();
     first.$seenWelcomeModal.set(true);
     first.$printPromoLastSeen.set(5);
@@ -40,7 +40,7 @@ describe('what a browser remembers', () => {
     expect(localStorage.getItem('seen-welcome-modal')).toBeNull();
   });
 
-  it('follows what another tab does', async () => {
+  it('follow changes in another tab', async () => {
     const { $condensedSubscribe } = await open();
     const heard = vi.fn();
     const stop = $condensedSubscribe.listen(heard);
@@ -53,14 +53,17 @@ describe('what a browser remembers', () => {
     stop();
   });
 
-  it.each(['{', 'null', '{"a":1}', '"text"', '[1,null]'])('starts anew when what lies there is %s', async (text) => {
-    localStorage.setItem('print-edition-promo-last-seen', text);
-    const page = await open();
-    expect(page.$printPromoLastSeen.get()).toBe(0);
-  });
+  it.each(['{', 'null', '{"a":1}', '"text"', '[1,null]'])(
+    'fall back to the default when the stored text is %s',
+    async (text) => {
+      localStorage.setItem('print-edition-promo-last-seen', text);
+      const page = await open();
+      expect(page.$printPromoLastSeen.get()).toBe(0);
+    },
+  );
 });
 
-describe('storage that is', () => {
+describe('values kept in the browser work on the page', () => {
   const use = async () => {
     const { $seenWelcomeModal } = await open();
     const heard = vi.fn();
@@ -73,7 +76,7 @@ describe('storage that is', () => {
     stop();
   };
 
-  it('blocked breaks nothing', async () => {
+  it('when localStorage is blocked', async () => {
     vi.spyOn(window, 'localStorage', 'get').mockImplementation(() => {
       throw new DOMException('denied', 'SecurityError');
     });
@@ -81,12 +84,12 @@ describe('storage that is', () => {
     await use();
   });
 
-  it('missing breaks nothing', async () => {
+  it('when localStorage is missing', async () => {
     vi.stubGlobal('localStorage', null);
     await use();
   });
 
-  it('full breaks nothing', async () => {
+  it('when localStorage is full', async () => {
     vi.stubGlobal('localStorage', {
       getItem: () => null,
       removeItem: () => {},

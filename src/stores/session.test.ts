@@ -73,7 +73,7 @@ afterEach(() => {
 afterAll(() => server.close());
 
 describe('$session', () => {
-  it('knows an anonymous reader without a request', async () => {
+  it('is anonymous without a request when there is no visitor cookie', async () => {
     const { status: now, seen } = await tab();
     expect(now()).toBe('anonymous');
     expect(seen).toEqual(['anonymous']);
@@ -81,7 +81,7 @@ describe('$session', () => {
     expect(mark()).toBeUndefined();
   });
 
-  it('asks once for a reader who may be signed in, and says loading until then', async () => {
+  it('asks the server once when the visitor cookie names a reader, and is loading until then', async () => {
     setHint('reader');
     facts = { authenticated: true, activeProducts: ['sun-reader'] };
     const { $session, settled, seen } = await tab();
@@ -92,14 +92,14 @@ describe('$session', () => {
     expect(mark()).toBe('reader');
   });
 
-  it('puts the mark right where the hint was wrong', async () => {
+  it('corrects the page’s data-visitor attribute when the visitor cookie was wrong', async () => {
     setHint('registered');
     facts = { authenticated: true, activeProducts: ['sun-founder'] };
     await (await tab()).settled();
     expect(mark()).toBe('founder');
   });
 
-  it('forgets a hint that the server does not know', async () => {
+  it('deletes the visitor cookie when the server knows no session', async () => {
     setHint('member');
     facts = { authenticated: false };
     const { settled, status: now } = await tab();
@@ -112,7 +112,7 @@ describe('$session', () => {
   });
 
   it.each([500, 404, 429])(
-    'falls back to anonymous when the answer is %i, and asks again on the next page',
+    'falls back to anonymous when the server answers %i, and asks again on the next page',
     async (code) => {
       setHint('member');
       status = code;
@@ -132,7 +132,7 @@ describe('$session', () => {
 });
 
 describe('tabs of one browser', () => {
-  it('share an answer for a while', async () => {
+  it('share the server’s answer until it expires', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     setHint('registered');
     await (await tab()).settled();
@@ -144,7 +144,7 @@ describe('tabs of one browser', () => {
     expect(asked).toBe(2);
   });
 
-  it('do not take the answer of another kind of reader, nor one from the future', async () => {
+  it('do not reuse an answer for another kind of reader, nor one from the future', async () => {
     setHint('registered');
     await (await tab()).settled();
     setHint('member');
@@ -157,7 +157,7 @@ describe('tabs of one browser', () => {
     expect(asked).toBe(3);
   });
 
-  it('opened at the same time ask once between them, where there are locks', async () => {
+  it('opened at the same time ask the server once, in browsers with locks', async () => {
     stubLocks();
     setHint('registered');
     let open = () => {};
@@ -172,7 +172,7 @@ describe('tabs of one browser', () => {
     expect(asked).toBe(1);
   });
 
-  it('hear of a sign-in, and do not ask for themselves', async () => {
+  it('learn of a sign-in without asking the server themselves', async () => {
     const [here, there] = [await tab(), await tab()];
     expect(there.status()).toBe('anonymous');
     setHint('reader');
@@ -182,7 +182,7 @@ describe('tabs of one browser', () => {
     expect(asked).toBe(1);
   });
 
-  it('hear of a sign-out', async () => {
+  it('learn of a sign-out', async () => {
     setHint('registered');
     const here = await tab();
     await here.settled();
@@ -197,7 +197,7 @@ describe('tabs of one browser', () => {
     expect(asked).toBe(1);
   });
 
-  it('hear of a link that was opened in a tab of its own', async () => {
+  it('learn of a sign-in by a link that was opened in another tab', async () => {
     const there = await tab();
     setHint('registered');
     await (await tab()).settled();
@@ -205,7 +205,7 @@ describe('tabs of one browser', () => {
     expect(asked).toBe(1);
   });
 
-  it('hear of a sign-out by a form, and of a session that has run out', async () => {
+  it('become anonymous when another tab finds that the visitor cookie is gone', async () => {
     setHint('registered');
     const there = await tab();
     await there.settled();
@@ -214,7 +214,7 @@ describe('tabs of one browser', () => {
     await vi.waitFor(() => expect(there.status()).toBe('anonymous'));
   });
 
-  it('do not talk for ever where nothing can be shared', async () => {
+  it('do not keep each other asking the server when they share no storage', async () => {
     vi.stubGlobal('localStorage', undefined);
     setHint('registered');
     const [first, second] = [await tab(), await tab()];
@@ -229,7 +229,7 @@ describe('tabs of one browser', () => {
     expect(settledAt).toBeLessThanOrEqual(6);
   });
 
-  it('stay signed in when signing out fails', async () => {
+  it('stay signed in when signing out fails with 500, but not with 401', async () => {
     setHint('registered');
     const here = await tab();
     await here.settled();
@@ -241,7 +241,7 @@ describe('tabs of one browser', () => {
     expect(here.status()).toBe('anonymous');
   });
 
-  it('do not let an old answer overwrite a sign-out', async () => {
+  it('do not let a late answer undo a sign-out', async () => {
     setHint('registered');
     let open = () => {};
     gate = new Promise((resolve) => {
@@ -261,7 +261,7 @@ describe('tabs of one browser', () => {
     fetched.mockRestore();
   });
 
-  it('do not keep an answer that is older than a change of the hint', async () => {
+  it('do not share an answer that contradicts a visitor cookie set during the request', async () => {
     setHint('registered');
     let open = () => {};
     gate = new Promise((resolve) => {
@@ -280,7 +280,7 @@ describe('tabs of one browser', () => {
     expect(next.status()).toBe('customer');
   });
 
-  it('keep an answer under the hint that came with it', async () => {
+  it('share an answer that matches a visitor cookie set during the request', async () => {
     setHint('registered');
     facts = { authenticated: true, activeProducts: ['sun-member'] };
     let open = () => {};
@@ -296,7 +296,7 @@ describe('tabs of one browser', () => {
     expect(asked).toBe(1);
   });
 
-  it('look again when a page comes back from the browser’s memory', async () => {
+  it('check the visitor cookie again when a page returns from the back/forward cache', async () => {
     setHint('registered');
     const here = await tab();
     await here.settled();
@@ -305,7 +305,7 @@ describe('tabs of one browser', () => {
     expect(here.status()).toBe('anonymous');
   });
 
-  it('work without channels, locks and storage', async () => {
+  it('work without BroadcastChannel, locks and localStorage', async () => {
     vi.stubGlobal('BroadcastChannel', undefined);
     vi.stubGlobal('localStorage', undefined);
     setHint('registered');
@@ -316,7 +316,7 @@ describe('tabs of one browser', () => {
     expect(here.status()).toBe('anonymous');
   });
 
-  it('hear of each other by storage where there are no channels', async () => {
+  it('learn of changes through storage events in browsers without BroadcastChannel', async () => {
     vi.stubGlobal('BroadcastChannel', undefined);
     setHint('registered');
     const there = await tab();

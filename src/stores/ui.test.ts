@@ -44,7 +44,7 @@ describe('$ui', () => {
     expect($ui.get()).toMatchObject({ searchOverlay: false, searchInput: '' });
   });
 
-  it('clears price and frequency when the paywall is closed, and nothing else', () => {
+  it('clears price and frequency, but not the campaign, when the paywall is closed', () => {
     ui.openPaywall({ priceId: 'price_1', frequency: 'year', campaign: 'penny' });
     expect($ui.get().paywall).toEqual({
       open: true,
@@ -54,7 +54,7 @@ describe('$ui', () => {
     expect($ui.get().paywall).toEqual({ open: false, payload: { campaign: 'penny' } });
   });
 
-  it('shuts everything at once on a change of route', () => {
+  it('closes every menu, popup and overlay and clears their input with closeAll', () => {
     ui.openAuthPopup({ heading: 'Read on' });
     ui.setSiteMenu(true);
     ui.openSearch();

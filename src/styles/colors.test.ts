@@ -21,7 +21,7 @@ it.each([
   ['islands/PaywallModal/stripe.ts', "token('--ink', '", 'ink'],
   ['islands/PaywallModal/stripe.ts', "token('--paper-raised', '", 'paper-raised'],
   ['islands/PaywallModal/stripe.ts', "token('--red', '", 'red'],
-])('%s, %s', (file, before, name) => {
+])('in %s, the color after %s is the one in tokens.css', (file, before, name) => {
   const text = source(file);
   const at = text.indexOf(before);
   expect(at).toBeGreaterThan(-1);

@@ -36,8 +36,8 @@ function led(answer: Answer): string {
 }
 const signIn = (browser: Browser, email: string, more = {}) => browser.submit('/account/sign-in', { email, ...more });
 
-describe('by link', () => {
-  it('makes an account, signs in later, and comes back to the page', async () => {
+describe('signing in by link, without JavaScript', () => {
+  it('creates an account, returns to the page, and signs in to the account later', async () => {
     const email = someone();
     const browser = site.browser();
     const page = await browser.get('/socialLogin?return=/article/story-1');
@@ -63,7 +63,7 @@ describe('by link', () => {
     expect(await who(browser)).toBe(email);
   });
 
-  it('says what is wrong with an address, and keeps it in the field', async () => {
+  it('explains why an address is rejected, and keeps it in the field', async () => {
     const browser = site.browser();
     for (const [email, words] of [
       ['nonsense', accountMessages.invalidEmail],
@@ -82,8 +82,8 @@ describe('by link', () => {
   });
 });
 
-describe('by code', () => {
-  it('makes an account and signs in; a wrong code shows a message, the right one still counts', async () => {
+describe('signing in by code, without JavaScript', () => {
+  it('creates an account and signs in, even after a wrong code', async () => {
     const email = someone();
     const browser = site.browser();
     expect(led(await signIn(browser, email, { method: 'code', return: '/latest' }))).toBe('/account/enter-code');
@@ -106,7 +106,7 @@ describe('by code', () => {
     expect(await who(browser)).toBe(email);
   });
 
-  it('mails a link instead where the account was made after the code was sent', async () => {
+  it('emails a link instead if the account was created after the code was sent', async () => {
     const email = someone();
     const [browser, phone] = [site.browser(), site.browser()];
     await signIn(browser, email, { method: 'code', return: '/latest' });
@@ -116,14 +116,14 @@ describe('by code', () => {
     expect(await who(browser)).toBe(email);
   });
 
-  it('asks for the address again where it is not known any more', async () => {
+  it('asks for the address again when the browser has no sign-in under way', async () => {
     const browser = site.browser();
     for (const path of ['/account/code', '/account/resend'])
       expect(led(await browser.submit(path, { code: '123456' }))).toBe('/socialLogin?problem=expired');
   });
 });
 
-describe('signed in with an address that is not confirmed', () => {
+describe('a signed-in reader with an unconfirmed address', () => {
   const confirm = { method: 'confirm', return: '/article/story-1#comments' };
   async function unconfirmed(): Promise<{ email: string; browser: Browser }> {
     const email = someone();
@@ -132,7 +132,7 @@ describe('signed in with an address that is not confirmed', () => {
     return { email, browser };
   }
 
-  it('has the mail sent again, whose link confirms it and leads back', async () => {
+  it('can have the confirmation email sent again, and its link leads back to the page', async () => {
     const { email, browser } = await unconfirmed();
     const page = await browser.get('/account/confirm?return=/article/story-1%23comments');
     expect([page.status, page.headers['cache-control']]).toEqual([200, 'private, no-store']);
@@ -152,7 +152,7 @@ describe('signed in with an address that is not confirmed', () => {
     expect(site.token(email)).toBe(token);
   });
 
-  it('sends no mail to an address in a form, and none to a signed-out reader', async () => {
+  it('cannot have the email sent to another address; a signed-out reader must sign in', async () => {
     const [mine, theirs] = [await unconfirmed(), await unconfirmed()];
     const before = site.token(theirs.email);
     await mine.browser.submit('/account/resend', { ...confirm, email: theirs.email });
@@ -161,7 +161,7 @@ describe('signed in with an address that is not confirmed', () => {
     expect(led(await site.browser().submit('/account/resend', confirm))).toBe(signIn);
   });
 
-  it('sends no more mail than signing in does', async () => {
+  it('gets no more confirmation emails than the limit for sign-in links allows', async () => {
     const { email, browser } = await unconfirmed();
     const tokens = new Set<string>();
     for (let tries = 0; tries < 10; tries++) {
@@ -171,7 +171,7 @@ describe('signed in with an address that is not confirmed', () => {
     expect(tokens.size).toBe(defaultLimits.link.email?.most);
   });
 
-  it('is offered it where comments are written', async () => {
+  it('is offered the confirmation email where comments are written', async () => {
     const { email, browser } = await unconfirmed();
     const refused = await browser.post('/api/v1/comments', {
       articleId: 1,
@@ -188,8 +188,8 @@ describe('signed in with an address that is not confirmed', () => {
   });
 });
 
-describe('signed in', () => {
-  it('is redirected from sign-in if signed in, and to it from account pages if not', async () => {
+describe('the account pages', () => {
+  it('redirect signed-out readers to sign-in, which redirects signed-in readers back', async () => {
     const browser = site.browser();
     for (const path of ['/dashboard/account', '/dashboard/profile', '/profile']) {
       const away = await browser.get(path);
@@ -213,7 +213,7 @@ describe('signed in', () => {
     expect((await browser.get('/dashboard/nonsense')).status).toBe(404);
   });
 
-  it('signs out here alone when asked to', async () => {
+  it('sign the reader out on this device only, if asked to', async () => {
     const email = someone();
     const [here, there] = [site.browser(), site.browser()];
     await here.signIn(site, email);
@@ -225,7 +225,7 @@ describe('signed in', () => {
     expect((await here.get('/account/signed-out?where=here')).status).toBe(200);
   });
 
-  it('saves the profile', async () => {
+  it('save the profile, and reject a wrong phone number', async () => {
     const browser = site.browser();
     await browser.signIn(site, someone());
     const form = { first_name: 'Ada', last_name: 'Whitlock', birthday: '', address: '1 Main St', return: '/profile' };
@@ -241,8 +241,8 @@ describe('signed in', () => {
   });
 });
 
-describe('newsletters', () => {
-  it('are written down when the link is used, on whichever device', async () => {
+describe('newsletter sign-ups', () => {
+  it('are stored when the emailed link is used, on any device', async () => {
     const email = someone();
     const browser = site.browser();
     const form = { email, newsletter: ['evening', 'made-up'], return: '/newsletter' };
@@ -264,7 +264,7 @@ describe('newsletters', () => {
     expect(await choices()).toEqual({ choices: ['morning', 'evening'] });
   });
 
-  it('say on their own page what is wrong', async () => {
+  it('report a wrong address on their own page', async () => {
     const browser = site.browser();
     const away = await browser.submit('/account/newsletter', { email: 'nonsense', return: '/newsletter-signUp' });
     expect(led(away)).toBe('/newsletter-signUp?problem=email');
@@ -273,7 +273,7 @@ describe('newsletters', () => {
     expect(page.text.includes('nonsense')).toBe(false);
   });
 
-  it('do not change by opening an address', async () => {
+  it('are not changed by opening a link', async () => {
     const browser = site.browser();
     await browser.signIn(site, someone());
     await browser.get('/account/subscribed?letters=morning.evening');
@@ -302,8 +302,8 @@ const yes = { decision: 'allow', share_email: 'on', email_verified: 'on' };
 const told = (page: Answer): Record<string, string> =>
   JSON.parse((/data-message="([^"]+)"/.exec(page.text)?.[1] ?? 'null').replace(/&quot;|&#34;/g, '"'));
 
-describe.each(['google', 'facebook'])('by %s', (provider) => {
-  it('makes an account by the popup’s messages, then signs in', async () => {
+describe.each(['google', 'facebook'])('signing in with %s', (provider) => {
+  it('creates an account with the popup’s message, and signs in the next time', async () => {
     const email = someone();
     const browser = site.browser();
     const first = await social(browser, `/blaize/oauth/${provider}?popup=1`, { ...yes, account: email });
@@ -325,7 +325,7 @@ describe.each(['google', 'facebook'])('by %s', (provider) => {
     expect(await who(again)).toBe(email);
   });
 
-  it('comes back to the page without a popup and without a script', async () => {
+  it('returns to the page without a popup or a script', async () => {
     const email = someone();
     const browser = site.browser();
     const page = await social(browser, `/blaize/oauth/${provider}?return=/latest`, { ...yes, account: email });
@@ -336,7 +336,7 @@ describe.each(['google', 'facebook'])('by %s', (provider) => {
     expect(second.text.includes('href="/about"')).toBe(true);
   });
 
-  it('comes back to where POST /blaize/oauth/state has said', async () => {
+  it('returns to the target given to POST /blaize/oauth/state', async () => {
     const browser = site.browser();
     const state = await browser.post('/blaize/oauth/state', { start_url: '/', target_url: `${siteUrl}/media` });
     expect([state.status, state.json()]).toEqual([200, { message: 'State initialized' }]);
@@ -344,7 +344,7 @@ describe.each(['google', 'facebook'])('by %s', (provider) => {
     expect(formOf(page.text)).toMatchObject({ return: '/media' });
   });
 
-  it('says failure when the reader declines, and to a return that no reader asked for', async () => {
+  it('reports a failure when the reader declines, or when no reader started the sign-in', async () => {
     const browser = site.browser();
     const denied = await social(browser, `/blaize/oauth/${provider}`, { account: someone(), decision: 'deny' });
     expect(told(denied)).toEqual({ action: 'failure', message: expect.any(String) });
@@ -357,7 +357,7 @@ describe.each(['google', 'facebook'])('by %s', (provider) => {
   });
 });
 
-it('knows no other provider', async () => {
+it('a provider other than Google and Facebook gets 404', async () => {
   expect((await site.browser().get('/blaize/oauth/linkedin')).status).toBe(404);
   expect((await site.browser().get('/blaize/oauth/linkedin/callback')).status).toBe(404);
 });

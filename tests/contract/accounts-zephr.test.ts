@@ -189,7 +189,7 @@ afterEach(() => {
 });
 
 describe('a Zephr tenant', () => {
-  it('is what a whole sign-up, sign-in and sign-out talks to', async () => {
+  it('handles a whole sign-up, sign-in and sign-out through this site', async () => {
     const browser = new Browser(port);
     const by = { identifiers: { email_address: 'ada@example.com' } };
     expect((await browser.post('/zephr/media/user/info', by)).status).toBe(404);
@@ -224,7 +224,7 @@ describe('a Zephr tenant', () => {
     expect(refused.text).toContain('Email verification is required');
   });
 
-  it('is not asked at addresses that it was not said to have', async () => {
+  it('is not asked about users and codes when its addresses for them are not configured', async () => {
     const plain = openTenant({ url: tenantUrl, siteUrl, accessCookie: 'access', settings: unsaid, log: silent });
     const server = createServer((incoming, outgoing) => {
       void plain.pass(incoming, outgoing, incoming.url ?? '', '203.0.113.9');
@@ -244,7 +244,7 @@ describe('a Zephr tenant', () => {
     }
   });
 
-  it('gets method, path, query, body and cookies as they are, and the reader’s address', async () => {
+  it('receives method, path, query, body and cookies unchanged, and the reader’s IP address', async () => {
     const body = '{"identifiers": {"email_address":"ada@example.com"},  "x": "é"}';
     const headers = {
       'content-type': 'application/json',
@@ -268,14 +268,14 @@ describe('a Zephr tenant', () => {
     expect(seen[0]?.headers.host).toMatch(/^127\.0\.0\.1:/);
   });
 
-  it('gets no cookie that opens something here: an operator’s session, a gift, paid articles', async () => {
+  it('receives no cookie for this site’s own rights: operator session, gift link, article access', async () => {
     const cookie = 'operator=an-operator; a=b;access=v1.paid; blaize_session=c; gift=v1.one; gift=v1.two; operators=d';
     await new Browser(port).ask('/blaize/account', { headers: { cookie } });
     await new Browser(port).ask('/blaize/account', { headers: { cookie: 'operator=an-operator' } });
     expect(seen.map(({ headers }) => headers.cookie)).toEqual(['a=b; blaize_session=c; operators=d', undefined]);
   });
 
-  it('answers under this site’s address with its security headers; what opened a window stays known to it', async () => {
+  it('answers with this site’s security headers, but without Cross-Origin-Opener-Policy', async () => {
     for (const path of ['/blaize/account', '/blaize/oauth/google/callback']) {
       const { headers } = await new Browser(port).ask(path);
       expect(headers['x-content-type-options'], path).toBe('nosniff');
@@ -285,7 +285,7 @@ describe('a Zephr tenant', () => {
     }
   });
 
-  it('sets its cookies under this site', async () => {
+  it('sets its cookies for this site’s host', async () => {
     const answer = await new Browser(port).post('/blaize/login', { validators: { email_otp: '123456' } });
     expect(answer.cookies).toEqual([
       `blaize_session=${session}; Expires=Tue, 20 Nov 2040 10:00:00 GMT; Path=/; Secure; SameSite=None`,
@@ -302,7 +302,7 @@ describe('a Zephr tenant', () => {
     ['blaize_session=deleted; Max-Age=-1; Path=/', 'gone'],
     ['blaize_session=a; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=60; Path=/', 'there'],
     ['blaize_session=a; Path=/', 'there'],
-  ])('that sets %s has a session that is %s', async (line, state) => {
+  ])('sets %s, and the session is %s', async (line, state) => {
     const answer = await new Browser(port).ask('/blaize/sets', { method: 'POST', body: line });
     const [, visitor = '', access] = answer.cookies;
     expect(visitor).toMatch(state === 'there' ? /^visitor=registered;.* Max-Age=2592000/ : /^visitor=;.* Max-Age=0;/);
@@ -310,7 +310,7 @@ describe('a Zephr tenant', () => {
     else expect(access).toMatch(/^access=;.* Max-Age=0;/);
   });
 
-  it('is asked for the session, for guards and paid articles', async () => {
+  it('is asked for the reader’s session and products, which decide the access cookie', async () => {
     const access = createAccessCookie({
       name: 'access',
       keys: [{ id: 'k', secret: 'a-secret-for-the-access-cookie-of-tests' }],
@@ -342,7 +342,7 @@ describe('a Zephr tenant', () => {
     await expect(tenantSessions({ url: 'http://127.0.0.1:1', secure: true, access }).session(known)).rejects.toThrow();
   });
 
-  it('ends the access cookie of a reader who buys, so that the next page asks for another', async () => {
+  it('receives a purchase, after which the access cookie is deleted so that the next page gets a new one', async () => {
     const browser = new Browser(port);
     browser.jar.set('blaize_session', session);
     const buy = () => browser.post('/blaize/payment/stripe/subscribe', { product_id: 'p', payment_method: 'pm' });
@@ -352,7 +352,7 @@ describe('a Zephr tenant', () => {
     expect((await buy()).cookies).toEqual([expect.stringMatching(/^access=;.* Max-Age=0;/)]);
   });
 
-  it('redirects: to itself becomes a path here, elsewhere stays', async () => {
+  it('has redirects to itself turned into paths of this site; others are unchanged', async () => {
     const browser = new Browser(port);
     const link = await browser.get('/blaize/token-exchange?token=x');
     expect([link.status, link.headers.location, link.cookies.length]).toEqual([302, '/article/a?x=1#y', 3]);
@@ -360,7 +360,7 @@ describe('a Zephr tenant', () => {
     expect(away.headers.location).toBe('https://accounts.google.example/o/oauth2?client_id=1');
   });
 
-  it('passes on compressed bodies and cache headers, but no connection headers', async () => {
+  it('has compressed bodies and cache headers passed on, but not connection headers', async () => {
     const compressed = await new Browser(port).get('/blaize/compressed');
     expect(compressed.headers).toMatchObject({ 'content-encoding': 'gzip', 'cache-control': 'max-age=5' });
     const hop = await new Browser(port).get('/blaize/hop', {
@@ -373,13 +373,13 @@ describe('a Zephr tenant', () => {
     expect(seen[1]?.headers).not.toHaveProperty('te');
   });
 
-  it('leaves other addresses to the pages', async () => {
+  it('gets no requests for other paths, which this site’s pages answer', async () => {
     for (const path of ['/', '/blaizer', '/api/geo', '/article/blaize'])
       expect((await new Browser(port).get(path)).text).toBe('a page of ours');
     expect(seen).toEqual([]);
   });
 
-  it('refuses a body that is too long, declared or not', async () => {
+  it('gets no body over 1 MB: the site answers 413, with or without a declared length', async () => {
     const browser = new Browser(port);
     expect((await browser.post('/blaize/login', 'x'.repeat(1024 * 1024 + 1))).status).toBe(413);
     const chunked = await new Promise<number>((resolve) => {
@@ -397,7 +397,7 @@ describe('a Zephr tenant', () => {
     expect(chunked).toBe(413);
   });
 
-  it('answers 504 after a timeout, and 502 when the tenant is down', async () => {
+  it('causes a 504 when it is too slow, and a 502 when it is down', async () => {
     const common = { siteUrl, accessCookie: 'access', settings: unsaid, log: silent };
     const slow = openTenant({ ...common, url: tenantUrl, timeoutMs: 1000 });
     const gone = openTenant({ ...common, url: 'http://127.0.0.1:1' });

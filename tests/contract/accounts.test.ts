@@ -25,8 +25,8 @@ async function reader(email = someone()) {
   return { browser, email };
 }
 
-describe('what every answer has', () => {
-  it('is JSON that no cache keeps, with the security headers', async () => {
+describe('an answer of the account API', () => {
+  it('is JSON with the security headers, and is not cached', async () => {
     const answer = await site.browser().get('/blaize/account');
     expect(answer.status).toBe(401);
     expect(answer.headers['content-type']).toBe('application/json');
@@ -42,7 +42,7 @@ describe('what every answer has', () => {
     ['POST', '/blaize/account', 'GET, HEAD'],
     ['GET', '/zephr/feature-decisions', 'POST'],
     ['PUT', '/blaize/token-exchange', 'GET, HEAD, POST'],
-  ])('405 to %s %s', async (method, path, allow) => {
+  ])('is 405 for %s %s', async (method, path, allow) => {
     const answer = await site.browser().ask(path, { method, ...(method !== 'GET' && { json: {} }) });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe(allow);
@@ -52,7 +52,7 @@ describe('what every answer has', () => {
     ['/blaize/account', 401],
     ['/blaize/login', 405],
     ['/api/geo', 200],
-  ])('%s answers HEAD as it answers GET, without the body', async (path, status) => {
+  ])('for %s has the same status and type for HEAD as for GET, and no body', async (path, status) => {
     const got = await site.browser().get(path);
     const head = await site.browser().ask(path, { method: 'HEAD' });
     expect([head.status, head.headers['content-type'], head.text]).toEqual([status, got.headers['content-type'], '']);
@@ -61,7 +61,7 @@ describe('what every answer has', () => {
 });
 
 describe('POST /zephr/media/user/info', () => {
-  it('says 404 for an unknown user, 200 for a known one', async () => {
+  it('answers 404 for an unknown user, and 200 for a known one', async () => {
     const { email } = await reader();
     const browser = site.browser();
     const unknown = await browser.post('/zephr/media/user/info', by(someone()));
@@ -70,7 +70,7 @@ describe('POST /zephr/media/user/info', () => {
     expect((await browser.post('/zephr/media/user/info', by(email.toUpperCase()))).status).toBe(200);
   });
 
-  it('says 400 without an address', async () => {
+  it('answers 400 without an address', async () => {
     const answer = await site.browser().post('/zephr/media/user/info', { identifiers: {} });
     expect(answer.status).toBe(400);
     expect(answer.json()).toEqual({ message: 'identifiers.email_address is missing or not valid.' });
@@ -78,7 +78,7 @@ describe('POST /zephr/media/user/info', () => {
 });
 
 describe('POST /blaize/token-exchange', () => {
-  it.each(Object.entries(bodies.tokenExchange))('takes the body of %s', async (_, body) => {
+  it.each(Object.entries(bodies.tokenExchange))('accepts the body format “%s”', async (_, body) => {
     const email = someone();
     const browser = site.browser();
     const answer = await browser.post('/blaize/token-exchange', body(email, 'register', '/article/story-1'));
@@ -89,7 +89,7 @@ describe('POST /blaize/token-exchange', () => {
     expect(used.headers.location).toBe('/article/story-1');
   });
 
-  it('says 404 to a login of an unknown user, 409 to a registration of a known one, 400 without an action', async () => {
+  it('answers 404 to an unknown user’s login, 409 to a known user’s registration, and 400 without an action', async () => {
     const { email } = await reader();
     const browser = site.browser();
     const ask = async (body: object) => (await browser.post('/blaize/token-exchange', body)).status;
@@ -109,7 +109,7 @@ describe('GET /blaize/token-exchange', () => {
     return { browser, path: `/blaize/token-exchange?token=${site.token(email)}` };
   };
 
-  it('uses nothing up, shows who it is for, and asks for a click', async () => {
+  it('uses nothing up, shows the address, and asks for a click', async () => {
     const email = someone();
     const { path } = await linkFor(email);
     const scanner = site.browser();
@@ -128,12 +128,12 @@ describe('GET /blaize/token-exchange', () => {
     expect((await scanner.get('/blaize/account')).json()).toMatchObject(by(email));
   });
 
-  it('may press the button by itself in the browser that asked', async () => {
+  it('lets the page press the button by itself in the browser that requested the link', async () => {
     const { browser, path } = await linkFor(someone());
     expect((await browser.get(path)).text.includes('data-press=')).toBe(true);
   });
 
-  it('says 400 without a token, 404 to an unknown one, 410 to a used one, each with a way on', async () => {
+  it('answers 400 without a token, 404 to an unknown one and 410 to a used one, each with a link to sign-in', async () => {
     const email = someone();
     const { path } = await linkFor(email);
     await site.browser().submit('/account/link', { token: site.token(email) });
@@ -156,14 +156,14 @@ describe('GET /blaize/token-exchange', () => {
 });
 
 describe('POST /blaize/two-factor-authentication, /zephr/media/user/otp-check, /blaize/login and /blaize/register', () => {
-  it.each(Object.entries(bodies.twoFactor))('takes the body of %s', async (_, body) => {
+  it.each(Object.entries(bodies.twoFactor))('accept the body format “%s”', async (_, body) => {
     const email = someone();
     const answer = await site.browser().post('/blaize/two-factor-authentication', body(email, 'register', '/'));
     expect(answer.status).toBe(201);
     expect(site.code(email)).toMatch(/^\d{6}$/);
   });
 
-  it.each(Object.entries(bodies.code))('takes the code as %s', async (_, validators) => {
+  it.each(Object.entries(bodies.code))('accept the code as %s', async (_, validators) => {
     const email = someone();
     const browser = site.browser();
     await browser.post('/blaize/two-factor-authentication', bodies.twoFactor.delivery(email, 'register', '/'));
@@ -188,7 +188,7 @@ describe('POST /blaize/two-factor-authentication, /zephr/media/user/otp-check, /
     });
   });
 
-  it('logs in: 200, 401 to a wrong code, 404 to an unknown user', async () => {
+  it('answer a login with 200, a wrong code with 401, and an unknown user with 404', async () => {
     const { email } = await reader();
     const browser = site.browser();
     const action = 'login';
@@ -217,7 +217,7 @@ describe('POST /blaize/two-factor-authentication, /zephr/media/user/otp-check, /
     ).toBe(405);
   });
 
-  it('says 409 to a registration of a known user', async () => {
+  it('answer 409 to a known user’s registration', async () => {
     const email = someone();
     const browser = site.browser();
     await browser.post('/blaize/two-factor-authentication', bodies.twoFactor.flat(email, 'register', '/'));
@@ -236,13 +236,13 @@ describe('POST /blaize/two-factor-authentication, /zephr/media/user/otp-check, /
       'nested attributes',
       { validators: { code: '123456' }, ...by('a@example.com'), attributes: { address: { city: 'x' } } },
     ],
-  ])('says 400 to %s', async (_, body) => {
+  ])('answer 400 to %s', async (_, body) => {
     for (const path of ['/blaize/login', '/blaize/register']) {
       expect((await site.browser().post(path, body)).status).toBe(400);
     }
   });
 
-  it('says 400 to a made-up state key', async () => {
+  it('answer 400 to a made-up state key', async () => {
     const body = { identifiers: {}, validators: { token_exchange: 'made-up' }, attributes: {} };
     for (const path of ['/blaize/login', '/blaize/register']) {
       expect((await site.browser().post(path, body)).status).toBe(400);
@@ -251,7 +251,7 @@ describe('POST /blaize/two-factor-authentication, /zephr/media/user/otp-check, /
 });
 
 describe('/blaize/profile', () => {
-  it('merges by POST and PATCH, replaces by PUT', async () => {
+  it('merges fields on POST and PATCH, and replaces all on PUT', async () => {
     const { browser } = await reader();
     const profile = {
       first_name: 'Ada',
@@ -283,19 +283,19 @@ describe('/blaize/profile', () => {
     [{ 'phone-number': '123' }],
     [{ date_of_birth: 'yesterday' }],
     [{ 'a b': 1 }],
-  ])('says 400 to %j', async (body) => {
+  ])('answers 400 to the profile %j', async (body) => {
     const { browser } = await reader();
     expect((await browser.post('/blaize/profile', body)).status).toBe(400);
   });
 
-  it('says 401 without a session', async () => {
+  it('answers 401 without a session', async () => {
     const browser = site.browser();
     for (const method of ['POST', 'PATCH', 'PUT'])
       expect((await browser.ask('/blaize/profile', { method, json: {} })).status).toBe(401);
     expect((await browser.get('/blaize/profile')).status).toBe(401);
   });
 
-  it('keeps extended profiles, any JSON, by application', async () => {
+  it('stores any JSON per application as an extended profile', async () => {
     const { browser } = await reader();
     expect((await browser.get('/blaize/profile/games')).status).toBe(404);
     const value = { streak: [1, 2, { best: null }] };
@@ -308,7 +308,7 @@ describe('/blaize/profile', () => {
 });
 
 describe('POST /blaize/logout', () => {
-  it('ends this session, the others, or all, and deletes the cookies', async () => {
+  it('ends this session, the other sessions, or all, and deletes the cookies', async () => {
     const { browser: first, email } = await reader();
     const second = site.browser();
     await second.signIn(site, email, 'login');
@@ -329,13 +329,13 @@ describe('POST /blaize/logout', () => {
     expect(await Promise.all([first, second].map(status))).toEqual([401, 401]);
   });
 
-  it('answers 200 to a reader who is already signed out, 400 to an unknown place', async () => {
+  it('answers 200 to a signed-out reader, and 400 to an unknown scope', async () => {
     expect((await site.browser().post('/blaize/logout', { where: 'EVERYWHERE' })).status).toBe(200);
     expect((await site.browser().post('/blaize/logout', { where: 'NOWHERE' })).status).toBe(400);
   });
 });
 
-describe('decisions', () => {
+describe('access decisions', () => {
   const use = { usedInDecision: false, decrementedInDecision: false };
   /** Of a free article. */
   const accessDetails = (authenticated: boolean) => ({
@@ -351,7 +351,7 @@ describe('decisions', () => {
     activeProducts: [],
   });
 
-  it('are the unauthenticated default without a session, and say so with one', async () => {
+  it('are the anonymous default without a session, and authenticated with one', async () => {
     const { browser } = await reader();
     for (const [asker, authenticated] of [
       [site.browser(), false],
@@ -372,7 +372,7 @@ describe('decisions', () => {
   });
 
   it.each(['/zephr/decision-engine', '/api/zephr/decision-engine'])(
-    '%s answers by the name of the feature',
+    'from %s on a feature are NO without a session, and YES for a signed-in reader',
     async (path) => {
       const { browser } = await reader();
       const body = { path: '/', sdkFeatureSlug: 'member-wall', session: null };
@@ -387,7 +387,7 @@ describe('decisions', () => {
   );
 });
 
-describe('the rest', () => {
+describe('other account calls', () => {
   it('POST /zephr/recognise-me gives every reader the same answer and signs no reader in', async () => {
     const { email } = await reader();
     const browser = site.browser();
@@ -400,7 +400,7 @@ describe('the rest', () => {
     expect((await browser.get('/blaize/account')).status).toBe(401);
   });
 
-  it('POST /blaize/anonymous-session gives a number, and the same again', async () => {
+  it('POST /blaize/anonymous-session gives a tracking id, and the same one the next time', async () => {
     const browser = site.browser();
     const first = await browser.post('/blaize/anonymous-session', {});
     expect(first.status).toBe(201);
@@ -411,7 +411,7 @@ describe('the rest', () => {
     expect((await browser.post('/blaize/anonymous-session', {})).json().tracking_id).toBe(first.json().tracking_id);
   });
 
-  it('POST /api/zephr-create makes an account by its address alone: 200, then 409', async () => {
+  it('POST /api/zephr-create creates an account from an address alone: 200, then 409', async () => {
     const email = someone();
     const browser = site.browser();
     const made = await browser.post('/api/zephr-create', { email });
@@ -421,7 +421,7 @@ describe('the rest', () => {
     expect((await browser.post('/api/zephr-create', { email: 'nonsense' })).status).toBe(400);
   });
 
-  it('POST /api/verification and GET /api/geo', async () => {
+  it('POST /api/verification verifies an address, and GET /api/geo answers with city, country and IP address', async () => {
     const browser = site.browser('203.0.113.77');
     expect((await browser.post('/api/verification', { email: someone() })).json()).toEqual({
       verified: true,
@@ -431,7 +431,7 @@ describe('the rest', () => {
     expect((await browser.get('/api/geo')).json()).toEqual({ city: 'New York', country: 'US', ip: '203.0.113.77' });
   });
 
-  it('GET /api/v1/me/repair, /api/v1/me/sessions, /zephr/media/user/session and /api/v1/me/export', async () => {
+  it('/api/v1/me/repair, sessions and export, and /zephr/media/user/session, answer only a signed-in reader', async () => {
     const { browser, email } = await reader();
     await site.browser().signIn(site, email, 'login');
     expect((await browser.get('/api/v1/me/repair')).json()).toEqual({ repaired: true });
@@ -449,7 +449,7 @@ describe('the rest', () => {
       expect((await site.browser().get(path)).status, path).toBe(401);
   });
 
-  it('repair puts back an access cookie that was lost', async () => {
+  it('GET /api/v1/me/repair restores lost access and visitor cookies', async () => {
     const { browser } = await reader();
     browser.jar.delete('access');
     browser.jar.delete('visitor');
@@ -457,7 +457,7 @@ describe('the rest', () => {
     expect([...browser.jar.keys()]).toEqual(expect.arrayContaining(['access', 'visitor']));
   });
 
-  it('POST /blaize/forget-me deletes the reader', async () => {
+  it('POST /blaize/forget-me deletes the reader, unless another address is given as confirmation', async () => {
     const { browser, email } = await reader();
     const other = site.browser();
     await other.signIn(site, email, 'login');
@@ -472,8 +472,8 @@ describe('the rest', () => {
   });
 });
 
-describe('limits', () => {
-  it('say 429, how long to wait, and words', async () => {
+describe('an account call over its limit', () => {
+  it('answers 429 with Retry-After and a message', async () => {
     const strict = await startAccountSite({
       limits: { exists: { address: { most: 2, seconds: 600 }, overall: { most: 1000, seconds: 600 } } },
     });
@@ -496,11 +496,11 @@ describe('limits', () => {
   });
 });
 
-describe('without accounts', () => {
+describe('accounts', () => {
   it.each([
     ['switched off', null],
     ['with their database away', 'away'],
-  ] as const)('%s the calls say 503 and pages are served', async (_, how) => {
+  ] as const)('%s: their calls answer 503, and pages are still served', async (_, how) => {
     const fails = () => Promise.reject(new Error('The database does not answer.'));
     const off = await startAccountSite({
       accounts:

@@ -117,8 +117,8 @@ function stand({
   return { search, hosted, find, calls, log, now };
 }
 
-describe('a question', () => {
-  test('is put as the engine wants it', async () => {
+describe('a search with Algolia', () => {
+  test('sends Algolia’s path, headers, range and filter', async () => {
     const { find, calls } = stand({ query: [json(hits(2, 1))] });
     const filter = { section: 'politics', since: '2026-01-01T05:00:00.000Z', until: '2026-02-01T05:00:00.000Z' };
     await find('bridge', { ...filter, offset: 20, limit: 10 });
@@ -134,18 +134,18 @@ describe('a question', () => {
     });
   });
 
-  test('no section can break out of the filter', async () => {
+  test('escapes the section, which cannot break out of the filter', async () => {
     const { find, calls } = stand({ query: [json(hits())] });
     await find('bridge', { section: 'a" OR sections:"b' });
     expect(calls.query[0]?.body.filters).toBe('sections:"a\\" OR sections:\\"b"');
   });
 
-  test('is no longer than the engine takes', () => {
+  test('cuts text to Algolia’s limit in bytes, without splitting a character', () => {
     expect(new TextEncoder().encode(cutToBytes('é'.repeat(400), 512)).byteLength).toBeLessThanOrEqual(512);
     expect(cutToBytes('é'.repeat(400), 511)).toBe('é'.repeat(255));
   });
 
-  test('is answered in the shape of the specification, in the engine’s order, as the content store has the stories', async () => {
+  test('answers in the specified format, in Algolia’s order, with titles from the content store', async () => {
     const { find } = stand({ query: [json(hits(2, 1))] });
     const answer = searchAnswer.parse(answerOf(await find('bridge'), 'bridge', 0, 10));
     expect(answer.nbHits).toBe(42);
@@ -160,7 +160,7 @@ describe('a question', () => {
     ]);
   });
 
-  test('never shows a withdrawn story, even if the engine still has it', async () => {
+  test('never returns a withdrawn story, even if Algolia still has it', async () => {
     const { find } = stand({ query: [json(hits(2, 1, 'abc'))] });
     withdrawDocument(store, 2, { at: ++clock, clock: 0 });
     const found = await find('bridge');
@@ -168,7 +168,7 @@ describe('a question', () => {
     expect(found.total).toBe(42);
   });
 
-  test('never shows the engine’s text of a story that has a wall now, whatever the engine still holds', async () => {
+  test('never returns Algolia’s text of a story that has become paid', async () => {
     const { find } = stand({ query: [json(hits(2, 1))] });
     const facts = { access: 'subscriber' as const, words: 480, minutes: 2, commentsOpen: true };
     put(2, { title: 'Another bridge', slug: 'another-bridge', facts });
@@ -179,7 +179,7 @@ describe('a question', () => {
     ]);
   });
 
-  test('further down than the engine goes is answered by the own index', async () => {
+  test('uses the site’s own index past Algolia’s first 1,000 results', async () => {
     const { find, calls } = stand({ query: [json(hits(2, 1))] });
     await find('bridge', { offset: 990, limit: 10 });
     expect(calls.query).toHaveLength(1);
@@ -188,7 +188,7 @@ describe('a question', () => {
   });
 });
 
-describe('an engine in trouble', () => {
+describe('a failing Algolia', () => {
   test.each<[string, Answer]>([
     ['403', json({ message: 'Invalid Application-ID or API key', status: 403 }, 403)],
     ['404', json({ message: 'Index stories does not exist', status: 404 }, 404)],
@@ -200,7 +200,7 @@ describe('an engine in trouble', () => {
     ],
     ['another shape', json({ results: [] })],
     ['a broken line', () => HttpResponse.error()],
-  ])('is stood in for by the own index: %s', async (_, answer) => {
+  ])('is replaced by the site’s own index after %s', async (_, answer) => {
     const { find, search } = stand({ query: [answer] });
     const found = await find('bridge');
     expect(found.items.map(({ id }) => id).sort()).toEqual([1, 2]);
@@ -208,7 +208,7 @@ describe('an engine in trouble', () => {
     expect(search.stats().problem).not.toBeNull();
   });
 
-  test('is not waited for', async () => {
+  test('is replaced by the site’s own index when it does not answer in time', async () => {
     const slow: Answer = async () => {
       await delay('infinite');
       return HttpResponse.json({});
@@ -218,7 +218,7 @@ describe('an engine in trouble', () => {
     expect(search.stats().problem).toBe('no answer within 20 ms');
   });
 
-  test('is left alone for a while after three failures, and asked again then', async () => {
+  test('is not asked for 15 seconds after three failures, then asked again', async () => {
     const down = json({}, 503);
     const { find, calls, now, search } = stand({ query: [down, down, down, json(hits(1)), down, json(hits(1))] });
     for (let turn = 0; turn < 5; turn++) await find('bridge');
@@ -234,12 +234,12 @@ describe('an engine in trouble', () => {
   });
 });
 
-describe('the feed', () => {
+describe('the feed to Algolia’s index', () => {
   const taken = json({ taskID: 1, objectIDs: [] });
   const actions = (calls: readonly Call[]) =>
     calls.flatMap(({ body }) => body.requests as { action: string; body: Record<string, unknown> }[]);
 
-  test('fills a new index once, in batches, with the key that may write', async () => {
+  test('fills a new index once, in batches, with the write key', async () => {
     put(3, { title: 'A third one' });
     const first = stand({ batch: [taken], writeKey: 'write-key' });
     first.search.start();
@@ -276,7 +276,7 @@ describe('the feed', () => {
     expect(second.calls.batch).toEqual([]);
   });
 
-  test('fills it again after a start that could not queue every story', async () => {
+  test('fills the index again if the last start could not queue every story', async () => {
     const ids = Array.from({ length: 250 }, (_, index) => 101 + index);
     for (const id of ids) put(id, { slug: `story-${id}` });
     const failing = (): ContentReader => {
@@ -299,7 +299,7 @@ describe('the feed', () => {
     expect(new Set(actions(second.calls.batch).map(({ body }) => body.objectID)).size).toBe(252);
   });
 
-  test('fills it again when other rules say which sections have walls', async () => {
+  test('fills the index again when the access rules of sections change', async () => {
     put(1, { terms: [1], openingHtml: '<p>For all.</p>', bodyHtml: '<p>For all.</p><p>Paid words.</p>' });
     const first = stand({ batch: [taken], writeKey: 'write-key' });
     first.search.start();
@@ -323,7 +323,7 @@ describe('the feed', () => {
     }
   });
 
-  test("sends a story's present state once for several changes, and deletions", async () => {
+  test('sends only the present state of a story that changed several times, and sends deletions', async () => {
     const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });
     search.changed(['article:1', 'card:1', 'section:politics', 'latest']);
     put(1, { title: 'Changed since', slug: 'a-bridge' });
@@ -336,7 +336,7 @@ describe('the feed', () => {
     ]);
   });
 
-  test('a new name of an author goes to all of their stories', async () => {
+  test('sends an author’s story again when the author’s name changes', async () => {
     const author = { id: 9, name: 'Ann', slug: 'ann', excerpt: '', image: null };
     put(1, { authorId: 9, author });
     const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });
@@ -345,7 +345,7 @@ describe('the feed', () => {
     expect(actions(calls.batch).map(({ body }) => body.author)).toEqual([{ post_title: 'Ann' }]);
   });
 
-  test('a new name or slug goes to every story of a long list', async () => {
+  test('sends every story of an author or a section when its name or slug changes', async () => {
     const author = { id: 9, name: 'Ann', slug: 'ann', excerpt: '', image: null };
     const ids = Array.from({ length: 60 }, (_, index) => 101 + index);
     for (const id of ids) put(id, { slug: `story-${id}`, authorId: 9, author, terms: [1] });
@@ -359,7 +359,7 @@ describe('the feed', () => {
     expect(sent().sort((a, b) => a - b)).toEqual([1, ...ids]);
   });
 
-  test("a section's new slug goes to all of its stories, for filters, and a new story of it alone to none", async () => {
+  test('sends a section’s stories when its slug changes, but not when only its list of stories does', async () => {
     const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });
     search.changed(['section:politics', 'latest']);
     await hosted.feed?.idle();
@@ -382,7 +382,7 @@ describe('the feed', () => {
     expect(JSON.stringify(calls.batch.map(({ body }) => body))).not.toContain('Paid words');
   });
 
-  test('tries again until it has arrived, also with a key that is mended later', async () => {
+  test('tries again until it succeeds, also after a wrong key is corrected', async () => {
     const { search, hosted, calls, log } = stand({
       batch: [
         json({}, 503),
@@ -399,7 +399,7 @@ describe('the feed', () => {
     expect(search.stats()).toMatchObject({ pending: 0, failed: 0, problem: null });
   });
 
-  test('what had not arrived when the process stopped is sent by the next one, a withdrawal too', async () => {
+  test('sends after a restart what was not accepted before, including withdrawals', async () => {
     const first = stand({ batch: [taken], writeKey: 'write-key' });
     first.search.start();
     await first.hosted.feed?.idle();
@@ -418,7 +418,7 @@ describe('the feed', () => {
     expect(readdirSync(folder).some((name) => name.endsWith('-open'))).toBe(false);
   });
 
-  test('what has not arrived is remembered once, however often the process starts while the engine is away', async () => {
+  test('does not let its record of unsent stories grow with each restart while Algolia is down', async () => {
     for (let restart = 0; restart < 4; restart++) {
       const away = stand({ batch: [json({}, 503)], writeKey: 'write-key' });
       away.search.start();
@@ -441,7 +441,7 @@ describe('the feed', () => {
       return HttpResponse.json({ message, status: 400 }, { status: 400 });
     };
 
-  test('cuts a record by bytes, so that the smallest plan takes a long story in any script', async () => {
+  test('cuts a record by bytes, so that a long story in any script fits the smallest plan', async () => {
     put(1, { title: 'A bridge', slug: 'a-bridge', bodyHtml: `<p>${'"мост" '.repeat(3000)}</p>` });
     const { search, hosted, calls } = stand({ batch: [sized(10_000)], writeKey: 'write-key' });
     search.start();
@@ -452,7 +452,7 @@ describe('the feed', () => {
     expect(hosted.feed?.stats()).toEqual({ pending: 0, failed: 0, problem: null });
   });
 
-  describe('of a live story', () => {
+  describe('for a live story', () => {
     const entry = (id: number, words: string, story = 1) =>
       storeDocument(
         store,
@@ -474,7 +474,7 @@ describe('the feed', () => {
       live: { state: 'live' as const, started: null, ended: null },
     });
 
-    test('sends the newest entries, in a record of the size that is allowed, once for a burst of them', async () => {
+    test('sends the newest entries within the size of a record, once for many quick changes', async () => {
       put(1, {
         title: 'A bridge',
         slug: 'a-bridge',
@@ -494,7 +494,7 @@ describe('the feed', () => {
       expect(hosted.feed?.stats()).toEqual({ pending: 0, failed: 0, problem: null });
     });
 
-    test('follows an entry that is changed, and leaves out one that is withdrawn', async () => {
+    test('sends the new text of a changed entry, and drops a withdrawn entry', async () => {
       put(1, { title: 'A bridge', slug: 'a-bridge', facts: facts('free') });
       const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });
       const text = async (tags: Iterable<string>) => {
@@ -507,7 +507,7 @@ describe('the feed', () => {
       expect(await text(withdrawDocument(store, 100, { at: ++clock, clock: 0 }).tags)).not.toContain('marigold');
     });
 
-    test('sends no word of the entries of a restricted one', async () => {
+    test('sends no text of entries if the story is restricted', async () => {
       put(1, { facts: facts('subscriber'), openingHtml: '<p>For all.</p>', bodyHtml: '<p>For all.</p><p>Paid.</p>' });
       const { search, hosted, calls } = stand({ batch: [taken], writeKey: 'write-key' });
       search.changed(entry(100, 'heliotrope').tags);
@@ -516,7 +516,7 @@ describe('the feed', () => {
     });
   });
 
-  test('halves a batch that was refused, so that one record does not cost the others', async () => {
+  test('halves a refused batch, so that one bad record does not hold back the others', async () => {
     put(3, { title: 'A third', slug: 'third', bodyHtml: `<p>${'long '.repeat(200)}</p>` });
     const { search, hosted, calls, log } = stand({ batch: [sized(600)], writeKey: 'write-key' });
     search.start();
@@ -533,7 +533,7 @@ describe('the feed', () => {
     );
   });
 
-  test('sends after a start only the record that was refused, and not the whole index anew', async () => {
+  test('sends after a restart only the refused record, not the whole index again', async () => {
     put(3, { title: 'A third', slug: 'third', bodyHtml: `<p>${'long '.repeat(200)}</p>` });
     const start = async (answer: Answer) => {
       const { search, hosted, calls } = stand({ batch: [answer], writeKey: 'write-key' });
@@ -548,7 +548,7 @@ describe('the feed', () => {
     expect(await start(taken)).toEqual([]);
   });
 
-  test('is not there where another program fills the index', async () => {
+  test('is off without a write key', async () => {
     const { search, hosted, calls } = stand({});
     search.start();
     search.changed(['article:1']);

@@ -69,8 +69,8 @@ function tell(event: object, headers: Record<string, string> = {}, path = '/api/
   });
 }
 
-describe('what is for sale', () => {
-  it('has what the browser needs', async () => {
+describe('the checkout', () => {
+  it('gives the browser prices, the publishable key and the script’s address, but not the secret key', async () => {
     const answer = await site.browser().get('/api/v1/checkout/plans');
     expect(answer.status).toBe(200);
     expect(answer.headers['cache-control']).toBe('no-store');
@@ -83,14 +83,14 @@ describe('what is for sale', () => {
     expect(key.json()).toBe(stripe.access.publishableKey);
   });
 
-  it('is quoted to every visitor', async () => {
+  it('quotes a price with a coupon to every visitor', async () => {
     const answer = await site
       .browser()
       .post('/api/v1/checkout/quote', { plan_id: 'reader-yearly', couponCode: 'SUNSHINE20' });
     expect(answer.json<QuoteAnswer>()).toMatchObject({ kind: 'new', dueToday: 9600, dueAfterRenewal: 12_000 });
   });
 
-  it('lets Stripe’s script and frames through the policy of a page', async () => {
+  it('allows Stripe’s script and frames in the content security policy of a page', async () => {
     const policy = String((await site.browser().get('/pricing')).headers['content-security-policy']);
     const { origin } = new URL(stripe.access.scriptUrl);
     for (const directive of ['script-src', 'frame-src', 'connect-src']) {
@@ -102,7 +102,7 @@ describe('what is for sale', () => {
   });
 });
 
-describe('who is not signed in', () => {
+describe('payment calls', () => {
   it.each([
     ['POST', subscribe],
     ['POST', confirmation],
@@ -117,7 +117,7 @@ describe('who is not signed in', () => {
     ['GET', '/api/v1/me/shipping'],
     ['POST', '/api/v1/me/shipping'],
     ['POST', '/api/v1/me/payment-method'],
-  ])('gets a refusal from %s %s', async (method, path) => {
+  ])('answer 401 to a signed-out visitor: %s %s', async (method, path) => {
     const bodies = {
       ...yearly,
       subscriptionId: 'sub_1',
@@ -130,7 +130,7 @@ describe('who is not signed in', () => {
   });
 
   it.each([subscribe, '/api/v1/checkout/quote', '/api/v1/me/subscription/cancel'])(
-    'cannot be made to call %s from another site',
+    'answer 403 to another site that calls %s',
     async (path) => {
       const { browser } = await reader();
       const answer = await browser.post(path, yearly, {
@@ -142,7 +142,7 @@ describe('who is not signed in', () => {
 });
 
 describe('subscribing', () => {
-  it('answers as the specification says, and opens the article at once', async () => {
+  it('answers in the specified format, and opens the article at once', async () => {
     const { browser } = await reader();
     expect((await browser.get(story)).text).not.toContain(paidPart);
     const answer = await browser.post(subscribe, { ...yearly, expected: 12_000, attempt: randomUUID() });
@@ -174,7 +174,7 @@ describe('subscribing', () => {
     ['pm_card_chargeDeclinedIncorrectCvc', 'incorrect_cvc'],
     ['pm_card_chargeDeclinedProcessingError', 'processing_error'],
     ['pm_never_made', 'resource_missing'],
-  ])('says what is wrong with %s', async (card, code, declineCode = undefined) => {
+  ])('answers 402 with the reason when the card is %s', async (card, code, declineCode = undefined) => {
     const { browser } = await reader();
     const answer = await browser.post(subscribe, { ...yearly, payment_method: card });
     expect(answer.status).toBe(402);
@@ -186,7 +186,7 @@ describe('subscribing', () => {
     expect((await browser.get(story)).text).not.toContain(paidPart);
   });
 
-  it('waits for the bank, and says what it said', async () => {
+  it('waits for the bank, then answers 200 if it confirms and 402 if it declines', async () => {
     for (const passed of [true, false]) {
       const { browser } = await reader();
       const card = 'pm_card_threeDSecure2Required';
@@ -202,7 +202,7 @@ describe('subscribing', () => {
     }
   });
 
-  it('refuses bodies that are none', async () => {
+  it('answers 400 to invalid fields, and 404 to an unknown subscription', async () => {
     const { browser } = await reader();
     for (const change of [
       { payment_method: '' },
@@ -219,7 +219,7 @@ describe('subscribing', () => {
 });
 
 describe('coupons', () => {
-  it('are answered in their three ways', async () => {
+  it('get different answers when valid, expired or unknown', async () => {
     const ask = (couponCode: string) =>
       site.browser().post('/api/v1/checkout/get-coupon', { couponCode, plan_id: 'reader-yearly' });
     const good = await ask('TENOFF');
@@ -232,7 +232,7 @@ describe('coupons', () => {
     ]);
   });
 
-  it('cannot be guessed for long from one address', async () => {
+  it('can be guessed only 20 times from one address', async () => {
     const browser = site.browser();
     const statuses: number[] = [];
     for (let guess = 0; guess < 25; guess++) {
@@ -246,7 +246,7 @@ describe('coupons', () => {
 });
 
 describe('a subscription', () => {
-  it('is switched, cancelled, resumed, noted, and charged to another card', async () => {
+  it('can be switched, given metadata, canceled, resumed, and charged to another card', async () => {
     const { browser, email } = await reader();
     const { subscriptionId } = (await browser.post(subscribe, yearly)).json<SubscribeAnswer>();
     const quote = (await browser.post('/api/v1/checkout/quote', { plan_id: 'member-yearly' })).json<QuoteAnswer>();
@@ -283,7 +283,7 @@ describe('a subscription', () => {
     expect(theirs.status).toBe(404);
   });
 
-  it('with the printed paper takes an address first', async () => {
+  it('with the print edition requires a shipping address first', async () => {
     const { browser } = await reader();
     const print = { payment_method: 'pm_card_visa', product_id: 'sun-member', plan_id: 'member-print-yearly' };
     const refused = await browser.post(subscribe, print);
@@ -302,7 +302,7 @@ describe('a subscription', () => {
 });
 
 describe('webhooks', () => {
-  it('are taken, once, and only from Stripe', async () => {
+  it('are accepted only with Stripe’s signature, and one about a refund ends access to the article', async () => {
     const { browser } = await reader();
     await browser.post(subscribe, yearly);
     const [charge] = (await dashboard.charges.list({ limit: 1 })).data;
@@ -323,7 +323,7 @@ describe('webhooks', () => {
   });
 });
 
-it('is off, and answers 503, without a Stripe', async () => {
+it('payment calls answer 503 when Stripe is not configured', async () => {
   const without = await startAccountSite();
   try {
     const browser = without.browser();

@@ -61,7 +61,7 @@ const words = (html: string): string =>
     .replace(/\s+/g, ' ');
 const page = async (browser: Browser, path: string) => words((await browser.get(path)).text);
 
-it('the account shows the plan, the card and the invoices, and is stored nowhere', async () => {
+it('the account page shows the plan, the card and the invoices, and is not cached', async () => {
   const { browser } = await reader('member-yearly');
   const answer = await browser.get('/dashboard/account');
   expect(answer.headers['cache-control']).toBe('private, no-store');
@@ -74,7 +74,7 @@ it('the account shows the plan, the card and the invoices, and is stored nowhere
   expect(answer.text).not.toMatch(/\/invoices\/\w+\/pdf/);
 });
 
-it('a free account has its label, and nothing to cancel', async () => {
+it('a free account is labeled as free, and has nothing to cancel', async () => {
   const { browser } = await reader(null);
   const said = await page(browser, '/dashboard/account');
   expect(said).toContain('Free Account');
@@ -82,7 +82,7 @@ it('a free account has its label, and nothing to cancel', async () => {
   expect(await page(browser, '/cancel')).toContain('You have no active subscription');
 });
 
-it('invoices are the reader’s own: others get 404', async () => {
+it('invoices are shown only to their reader: others get 404', async () => {
   const [ada, eve] = [await reader(), await reader()];
   const { bills } = (await ada.browser.get('/api/v1/me/invoices')).json<{ bills: Bill[] }>();
   const own = await ada.browser.get(`/account/invoice?id=${bills[0]?.id}`);
@@ -94,7 +94,7 @@ it('invoices are the reader’s own: others get 404', async () => {
   expect((await eve.browser.get('/api/v1/me/invoices')).text).not.toContain(String(bills[0]?.id));
 });
 
-it('without Stripe two panels say so, and the others stand', async () => {
+it('while Stripe is down, the invoices and the card say so, and the plan is still shown', async () => {
   const { browser } = await reader();
   stripe.state.faults.add({ status: 500, times: 100 });
   const said = await page(browser, '/dashboard/account');
@@ -104,7 +104,7 @@ it('without Stripe two panels say so, and the others stand', async () => {
   expect(said).toContain('Renewal date');
 });
 
-it('shows "Failed to fetch subscriptions" where they cannot be read (spec section 8), beside the invoices', async () => {
+it('the account page shows "Failed to fetch subscriptions" (spec section 8) if they cannot be read, and still the invoices', async () => {
   const { browser } = await reader();
   vi.spyOn(site.billing as NonNullable<typeof site.billing>, 'subscriptions').mockRejectedValue(new Error('away'));
   const said = await page(browser, '/dashboard/account');
@@ -112,7 +112,7 @@ it('shows "Failed to fetch subscriptions" where they cannot be read (spec sectio
   expect(said).toContain('$12.00');
 });
 
-it('leaving takes a question that may be skipped and one press, and is taken back with one', async () => {
+it('canceling takes an optional question and one click, and resuming takes one click', async () => {
   const { browser } = await reader();
   expect(await page(browser, '/cancel')).toContain('Why are you leaving?');
   const asked = await browser.submit('/cancel', { step: 'why' });
@@ -134,7 +134,7 @@ it('leaving takes a question that may be skipped and one press, and is taken bac
   expect(late.headers.location).toBe('/dashboard/account#plan');
 });
 
-it('of two subscriptions the one that was shown is canceled, once, and the account shows both', async () => {
+it('of two subscriptions, the one that was shown is canceled once, and the account page shows both', async () => {
   const { browser } = await reader();
   const { id } = await subscriptionOf(browser);
   const { hostname: host, port } = new URL(stripe.access.apiUrl);
@@ -161,7 +161,7 @@ it('of two subscriptions the one that was shown is canceled, once, and the accou
   expect(list.map(({ externalId }) => externalId)).toEqual([id, other]);
 });
 
-it('the offer is taken once, and not made again', async () => {
+it('the retention offer can be accepted once, and is not made again', async () => {
   const { browser } = await reader();
   await browser.submit('/cancel', { step: 'why', reason: 'too-expensive', words: '<script>alert(1)</script>' });
   expect((await browser.submit('/cancel', { step: 'stay' })).headers.location).toBe('/cancel?state=stayed');
@@ -171,7 +171,7 @@ it('the offer is taken once, and not made again', async () => {
   expect(await page(browser, '/cancel?step=confirm')).not.toContain('Stay for');
 });
 
-it('who is not signed in is led to sign in and back, and no other site can press', async () => {
+it('a signed-out reader must sign in to cancel, and a form from another site gets 403', async () => {
   const visitor = site.browser();
   const answer = await visitor.get('/cancel');
   expect(answer.headers['cache-control']).toBe('private, no-store');
@@ -189,7 +189,7 @@ it('who is not signed in is led to sign in and back, and no other site can press
   expect(await subscriptionOf(browser)).toMatchObject({ cancelAtPeriodEnd: false });
 });
 
-it('a failure shows a message beside the button, and nothing is half done', async () => {
+it('when canceling fails, the page shows a message and the button, and the subscription continues', async () => {
   const { browser } = await reader();
   stripe.state.faults.add({ method: 'POST', path: '/v1/subscriptions', status: 500, times: 100 });
   const failed = await browser.submit('/cancel', { step: 'cancel' });
@@ -199,7 +199,7 @@ it('a failure shows a message beside the button, and nothing is half done', asyn
   expect(await subscriptionOf(browser)).toMatchObject({ cancelAtPeriodEnd: false });
 });
 
-it('a plan is changed by a form that says what is due before it is charged', async () => {
+it('the form for changing the plan shows what is due before it is charged', async () => {
   const { browser } = await reader('reader-yearly');
   const shown = await browser.get('/account/plan?plan=member-yearly');
   expect(words(shown.text)).toContain('Due today $80');
@@ -219,7 +219,7 @@ it('a plan is changed by a form that says what is due before it is charged', asy
   expect(await subscriptionOf(browser)).not.toHaveProperty('next');
 });
 
-it('the retention widget’s hash is the session’s own customer’s, whatever address is posted (spec section 7)', async () => {
+it('the retention widget’s hash is for the signed-in reader, whatever address is posted (spec section 7)', async () => {
   const [ada, eve] = [await reader(), await reader()];
   const customerOf = (email: string) =>
     [...stripe.state.account.store.all('customer')].find((one) => one.email === email)?.id ?? '';
@@ -248,7 +248,7 @@ it('the retention widget’s hash is the session’s own customer’s, whatever 
   expect(leaving.text).not.toContain(apiKey);
 });
 
-it('an account is not deleted while a payment of its reader is under way', async () => {
+it('an account is not deleted while a payment of its reader is in progress', async () => {
   const { browser, email } = await reader(null);
   const card = { payment_method: 'pm_card_threeDSecure2Required', product_id: 'sun-reader', plan_id: 'reader-monthly' };
   expect((await browser.post('/blaize/payment/stripe/subscribe', card)).status).toBe(200);

@@ -59,7 +59,7 @@ function stand(settings: CdnSettings, answers: readonly Answer[], tuning: Delive
 }
 
 describe('Cloudflare', () => {
-  test('one call with the tags, equal ones once, and the token as a Bearer', async () => {
+  test('receives one call with each tag once, and the token as a Bearer', async () => {
     const { cdn, calls } = stand(cloudflare, [taken]);
     cdn.purge(['article:12', 'card:12']);
     cdn.purge(new Set(['card:12', 'latest']));
@@ -82,7 +82,7 @@ describe('Cloudflare', () => {
     });
   });
 
-  test('at most 100 tags in a call', async () => {
+  test('receives at most 100 tags in a call', async () => {
     const { cdn, calls } = stand(cloudflare, [taken]);
     cdn.purge(Array.from({ length: 250 }, (_, index) => `card:${index}`));
     await cdn.idle();
@@ -90,14 +90,14 @@ describe('Cloudflare', () => {
     expect(new Set(calls.flatMap(({ body }) => body.tags)).size).toBe(252);
   });
 
-  test('purging everything is one tag', async () => {
+  test('receives a single tag when everything is purged', async () => {
     const { cdn, calls } = stand(cloudflare, [taken]);
     cdn.purge(['card:1', 'site']);
     await cdn.idle();
     expect(calls[0]?.body).toEqual({ tags: ['site'] });
   });
 
-  test('429: waits as long as Retry-After says, then sends the same and what came meanwhile', async () => {
+  test('is called again after the Retry-After of a 429, with the same tags and newer ones', async () => {
     const tooMany: Answer = () =>
       HttpResponse.json(error(971, 'rate limited'), { status: 429, headers: { 'Retry-After': '1' } });
     const { cdn, calls } = stand(cloudflare, [tooMany, taken]);
@@ -112,7 +112,7 @@ describe('Cloudflare', () => {
     expect(cdn.stats()).toMatchObject({ purged: 3, problem: null });
   });
 
-  test('a vendor that is down for long gets the purge when it is back', async () => {
+  test('receives the purge even after 12 failed calls', async () => {
     const down: Answer = () => HttpResponse.json(error(1000, 'down'), { status: 503 });
     const { cdn, calls } = stand(cloudflare, [...Array<Answer>(12).fill(down), taken]);
     cdn.purge(['latest']);
@@ -130,7 +130,7 @@ describe('Cloudflare', () => {
     ['no connection', () => HttpResponse.error(), /Cloudflare: /],
     ['no answer in time', late, /no answer within 400 ms/],
     ['an answer without end', endless, /more than 262144 bytes/],
-  ])('%s: sends the same again until it is taken', async (_name, bad, problem) => {
+  ])('%s: the same tags are sent again until accepted', async (_name, bad, problem) => {
     if (bad === late) limitOnly(2);
     const { cdn, calls, log } = stand(cloudflare, [bad, bad, taken], { timeoutMs: bad === late ? 400 : 20_000 });
     cdn.purge(['latest']);
@@ -152,7 +152,7 @@ describe('Cloudflare', () => {
     ['a zone that is none', () => HttpResponse.json(error(7003, 'No route'), { status: 400 }), 'CLOUDFLARE_ZONE'],
     ['404', () => HttpResponse.json(error(7003, 'No route'), { status: 404 }), 'CLOUDFLARE_ZONE'],
     ['a redirect', () => HttpResponse.redirect('https://elsewhere.stand-in.test/', 307), 'CLOUDFLARE_API_URL'],
-  ])('%s: one line in the log names the setting; purges go on once it is right', async (_name, bad, setting) => {
+  ])('%s: one log line names the setting, and purges continue once it is right', async (_name, bad, setting) => {
     const { cdn, calls, log } = stand(cloudflare, [bad, bad, bad, taken]);
     cdn.purge(['latest']);
     await cdn.idle();
@@ -165,7 +165,7 @@ describe('Cloudflare', () => {
     expect(cdn.stats()).toMatchObject({ purged: 2, failed: 0, problem: null });
   });
 
-  test('a permanent refusal is counted, logged and not repeated', async () => {
+  test('is not called again after a permanent refusal, which is counted and logged', async () => {
     const refused: Answer = () => HttpResponse.json(error(1012, 'Request must contain "tags"'), { status: 400 });
     const { cdn, calls, log } = stand(cloudflare, [refused]);
     cdn.purge(['latest']);
@@ -175,14 +175,14 @@ describe('Cloudflare', () => {
     expect(log.error.mock.calls[0]?.[0].problem).toContain('1012 Request must contain');
   });
 
-  test('200 with success false is no success', async () => {
+  test('has not purged if it answers 200 with success: false', async () => {
     const { cdn } = stand(cloudflare, [() => HttpResponse.json(error(1000, 'no'))]);
     cdn.purge(['latest']);
     await cdn.idle();
     expect(cdn.stats()).toMatchObject({ purged: 0, failed: 2 });
   });
 
-  test('too many that wait become one purge of everything', async () => {
+  test('receives one purge of everything when too many tags are waiting', async () => {
     const down: Answer = () => HttpResponse.json(error(1000, 'down'), { status: 503 });
     const { cdn, calls } = stand(cloudflare, [down, taken], { limit: 20, backOffMs: [200, 200] });
     cdn.purge(['latest']);
@@ -194,14 +194,14 @@ describe('Cloudflare', () => {
     expect(calls[1]?.body.tags?.length).toBeLessThanOrEqual(20);
   });
 
-  test('closing sends what waits at once', async () => {
+  test('receives the waiting tags at once when the site stops', async () => {
     const { cdn, calls } = stand(cloudflare, [taken], { collectMs: 60_000, closeMs: 5000 });
     cdn.purge(['latest']);
     expect(await cdn.close()).toBe(0);
     expect(calls[0]?.body).toEqual({ tags: ['latest', 'any'] });
   });
 
-  test('closing breaks off a call that hangs, and says what was not sent', async () => {
+  test('has a hanging call aborted when the site stops, and the unsent tags are counted', async () => {
     const { cdn, calls, log } = stand(cloudflare, [hangs], { closeMs: 50 });
     cdn.purge(['latest']);
     await vi.waitFor(() => expect(calls).toHaveLength(1));
@@ -211,7 +211,7 @@ describe('Cloudflare', () => {
 });
 
 describe('Fastly', () => {
-  test('one call with the keys and the token in Fastly-Key', async () => {
+  test('receives one call with the keys, and the token in Fastly-Key', async () => {
     const { cdn, calls } = stand(fastly, [fastlyTaken]);
     cdn.purge(['article:12', 'latest']);
     await cdn.idle();
@@ -224,14 +224,14 @@ describe('Fastly', () => {
     expect(cdn.stats()).toMatchObject({ provider: 'fastly', purged: 4 });
   });
 
-  test('at most 256 keys in a call', async () => {
+  test('receives at most 256 keys in a call', async () => {
     const { cdn, calls } = stand(fastly, [fastlyTaken]);
     cdn.purge(Array.from({ length: 500 }, (_, index) => `card:${index}`));
     await cdn.idle();
     expect(calls.map(({ body }) => body.surrogate_keys?.length)).toEqual([256, 246]);
   });
 
-  test('soft purges mark as stale, but what was withdrawn is removed', async () => {
+  test('receives soft purges, but a hard purge of withdrawn content', async () => {
     const { cdn, calls } = stand({ ...fastly, soft: true }, [fastlyTaken]);
     cdn.purge(['card:1']);
     cdn.purge(['article:2'], { withdrawn: true });
@@ -243,7 +243,7 @@ describe('Fastly', () => {
     expect(cdn.stats()).toMatchObject({ purged: 6, requests: 2 });
   });
 
-  test('429: waits until the moment that Fastly-RateLimit-Reset names', async () => {
+  test('is called again at the time in the Fastly-RateLimit-Reset of a 429', async () => {
     const tooMany: Answer = () =>
       HttpResponse.json(
         { msg: 'Rate limit exceeded' },
@@ -260,7 +260,7 @@ describe('Fastly', () => {
     ['HTML with 200', () => HttpResponse.html('<h1>Welcome</h1>')],
     ['a connection that breaks', breaks],
     ['no answer in time', late],
-  ])('%s: sends the same again until it is taken', async (_name, bad) => {
+  ])('%s: the same keys are sent again until accepted', async (_name, bad) => {
     if (bad === late) limitOnly(1);
     const { cdn, calls } = stand(fastly, [bad, fastlyTaken], { timeoutMs: bad === late ? 400 : 20_000 });
     cdn.purge(['latest']);
@@ -276,7 +276,7 @@ describe('Fastly', () => {
     [401, 'FASTLY_TOKEN'],
     [403, 'FASTLY_TOKEN'],
     [404, 'FASTLY_SERVICE'],
-  ])('%i: one line in the log names %s', async (status, setting) => {
+  ])('%i: one log line names %s', async (status, setting) => {
     const bad: Answer = () => HttpResponse.json({ msg: 'No', detail: 'not yours' }, { status });
     const { cdn, log } = stand(fastly, [bad, bad, fastlyTaken]);
     cdn.purge(['latest']);
@@ -286,7 +286,7 @@ describe('Fastly', () => {
   });
 });
 
-test('half a body on a real connection: sends the same again until it is taken', async () => {
+test('after an answer cut off on a real connection, the same purge is sent again until accepted', async () => {
   const whole = JSON.stringify({ success: true, errors: [], messages: [], result: null });
   let requests = 0;
   const half = createServer((request, response) => {
@@ -320,7 +320,7 @@ test('half a body on a real connection: sends the same again until it is taken',
   }
 });
 
-test('without a CDN nothing is sent and nothing is needed', async () => {
+test('without a CDN, purging and closing do nothing', async () => {
   const cdn = openCdn(null, silent);
   cdn.purge(['latest']);
   await cdn.idle();

@@ -71,8 +71,8 @@ const article = async (path = '/article/story-1') => (await site.browser().get(p
 /** Compared as true or false, because a whole page in a failure message doesn't help. */
 const holds = (page: string, ...words: readonly string[]): boolean => words.every((each) => page.includes(each));
 
-describe('by the calls of the island', () => {
-  it('a comment waits for the editors, is its author’s alone until then, and every reader’s after', async () => {
+describe('a comment sent with JavaScript', () => {
+  it('is visible only to its author until an editor approves it, then to every reader', async () => {
     const ada = await reader();
     const answer = await post(ada, { parentId: 90, content: 'Said & done <b>here</b>.' });
     expect(answer.status).toBe(201);
@@ -95,7 +95,7 @@ describe('by the calls of the island', () => {
     expect(holds(await article(), 'Said &amp;')).toBe(false);
   });
 
-  it('tells no browser an address, whatever it asks for', async () => {
+  it('never reveals the author’s email or IP address in any answer', async () => {
     const ada = await reader();
     const posted = await post(ada);
     const { id, commentId } = own(posted);
@@ -123,7 +123,7 @@ describe('by the calls of the island', () => {
     }
   });
 
-  it('is refused in words, with a status of its own', async () => {
+  it('is refused with a status and a message that fit the reason', async () => {
     const ada = await reader();
     const said = comment();
     expect((await ada.browser.post('/api/v1/comments', said)).status).toBe(201);
@@ -149,7 +149,7 @@ describe('by the calls of the island', () => {
     expect((await ada.browser.get('/api/v1/comments/mine?article=x')).status).toBe(400);
   });
 
-  it('is not another reader’s to see, change or take back, and no other site’s to send', async () => {
+  it('cannot be seen, changed or deleted by another reader, nor sent by another site', async () => {
     const [ada, mallory] = [await reader(), await reader()];
     const { id, commentId, content } = own(await post(ada));
     const change = (who: Reader, how: object) => who.browser.ask(`/api/v1/comments/mine/${id}`, how);
@@ -172,7 +172,7 @@ describe('by the calls of the island', () => {
     expect(site.moderation.all().find((each) => each.id === commentId)).toMatchObject({ raw: content, status: 'hold' });
   });
 
-  it('is reported once by each reader, and goes back to the editors at the bound', async () => {
+  it('can be reported once by each reader, and returns to the editors after three reports', async () => {
     const ada = await reader();
     const { commentId } = own(await post(ada));
     expect((await (await reader()).browser.post(`/api/v1/comments/${commentId}/report`, {})).status).toBe(404);
@@ -194,7 +194,7 @@ describe('by the calls of the island', () => {
     expect((await site.browser().post('/api/v1/comments/90/report', {})).status).toBe(401);
   });
 
-  it('stores nothing and posts nothing twice while WordPress is down', async () => {
+  it('gets 503 while WordPress’s answers are lost, and is posted only once when sent again', async () => {
     const ada = await reader();
     const said = comment();
     site.moderation.trouble = 'lost';
@@ -208,10 +208,10 @@ describe('by the calls of the island', () => {
   });
 });
 
-describe('without a script', () => {
+describe('a comment without JavaScript', () => {
   const form = /<form[^>]*action="\/account\/comment"[\s\S]*?<\/form>/;
 
-  it('is written by the form of the article, waits, is changed and taken back', async () => {
+  it('is written, changed and deleted with forms, and waits for approval', async () => {
     const ada = await reader();
     const hidden = formOf(await article(), form);
     expect(hidden).toMatchObject({ article: '1', parent: '0' });
@@ -242,7 +242,7 @@ describe('without a script', () => {
     expect(holds((await ada.browser.get('/account/comment?article=1')).text, 'Rewritten.')).toBe(false);
   });
 
-  it('answers and reports a comment by the links beside it', async () => {
+  it('is answered and reported through the links next to it', async () => {
     const ada = await reader();
     const page = await article();
     expect(/href="\/account\/comment\?article=1&(?:amp;|#38;)?parent=90"/.test(page)).toBe(true);
@@ -266,7 +266,7 @@ describe('without a script', () => {
     ]);
   });
 
-  it('shows the typed text again while WordPress is down, and when the reader has been signed out', async () => {
+  it('is shown in the form again when WordPress is down, or when the reader has been signed out', async () => {
     const ada = await reader();
     const typed = { article: '1', parent: '0', content: 'Kept “words”.', name: 'Ada' };
     site.moderation.trouble = 'down';
@@ -286,7 +286,7 @@ describe('without a script', () => {
   });
 });
 
-it('shows hostile words as words, and marks readers’ links as theirs', async () => {
+it('a hostile comment runs no script, and its links are limited and marked nofollow', async () => {
   const page = await article('/article/story-1/comments/90');
   expect(holds(page, 'rel="nofollow ugc noopener noreferrer"', 'Mallory')).toBe(true);
   expect(page.match(/href="https:\/\/spam\.example/g)).toHaveLength(publication.comments.links);
@@ -294,7 +294,7 @@ it('shows hostile words as words, and marks readers’ links as theirs', async (
   expect(/onerror=|alert\(1\)|onclick=|\u202e/.test(page)).toBe(false);
 });
 
-it('sorts threads, and has no order that there is not', async () => {
+it('threads are sorted newest first, oldest first or by replies, and an unknown order is no server error', async () => {
   const first = (html: string) => /<li class="comment"[^>]*id="(comment-\d+)"/.exec(html)?.[1];
   const ada = await reader();
   const { commentId } = own(await post(ada, { content: 'The newest of all.' }));

@@ -90,8 +90,8 @@ const faults: [name: string, answer: (count: number) => Response | Promise<Respo
   ['a plugin that was switched off', () => rest(404, 'rest_no_route'), /install and activate/u],
 ];
 
-describe.each(faults)('%s', (_name, answer, problem) => {
-  it('is named, costs readers nothing, and passes', async () => {
+describe.each(faults)('when WordPress fails with %s', (_name, answer, problem) => {
+  it('sync reports the problem, readers keep the content, and the next sync recovers', async () => {
     expect((await content.syncNow()).ok).toBe(true);
     let count = 0;
     server.use(http.get(articles, () => answer(++count)));
@@ -109,8 +109,8 @@ describe.each(faults)('%s', (_name, answer, problem) => {
   });
 });
 
-describe('at the first start', () => {
-  it.each(faults.slice(0, 6))('%s leaves no half edition, and back-fill goes on afterwards', async (_name, answer) => {
+describe('the first sync', () => {
+  it.each(faults.slice(0, 6))('publishes nothing after %s, and completes the next time', async (_name, answer) => {
     let count = 0;
     server.use(http.get(articles, () => answer(++count)));
     expect((await content.syncNow()).ok).toBe(false);
@@ -122,8 +122,8 @@ describe('at the first start', () => {
   });
 });
 
-describe('wrong types', () => {
-  it('set aside the document that has them and no other', async () => {
+describe('documents with fields of the wrong type', () => {
+  it('are set aside, and all others are stored', async () => {
     const wrong: object[] = [
       { title: 7 },
       { date_gmt: 1_764_000_000 },
@@ -160,9 +160,9 @@ describe('wrong types', () => {
   });
 });
 
-describe('lists', () => {
+describe('lists from WordPress', () => {
   const client = createClient({ url: base, backOffMs: 1, answerMs: 20_000 });
-  it('are empty beyond their end, and when nothing comes', async () => {
+  it('are empty past their last page, and when the answer is empty', async () => {
     server.use(http.get(articles, () => rest(400, 'rest_post_invalid_page_number')));
     expect((await fetchList(client, '/wp/v2/articles', { page: 9 })).items).toEqual([]);
     server.use(http.get(articles, () => new HttpResponse('', { headers: { 'Content-Type': 'application/json' } })));
@@ -171,13 +171,13 @@ describe('lists', () => {
     expect((await fetchList(client, '/wp/v2/articles', {})).items).toEqual([]);
   });
 
-  it('are given up after their time', async () => {
+  it('are given up when WordPress does not answer in time', async () => {
     server.use(http.get(articles, () => new Promise<never>(() => {})));
     const hasty = createClient({ url: base, backOffMs: 1, answerMs: 100 });
     await expect(fetchList(hasty, '/wp/v2/articles', {}, { tries: 2 })).rejects.toThrow(/no answer within 100 ms/u);
   });
 
-  it('are asked for again after the time that WordPress names', async () => {
+  it('are requested again after the Retry-After of a 429', async () => {
     let count = 0;
     server.use(
       http.get(articles, () =>

@@ -74,7 +74,7 @@ it.each([
   ['as ids, registered after it', { last: true }],
   ['formatted, registered before it', { format: 'standard' }],
   ['formatted, registered after it', { format: 'standard', last: true }],
-])('fields of Advanced Custom Fields, %s', async (_, acf) => {
+])('fields of Advanced Custom Fields are read %s', async (_, acf) => {
   await newsroom.pretend({ acf });
   const content = await synced();
   try {
@@ -139,7 +139,7 @@ async function dropping(header: string): Promise<{ url: string; close: () => voi
   };
 }
 
-it('a server that drops the Authorization header is named as the cause, and public content is read', async () => {
+it('a web server that drops the Authorization header is named as the cause, and public content is still read', async () => {
   const server = await dropping('authorization');
   try {
     const content = await synced(server.url);

@@ -49,7 +49,7 @@ describe('the demo edition', () => {
   }, sandboxMs);
   afterAll(() => content?.stop());
 
-  it('comes over whole', () => {
+  it('is synced completely', () => {
     const reader = content.reader();
     expect(content.status()).toMatchObject({ ready: true, credentials: true });
     expect(logged.filter(({ message }) => message.includes('credentials'))).toEqual([]);
@@ -66,7 +66,7 @@ describe('the demo edition', () => {
     expect(reader.topStories().featured).not.toBeNull();
   });
 
-  it('has what pages need in every article', () => {
+  it('has what pages need in every article, and no unsafe HTML', () => {
     const reader = content.reader();
     const { items } = reader.articles({ limit: 1000 });
     for (const { slug } of items) {
@@ -93,7 +93,7 @@ describe('the demo edition', () => {
         expect(article?.openingHtml.length).toBeLessThan((article?.bodyHtml.length ?? 0) / 2);
   });
 
-  it('publishes nothing that is not for readers', async () => {
+  it('contains no drafts and no scheduled, private or pending stories', async () => {
     const { url, siteUser, siteApplicationPassword } = (await askForSandbox()).wordpress;
     const headers = { authorization: `Basic ${btoa(`${siteUser}:${siteApplicationPassword}`)}` };
     // The other side may just have closed a kept-alive connection.
@@ -108,7 +108,7 @@ describe('the demo edition', () => {
     }
   });
 
-  it('finds and searches', () => {
+  it('can be searched by a word of a title and by an author’s name', () => {
     const reader = content.reader();
     const [newest] = reader.articles({ limit: 1 }).items;
     const longest = newest?.title.match(/\p{L}{6,}/gu)?.[0] ?? '';
@@ -117,12 +117,12 @@ describe('the demo edition', () => {
     expect(reader.search(author?.name ?? '').total).toBeGreaterThan(0);
   });
 
-  it('is in step: another round fetches nothing anew', async () => {
+  it('is up to date: a second sync stores nothing', async () => {
     expect(await content.syncNow()).toMatchObject({ ok: true, stored: 0, withdrawn: 0 });
   });
 });
 
-describe('an editor at work', () => {
+describe('an editor’s WordPress', () => {
   let newsroom: Newsroom;
   let content: Content;
   let changes: ContentChange[];
@@ -200,7 +200,7 @@ describe('an editor at work', () => {
   };
   let id = 0;
 
-  it('publishes a story, and the site shows it', async () => {
+  it('publishes a story to the site', async () => {
     const from = answered.length;
     const term = await write('/wp/v2/categories', { name: 'Politics & Power', slug: 'politics' });
     ({ id } = await write('/wp/v2/articles', {
@@ -221,7 +221,7 @@ describe('an editor at work', () => {
     expect(article?.openingHtml).not.toContain('done');
   });
 
-  it('edits the body, and only that page is touched', async () => {
+  it('changes a story’s body, and no list is invalidated', async () => {
     const [from, before] = [answered.length, changes.length];
     await write(`/wp/v2/articles/${id}`, { content: body('done').replace('Paragraph 1 tells', 'Paragraph one told') });
     // A change right after the publication may be reported together with it, as one "publish".
@@ -232,7 +232,7 @@ describe('an editor at work', () => {
     expect([...tags].filter((tag) => /^(?:section|latest|author)/u.test(tag))).toEqual([]);
   });
 
-  it('renames it, and the old address leads to the new one', async () => {
+  it('changes a story’s slug, and the old address points to the new one', async () => {
     const from = answered.length;
     await write(`/wp/v2/articles/${id}`, { slug: 'bridge-again' });
     const has = () => content.reader().resolveSlug('articles', 'bridge')?.kind === 'moved';
@@ -241,7 +241,7 @@ describe('an editor at work', () => {
     expect(content.reader().resolveSlug('articles', 'bridge')).toEqual({ kind: 'moved', slug: 'bridge-again' });
   });
 
-  it('withdraws it, and publishes it again', async () => {
+  it('withdraws a story, and publishes it again', async () => {
     let from = answered.length;
     await write(`/wp/v2/articles/${id}`, { status: 'draft' });
     await webhook(from, ({ event, type }) => event === 'unpublish' && type === 'articles');
@@ -253,7 +253,7 @@ describe('an editor at work', () => {
     expect(content.reader().article('bridge-again')?.id).toBe(id);
   });
 
-  it('is followed without any webhook, too', async () => {
+  it('is followed by sync alone when webhooks are off', async () => {
     await newsroom.php(
       `add_filter( 'newsroom_webhooks_enabled', '__return_false' );
       wp_update_post( array( 'ID' => $input['id'], 'post_title' => 'Quietly changed' ) );
@@ -284,7 +284,7 @@ describe('an editor at work', () => {
     expect(content.reader().articles({ ids: [draft.id] }).total).toBe(0);
   });
 
-  it('knows every read of the specification and what WordPress answers at the edges', async () => {
+  it('answers every request of the specification, with the expected errors past the end of lists', async () => {
     const status = async (route: string) => {
       const answer = await newsroom.rest(route);
       return [answer.status, Array.isArray(answer.json) ? answer.json.length : answer.json?.code];

@@ -30,7 +30,7 @@ afterAll(() => site?.stop());
 
 const ahead = { headers: { 'sec-purpose': 'prefetch;prerender' } };
 
-it('an increment is refused, so that the page tries again when it is read', async () => {
+it('counting a prefetched page as read is refused with 409, and accepted once the page is opened', async () => {
   const browser = site.browser();
   const path = '/api/v1/articles/popular/increment/1?categoryId=2';
   const refused = await browser.post(path, undefined, ahead);
@@ -50,7 +50,7 @@ it.each([
   ['/zephr/feature-decisions', { featureIds: ['paywall'] }],
   ['/zephr/decision-engine', { sdkFeatureSlug: 'paywall' }],
   ['/api/zephr/decision-engine', { sdkFeatureSlug: 'paywall' }],
-])('%s counts no article of the meter', async (address, features) => {
+])('%s uses no article of the meter for a prefetched page', async (address, features) => {
   const browser = site.browser();
   await browser.signIn(site, `${address.replaceAll('/', '-')}@example.com`);
   const before = Number(await remaining(browser));

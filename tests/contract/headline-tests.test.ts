@@ -48,7 +48,7 @@ const escaped = ['Own &amp; only', 'Second &lt;headline&gt;', 'Third'];
 const count = (browser: Browser) => browser.post('/api/v1/articles/popular/increment/4', undefined);
 
 describe('readers see', () => {
-  it('the headline of their group on every list, and the same bytes as all others of that group', async () => {
+  it('the headline of their group on every list, in one of three versions of each page', async () => {
     const bodies = new Set<string>();
     for (let group = 0; group < groups; group++) {
       const expected = escaped[headlineFor(id, 3, group)];
@@ -63,7 +63,7 @@ describe('readers see', () => {
   });
 
   it.each([undefined, '12', '-1', '01', '7x', 'x'.repeat(4000), '3; headline-group=4', '<script>', '%33'])(
-    'the story’s own headline with the cookie %j',
+    'the story’s own headline, or that of the first of two groups, with the headline-group cookie %j',
     async (value) => {
       const browser = site.browser();
       const first = value?.startsWith('3;') ? headlineFor(id, 3, 3) : 0;
@@ -92,7 +92,7 @@ describe('readers see', () => {
     expect(data.join()).not.toContain('Second');
   });
 
-  it('no script more and no other header, except that caches may not keep what isn’t for all', async () => {
+  it('no extra script with another headline, whose page shared caches may not store', async () => {
     const own = await site.browser().get(section);
     const other = await participant(
       Array.from({ length: groups }, (_, at) => at).find((at) => headlineFor(id, 3, at) === 2) ?? 0,
@@ -120,7 +120,7 @@ const total = async (): Promise<number> => {
 };
 
 describe('readings', () => {
-  it('are counted under the reader’s headline, of readers who allow it, once a day for each address', async () => {
+  it('are counted for the reader’s headline, if the reader allows measurement, and once a day per address', async () => {
     for (const [group, times] of [
       [0, 2],
       [5, 3],
@@ -143,7 +143,7 @@ describe('readings', () => {
     expect((await report()).report).toMatchObject({ ok: true, state: 'running', readings: expected, winner: null });
   });
 
-  it('of a page that was only fetched ahead, of a forged call from another site and of other stories are not', async () => {
+  it('are not counted for prefetched pages, for requests from another site, or for other stories', async () => {
     const before = await total();
     const path = '/api/v1/articles/popular/increment/4';
     const ahead = { headers: { 'sec-purpose': 'prefetch' } };
@@ -156,7 +156,7 @@ describe('readings', () => {
     expect(await total()).toBe(before);
   });
 
-  it('give a reader who allows it a group, which is taken back with the consent', async () => {
+  it('give a reader who allows measurement a group, which is deleted when consent is withdrawn', async () => {
     const browser = participant(null);
     await count(browser);
     expect(Number(browser.jar.get('headline-group'))).toBeLessThan(groups);
@@ -167,7 +167,7 @@ describe('readings', () => {
     expect([answer.cookies, refusing.jar.size]).toEqual([[], 0]);
   });
 
-  it('a choice gives the group without a script', async () => {
+  it('need no script: the consent form also gives the reader a group', async () => {
     const browser = site.browser();
     await browser.submit('/privacy-choices/save', {
       choice: 'chosen',
@@ -178,8 +178,8 @@ describe('readings', () => {
   });
 });
 
-describe('the plugin', () => {
-  it('is told alone, and of tests that there are', async () => {
+describe('the report of a headline test', () => {
+  it('is given only to the plugin’s signed requests, for tests that exist', async () => {
     const ask = async (...given: Parameters<typeof webhookRequest>) => {
       const { headers, body } = webhookRequest(...given);
       return (await site.browser().ask('/api/v1/headline-tests/report', { method: 'POST', body, headers })).status;

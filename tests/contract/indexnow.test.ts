@@ -43,7 +43,7 @@ function stand(answers: readonly Answer[], tuning: DeliveryTuning = {}) {
   return { indexNow, calls, log };
 }
 
-test('announces what came together in one request', async () => {
+test('addresses announced together are sent to IndexNow in one request, without duplicates and other sites', async () => {
   const { indexNow, calls } = stand([status(200)]);
   indexNow.announce([article(1), '/article/2', 'https://elsewhere.org/']);
   indexNow.announce([article(1)]);
@@ -67,7 +67,7 @@ test('announces what came together in one request', async () => {
   });
 });
 
-test('202, the key is still being checked, is a success', async () => {
+test('a 202 from IndexNow, whose check of the key is not finished, counts as success', async () => {
   const { indexNow, calls } = stand([status(202)]);
   indexNow.announce([article(1)]);
   await indexNow.idle();
@@ -75,14 +75,14 @@ test('202, the key is still being checked, is a success', async () => {
   expect(indexNow.stats()).toMatchObject({ announced: 1, problem: null });
 });
 
-test('at most 10,000 addresses in a request', async () => {
+test('a request to IndexNow has at most 10,000 addresses', async () => {
   const { indexNow, calls } = stand([status(200)]);
   indexNow.announce(Array.from({ length: 10_001 }, (_, index) => article(index)));
   await indexNow.idle();
   expect(calls.map(({ body }) => body.urlList.length)).toEqual([10_000, 1]);
 });
 
-test('429: waits as long as Retry-After says', async () => {
+test('after a 429, IndexNow is asked again when its Retry-After has passed', async () => {
   const { indexNow, calls } = stand([status(429, { 'Retry-After': '1' }), status(200)]);
   indexNow.announce([article(1)]);
   await indexNow.idle();
@@ -102,7 +102,7 @@ test.each<[string, Answer]>([
       return new HttpResponse(null, { status: 200 });
     },
   ],
-])('%s: is tried again', async (name, bad) => {
+])('%s: the request to IndexNow is tried again', async (name, bad) => {
   const { indexNow, calls } = stand([bad, bad, status(200)], {
     timeoutMs: name === 'no answer in time' ? 400 : 20_000,
   });
@@ -113,7 +113,7 @@ test.each<[string, Answer]>([
   expect(indexNow.stats()).toMatchObject({ announced: 1, failed: 0, problem: null });
 });
 
-test('is given up after its tries: the crawl finds the page anyway', async () => {
+test('an announcement to IndexNow is given up after its last try', async () => {
   const { indexNow, calls } = stand([status(500)], { tries: 3 });
   indexNow.announce([article(1)]);
   await indexNow.idle();
@@ -126,7 +126,7 @@ test.each<[number, RegExp]>([
   [422, /INDEXNOW_KEY and SITE_URL/],
   [404, /INDEXNOW_URL/],
   [301, /INDEXNOW_URL/],
-])('%i: is not repeated, and logged once', async (code, problem) => {
+])('%i: the request to IndexNow is not repeated, and the error is logged once', async (code, problem) => {
   const { indexNow, calls, log } = stand([status(code, { Location: 'https://elsewhere.stand-in.test/' })]);
   indexNow.announce([article(1)]);
   await indexNow.idle();
@@ -138,7 +138,7 @@ test.each<[number, RegExp]>([
   expect(indexNow.stats()).toMatchObject({ announced: 0, failed: 2, pending: 0 });
 });
 
-test('400: the format is refused and the request not repeated', async () => {
+test('400: the request to IndexNow is not repeated', async () => {
   const { indexNow, calls } = stand([status(400)]);
   indexNow.announce([article(1)]);
   await indexNow.idle();
@@ -146,14 +146,14 @@ test('400: the format is refused and the request not repeated', async () => {
   expect(indexNow.stats()).toMatchObject({ failed: 1, problem: 'answered 400' });
 });
 
-test('closing sends what waits at once', async () => {
+test('closing IndexNow sends the waiting addresses at once', async () => {
   const { indexNow, calls } = stand([status(200)], { collectMs: 60_000, closeMs: 5000 });
   indexNow.announce([article(1)]);
   expect(await indexNow.close()).toBe(0);
   expect(calls).toHaveLength(1);
 });
 
-describe('is off and says why', () => {
+describe('IndexNow is off and says why', () => {
   test.each<[string, IndexNowSettings | null, RegExp]>([
     ['without a key', null, /INDEXNOW_KEY is not set/],
     ['with a key that is none', { ...settings, key: 'short' }, /8 to 128/],

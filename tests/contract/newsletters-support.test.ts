@@ -59,7 +59,7 @@ describe('POST /api/forms/support (spec section 7)', () => {
     expect(mailed('Where is my paper?')).toEqual([]);
   });
 
-  it('is held off where one address writes on and on, and where no person writes', async () => {
+  it('answers 429 after five messages from one address, and holds back a message from a bot', async () => {
     const browser = site.browser();
     const sent = await browser.post('/api/forms/support', { ...body, message: 'In the trap', website: 'x' });
     expect(sent.json()).toEqual({ message: supportMessages.sent });
@@ -93,7 +93,7 @@ describe('POST /api/forms/support (spec section 7)', () => {
     expect(foreign.status).toBe(403);
   });
 
-  it('says the words of spec section 8 when it cannot keep the message, and keeps what was typed', async () => {
+  it('shows the message of spec section 8 when it cannot store the text, and keeps what was typed', async () => {
     const broken = await startAccountSite({
       services: {
         support: {
@@ -117,8 +117,8 @@ describe('POST /api/forms/support (spec section 7)', () => {
   });
 });
 
-describe('the choice of newsletters', () => {
-  it('is the reader’s own, by the form and by the call', async () => {
+describe('a reader’s newsletters', () => {
+  it('are chosen by form or API, and only by the reader', async () => {
     const browser = site.browser();
     expect((await browser.get('/api/v1/me/newsletters')).status).toBe(401);
     await browser.signIn(site, someone());
@@ -138,7 +138,7 @@ describe('the choice of newsletters', () => {
   });
 });
 
-describe('the way out of a newsletter (RFC 8058)', () => {
+describe('unsubscribing from a newsletter (RFC 8058)', () => {
   /** Readers of the morning's newsletter, and the addresses that its links lead to. */
   async function reader(): Promise<{ browser: Browser; path: string }> {
     const email = someone();
@@ -156,7 +156,7 @@ describe('the way out of a newsletter (RFC 8058)', () => {
   /** Headers of a mail program's request: no cookies, no origin. */
   const noBrowser = { origin: null, 'sec-fetch-site': null, 'user-agent': 'Mail/1.0' };
 
-  it('is one POST of a mail program, which changes that letter alone', async () => {
+  it('takes one POST from a mail program, and ends that newsletter only', async () => {
     const { browser, path } = await reader();
     const program = site.browser();
     const answer = await program.submit(path, { 'List-Unsubscribe': 'One-Click' }, { headers: noBrowser });
@@ -169,7 +169,7 @@ describe('the way out of a newsletter (RFC 8058)', () => {
     expect((await program.ask(path, { method: 'POST', body: parts, headers })).status).toBe(200);
   });
 
-  it('shows the reader who opens it a button, and changes nothing: scanners open links too', async () => {
+  it('takes a click when the link is opened in a browser, since scanners open links too', async () => {
     const { browser, path } = await reader();
     const person = site.browser();
     const page = await person.get(path);
@@ -184,7 +184,7 @@ describe('the way out of a newsletter (RFC 8058)', () => {
     expect(await choicesOf(browser)).toEqual(['morning', 'evening']);
   });
 
-  it('does nothing by a token that is not ours', async () => {
+  it('is refused with 404 for a missing or forged token', async () => {
     const { browser, path } = await reader();
     const changed = `${path.slice(0, -2)}${path.endsWith('AA') ? 'BB' : 'AA'}`;
     for (const forged of ['/account/unsubscribe', '/account/unsubscribe?t=x', changed]) {
@@ -195,8 +195,8 @@ describe('the way out of a newsletter (RFC 8058)', () => {
   });
 });
 
-describe('what is kept about a reader', () => {
-  it('is all in the export, and gone with the account, once its address was typed', async () => {
+describe('a reader’s data', () => {
+  it('is in the export, and is deleted with the account once the reader types the right address', async () => {
     const email = someone();
     const browser = site.browser();
     await browser.signIn(site, email);
@@ -230,7 +230,7 @@ describe('what is kept about a reader', () => {
 });
 
 describe('the shipping tab (spec section 4)', () => {
-  it('is hidden without a print plan, and its address says why', async () => {
+  it('is hidden without a print plan, and its page says why', async () => {
     const browser = site.browser();
     await browser.signIn(site, someone());
     const page = await browser.get('/dashboard/shipping');

@@ -58,24 +58,21 @@ const plansIn = (html: string): string[] =>
   [...html.matchAll(/href="\/subscribe\?plan=([\w-]+)"/g)].map((match) => match[1] ?? '');
 
 describe('pages with prices', () => {
-  it.each([...pages, '/fragments/wall-offer'])(
-    '%s is stored, and rendered anew when the catalog changes',
-    async (path) => {
-      const before = await open.browser().get(path);
-      expect(before.status).toBe(200);
-      expect(String(before.headers['cache-tag']).split(/[ ,]+/)).toContain('prices');
-      expect(before.headers['cache-control']).not.toMatch(/no-store|private/);
-    },
-  );
+  it.each([...pages, '/fragments/wall-offer'])('%s may be cached, and carries the tag “prices”', async (path) => {
+    const before = await open.browser().get(path);
+    expect(before.status).toBe(200);
+    expect(String(before.headers['cache-tag']).split(/[ ,]+/)).toContain('prices');
+    expect(before.headers['cache-control']).not.toMatch(/no-store|private/);
+  });
 
-  it('are not those of metered stories, whose wall fetches the prices', async () => {
+  it('do not include metered stories, whose paywall fetches the prices', async () => {
     const story = await open.browser().get('/article/metered');
     expect(story.text).toContain('data-meter-wall="9"');
     expect(story.text).toContain('data-offer="/fragments/wall-offer"');
     expect(String(story.headers['cache-tag']).split(/[ ,]+/)).not.toContain('prices');
   });
 
-  it('follow the catalog', async () => {
+  it('show the new prices when the catalog changes', async () => {
     expect(words((await open.browser().get('/pricing')).text)).toContain('$120 /year');
     shop.prices = catalog.map((price) => (price.unit_amount === 12_000 ? { ...price, unit_amount: 13_050 } : price));
     await open.room.press.invalidate(['prices']);
@@ -87,7 +84,7 @@ describe('pages with prices', () => {
     await expect.poll(async () => words((await open.browser().get('/pricing')).text)).toContain('$120 /year');
   });
 
-  it('say all that the promotion costs', async () => {
+  it('state everything that the penny promotion costs', async () => {
     const text = words((await open.browser().get('/pricing')).text);
     for (const sentence of [
       'Read the Sun for a PENNY A DAY',
@@ -99,7 +96,7 @@ describe('pages with prices', () => {
       expect(text).toContain(sentence);
   });
 
-  it('offer every plan by a link that works without a script', async () => {
+  it('link to every plan, for readers without JavaScript', async () => {
     const { text } = await open.browser().get('/pricing');
     expect([...new Set(plansIn(text))].toSorted()).toEqual(catalog.map(({ zephrPlanId }) => zephrPlanId).toSorted());
     expect(text).toContain('data-paywall="{&quot;planId&quot;:&quot;reader-yearly&quot;}"');
@@ -107,9 +104,9 @@ describe('pages with prices', () => {
   });
 });
 
-describe('with nothing to sell', () => {
+describe('without billing', () => {
   it.each(['/pricing', '/print', '/membership'])(
-    '%s explains it, with the standard prices and no way in',
+    '%s says that nothing is on sale, and shows standard prices without links to plans',
     async (path) => {
       const { status, text } = await closed.browser().get(path);
       expect(status).toBe(200);
@@ -121,14 +118,14 @@ describe('with nothing to sell', () => {
     },
   );
 
-  it('a link to a plan still explains itself', async () => {
+  it('/subscribe says that nothing is on sale', async () => {
     const { status, text } = await closed.browser().get('/subscribe?plan=reader-yearly');
     expect(status).toBe(200);
     expect(words(text)).toContain('Subscriptions aren’t on sale right now.');
     expect(text.includes('data-paywall=')).toBe(false);
   });
 
-  it('there is no address to save', async () => {
+  it('/shipping says that print delivery is not available yet', async () => {
     const browser = closed.browser();
     await browser.signIn(closed, 'closed@example.com');
     const page = await browser.get('/shipping');
@@ -137,8 +134,8 @@ describe('with nothing to sell', () => {
   });
 });
 
-describe('the way in without a script', () => {
-  it('keeps the choice, and is kept by no cache', async () => {
+describe('/subscribe without JavaScript', () => {
+  it('shows the chosen plan and how to order by phone, and is not cached', async () => {
     const { status, text, headers } = await open.browser().get('/subscribe?plan=member-print-yearly');
     expect([status, headers['cache-control']]).toEqual([200, 'private, no-store']);
     for (const sentence of [
@@ -153,7 +150,7 @@ describe('the way in without a script', () => {
     expect(text).toContain('Subscription%3A%20Sun%20Member%20with%20the%20print%20edition');
   });
 
-  it('says who is signed in', async () => {
+  it('shows who is signed in', async () => {
     const browser = open.browser();
     await browser.signIn(open, 'ann@example.com');
     const { text } = await browser.get('/subscribe?plan=reader-penny');
@@ -161,7 +158,7 @@ describe('the way in without a script', () => {
     expect(words(text)).toContain('On the day you join $0.60 for 60 days');
   });
 
-  it('leads to the plans where none is named, and says that one is not sold', async () => {
+  it('redirects to /pricing without a plan, and answers 404 to an unknown plan', async () => {
     const nowhere = await open.browser().get('/subscribe');
     expect([nowhere.status, nowhere.headers.location]).toEqual([303, '/pricing']);
     for (const plan of ['no-such-plan', '%22%3E%3Cscript%3Ealert(1)%3C/script%3E', '']) {
@@ -183,7 +180,7 @@ const address = {
   phone: '212 555 0183',
 };
 
-describe('the shipping address without a script', () => {
+describe('the shipping form without JavaScript', () => {
   let browser: Browser;
   let count = 0;
   beforeEach(async () => {
@@ -193,14 +190,14 @@ describe('the shipping address without a script', () => {
   const value = (html: string, name: string) =>
     new RegExp(`<input(?=[^>]* name="${name}")[^>]* value="([^"]*)"`).exec(html)?.[1];
 
-  it('is for readers who are signed in', async () => {
+  it('requires the reader to be signed in', async () => {
     for (const answer of [await open.browser().get('/shipping'), await open.browser().submit('/shipping', address)]) {
       expect([answer.status, answer.headers.location]).toEqual([303, '/socialLogin?return=%2Fshipping']);
       expect(answer.headers['cache-control']).toBe('private, no-store');
     }
   });
 
-  it('is asked for, saved, shown, and changed', async () => {
+  it('saves, shows and changes the address', async () => {
     const empty = await browser.get('/shipping');
     expect(empty.headers['cache-control']).toBe('private, no-store');
     expect(/<form(?=[^>]* method="post")[^>]* action="\/shipping"/.test(empty.text)).toBe(true);
@@ -223,7 +220,7 @@ describe('the shipping address without a script', () => {
     expect(words((await browser.get('/shipping')).text)).toContain('222 William Street Attic New York');
   });
 
-  it('keeps what was typed, and says what is wrong beside the field', async () => {
+  it('keeps what was typed, and explains each wrong field', async () => {
     const answer = await browser.submit('/shipping', {
       ...address,
       city: '',
@@ -243,7 +240,7 @@ describe('the shipping address without a script', () => {
   it.each([
     ['refused', 422, 'This address is not known.'],
     ['thrown', 503, 'Something went wrong. Please try again.'],
-  ] as const)('keeps what was typed when it is %s', async (failing, status, sentence) => {
+  ] as const)('keeps what was typed when saving fails (%s)', async (failing, status, sentence) => {
     shop.failing = failing;
     const answer = await browser.submit('/shipping', address);
     expect(answer.status).toBe(status);
@@ -251,7 +248,7 @@ describe('the shipping address without a script', () => {
     expect(value(answer.text, 'line1')).toBe('222 William Street');
   });
 
-  it('is taken from this site’s own pages alone', async () => {
+  it('is accepted only from this site’s own pages', async () => {
     for (const headers of [
       { origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' },
       { origin: null, 'sec-fetch-site': null },

@@ -26,7 +26,7 @@ const idsOf = async (browser: Browser, path: string) =>
   savedAnswer.parse((await browser.get(path)).json()).articles.map(({ id }) => id);
 
 describe('saved stories', () => {
-  it('are saved, listed page by page, and removed, and no cache keeps the answers', async () => {
+  it('can be saved, listed page by page, and removed, and are not cached', async () => {
     const { browser } = await reader();
     for (const id of [1, 2, 3, 2]) {
       const answer = await put(browser, id);
@@ -45,7 +45,7 @@ describe('saved stories', () => {
     expect(savedState.parse((await browser.get(saved(2))).json())).toEqual({ saved: false });
   });
 
-  it('are not another reader’s, whatever number is asked for', async () => {
+  it('cannot be seen or changed by another reader', async () => {
     const { browser: ada } = await reader();
     const { browser: bob, email } = await reader();
     await put(ada, 1);
@@ -65,7 +65,7 @@ describe('saved stories', () => {
     expect(page.text.includes(email)).toBe(false);
   });
 
-  it('are refused to strangers, to other sites, and for anything but articles', async () => {
+  it('are refused to signed-out readers (401) and other sites (403), and for unknown articles (404)', async () => {
     const { browser } = await reader();
     const stranger = site.browser();
     for (const [method, path] of [
@@ -94,7 +94,7 @@ describe('saved stories', () => {
     expect((await browser.ask(saved(1), { method: 'PATCH' })).status).toBe(405);
   });
 
-  it('are kept for a reader who has to sign in first: by the call, and by the form', async () => {
+  it('are saved after sign-in if a signed-out reader asked for it, by API or by form', async () => {
     for (const wish of ['call', 'form'] as const) {
       const browser = site.browser();
       const answer =
@@ -115,7 +115,7 @@ describe('saved stories', () => {
     }
   });
 
-  it('cannot be wished for one reader by another', async () => {
+  it('are not saved because of a forged save-later cookie', async () => {
     const { browser } = await reader();
     browser.jar.set('__Host-save_later', '1');
     expect((await browser.get('/account/saved')).headers.location).toBe('/dashboard/saved');
@@ -123,9 +123,9 @@ describe('saved stories', () => {
   });
 });
 
-describe('corrections of stories in the history', () => {
+describe('corrections of stories in the reading history', () => {
   const path = `${history}/corrections`;
-  it('are asked for and noted by signed-in readers of the site alone, and no cache keeps the answer', async () => {
+  it('are listed and marked as seen only for signed-in readers, and are not cached', async () => {
     const { browser } = await reader();
     await browser.post(history, { articleId: 1 });
     const answer = await browser.get(path);
@@ -146,7 +146,7 @@ describe('corrections of stories in the history', () => {
 });
 
 describe('the reading history', () => {
-  it('is written, cleared, turned off and on, by calls and by forms', async () => {
+  it('is recorded, cleared, and turned off and on, by API and by form', async () => {
     const { browser } = await reader();
     const read = async (articleId: number) =>
       readingAnswer.parse((await browser.post(history, { articleId })).json()).noted;
@@ -165,7 +165,7 @@ describe('the reading history', () => {
     expect(await read(2)).toBe(true);
   });
 
-  it('is in the copy of everything that is kept, and goes with the account', async () => {
+  it('is in the export of the reader’s data', async () => {
     const { browser } = await reader();
     await put(browser, 3);
     await browser.post(history, { articleId: 1 });
@@ -180,7 +180,7 @@ describe('the reading history', () => {
   });
 });
 
-it('shows subscribers how many gift links they have left', async () => {
+it('a subscriber sees how many gift links are left; other readers get 403', async () => {
   const { browser, email } = await reader();
   expect((await site.browser().get('/api/v1/gifts')).status).toBe(401);
   expect((await browser.get('/api/v1/gifts')).status).toBe(403);
@@ -189,7 +189,7 @@ it('shows subscribers how many gift links they have left', async () => {
   expect((await browser.post('/api/v1/gifts', { articleId: 3 })).json()).toMatchObject({ most: 10, left: 9 });
 });
 
-it('tells a social network that fetches a gift link which story it opens', async () => {
+it('a gift link shows social networks the story’s headline, but is not indexed', async () => {
   const { browser, email } = await reader();
   site.paid.set(email, [{ product: 'sun-reader', until: Date.now() + 86_400_000, trialing: false }]);
   const { url } = (await browser.post('/api/v1/gifts', { articleId: 3 })).json<{ url: string }>();
@@ -201,7 +201,7 @@ it('tells a social network that fetches a gift link which story it opens', async
   expect([tag('og:title'), tag('og:url'), tag('robots')]).toEqual(['Headline 3', url, 'noindex, nofollow']);
 });
 
-it('sends the worker with a policy under which it can ask this site, and never stale', async () => {
+it('the service worker may connect only to this site, and is always revalidated', async () => {
   const { status, headers } = await site.browser().get('/sw.js');
   expect([status, headers['cache-control'], headers['content-security-policy']]).toEqual([
     200,

@@ -22,7 +22,7 @@ const call = '/api/v1/articles/search?q=story';
 const page = '/search?q=story';
 
 describe('a search', () => {
-  it('of one network is refused from a certain number on, by the call and by the page, and no other network’s is', async () => {
+  it('from a network over its limit gets 429, in the API and on the page; other networks still get results', async () => {
     const [reader, another] = [site.browser('203.0.113.7'), site.browser('203.0.113.8')];
     const began = Date.now();
     for (const path of [call, page, call]) expect((await reader.get(path)).status).toBe(200);
@@ -45,7 +45,7 @@ describe('a search', () => {
     expect((await another.get(call)).status).toBe(200);
   });
 
-  it('that cannot be done in time answers 503 with the time to ask again', async () => {
+  it('that cannot run in time gets 503 with Retry-After', async () => {
     busy = true;
     try {
       const browser = site.browser();

@@ -38,8 +38,8 @@ const tickerItem = z.strictObject({
 const names = publication.ticker.symbols.map(({ name }) => name);
 const pages = ['/', '/section/politics'];
 
-describe('with a provider', () => {
-  it('gives prices in the form of the wire, to be kept for a moment and by every cache', async () => {
+describe('the ticker with a price provider', () => {
+  it('serves prices that every cache may keep for 15 seconds', async () => {
     const answer = await open.browser().ask('/api/v1/stocks/quote');
     expect(answer.status).toBe(200);
     expect(answer.headers['cache-control']).toBe('public, max-age=15');
@@ -53,7 +53,7 @@ describe('with a provider', () => {
     expect(answer.text).not.toContain(provider.access.key);
   });
 
-  it.each(pages)('has a row with its price for each symbol on %s, without a script', async (path) => {
+  it.each(pages)('shows every symbol with its price on %s, without JavaScript', async (path) => {
     const prices = await ticker?.quotes();
     const { text } = await open.browser().ask(path);
     for (const name of names) expect(text).toContain(`>${name.replace('&', '&amp;')}</span>`);
@@ -63,13 +63,13 @@ describe('with a provider', () => {
   });
 });
 
-describe('without a provider', () => {
-  it.each(pages)('takes no room on %s', async (path) => {
+describe('the ticker without a price provider', () => {
+  it.each(pages)('is not on %s', async (path) => {
     const { text } = await closed.browser().ask(path);
     expect(text).not.toMatch(/data-ticker|class="ticker/);
   });
 
-  it('has no prices', async () => {
+  it('serves an empty list', async () => {
     const answer = await closed.browser().ask('/api/v1/stocks/quote');
     expect([answer.status, answer.json()]).toEqual([200, []]);
   });

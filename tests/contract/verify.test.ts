@@ -26,7 +26,7 @@ function verify(only: string, changes: Record<string, string> = {}): Promise<{ c
   });
 }
 
-it('passes every service of the sandbox with the settings that work', async () => {
+it('npm run verify passes all services of the sandbox with working settings', async () => {
   const { code, text } = await verify('wordpress,mail,google,facebook,verifier,ticker');
   expect(text).not.toContain('failed  ');
   expect(text).toContain('version 1.');
@@ -34,7 +34,7 @@ it('passes every service of the sandbox with the settings that work', async () =
   expect(code).toBe(0);
 });
 
-it('names a wrong application password and a wrong secret of an app, and repeats neither', async () => {
+it('npm run verify reports a wrong application password and a wrong app secret, without printing them', async () => {
   const { code, text } = await verify('wordpress,google', {
     WORDPRESS_APP_PASSWORD: 'abcd efgh ijkl mnop',
     GOOGLE_CLIENT_SECRET: 'GOCSPX-wrong',
@@ -45,7 +45,7 @@ it('names a wrong application password and a wrong secret of an app, and repeats
   expect(text).not.toMatch(/abcd efgh|GOCSPX-wrong/);
 });
 
-it('lists what it would ask where nothing is configured', async () => {
+it('npm run verify lists the checks that it skips when nothing is configured', async () => {
   const settings = Object.keys(sandboxEnvironment(sandbox, {}));
   const none = Object.fromEntries(settings.map((name) => [name, '']));
   const { code, text } = await verify(
@@ -57,7 +57,7 @@ it('lists what it would ask where nothing is configured', async () => {
   expect(text).toContain('set STRIPE_SECRET_KEY');
 });
 
-it('says which services there are when it is asked for another', async () => {
+it('npm run verify names the known services when asked for an unknown one', async () => {
   const { code, text } = await verify('paypal');
   expect(code).toBe(1);
   expect(text).toContain('There is no service paypal; the services are wordpress, mail,');

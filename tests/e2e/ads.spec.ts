@@ -53,7 +53,7 @@ for (const [width, height] of [
   [1366, 650],
   [390, 664],
 ] as const) {
-  test(`an advertisement above the header leaves the lead on the first screen of ${width}×${height}`, async ({
+  test(`an advertisement above the header leaves the lead story on the first screen of ${width}×${height}`, async ({
     context,
     page,
     baseURL,
@@ -71,7 +71,7 @@ for (const [path, name] of [
   ['/', 'home'],
   [article, 'article'],
 ] as const) {
-  test(`${name}: seven places, of the sizes of the trade, filled as they come near, and nothing moves`, async ({
+  test(`the ${name} page has seven ad slots of standard sizes, filled as they come near, without layout shifts`, async ({
     context,
     page,
     vendors,
@@ -117,7 +117,7 @@ for (const [path, name] of [
   });
 }
 
-test('on a phone a billboard keeps the room of the 50 pixels that can come, and of its label', async ({
+test('on a phone, an unfilled billboard slot is 50 to 80 pixels high, enough for the ad and its label', async ({
   page,
   vendors,
   context,
@@ -139,14 +139,14 @@ test('on a phone a billboard keeps the room of the 50 pixels that can come, and 
   }
 });
 
-test('a story that ends at its wall has its seven places, too', async ({ request }) => {
+test('a story cut off at its paywall has all seven ad slots', async ({ request }) => {
   const html = await (await request.get('/article/what-subscribers-know-about-salt')).text();
   expect(html).toContain('data-paywall');
   const names = [...html.matchAll(/data-ad-slot="([^"]+)"/g)].map((match) => match[1]);
   expect(names.toSorted()).toEqual(places('article', 7));
 });
 
-test('lists and times that come late move nothing', async ({ page, context, baseURL }) => {
+test('lists and times that load late cause no layout shifts', async ({ page, context, baseURL }) => {
   await chose(context, baseURL ?? '', 'measurement');
   await watchShifts(page, 'blocked');
   const late = Promise.withResolvers<void>();
@@ -176,7 +176,12 @@ test('lists and times that come late move nothing', async ({ page, context, base
   expect(await shiftsOn(page)).toEqual([]);
 });
 
-test('without consent no ad is requested, and the site shows its own', async ({ page, vendors, context, baseURL }) => {
+test('without consent no ad is requested, and the site shows its own ads', async ({
+  page,
+  vendors,
+  context,
+  baseURL,
+}) => {
   await chose(context, baseURL ?? '', 'measurement');
   await page.goto('/', { waitUntil: 'networkidle' });
   await readThrough(page);
@@ -186,7 +191,7 @@ test('without consent no ad is requested, and the site shows its own', async ({ 
 });
 
 for (const mode of ['blocked', 'empty'] as const) {
-  test(`an ad server that is ${mode} leaves the site’s own ads, and every slot keeps its size`, async ({
+  test(`when the ad server is ${mode}, the site shows its own ads, and every slot keeps its size`, async ({
     page,
     vendors,
     context,
@@ -210,7 +215,7 @@ for (const mode of ['blocked', 'empty'] as const) {
   });
 }
 
-test('the place above the header is for readers who do not pay, and members see none at all', async ({
+test('the ad above the header is shown only to readers who do not pay, and members see no ads', async ({
   newDevice,
   vendors,
   baseURL,
@@ -237,7 +242,7 @@ test('the place above the header is for readers who do not pay, and members see 
   expect(new Set(told.map((each) => (each as { visitor: string }).visitor))).toEqual(new Set(['registered', 'reader']));
 });
 
-test('withdrawn consent removes ads from the page at once', async ({ page, context, vendors, baseURL }) => {
+test('withdrawing consent removes ads from the page at once', async ({ page, context, vendors, baseURL }) => {
   await chose(context, baseURL ?? '', 'advertising');
   await page.goto('/');
   await expect.poll(async () => (await filled(page)).length).toBeGreaterThan(0);

@@ -78,7 +78,7 @@ async function takeDown(page: Page): Promise<void> {
   await expect(page.getByText(/Removed from the site in [\d,]+ ms\./)).toBeVisible({ timeout: 60_000 });
 }
 
-test('an editor puts one line on every page, and takes it down', async ({ page, newDevice }) => {
+test('an editor puts a line of breaking news on every page, and takes it down', async ({ page, newDevice }) => {
   const reader = await (await newDevice()).newPage();
   await open(reader, '/latest');
   await expect(banner(reader)).toHaveCount(0);
@@ -112,7 +112,7 @@ test('an editor puts one line on every page, and takes it down', async ({ page, 
   expect(await source(reader, article)).toBe(before);
 });
 
-test('a story starts it, and its line leads to the story', async ({ page }) => {
+test('an alert started from a story has its title, and its banner links to the story', async ({ page }) => {
   await openScreen(page);
   const option = page.locator('#newsroom_alert_story option').nth(1);
   const [id, title] = [await option.getAttribute('value'), await option.textContent()];
@@ -127,7 +127,7 @@ test('a story starts it, and its line leads to the story', async ({ page }) => {
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(title ?? '');
 });
 
-test('a reader closes it by keyboard, on all pages and without a shift, until there is another one', async ({
+test('a reader dismisses the banner by keyboard, on all pages and without layout shifts, until the next alert', async ({
   page,
 }) => {
   const blocked: string[] = [];
@@ -154,7 +154,7 @@ test('a reader closes it by keyboard, on all pages and without a shift, until th
   await expect(text(page)).toHaveText('BreakingAnother line');
 });
 
-test('without JavaScript it is there, and can be closed', async ({ browser }) => {
+test('without JavaScript the alert’s banner is shown, and can be dismissed', async ({ browser }) => {
   const context = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 390, height: 800 } });
   const page = await context.newPage();
   await open(page, '/');
@@ -180,7 +180,7 @@ const lookAway = (page: Page, seconds: number): Promise<void> =>
 const topOf = (page: Page, selector: string): Promise<number> =>
   page.evaluate((which) => document.querySelector(which)?.getBoundingClientRect().top ?? Number.NaN, selector);
 
-test('an open page has it when it is looked at again, below what is read, and loses it likewise', async ({
+test('an open page shows and removes the banner when it is looked at again after a minute, without moving the text', async ({
   page,
   newDevice,
 }) => {
@@ -235,7 +235,7 @@ test('an open page has it when it is looked at again, below what is read, and lo
   expect(blocked).toEqual([]);
 });
 
-test('an open page of a live story has it at once, and loses it at once', async ({ page, newDevice }) => {
+test('an open page of a live story shows and removes the banner at once', async ({ page, newDevice }) => {
   await openScreen(page);
   await takeDown(page);
   const reader = await (await newDevice()).newPage();
@@ -258,7 +258,7 @@ test('an open page of a live story has it at once, and loses it at once', async 
   await publish(page, 'Another line');
 });
 
-test('a long line wraps on a phone, and the page is no wider', async ({ page }) => {
+test('a long alert wraps on a phone, and the page is no wider than the screen', async ({ page }) => {
   const editor = await page.context().newPage();
   await openScreen(editor);
   await publish(editor, `${'Supercalifragilistic'.repeat(4)} ${'words that go on '.repeat(7)}`.slice(0, 200).trim());
@@ -270,7 +270,10 @@ test('a long line wraps on a phone, and the page is no wider', async ({ page }) 
   expect(close && [close.width, close.height].every((side) => side >= 44)).toBe(true);
 });
 
-test('it is sent once to the readers who asked for it, and the editor reads so', async ({ page, newDevice }) => {
+test('an alert is sent once, by email and push, to the readers who asked for it, and the editor sees that', async ({
+  page,
+  newDevice,
+}) => {
   const email = newEmail();
   const reader = await (await newDevice()).newPage();
   await signInAt(reader.context(), email, own.site, own.dataDir);

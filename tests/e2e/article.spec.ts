@@ -22,7 +22,7 @@ async function strangers(page: Page): Promise<string[]> {
 }
 
 test.describe('an article', () => {
-  test('says what it is, who wrote it and when', async ({ page }) => {
+  test('shows its headline, section, author, times and reading time', async ({ page }) => {
     await page.goto(discussed);
     await expect(page.getByRole('heading', { level: 1 })).toContainText('Mississippi Bridge');
     await expect(page.locator('.head .kicker a')).toHaveAttribute('href', /^\/section\//);
@@ -40,7 +40,7 @@ test.describe('an article', () => {
     await expect(page.locator('.author-box h2')).not.toBeEmpty();
   });
 
-  test('leads on to its section and its author, fetched when the reader comes near', async ({ page }) => {
+  test('loads lists of its section’s and its author’s stories when the reader scrolls near them', async ({ page }) => {
     const fetched: string[] = [];
     page.on('request', (request) => {
       if (request.url().includes('/fragments/')) fetched.push(new URL(request.url()).pathname);
@@ -62,7 +62,7 @@ test.describe('an article', () => {
     expect(stories).not.toContain(discussed);
   });
 
-  test('leads on by its headings where the lists cannot be fetched', async ({ page }) => {
+  test('links to its section when the lists cannot be loaded', async ({ page }) => {
     await page.route('**/fragments/**', (route) => route.abort());
     await page.goto(discussed);
     await page.locator('.more').scrollIntoViewIfNeeded();
@@ -73,7 +73,7 @@ test.describe('an article', () => {
     );
   });
 
-  test('prints its text and none of the furniture', async ({ page }) => {
+  test('prints its text without header, footer, lists and comments', async ({ page }) => {
     await page.goto(discussed);
     // On paper, "3 hours ago" is wrong an hour later.
     const ago = page.locator('.credits time[data-ago]').first();
@@ -88,8 +88,8 @@ test.describe('an article', () => {
   });
 });
 
-test.describe('players of other sites', () => {
-  test('ask nothing of them before the button is pressed', async ({ page }) => {
+test.describe('players embedded from other sites', () => {
+  test('load nothing from those sites until the button is clicked', async ({ page }) => {
     const asked = await strangers(page);
     await page.goto(withPlayers, { waitUntil: 'networkidle' });
     const shells = page.locator('.embed[data-embed-src]');
@@ -119,7 +119,7 @@ test.describe('players of other sites', () => {
 });
 
 test.describe('a video', () => {
-  test('has a black background and plays only when pressed', async ({ page }) => {
+  test('has a black background and plays only when clicked', async ({ page }) => {
     const asked = await strangers(page);
     await page.goto(video, { waitUntil: 'networkidle' });
     await expect(page.locator('body')).toHaveCSS('background-color', 'rgb(0, 0, 0)');
@@ -138,7 +138,7 @@ test.describe('a video', () => {
     await page.close();
   });
 
-  test('is found by its section', async ({ page }) => {
+  test('can be found by section', async ({ page }) => {
     await page.goto('/media');
     await page.getByRole('navigation', { name: 'Videos by section' }).getByRole('link', { name: 'Arts+' }).click();
     await expect(page).toHaveURL(/\/media\?section=culture$/);
@@ -156,7 +156,7 @@ test.describe('comments', () => {
       .toBe(200);
   });
 
-  test('are read on in place', async ({ page }) => {
+  test('are loaded ten more at a time on the same page', async ({ page }) => {
     await page.goto(discussed);
     const items = page.locator('#comment-list > li');
     await expect(items).toHaveCount(10);
@@ -187,7 +187,7 @@ test.describe('comments', () => {
     await expect(more).toHaveCount(0);
   });
 
-  test('page on without JavaScript, there and back', async ({ browser }) => {
+  test('can be paged through without JavaScript, forward and back', async ({ browser }) => {
     const page = await browser.newPage({ javaScriptEnabled: false });
     await page.goto(discussed);
     await page.getByRole('link', { name: 'More comments' }).click();
@@ -205,7 +205,7 @@ test.describe('comments', () => {
     await page.close();
   });
 
-  test('have no page that does not exist', async ({ request }) => {
+  test('answer 404 for pages that do not exist', async ({ request }) => {
     for (const path of [
       `${discussed}/comments?page=99`,
       `${discussed}/comments?page=x`,
@@ -217,13 +217,13 @@ test.describe('comments', () => {
   });
 });
 
-test.describe('the wall', () => {
+test.describe('the paywall of a story', () => {
   for (const [slug, heading, signIn] of [
     ['what-subscribers-know-about-salt', /for subscribers/, /Sign In$/],
     ['what-registered-readers-know-about-chalk', /free with an account/, 'Create a free account'],
     ['a-subscribers-story-in-one-paragraph', /for subscribers/, /Sign In$/],
   ] as const) {
-    test(`keeps the rest of ${slug} from the public page`, async ({ page, request }) => {
+    test(`keeps the rest of ${slug} out of the public page`, async ({ page, request }) => {
       const html = await (await request.get(`/article/${slug}`)).text();
       expect(html).not.toContain('CANARY');
       expect(html).not.toMatch(/this is how it ends|Then it stops/);
@@ -235,7 +235,9 @@ test.describe('the wall', () => {
     });
   }
 
-  test('says what a subscription costs and brings, and how it begins for a penny a day', async ({ page }) => {
+  test('shows the prices, what a subscription includes, and the terms of the penny-a-day promotion', async ({
+    page,
+  }) => {
     await page.goto('/article/what-subscribers-know-about-salt');
     const wall = page.getByRole('region', { name: /for subscribers/ });
     // Amounts in other currencies are in the page, but hidden.
@@ -251,14 +253,14 @@ test.describe('the wall', () => {
     );
   });
 
-  test('does not stand in a free article', async ({ page }) => {
+  test('is not in a free article', async ({ page }) => {
     await page.goto(discussed);
     await expect(page.locator('.paywall')).toHaveCount(0);
     await expect(page.locator('.prose[data-end]')).toHaveCount(1);
   });
 });
 
-test('a story in Arabic says its language and runs from right to left', async ({ page }) => {
+test('a story in Arabic declares its language and runs from right to left', async ({ page }) => {
   await page.goto('/article/arabic-baker-of-dearborn');
   for (const part of [page.getByRole('heading', { level: 1 }), page.locator('.prose').first()]) {
     await expect(part).toHaveAttribute('lang', 'ar');
@@ -267,7 +269,7 @@ test('a story in Arabic says its language and runs from right to left', async ({
   await expect(page.locator('html')).toHaveAttribute('lang', 'en-US');
 });
 
-test('a headline in Arabic says its language in lists, too', async ({ page }) => {
+test('an Arabic headline declares its language in lists, too', async ({ page }) => {
   await page.goto('/author/ines-calloway');
   const card = page.locator('.card', { has: page.locator('a[href="/article/arabic-baker-of-dearborn"]') });
   for (const part of [card.locator('a.cover'), card.locator('.excerpt')]) {
@@ -277,7 +279,7 @@ test('a headline in Arabic says its language in lists, too', async ({ page }) =>
   await expect(page.locator('a.cover:not([lang])').first()).toHaveCSS('direction', 'ltr');
 });
 
-test('markup that means harm runs nowhere', async ({ page, request }) => {
+test('hostile markup in a story runs no script, and leaves no frames or forms', async ({ page, request }) => {
   test.setTimeout(300_000);
   const map = await (await request.get('/sitemaps/articles-1.xml')).text();
   const hostile = [...map.matchAll(/<loc>https?:\/\/[^/]+(\/article\/hostile-[^<]+)<\/loc>/g)].map(
@@ -293,7 +295,7 @@ test('markup that means harm runs nowhere', async ({ page, request }) => {
   }
 });
 
-test('a crossword is played in its frame', async ({ page }) => {
+test('a crossword is shown in a sandboxed frame', async ({ page }) => {
   await page.goto('/games');
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   expect(await page.locator('.game, .today').count()).toBe(12);
@@ -316,14 +318,14 @@ test('a crossword is not cut off on a phone', async ({ page }) => {
   expect(content).toBeLessThanOrEqual(frame as number);
 });
 
-test('the name of a file and the link to download it stand apart', async ({ page }) => {
+test('a file’s name and its download link have space between them', async ({ page }) => {
   await page.goto('/article/the-sound-of-a-bell-buoy');
   const name = await page.getByRole('link', { name: 'A list of the bell buoys of Maine' }).boundingBox();
   const download = await page.getByRole('link', { name: 'Download', exact: true }).boundingBox();
   expect(download?.x).toBeGreaterThan((name?.x ?? 0) + (name?.width ?? 0) + 5);
 });
 
-test('the terms of use and the feeds are where links say', async ({ page, request }) => {
+test('links to the terms of use and to the feeds lead to them', async ({ page, request }) => {
   await page.goto('/privacy-policy#Terms-of-use');
   await expect(page.locator('[id="Terms-of-use"]')).toHaveCount(1);
   await page.goto('/about#rss-feeds');

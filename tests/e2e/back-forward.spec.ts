@@ -43,16 +43,18 @@ const test = base.extend<{ storing: BrowserContext }>({
   },
 });
 
-test('a page that listens for its end is not stored, and the browser says so', async ({ storing }) => {
+test('a page with an unload handler is not kept in the back/forward cache, and the browser gives the reason', async ({
+  storing,
+}) => {
   await storing.addInitScript(() => addEventListener('unload', () => {}));
   expect(await reasonsAgainst(storing, '/latest')).toEqual(['UnloadHandlerExistsInMainFrame']);
 });
 
-test('every page may be stored', async ({ storing }) => {
+test('every public page may be kept in the back/forward cache', async ({ storing }) => {
   for (const path of publicPages) expect.soft(await reasonsAgainst(storing, path), path).toEqual([]);
 });
 
-test('so may those of readers who are signed in', async ({ storing }) => {
+test('pages of signed-in readers may be kept in the back/forward cache', async ({ storing }) => {
   await signIn(storing);
   for (const path of ['/', '/article/why-the-oboe', '/dashboard/account', '/dashboard/profile'])
     expect.soft(await reasonsAgainst(storing, path), path).toEqual([]);

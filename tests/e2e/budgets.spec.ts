@@ -53,7 +53,7 @@ async function touchAll(page: Page, within: string): Promise<void> {
   await page.waitForLoadState('networkidle');
 }
 
-test('a page costs little JavaScript before the first touch', async ({ page }) => {
+test('a page loads at most 12 kB of JavaScript before the first touch', async ({ page }) => {
   test.setTimeout(300_000);
   for (const [path, most] of [
     [article, 12],
@@ -74,7 +74,7 @@ test('a page costs little JavaScript before the first touch', async ({ page }) =
   }
 });
 
-test('a reader’s article with its islands at work costs at most 87 kB of it, and 93 once a comment is written', async ({
+test('a subscriber’s article with its islands loads at most 87 kB of JavaScript, and 93 kB with the comment form', async ({
   context,
   page,
 }) => {
@@ -92,7 +92,7 @@ test('a reader’s article with its islands at work costs at most 87 kB of it, a
   expect(all.bytes, listed(all.of)).toBeLessThanOrEqual(93 * kilo);
 });
 
-test('the account costs at most 100 kB of it', async ({ context, page }) => {
+test('an account page loads at most 100 kB of JavaScript', async ({ context, page }) => {
   await signIn(context);
   for (const path of ['/dashboard/account', '/dashboard/profile', '/dashboard/contact']) {
     const scripts = scriptsOf(page);
@@ -103,7 +103,7 @@ test('the account costs at most 100 kB of it', async ({ context, page }) => {
   }
 });
 
-test('a page is little more than what it shows', async ({ request }) => {
+test('the HTML of a page stays within its limits for markup, styles and scripts', async ({ request }) => {
   const weigh = async (path: string) => weighPage(await (await request.get(path)).text());
   for (const path of [article, discussed]) {
     const weight = await weigh(path);
@@ -121,7 +121,7 @@ test('a page is little more than what it shows', async ({ request }) => {
     expect.soft((await weigh(path)).of.scripts, `scripts in ${path}`).toBeLessThanOrEqual(1500);
 });
 
-test('a first visit loads the letters that its words need', async ({ newDevice }) => {
+test('a first visit loads at most 85 kB of fonts and 18 kB of style sheets', async ({ newDevice }) => {
   for (const [path, most] of [
     ['/', 60_000],
     ['/section/politics', 60_000],

@@ -32,7 +32,7 @@ async function newsroom(page: Page) {
   return { url, mark, authors, path: `/article/${story.slug}`, ...story, save };
 }
 
-test('an editor names several authors, a contributor and an agency by keyboard, and the pages follow', async ({
+test('an editor names several authors, a contributor and an agency by keyboard, and the site’s pages follow', async ({
   page,
 }) => {
   test.setTimeout(300_000);
@@ -112,7 +112,9 @@ test('an editor names several authors, a contributor and an agency by keyboard, 
 
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
-  test('a story by three has them all, in lists and on paper, and leads to the staff page', async ({ page }) => {
+  test('a story by three authors names them all, in lists and in print, and links lead to the staff page', async ({
+    page,
+  }) => {
     await page.goto('/article/how-a-recount-works');
     const address = page.locator('.credits address');
     await expect(address).toHaveText('By Amos Pettigrew, Tobias Renner and Viktor Halloran');
@@ -133,7 +135,7 @@ test.describe('without JavaScript', () => {
     await expect(helped).toContainText('With reporting by Nadia Osterman');
   });
 
-  test('a story of an agency says so, and has no author’s box', async ({ page }) => {
+  test('a story by an agency names the agency, and has no author box', async ({ page }) => {
     await page.goto('/article/chess-fourteen-tables');
     await expect(page.locator('.credits address')).toHaveText('By Continental Wire');
     await expect(page.locator('.credits address a')).toHaveCount(0);
@@ -141,7 +143,7 @@ test.describe('without JavaScript', () => {
   });
 });
 
-test('stories by several, an author’s list and the staff page are accessible and fit, on a phone too', async ({
+test('stories by several authors, an author’s list and the staff page are accessible and fit on a phone', async ({
   page,
 }) => {
   await page.setViewportSize({ width: 360, height: 740 });
@@ -157,13 +159,13 @@ test('stories by several, an author’s list and the staff page are accessible a
   }
 });
 
-test('a story by one author costs nothing more than before', async ({ page }) => {
+test('a story by one author contains no markup or styles for several authors', async ({ page }) => {
   const html = await textOf(page, '/article/crack-closes-mississippi-bridge');
   expect(html).not.toMatch(/<style|bylines/);
   expect(html).toMatch(/<span[^>]* class="by-word"[^>]*>By<\/span> <a rel="author"/);
 });
 
-test('search finds a story by a name that isn’t its first', async ({ page }) => {
+test('search finds a story by its second author, by a contributor, and by an agency', async ({ page }) => {
   for (const name of ['Tobias Renner', 'Nadia Osterman', 'Continental Wire']) {
     const { hits } = await (
       await page.request.get(

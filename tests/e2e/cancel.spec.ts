@@ -19,7 +19,7 @@ async function waitForWidget(page: Page): Promise<void> {
   });
 }
 
-test('the widget is opened with the reader’s own customer, and cancels through us', async ({
+test('the retention widget opens with the reader’s own customer id, and canceling in it cancels the subscription', async ({
   page,
   retentionShop: shop,
 }) => {
@@ -47,7 +47,10 @@ test('the widget is opened with the reader’s own customer, and cancels through
   await expect(page.getByRole('button', { name: 'Resume subscription' })).toBeVisible();
 });
 
-test('a widget that is blocked leaves our own form', async ({ page, retentionShop: shop }) => {
+test('when the retention widget is blocked, the site’s own form cancels the subscription', async ({
+  page,
+  retentionShop: shop,
+}) => {
   await subscribeAt(shop, page.context(), 'reader-monthly');
   await page.route('**/js/app.js*', (route) => route.abort());
   await page.goto('/cancel');
@@ -56,7 +59,10 @@ test('a widget that is blocked leaves our own form', async ({ page, retentionSho
   await expect(page.getByRole('heading', { name: 'Your subscription is canceled' })).toBeVisible();
 });
 
-test('where not even our own script comes, the form comes forward by itself', async ({ page, retentionShop: shop }) => {
+test('when the site’s script for the retention widget does not load, the cancellation form appears by itself', async ({
+  page,
+  retentionShop: shop,
+}) => {
   await subscribeAt(shop, page.context(), 'reader-monthly');
   await page.route(/\/_assets\/Retention\./, (route) => route.abort());
   // The wait begins with the page's first paint: on a slow machine, part of it passes while the rest loads, so the page itself looks.
@@ -71,7 +77,10 @@ test('where not even our own script comes, the form comes forward by itself', as
 
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
-  test('it takes two presses, and a signed-out reader signs in first', async ({ page, retentionShop: shop }) => {
+  test('canceling takes two clicks, and a signed-out reader is asked to sign in first', async ({
+    page,
+    retentionShop: shop,
+  }) => {
     await page.goto('/cancel');
     await expect(page.getByRole('link', { name: 'Sign in to cancel' })).toHaveAttribute('href', /return=%2Fcancel/);
     await subscribeAt(shop, page.context(), 'reader-monthly');

@@ -41,7 +41,7 @@ async function expectOpenInPlace(page: Page): Promise<void> {
   await expect(page.locator('.site-header').getByRole('link', { name: 'Upgrade' })).toBeVisible();
 }
 
-test('a stranger joins at the wall and reads on in the same page', async ({ page }) => {
+test('a new reader subscribes at a story’s paywall and reads on in the same page', async ({ page }) => {
   const email = newEmail();
   await openAtWall(page);
   await mark(page);
@@ -64,7 +64,10 @@ test('a stranger joins at the wall and reads on in the same page', async ({ page
   await expect(page.getByText(paid)).toBeVisible();
 });
 
-test('a signed-in reader begins at the payment, and the bank may ask for confirmation', async ({ context, page }) => {
+test('a signed-in reader starts at the payment step, and can confirm the payment with the bank', async ({
+  context,
+  page,
+}) => {
   const email = await signIn(context);
   await openAtWall(page);
   await mark(page);
@@ -77,7 +80,7 @@ test('a signed-in reader begins at the payment, and the bank may ask for confirm
   await expectPaidOnce(email, 12_000);
 });
 
-test('an address that has an account signs in by a code, and nothing that was typed is lost', async ({
+test('a reader whose address has an account signs in by code, and the chosen plan is kept', async ({
   page,
   newDevice,
 }) => {
@@ -103,7 +106,7 @@ test('an address that has an account signs in by a code, and nothing that was ty
   await expectPaidOnce(email, 1200);
 });
 
-test('a slip of the finger is offered to be put right', async ({ page }) => {
+test('a mistyped email address gets a suggestion, and one click accepts it', async ({ page }) => {
   await openAtWall(page);
   const name = `ada.${Date.now()}`;
   await enterEmail(page, `${name}@gmial.com`);
@@ -113,7 +116,10 @@ test('a slip of the finger is offered to be put right', async ({ page }) => {
   await expect(page.getByRole('heading', { name: 'Step 2 of 2: Payment' })).toBeFocused();
 });
 
-test('Change, Edit and Logout', async ({ context, page }) => {
+test('Change, Edit and Logout lead back to each step, keep the card number, and sign the reader out', async ({
+  context,
+  page,
+}) => {
   const email = await signIn(context);
   await openAtWall(page);
   await expect(payButton(page)).toBeVisible();
@@ -131,7 +137,9 @@ test('Change, Edit and Logout', async ({ context, page }) => {
   await expect(page.locator('.site-header').getByRole('link', { name: 'Sign In' })).toBeAttached();
 });
 
-test('what an article loads before the paywall is opened holds nothing of it', async ({ page }) => {
+test('an article loads no paywall code until the paywall is opened, and Stripe.js only at the payment step', async ({
+  page,
+}) => {
   const scripts = scriptsOf(page);
   await page.goto(restricted, { waitUntil: 'networkidle' });
   const before = scripts.urls.length;
@@ -162,7 +170,7 @@ for (const width of [360, 768, 1280]) {
   });
 }
 
-test('a keyboard alone joins', async ({ page }) => {
+test('a reader can subscribe with the keyboard alone', async ({ page }) => {
   const email = newEmail();
   await page.goto(restricted);
   await wall(page).getByRole('link', { name: 'Join Today' }).press('Enter');

@@ -30,7 +30,10 @@ const subscriptionOf = async (page: import('@playwright/test').Page) =>
 const paidBy = async (email: string, shop: Shop) =>
   (await stripeAccount(email, shop.stripe.access.apiUrl)).charges.map(({ amount }) => amount);
 
-test('an upgrade in mid-year shows the credit and the amount due, and charges that amount', async ({ page, shop }) => {
+test('an upgrade in the middle of a year shows the credit and the amount due, and charges that amount', async ({
+  page,
+  shop,
+}) => {
   const email = await subscribeAt(shop, page.context(), 'reader-yearly');
   await shop.pass({ days: 120 });
   await openPaywall(page, 'member-yearly', '/membership');
@@ -55,7 +58,7 @@ test('an upgrade in mid-year shows the credit and the amount due, and charges th
   expect(await subscriptionOf(page)).toMatchObject({ planId: 'member-yearly', status: 'active' });
 });
 
-test('a refund closes what was open', async ({ page, shop }) => {
+test('a refund ends the access that was paid for', async ({ page, shop }) => {
   const email = await subscribeAt(shop, page.context(), 'reader-monthly');
   const visitor = async () => {
     await page.goto('/pricing');
@@ -77,7 +80,7 @@ test('a refund closes what was open', async ({ page, shop }) => {
   await expect.poll(decisions).toMatchObject({ accessDetails: { activeProducts: [] } });
 });
 
-test('a plan that costs less begins at the renewal', async ({ page, shop }) => {
+test('a cheaper plan starts at the next renewal', async ({ page, shop }) => {
   const email = await subscribeAt(shop, page.context(), 'member-monthly');
   await page.goto('/pricing#join=reader-monthly');
   await expect(sheet(page)).toBeVisible();
@@ -91,7 +94,7 @@ test('a plan that costs less begins at the renewal', async ({ page, shop }) => {
   expect(await paidBy(email, shop)).toEqual(expect.arrayContaining([2000, 1200]));
 });
 
-test('the penny promotion bills the dues once its 60 days are over', async ({ page, shop }) => {
+test('the penny promotion charges the full dues after its 60 days', async ({ page, shop }) => {
   const email = await subscribeAt(shop, page.context(), 'reader-penny');
   expect(await paidBy(email, shop)).toEqual([60]);
   expect(await subscriptionOf(page)).toMatchObject({ status: 'trialing', price: 12_000 });
@@ -100,7 +103,7 @@ test('the penny promotion bills the dues once its 60 days are over', async ({ pa
   await expect.poll(() => subscriptionOf(page)).toMatchObject({ status: 'active', price: 12_000 });
 });
 
-test('a subscription renews with the card that is kept', async ({ page, shop }) => {
+test('a subscription renews with the saved card', async ({ page, shop }) => {
   const email = await subscribeAt(shop, page.context(), 'reader-monthly');
   const { paidUntil } = (await subscriptionOf(page)) as { paidUntil: string };
   await shop.pass({ days: 32 });
@@ -110,7 +113,7 @@ test('a subscription renews with the card that is kept', async ({ page, shop }) 
     .toBeGreaterThan(Date.parse(paidUntil));
 });
 
-test('a renewal that fails sends a mail, and another card pays it', async ({ page, shop }) => {
+test('a failed renewal sends an email, and another card pays it', async ({ page, shop }) => {
   const email = await subscribeAt(shop, page.context(), 'reader-monthly');
   const api = shop.stripe.access.apiUrl;
   const { customer } = await stripeAccount(email, api);
@@ -134,7 +137,7 @@ test('a renewal that fails sends a mail, and another card pays it', async ({ pag
   expect(await paidBy(email, shop)).toEqual([1200, 1200]);
 });
 
-test('a renewal about which the bank asks is paid on the page of the card', async ({ page, shop }) => {
+test('a renewal that needs the bank’s confirmation is paid on the card page', async ({ page, shop }) => {
   const email = await subscribeAt(shop, page.context(), 'reader-monthly');
   const api = shop.stripe.access.apiUrl;
   const { customer } = await stripeAccount(email, api);
@@ -153,7 +156,7 @@ test('a renewal about which the bank asks is paid on the page of the card', asyn
   expect(await paidBy(email, shop)).toEqual([1200, 1200]);
 });
 
-test('the page of the card is for readers who are signed in', async ({ page }) => {
+test('the card page sends signed-out readers to sign-in', async ({ page }) => {
   await page.goto('/account/card');
   await expect(page).toHaveURL(/\/socialLogin\?return=%2Faccount%2Fcard/);
 });

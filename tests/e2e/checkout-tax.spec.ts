@@ -45,7 +45,10 @@ async function charged(email: string, { stripe }: Shop) {
   return { amounts: charges.map(({ amount }) => amount), customer, invoices };
 }
 
-test('the place is asked for, and the sum with its tax is shown and charged', async ({ page, taxShop: shop }) => {
+test('the reader is asked for a place, and the total with its tax is shown and charged', async ({
+  page,
+  taxShop: shop,
+}) => {
   const email = newEmail();
   await openPaywall(page, 'reader-yearly');
   await enterEmail(page, email);
@@ -69,7 +72,7 @@ test('the place is asked for, and the sum with its tax is shown and charged', as
   expect(customer.address).toMatchObject({ country: 'US', postal_code: '10038' });
 });
 
-test('a country with one tax is enough, and a place without tax has none', async ({ page }) => {
+test('a country with one tax rate needs no ZIP code, and a place without tax shows no tax', async ({ page }) => {
   await openPaywall(page, 'reader-yearly');
   await enterEmail(page, newEmail());
   await country(page).selectOption('United Kingdom');
@@ -81,7 +84,10 @@ test('a country with one tax is enough, and a place without tax has none', async
   await expect(due(page)).toHaveText('$120');
 });
 
-test('printed plans are taxed at the delivery address, which is asked for once', async ({ page, taxShop: shop }) => {
+test('a print plan is taxed at the delivery address, without a second question about the place', async ({
+  page,
+  taxShop: shop,
+}) => {
   const email = newEmail();
   await openPaywall(page, 'member-print-yearly', '/print');
   await enterEmail(page, email);
@@ -104,7 +110,7 @@ test.describe('a wallet’s billing address', () => {
   const tap = (page: Page) => express(page).getByRole('button', { name: 'Google Pay' }).click();
   test.beforeEach(({ page }) => waitForWallets(page));
 
-  test('is where tax depends on one: a sum that it changes is shown before it is charged', async ({
+  test('decides the tax, and a total that it changes is shown before it is charged', async ({
     page,
     taxShop: shop,
   }) => {
@@ -130,7 +136,7 @@ test.describe('a wallet’s billing address', () => {
     expect(customer.address).toMatchObject({ country: 'US', postal_code: '10038' });
   });
 
-  test('where there is no tax pays at the first tap', async ({ page, taxShop: shop }) => {
+  test('in a place without tax lets the reader pay at the first tap', async ({ page, taxShop: shop }) => {
     const email = newEmail();
     await openPaywall(page, 'reader-monthly');
     await enterEmail(page, email);
@@ -144,7 +150,7 @@ test.describe('a wallet’s billing address', () => {
   });
 });
 
-test('on a domain that is not registered there is the card form alone (S6)', async ({ page, taxShop: shop }) => {
+test('on a domain that is not registered for wallets, only the card form is shown', async ({ page, taxShop: shop }) => {
   const { apiUrl } = shop.stripe.access;
   await ask('domains', { name: '127.0.0.1' }, apiUrl, 'DELETE');
   try {
@@ -170,7 +176,7 @@ for (const [width, height] of [
   [1280, 800],
   [1366, 650],
 ] as const) {
-  test(`the questions fit at ${width}×${height}`, async ({ page }) => {
+  test(`the questions of the payment step fit at ${width}×${height}`, async ({ page }) => {
     await page.setViewportSize({ width, height });
     await openPaywall(page, 'reader-yearly');
     await enterEmail(page, newEmail());

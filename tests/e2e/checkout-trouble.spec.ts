@@ -23,7 +23,7 @@ const subscribe = '**/blaize/payment/stripe/subscribe';
 const alert = (page: Page, text: string | RegExp) => step(page, 'payment').getByRole('alert').filter({ hasText: text });
 const unreachable = 'We couldn’t reach the server. Check your connection and try again.';
 
-test('a double click, and Enter behind it, is one payment', async ({ context, page }) => {
+test('a double click followed by Enter makes one payment', async ({ context, page }) => {
   const email = await signIn(context);
   await openPaywall(page, 'reader-monthly');
   await fillCard(page, cards.good);
@@ -39,7 +39,7 @@ test('a double click, and Enter behind it, is one payment', async ({ context, pa
   await expectPaidOnce(email, 1200);
 });
 
-test('two tabs that pay at once pay once, and both know it', async ({ context, page }) => {
+test('two tabs that pay at the same moment charge once, and both thank the reader', async ({ context, page }) => {
   const email = await signIn(context);
   const other = await context.newPage();
   for (const tab of [page, other]) {
@@ -54,7 +54,7 @@ test('two tabs that pay at once pay once, and both know it', async ({ context, p
   await expectPaidOnce(email, 1200);
 });
 
-test('a tab that was left open closes its paywall when another has paid', async ({ context, page }) => {
+test('a tab that was left open thanks the reader, too, when another tab has paid', async ({ context, page }) => {
   const email = await signIn(context);
   const other = await context.newPage();
   await openPaywall(other, 'reader-monthly');
@@ -66,7 +66,7 @@ test('a tab that was left open closes its paywall when another has paid', async 
   await expectPaidOnce(email, 1200);
 });
 
-test('the way back sells nothing a second time', async ({ context, page }) => {
+test('going back after a payment does not open the paywall again', async ({ context, page }) => {
   const email = await signIn(context);
   await openPaywall(page, 'reader-monthly');
   await fillCard(page, cards.good);
@@ -78,7 +78,10 @@ test('the way back sells nothing a second time', async ({ context, page }) => {
   await expectPaidOnce(email, 1200);
 });
 
-test('a page that is left while it pays finds the payment again', async ({ context, page }) => {
+test('a page that was left during a payment finds the payment when the paywall is opened again', async ({
+  context,
+  page,
+}) => {
   const email = await signIn(context);
   await openPaywall(page, 'reader-monthly');
   await fillCard(page, cards.good);
@@ -104,7 +107,7 @@ test('a page that is left while it pays finds the payment again', async ({ conte
   await expectPaidOnce(email, 1200);
 });
 
-test('what was typed is there again after a reload', async ({ page }) => {
+test('everything typed except the card is restored after a reload', async ({ page }) => {
   const email = newEmail();
   await openPaywall(page, 'reader-yearly');
   await step(page, 'account').getByLabel('Email address').fill('nobody');
@@ -121,7 +124,7 @@ test('what was typed is there again after a reload', async ({ page }) => {
   await expect(cardFields(page).getByLabel('Card number')).toHaveValue('');
 });
 
-test.describe('a connection that is lost', () => {
+test.describe('a lost connection', () => {
   /** Breaks the connection of the next call to a path, after or before the call took effect. */
   const cut = (page: Page, path: string, after = false) =>
     intercept(
@@ -134,7 +137,7 @@ test.describe('a connection that is lost', () => {
       { times: 1 },
     );
 
-  test('before the plans are there shows a message, and they are requested again', async ({ page }) => {
+  test('while the plans load shows a message, and the plans can be requested again', async ({ page }) => {
     await cut(page, '**/api/v1/checkout/plans');
     await page.goto('/pricing');
     await page.locator(`a[data-paywall*='"reader-yearly"']:visible`).first().click();
@@ -143,7 +146,7 @@ test.describe('a connection that is lost', () => {
     await expect(step(page, 'account')).toBeVisible();
   });
 
-  test('at the address keeps it', async ({ page }) => {
+  test('while the email address is sent leaves the address in the field', async ({ page }) => {
     const email = newEmail();
     await openPaywall(page, 'reader-yearly');
     await cut(page, '**/api/zephr-create');
@@ -154,7 +157,7 @@ test.describe('a connection that is lost', () => {
     await expect(payButton(page)).toBeVisible();
   });
 
-  test('at the sum leaves nothing to pay until it is known', async ({ context, page }) => {
+  test('while the total loads disables payment until the total is known', async ({ context, page }) => {
     await signIn(context);
     await cut(page, '**/api/v1/checkout/quote');
     await openPaywall(page, 'reader-yearly');
@@ -164,7 +167,10 @@ test.describe('a connection that is lost', () => {
     await expect(payButton(page)).toHaveText('Join the Sun$120');
   });
 
-  test('at the card form’s script shows a message, and it is loaded again', async ({ context, page }) => {
+  test('while the card form’s script loads shows a message, and the script can be loaded again', async ({
+    context,
+    page,
+  }) => {
     await signIn(context);
     await cut(page, '**/stripe.js');
     await openPaywall(page, 'reader-yearly');
@@ -174,7 +180,10 @@ test.describe('a connection that is lost', () => {
   });
 
   for (const after of [false, true]) {
-    test(`${after ? 'after' : 'before'} the payment took effect charges once`, async ({ context, page }) => {
+    test(`${after ? 'after' : 'before'} the payment took effect leads to a single charge`, async ({
+      context,
+      page,
+    }) => {
       const email = await signIn(context);
       await openPaywall(page, 'reader-monthly');
       await fillCard(page, cards.good);
@@ -190,7 +199,10 @@ test.describe('a connection that is lost', () => {
     });
   }
 
-  test('for good, after the payment took effect, is found out when it is back', async ({ context, page }) => {
+  test('that lasts after the payment took effect shows a message, and there is one charge when it is back', async ({
+    context,
+    page,
+  }) => {
     const email = await signIn(context);
     await openPaywall(page, 'reader-monthly');
     await fillCard(page, cards.good);
@@ -205,7 +217,7 @@ test.describe('a connection that is lost', () => {
     await expectPaidOnce(email, 1200);
   });
 
-  test('shows a message while the browser is offline', async ({ context, page }) => {
+  test('shows that the browser is offline, until it is online again', async ({ context, page }) => {
     await signIn(context);
     await openPaywall(page, 'reader-monthly');
     await expect(payButton(page)).toHaveText('Join the Sun$12');
@@ -215,7 +227,7 @@ test.describe('a connection that is lost', () => {
     await expect(sheet(page).getByText('You’re offline.')).toHaveCount(0);
   });
 
-  test('while the paywall opens shows a message, and it opens when the browser is back online', async ({
+  test('while the paywall opens shows a message, and the paywall opens when the browser is online again', async ({
     context,
     page,
   }) => {
@@ -245,7 +257,7 @@ test.describe('a connection that is lost', () => {
   });
 });
 
-test('a server in trouble shows an error, and charges once in the end', async ({ context, page }) => {
+test('a 502 from the server shows an error, and the second try charges once', async ({ context, page }) => {
   const email = await signIn(context);
   await openPaywall(page, 'reader-monthly');
   await fillCard(page, cards.good);
@@ -259,7 +271,7 @@ test('a server in trouble shows an error, and charges once in the end', async ({
   await expectPaidOnce(email, 1200);
 });
 
-test('a sum that has changed is shown and asked for again', async ({ context, page }) => {
+test('a total that has changed is shown and must be accepted before it is charged', async ({ context, page }) => {
   const email = await signIn(context);
   await openPaywall(page, 'reader-monthly');
   await fillCard(page, cards.good);

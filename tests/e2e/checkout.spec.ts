@@ -25,7 +25,7 @@ for (const [plan, sum, cents] of [
   ['member-monthly', '$20', 2000],
   ['member-yearly', '$200', 20_000],
 ] as const) {
-  test(`${plan} is paid by a new reader`, async ({ page }) => {
+  test(`a new reader pays for ${plan}`, async ({ page }) => {
     const email = newEmail();
     await openPaywall(page, plan, plan.startsWith('member') ? '/membership' : '/pricing');
     await enterEmail(page, email);
@@ -42,7 +42,7 @@ for (const [plan, sum, cents] of [
   });
 }
 
-test('the penny promotion says what it is, word for word, and charges 60 cents', async ({ page }) => {
+test('the penny promotion states its terms word for word, and charges 60 cents', async ({ page }) => {
   const email = newEmail();
   await openPaywall(page, 'reader-penny');
   await expect(page.getByRole('dialog', { name: 'Read the Sun for a PENNY A DAY' })).toBeVisible();
@@ -55,7 +55,7 @@ test('the penny promotion says what it is, word for word, and charges 60 cents',
   await expectPaidOnce(email, 60);
 });
 
-test('the printed paper asks for an address first, in three steps', async ({ page }) => {
+test('the print plan asks for a shipping address first, in three steps', async ({ page }) => {
   const email = newEmail();
   await openPaywall(page, 'member-print-yearly', '/print');
   await enterEmail(page, email);
@@ -75,7 +75,7 @@ test('the printed paper asks for an address first, in three steps', async ({ pag
   expect(shipping.address).toMatchObject({ line1: '222 William Street', city: 'New York', state: 'NY', country: 'US' });
 });
 
-test.describe('a card that is refused', () => {
+test.describe('a refused card', () => {
   for (const [name, card, said] of [
     ['declined', cards.declined, 'Your card was declined.'],
     ['without money', cards.empty, 'Your card has insufficient funds.'],
@@ -83,7 +83,7 @@ test.describe('a card that is refused', () => {
     ['with a wrong code', cards.wrongCode, /security code is incorrect/],
     ['that breaks', cards.broken, /error occurred while processing your card/],
   ] as const) {
-    test(`${name} shows a message, and another one pays once`, async ({ context, page }) => {
+    test(`shows a message, and another card then pays once (${name})`, async ({ context, page }) => {
       const email = await signIn(context);
       await openPaywall(page, 'reader-monthly');
       await expect(page.getByRole('heading', { name: 'Step 2 of 2: Payment' })).toBeFocused();
@@ -98,7 +98,7 @@ test.describe('a card that is refused', () => {
     });
   }
 
-  test('that is none cannot be sent', async ({ context, page }) => {
+  test('with an invalid number cannot be submitted', async ({ context, page }) => {
     await signIn(context);
     await openPaywall(page, 'reader-monthly');
     await fillCard(page, cards.noCard);
@@ -107,9 +107,9 @@ test.describe('a card that is refused', () => {
   });
 });
 
-test.describe('the bank’s question', () => {
+test.describe('the bank’s confirmation', () => {
   for (const card of [cards.asks, cards.asksUnlessKept]) {
-    test(`answered, pays (${card})`, async ({ context, page }) => {
+    test(`completes the payment (${card})`, async ({ context, page }) => {
       const email = await signIn(context);
       await openPaywall(page, 'reader-yearly');
       await fillCard(page, card);
@@ -120,7 +120,7 @@ test.describe('the bank’s question', () => {
     });
   }
 
-  test('refused, pays nothing, and another card does', async ({ context, page }) => {
+  test('when it fails leaves nothing charged, and another card then pays', async ({ context, page }) => {
     const email = await signIn(context);
     await openPaywall(page, 'reader-yearly');
     await fillCard(page, cards.asks);
@@ -135,7 +135,7 @@ test.describe('the bank’s question', () => {
   });
 
   for (const card of [cards.asksThenDeclined, cards.asksThenEmpty]) {
-    test(`answered, and the card refused all the same (${card})`, async ({ context, page }) => {
+    test(`followed by a declined card leaves nothing charged (${card})`, async ({ context, page }) => {
       const email = await signIn(context);
       await openPaywall(page, 'reader-yearly');
       await fillCard(page, card);
@@ -148,7 +148,7 @@ test.describe('the bank’s question', () => {
 });
 
 test.describe('a coupon', () => {
-  test('that is right is taken off, and can be taken back', async ({ context, page }) => {
+  test('that is valid lowers the price, and can be removed', async ({ context, page }) => {
     const email = await signIn(context);
     await openPaywall(page, 'reader-yearly');
     const apply = step(page, 'payment').getByRole('button', { name: 'Apply' });
@@ -166,7 +166,7 @@ test.describe('a coupon', () => {
     await expectPaidOnce(email, 9600);
   });
 
-  test('that is wrong, or has expired, shows an error and takes nothing off', async ({ context, page }) => {
+  test('that is unknown or expired shows an error and does not lower the price', async ({ context, page }) => {
     await signIn(context);
     await openPaywall(page, 'reader-yearly');
     for (const [code, said] of [
@@ -180,7 +180,7 @@ test.describe('a coupon', () => {
     }
   });
 
-  test('of 100 % charges nothing today and keeps the card', async ({ context, page }) => {
+  test('of 100 % charges nothing today', async ({ context, page }) => {
     const email = await signIn(context);
     await openPaywall(page, 'reader-yearly');
     await applyCoupon(page, 'FREEYEAR');
@@ -191,7 +191,7 @@ test.describe('a coupon', () => {
     await expectPaidOnce(email, 0);
   });
 
-  test('of 100 % with a bank that asks', async ({ context, page }) => {
+  test('of 100 % also works with a card that needs the bank’s confirmation', async ({ context, page }) => {
     const email = await signIn(context);
     await openPaywall(page, 'reader-yearly');
     await applyCoupon(page, 'FREEYEAR');

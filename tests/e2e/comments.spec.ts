@@ -70,7 +70,11 @@ async function reader(context: BrowserContext, path = story): Promise<Page> {
   return page;
 }
 
-test('a comment waits, is published by an editor, and is taken off again', async ({ context, browser, playwright }) => {
+test('a comment waits for approval, is published by an editor, and is removed again as spam', async ({
+  context,
+  browser,
+  playwright,
+}) => {
   test.setTimeout(300_000);
   const page = await reader(context);
   const text = unique('What a fine bridge, and <b>what</b> a story.');
@@ -105,7 +109,10 @@ test('a comment waits, is published by an editor, and is taken off again', async
   expect(await violationsOn(page, 'main')).toEqual([]);
 });
 
-test('a comment is answered and reported by keyboard, changed and taken back', async ({ context, playwright }) => {
+test('a reader replies to and reports a comment by keyboard, and edits and deletes the reply', async ({
+  context,
+  playwright,
+}) => {
   test.setTimeout(300_000);
   const page = await reader(context);
   const moderator = await editor(playwright);
@@ -145,7 +152,7 @@ test('a comment is answered and reported by keyboard, changed and taken back', a
   await moderator.moderate(id, 'spam');
 });
 
-test('nothing that was typed is lost when it cannot be sent', async ({ context }) => {
+test('typed text is kept when a comment cannot be sent, and after a reload', async ({ context }) => {
   const page = await reader(context);
   let answer: 'offline' | 'away' | 'signed out' = 'offline';
   await intercept(page, '**/api/v1/comments', (route) => {
@@ -178,7 +185,7 @@ test('nothing that was typed is lost when it cannot be sent', async ({ context }
   await expect(words(page)).toHaveValue(text);
 });
 
-test('threads are sorted in place, and reading alone loads no island', async ({ page }) => {
+test('threads are sorted on the same page, and reading alone loads no code for writing', async ({ page }) => {
   const scripts: string[] = [];
   page.on('request', (request) => scripts.push(new URL(request.url()).pathname));
   await page.goto(discussed);
@@ -201,7 +208,11 @@ test('threads are sorted in place, and reading alone loads no island', async ({ 
   expect(scripts.filter((path) => /Comments\.island|react-dom/i.test(path))).toEqual([]);
 });
 
-test('a comment is written, shown and reported without JavaScript', async ({ context, browser, playwright }) => {
+test('without JavaScript a reader writes and deletes a reply, and reports a comment', async ({
+  context,
+  browser,
+  playwright,
+}) => {
   test.setTimeout(300_000);
   await signIn(context);
   const plain = await browser.newContext({ javaScriptEnabled: false, storageState: await context.storageState() });

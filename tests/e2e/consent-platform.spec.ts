@@ -13,7 +13,7 @@ const answer = (page: Page, name: string) => dialog(page).getByRole('button', { 
 const marketing = ['growsurf', 'onesignal'];
 const measurement = ['gtm', 'marfeel'];
 
-test('it asks, our banner does not, and nothing is loaded until the reader accepts', async ({
+test('the consent platform asks instead of our banner, and nothing loads until the reader accepts', async ({
   page,
   vendors,
   troubles,
@@ -40,7 +40,7 @@ test('it asks, our banner does not, and nothing is loaded until the reader accep
   expect(troubles.all).toEqual([]);
 });
 
-test('what it refuses is kept to, and so is an answer in part', async ({ page, vendors }) => {
+test('a refusal and a partial answer in the consent platform are obeyed', async ({ page, vendors }) => {
   await page.goto('/about');
   await answer(page, 'Refuse everything');
   await expect.poll(() => choiceOf(page)).toBe('1');
@@ -51,7 +51,7 @@ test('what it refuses is kept to, and so is an answer in part', async ({ page, v
   await expect.poll(async () => (await vendors.scripts()).toSorted()).toEqual(['cmp', ...measurement]);
 });
 
-test('consent that is withdrawn in it ends on this page and on the next', async ({ page, vendors }) => {
+test('consent withdrawn in the consent platform ends on this page and on the next', async ({ page, vendors }) => {
   await page.goto('/about');
   await answer(page, 'Accept everything');
   await expect.poll(async () => (await vendors.calls('gtm')).some(({ what }) => what === 'page_view')).toBe(true);
@@ -70,7 +70,9 @@ test('consent that is withdrawn in it ends on this page and on the next', async 
   expect((await vendors.scripts()).filter((vendor) => vendor !== 'cmp')).toHaveLength(before);
 });
 
-test('consent withdrawn on our page stays withdrawn until the reader answers the platform again', async ({ page }) => {
+test('consent withdrawn on our page stays withdrawn until the reader answers the consent platform again', async ({
+  page,
+}) => {
   await page.goto('/about');
   await answer(page, 'Accept everything');
   await expect.poll(() => choiceOf(page)).toBe('1.measurement.marketing.advertising');
@@ -86,7 +88,7 @@ test('consent withdrawn on our page stays withdrawn until the reader answers the
   await expect.poll(() => choiceOf(page)).toBe('1.measurement.marketing.advertising');
 });
 
-test('Global Privacy Control takes back marketing and advertising against the platform’s answer', async ({
+test('Global Privacy Control turns off marketing and advertising despite the consent platform’s answer', async ({
   context,
   page,
   vendors,
@@ -100,7 +102,7 @@ test('Global Privacy Control takes back marketing and advertising against the pl
   await expect.poll(async () => (await vendors.scripts()).toSorted()).toEqual(['cmp', ...measurement]);
 });
 
-test('where the framework does not apply, our banner asks', async ({ page, vendors }) => {
+test('our banner asks where the IAB consent framework does not apply', async ({ page, vendors }) => {
   await vendors.mode('cmp', 'empty');
   await page.goto('/about');
   await expect(banner(page)).toBeVisible();
@@ -113,7 +115,7 @@ test('where the framework does not apply, our banner asks', async ({ page, vendo
 });
 
 for (const mode of ['blocked', 'error', 'slow'] as const) {
-  test(`a platform that never comes (${mode}) allows nothing, and breaks nothing`, async ({
+  test(`a consent platform that does not load (${mode}) allows nothing and breaks nothing`, async ({
     page,
     vendors,
     troubles,

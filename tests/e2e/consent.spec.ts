@@ -47,7 +47,7 @@ test('no third party is contacted before a choice, nor after "Reject all"', asyn
   expect(troubles.all).toEqual([]);
 });
 
-test('"Accept all" lets each in once a page, after the page itself', async ({ page, vendors, troubles }) => {
+test('"Accept all" loads each third party once per page view', async ({ page, vendors, troubles }) => {
   await page.goto('/about', { waitUntil: 'networkidle' });
   await banner(page).getByRole('button', { name: 'Accept all' }).click();
   const each = ['growsurf', 'gtm', 'marfeel', 'onesignal'];
@@ -59,7 +59,7 @@ test('"Accept all" lets each in once a page, after the page itself', async ({ pa
   expect(troubles.all).toEqual([]);
 });
 
-test('a choice for each purpose is kept to, shown, and taken back on its page, in every tab at once', async ({
+test('a choice for each purpose is obeyed, shown, and can be withdrawn on its page, in every tab at once', async ({
   page,
   context,
   vendors,
@@ -93,7 +93,7 @@ test('a choice for each purpose is kept to, shown, and taken back on its page, i
 
 test.describe('Global Privacy Control', () => {
   test.use({ extraHTTPHeaders: async ({ reader }, use) => use({ 'x-forwarded-for': reader, 'sec-gpc': '1' }) });
-  test('keeps marketing and advertising off unless they are chosen, and explains it', async ({
+  test('keeps marketing and advertising off unless the reader chooses them, and the banner explains it', async ({
     context,
     page,
     vendors,
@@ -123,7 +123,7 @@ test.describe('Global Privacy Control', () => {
 
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
-  test('there is nothing to ask, and the page of choices works', async ({ page }) => {
+  test('no banner is shown, and the privacy choices page works', async ({ page }) => {
     await page.goto('/about');
     await expect(banner(page)).toBeHidden();
     await page.goto('/privacy-choices');
@@ -135,7 +135,9 @@ test.describe('without JavaScript', () => {
   });
 });
 
-test('with large text on a phone the question can be read, and both answers are in reach', async ({ page }) => {
+test('with large text on a phone the consent banner is readable, and both of its buttons are visible', async ({
+  page,
+}) => {
   for (const size of [
     { width: 390, height: 664 },
     { width: 320, height: 568 },

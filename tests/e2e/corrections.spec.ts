@@ -29,7 +29,9 @@ async function saveByKey(page: Page): Promise<void> {
   await untilSaved(page);
 }
 
-test('an editor adds a correction by keyboard, takes it back, and the pages follow', async ({ page }) => {
+test('an editor adds a correction by keyboard and removes it, and the story, the list and the feed follow', async ({
+  page,
+}) => {
   test.setTimeout(600_000);
   const sum = unique();
   const markup = `The mule was <em>forty</em> dollars (${sum}).`;
@@ -102,7 +104,7 @@ const select = (field: Locator, words: string) =>
     area.setSelectionRange(at, at + text.length);
   }, words);
 
-test('a link in a note is made, changed and removed with the keyboard, without markup', async ({ page }) => {
+test('an editor adds, changes and removes a link in a note by keyboard, without typing markup', async ({ page }) => {
   test.setTimeout(600_000);
   const story = await newsroom(page, 'A Linked Mule');
   const panel = await openPanel(page, story.url, story.id, 'Corrections');
@@ -175,7 +177,7 @@ test('a link in a note is made, changed and removed with the keyboard, without m
   await story.save({ status: 'draft' });
 });
 
-test('a note dated in the future is marked, and keeps the story from being saved', async ({ page }) => {
+test('a note dated in the future shows an error and blocks saving the story', async ({ page }) => {
   test.setTimeout(400_000);
   const story = await newsroom(page, 'A Mule of Tomorrow');
   const panel = await openPanel(page, story.url, story.id, 'Corrections');
@@ -201,7 +203,7 @@ test('a note dated in the future is marked, and keeps the story from being saved
 
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
-  test('the story says that it was corrected, and leads to the note and the list', async ({ page }) => {
+  test('a corrected story says so, and links to the note and the list of corrections', async ({ page }) => {
     await page.goto('/article/erie-makes-one-thing-well');
     await page.getByRole('link', { name: /^Corrected \w+ \d+, \d{4}$/ }).click();
     await expect(page).toHaveURL(/#corrections$/);
@@ -215,7 +217,7 @@ test.describe('without JavaScript', () => {
     await expect(page).toHaveURL('/article/erie-makes-one-thing-well#corrections');
   });
 
-  test('the note is printed, the way to the list is not', async ({ page }) => {
+  test('a printed story includes the note but not the link to all corrections', async ({ page }) => {
     await page.emulateMedia({ media: 'print' });
     await page.goto('/article/erie-makes-one-thing-well');
     const notes = page.locator('#corrections');
@@ -224,7 +226,7 @@ test.describe('without JavaScript', () => {
   });
 });
 
-test('the notes and their list are accessible, on a phone too', async ({ page }) => {
+test('corrections in a story and the list of corrections have no axe violations and fit a phone', async ({ page }) => {
   await page.setViewportSize({ width: 360, height: 740 });
   for (const [path, part] of [
     ['/article/erie-makes-one-thing-well', '.story'],
@@ -236,7 +238,11 @@ test('the notes and their list are accessible, on a phone too', async ({ page })
   }
 });
 
-test('a subscribers’ story shows its note to all, and nothing of its text', async ({ page, browser, baseURL }) => {
+test('a correction to a story for subscribers is shown to everyone, without the story’s paid text', async ({
+  page,
+  browser,
+  baseURL,
+}) => {
   test.setTimeout(400_000);
   const words = `A mule, not a donkey (${unique()}).`;
   const desk = await newsroom(page, 'A Paid Mule', {
@@ -255,7 +261,10 @@ test('a subscribers’ story shows its note to all, and nothing of its text', as
   await expect.poll(() => textOf(page, '/corrections'), live).not.toContain(words);
 });
 
-test('readers who had read the story are told once, others never', async ({ page, context }) => {
+test('a signed-in reader is notified once that a story they read was corrected; a signed-out one is not', async ({
+  page,
+  context,
+}) => {
   test.setTimeout(600_000);
   const asked: string[] = [];
   page.on('request', (request) => {

@@ -53,7 +53,9 @@ test.afterAll(async () => {
   await site?.stop();
 });
 
-test('a blocked script reaches the operators’ page through the Reporting API', async ({ request }) => {
+test('a Reporting API report of a blocked script appears on the operators’ page, without the full URL', async ({
+  request,
+}) => {
   const found = browserFromEnvironment(process.env);
   const browser = await chromium.launch({
     // Otherwise reports are delayed by a minute.

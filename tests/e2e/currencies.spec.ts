@@ -25,11 +25,11 @@ const read = (part: Locator): Promise<string> => part.innerText();
 const currency = (page: Page, name: string | null) =>
   expect.poll(() => page.evaluate(() => document.documentElement.dataset.currency ?? null)).toBe(name);
 
-test.describe('from Britain', () => {
+test.describe('a reader in Britain', () => {
   test.use(british);
 
   for (const path of ['/pricing', '/print', '/membership', '/offer/newsletter', restricted])
-    test(`${path} shows pounds, and nothing moves when it learns so`, async ({ page }) => {
+    test(`sees pounds on ${path}, with no layout shift when the currency arrives`, async ({ page }) => {
       let answer = () => {};
       const asked = new Promise<void>((done) => {
         answer = done;
@@ -55,7 +55,10 @@ test.describe('from Britain', () => {
       await currency(page, 'gbp');
     });
 
-  test('pays in pounds, from the choice to the receipt, and keeps them in any country', async ({ page, shop }) => {
+  test('pays in pounds from the choice of a plan to the receipt, and still sees pounds in the US', async ({
+    page,
+    shop,
+  }) => {
     const { request } = page.context();
     const email = await enterAt(shop, page.context());
     await openPaywall(page, 'reader-monthly');
@@ -85,14 +88,14 @@ test.describe('from Britain', () => {
     expect(await read(sheet(page))).not.toMatch(foreign);
   });
 
-  test('sees pounds on the page that works without a script', async ({ page }) => {
+  test('sees pounds on /subscribe, the page that works without JavaScript', async ({ page }) => {
     await page.goto('/subscribe?plan=reader-yearly');
     expect(await read(page.locator('main'))).toMatch(/£100/);
     expect(await read(page.locator('main'))).not.toMatch(foreign);
   });
 });
 
-test('from anywhere else prices are in dollars', async ({ page }) => {
+test('a reader in Brazil sees prices in dollars', async ({ page }) => {
   await page.setExtraHTTPHeaders(from('BR'));
   const asked = page.waitForResponse('**/api/v1/checkout/currency');
   await page.goto('/pricing');
@@ -102,10 +105,10 @@ test('from anywhere else prices are in dollars', async ({ page }) => {
   expect(text).not.toMatch(/[£€]\d/);
 });
 
-test.describe('without a script', () => {
+test.describe('a reader in Britain without JavaScript', () => {
   test.use({ ...british, javaScriptEnabled: false });
 
-  test('prices are in dollars, once', async ({ page }) => {
+  test('sees prices in dollars only', async ({ page }) => {
     await page.goto('/pricing');
     const text = await read(page.locator('main'));
     expect(text).toMatch(/\$12\b/);

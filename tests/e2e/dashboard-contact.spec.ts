@@ -28,7 +28,7 @@ async function mailToInbox(words: string): Promise<Letter> {
   return found as Letter;
 }
 
-test('Premium Support opens in a sheet, by keys too; a failure keeps every word, and then a person gets it', async ({
+test('the support form opens by keyboard, keeps its text when sending fails, and reaches the inbox on retry', async ({
   context,
   page,
 }) => {
@@ -85,10 +85,13 @@ test('Premium Support opens in a sheet, by keys too; a failure keeps every word,
   expect(letter.headers.find(({ name }) => name.toLowerCase() === 'reply-to')?.value).toContain(email);
 });
 
-test.describe('without a script', () => {
+test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('the button leads to a page with the same form, for signed-out readers too', async ({ context, page }) => {
+  test('the support form works as a page, signed out too, and the dashboard’s Premium Support links to it', async ({
+    context,
+    page,
+  }) => {
     await page.goto('/contact');
     await page.getByLabel('Name').fill('Ada Whitlock');
     await page.getByLabel('Email').fill('ada@example.com');

@@ -35,7 +35,10 @@ async function sendMorning(): Promise<string> {
   return stdout;
 }
 
-test('a letter that was chosen comes, and ends by one click of the mail program', async ({ context, page }) => {
+test('a reader chooses a newsletter, receives it, and unsubscribes with one click in the mail program', async ({
+  context,
+  page,
+}) => {
   const email = await signIn(context, newEmail('morning'));
   await page.goto('/dashboard/newsletters');
   expect(await violationsOn(page)).toEqual([]);
@@ -72,7 +75,7 @@ test('a letter that was chosen comes, and ends by one click of the mail program'
   expect(await choices()).toEqual({ choices: ['morning'] });
 });
 
-test('signing out everywhere ends every device', async ({ context, page, newDevice }) => {
+test('signing out everywhere ends the sessions on all devices', async ({ context, page, newDevice }) => {
   const email = await signIn(context, newEmail('devices'));
   const phone = await newDevice();
   await signInByMail(phone, email, 'login');
@@ -92,7 +95,7 @@ test('signing out everywhere ends every device', async ({ context, page, newDevi
   expect((await phone.request.get('/blaize/account')).status()).toBe(401);
 });
 
-test('the account is deleted once its address is typed, after a note about what becomes of the subscription', async ({
+test('an account is deleted only when its address is typed, and the page says what happens to the subscription', async ({
   context,
   page,
 }) => {

@@ -4,7 +4,7 @@ import { intercept } from '../world/intercept.ts';
 import { expect, newEmail, profileOf, signIn, test } from '../world/readers.ts';
 import { testSite } from '../world/world.ts';
 
-test('the profile is saved in place, with copies in this browser; a quiet note says what was not saved', async ({
+test('the profile is saved and copied to localStorage until sign-out, and a failed save shows a notice', async ({
   context,
   page,
 }) => {
@@ -65,7 +65,7 @@ test('the profile is saved in place, with copies in this browser; a quiet note s
   await expect.poll(async () => Object.keys(await copies())).not.toContain('email');
 });
 
-test('shipping is there for plans with the printed paper alone: shown, changed in place, and shown again', async ({
+test('the Shipping tab appears only for plans with the print edition, and the address is changed in place', async ({
   context,
   page,
 }) => {
@@ -99,10 +99,10 @@ test('shipping is there for plans with the printed paper alone: shown, changed i
   expect(await violationsOn(page)).toEqual([]);
 });
 
-test.describe('without a script', () => {
+test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('the profile and the choice of newsletters are plain forms', async ({ context, page }) => {
+  test('the profile and the newsletter choices are saved with plain forms', async ({ context, page }) => {
     await signIn(context, newEmail('profile'));
     await page.goto('/dashboard/profile');
     await page.getByLabel('First name').fill('Ada');

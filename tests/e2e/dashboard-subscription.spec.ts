@@ -8,7 +8,7 @@ import { subscribeAt } from '../world/shop.ts';
 const test = base.extend({ baseURL: ({ shop }, use) => use(shop.site) });
 test.describe.configure({ mode: 'serial' });
 
-test('a subscription is shown, left and taken up again, by keys alone', async ({ page, shop }) => {
+test('a subscription is shown, canceled and resumed by keyboard alone', async ({ page, shop }) => {
   await subscribeAt(shop, page.context(), 'member-monthly');
   await page.goto('/dashboard/account');
   const plan = page.getByRole('region', { name: 'Your plan', exact: true });
@@ -43,7 +43,7 @@ test('a subscription is shown, left and taken up again, by keys alone', async ({
   await expect(plan.getByText('Renewal date')).toBeVisible();
 });
 
-test('another plan opens the paywall with the amount due', async ({ page, shop }) => {
+test('choosing another plan opens the paywall with the amount due', async ({ page, shop }) => {
   await subscribeAt(shop, page.context(), 'reader-yearly');
   await page.goto('/dashboard/account');
   await page.getByRole('link', { name: 'Change to Sun Member, $200/year' }).click();
@@ -51,7 +51,10 @@ test('another plan opens the paywall with the amount due', async ({ page, shop }
   await expect(step(page, 'payment').locator('[data-due]')).toHaveText('$80');
 });
 
-test('while Stripe is down two panels say so and offer to try again', async ({ page, shop }) => {
+test('while Stripe is down, the invoice and payment panels show errors, and the plan is still shown', async ({
+  page,
+  shop,
+}) => {
   await subscribeAt(shop, page.context(), 'reader-monthly');
   await ask('faults', { status: 500, times: 100 }, shop.stripe.access.apiUrl);
   await page.goto('/dashboard/account');

@@ -15,14 +15,17 @@ const inView = (page: Page, name: string) =>
       return left >= 0 && right <= innerWidth;
     });
 
-test('the account’s address without a tab leads to the first one', async ({ context, page }) => {
+test('/dashboard redirects to the first tab, /dashboard/account', async ({ context, page }) => {
   await signIn(context);
   await page.goto('/dashboard');
   await expect(page).toHaveURL(/\/dashboard\/account$/);
   await expect(page.getByRole('heading', { level: 1, name: 'Your account' })).toBeVisible();
 });
 
-test('the strip shows the current tab, and on which sides there is more', async ({ context, page }) => {
+test('the tab strip scrolls the current tab into view and marks the sides that have more tabs', async ({
+  context,
+  page,
+}) => {
   await signIn(context);
   await page.goto('/dashboard/account');
   await expect(strip(page)).toHaveAttribute('data-after');

@@ -173,7 +173,7 @@ async function expectNothingWider(page: Page, route: string): Promise<void> {
 }
 
 for (const javaScriptEnabled of [true, false]) {
-  test.describe(`JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, () => {
+  test.describe(`every route loads without errors or overflow, with JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, () => {
     test.use({ viewport: widths[0], javaScriptEnabled });
     for (const [part, routes] of [
       ['the front and the sections', fixed.filter((path) => inSections.test(path))],

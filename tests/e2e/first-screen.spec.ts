@@ -13,7 +13,7 @@ const windows = [
 ];
 
 for (const viewport of windows) {
-  test(`the lead is on the first screen of ${viewport.width}×${viewport.height}, and nothing moves`, async ({
+  test(`the lead story is visible without scrolling at ${viewport.width}×${viewport.height}, with no layout shift`, async ({
     page,
   }) => {
     await page.setViewportSize(viewport);

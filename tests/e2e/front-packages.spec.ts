@@ -48,7 +48,7 @@ async function place(page: Page, wanted: readonly string[]): Promise<void> {
   }
 }
 
-test('a package moves through the page with the keyboard, and back with undo', async ({ page }) => {
+test('an editor moves a package through the page by keyboard, and back with undo', async ({ page }) => {
   test.setTimeout(600_000);
   await site.openScreen(page);
   await choosePage(page, 'National', 'Nothing is placed, so the page is filled automatically.');
@@ -119,7 +119,7 @@ test('a package moves through the page with the keyboard, and back with undo', a
   }
 });
 
-test('while a chosen page loads, nothing of the page before is on the screen', async ({ page }) => {
+test('while the chosen page loads, the editor sees nothing of the previous page', async ({ page }) => {
   await site.openScreen(page);
   let load = () => {};
   const asked = new Promise<void>((done) => {
@@ -141,7 +141,7 @@ test('while a chosen page loads, nothing of the page before is on the screen', a
   await expect(choice).toBeFocused();
 });
 
-test('related headlines are put in order with the keyboard, and back with undo', async ({ page }) => {
+test('an editor reorders a package’s related headlines by keyboard, and restores them with undo', async ({ page }) => {
   test.setTimeout(600_000);
   await site.openScreen(page);
   await choosePage(page, 'National', 'The Cedar');
@@ -186,7 +186,7 @@ test('related headlines are put in order with the keyboard, and back with undo',
   expect(await page.locator('.package li').allTextContents()).toEqual(['A linden', 'The Maple']);
 });
 
-test('on the home page a package stands before the lead, between it and the seconds, or after a row', async ({
+test('a home-page package appears before the lead story, between it and the second stories, or after a row', async ({
   page,
 }) => {
   test.setTimeout(600_000);

@@ -36,7 +36,7 @@ const source = async (page: Page, path = '/') => (await page.request.get(site.ow
 /** The stories at the top of the page, in their order. */
 const topOf = (page: Page | Frame) => page.locator('.front-lead .middle .headline a').allTextContents();
 
-test('ten slots are placed and rearranged with the keyboard alone within a minute', async ({ page }) => {
+test('an editor places ten stories by keyboard, and reorders them all within a minute', async ({ page }) => {
   test.setTimeout(240_000);
   await openScreen(page);
   const search = page.getByLabel('Find a story');
@@ -100,7 +100,10 @@ async function frameIn(opened: Page, id: 'phone' | 'desktop'): Promise<Frame> {
   return frame;
 }
 
-test('a preview shows the draft as any reader would see it, and readers don’t see it', async ({ page, context }) => {
+test('a preview shows the draft as an anonymous reader would see it, and the public page stays unchanged', async ({
+  page,
+  context,
+}) => {
   await openScreen(page);
   await expect.poll(() => order(page)).toEqual(titles.slice(0, 10).reverse());
   const before = await source(page);
@@ -145,9 +148,7 @@ test('a preview shows the draft as any reader would see it, and readers don’t 
   }
 });
 
-test('both widths of a preview fit the window, side by side or below each other, and are reached with the keyboard', async ({
-  page,
-}) => {
+test('the phone and desktop previews fit windows of any width and are reachable by keyboard', async ({ page }) => {
   await openScreen(page);
   const opened = await openPreview(page);
   for (const [width, height] of [
@@ -184,7 +185,7 @@ test('both widths of a preview fit the window, side by side or below each other,
   await opened.close();
 });
 
-test('another site can’t frame a preview, nor any other page', async ({ page }) => {
+test('another site can’t frame a preview or any other page', async ({ page }) => {
   await openScreen(page);
   const opened = await openPreview(page);
   await frameIn(opened, 'phone');
@@ -217,7 +218,7 @@ test('another site can’t frame a preview, nor any other page', async ({ page }
   }
 });
 
-test('a published front is the home page, with headlines for its places and a package', async ({ page }) => {
+test('a published front becomes the home page, with its own headlines and a package', async ({ page }) => {
   await openScreen(page);
   await page.getByLabel('Kind: The Ironwood').focus();
   await page.keyboard.press('p');
@@ -263,7 +264,10 @@ test('a published front is the home page, with headlines for its places and a pa
   }
 });
 
-test('the second of two editors is told, and both versions can be had', async ({ page, newDevice }) => {
+test('the second of two editors is warned of a conflict, and can switch between both versions', async ({
+  page,
+  newDevice,
+}) => {
   const other = await (await newDevice()).newPage();
   await openScreen(other, 'ada', 'ada');
   await openScreen(page);
@@ -290,7 +294,7 @@ test('the second of two editors is told, and both versions can be had', async ({
   await expect(other.getByText(/replaced draft by /).first()).toBeVisible();
 });
 
-test('the history restores a front, and a scheduled one comes at its time', async ({ page }) => {
+test('an editor restores a front from the history, and a scheduled front appears at its time', async ({ page }) => {
   test.setTimeout(400_000);
   await openScreen(page);
   await titleOf(page, 0).focus();
@@ -325,7 +329,9 @@ test('the history restores a front, and a scheduled one comes at its time', asyn
   expect(first).not.toBe('');
 });
 
-test('what is changed while the site is slow is saved at once, and the news of the site follows', async ({ page }) => {
+test('an editor’s changes are saved while the site is slow to confirm a publish, which it confirms later', async ({
+  page,
+}) => {
   await openScreen(page);
   const isAsked = (url: string | URL) => decodeURIComponent(String(url)).includes('/newsroom/v1/delivery/');
   let isSlow = true;

@@ -15,7 +15,7 @@ async function longSection(page: Page): Promise<string> {
   throw new Error('No section of the edition has a second page.');
 }
 
-test('a byline takes the room of its lines, on a phone as on a desktop', async ({ page }) => {
+test('no byline is taller than four lines, on phones and desktops', async ({ page }) => {
   for (const width of [390, 768, 1280, 1536]) {
     await page.setViewportSize({ width, height: 900 });
     await page.goto('/');
@@ -31,8 +31,8 @@ test('a byline takes the room of its lines, on a phone as on a desktop', async (
 const menuButton = (page: Page) => page.getByRole('button', { name: 'Menu', exact: true });
 const menu = (page: Page) => page.locator('#site-menu');
 
-test.describe('header', () => {
-  test('home starts compact and becomes full after more than 250 pixels', async ({ page }) => {
+test.describe('the header', () => {
+  test('is compact on the home page, and full after scrolling more than 250 pixels', async ({ page }) => {
     await page.goto('/');
     const header = page.locator('.site-header');
     await expect(header).toHaveAttribute('data-header', 'compact');
@@ -46,7 +46,7 @@ test.describe('header', () => {
     await expect(header).toHaveAttribute('data-header', 'compact');
   });
 
-  test('the change moves nothing on the page', async ({ page }) => {
+  test('becomes full without moving the page’s content', async ({ page }) => {
     await page.goto('/privacy-policy');
     const place = () => page.locator('main').evaluate((main) => main.getBoundingClientRect().top + window.scrollY);
     const before = await place();
@@ -55,7 +55,7 @@ test.describe('header', () => {
     expect(await place()).toBe(before);
   });
 
-  test('search is a box on large home screens and a link elsewhere', async ({ page }) => {
+  test('has a search box on a wide home page, and a search link on a phone', async ({ page }) => {
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.goto('/');
     const box = page.locator('.header-bar').getByRole('searchbox');
@@ -69,20 +69,20 @@ test.describe('header', () => {
     await expect(page.locator('.header-bar').getByRole('link', { name: 'Search' })).toBeVisible();
   });
 
-  test('community has neither menu nor search nor join', async ({ page }) => {
+  test('has no menu, search or join link on the community page', async ({ page }) => {
     await page.goto('/community');
     await expect(page.locator('.site-header .logo')).toBeVisible();
     await expect(menuButton(page)).toHaveCount(0);
     await expect(page.locator('.site-header a[href="/search"], .site-header a[href="/pricing"]')).toHaveCount(0);
   });
 
-  test('a section is marked as current in the navigation', async ({ page }) => {
+  test('marks the current section in the navigation', async ({ page }) => {
     const path = await longSection(page);
     await page.goto(path);
     await expect(page.locator('.section-nav a[aria-current="page"]')).toHaveAttribute('href', path);
   });
 
-  test('on a phone the line of sections shows all of each link that the keyboard comes to', async ({ page }) => {
+  test('scrolls each focused section link fully into view on a phone', async ({ page }) => {
     await page.goto('/about');
     const links = page.locator('.section-nav a');
     for (const width of [320, 350, 390, 430]) {
@@ -96,7 +96,7 @@ test.describe('header', () => {
     }
   });
 
-  test('the skip link is first and leads to the content', async ({ page }) => {
+  test('starts with a skip link that leads to the content', async ({ page }) => {
     await page.goto('/latest');
     await page.keyboard.press('Tab');
     await expect(page.locator('.skip-link')).toBeFocused();
@@ -105,8 +105,8 @@ test.describe('header', () => {
   });
 });
 
-test.describe('masthead', () => {
-  test('has the nameplate in the middle, between a box at either side', async ({ page }) => {
+test.describe('the masthead', () => {
+  test('centers the nameplate between two boxes', async ({ page }) => {
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.goto('/');
     const boxes = await page.locator('.masthead .top > *').evaluateAll((parts) =>
@@ -123,7 +123,7 @@ test.describe('masthead', () => {
     for (const ear of [start, end]) expect(Math.abs((ear?.y ?? 0) - (plate?.y ?? 0))).toBeLessThan(8);
   });
 
-  test('shows the day it is in New York, also on a page that was stored long ago', async ({ page }) => {
+  test('shows the current day in New York, even on a page cached on an earlier day', async ({ page }) => {
     // One minute past New York's midnight, when it is still the day before in most of America.
     await page.clock.install({ time: new Date('2031-07-05T04:01:00Z') });
     await page.goto('/');
@@ -135,10 +135,8 @@ test.describe('masthead', () => {
   });
 });
 
-test.describe('menu', () => {
-  test('and search open in the fonts that the page has: another would lay the whole page out again', async ({
-    page,
-  }) => {
+test.describe('the menu', () => {
+  test('loads no further fonts when it or the search opens', async ({ page }) => {
     await page.setViewportSize({ width: 390, height: 664 });
     const fonts: string[] = [];
     page.on('request', (request) => {
@@ -162,7 +160,7 @@ test.describe('menu', () => {
     expect(fonts).toEqual([]);
   });
 
-  test('opens, holds the focus, and closes on Escape and on the backdrop', async ({ page }) => {
+  test('keeps the focus inside while open, and closes on Escape or a click outside', async ({ page }) => {
     await page.goto('/latest');
     await menuButton(page).click();
     await expect(menu(page)).toBeVisible();
@@ -179,9 +177,7 @@ test.describe('menu', () => {
     await expect(menu(page)).toBeHidden();
   });
 
-  test('shows what has the focus also on the way back up, where its head covers what is scrolled away', async ({
-    page,
-  }) => {
+  test('never covers the focused field with its fixed head when the reader tabs backward', async ({ page }) => {
     await page.setViewportSize({ width: 390, height: 480 });
     await page.goto('/latest');
     await menuButton(page).click();
@@ -197,7 +193,9 @@ test.describe('menu', () => {
     expect(covered).toBe(false);
   });
 
-  test('lists sections in order, then the fixed entries, Join, Sign In and About', async ({ page }) => {
+  test('lists the sections in order, then Shop, Events, Watch and Games, and links to Join and About', async ({
+    page,
+  }) => {
     await page.goto('/latest');
     await menuButton(page).click();
     const names = await menu(page)
@@ -210,7 +208,7 @@ test.describe('menu', () => {
     await expect(menu(page).getByRole('link', { name: /^About/ })).toHaveAttribute('href', '/about');
   });
 
-  test('typing goes to an entry; what was typed is forgotten after 350 ms', async ({ page }) => {
+  test('focuses the entry that matches the typed letters, and forgets the letters after 350 ms', async ({ page }) => {
     await page.clock.install();
     await page.goto('/latest');
     await menuButton(page).click();
@@ -228,7 +226,7 @@ test.describe('menu', () => {
     expect(await focused()).not.toBe('National');
   });
 
-  test('closes on a route change, also when the page comes back', async ({ page }) => {
+  test('closes on navigation, and stays closed when the reader goes back', async ({ page }) => {
     await page.goto('/latest');
     await menuButton(page).click();
     await menu(page).getByRole('link', { name: 'Watch' }).click();
@@ -240,7 +238,7 @@ test.describe('menu', () => {
   });
 });
 
-test.describe('paging', () => {
+test.describe('a list of stories', () => {
   test('loads more stories in place', async ({ page }) => {
     const path = await longSection(page);
     await page.goto(path);
@@ -257,7 +255,7 @@ test.describe('paging', () => {
     expect(new Set(links).size).toBe(links.length);
   });
 
-  test('a day keeps one heading however much of it is loaded', async ({ page }) => {
+  test('shows one heading per day across the loaded pages', async ({ page }) => {
     await page.goto('/latest');
     await page.getByRole('link', { name: 'More stories' }).click();
     await expect(page).toHaveURL(/\/latest\?page=2$/);
@@ -266,7 +264,7 @@ test.describe('paging', () => {
     expect(new Set(days).size).toBe(days.length);
   });
 
-  test('a page that cannot be fetched is gone to', async ({ page }) => {
+  test('navigates to the next page when fetching it fails', async ({ page }) => {
     const path = await longSection(page);
     await page.goto(path);
     await intercept(page, '**/*page=2', (route) =>
@@ -277,7 +275,7 @@ test.describe('paging', () => {
     await expect(page).toHaveURL(/page=2$/);
   });
 
-  test('addresses that are no page of a list answer 404, ?page=1 is the list itself', async ({ page }) => {
+  test('answers 404 for pages that it doesn’t have, and redirects ?page=1 to its own address', async ({ page }) => {
     const path = await longSection(page);
     for (const wrong of ['?page=0', '?page=x', '?page=99999', '?page=01']) {
       expect((await page.request.get(path + wrong)).status(), wrong).toBe(404);
@@ -302,7 +300,7 @@ test.describe('paging', () => {
     }
   });
 
-  test('other spellings of an address lead to it', async ({ page }) => {
+  test('redirects other spellings of its address, as other pages do', async ({ page }) => {
     await page.goto('/latest');
     const story = String(await page.locator('main .card .headline a').first().getAttribute('href'));
     for (const [given, address] of [
@@ -324,7 +322,9 @@ test.describe('paging', () => {
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('pages of a section are links, and each names its neighbors', async ({ page }) => {
+  test('a section’s pages are reached by Older and Newer links, and declare canonical and prev addresses', async ({
+    page,
+  }) => {
     await page.goto('/');
     const paths = await page.locator('.section-nav a[href^="/section/"]').all();
     let found = '';
@@ -354,14 +354,14 @@ test.describe('without JavaScript', () => {
     await expect(menu(page)).toBeHidden();
   });
 
-  test('times are absolute and in New York', async ({ page }) => {
+  test('story times are absolute and in New York time', async ({ page }) => {
     await page.goto('/latest');
     await expect(page.locator('main .card time').first()).toHaveText(
       /^[A-Z][a-z]+ \d{1,2}, \d{4}, \d{1,2}:\d{2} [ap]\.m\. ET$/,
     );
   });
 
-  test('search answers as a page', async ({ page }) => {
+  test('search works as a page', async ({ page }) => {
     await page.goto('/search?q=zzzzzzqqq');
     await expect(page.getByText('No results found. Here are some articles you may find interesting...')).toBeVisible();
     await page.getByRole('searchbox').last().fill('the');

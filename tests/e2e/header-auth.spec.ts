@@ -25,9 +25,9 @@ const sees: Record<'anonymous' | SignedInKind, { join: boolean; upgrade: boolean
   founder: { join: false, upgrade: false, signIn: false, ad: false },
 };
 
-test.describe('what stands in the header and in the menu', () => {
+test.describe('the header and the menu', () => {
   for (const kind of ['anonymous', ...signedInKinds] as const) {
-    test(`for ${kind}`, async ({ context, page }) => {
+    test(`show join, upgrade and sign-in links according to the visitor kind: ${kind}`, async ({ context, page }) => {
       if (kind !== 'anonymous') await pretend(context, kind);
       const { join, upgrade, signIn, ad } = sees[kind];
       await page.goto('/');
@@ -47,14 +47,17 @@ test.describe('what stands in the header and in the menu', () => {
     });
   }
 
-  test('community pages have no menu, no search, no join and no reader’s menu', async ({ context, page }) => {
+  test('have no menu button, search, join link or account button on community pages', async ({ context, page }) => {
     await pretend(context, 'registered');
     await page.goto('/community');
     await expect(bar(page).getByRole('link', { name: 'About' })).toBeVisible();
     await expect(bar(page).locator('button, form, a[href="/pricing"], a[href="/search"]')).toHaveCount(0);
   });
 
-  test('fits a small window beside the name', async ({ context, page }) => {
+  test('keep the header’s controls from overlapping the site’s name in windows 320 to 768 pixels wide', async ({
+    context,
+    page,
+  }) => {
     await pretend(context, 'member');
     for (const width of [320, 360, 390, 768]) {
       await page.setViewportSize({ width, height: 700 });
@@ -72,9 +75,9 @@ test.describe('what stands in the header and in the menu', () => {
   });
 });
 
-test.describe('Sign In', () => {
+test.describe('the Sign In link', () => {
   for (const place of ['header', 'menu'] as const) {
-    test(`of the ${place} opens the popup and leaves the page where it is`, async ({ page }) => {
+    test(`in the ${place} opens the popup without leaving the page`, async ({ page }) => {
       await page.goto(article);
       if (place === 'menu') await openSiteMenu(page);
       const from = place === 'menu' ? siteMenu(page) : bar(page);
@@ -88,7 +91,7 @@ test.describe('Sign In', () => {
     });
   }
 
-  test('in a new tab is left to the browser', async ({ context, page }) => {
+  test('opened in a new tab leads to the sign-in page, without a popup', async ({ context, page }) => {
     await page.goto(article);
     const opening = context.waitForEvent('page');
     await bar(page)
@@ -99,13 +102,13 @@ test.describe('Sign In', () => {
   });
 });
 
-test.describe('the reader’s menu', () => {
+test.describe('the account menu', () => {
   test.beforeEach(async ({ context, page }) => {
     await pretend(context, 'registered');
     await page.goto(article);
   });
 
-  test('opens under its button, shows the reader’s plan, and leads to the dashboard', async ({ page }) => {
+  test('opens below its button, shows the reader’s plan, and links to the dashboard', async ({ page }) => {
     await account(page).click();
     await expect(menu(page)).toBeVisible();
     await expect(page.locator('#user-menu')).toContainText('Free Account');
@@ -168,7 +171,7 @@ test.describe('the reader’s menu', () => {
     await expect(page).toHaveURL(/\/dashboard\/account$|\/socialLogin/);
   });
 
-  test('has nothing that axe finds, closed and open, on paper and in the dark', async ({ page }) => {
+  test('has no axe violations while open, on light and dark pages', async ({ page }) => {
     for (const path of [article, '/media']) {
       await page.goto(path);
       await account(page).click();
@@ -177,7 +180,7 @@ test.describe('the reader’s menu', () => {
     }
   });
 
-  test('signs out everywhere, and the page is an anonymous reader’s', async ({ page }) => {
+  test('signs the reader out everywhere and shows the signed-out header', async ({ page }) => {
     const bodies: unknown[] = [];
     await page.route('**/blaize/logout', (route) => {
       bodies.push(route.request().postDataJSON());
@@ -206,8 +209,8 @@ test.describe('the reader’s menu', () => {
   });
 });
 
-test.describe('without the island', () => {
-  test('the menu opens all the same, and signing out is a form', async ({ context, page }) => {
+test.describe('when the account menu’s script fails to load', () => {
+  test('the menu still opens, and Sign out submits a plain form', async ({ context, page }) => {
     await pretend(context, 'registered');
     await context.route(/HeaderAuth\.island/, (route) => route.abort());
     const posted = context.waitForEvent('request', (request) => request.url().endsWith('/account/sign-out'));
@@ -223,7 +226,7 @@ test.describe('without the island', () => {
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('the header leads to the page to sign in, and the menu opens', async ({ page }) => {
+  test('Sign In in the header and in the menu leads to the sign-in page', async ({ page }) => {
     await page.goto(article);
     await expect(account(page)).toBeHidden();
     await openSiteMenu(page);
@@ -235,7 +238,7 @@ test.describe('without JavaScript', () => {
   });
 });
 
-test.describe('what an article loads', () => {
+test.describe('the scripts of an article', () => {
   const scripts = (page: Page) => {
     const names: string[] = [];
     page.on('request', (request) => {
@@ -244,7 +247,7 @@ test.describe('what an article loads', () => {
     return names;
   };
 
-  test('is neither React nor the session for an anonymous reader, until the reader signs in', async ({ page }) => {
+  test('leave out React and the session code for an anonymous reader until Sign In is clicked', async ({ page }) => {
     const loaded = scripts(page);
     await page.goto(article, { waitUntil: 'networkidle' });
     // The pattern does match real names: the next test finds them for a reader who is signed in.
@@ -258,7 +261,7 @@ test.describe('what an article loads', () => {
     expect(loaded.some((name) => name.includes('island'))).toBe(true);
   });
 
-  test('has both for a signed-in reader', async ({ context, page }) => {
+  test('include React and the session code for a signed-in reader', async ({ context, page }) => {
     await pretend(context, 'registered');
     const loaded = scripts(page);
     await page.goto(article, { waitUntil: 'networkidle' });

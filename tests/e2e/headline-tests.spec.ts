@@ -39,7 +39,7 @@ async function readerOf(browser: Browser, baseURL: string, group: number | null)
   return context.newPage();
 }
 
-test('an editor starts a test, readers of two groups see two headlines without JavaScript, and the winner becomes the headline', async ({
+test('an editor starts a headline test, two groups see two headlines, and the winner becomes the headline', async ({
   page,
   browser,
 }) => {
@@ -135,7 +135,7 @@ test('an editor starts a test, readers of two groups see two headlines without J
   await save(`articles/${id}`, { status: 'draft' });
 });
 
-test('an editor stops a test by hand', async ({ page }) => {
+test('an editor stops a running headline test', async ({ page }) => {
   test.setTimeout(400_000);
   const { url, id, save, mark } = await newsroom(page);
   await save(`articles/${id}`, {
@@ -153,7 +153,7 @@ test('an editor stops a test by hand', async ({ page }) => {
   await save(`articles/${id}`, { status: 'draft' });
 });
 
-test('a headline has a picture of its own, in the same room', async ({ page, browser }) => {
+test('a tested headline has its own picture, in a space of the same size', async ({ page, browser }) => {
   test.setTimeout(400_000);
   const baseURL = testSite();
   const { url, id, save, list, path, mark } = await newsroom(page);

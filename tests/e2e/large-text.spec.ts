@@ -33,7 +33,7 @@ async function check(page: Page, part: string, further = async () => {}): Promis
   });
 }
 
-test('the menu, the search and its results', async ({ page }) => {
+test('text at double size is readable in the menu, the search and its results', async ({ page }) => {
   // The first search starts the site's thread for searches, which may take longer than a search waits.
   await expect.poll(async () => (await page.request.get('/api/v1/articles/search?q=harbor')).status()).toBe(200);
   await page.goto('/about');
@@ -51,7 +51,7 @@ test('the menu, the search and its results', async ({ page }) => {
   await check(page, 'dialog[open]');
 });
 
-test('signing in by link and by code', async ({ page }) => {
+test('text at double size is readable while signing in by link and by code', async ({ page }) => {
   await askFor(page, newEmail('a.reader.with.a.long.name'));
   await check(page, 'dialog[open]');
   await page.getByRole('button', { name: 'Login with code instead' }).click();
@@ -59,7 +59,7 @@ test('signing in by link and by code', async ({ page }) => {
   await check(page, 'dialog[open]');
 });
 
-test('the paywall, down to the sum', async ({ page }) => {
+test('text at double size is readable in the paywall, down to the coupon and the renewal date', async ({ page }) => {
   await openPaywall(page, 'reader-yearly');
   await check(page, 'dialog[open]');
   await enterEmail(page, newEmail());
@@ -73,7 +73,7 @@ test('the paywall, down to the sum', async ({ page }) => {
   });
 });
 
-test('the subscribe bar, which can be folded', async ({ page }) => {
+test('text at double size is readable in the subscribe bar, which can still be folded', async ({ page }) => {
   await page.goto('/section/politics');
   const bar = page.locator('[data-sticky-footer]');
   await bar.locator('summary').click();
@@ -84,7 +84,9 @@ test('the subscribe bar, which can be folded', async ({ page }) => {
   });
 });
 
-test('the text sizes, the writer and the comments of a story', async ({ page }) => {
+test('text at double size is readable in a story’s author box, comments heading and text-size menu', async ({
+  page,
+}) => {
   await page.goto('/article/crack-closes-mississippi-bridge');
   await check(page, '.author-box');
   await check(page, '.comments-head');
@@ -92,7 +94,7 @@ test('the text sizes, the writer and the comments of a story', async ({ page }) 
   await check(page, '.menu.sizes');
 });
 
-test('the account of a subscriber', async ({ page, shop }) => {
+test('text at double size is readable on every account page of a subscriber', async ({ page, shop }) => {
   await subscribeAt(shop, page.context(), 'member-monthly');
   for (const path of [...dashboardTabs.map(({ slug }) => `/dashboard/${slug}`), '/cancel', '/account/card']) {
     await test.step(path, async () => {

@@ -21,7 +21,7 @@ const faces = [
   ['--font-label', 'label-arial', '700'],
 ] as const;
 
-test('system fonts take the same space as web fonts', async ({ page }) => {
+test('the fallback fonts are as wide as the web fonts, within 1.5%', async ({ page }) => {
   await page.goto('/about');
   const measured = await page.evaluate(
     async ({ faces, words }) => {

@@ -35,7 +35,7 @@ for (const [name, viewport] of [
   ['a desktop', { width: 1280, height: 800 }],
 ] as const) {
   for (const path of ['/', '/article/crack-closes-mississippi-bridge', '/section/politics', '/pricing']) {
-    test(`${path} moves nothing on ${name}`, async ({ page }) => {
+    test(`${path} has no layout shift on ${name} while it loads, scrolls and hydrates`, async ({ page }) => {
       await page.setViewportSize(viewport);
       // The popup would cover the page.
       await page.addInitScript(() => localStorage.setItem('seen-welcome-modal', 'true'));

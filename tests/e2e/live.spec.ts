@@ -54,7 +54,7 @@ async function follow(page: Page, path: string): Promise<void> {
   expect((await stream).status()).toBe(200);
 }
 
-test('an editor writes on the live screen with the keyboard alone, and an open page gets it', async ({
+test('an editor publishes an entry by keyboard alone, and it appears in a reader’s open page', async ({
   page,
   browser,
   baseURL,
@@ -119,7 +119,9 @@ test('an editor writes on the live screen with the keyboard alone, and an open p
   await reader.close();
 });
 
-test('the next entry is published by a key that is pressed while the list still loads', async ({ page }) => {
+test('an editor can publish the next entry by keyboard while the list of entries is still loading', async ({
+  page,
+}) => {
   const sum = unique();
   const paper = await newsroom(page.context());
   const list = /status=publish(?:,|%2C)draft/;
@@ -147,7 +149,7 @@ test('the next entry is published by a key that is pressed while the list still 
   await expect.poll(() => textOf(page, paper.path), live).toContain(`The second box ${sum}`);
 });
 
-test('an entry of a user who may not publish is submitted for review', async ({ page, browser }) => {
+test('an entry by a user without publishing rights is submitted for review', async ({ page, browser }) => {
   const mark = unique();
   const { url, save } = await openNewsroom(page.context());
   const contributor = { username: mark, password: mark, email: `${mark}@example.com`, roles: ['contributor'] };
@@ -166,7 +168,9 @@ test('an entry of a user who may not publish is submitted for review', async ({ 
   await save(`users/${author}?force=true&reassign=1`, {}, 'DELETE');
 });
 
-test('a reader in the middle of the updates sees “1 new update”, and nothing moves', async ({ page }) => {
+test('a reader in the middle of the page sees “1 new update”, and the text being read doesn’t move', async ({
+  page,
+}) => {
   const sum = unique();
   const paper = await newsroom(page.context());
   let last = { id: 0 };
@@ -212,7 +216,7 @@ test('a reader in the middle of the updates sees “1 new update”, and nothing
   expect(await page.evaluate(() => Reflect.get(window, 'shifts'))).toBeLessThan(0.01);
 });
 
-test('a page that went to the back-forward cache gets what it missed', async ({ page }) => {
+test('a page restored from the back-forward cache gets the entries it missed', async ({ page }) => {
   const sum = unique();
   const paper = await newsroom(page.context());
   await paper.write('Here', 'First words.');
@@ -226,7 +230,7 @@ test('a page that went to the back-forward cache gets what it missed', async ({ 
   await expect(missed.or(button).first()).toBeVisible(live);
 });
 
-test('a story that ends says so in open pages, and is a normal story from then on', async ({ page }) => {
+test('when live coverage ends, open pages say so and the story becomes a normal article', async ({ page }) => {
   const paper = await newsroom(page.context());
   await paper.write('Last', 'That was it.');
   await expect.poll(() => textOf(page, paper.path), live).toContain('That was it.');
@@ -240,9 +244,7 @@ test('a story that ends says so in open pages, and is a normal story from then o
   expect([html.includes('That was it.'), html.includes('data-live=')]).toEqual([true, false]);
 });
 
-test('search finds what an entry says, its card says “Live”, and neither outlasts what it is about', async ({
-  page,
-}) => {
+test('search finds a live story by an entry’s text and labels it “Live” while that is true', async ({ page }) => {
   const word = `marigold${unique()}`;
   const paper = await newsroom(page.context());
   const entry = await paper.write('The third box', `Someone had put a ${word} into it.`);
@@ -268,14 +270,14 @@ test('search finds what an entry says, its card says “Live”, and neither out
   await expect.poll(() => textOf(page, found), live).not.toContain(paper.path);
 });
 
-test('the front page marks the story that is live, in words and with contrast', async ({ page }) => {
+test('the front page labels the live story “Live”, without axe violations', async ({ page }) => {
   await page.goto('/');
   const card = `article:has(a.cover[href="${demo}"])`;
   await expect(page.locator(card).first().getByText('Live', { exact: true })).toBeVisible();
   expect(await violationsOn(page, card)).toEqual([]);
 });
 
-test('a video in an entry that arrives waits for a click, as on a page that is loaded', async ({ page }) => {
+test('a video in an arriving entry loads nothing from YouTube until the reader plays it', async ({ page }) => {
   const asked: string[] = [];
   await page.route(/youtube/, (route) => {
     asked.push(route.request().url());
@@ -303,7 +305,7 @@ test('a video in an entry that arrives waits for a click, as on a page that is l
   await expect.poll(() => asked.length).toBeGreaterThan(0);
 });
 
-test('a gift opens all of a live story, its further pages and what comes while it is read', async ({
+test('a gift link opens a live story’s further pages and arriving entries, and no other story', async ({
   page,
   context,
   newDevice,
@@ -352,7 +354,7 @@ test('a gift opens all of a live story, its further pages and what comes while i
 
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
-  test('the demo’s live story has all of it: pinned, key events, lasting addresses', async ({ page }) => {
+  test('the demo’s live story has its pinned entry, key events and links to single entries', async ({ page }) => {
     await page.goto(demo);
     const updates = page.getByRole('region', { name: 'Live updates' });
     await expect(updates.locator('.live-badge')).toHaveText('Live');
@@ -366,7 +368,7 @@ test.describe('without JavaScript', () => {
   });
 });
 
-test('pages of stories that are not live have nothing of it', async ({ page }) => {
+test('a story that is not live contains no live markup and requests no stream', async ({ page }) => {
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
   await page.goto('/article/erie-makes-one-thing-well', { waitUntil: 'networkidle' });
@@ -374,7 +376,7 @@ test('pages of stories that are not live have nothing of it', async ({ page }) =
   expect(await page.content()).not.toMatch(/live-badge|data-live|entry-when/);
 });
 
-test('the live story is accessible, on a phone too', async ({ page }) => {
+test('the live story has no axe violations and fits a phone', async ({ page }) => {
   await page.setViewportSize({ width: 360, height: 740 });
   await page.goto(demo);
   expect(await violationsOn(page, '.story')).toEqual([]);

@@ -41,7 +41,9 @@ async function read(page: Page, path: string): Promise<void> {
   }, id);
 }
 
-test('a stranger reads a few stories, each counted once, and is asked at the next', async ({ page }) => {
+test('an anonymous reader reads the free articles, each counted once, and sees the paywall at the next one', async ({
+  page,
+}) => {
   // The paywall waits three seconds for the prices, then leaves them out.
   await waitLonger(page);
   const stories = await metered(page);
@@ -78,10 +80,10 @@ test('a stranger reads a few stories, each counted once, and is asked at the nex
   await expect(page.getByRole('dialog')).toBeVisible();
 });
 
-test.describe('without a script', () => {
+test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('nothing is counted', async ({ page }) => {
+  test('articles are not counted, and no metered paywall appears', async ({ page }) => {
     const stories = (await (await page.request.get('/latest')).text()).match(/\/article\/[\w-]+/g) ?? [];
     for (const story of [...new Set(stories)].slice(0, anonymous + 2)) {
       await page.goto(story);

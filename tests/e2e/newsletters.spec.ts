@@ -17,7 +17,7 @@ async function signUp(page: Page, email: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign up' }).click();
 }
 
-test('the choice is saved when the link is used, on any device', async ({ page, newDevice }) => {
+test('newsletter choices are saved when the emailed link is opened, on any device', async ({ page, newDevice }) => {
   const email = newEmail('letters');
   await page.goto('/newsletter');
   await expect(page.getByLabel(/^Morning Sun/)).toBeChecked();
@@ -42,7 +42,7 @@ test('the choice is saved when the link is used, on any device', async ({ page, 
   expect(await choicesOf(device)).toEqual(['morning', 'evening']);
 });
 
-test('who has an account signs in by the link, and keeps what the profile says', async ({ page, newDevice }) => {
+test('a reader with an account signs in by the newsletter link and keeps the profile', async ({ page, newDevice }) => {
   const device = await newDevice();
   const email = await signIn(device, newEmail('letters'));
   const saved = await device.request.post('/blaize/profile', {
@@ -65,7 +65,7 @@ test('who has an account signs in by the link, and keeps what the profile says',
 });
 
 for (const path of ['/offer/newsletter', '/newsletter-signUp']) {
-  test(`the form of ${path} brings the first newsletter`, async ({ page, newDevice }) => {
+  test(`the form on ${path} subscribes the reader to the first newsletter`, async ({ page, newDevice }) => {
     const email = newEmail('letters');
     await page.goto(path);
     await islandsReady(page);

@@ -29,7 +29,7 @@ async function newsroom(request: APIRequestContext) {
   };
 }
 
-test('an article that moves answers 301, one that is withdrawn 410', async ({ request, playwright, page }) => {
+test('a moved article redirects with 301, and a withdrawn one answers 410', async ({ request, playwright, page }) => {
   test.setTimeout(300_000);
   const desk = await newsroom(await playwright.request.newContext());
   const slug = `moving-story-${unique()}`;
@@ -65,7 +65,10 @@ test.describe('previews', () => {
   };
   const inAMinute = () => Math.floor(Date.now() / 1000) + 60;
 
-  test('show a draft to readers who have the link, and store it nowhere', async ({ page, playwright }) => {
+  test('show a draft to anyone with the link, uncached, while its public address answers 404', async ({
+    page,
+    playwright,
+  }) => {
     const desk = await newsroom(await playwright.request.newContext());
     const [draft] = await desk.find('articles?slug=still-being-written&status=draft');
     expect(draft).toBeDefined();
@@ -79,7 +82,7 @@ test.describe('previews', () => {
     expect((await page.request.get('/article/still-being-written')).status()).toBe(404);
   });
 
-  test('refuse an old, a forged and a broken link in words', async ({ page }) => {
+  test('refuse an expired, forged or incomplete link with an explanation', async ({ page }) => {
     const past = Math.floor(Date.now() / 1000) - 60;
     for (const [path, words] of [
       [link('articles', 1, past), /expired/],
@@ -94,7 +97,7 @@ test.describe('previews', () => {
   });
 });
 
-test('a story that an editor closes is closed with its text, and not only with the box that says so', async ({
+test('a story restricted in the editor is published without its paid text, even if its meta boxes never save', async ({
   page,
 }) => {
   test.setTimeout(300_000);

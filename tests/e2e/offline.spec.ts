@@ -29,7 +29,7 @@ async function read(page: Page, path: string): Promise<void> {
   await expect.poll(() => kept(page)).toContain(path);
 }
 
-test('the last stories are read again without a network, with their pictures', async ({ page, context }) => {
+test('recently read stories open offline with their pictures, and can be removed', async ({ page, context }) => {
   await read(page, story);
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
   // Pictures are stored after the text.
@@ -62,7 +62,7 @@ test('the last stories are read again without a network, with their pictures', a
   expect(await kept(page)).toEqual([]);
 });
 
-test('what a reader saved is private: signing out deletes it in every tab', async ({ page, context }) => {
+test('a registered reader’s stored stories open offline, and are deleted at sign-out', async ({ page, context }) => {
   const registered = '/article/what-registered-readers-know-about-chalk';
   await signIn(context, newEmail('traveler'));
   await read(page, registered);
@@ -78,7 +78,10 @@ test('what a reader saved is private: signing out deletes it in every tab', asyn
   await expect.poll(() => kept(page)).toEqual([]);
 });
 
-test('a new worker takes over while a story is open, and saved stories stay', async ({ page, context }) => {
+test('a new service worker takes over while a story is open, and stored stories stay available', async ({
+  page,
+  context,
+}) => {
   await read(page, story);
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
   // A browser treats a worker at another address as a new one, like another build's worker at the same address.

@@ -24,7 +24,9 @@ const guarded = [
   ...pathsOf('signedIn'),
 ];
 
-test('a signed-out reader gets no account pages', async ({ request }) => {
+test('account pages redirect a signed-out reader to the sign-in page with 303 and an empty body', async ({
+  request,
+}) => {
   for (const path of guarded) {
     const answer = await request.get(`${path}?from=mail`, { maxRedirects: 0 });
     expect(answer.status(), path).toBe(303);
@@ -34,7 +36,7 @@ test('a signed-out reader gets no account pages', async ({ request }) => {
   }
 });
 
-test('signs in in place although the form’s script fails to load once', async ({ page }) => {
+test('the sign-in page works although the form’s script fails to load once', async ({ page }) => {
   let failed = 0;
   await intercept(page, '**/_assets/*SignIn*', (route) => (failed++ === 0 ? route.abort() : route.continue()));
   await page.goto('/socialLogin');
@@ -46,7 +48,7 @@ test('signs in in place although the form’s script fails to load once', async 
   expect(failed).toBeGreaterThan(1);
 });
 
-test('signs in by code on the way to the profile, and arrives there', async ({ page }) => {
+test('a signed-out reader who opens the profile signs in by code and lands on the profile', async ({ page }) => {
   const email = newEmail('guard');
   await page.goto('/dashboard/profile');
   await expect(page).toHaveURL(/\/socialLogin\?return=%2Fdashboard%2Fprofile$/);
@@ -61,7 +63,10 @@ test('signs in by code on the way to the profile, and arrives there', async ({ p
   await expect(page.locator('main')).toContainText(email);
 });
 
-test('signs in by link on another device, and arrives there', async ({ page, newDevice }) => {
+test('a signed-out reader who opens the profile signs in by link on another device and lands there', async ({
+  page,
+  newDevice,
+}) => {
   const email = newEmail('guard');
   await page.goto('/profile');
   await emailField(page).fill(email);
@@ -73,7 +78,7 @@ test('signs in by link on another device, and arrives there', async ({ page, new
   await expect(phone.locator('main')).toContainText(email);
 });
 
-test('a signed-in reader is redirected from the sign-in page, within this site', async ({ context, page }) => {
+test('the sign-in page redirects a signed-in reader, and only to addresses on this site', async ({ context, page }) => {
   const email = await signIn(context, newEmail('guard'));
   await page.goto('/socialLogin?return=%2Fprofile');
   await expect(page).toHaveURL(/\/profile$/);
@@ -92,7 +97,7 @@ test('a signed-in reader is redirected from the sign-in page, within this site',
   for (const path of guarded) expect((await context.request.get(path, { maxRedirects: 0 })).status(), path).toBe(200);
 });
 
-test('a session that is made up is none', async ({ context, page, baseURL }) => {
+test('a forged session cookie is rejected and deleted', async ({ context, page, baseURL }) => {
   const url = baseURL ?? '';
   await context.addCookies([
     { name: 'visitor', value: 'founder', url },

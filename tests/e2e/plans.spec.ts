@@ -54,8 +54,8 @@ async function links(page: Page): Promise<(string | null)[]> {
   return said;
 }
 
-test.describe('prices', () => {
-  test('are those of the spec, in its words', async ({ page }) => {
+test.describe('the pricing page', () => {
+  test('shows the prices and the wording of the specification', async ({ page }) => {
     await page.goto('/pricing');
     const main = page.locator('main');
     for (const text of [
@@ -75,7 +75,7 @@ test.describe('prices', () => {
     await expect(card(page, 'Sun Founder')).toContainText('By arrangement');
   });
 
-  test('come with nothing that was chosen before', async ({ page }) => {
+  test('preselects no plan, and gives all plan links the same look', async ({ page }) => {
     await page.goto('/pricing');
     await expect(page.locator('main').locator('input, select, [aria-selected], [data-countdown]')).toHaveCount(0);
     const looks = await page.locator('.plan-link:visible').evaluateAll((links) =>
@@ -89,7 +89,7 @@ test.describe('prices', () => {
   });
 });
 
-test.describe('the first paint', () => {
+test.describe('the first paint of plan pages', () => {
   const join = 'Join Today';
   for (const [kind, expected, label] of [
     ['anonymous', [join, join, join, join, join], null],
@@ -98,7 +98,7 @@ test.describe('the first paint', () => {
     ['member', ['Change', 'Change', null, null, 'Upgrade'], 'You are a Sun Member.'],
     ['founder', [null, null, null, null, null], 'You are a Sun Founder.'],
   ] as const) {
-    test(`has the right ways in for a ${kind}`, async ({ context, page }) => {
+    test(`has the right plan links for visitor kind ${kind}`, async ({ context, page }) => {
       await as(context, kind);
       await context.route('**/*.js', (route) => route.abort());
       await page.goto('/pricing');
@@ -117,7 +117,7 @@ test.describe('the first paint', () => {
   }
 
   for (const kind of kinds) {
-    test(`moves nothing afterwards for ${kind}`, async ({ context, page }) => {
+    test(`is followed by no layout shift for visitor kind ${kind}`, async ({ context, page }) => {
       await as(context, kind, { reader: 'reader-monthly', member: 'member-yearly' }[kind as 'reader']);
       await watchShifts(context, 'blocked');
       for (const width of [360, 1280]) {
@@ -131,14 +131,14 @@ test.describe('the first paint', () => {
   }
 });
 
-test.describe('the plan that a reader has', () => {
+test.describe('a reader’s current plan', () => {
   for (const [kind, plan, expected] of [
     ['reader', 'reader-monthly', [null, 'Change', 'Upgrade', 'Upgrade', 'Upgrade']],
     ['reader', 'reader-penny', ['Change', null, 'Upgrade', 'Upgrade', 'Upgrade']],
     ['member', 'member-yearly', ['Change', 'Change', 'Change', null, 'Upgrade']],
     ['member', 'member-print-yearly', ['Change', 'Change', 'Change', 'Change', null]],
   ] as const) {
-    test(`is marked and has no way in: ${plan}`, async ({ context, page }) => {
+    test(`is marked and can’t be bought again: ${plan}`, async ({ context, page }) => {
       await as(context, kind, plan);
       await page.goto('/pricing');
       await expect(choice(page, plan).getByText('Your plan')).toBeVisible();
@@ -147,14 +147,14 @@ test.describe('the plan that a reader has', () => {
     });
   }
 
-  test('is known on the page of the printed paper', async ({ context, page }) => {
+  test('is marked on the page of the print edition', async ({ context, page }) => {
     await as(context, 'member', 'member-print-yearly');
     await page.goto('/print');
     await expect(choice(page, 'member-print-yearly').getByText('Your plan')).toBeVisible();
     await expect(planLink(page, 'member-print-yearly')).toBeHidden();
   });
 
-  test('costs who pays for nothing no request', async ({ context, page }) => {
+  test('is not requested for a reader without a subscription', async ({ context, page }) => {
     await as(context, 'registered');
     const asked: string[] = [];
     page.on('request', (request) => asked.push(new URL(request.url()).pathname));
@@ -164,7 +164,7 @@ test.describe('the plan that a reader has', () => {
 });
 
 for (const kind of ['reader', 'member', 'founder'] as const) {
-  test(`the pages are clean by axe for a ${kind}`, async ({ context, page }) => {
+  test(`the plan pages have no axe violations and fit a phone for a ${kind}`, async ({ context, page }) => {
     await as(context, kind, { reader: 'reader-yearly', member: 'member-yearly', founder: undefined }[kind]);
     for (const path of [...pages, '/thankyou']) {
       await page.setViewportSize({ width: 360, height: 900 });
@@ -181,10 +181,10 @@ for (const kind of ['reader', 'member', 'founder'] as const) {
   });
 }
 
-test.describe('without a script', () => {
+test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('a failed sign-in says why, and keeps the choice', async ({ page }) => {
+  test('choosing a plan leads to a page that names it and offers to order by phone or email', async ({ page }) => {
     await page.goto('/pricing');
     await planLink(page, 'member-print-yearly').click();
     await expect(page).toHaveURL(/\/subscribe\?plan=member-print-yearly$/);
@@ -196,7 +196,7 @@ test.describe('without a script', () => {
     await expect(main.getByRole('link', { name: 'Continue to payment' })).toBeHidden();
   });
 
-  test('signing in leads back to the choice', async ({ page }) => {
+  test('signing in leads back to the chosen plan', async ({ page }) => {
     const email = newEmail('plans');
     await page.goto('/subscribe?plan=reader-yearly');
     await page.getByRole('link', { name: 'Sign in or create one first' }).click();
@@ -209,7 +209,7 @@ test.describe('without a script', () => {
   });
 });
 
-test('with a script, the page of a choice leads to payment', async ({ page }) => {
+test('with JavaScript, the page of a chosen plan links to payment', async ({ page }) => {
   await page.goto('/subscribe?plan=reader-yearly');
   const go = page.getByRole('link', { name: 'Continue to payment' });
   await expect(go).toHaveAttribute('data-paywall', '{"planId":"reader-yearly"}');
@@ -217,7 +217,7 @@ test('with a script, the page of a choice leads to payment', async ({ page }) =>
   expect(await violationsOn(page)).toEqual([]);
 });
 
-test.describe('the welcome', () => {
+test.describe('the page after a purchase', () => {
   test('says what was bought, and what to do next', async ({ context, page }) => {
     await as(context, 'member', 'member-print-yearly');
     await page.goto('/thankyou');
@@ -235,7 +235,7 @@ test.describe('the welcome', () => {
     await expect(main.getByText('press Share, then “Add to Home Screen”')).toBeVisible();
   });
 
-  test('is shown when nothing is known of the reader', async ({ context, page }) => {
+  test('is shown even when the subscription can’t be loaded', async ({ context, page }) => {
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
     await pretend(context, 'reader');

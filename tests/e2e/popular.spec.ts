@@ -24,7 +24,9 @@ function increments(page: Page): string[] {
 
 const tracked = (page: Page) => page.evaluate(() => localStorage.getItem('trackedArticles'));
 
-test('a story that is read for five seconds is counted, once, and rises in the lists', async ({ page }) => {
+test('a story is counted once, after the reader scrolls and stays, and rises in the most-read list', async ({
+  page,
+}) => {
   // The last of fifty stories: only this test reads it. Other tests read other stories at the same time, often more than once.
   const before = await listed(page, '?limit=50');
   const story = before.at(-1) as Listed;
@@ -57,7 +59,7 @@ test('a story that is read for five seconds is counted, once, and rises in the l
   expect(made).toHaveLength(1);
 });
 
-test('a page works when its reading can’t be counted', async ({ page }) => {
+test('a story’s page works when its reading can’t be counted', async ({ page }) => {
   const [story] = (await listed(page)) as [Listed];
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(String(error)));
@@ -82,7 +84,7 @@ test('a page works when its reading can’t be counted', async ({ page }) => {
   expect(await tracked(page)).toBe('{"no":"list"');
 });
 
-test('the lists stand on the front page, on section pages and beside stories, numbered and in order', async ({
+test('the most-read list appears on the front page, on a section page and on stories, in rank order', async ({
   page,
 }) => {
   await page.addInitScript(() => localStorage.setItem('seen-welcome-modal', 'true'));
@@ -108,7 +110,11 @@ test('the lists stand on the front page, on section pages and beside stories, nu
   expect(await violationsOn(page, '.most-read')).toEqual([]);
 });
 
-test('the calls answer what they are to answer', async ({ page, request, baseURL }) => {
+test('the most-read API limits its lists, validates requests, and answers a flood with 429', async ({
+  page,
+  request,
+  baseURL,
+}) => {
   const [first] = (await listed(page)) as [Listed];
   expect(await listed(page)).toHaveLength(10);
   expect(await listed(page, '?limit=4')).toHaveLength(4);

@@ -61,7 +61,7 @@ async function counted(page: string): Promise<number> {
   return Number(of.exec(text)?.[1] ?? 0);
 }
 
-test('nothing counts before the story is opened, and all of it once afterward', async () => {
+test('a prerendered story counts nothing until it is opened, and then counts once', async () => {
   const tab = await aboutToOpen();
   const documents = tab.requests.filter(({ url }) => url === own.site + story);
   expect(documents, 'prefetched and prerendered with one request').toHaveLength(1);
@@ -97,7 +97,7 @@ test('nothing counts before the story is opened, and all of it once afterward', 
   await expect.poll(() => counted('article')).toBe(vitals + 1);
 });
 
-test('a story that is never opened counts nothing', async () => {
+test('a prerendered story that is never opened counts nothing', async () => {
   const vitals = await counted('article');
   const tab = await aboutToOpen();
   await tab.evaluateAhead(`dispatchEvent(new Event('scroll')), dispatchEvent(new Event('wheel'))`);
@@ -108,7 +108,9 @@ test('a story that is never opened counts nothing', async () => {
   expect(await counted('article')).toBe(vitals);
 });
 
-test('a reader who signs out meanwhile gets the page of one who is signed out', async ({ context }) => {
+test('a story that was prerendered before the reader signed out is reloaded as signed out when it is opened', async ({
+  context,
+}) => {
   await signInAt(context, newEmail(), own.site, own.dataDir);
   const cookies = (await context.cookies()).map(({ name, value }) => ({ name, value, url: own.site }));
   const visitor = { name: 'visitor', value: 'registered', url: own.site };

@@ -25,7 +25,7 @@ const textOf = async (request: APIRequestContext, path: string): Promise<string>
 
 test.describe.configure({ mode: 'serial', timeout: 300_000 });
 
-test('a headline that an editor changes is on the front page and on the story itself', async ({ request, page }) => {
+test('a headline that an editor changes appears on the front page and on the story', async ({ request, page }) => {
   const rest = await signIn(testWordPress());
   await page.goto('/');
   const slug = String(await page.locator('main a[href^="/article/"]').first().getAttribute('href')).slice(
@@ -49,7 +49,7 @@ test('a headline that an editor changes is on the front page and on the story it
   await expect.poll(() => textOf(request, '/'), live).not.toContain('(late edition)');
 });
 
-test('a story appears when it is published, moves with its slug, and is gone when it is withdrawn', async ({
+test('a story appears when published, redirects when its slug changes, and answers 410 when withdrawn', async ({
   request,
 }) => {
   const rest = await signIn(testWordPress());
@@ -85,7 +85,7 @@ test.describe('the operators’ page', () => {
   for (const javaScriptEnabled of [true, false]) {
     test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
       test.use({ javaScriptEnabled });
-      test('opens to the token, shows the press and refreshes a page', async ({ page }) => {
+      test('requires the token, shows the state of the press, and refreshes a page', async ({ page }) => {
         expect((await page.goto('/-/press'))?.status()).toBe(401);
         await page.getByLabel('Operators’ token').fill('this-is-not-the-token-at-all');
         await page.getByRole('button', { name: 'Enter' }).click();
@@ -109,7 +109,10 @@ test.describe('the operators’ page', () => {
   }
 });
 
-test('what a page’s policy blocks is reported by the browser, and an operator sees it', async ({ page, request }) => {
+test('a browser’s report of a blocked image appears on the operators’ page, without the full URL', async ({
+  page,
+  request,
+}) => {
   await page.goto('/about?reader=ann');
   await page.evaluate(() => {
     new Image().src = 'https://blocked.example/pixel.gif?reader=ann';

@@ -11,13 +11,10 @@ async function fill(page: Page, fields: Readonly<Record<string, string>>): Promi
   await page.getByLabel('State').selectOption('New York');
 }
 
-test.describe('without a script', () => {
+test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('the address of the printed paper is saved, and errors are shown beside the fields', async ({
-    context,
-    page,
-  }) => {
+  test('the shipping address is saved, and errors are shown in the form', async ({ context, page }) => {
     await signIn(context, newEmail('paper'));
     await page.goto('/shipping');
     await fill(page, { ...address, 'ZIP code': '90210' });
@@ -34,10 +31,10 @@ test.describe('without a script', () => {
   });
 });
 
-test.describe('the address of the printed paper', () => {
+test.describe('the shipping address of the print edition', () => {
   test.beforeEach(({ context }) => signIn(context, newEmail('paper')));
 
-  test('is saved in place, and changed', async ({ page }) => {
+  test('is saved and changed in place', async ({ page }) => {
     await page.goto('/shipping');
     await fill(page, { ...address, City: '' });
     await page.getByRole('button', { name: 'Save address' }).click();
@@ -58,7 +55,7 @@ test.describe('the address of the printed paper', () => {
     expect(await violationsOn(page)).toEqual([]);
   });
 
-  test('stays in the form when the network is gone', async ({ page }) => {
+  test('stays in the form when the server can’t be reached', async ({ page }) => {
     await page.goto('/shipping');
     await fill(page, address);
     await intercept(page, '**/api/v1/me/shipping', (route) => route.abort());
@@ -71,7 +68,7 @@ test.describe('the address of the printed paper', () => {
   });
 });
 
-test.describe('the upsell of the printed paper', () => {
+test.describe('the upsell for the print edition', () => {
   const article = '/article/crack-closes-mississippi-bridge';
   const upsell = (page: Page) => page.getByRole('dialog', { name: 'Ink on paper, once a week.' });
   const isFetched = (url: string) => /PrintUpsell|print-upsell/.test(url);
@@ -83,7 +80,7 @@ test.describe('the upsell of the printed paper', () => {
   }
 
   for (const path of ['/', article]) {
-    test(`opens for a Sun Reader after two seconds, once a day: ${path}`, async ({ context, page }) => {
+    test(`opens for a Sun Reader after two seconds, once a day, on ${path}`, async ({ context, page }) => {
       await pretend(context, 'reader', { upsell: true });
       await open(page, path);
       await page.clock.fastForward(2000);
@@ -105,7 +102,7 @@ test.describe('the upsell of the printed paper', () => {
     });
   }
 
-  test('is not shown beside a campaign', async ({ context, page }) => {
+  test('is not shown on a page with a campaign', async ({ context, page }) => {
     await pretend(context, 'reader', { upsell: true });
     await context.addInitScript(() =>
       addEventListener('DOMContentLoaded', () => {
@@ -120,7 +117,7 @@ test.describe('the upsell of the printed paper', () => {
   });
 
   for (const kind of ['anonymous', ...signedInKinds.filter((each) => each !== 'reader')] as const) {
-    test(`costs a ${kind} nothing`, async ({ context, page }) => {
+    test(`is neither shown nor fetched for visitor kind ${kind}`, async ({ context, page }) => {
       if (kind !== 'anonymous') await pretend(context, kind, { upsell: true });
       const fetched: string[] = [];
       page.on('request', (request) => fetched.push(request.url()));
@@ -133,7 +130,7 @@ test.describe('the upsell of the printed paper', () => {
     });
   }
 
-  test('is not shown elsewhere', async ({ context, page }) => {
+  test('is not shown on a section page', async ({ context, page }) => {
     await pretend(context, 'reader', { upsell: true });
     await open(page, '/section/culture');
     await page.clock.fastForward(10_000);

@@ -9,7 +9,7 @@ async function widthOf(page: Page, path: string, percent: number): Promise<strin
   return (content ?? 0) <= (screen ?? 0) ? '' : `${path} at ${screen} and ${percent}%: ${content}`;
 }
 
-test('letters of one and a half times the size, or double on a desktop, fit the window', async ({ page }) => {
+test('pages fit the window with text at 150%, or at 200% on a desktop', async ({ page }) => {
   for (const [width, percent] of [
     [390, 150],
     [768, 150],
@@ -43,7 +43,10 @@ const looks = (page: Page, links: string) =>
     }),
   );
 
-test('colors of the system leave to be seen what is chosen, and what is a button', async ({ context, page }) => {
+test('with forced colors, the current link and the play button can be told apart from the rest', async ({
+  context,
+  page,
+}) => {
   await page.emulateMedia({ forcedColors: 'active' });
   await signIn(context);
   for (const [path, links] of [

@@ -9,7 +9,7 @@ const liveStory = '/article/house-passes-highway-bill-by-one-vote';
 const tools = (page: Page) => page.getByRole('group', { name: 'Tools for this story' });
 const listOf = (page: Page, name: 'Saved stories' | 'Reading history') => page.getByRole('region', { name });
 
-test('share, text size and print: by the keyboard, and fetched only when one is used', async ({ page, context }) => {
+test('share, text size and print work, and their scripts load only when one is used', async ({ page, context }) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.addInitScript(() => {
     window.print = () => void Object.assign(window, { printed: true });
@@ -68,7 +68,7 @@ test('share, text size and print: by the keyboard, and fetched only when one is 
   await page.waitForFunction(() => 'printed' in window);
 });
 
-test('a story is read aloud: headline first, held and gone on with, faster, to its end', async ({ page }) => {
+test('a story is read aloud from the headline on, and can be paused, sped up and stopped', async ({ page }) => {
   await page.addInitScript(() => {
     const spoken: { text: string; rate: number }[] = [];
     let now: { onend?: () => void } | null = null;
@@ -123,9 +123,7 @@ test('a story is read aloud: headline first, held and gone on with, faster, to i
   expect(await silent()).toBe(true);
 });
 
-test('a reader who is not signed in is asked to, and the story is saved then; it is removed and put back', async ({
-  page,
-}) => {
+test('a signed-out reader signs in to save a story, and can remove and restore it later', async ({ page }) => {
   const email = newEmail('saver');
   await page.goto(story);
   await tools(page).getByRole('button', { name: 'Save' }).click();
@@ -179,7 +177,10 @@ test('a reader who is not signed in is asked to, and the story is saved then; it
   await expect(item.getByRole('status')).toHaveText(/^Removed “House Passes/);
 });
 
-test('the history holds what was really read, and nothing when it is turned off', async ({ page, context }) => {
+test('the reading history records a story that was read, and nothing after it is turned off', async ({
+  page,
+  context,
+}) => {
   await signIn(context, newEmail('historian'));
   await page.clock.install();
   const notes: string[] = [];
@@ -227,7 +228,7 @@ test('the history holds what was really read, and nothing when it is turned off'
   await expect(history.getByRole('listitem')).toHaveCount(0);
 });
 
-test.describe('without a script', () => {
+test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
   test('a story is shared by links, and saved by a form after signing in', async ({ page, context }) => {

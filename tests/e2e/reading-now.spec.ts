@@ -32,7 +32,7 @@ async function read(page: Page, path: string): Promise<void> {
   expect((await counted).status()).toBe(200);
 }
 
-test('a reader opens a story, and the editor sees it on the dashboard and on the screen', async ({
+test('a story that readers open appears on the WordPress dashboard and on the “Reading now” screen', async ({
   page,
   newDevice,
 }) => {

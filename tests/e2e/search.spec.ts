@@ -18,7 +18,9 @@ async function openSheet(page: Page): Promise<void> {
   await expect(field(page)).toBeFocused();
 }
 
-test('opens from the icon, finds as one types, goes by keyboard, and gives the focus back', async ({ page }) => {
+test('the search sheet opens from the icon, searches while typing, works by keyboard, and returns the focus', async ({
+  page,
+}) => {
   const scripts: string[] = [];
   page.on('request', (request) => {
     if (request.resourceType() === 'script') scripts.push(request.url());
@@ -57,7 +59,7 @@ test('opens from the icon, finds as one types, goes by keyboard, and gives the f
   await expect(sheet(page)).toHaveCount(0);
 });
 
-test('begins at the top with each search, however far one has scrolled', async ({ page }) => {
+test('the search sheet scrolls back to the top for each new search', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 664 });
   await page.goto(article);
   await openSheet(page);
@@ -69,7 +71,7 @@ test('begins at the top with each search, however far one has scrolled', async (
   }
 });
 
-test('opens with something to read, not on a blank sheet', async ({ page }) => {
+test('the search sheet opens with featured stories', async ({ page }) => {
   await page.goto(article);
   await openSheet(page);
   await expect(sheet(page).getByRole('region', { name: 'Featured' }).getByRole('link').first()).toBeVisible();
@@ -78,7 +80,7 @@ test('opens with something to read, not on a blank sheet', async ({ page }) => {
   await expect(sheet(page).getByRole('region', { name: 'Featured' })).toHaveCount(0);
 });
 
-test('opens from the box of a large home page with what was typed', async ({ page }) => {
+test('typing in the search box of a wide home page opens the search sheet with that text', async ({ page }) => {
   await page.setViewportSize({ width: 1440, height: 900 });
   await page.goto('/');
   const box = page.locator('#header-search');
@@ -92,7 +94,9 @@ test('opens from the box of a large home page with what was typed', async ({ pag
   await expect(box).toHaveValue('');
 });
 
-test('offers featured and popular stories where there is nothing, and forgives a slip', async ({ page }) => {
+test('the search sheet offers featured and popular stories when nothing is found, and corrects a typo', async ({
+  page,
+}) => {
   await page.goto(article);
   await openSheet(page);
   await field(page).fill('qqzzxxy');
@@ -104,7 +108,7 @@ test('offers featured and popular stories where there is nothing, and forgives a
   await expect(says(page)).toContainText('also with “mississippi”');
 });
 
-test('says that it is loading, has failed or is offline, and continues', async ({ context, page }) => {
+test('the search sheet says when it is loading, has failed or is offline, and recovers', async ({ context, page }) => {
   await page.goto(article);
   await openSheet(page);
   let answer: (route: Route) => unknown = (route) => route.fulfill({ status: 503, json: { message: 'Not now.' } });
@@ -134,7 +138,7 @@ test('says that it is loading, has failed or is offline, and continues', async (
   await expect(sheet(page).getByRole('heading', { name: 'Top articles on “mayor”' })).toBeVisible();
 });
 
-test('leads to the page where the script cannot be fetched', async ({ page }) => {
+test('the search icon leads to the search page when the sheet’s script can’t be fetched', async ({ page }) => {
   await page.route(/\/_assets\/SearchOverlay\.island.*\.js$/, (route) => route.abort());
   await page.goto(article);
   await page.locator('.search-link').click();
@@ -144,7 +148,7 @@ test('leads to the page where the script cannot be fetched', async ({ page }) =>
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('the page finds, filters and turns pages by itself', async ({ page }) => {
+  test('the search page finds stories, filters them, and turns pages', async ({ page }) => {
     await page.goto(article);
     await page.locator('.search-link').click();
     await expect(page).toHaveURL(/\/search$/);
@@ -173,7 +177,7 @@ test.describe('without JavaScript', () => {
   });
 });
 
-test('has one address, and an answer in the shape of the specification', async ({ request }) => {
+test('/search/ redirects to /search, and the search API answers in the specified shape', async ({ request }) => {
   const slash = await request.get('/search/?q=bridge', { maxRedirects: 0 });
   expect([slash.status(), slash.headers().location]).toEqual([301, '/search?q=bridge']);
 
@@ -197,7 +201,7 @@ test('has one address, and an answer in the shape of the specification', async (
   expect(featured.articles).toHaveLength(4);
 });
 
-test('typed markup is shown as text and runs nothing', async ({ page }) => {
+test('markup typed into search is shown as text and runs no script', async ({ page }) => {
   const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>';
   page.on('dialog', () => expect(null, 'a script ran').not.toBeNull());
   await page.goto(`/search?q=${encodeURIComponent(hostile)}&section=${encodeURIComponent(hostile)}`);

@@ -16,15 +16,15 @@ const header = (page: Page) => page.locator('.site-header');
 const signInLink = (page: Page) => header(page).getByRole('link', { name: 'Sign In' });
 const accountButton = (page: Page) => header(page).getByRole('button', { name: 'Account' });
 
-test.describe('requests of a page', () => {
-  test('an anonymous reader costs none', async ({ context, page }) => {
+test.describe('account requests', () => {
+  test('are not sent for an anonymous reader', async ({ context, page }) => {
     const asked = accountCalls(context);
     for (const path of ['/', article, '/section/politics']) await page.goto(path, { waitUntil: 'networkidle' });
     expect(asked.all).toEqual([]);
     expect(await visitor(page)).toBeNull();
   });
 
-  test('a signed-in reader costs one request, shared by pages and tabs, one repair, and one question an hour', async ({
+  test('are sent once for a signed-in reader, and their answers are shared by pages and tabs', async ({
     context,
     page,
   }) => {
@@ -41,7 +41,7 @@ test.describe('requests of a page', () => {
     expect(asked.all.toSorted()).toEqual([corrections, repair, decisions]);
   });
 
-  test('tabs that are opened at the same time ask once between them', async ({ context }) => {
+  test('are sent once by tabs that are opened at the same time', async ({ context }) => {
     await pretend(context, 'member');
     await waitLonger(context);
     let asked = 0;
@@ -66,7 +66,7 @@ test.describe('requests of a page', () => {
     expect(asked).toBe(1);
   });
 
-  test('a decision that fails counts as an anonymous reader, and the page works', async ({ context, page }) => {
+  test('that fail leave the reader signed out, and the page works', async ({ context, page }) => {
     await pretend(context, 'founder');
     await context.route(`**${decisions}`, (route) => route.fulfill({ status: 503, body: '<h1>Busy</h1>' }));
     await page.goto(article);
@@ -75,7 +75,7 @@ test.describe('requests of a page', () => {
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
   });
 
-  test('a newsletter’s reader is recognized once, and the address leaves the address bar', async ({
+  test('identify a newsletter’s reader once, and the email address is removed from the address bar', async ({
     context,
     page,
   }) => {
@@ -94,7 +94,7 @@ test.describe('requests of a page', () => {
 
 test.describe('the first paint', () => {
   for (const kind of signedInKinds) {
-    test(`is right for a ${kind} without any script but the document’s own`, async ({ context, page }) => {
+    test(`shows the right header for a ${kind}, with all external scripts blocked`, async ({ context, page }) => {
       await pretend(context, kind);
       await context.route('**/*.js', (route) => route.abort());
       await page.goto(article);
@@ -109,7 +109,7 @@ test.describe('the first paint', () => {
     });
   }
 
-  test('is of the same stored bytes for everybody', async ({ request }) => {
+  test('is the same HTML for every reader', async ({ request }) => {
     for (const path of ['/', article, '/section/politics', '/pricing']) {
       // Other tests' publishing and reading may change the page between the two requests.
       await expect(async () => {
@@ -121,7 +121,7 @@ test.describe('the first paint', () => {
   });
 
   for (const kind of ['anonymous', ...signedInKinds] as const) {
-    test(`moves nothing afterwards for ${kind}`, async ({ context, page }) => {
+    test(`is followed by no layout shift for visitor kind ${kind}`, async ({ context, page }) => {
       if (kind !== 'anonymous') await pretend(context, kind);
       await watchShifts(context, 'blocked');
       // Prices, and times that become "2 hours ago", change the width of words, for every kind alike.
@@ -174,7 +174,7 @@ test.describe('two tabs', () => {
     expect(account.status()).toBe(401);
   });
 
-  test('a link that signs in, opened in one, reaches the other', async ({ context }) => {
+  test('a sign-in link opened in one signs in the other', async ({ context }) => {
     const [there] = await tabs(context, article);
     await expect(signInLink(there)).toBeVisible();
     await signIn(context);
@@ -183,7 +183,7 @@ test.describe('two tabs', () => {
     await expect(signInLink(there)).toBeHidden();
   });
 
-  test('a sign-out by the form reaches the other', async ({ context }) => {
+  test('a sign-out by the plain form in one reaches the other', async ({ context }) => {
     await signIn(context);
     const [there, here] = await tabs(context, article, '/section/politics');
     await expect(accountButton(there)).toBeVisible();
@@ -198,7 +198,7 @@ test.describe('two tabs', () => {
   });
 });
 
-test('third parties are not there where none is set up', async ({ page }) => {
+test('no third party loads where none is configured', async ({ page }) => {
   await page.goto(article, { waitUntil: 'networkidle' });
   await expect(page.getByRole('region', { name: 'Your privacy, your choice' })).toHaveCount(0);
   expect(await page.evaluate(() => ['marfeel', 'dataLayer', 'googletag'].filter((name) => name in window))).toEqual([]);

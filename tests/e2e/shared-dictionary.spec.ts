@@ -41,7 +41,10 @@ const polling = { intervals: [500, 1000, 2000], timeout: 120_000 };
 /** A story of the usual length, which no other test changes. */
 const next = '/article/fire-lookouts-return-to-the-towers';
 
-test('a next story arrives compressed with the dictionary, and is the same page', async ({ page, request }) => {
+test('a second page arrives compressed with the shared dictionary and decodes to the same HTML', async ({
+  page,
+  request,
+}) => {
   const open = await opener(page);
   const fetched = page.waitForResponse((response) => response.url().endsWith('.dict'));
   const front = await open('/');

@@ -61,20 +61,20 @@ for (const [device, width] of [
   ['a phone', 390],
   ['a desktop', 1280],
 ] as const) {
-  test.describe(`on ${device}`, () => {
+  test.describe(`axe finds no violations on ${device}`, () => {
     test.use({ viewport: { width, height: 844 } });
 
-    test('the popup in all its states', async ({ page }) => {
+    test('in any state of the sign-in popup', async ({ page }) => {
       await page.goto('/about');
       await walkThePopup(page);
     });
   });
 }
 
-test.describe('on a phone', () => {
+test.describe('axe finds no violations on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
-  test('the popup in the dark', async ({ page }) => {
+  test('in the sign-in popup on a dark page', async ({ page }) => {
     await page.goto('/media');
     await open(page);
     await expect(emailField(page)).toBeFocused();
@@ -83,7 +83,7 @@ test.describe('on a phone', () => {
     await expectClean(page, 'error');
   });
 
-  test('the bar at the foot, open, wrong, done and folded', async ({ page }) => {
+  test('in the subscribe bar while open, with an error, done and folded', async ({ page }) => {
     await page.goto('/section/politics');
     const bar = page.getByRole('complementary', { name: 'Subscribe to The Sun' });
     const field = bar.getByLabel('Email address');
@@ -104,7 +104,7 @@ test.describe('on a phone', () => {
     await expectClean(page, 'folded', foot);
   });
 
-  test('the pages of forms', async ({ page, newDevice }) => {
+  test('on the pages of the sign-in forms', async ({ page, newDevice }) => {
     const email = newEmail('axe');
     await page.goto('/socialLogin');
     await emailField(page).fill(email);

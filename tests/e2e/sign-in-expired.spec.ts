@@ -19,10 +19,7 @@ import {
 const create = (page: Page) => page.getByRole('button', { name: 'Create my account' });
 const heading = (page: Page) => page.getByRole('heading', { level: 1 });
 
-test('a link is good for ten minutes; then its page says that it has expired, and leads to another', async ({
-  page,
-  newDevice,
-}) => {
+test('a sign-in link expires after ten minutes, and its page leads to a new one', async ({ page, newDevice }) => {
   const email = newEmail('late');
   await askFor(page, email, '/about');
   const first = await linkTo(email);
@@ -52,7 +49,7 @@ test('a link is good for ten minutes; then its page says that it has expired, an
   await expectSignedIn(laptop);
 });
 
-test('a code is good for ten minutes; a new one is sent on request', async ({ page, context }) => {
+test('a sign-in code expires after ten minutes, and a new one is sent on request', async ({ page, context }) => {
   const email = newEmail('late');
   const first = await askForCode(page, email, '/about');
   letMinutesPass(email, 10);
@@ -70,7 +67,7 @@ test('a code is good for ten minutes; a new one is sent on request', async ({ pa
   await expectSignedIn(page);
 });
 
-test('a code that came nine minutes ago still works', async ({ page }) => {
+test('a sign-in code still works after nine minutes', async ({ page }) => {
   const email = newEmail('late');
   const code = await askForCode(page, email, '/about');
   letMinutesPass(email, 9);
@@ -81,7 +78,7 @@ test('a code that came nine minutes ago still works', async ({ page }) => {
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('a code that came too late counts as invalid, and another one works', async ({ page }) => {
+  test('an expired sign-in code is rejected as invalid, and a new one works', async ({ page }) => {
     const email = newEmail('late');
     await page.goto('/socialLogin?return=%2Fabout');
     await emailField(page).fill(email);

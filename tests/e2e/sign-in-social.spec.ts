@@ -27,7 +27,7 @@ async function consent(consentPage: Page, email: string): Promise<void> {
 const error = (page: Page) => dialog(page).getByRole('alert').filter({ hasText: /./ });
 
 for (const provider of ['Google', 'Facebook'] as const) {
-  test(`${provider}: a new reader registers, and is known when they come back`, async ({ page, newDevice }) => {
+  test(`${provider}: a new reader registers, and signs in again on another device`, async ({ page, newDevice }) => {
     const email = newEmail(provider.toLowerCase());
     await openDialog(page);
     const registered = page.waitForRequest((request) => request.url().endsWith('/blaize/register'));
@@ -56,7 +56,9 @@ for (const provider of ['Google', 'Facebook'] as const) {
     await expectAnonymous(page);
   });
 
-  test(`${provider}: without an address there is a sentence and the field`, async ({ page }) => {
+  test(`${provider}: a reader whose email address is not shared sees a message and the email field`, async ({
+    page,
+  }) => {
     await openDialog(page);
     const popup = await openWindow(page, provider);
     await popup.getByText('What this account is like').click();
@@ -67,7 +69,10 @@ for (const provider of ['Google', 'Facebook'] as const) {
   });
 }
 
-test('an address that Google has not checked opens no account', async ({ page, newDevice }) => {
+test('an email address that Google has not verified gets a sign-in link and no session', async ({
+  page,
+  newDevice,
+}) => {
   const email = newEmail('unchecked');
   const owner = await (await newDevice()).newPage();
   await openDialog(owner);
@@ -85,7 +90,7 @@ test('an address that Google has not checked opens no account', async ({ page, n
   await expectAnonymous(page);
 });
 
-test('a provider that does not answer ends in a sentence, and the next try works', async ({ page }) => {
+test('a provider that doesn’t answer ends in an error message, and the next attempt works', async ({ page }) => {
   await openDialog(page);
   const popup = await openWindow(page, 'Google');
   await popup.getByText('What this account is like').click();
@@ -98,7 +103,7 @@ test('a provider that does not answer ends in a sentence, and the next try works
   await expectSignedIn(page);
 });
 
-test('a window that is shut is noticed', async ({ page }) => {
+test('closing the provider’s window shows a message', async ({ page }) => {
   await openDialog(page);
   const popup = await openWindow(page, 'Google');
   await expect(dialog(page).getByText('Waiting for Google…')).toBeVisible();
@@ -106,7 +111,7 @@ test('a window that is shut is noticed', async ({ page }) => {
   await expect(error(page)).toHaveText('The window was closed before you were signed in.');
 });
 
-test('where windows are blocked the whole page goes and comes back', async ({ page }) => {
+test('when popup windows are blocked, the whole page goes to the provider and comes back', async ({ page }) => {
   await page.addInitScript(() => {
     window.open = () => null;
   });
@@ -117,7 +122,10 @@ test('where windows are blocked the whole page goes and comes back', async ({ pa
   await expectSignedIn(page);
 });
 
-test('an address that has an account already gets a link and not a second account', async ({ page, newDevice }) => {
+test('an address with an account gets a sign-in link when it comes from another provider', async ({
+  page,
+  newDevice,
+}) => {
   const email = newEmail('both');
   const laptop = await (await newDevice()).newPage();
   await openDialog(laptop);

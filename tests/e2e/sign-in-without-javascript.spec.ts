@@ -21,14 +21,14 @@ async function askFor(page: Page, email: string, path = '/socialLogin'): Promise
   await expect(page.locator('main')).toContainText(email);
 }
 
-test('the header’s Sign In leads to the page', async ({ page }) => {
+test('without JavaScript, Sign In in the header leads to the sign-in page', async ({ page }) => {
   await page.goto('/latest');
   await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
   await expect(heading(page)).toHaveText('Sign in or create a free account');
   await expect(page.getByText('Have an account? Use this form to sign in.')).toBeVisible();
 });
 
-test('a new reader signs in by link, and comes back to where they were going', async ({ page }) => {
+test('without JavaScript, a new reader signs in by link and lands on the page they wanted', async ({ page }) => {
   const email = newEmail();
   await askFor(page, email, '/socialLogin?return=%2Fsection%2Fpolitics');
   await page.goto((await linkTo(email)).text);
@@ -38,7 +38,7 @@ test('a new reader signs in by link, and comes back to where they were going', a
   await expectSignedIn(page, email);
 });
 
-test('ends at the story where it began', async ({ page }) => {
+test('without JavaScript, signing in from a story leads back to the story', async ({ page }) => {
   const email = newEmail();
   await page.goto('/article/crack-closes-mississippi-bridge');
   await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
@@ -49,7 +49,7 @@ test('ends at the story where it began', async ({ page }) => {
   await expect(page).toHaveURL(/\/article\/crack-closes-mississippi-bridge$/);
 });
 
-test('by code: wrong, sent again, right', async ({ page }) => {
+test('without JavaScript, a wrong code is rejected, and a resent one signs the reader in', async ({ page }) => {
   const email = newEmail();
   await askFor(page, email);
   const link = await linkTo(email);
@@ -67,7 +67,7 @@ test('by code: wrong, sent again, right', async ({ page }) => {
   await expectSignedIn(page, email);
 });
 
-test('a link is sent again, and Edit leads back with the address', async ({ page }) => {
+test('without JavaScript, a link is resent, and Edit returns to the form with the address', async ({ page }) => {
   const email = newEmail();
   await askFor(page, email);
   const first = await linkTo(email);
@@ -78,7 +78,7 @@ test('a link is sent again, and Edit leads back with the address', async ({ page
   await expect(emailField(page)).toHaveValue(email);
 });
 
-test('a slip of the finger is asked about, and what was typed is kept', async ({ page }) => {
+test('without JavaScript, a typo in the address brings a suggestion, and the typed text is kept', async ({ page }) => {
   await page.goto('/socialLogin');
   const name = newEmail().split('@')[0];
   await emailField(page).fill(`${name}@gmial.com`);
@@ -90,7 +90,7 @@ test('a slip of the finger is asked about, and what was typed is kept', async ({
 });
 
 for (const provider of ['Google', 'Facebook']) {
-  test(`${provider}: the whole page goes there and comes back`, async ({ page }) => {
+  test(`without JavaScript, signing in with ${provider} leads back to the page the reader wanted`, async ({ page }) => {
     const email = newEmail('plain');
     await page.goto('/socialLogin?return=%2Fsection%2Fpolitics');
     await page.getByRole('link', { name: `Continue with ${provider}` }).click();
@@ -103,7 +103,7 @@ for (const provider of ['Google', 'Facebook']) {
   });
 }
 
-test('newsletters are signed up for by a form, and its link confirms', async ({ page }) => {
+test('without JavaScript, a form signs up for newsletters, and the emailed link confirms it', async ({ page }) => {
   const email = newEmail('letters');
   await page.goto('/newsletter');
   await page.getByLabel(/Evening Sun/).check();
@@ -119,7 +119,7 @@ test('newsletters are signed up for by a form, and its link confirms', async ({ 
 });
 
 for (const path of ['/newsletter-signUp', '/offer/newsletter', '/']) {
-  test(`the form of ${path} works`, async ({ page }) => {
+  test(`without JavaScript, the newsletter form on ${path} sends a confirmation link`, async ({ page }) => {
     const email = newEmail('letters');
     await page.goto(path);
     await page.getByLabel('Email address').fill(email);
@@ -129,7 +129,7 @@ for (const path of ['/newsletter-signUp', '/offer/newsletter', '/']) {
   });
 }
 
-test('signing out by the form ends the session', async ({ page }) => {
+test('without JavaScript, signing out by the form ends the session', async ({ page }) => {
   const email = newEmail();
   await askFor(page, email);
   await page.goto((await linkTo(email)).text);

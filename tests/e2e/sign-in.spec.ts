@@ -26,8 +26,8 @@ const invalid = 'Invalid code. Please check the code and try again.';
 const error = (page: Page) => dialog(page).getByRole('alert').filter({ hasText: /./ });
 const confirm = (page: Page) => page.getByRole('button', { name: 'Confirm' });
 
-test.describe('by link', () => {
-  test('a new reader comes back to the page, and the tab that waited knows it', async ({ page, context }) => {
+test.describe('signing in by link', () => {
+  test('returns a new reader to the page, and signs in the tab that waited', async ({ page, context }) => {
     const email = newEmail();
     await askFor(page, email, '/section/politics');
     await expect(page.getByLabel('Email address', { exact: true }).and(page.locator('[readonly]'))).toHaveValue(email);
@@ -42,7 +42,7 @@ test.describe('by link', () => {
     await expectSignedIn(page);
   });
 
-  test('works on a second device, which is the one that is signed in then', async ({ page, newDevice }) => {
+  test('on a second device signs in only that device', async ({ page, newDevice }) => {
     const email = newEmail();
     await askFor(page, email);
     const phone = await (await newDevice()).newPage();
@@ -56,7 +56,7 @@ test.describe('by link', () => {
     await expectAnonymous(page);
   });
 
-  test('opened twice says that it was used, and leads to another', async ({ page, newDevice }) => {
+  test('with a used link says that it was used, and leads to a new one', async ({ page, newDevice }) => {
     const email = newEmail();
     await askFor(page, email);
     const link = (await linkTo(email)).text;
@@ -70,7 +70,7 @@ test.describe('by link', () => {
     await expect(emailField(other)).toBeVisible();
   });
 
-  test('looked at by a mail scanner is not used up', async ({ page, request, newDevice }) => {
+  test('still works after a mail scanner has opened the link', async ({ page, request, newDevice }) => {
     const email = newEmail();
     await askFor(page, email);
     const link = (await linkTo(email)).text;
@@ -81,7 +81,7 @@ test.describe('by link', () => {
     await expectSignedIn(phone);
   });
 
-  test('is sent again, with a message for a moment', async ({ page }) => {
+  test('sends the link again on request, and shows “Resent!” for a moment', async ({ page }) => {
     const email = newEmail();
     await page.clock.install();
     await askFor(page, email);
@@ -93,7 +93,7 @@ test.describe('by link', () => {
     await expect(dialog(page).getByRole('status')).toBeEmpty();
   });
 
-  test('goes to another address after Edit', async ({ page }) => {
+  test('sends the link to another address after Edit', async ({ page }) => {
     const [wrong, right] = [newEmail('wrong'), newEmail('right')];
     await askFor(page, wrong);
     await page.getByRole('button', { name: 'Edit' }).click();
@@ -108,8 +108,8 @@ test.describe('by link', () => {
   });
 });
 
-test.describe('by code', () => {
-  test('keeps the step and the address over a reload', async ({ page }) => {
+test.describe('signing in by code', () => {
+  test('keeps the step and the address after a reload', async ({ page }) => {
     const email = newEmail();
     const code = await askForCode(page, email);
     await page.reload();
@@ -122,7 +122,7 @@ test.describe('by code', () => {
     await expect(dialog(page)).toHaveCount(0);
   });
 
-  test('a popup that was closed does not come back', async ({ page }) => {
+  test('does not reopen a closed popup after a reload', async ({ page }) => {
     await askForCode(page, newEmail());
     await page.keyboard.press('Escape');
     await expect(dialog(page)).toHaveCount(0);
@@ -134,7 +134,7 @@ test.describe('by code', () => {
     await expect(boxes(page)).toHaveCount(0);
   });
 
-  test('keeps the step over a reload on the page to sign in, too', async ({ page }) => {
+  test('keeps the step after a reload on the sign-in page', async ({ page }) => {
     const email = newEmail();
     await page.goto('/socialLogin?return=%2Fabout');
     await emailField(page).fill(email);
@@ -149,7 +149,7 @@ test.describe('by code', () => {
     await expectSignedIn(page);
   });
 
-  test('a new code empties the boxes', async ({ page }) => {
+  test('empties the boxes when a new code is requested', async ({ page }) => {
     const code = await askForCode(page, newEmail());
     await typeCode(page, wrongCode(code));
     await expect(error(page)).toHaveText(invalid);
@@ -159,7 +159,7 @@ test.describe('by code', () => {
     await expect(boxes(page).first()).toBeFocused();
   });
 
-  test('a new reader registers; coming back they sign in', async ({ page, newDevice }) => {
+  test('registers a new reader, and later signs the same reader in', async ({ page, newDevice }) => {
     const email = newEmail();
     const registered = page.waitForRequest((request) => request.url().endsWith('/blaize/register'));
     await typeCode(page, await askForCode(page, email));
@@ -176,7 +176,7 @@ test.describe('by code', () => {
     await expectSignedIn(laptop);
   });
 
-  test('a pasted code is confirmed by itself', async ({ page, context }) => {
+  test('submits a pasted code automatically', async ({ page, context }) => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const code = await askForCode(page, newEmail());
     await page.evaluate((text) => navigator.clipboard.writeText(`Your code is ${text}.`), code);
@@ -185,7 +185,7 @@ test.describe('by code', () => {
     await expectSignedIn(page);
   });
 
-  test('a wrong code shows a message, stays in its field, and is tried again only when asked to', async ({ page }) => {
+  test('keeps a wrong code in its boxes, and tries again only on Confirm', async ({ page }) => {
     const code = await askForCode(page, newEmail());
     await typeCode(page, wrongCode(code));
     await expect(error(page)).toHaveText(invalid);
@@ -198,7 +198,7 @@ test.describe('by code', () => {
     await expectSignedIn(page);
   });
 
-  test('a used code does not sign in again', async ({ page, newDevice }) => {
+  test('rejects a used code', async ({ page, newDevice }) => {
     const email = newEmail();
     await signInByMail(await newDevice(), email);
     const { text: code } = await codeTo(email);
@@ -210,7 +210,7 @@ test.describe('by code', () => {
     await expectAnonymous(page);
   });
 
-  test('the sixth guess fails even when it is right', async ({ page }) => {
+  test('rejects the sixth guess even when it is right', async ({ page }) => {
     const code = await askForCode(page, newEmail());
     await typeCode(page, wrongCode(code));
     await expect(error(page)).toHaveText(invalid);
@@ -230,7 +230,10 @@ test.describe('by code', () => {
     await expectAnonymous(page);
   });
 
-  test('too few characters are not sent, and a new code comes on request', async ({ page, context }) => {
+  test('rejects a code under six characters without a request, and sends a new code on demand', async ({
+    page,
+    context,
+  }) => {
     const email = newEmail();
     await askForCode(page, email);
     const last = await newestLetter(email);
@@ -247,8 +250,8 @@ test.describe('by code', () => {
   });
 });
 
-test.describe('the address', () => {
-  test('with a slip of the finger is asked about, and the suggestion is one click', async ({ page }) => {
+test.describe('the email address', () => {
+  test('with a typo brings a suggestion that one click accepts', async ({ page }) => {
     await page.goto('/about');
     await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
     const name = newEmail().split('@')[0];
@@ -261,12 +264,12 @@ test.describe('the address', () => {
     await linkTo(`${name}@gmail.com`);
   });
 
-  test('goes through when verification is unavailable', async ({ page }) => {
+  test('is accepted when verification is unavailable', async ({ page }) => {
     await page.route('**/api/verification', (route) => route.abort());
     await askFor(page, newEmail());
   });
 
-  test('is kept when the site cannot be reached', async ({ page, context }) => {
+  test('is kept when the site can’t be reached', async ({ page, context }) => {
     await page.goto('/about');
     await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
     const email = newEmail();
@@ -280,7 +283,7 @@ test.describe('the address', () => {
     await expect(dialog(page).getByText('login link has been sent to')).toBeVisible();
   });
 
-  test('over a limit shows the words of the server', async ({ page }) => {
+  test('over the request limit shows the server’s message', async ({ page }) => {
     await page.route('**/zephr/media/user/info', (route) =>
       route.fulfill({ status: 429, json: { message: 'Too many tries. Please wait 9 minutes.', retryAfter: 540 } }),
     );
@@ -292,10 +295,10 @@ test.describe('the address', () => {
   });
 });
 
-test.describe('the popup', () => {
+test.describe('the sign-in popup', () => {
   const open = (page: Page) => page.locator('.site-header').getByRole('link', { name: 'Sign In' }).click();
 
-  test('closes on Escape, on the backdrop and by its button, and gives the focus back', async ({ page }) => {
+  test('closes on Escape, a click outside or its button, and returns the focus', async ({ page }) => {
     await page.goto('/about');
     const link = page.locator('.site-header').getByRole('link', { name: 'Sign In' });
     for (const close of [
@@ -314,7 +317,7 @@ test.describe('the popup', () => {
     await expect(page).toHaveURL(/\/about$/);
   });
 
-  test('has its heading and the line about privacy and terms', async ({ page }) => {
+  test('has its heading and links to the terms and the privacy policy', async ({ page }) => {
     await page.goto('/about');
     await open(page);
     await expect(dialog(page)).toHaveAccessibleName('Sign in or create a free account');
@@ -347,7 +350,7 @@ test.describe('the popup', () => {
     expect(await place()).toEqual(before);
   });
 
-  test('is a page of its own where its code cannot be fetched', async ({ page }) => {
+  test('is replaced by the sign-in page when its script can’t be fetched', async ({ page }) => {
     await page.goto('/about');
     await intercept(page, '**/_assets/*AuthPopup*', (route) => route.abort());
     await open(page);
@@ -355,7 +358,7 @@ test.describe('the popup', () => {
     await expect(emailField(page)).toBeVisible();
   });
 
-  test('signs in with the keyboard alone', async ({ page }) => {
+  test('signs a reader in by keyboard alone', async ({ page }) => {
     const email = newEmail();
     await page.goto('/about');
     await page.locator('.site-header').getByRole('link', { name: 'Sign In' }).focus();

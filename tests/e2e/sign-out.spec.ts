@@ -36,7 +36,10 @@ async function everywhere(context: BrowserContext, phone: BrowserContext) {
 const session = async (context: BrowserContext): Promise<number> =>
   (await context.request.get('/blaize/account')).status();
 
-test('reaches the other tab at once and the other device with its next page', async ({ context, newDevice }) => {
+test('signing out reaches another tab at once, and another device with its next page', async ({
+  context,
+  newDevice,
+}) => {
   const phone = await newDevice();
   const { here, tab, there } = await everywhere(context, phone);
   // The header of a reader who is signed in is fetched when the browser is idle.
@@ -54,7 +57,10 @@ test('reaches the other tab at once and the other device with its next page', as
   expect([await session(context), await session(phone)]).toEqual([401, 401]);
 });
 
-test('reaches the other device’s header when what it knows is too old', async ({ context, newDevice }) => {
+test('signing out reaches another device’s header once its stored session data is too old', async ({
+  context,
+  newDevice,
+}) => {
   const phone = await newDevice();
   const { here, there } = await everywhere(context, phone);
   await signOut(here);
@@ -67,7 +73,7 @@ test('reaches the other device’s header when what it knows is too old', async 
   await expectAnonymous(there);
 });
 
-test('leaves nothing of the dashboard behind for the way back', async ({ context }) => {
+test('after signing out, going back shows nothing of the dashboard', async ({ context }) => {
   const email = await signIn(context);
   const page = await context.newPage();
   await page.goto('/dashboard/account');

@@ -31,7 +31,7 @@ for (const [name, viewport] of [
   ['a tablet', { width: 768, height: 1024 }],
   ['a desktop', { width: 1366, height: 650 }],
 ] as const)
-  test(`nothing moves on ${name} as a page arrives`, async ({ page, baseURL }) => {
+  test(`pages that arrive in parts have no layout shift on ${name}`, async ({ page, baseURL }) => {
     const arriving = await startPageInParts(baseURL ?? '', 12);
     try {
       await page.setViewportSize(viewport);
@@ -42,7 +42,7 @@ for (const [name, viewport] of [
     }
   });
 
-test('plans stay in their columns as they arrive one by one', async ({ page, baseURL }) => {
+test('plans stay in their columns while the pricing page arrives in parts', async ({ page, baseURL }) => {
   const arriving = await startPageInParts(baseURL ?? '', 60);
   try {
     await page.setViewportSize({ width: 1280, height: 1000 });

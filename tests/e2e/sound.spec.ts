@@ -18,7 +18,9 @@ const textOf = async (page: Page, path: string) => (await page.request.get(path)
 const audioOf = (page: Page) => page.locator('.sound audio');
 const at = (page: Page) => audioOf(page).evaluate((audio: HTMLAudioElement) => audio.currentTime);
 
-test('a player has chapters, skips and a speed, and keeps the reader’s place', async ({ page }) => {
+test('an audio player has chapters, skip buttons and a speed, and remembers the reader’s position', async ({
+  page,
+}) => {
   const scripts: string[] = [];
   page.on('request', (request) => void (/\/sound\.[\w-]+\.js/.test(request.url()) && scripts.push(request.url())));
   await page.goto(story, { waitUntil: 'networkidle' });
@@ -54,7 +56,7 @@ test('a player has chapters, skips and a speed, and keeps the reader’s place',
   await expect.poll(() => at(page)).toBeGreaterThan(5);
 });
 
-test('a page without sound has nothing of it', async ({ page }) => {
+test('a page without audio contains nothing of the player', async ({ page }) => {
   const html = await textOf(page, plain);
   for (const word of ['class="sound', 'sound-tools', 'PodcastEpisode', 'AudioObject', '/podcast/'])
     expect(html, word).not.toContain(word);
@@ -64,7 +66,7 @@ test('a page without sound has nothing of it', async ({ page }) => {
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
 
-  test('the browser’s own player stands there, and chapters lead into the file', async ({ page }) => {
+  test('the browser’s own player is shown, and chapters link into the audio file', async ({ page }) => {
     await page.goto(story);
     const audio = audioOf(page);
     await expect(audio).toHaveAttribute('controls', '');
@@ -79,14 +81,14 @@ test.describe('without JavaScript', () => {
     await expect(page.locator('body')).toContainText('A recount does not ask what voters meant.');
   });
 
-  test('paper has the address instead of the player', async ({ page }) => {
+  test('a printed story has the recording’s address instead of the player', async ({ page }) => {
     await page.emulateMedia({ media: 'print' });
     await page.goto(story);
     await expect(audioOf(page)).toBeHidden();
     await expect(page.getByText(`You can listen to this story at`)).toBeVisible();
   });
 
-  test('a series has its episodes, its feed and the way to all series', async ({ page }) => {
+  test('a series lists its episodes, and its public feed leaves out those for subscribers', async ({ page }) => {
     await page.goto('/podcasts');
     await page.getByRole('link', { name: 'How It Works' }).click();
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('How It Works');
@@ -101,7 +103,7 @@ test.describe('without JavaScript', () => {
   });
 });
 
-test('a subscribers’ recording plays for subscribers alone, from the site, and in their own feed', async ({
+test('a subscribers’ recording is available only to subscribers, on the site and in their private feed', async ({
   browser,
   shop,
 }) => {
@@ -135,7 +137,7 @@ test('a subscribers’ recording plays for subscribers alone, from the site, and
   await anyone.close();
 });
 
-test('players and series are accessible, on a phone too', async ({ page }) => {
+test('players and series have no axe violations and fit a phone', async ({ page }) => {
   await page.setViewportSize({ width: 360, height: 740 });
   for (const [path, part] of [
     [story, '.sound'],
@@ -154,7 +156,7 @@ async function saveByKey(page: Page): Promise<void> {
   await untilSaved(page);
 }
 
-test('an editor chooses a file, a series and chapters in the block editor, and the pages follow', async ({ page }) => {
+test('an editor adds a recording with a series and chapters, and the story and the feed follow', async ({ page }) => {
   test.setTimeout(600_000);
   const { url, save: call } = await openNewsroom(page.context());
   const mark = unique();
@@ -210,7 +212,7 @@ test('an editor chooses a file, a series and chapters in the block editor, and t
   await call(`articles/${made.id}`, { status: 'draft' });
 });
 
-test('an audio block of a text is a player with the same buttons', async ({ page }) => {
+test('an audio block in a story has a player with the same buttons', async ({ page }) => {
   test.setTimeout(300_000);
   const { save: call } = await openNewsroom(page.context());
   await page.goto(story);
@@ -234,7 +236,7 @@ test('an audio block of a text is a player with the same buttons', async ({ page
   await call(`articles/${made.id}`, { status: 'draft' });
 });
 
-test('a reader without a subscription is told who gets a private feed', async ({ page, context }) => {
+test('a reader without a subscription sees that the private feed is for subscribers', async ({ page, context }) => {
   await signIn(context);
   await page.goto('/account/podcast?series=how-it-works');
   await expect(page.getByText('Subscribers get a private feed')).toBeVisible();

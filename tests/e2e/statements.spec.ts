@@ -12,7 +12,7 @@ import { expect, test } from '../world/readers.ts';
 
 const siteUrl = 'https://paper.example';
 
-test('the links of the specification to other sites are there', async ({ request }) => {
+test('the home page and /founder contain the specified links to other sites', async ({ request }) => {
   const { shop, advertise, founderJoin } = publication.links;
   for (const [path, link] of [
     ['/', shop],
@@ -24,7 +24,7 @@ test('the links of the specification to other sites are there', async ({ request
   }
 });
 
-test('every page has the four type families of the site', async ({ request }) => {
+test('the home, pricing, media and sign-in pages load exactly the site’s font families', async ({ request }) => {
   for (const path of ['/', '/pricing', '/media', '/socialLogin']) {
     const html = await (await request.get(path)).text();
     const sheets = [...html.matchAll(/<link rel="stylesheet" href="([^"]+)"/gu)].map(([, href = '']) => href);
@@ -54,7 +54,7 @@ async function failedPage(path: string): Promise<PageResponse> {
   return render(new Request(new URL(path, siteUrl)), locals, '127.0.0.1');
 }
 
-test('a page that fails shows the words of the specification, and leads home', async ({ page }) => {
+test('a page that fails answers 500 with the specification’s message and a link to the home page', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 800 });
   const failed = await failedPage('/about');
   await page.route('**/about', (route) =>
@@ -71,11 +71,13 @@ test('a page that fails shows the words of the specification, and leads home', a
   await expect(page).toHaveURL(/\/$/);
 });
 
-test('the address of the error page is not found', async ({ request }) => {
+test('the error page’s own address, /500, answers 404', async ({ request }) => {
   expect((await request.get('/500')).status()).toBe(404);
 });
 
-test('a fixed bar at the bottom leaves 8rem below the page, and the subscribe bar 2 or 6 more', async ({ page }) => {
+test('a bar at the bottom leaves 8rem of space below the page, plus 2 or 6 with the subscribe bar', async ({
+  page,
+}) => {
   /** The space with another kind of bar, as a page declares it. */
   const room = () =>
     page.evaluate(() => {

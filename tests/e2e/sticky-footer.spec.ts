@@ -9,7 +9,7 @@ const padding = (page: Page) =>
 const unfold = (page: Page) => bar(page).getByText('Subscribe to The Sun', { exact: true }).click();
 const key = 'show-condensed-zephr-sticky-subscribe';
 
-test.describe('for readers who are not signed in', () => {
+test.describe('the subscribe bar for signed-out readers', () => {
   for (const path of ['/', '/section/politics']) {
     test(`is fixed at the bottom of ${path}`, async ({ page }) => {
       await page.goto(path);
@@ -30,7 +30,7 @@ test.describe('for readers who are not signed in', () => {
     });
   }
 
-  test('is on no other page', async ({ page }) => {
+  test('does not appear on other pages', async ({ page }) => {
     for (const path of ['/latest', '/about', '/media', '/pricing']) {
       await page.goto(path);
       await expect(bar(page)).toHaveCount(0);
@@ -38,7 +38,7 @@ test.describe('for readers who are not signed in', () => {
     }
   });
 
-  test('begins folded, and stays as it was left on the next page', async ({ page }) => {
+  test('starts folded, and stays open or folded on the next page', async ({ page }) => {
     await page.goto('/');
     await expect(bar(page)).toBeVisible();
     await expect(field(page)).toBeHidden();
@@ -78,7 +78,9 @@ test.describe('for readers who are not signed in', () => {
     }
   });
 
-  test('ends with thanks, three ways to a mailbox, and a link in it', async ({ page }) => {
+  test('confirms a sign-up, links to three webmail services, and the emailed link signs the reader in', async ({
+    page,
+  }) => {
     const email = newEmail('bar');
     await page.goto('/');
     await unfold(page);
@@ -96,7 +98,7 @@ test.describe('for readers who are not signed in', () => {
     await expectSignedIn(page);
   });
 
-  test('does not come back after signing up, nor does the welcome popup ask', async ({ page }) => {
+  test('stays hidden after a sign-up, and so does the welcome popup', async ({ page }) => {
     await page.goto('/section/politics');
     await unfold(page);
     await field(page).fill(newEmail('bar'));
@@ -111,7 +113,7 @@ test.describe('for readers who are not signed in', () => {
     await expect.poll(() => padding(page)).toBe(0);
   });
 
-  test('shows errors above the field, and accepts a suggestion', async ({ page }) => {
+  test('suggests a correction for a mistyped address, and accepts it with a click', async ({ page }) => {
     await page.goto('/');
     await unfold(page);
     const name = newEmail('bar').split('@')[0];
@@ -124,7 +126,7 @@ test.describe('for readers who are not signed in', () => {
     await expect(bar(page).getByText('Thank you for subscribing to The Sun')).toBeVisible();
   });
 
-  test('has words for a server that gives none, and keeps what was typed', async ({ page }) => {
+  test('shows a message when the server’s error has none, and keeps the address', async ({ page }) => {
     await page.route('**/api/zephr-create', (route) => route.fulfill({ status: 500, body: 'oops' }));
     await page.goto('/');
     await unfold(page);
@@ -135,7 +137,7 @@ test.describe('for readers who are not signed in', () => {
     await expect(field(page)).toHaveValue(email);
   });
 
-  test('signs in with Google in a window', async ({ page }) => {
+  test('signs a reader in with Google in a popup window', async ({ page }) => {
     await page.goto('/');
     await unfold(page);
     // The first touch fetches the island, which then opens the window.
@@ -152,7 +154,7 @@ test.describe('for readers who are not signed in', () => {
   });
 });
 
-test('is not there for readers who are signed in', async ({ context, page }) => {
+test('the subscribe bar is hidden for signed-in readers', async ({ context, page }) => {
   await signIn(context);
   await page.goto('/');
   await expectSignedIn(page);
@@ -160,7 +162,7 @@ test('is not there for readers who are signed in', async ({ context, page }) => 
   await expect.poll(() => padding(page)).toBe(0);
 });
 
-test('pulls in no React before it is touched', async ({ page }) => {
+test('the subscribe bar loads no React until its field is focused', async ({ page }) => {
   const scripts: string[] = [];
   page.on('request', (request) => {
     if (request.resourceType() === 'script') scripts.push(request.url());

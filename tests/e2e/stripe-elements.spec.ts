@@ -108,7 +108,7 @@ async function fillCard(page: Page, number: string): Promise<void> {
 const result = (page: Page) => page.locator('output');
 const payButton = (page: Page) => page.getByRole('button', { name: 'Join the Sun' });
 
-test('pays with a card that is typed into frames, and nothing is refused by a strict policy', async ({ page }) => {
+test('the sandbox’s Stripe.js takes a card payment under a strict content security policy', async ({ page }) => {
   const refused: string[] = [];
   page.on('console', (message) => {
     if (message.type() === 'error') refused.push(message.text());
@@ -150,7 +150,7 @@ test('pays with a card that is typed into frames, and nothing is refused by a st
   });
 });
 
-test('works by keyboard alone, and Enter submits', async ({ page }) => {
+test('the sandbox’s payment form works by keyboard alone, and Enter submits it', async ({ page }) => {
   await page.goto(address);
   await fillAddress(page);
   await paymentFrame(page).getByRole('button', { name: 'Pay with a wallet' }).focus();
@@ -166,7 +166,7 @@ test('works by keyboard alone, and Enter submits', async ({ page }) => {
   await expect(result(page)).toHaveText('succeeded');
 });
 
-test('names the error in a card before anything is sent', async ({ page }) => {
+test('the sandbox’s payment form shows an error in a card before anything is sent', async ({ page }) => {
   await page.goto(address);
   const fields = paymentFrame(page);
   await fillCard(page, '4242424242424241');
@@ -182,7 +182,7 @@ for (const [name, number, message] of [
   ['a card without funds', '4000000000009995', 'Your card has insufficient funds.'],
   ['a wrong security code', '4000000000000127', "Your card's security code is incorrect."],
 ] as const) {
-  test(`hands on what the bank says of ${name}`, async ({ page }) => {
+  test(`the sandbox’s Stripe passes on the bank’s message for ${name}`, async ({ page }) => {
     await page.goto(address);
     await fillAddress(page);
     await fillCard(page, number);
@@ -198,7 +198,7 @@ for (const [button, message] of [
     'action: We are unable to authenticate your payment method. Please choose a different payment method and try again.',
   ],
 ] as const) {
-  test(`asks for 3-D Secure in a dialog: ${button}`, async ({ page }) => {
+  test(`the sandbox’s Stripe.js asks for 3-D Secure in a dialog, answered with “${button}”`, async ({ page }) => {
     await page.goto(address);
     await fillAddress(page);
     await fillCard(page, '4000000000003220');
@@ -212,7 +212,7 @@ for (const [button, message] of [
   });
 }
 
-test('pays with a wallet', async ({ page }) => {
+test('the sandbox’s payment form pays with a wallet', async ({ page }) => {
   await page.goto(address);
   await fillAddress(page);
   await paymentFrame(page).getByRole('button', { name: 'Pay with a wallet' }).click();
@@ -220,7 +220,7 @@ test('pays with a wallet', async ({ page }) => {
   await expect(result(page)).toHaveText('succeeded');
 });
 
-test('takes the page’s looks, fits a phone, and is accessible inside its frames', async ({ page }) => {
+test('the sandbox’s payment form takes the page’s style, fits a phone, and has no axe violations', async ({ page }) => {
   await page.setViewportSize({ width: 360, height: 740 });
   await page.goto(address);
   const number = paymentFrame(page).getByLabel('Card number');
@@ -233,7 +233,7 @@ test('takes the page’s looks, fits a phone, and is accessible inside its frame
   expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
 });
 
-test.describe('wallets’ buttons', () => {
+test.describe('the sandbox’s wallet buttons', () => {
   const buttons = (page: Page): FrameLocator => page.frameLocator('iframe[title="Secure express checkout frame"]');
   const wallet = (page: Page): FrameLocator => page.frameLocator('iframe[title="Wallet"]');
   const control = (method: string, path: string, body: object) =>
@@ -244,7 +244,7 @@ test.describe('wallets’ buttons', () => {
   };
   const told = (page: Page) => page.evaluate(() => window.events) as Promise<Record<string, unknown>[]>;
 
-  test('pay with what the sheet gives, which the page learns of at the end', async ({ page }) => {
+  test('pay through the wallet sheet, and report the billing details to the page', async ({ page }) => {
     await open(page);
     await buttons(page).getByRole('button', { name: 'Google Pay' }).click();
     await expect(wallet(page).getByText('Total $12.00')).toBeVisible();
@@ -263,7 +263,7 @@ test.describe('wallets’ buttons', () => {
     expect(method?.card.wallet).toMatchObject({ type: 'google_pay' });
   });
 
-  test('let the bank ask once the sheet is done', async ({ page }) => {
+  test('open the bank’s confirmation after the wallet sheet', async ({ page }) => {
     await open(page);
     await buttons(page).getByRole('button', { name: 'Link' }).click();
     await wallet(page).getByLabel('Card').selectOption('Visa •••• 3184, the bank asks');
@@ -273,7 +273,7 @@ test.describe('wallets’ buttons', () => {
     await expect(result(page)).toHaveText('after action: succeeded');
   });
 
-  test('tell the page of a sheet that is dismissed, and show what failed', async ({ page }) => {
+  test('show a failure in the wallet sheet, and tell the page when it is dismissed', async ({ page }) => {
     await open(page, 'fail');
     await buttons(page).getByRole('button', { name: 'Google Pay' }).click();
     await wallet(page).getByRole('button', { name: 'Pay' }).click();
@@ -283,7 +283,7 @@ test.describe('wallets’ buttons', () => {
     expect((await told(page)).at(-1)).toEqual({ elementType: 'expressCheckout' });
   });
 
-  test('open nothing when the page rejects the click', async ({ page }) => {
+  test('open no wallet sheet when the page rejects the click', async ({ page }) => {
     await open(page, 'reject');
     await buttons(page).getByRole('button', { name: 'Google Pay' }).click();
     await expect.poll(() => told(page)).toContainEqual({ click: 'google_pay' });
@@ -303,14 +303,14 @@ test.describe('wallets’ buttons', () => {
     });
   }
 
-  test('refuse a payment method that is made before elements.submit()', async ({ page }) => {
+  test('refuse a payment method that is created before elements.submit()', async ({ page }) => {
     await open(page, 'hasty');
     await buttons(page).getByRole('button', { name: 'Google Pay' }).click();
     await wallet(page).getByRole('button', { name: 'Pay' }).click();
     await expect(result(page)).toContainText('elements.submit() must be called');
   });
 
-  test('are those of the browser, and none on a domain that is not registered (S6)', async ({ page }) => {
+  test('match the browser’s wallets, and are absent on an unregistered domain (S6)', async ({ page }) => {
     const ready = async () => (await told(page)).find((event) => event.ready === 'express')?.availablePaymentMethods;
     const none = { amazonPay: false, klarna: false, paypal: false };
     await open(page);

@@ -13,7 +13,7 @@ test.beforeEach(async () => {
 });
 test.afterEach(() => bench.stop());
 
-test('shows a payment and pays it back', async ({ page }) => {
+test('the sandbox’s Stripe page shows a payment and refunds it', async ({ page }) => {
   await page.goto(`${bench.access.url}?view=payments`);
   const row = page.getByRole('row', { name: /reader@example.com/ });
   await expect(row).toContainText('$12.00');
@@ -22,7 +22,7 @@ test('shows a payment and pays it back', async ({ page }) => {
   await expect(row).toContainText('$12.00 back');
 });
 
-test('lets the next renewal fail, and the one after it succeed', async ({ page }) => {
+test('the sandbox’s Stripe page makes the next renewal fail and a later one succeed', async ({ page }) => {
   await page.goto(bench.access.url);
   await page.getByRole('button', { name: 'Fail the next charge' }).click();
   await page.getByRole('button', { name: 'To the next renewal' }).click();
@@ -35,7 +35,7 @@ test('lets the next renewal fail, and the one after it succeed', async ({ page }
   await expect(page.getByRole('row', { name: /reader@example.com/ })).toContainText('active');
 });
 
-test('shows an invoice as its customer sees it, and as a PDF', async ({ page, request }) => {
+test('the sandbox’s Stripe page shows an invoice as the customer sees it, and as a PDF', async ({ page, request }) => {
   await page.goto(`${bench.access.url}?view=invoices`);
   await page.locator('tbody a').click();
   await expect(page.getByRole('heading', { level: 1 })).toContainText('paid');

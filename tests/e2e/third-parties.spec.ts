@@ -9,7 +9,7 @@ test.describe.configure({ mode: 'default' });
 const article = '/article/crack-closes-mississippi-bridge';
 const all = ['measurement', 'marketing', 'advertising'];
 
-test('an article is reported with its fields and its kind of reader, and not before that is known', async ({
+test('vendors get an article’s fields and the visitor kind, and no page view before the kind is known', async ({
   context,
   page,
   vendors,
@@ -63,9 +63,9 @@ test('an article is reported with its fields and its kind of reader, and not bef
   expect(JSON.stringify(await vendors.calls())).not.toMatch(/ann(?:%40|@)example/);
 });
 
-test.describe('notifications', () => {
+test.describe('push notifications', () => {
   test.use({ serviceWorkers: 'allow' });
-  test('have their worker at our own address, in a scope of its own', async ({
+  test('run their service worker from the site’s own address, in a scope of its own', async ({
     context,
     page,
     vendors,
@@ -90,7 +90,7 @@ test.describe('notifications', () => {
   });
 });
 
-test('vendors that fail, break or never answer change nothing for the page and for each other', async ({
+test('vendors that fail, break or never answer affect neither the page nor each other', async ({
   context,
   page,
   vendors,
@@ -114,7 +114,7 @@ test('vendors that fail, break or never answer change nothing for the page and f
   expect(ours).toEqual([]);
 });
 
-test('an appointment is made in a popup of at most 1000 x 680, or by the link', async ({
+test('an appointment is made in a popup of 1000 × 680 pixels, or through a plain link', async ({
   context,
   page,
   vendors,
@@ -149,7 +149,7 @@ test('an appointment is made in a popup of at most 1000 x 680, or by the link', 
   await expect(page).toHaveURL(/\/calendly\/book\/the-sun$/);
 });
 
-test('pages with a secret address load no third party, and other pages tell nothing about a reader', async ({
+test('pages with secret addresses load no third party, and other pages are the same for every reader', async ({
   request,
 }) => {
   const hidesItself = '<meta name="referrer" content="strict-origin">';

@@ -63,9 +63,7 @@ async function open(page: Page, { path = '/', started = true }: { path?: string;
   await page.mouse.move(5, 700);
 }
 
-test('shows the prices of the page before a touch, turned by styles every five seconds, and costs no request', async ({
-  page,
-}) => {
+test('the ticker shows prices and rotates them by CSS every five seconds, without a request', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
@@ -89,7 +87,7 @@ test('shows the prices of the page before a touch, turned by styles every five s
   expect(await turned(page)).toBe(0);
 });
 
-test('never turns beyond the last price in a wide window', async ({ page }) => {
+test('the ticker never rotates past the last price in a wide window', async ({ page }) => {
   await open(page, { started: false });
   await turnTo(page, 31_000);
   const [end, edge] = await strip(page).evaluate((element) => [
@@ -99,7 +97,7 @@ test('never turns beyond the last price in a wide window', async ({ page }) => {
   expect(Math.abs((end ?? 0) - (edge ?? 1))).toBeLessThan(2);
 });
 
-test('starts by itself after a minute in view', async ({ page }) => {
+test('the ticker’s script starts after a minute in view', async ({ page }) => {
   await open(page, { started: false });
   // The minute begins when the browser reports that the ticker is in view, which this clock doesn't control.
   const running = page.locator('[data-ticker][data-running]');
@@ -110,7 +108,7 @@ test('starts by itself after a minute in view', async ({ page }) => {
   await expect(strip(page).getByRole('listitem').last()).toContainText('96,420.00');
 });
 
-test('says name, price, change and percentage, by sign as well as by color, and announces nothing', async ({
+test('the ticker shows name, price and change, by sign as well as by color, and has no live region', async ({
   page,
 }) => {
   await open(page);
@@ -126,9 +124,7 @@ test('says name, price, change and percentage, by sign as well as by color, and 
   expect(await violationsOn(page, '[data-ticker]')).toEqual([]);
 });
 
-test('moves on every five seconds, and stops under a pointer, with the focus inside, and when paused', async ({
-  page,
-}) => {
+test('the ticker advances every five seconds, and stops on hover, on focus and when paused', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await open(page);
   const width = await strip(page).evaluate((element) => element.clientWidth);
@@ -162,7 +158,7 @@ test('moves on every five seconds, and stops under a pointer, with the focus ins
   expect(await violationsOn(page, '[data-ticker]')).toEqual([]);
 });
 
-test('never moves by itself for readers who want no motion', async ({ page }) => {
+test('the ticker never moves by itself for readers who prefer reduced motion', async ({ page }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await page.setViewportSize({ width: 390, height: 844 });
   await open(page, { path: '/section/politics', started: false });
@@ -176,7 +172,9 @@ test('never moves by itself for readers who want no motion', async ({ page }) =>
   await expect.poll(() => place(page)).toBeGreaterThan(0);
 });
 
-test('asks again once a minute, says how old stale prices are, and keeps them when nothing comes', async ({ page }) => {
+test('the ticker asks for prices once a minute, says how old stale ones are, and keeps them on failure', async ({
+  page,
+}) => {
   await open(page);
   const bitcoin = strip(page).getByRole('listitem').last();
   await page.route(quotes, (route) =>
@@ -192,10 +190,7 @@ test('asks again once a minute, says how old stale prices are, and keeps them wh
 
 test.describe('without JavaScript', () => {
   test.use({ javaScriptEnabled: false });
-  test('is a list of what there is a price for, to be scrolled by hand, in the same room', async ({
-    page,
-    browser,
-  }) => {
+  test('the ticker is a list of prices without buttons, in a space of the same size', async ({ page, browser }) => {
     await page.goto('/');
     await expect(strip(page).getByRole('listitem').first()).toContainText('S&P 500');
     await expect(ticker(page)).toContainText(/As of \d+:\d\d [ap]\.m\. ET|no price yet/);

@@ -17,7 +17,7 @@ const edited = (page: Page, attribute: string): Promise<string> =>
 const change = (page: Page, attributes: object) =>
   page.evaluate((given) => Reflect.get(window, 'wp').data.dispatch('core/editor').editPost(given), attributes);
 
-test('an editor publishes twice, compares by keyboard, and restores the first version without publishing it', async ({
+test('an editor publishes twice, compares versions by keyboard, and restores the first as an unsaved change', async ({
   page,
 }) => {
   test.setTimeout(600_000);

@@ -18,7 +18,10 @@ test.afterAll(() => own?.stop());
 
 const article = '/article/crack-closes-mississippi-bridge';
 
-test('a reader’s view is measured and shown to operators, and nothing about the reader', async ({ page, request }) => {
+test('a page view’s speed is measured and shown to operators, without data about the reader', async ({
+  page,
+  request,
+}) => {
   const loaded: string[] = [];
   page.on('response', (response) => {
     if (/\/vitals\.[^/]*\.js$/.test(new URL(response.url()).pathname)) loaded.push(response.url());
@@ -57,7 +60,7 @@ test('a reader’s view is measured and shown to operators, and nothing about th
   await expect(row).toContainText(/good|fair|poor/);
 });
 
-test('where no view is measured, pages load no script for it', async ({ page }) => {
+test('pages load no measuring script where page views are not measured', async ({ page }) => {
   const asked: string[] = [];
   page.on('request', (one) => asked.push(new URL(one.url()).pathname));
   await page.goto(article, { waitUntil: 'networkidle' });

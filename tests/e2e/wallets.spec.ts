@@ -32,7 +32,7 @@ const pay = (page: Page) => walletSheet(page).getByRole('button', { name: 'Pay' 
 
 test.beforeEach(({ page }) => waitForWallets(page));
 
-test('a reader taps once at a wall, agrees to the sheet, and reads on', async ({ context, page }) => {
+test('a reader at a paywall pays with Google Pay and reads on', async ({ context, page }) => {
   const email = await signIn(context);
   await page.goto(restricted);
   await page.locator('section.paywall').getByRole('link', { name: 'Join Today' }).click();
@@ -49,7 +49,7 @@ test('a reader taps once at a wall, agrees to the sheet, and reads on', async ({
   });
 });
 
-test('the sheet shows the amount due after the coupon, and the bank may ask for confirmation', async ({
+test('the wallet sheet shows the amount due after the coupon, and the bank can ask for confirmation', async ({
   context,
   page,
 }) => {
@@ -67,7 +67,7 @@ test('the sheet shows the amount due after the coupon, and the bank may ask for 
   await expectPaidOnce(email, 9600);
 });
 
-test('a sheet that is dismissed charges nothing, one that fails says why, and a card pays then', async ({
+test('a dismissed wallet sheet charges nothing, a declined card shows an error, and another card pays', async ({
   context,
   page,
 }) => {
@@ -87,7 +87,7 @@ test('a sheet that is dismissed charges nothing, one that fails says why, and a 
   await expectPaidOnce(email, 1200);
 });
 
-test('the buttons are reached by keyboard, appear with the form at once, and nothing moves', async ({
+test('the wallet buttons appear with the payment form, without a layout shift, and work by keyboard', async ({
   context,
   page,
 }) => {
@@ -119,7 +119,7 @@ test('the buttons are reached by keyboard, appear with the form at once, and not
   await expect.poll(() => sheet(page).evaluate((dialog) => dialog.matches(':modal'))).toBe(true);
 });
 
-test('a wallet becomes the card of a running subscription', async ({ context, page }) => {
+test('a wallet becomes the payment method of an active subscription', async ({ context, page }) => {
   const email = await signIn(context);
   await openPaywall(page, 'reader-yearly');
   await wallet(page, 'Google Pay').click();

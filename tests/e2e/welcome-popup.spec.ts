@@ -11,7 +11,7 @@ const scrollTo = (page: Page, y: number) =>
   }, y);
 const seen = (page: Page) => page.evaluate(() => localStorage.getItem('seen-welcome-modal'));
 
-test('opens past 800 pixels of the home page, once', async ({ page }) => {
+test('the welcome popup opens once, after scrolling past 800 pixels on the home page', async ({ page }) => {
   await page.setViewportSize({ width: 768, height: 900 });
   await page.goto('/');
   await scrollTo(page, 800);
@@ -29,7 +29,7 @@ test('opens past 800 pixels of the home page, once', async ({ page }) => {
   await expect(dialog(page)).toHaveCount(0);
 });
 
-test('does not open in a window narrower than 768 pixels', async ({ page }) => {
+test('the welcome popup does not open in a window narrower than 768 pixels', async ({ page }) => {
   await page.setViewportSize({ width: 767, height: 900 });
   await page.goto('/');
   await scrollTo(page, 2000);
@@ -37,14 +37,14 @@ test('does not open in a window narrower than 768 pixels', async ({ page }) => {
   expect(await seen(page)).toBeNull();
 });
 
-test('does not open on another page', async ({ page }) => {
+test('the welcome popup does not open on a section page', async ({ page }) => {
   await page.goto('/section/politics');
   await scrollTo(page, 2000);
   await expect(dialog(page)).toHaveCount(0);
   expect(await seen(page)).toBeNull();
 });
 
-test('does not open for readers who are signed in', async ({ context, page }) => {
+test('the welcome popup does not open for a signed-in reader', async ({ context, page }) => {
   await signIn(context);
   await page.goto('/');
   await expectSignedIn(page);
@@ -53,7 +53,7 @@ test('does not open for readers who are signed in', async ({ context, page }) =>
   expect(await seen(page)).toBeNull();
 });
 
-test('registers a reader, whom the bar does not ask again', async ({ page }) => {
+test('a reader who signs up in the welcome popup is not asked again by the subscribe bar', async ({ page }) => {
   await page.goto('/');
   await scrollTo(page, 1000);
   await expect(welcome(page)).toBeVisible();

@@ -11,10 +11,10 @@ import { prepare } from '../world/databases.ts';
 const email = 'ada@example.com';
 const send = (by = caller()) => ({ email, purpose: 'login', redirect: '/', caller: by }) as const;
 
-describe('PostgreSQL restarts in the middle', () => {
+describe('a restart of PostgreSQL', () => {
   const engines = prepare('postgres', { ownServer: true });
 
-  it('of sign-ins: each either happened whole or not at all', async () => {
+  it('leaves each sign-in either complete or undone, and sign-ins work again afterward', async () => {
     const world = await bench(await engines.open());
     const { accounts, database } = world;
     const { cookies } = await world.join(email);
@@ -57,10 +57,10 @@ describe('PostgreSQL restarts in the middle', () => {
   });
 });
 
-describe('another program locks the SQLite file', () => {
+describe('a lock on the SQLite file by another program', () => {
   const engines = prepare('sqlite');
 
-  it('reading continues, writing waits or fails with an error, and both work afterwards', async () => {
+  it('lets reads continue, makes writes wait or fail with an error, and both work afterward', async () => {
     const place = await engines.place();
     const world = await bench(await engines.open({ ...place, timeoutMs: 200 }));
     const { accounts } = world;

@@ -49,7 +49,7 @@ onBothEngines('kills during sign-ups', (engines) => {
   const rounds = runs(5, 25);
   const seed = seedFrom('FAULT_SEED');
 
-  it(`lose nothing that was acknowledged in ${rounds} rounds (FAULT_SEED=${seed})`, async () => {
+  it(`lose no acknowledged account, session or email in ${rounds} rounds (FAULT_SEED=${seed})`, async () => {
     const place = await engines.place();
     const said: Said[] = [];
     const random = chance(seed);

@@ -41,7 +41,7 @@ async function report(paper: Paper, alert: Wire): Promise<Report> {
   return JSON.parse((await paper.ask('/api/v1/alerts/report', request)).text) as Report;
 }
 
-describe('on serving workers', () => {
+describe('an alert on serving workers', () => {
   const count = 3;
   let paper: Paper;
   beforeAll(async () => {
@@ -59,7 +59,7 @@ describe('on serving workers', () => {
     );
   const texts = async (path: string) => [...new Set((await askAll(path)).map(({ text }) => text))];
 
-  it('is on every page of all of them when the webhook is answered, in every encoding, and off as quickly', async () => {
+  it('is on every worker’s pages when the webhook is answered, in every encoding, and removed as quickly', async () => {
     const before = new Map<string, string[]>();
     const beganReading = performance.now();
     for (const path of paths) before.set(path, await texts(path));
@@ -97,7 +97,7 @@ describe('on serving workers', () => {
     expect((await ask(plain.headers.etag)).status).toBe(304);
   });
 
-  it('stays on the pages while a killed writer starts again, and a worker that is started anew has it', async () => {
+  it('stays on the pages while a killed writer restarts, and a restarted worker shows it too', async () => {
     const alert = alertOf('Still open');
     paper.wordpress.alert = alert;
     expect((await paper.deliver(hook('publish', alert))).status).toBe(200);
@@ -115,7 +115,7 @@ describe('on serving workers', () => {
     for (const text of await texts('/article/story-1')) expect(text).toContain('Still open');
   });
 
-  it('reaches the open pages of a live story on all of them, and a killed writer takes it off none', async () => {
+  it('reaches a live story’s open pages on all workers, and stays there when the writer is killed', async () => {
     paper.edit(2, liveFields());
     expect((await paper.deliver({ event: 'update', type: 'articles', id: 2, slug: 'story-2' })).status).toBe(200);
     const alert = alertOf('The count is over');
@@ -164,7 +164,7 @@ describe('on serving workers', () => {
     for (const stream of streams) stream.close();
   });
 
-  it('tells what became of it to WordPress alone', async () => {
+  it('has a delivery report that only WordPress’s signed requests can read', async () => {
     const question = { event: 'test', type: 'alerts', id: 1, slug: randomUUID() };
     const ask = (...given: Parameters<typeof webhookRequest>) =>
       paper.ask('/api/v1/alerts/report', webhookRequest(...given));
@@ -184,7 +184,7 @@ describe('on serving workers', () => {
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([401, 412, 422, 422, 413, 405]);
   });
 
-  it('ends by itself on all of them', async () => {
+  it('disappears at its end time on all workers', async () => {
     const alert = alertOf('Soon over', { until: new Date(Date.now() + 4000).toISOString().replace(/\.\d+/, '') });
     paper.wordpress.alert = alert;
     expect((await paper.deliver(hook('publish', alert))).status).toBe(200);
@@ -206,7 +206,7 @@ async function endLeases(database: pg.Client): Promise<void> {
   await database.query(pushes, [now, now + sendingMs - abandonedMs]);
 }
 
-describe('on two nodes', () => {
+describe('an alert on two nodes', () => {
   let cluster: SharedPostgres;
   let databaseUrl: string;
   let mailbox: Mailbox;
@@ -270,7 +270,7 @@ describe('on two nodes', () => {
   };
   const pages = () => Promise.all(papers.map(async (paper) => (await paper.ask('/article/story-1')).text));
 
-  it('is on both within moments of one webhook, and is sent once though webhooks come twice, to each, and out of order', async () => {
+  it('appears on both and is sent once, though webhooks come twice, to each node, and out of order', async () => {
     const alert = alertOf('Two nodes', { mail: true, push: true });
     first().wordpress.alert = alert;
     const delivery = randomUUID();
@@ -295,7 +295,7 @@ describe('on two nodes', () => {
       });
   });
 
-  it('is sent once when a node is killed between the banner and the sending', async () => {
+  it('is sent once when a node is killed between showing the banner and sending', async () => {
     const alert = alertOf('After the kill', { mail: true, push: true });
     first().wordpress.alert = alert;
     const [killed = first(), left = first()] = papers;
@@ -320,7 +320,7 @@ describe('on two nodes', () => {
     expect([await messagesOf(), await pushedTimes(alert)]).toEqual([[1, 1, 1], 1]);
   });
 
-  it('is off both within moments of the withdrawal', async () => {
+  it('disappears from both soon after it is withdrawn', async () => {
     const alert = first().wordpress.alert as Wire;
     first().wordpress.alert = null;
     await until(

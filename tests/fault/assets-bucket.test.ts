@@ -28,7 +28,7 @@ afterAll(async () => {
   await postgres?.removeDatabases();
 });
 
-it('has given all files when it begins to serve, and serves those of another build', async () => {
+it('a node uploads its files to the bucket before it serves, and serves another build’s files from it', async () => {
   const files = readdirSync(join(root, 'dist/client/_assets'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => `site/_assets/${entry.name}`);
@@ -44,7 +44,7 @@ it('has given all files when it begins to serve, and serves those of another bui
   expect(paper.output()).not.toContain("couldn't be");
 });
 
-it('starts and serves without the bucket, and says why once', async () => {
+it('a node starts and serves while the bucket is down, and logs the reason once', async () => {
   await paper?.kill('SIGTERM');
   bucket.fail('down');
   await paper?.start();

@@ -97,7 +97,7 @@ async function restoreLatest(dataDir: string, dieAfter: number | null): Promise<
   expect(code, output()).toBe(0);
 }
 
-it(`loses at most ten seconds of accounts and is back in a minute, ${rounds} times (FAULT_SEED=${seed})`, async () => {
+it(`restoring loses at most 10 s of accounts and takes at most 60 s, ${rounds} times (FAULT_SEED=${seed})`, async () => {
   const random = chance(seed);
   backupDir = mkdtempSync(join(tmpdir(), 'backups-'));
   // It is stopped at once: its data folder is the content of each round's, and it serves what was restored.

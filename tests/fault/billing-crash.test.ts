@@ -80,7 +80,7 @@ onBothEngines('a crash', (engines) => {
   const tried = `at every ${distance === 1 ? '' : `${distance}th `}step from ${firstStep}`;
 
   it(
-    `during a purchase, and the reader comes back (${tried})`,
+    `during a purchase: a reader who tries again is charged only once and has access (${tried})`,
     async () => {
       await begin();
       const first = await bench.readers.join('first@example.com');
@@ -106,7 +106,7 @@ onBothEngines('a crash', (engines) => {
   );
 
   it(
-    `during a purchase, and the reader does not come back (${tried})`,
+    `during a purchase: a reader who doesn’t return is either charged and has access, or neither (${tried})`,
     async () => {
       await begin();
       const first = await bench.readers.join('first@example.com');
@@ -142,7 +142,7 @@ onBothEngines('a crash', (engines) => {
   );
 
   it(
-    `during an upgrade (${tried})`,
+    `during an upgrade: a reader who tries again is charged only once and has the new plan (${tried})`,
     async () => {
       await begin();
       const upgrade = { planId: 'member-yearly' };

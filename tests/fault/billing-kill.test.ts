@@ -57,7 +57,7 @@ onBothEngines('kills during purchases', (engines) => {
   const rounds = runs(4, 25);
   const seed = seedFrom('FAULT_SEED');
 
-  it(`charge no reader twice and lose nothing in ${rounds} rounds (FAULT_SEED=${seed})`, async () => {
+  it(`charge no reader twice and lose no acknowledged purchase in ${rounds} rounds (FAULT_SEED=${seed})`, async () => {
     const stripe = await startStripe({});
     const place = await engines.place();
     try {

@@ -50,7 +50,7 @@ describe('Stripe', () => {
       }),
     });
 
-  it.each(failures)('%s, at each call of a purchase', async (_, fault) => {
+  it.each(failures)('%s, at any call of a purchase: the retry buys once', async (_, fault) => {
     await begin();
     const billing = await impatient();
     let sold = 0;
@@ -85,7 +85,7 @@ describe('Stripe', () => {
     ['half a JSON', 200, '{"id": "sub_1", "obj'],
     ['the HTML of a proxy', 502, '<html><body>Bad gateway</body></html>'],
     ['an empty body', 200, ''],
-  ])('answers with %s after it has done what it was asked, at each call of a purchase', async (_, status, body) => {
+  ])('answers with %s after executing any call of a purchase: the retry buys once', async (_, status, body) => {
     await begin();
     let broken: readonly [method: string, path: string] | null = null;
     let met = false;
@@ -130,7 +130,7 @@ describe('Stripe', () => {
     }
   });
 
-  it('is down: readers keep their access, and prices are shown', async () => {
+  it('is down: readers keep their access and see prices, and purchases and changes answer 503', async () => {
     await begin();
     const { billing, readers, stripe } = bench;
     const [ada, eve] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];
@@ -159,7 +159,7 @@ describe('Stripe', () => {
     expect(left.map(({ status }) => status)).toEqual(['canceled']);
   });
 
-  it('answers two processes at once: one purchase, one charge', async () => {
+  it('gets purchases from two processes at once: the reader has one subscription and one charge', async () => {
     await begin();
     const [one, two] = await Promise.all([bench.another(), bench.another()]);
     for (let round = 0; round < 8; round++) {
@@ -184,7 +184,7 @@ describe('Stripe', () => {
     }
   });
 
-  it('charges another sum than the button said: nothing is charged, and the response names the sum', async () => {
+  it('would charge more than the button showed: nothing is charged, and the response names the amount', async () => {
     await begin();
     const { billing, readers, dashboard } = bench;
     const session = await readers.join('ada@example.com');
@@ -194,7 +194,7 @@ describe('Stripe', () => {
     expect((await dashboard.subscriptions.list({ status: 'all' })).data).toEqual([]);
   });
 
-  it('is not asked about plans that are not sold, or not together', async () => {
+  it('gets no subscription for a plan that isn’t sold or doesn’t belong to the product', async () => {
     await begin();
     const { billing, readers, dashboard } = bench;
     const session = await readers.join('ada@example.com');
@@ -217,7 +217,7 @@ describe('Stripe', () => {
     expect((await dashboard.subscriptions.list({ status: 'all' })).data).toEqual([]);
   });
 
-  it('is left in the middle of a bank’s question: nothing is charged, and another plan can be bought', async () => {
+  it('waits for a bank confirmation that doesn’t come: only another plan, bought later, is charged', async () => {
     await begin();
     const { billing, readers, stripe, dashboard } = bench;
     const session = await readers.join('ada@example.com');
@@ -234,7 +234,7 @@ describe('Stripe', () => {
     expect(charges.map(({ amount }) => amount)).toEqual([1200]);
   });
 
-  it('hears nothing more of a purchase that was left: it is given up', async () => {
+  it('never gets the bank’s confirmation: the purchase is given up without a charge', async () => {
     await begin();
     const { billing, readers, dashboard, database } = bench;
     const session = await readers.join('ada@example.com');

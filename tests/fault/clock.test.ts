@@ -84,7 +84,7 @@ function nextMidnight(): number {
   return at;
 }
 
-it('turns the day in the masthead at New York’s midnight and no article with it, and back when the clock is set back', async () => {
+it('the masthead’s day, and no article, changes at midnight in New York, and back with the clock', async () => {
   paper = await startPaper({}, { nodeArgs });
   await warm();
   const midnight = nextMidnight();
@@ -114,7 +114,7 @@ it('turns the day in the masthead at New York’s midnight and no article with i
   await expectRest();
 });
 
-it('judges webhooks, cookies and withdrawals by the present clock, set forward or back', async () => {
+it('webhooks, cookies and withdrawals are judged by the current clock after it is set forward or back', async () => {
   paper = await startPaper({}, { nodeArgs });
   await warm();
   const access = createAccessCookie({ name: 'access', keys: [accessKey] });
@@ -163,7 +163,7 @@ it('judges webhooks, cookies and withdrawals by the present clock, set forward o
   expect((await paper.ask('/article/story-2')).status).toBe(200);
 });
 
-it('shows scheduled stories when their time comes, whichever way it comes', async () => {
+it('scheduled stories appear at their time after the clock is set forward or back', async () => {
   paper = await startPaper({ SYNC_POLL_SECONDS: '1' }, { nodeArgs });
   await warm();
   /** WordPress publishes it by its clock, without a modification or a webhook. */

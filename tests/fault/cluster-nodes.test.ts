@@ -50,7 +50,7 @@ const leads = async (paper: Paper): Promise<boolean> => (await paper.metric('bro
 const shows = async (paper: Paper, path: string, words: string): Promise<void> =>
   until(async () => (await paper.ask(path)).text.includes(words), paper.output);
 
-it('a holder that stood still while another led appends nothing of what it had fetched', async () => {
+it('a frozen node that has lost the lease appends nothing of what it had fetched', async () => {
   expect(await leads(first)).toBe(true);
   const { wordpress } = first;
   // WordPress has answered the first node with the old headline, and the answer is in transit.
@@ -88,7 +88,7 @@ it('a holder that stood still while another led appends nothing of what it had f
   expect(rows[0].payload).toContain('The new headline');
 });
 
-it('a node whose disk is full leaves the lease to another, serves its pages, and goes on when there is room', async () => {
+it('a node with a full disk gives up the lease, serves its pages, and recovers when there is room', async () => {
   expect(await leads(second)).toBe(true);
   await disk.fill(second);
   // The file may still have some free space. A webhook that can't be stored waits until another node has the lease.
@@ -111,7 +111,7 @@ it('a node whose disk is full leaves the lease to another, serves its pages, and
   await until(async () => (await second.ask('/readyz')).status === 200, second.output);
 });
 
-it('a node that alone is cut off from PostgreSQL stops serving what is withdrawn or made paid, and serves the rest', async () => {
+it('a node cut off from PostgreSQL stops serving withdrawn and newly paid stories, and serves the rest', async () => {
   const url = new URL(DATABASE_URL);
   proxy = await startSlowProxy(Number(url.port));
   url.port = String(proxy.port);
@@ -140,7 +140,7 @@ it('a node that alone is cut off from PostgreSQL stops serving what is withdrawn
   expect((await cutOff.ask('/article/story-3')).status).toBe(410);
 });
 
-it('a node whose PostgreSQL has fallen silent stops in order, well within the minute that service managers give it', async () => {
+it('a node whose PostgreSQL stops answering shuts down in order within 45 seconds', async () => {
   const url = new URL(DATABASE_URL);
   const silent = await startSlowProxy(Number(url.port));
   url.port = String(silent.port);

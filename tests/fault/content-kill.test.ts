@@ -74,7 +74,7 @@ function inspect(): { articles: number; offset: number } {
   };
 }
 
-it('resumes where it was, however often it is killed', async () => {
+it('copying the archive resumes at the last stored page, however often it is killed', async () => {
   let before = 0;
   for (const pages of [3, 2, 4, 3]) {
     const process = begin();

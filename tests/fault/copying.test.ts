@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const status = async (path: string): Promise<number> => (await paper.ask(path)).status;
 
-it('serves every story while the archive is being copied, and says how far it is', async () => {
+it('while the archive is being copied, every story is served, and incomplete lists answer 503', async () => {
   expect(await status('/article/story-300')).toBe(200);
   const old = await paper.ask('/article/story-2');
   expect(old.status).toBe(200);
@@ -52,7 +52,7 @@ it('serves every story while the archive is being copied, and says how far it is
   }
 });
 
-it('finds what many readers ask for at once with few requests, and believes WordPress that there is none', async () => {
+it('many requests for an uncopied story cost one lookup in WordPress, and an unknown story answers 404', async () => {
   const before = paper.wordpress.requests.length;
   const answers = await Promise.all(
     Array.from({ length: 24 }, (_, at) => status(at < 12 ? '/article/story-5' : '/article/none-of-ours')),
@@ -64,7 +64,7 @@ it('finds what many readers ask for at once with few requests, and believes Word
   expect(mostLookUps).toBeLessThanOrEqual(2);
 });
 
-it('answers 503 with Retry-After where WordPress does not, and the story when it does', async () => {
+it('an uncopied story answers 503 with Retry-After while WordPress fails, and 200 once it recovers', async () => {
   const { intercept } = paper.wordpress;
   paper.wordpress.intercept = (request) =>
     request.url.includes('slug=') ? new Response('busy', { status: 500 }) : (intercept?.(request) ?? null);
@@ -76,7 +76,7 @@ it('answers 503 with Retry-After where WordPress does not, and the story when it
   await until(async () => (await status('/article/story-7')) === 200);
 });
 
-it('is certain when the copy is complete', async () => {
+it('when the copy is complete, lists are served and unknown addresses answer 404', async () => {
   gate.resolve();
   await until(async () => (await status('/readyz?complete')) === 200, paper.output);
   expect(JSON.parse((await paper.ask('/readyz')).text)).toMatchObject({ ready: true, complete: true });

@@ -38,7 +38,7 @@ function linksIn(html: string, page: string): Link[] {
   });
 }
 
-it('finds stories and lists, and no address of accounts', async () => {
+it('a crawler finds stories and lists, and no account addresses', async () => {
   const { paper } = site;
   const { text: robots } = await paper.ask('/robots.txt');
   const closed = [...robots.matchAll(/^Disallow: (\S+)$/gm)].map(([, path]) => path ?? '');

@@ -13,7 +13,7 @@ afterEach(async () => {
   paper = undefined;
 });
 
-it('holds nothing that other users may read, nor does what an earlier version left', async () => {
+it('the data folder’s files, including an earlier version’s, are readable only by their owner', async () => {
   const before = process.umask(0o022);
   try {
     paper = await startPaper();
@@ -34,7 +34,7 @@ it('holds nothing that other users may read, nor does what an earlier version le
   expect(open).toEqual([]);
 });
 
-it('is served by one process, whatever the port, and by the next one when that has been killed', async () => {
+it('a data folder is served by one process at a time, and by the next one after a kill', async () => {
   paper = await startPaper();
   const { output, ended } = await failedStart({ DATA_DIR: paper.folder });
   expect(ended).toEqual([1, null]);
@@ -64,20 +64,20 @@ async function failedStart(settings: Readonly<Record<string, string>>): Promise<
 
 const sentence = "DATA_DIR is /proc/no-folder, which can't be made or written (ENOENT). Set it to a folder";
 
-it('ends the start with a sentence where it cannot be made, and names a misspelled setting', async () => {
+it('the start fails when the data folder can’t be created, and the output names a misspelled setting', async () => {
   const { output, ended } = await failedStart({ WORDPRES_URL: 'https://wp.example' });
   expect(ended).toEqual([1, null]);
   expect(output).toContain(sentence);
   expect(output).toContain("WORDPRES_URL isn't a setting and is ignored. Did you mean WORDPRESS_URL?");
 });
 
-it('ends the start of several workers with that sentence', async () => {
+it('the start of several workers fails with a message when the data folder can’t be created', async () => {
   const { output, ended } = await failedStart({ WORKERS: '2' });
   expect(ended).toEqual([1, null]);
   expect(output).toContain(sentence);
 });
 
-it('ends the start with the name of a file that cannot be opened, as after a start by another user', async () => {
+it('the start fails with the name of a file that can’t be opened', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'data-folder-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const start = async (name: string): Promise<void> => {

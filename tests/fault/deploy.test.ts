@@ -70,7 +70,7 @@ describe('the image', () => {
     return { code, text: text() };
   }
 
-  it("serves pages, is healthy, runs an operator's command, and stops in order", async () => {
+  it('serves pages, passes its health check, runs operators’ commands, and stops in order', async () => {
     console.log(`The image runs ${running.kind}.`);
     const port = String(await freePort());
     const { port: wordpressPort } = wordpress.address() as AddressInfo;
@@ -122,7 +122,7 @@ describe('the image', () => {
     expect(output()).not.toMatch(/EROFS|EACCES|EPERM|"level":"error"/);
   });
 
-  it('lets nothing be written but in the volume', async ({ skip }) => {
+  it('refuses writes outside its volume', async ({ skip }) => {
     if (!running.limited) skip(running.kind);
     const files = ['new', 'src/new', 'node_modules/new', `${image.volume}/new`];
     const code = `for (const file of ${JSON.stringify(files)}) try { fs.writeFileSync(file, ''); } catch (error) { console.log(error.code); }`;
@@ -132,7 +132,7 @@ describe('the image', () => {
     expect(text).toMatch(new RegExp(`^(?:(?:EROFS|EACCES)\\n){3}${last}$`));
   });
 
-  it('holds what the build was made of, and nothing else of this folder', () => {
+  it('contains the sources that the build was made of, and no tests, secrets or local data', () => {
     expect(hashSources(running.app)).toBe(read('dist/.sources'));
     const names = readdirSync(running.app, { recursive: true, encoding: 'utf8' }).filter(
       (name) => !name.startsWith('node_modules'),
@@ -151,7 +151,7 @@ describe('the image', () => {
       expect(inContext(path), path).toBe(false);
   });
 
-  it('holds every package that the server and the built pages import', () => {
+  it('contains every package that the server and the built pages import', () => {
     const files = [
       ...globSync('src/{server,content,press,lib}/**/*.ts', { cwd: running.app }),
       ...globSync('dist/server/**/*.mjs', { cwd: running.app }),
@@ -172,7 +172,7 @@ describe('the image', () => {
     expect([...missing]).toEqual([]);
   });
 
-  it('sets settings that exist, and its port everywhere', () => {
+  it('sets only settings that exist, and uses its port, volume and user consistently', () => {
     expect(unknown(Object.keys(image.env))).toEqual([]);
     expect(image.env).toMatchObject({ NODE_ENV: 'production', HOST: '0.0.0.0', PORT: String(image.port) });
     expect(image.env.DATA_DIR?.startsWith(`${image.volume}/`)).toBe(true);
@@ -185,7 +185,7 @@ describe('the image', () => {
     expect(image.healthcheck.join(' ')).toContain('/healthz');
   });
 
-  it('starts the site with the flags of every other start', () => {
+  it('starts the site with the same command as systemd and the same flags as npm run serve', () => {
     const command = ['node', ...siteFlags, 'src/server/main.ts'];
     expect(image.cmd).toEqual(command);
     for (const unit of ['broadsheet.service', 'broadsheet@.service'])
@@ -241,7 +241,7 @@ describe('compose.yaml and nginx.conf', () => {
     expect(named.filter((name) => !name.startsWith('.')).sort()).toEqual(Object.keys(volumes).sort());
   });
 
-  it('give every service a minute to stop, and its secrets as a file that has an example', () => {
+  it('give every service a minute to stop, and have an example for each settings file', () => {
     for (const [name, service] of Object.entries(services)) {
       expect(seconds(service.stop_grace_period), name).toBeGreaterThanOrEqual(stopSeconds);
       if (service.env_file) expect(existsSync(join(root, 'deploy', `${service.env_file}.example`))).toBe(true);
@@ -249,7 +249,7 @@ describe('compose.yaml and nginx.conf', () => {
     expect(services.database?.env_file).not.toBe(sites[0]?.[1].env_file);
   });
 
-  it('leave the same to Caddy: both processes, the largest request, and the addresses that each answers for itself', () => {
+  it('agree with the Caddyfile on the processes, the largest request and the internal addresses', () => {
     const caddy = read('deploy/Caddyfile');
     const upstreams = /^\treverse_proxy (.+) \{$/m.exec(caddy)?.[1]?.split(' ');
     expect(upstreams).toEqual(sites.map(([name]) => `${name}:${image.port}`));
@@ -262,7 +262,7 @@ describe('compose.yaml and nginx.conf', () => {
     expect(caddy).not.toMatch(/^\s*encode/m);
   });
 
-  it('agree about the processes, the port, and who answers when one is not ready', () => {
+  it('agree on the processes, the port, and the failover when one is not ready', () => {
     const servers = [...proxy.matchAll(/^\s*server (\S+):(\d+) (.*);$/gm)];
     expect(servers.map(([, host]) => host)).toEqual(sites.map(([name]) => name));
     for (const [, , port, options] of servers) {
@@ -276,7 +276,7 @@ describe('compose.yaml and nginx.conf', () => {
     expect(proxy).toContain('proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;');
   });
 
-  it('let as many readers follow a live story as the processes take', () => {
+  it('allow as many live-story streams as the processes accept', () => {
     const numberOf = (name: string): number => Number(new RegExp(`^\\s*${name} (\\d+);$`, 'm').exec(proxy)?.[1]);
     // For each stream, nginx has one connection to the reader and one to the site; on one core it has a single worker.
     const streams = 2 * sites.length * parseConfig({}).liveConnections;
@@ -324,7 +324,7 @@ describe('kubernetes.yaml', () => {
   const pod = set.spec.template.spec;
   const site = pod.containers[0] as Pod['containers'][number];
 
-  it('is valid YAML, and its parts name one another', () => {
+  it('is valid YAML with matching names and labels', () => {
     expect(documents.flatMap(({ errors }) => errors)).toEqual([]);
     const labels = set.spec.template.metadata.labels;
     expect(of('Service').map(({ metadata }) => metadata.name)).toContain(set.spec.serviceName);
@@ -342,7 +342,7 @@ describe('kubernetes.yaml', () => {
     expect(site.volumeMounts.map(({ name }) => name).sort()).toEqual(mounted.sort());
   });
 
-  it('asks the addresses of health and readiness on the port of the image', () => {
+  it('probes health and readiness at the image’s port', () => {
     expect(site.ports).toEqual([{ name: 'http', containerPort: image.port }]);
     const { startupProbe, livenessProbe, readinessProbe } = site;
     expect([startupProbe, livenessProbe].map(({ httpGet }) => httpGet)).toEqual(
@@ -351,7 +351,7 @@ describe('kubernetes.yaml', () => {
     expect(readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http' });
   });
 
-  it('sets settings that exist, and runs as the user of the image on a read-only file system', () => {
+  it('sets only settings that exist, and runs as the image’s user on a read-only file system', () => {
     expect(unknown(site.env.map(({ name }) => name))).toEqual([]);
     const { uid, gid } = image.user;
     expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: uid, runAsGroup: gid, fsGroup: gid });
@@ -363,7 +363,7 @@ describe('kubernetes.yaml', () => {
     expect(site.volumeMounts.map(({ mountPath }) => mountPath)).toEqual([image.volume, '/tmp']);
   });
 
-  it('gives a stop its minute after the time in which the pod leaves the endpoints', () => {
+  it('allows a minute for the stop after the preStop wait', () => {
     const [program, wait] = site.lifecycle.preStop.exec.command;
     expect(program).toBe('sleep');
     expect(Number(wait)).toBeGreaterThanOrEqual(5);
@@ -382,7 +382,7 @@ describe('the systemd units', () => {
     (name) => [name, read(`deploy/systemd/${name}`)] as const,
   );
 
-  it.each(units)('%s runs the command of the image, closed off, and gives a stop its minute', (_name, unit) => {
+  it.each(units)('%s runs the image’s command with restricted rights and a minute to stop', (_name, unit) => {
     const service = section(unit, 'Service');
     const one = (key: string) => service.filter(([name]) => name === key).map(([, value]) => value);
     expect(one('ExecStart')).toEqual([`/usr/bin/${image.cmd.join(' ')}`]);
@@ -405,7 +405,7 @@ describe('the systemd units', () => {
     });
   });
 
-  it('are the same but for the port and the folders', () => {
+  it('differ only in the port and the folders', () => {
     const [single, template] = units.map(([, unit]) => section(unit, 'Service').map((pair) => pair.join('=')));
     const asSingle = template?.map((line) => line.replaceAll('/%i', '').replace('PORT=%i', `PORT=${image.port}`));
     expect(asSingle).toEqual(single);
@@ -422,10 +422,10 @@ describe('the systemd units', () => {
   });
 });
 
-describe('the examples of settings', () => {
+describe('the example settings files', () => {
   const names = (text: string): string[] => [...text.matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(([, name = '']) => name);
 
-  it('name settings that exist, and none that the deployment sets itself', () => {
+  it('name only settings that exist, and none that the deployment sets itself', () => {
     const shared = names(read('deploy/site.env.example'));
     expect(shared.length).toBeGreaterThan(8);
     expect(unknown(shared)).toEqual([]);
@@ -435,7 +435,7 @@ describe('the examples of settings', () => {
     expect(names(read('deploy/database.env.example'))).toEqual(['POSTGRES_PASSWORD']);
   });
 
-  it('ask for the keys that every process needs, and hold none that anyone could know', () => {
+  it('list the keys that every process needs, and contain no usable key', () => {
     const example = read('deploy/site.env.example');
     for (const name of ['DATABASE_URL', 'ACCESS_KEYS', 'ACCOUNTS_SECRET', 'NEWSROOM_SECRET'])
       expect(example).toContain(`\n${name}=`);
@@ -446,7 +446,7 @@ describe('the examples of settings', () => {
     }
   });
 
-  it('stay out of the repository when they are filled in', () => {
+  it('are ignored by Git once they are filled in', () => {
     expect(read('.gitignore')).toContain('\ndeploy/*.env\n');
   });
 });

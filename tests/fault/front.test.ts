@@ -53,7 +53,7 @@ async function ready(...papers: Paper[]): Promise<void> {
   await until(async () => (await Promise.all(papers.map(isQuiet))).every(Boolean));
 }
 
-describe('on one process', () => {
+describe('a front on one process', () => {
   let paper: Paper;
   beforeAll(async () => {
     paper = await startPaper();
@@ -61,7 +61,7 @@ describe('on one process', () => {
   });
   afterAll(() => paper?.close());
 
-  it('is one fetch, one render of its page and of no other, also when webhooks come twice and out of order', async () => {
+  it('costs one fetch and one render of its page, even when webhooks come twice and out of order', async () => {
     const before = (await paper.ask('/')).text;
     const renders = await paper.metric('broadsheet_renders_total');
     put(paper, [slot(3, { kind: 'lead', headline: 'For this place' }), slot(4)]);
@@ -86,7 +86,7 @@ describe('on one process', () => {
     expect((await paper.ask('/')).text).toBe(before);
   });
 
-  it('changes at its times without a request, once for each', async () => {
+  it('changes at a slot’s end time without a request, with one render', async () => {
     const { shown, renders } = await inTime(4, async (at) => {
       put(paper, [slot(2, { kind: 'lead', until: at }), slot(5, { kind: 'lead' })]);
       await paper.deliver(hook());
@@ -98,7 +98,7 @@ describe('on one process', () => {
     expect((await paper.metric('broadsheet_renders_total')) - renders).toBe(1);
   });
 
-  it('renders a scheduled front once, and not again when WordPress has published it', async () => {
+  it('is rendered once at its scheduled time, and not again when WordPress publishes it', async () => {
     const slots = [slot(6, { kind: 'lead' }), slot(3)];
     const renders = await inTime(4, async (at) => {
       put(paper, [slot(5, { kind: 'lead' })], { next: { at, slots } });
@@ -119,7 +119,7 @@ describe('on one process', () => {
     expect((await paper.metric('broadsheet_renders_total')) - renders).toBe(2);
   });
 
-  it('shows a scheduled front at its time after kill -9 before it, and a killed one again', async () => {
+  it('appears at its scheduled time after kill -9, and is still there after another kill -9', async () => {
     put(paper, [slot(5, { kind: 'lead' })], { next: { at: inSeconds(3), slots: [slot(6, { kind: 'lead' })] } });
     await paper.deliver(hook());
     await paper.kill('SIGKILL');
@@ -130,7 +130,7 @@ describe('on one process', () => {
     expect(await leadOf(paper)).toBe('Story 6');
   });
 
-  it('lets a withdrawn story’s place fill itself, without an error', async () => {
+  it('does not show a withdrawn story in its place, and causes no error', async () => {
     put(paper, [slot(7, { kind: 'lead' }), slot(4711)]);
     await paper.deliver(hook());
     expect(await leadOf(paper)).toBe('Story 7');
@@ -143,7 +143,7 @@ describe('on one process', () => {
   });
 });
 
-describe('on two nodes', () => {
+describe('a front on two nodes', () => {
   let cluster: SharedPostgres;
   const papers: Paper[] = [];
   beforeAll(async () => {
@@ -160,7 +160,7 @@ describe('on two nodes', () => {
     await cluster?.removeDatabases();
   });
 
-  it('is on both after one fetch, and each time changes both with one render', async () => {
+  it('is fetched once, and each scheduled change is rendered once for both', async () => {
     const [first, second] = papers as [Paper, Paper];
     await ready(...papers);
     const counts = async (): Promise<{ all: number; alone: number }> => {

@@ -80,7 +80,7 @@ async function expectAllWritten(): Promise<void> {
   expect(await readAll()).toEqual(new Set(['press;desc="hit"']));
 }
 
-it('serves every page while nothing at all can be written, and refuses what it cannot keep', async () => {
+it('the site serves every page while nothing can be written, and refuses webhooks that it can’t store', async () => {
   await begin('.');
   await disk.fill(paper);
   let refused = 0;
@@ -107,7 +107,7 @@ it('serves every page while nothing at all can be written, and refuses what it c
 });
 
 it.each(['SIGTERM', 'SIGKILL'] as const)(
-  'has every publish and no withdrawn story after a %s on a full disk',
+  'every publish and withdrawal survives a %s on a full disk',
   async (signal) => {
     await begin('pages');
     // A look into WordPress must not replace what the crash loses.
@@ -133,7 +133,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
   },
 );
 
-it('publishes from memory while its pages alone cannot be written, and writes them when there is room', async () => {
+it('the site publishes from memory while pages can’t be written, and writes them when there is room', async () => {
   await begin('pages');
   await disk.fill(paper);
   const complaint = "The page store can't be used";

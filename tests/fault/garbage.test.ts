@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
-it('leaves nothing of its bytes to the collections of the old generation', async () => {
+it('a rendered page leaves less than a tenth of its bytes in memory after young-generation collections', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'garbage-'));
   try {
     const script = join(import.meta.dirname, 'fixtures', 'garbage.ts');

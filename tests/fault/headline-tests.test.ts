@@ -46,7 +46,7 @@ const isKnown = async (paper: Paper, test: string): Promise<boolean> => 'reading
 const sum = ({ readings }: TestReport): number => readings.reduce((total, each) => total + each, 0);
 const settings = { HEADLINE_TESTS: 'all', TRUSTED_PROXIES: '1' };
 
-describe('on serving workers', () => {
+describe('a headline test on serving workers', () => {
   const count = 3;
   let paper: Paper;
   beforeAll(async () => {
@@ -70,7 +70,7 @@ describe('on serving workers', () => {
     ...new Set((await askAll(group, headers)).map(({ text }) => titleOf(text))),
   ];
 
-  it('each group has its headline from all of them when the webhook is answered, in every encoding, after one render', async () => {
+  it('shows each group its headline on all workers, in every encoding, once the webhook is answered', async () => {
     const before = await askAll(null);
     const plain = before[0];
     await start(paper, testOf('00000000000000a1'));
@@ -90,7 +90,7 @@ describe('on serving workers', () => {
     expect((await askAll(3)).map(({ text }) => text === plain?.text)).not.toContain(false);
   });
 
-  it('keeps its counts and its end through kill -9 of the writer, and its pages meanwhile', async () => {
+  it('keeps its pages, counts and winner when the writer is killed', async () => {
     const id = '00000000000000b2';
     await start(paper, testOf(id));
     await until(() => isKnown(paper, id), paper.output);
@@ -117,7 +117,7 @@ describe('on serving workers', () => {
   });
 });
 
-describe('on two nodes', () => {
+describe('a headline test on two nodes', () => {
   let cluster: SharedPostgres;
   const papers: Paper[] = [];
   beforeAll(async () => {
@@ -137,7 +137,7 @@ describe('on two nodes', () => {
   const first = (): Paper => papers[0] as Paper;
   const second = (): Paper => papers[1] as Paper;
 
-  it('both serve the same headline to a group, add up what they count, and end the test once', async () => {
+  it('shows a group the same headline on both, adds up their counts, and ends once', async () => {
     const id = '00000000000000c3';
     const test = testOf(id, ['Second headline', 'Third headline']);
     const webhook = { id: 8, slug: 'story-8' };

@@ -33,7 +33,7 @@ afterEach(async () => {
 /** Messages that a site which starts from sound files never logs. */
 const repairs = /damaged|set aside|(?:begun|created) anew|checksum|could(?: not|n't) be rendered|rolled back/;
 
-it(`tears no page and loses no publish in ${rounds} kills at random moments under load (seed ${seed})`, async () => {
+it(`${rounds} kills at random moments under load tear no page and lose no publish (seed ${seed})`, async () => {
   const random = chance(seed);
   const any = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   paper = await startPaper();

@@ -97,7 +97,7 @@ function prepare(paper: Paper): void {
   for (let id = 501; id <= 503; id++) paper.wordpress.put('live-entries', wireEntry(id));
 }
 
-describe.each([1, 2])('with %i process(es)', (count) => {
+describe.each([1, 2])('live coverage with %i process(es)', (count) => {
   let paper: Paper;
   const readers: OpenPage[] = [];
   const all = (holds: (reader: OpenPage) => boolean) => until(() => readers.every(holds), paper.output);
@@ -115,7 +115,7 @@ describe.each([1, 2])('with %i process(es)', (count) => {
     await paper?.close();
   });
 
-  it('the page has its entries, newest first, and each fragment is the same markup', async () => {
+  it('lists its entries newest first, each with the same markup as its fragment', async () => {
     const { text } = await paper.ask(page);
     expect(entriesOf(text)).toEqual([503, 502, 501]);
     expect(text).toContain('"@type":"LiveBlogPosting"');
@@ -125,7 +125,7 @@ describe.each([1, 2])('with %i process(es)', (count) => {
     expect([status, headers.location]).toEqual([302, `${page}#entry-501`]);
   });
 
-  it('a new entry, a change and a withdrawal reach every open page, with the markup of the fragment', async () => {
+  it('sends new, changed and withdrawn entries to every open page, with the fragment’s markup', async () => {
     const watch = await openStream(paper.port(), `/live/${liveStory}?since=${stateOf((await paper.ask(page)).text)}`);
     await saveEntry(paper, 504);
     await have(501, 502, 503, 504);
@@ -142,7 +142,7 @@ describe.each([1, 2])('with %i process(es)', (count) => {
     expect((await paper.ask('/fragments/live/503')).status).toBe(404);
   });
 
-  it('webhooks that come late, twice and out of order leave every page with what WordPress has', async () => {
+  it('leaves every page in WordPress’s state when webhooks come late, twice and out of order', async () => {
     paper.wordpress.put('live-entries', wireEntry(505, { words: 'Last.' }));
     paper.wordpress.put('live-entries', wireEntry(506));
     paper.wordpress.remove('live-entries', 504);
@@ -161,7 +161,7 @@ describe.each([1, 2])('with %i process(es)', (count) => {
     expect(readers.map(({ doubled }) => doubled)).toEqual(readers.map(() => 0));
   });
 
-  it('killed between two entries and started again, no page lacks one or gets one twice', async () => {
+  it('loses and repeats no entry on open pages when the site is killed between two entries', async () => {
     await saveEntry(paper, 507);
     await paper.kill('SIGKILL');
     paper.wordpress.put('live-entries', wireEntry(508));
@@ -174,7 +174,7 @@ describe.each([1, 2])('with %i process(es)', (count) => {
     expect(readers.map(({ doubled }) => doubled)).toEqual(readers.map(() => 0));
   });
 
-  it('a story that ends is a normal story, and its streams end', async () => {
+  it('ends its streams and turns the story into a normal article when it ends', async () => {
     const isMarked = async (path: string) => (await paper.ask(path)).text.includes('>Live</span>');
     const lists = ['/', '/latest', '/fragments/latest'];
     for (const path of lists) expect(await isMarked(path), path).toBe(true);
@@ -193,7 +193,7 @@ describe.each([1, 2])('with %i process(es)', (count) => {
   });
 });
 
-describe('a story for subscribers', () => {
+describe('a live story for subscribers', () => {
   let paper: Paper;
   const paid = '/article/story-9';
   const cookies = createAccessCookie({ name: 'access', keys: [accessKey] });
@@ -219,7 +219,7 @@ describe('a story for subscribers', () => {
   });
   afterAll(() => paper?.close());
 
-  it('shows its entries to subscribers alone: on its pages, in fragments, and in the stream', async () => {
+  it('shows its entries only to subscribers: on its pages, in fragments, and in the stream', async () => {
     const paths = [
       paid,
       `${paid}/live?page=2`,
@@ -242,7 +242,7 @@ describe('a story for subscribers', () => {
     stream.close();
   });
 
-  it('is open as a whole to a reader to whom it was given, and nothing else is', async () => {
+  it('is opened completely by a gift cookie, which opens nothing else', async () => {
     const passes = createPassCookie({ name: 'gift', keys: [accessKey] });
     const soon = Math.floor(Date.now() / 1000) + 600;
     const gift = `gift=${passes.sign(paid, soon)}`;
@@ -300,7 +300,7 @@ describe('a story for subscribers', () => {
     expect((await openStream(paper.port(), '/live/8', { cookie: gift })).status).toBe(403);
   });
 
-  it('ends the streams of readers without access when a free story becomes one', async () => {
+  it('ends the streams of readers without access when it stops being free', async () => {
     paper.edit(2, liveFields());
     paper.wordpress.put('live-entries', wireEntry(2001, { story: 2 }));
     await paper.deliver({ event: 'update', type: 'articles', id: 2, slug: 'story-2' });
@@ -315,7 +315,7 @@ describe('a story for subscribers', () => {
   });
 });
 
-describe('two nodes on one PostgreSQL', () => {
+describe('live coverage on two nodes with one PostgreSQL', () => {
   let postgres: SharedPostgres;
   /** The node that came with WordPress, and syncs at first. */
   let first: Paper;
@@ -340,7 +340,7 @@ describe('two nodes on one PostgreSQL', () => {
     await postgres?.removeDatabases();
   });
 
-  it('an entry, its change and its withdrawal reach the open pages of both, in the same bytes', async () => {
+  it('sends new, changed and withdrawn entries to the open pages of both, in the same bytes', async () => {
     const state = stateOf((await first.ask(page)).text);
     expect(stateOf((await second.ask(page)).text)).toBe(state);
     const watches = [
@@ -360,7 +360,7 @@ describe('two nodes on one PostgreSQL', () => {
     await have(readers, 501, 502, 504);
   });
 
-  it('a node that is killed leaves its readers to the other, who miss nothing and get nothing twice', async () => {
+  it('loses and repeats no entry when one node is killed and its readers move to the other', async () => {
     const kept = readers.filter(({ paper }) => paper === second);
     await first.kill('SIGKILL');
     const published = { event: 'publish', type: 'live-entries', id: 505, slug: 'entry-505' };

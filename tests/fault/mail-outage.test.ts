@@ -72,7 +72,7 @@ const write = (database: Database, box: RunningOutbox, messages: readonly Messag
   );
 
 onBothEngines('mail', (engines) => {
-  it('waits while the mail server is down, and arrives once when it is back', async () => {
+  it('waits while the mail server is down, and is sent once when it is back', async () => {
     const place = await engines.place();
     const database = await engines.open(place);
     await fail({ mode: 'refuse' });
@@ -95,7 +95,7 @@ onBothEngines('mail', (engines) => {
     expect(first.stats().sent + second.stats().sent).toBe(40);
   });
 
-  it('outlives the process that wrote it', async () => {
+  it('is sent by the next process when the one that wrote it has stopped', async () => {
     const place = await engines.place();
     const database = await engines.open(place);
     await fail({ mode: 'refuse' });
@@ -117,7 +117,7 @@ onBothEngines('mail', (engines) => {
     );
   });
 
-  it('gets through a server that hangs up in the middle of messages', async () => {
+  it('is sent even when the server hangs up in the middle of messages', async () => {
     const database = await engines.open();
     await fail({ mode: 'drop', times: 5 });
     const box = open(database);
@@ -131,7 +131,7 @@ onBothEngines('mail', (engines) => {
     );
   });
 
-  it('may come twice when the receipt is lost, and then says that it is the same message', async () => {
+  it('may arrive twice with the same Message-ID when the server’s confirmation is lost', async () => {
     const database = await engines.open();
     await fail({ mode: 'lost-answer', times: 1 });
     const box = open(database);
@@ -143,7 +143,7 @@ onBothEngines('mail', (engines) => {
     expect(new Set(arrived.map(idOf)).size).toBe(1);
   });
 
-  it('to one address that is refused holds up no other', async () => {
+  it('to one refused address does not hold up other mail', async () => {
     const database = await engines.open();
     await fail({ mode: 'permanent', to: 'reader-1@' });
     const box = open(database);

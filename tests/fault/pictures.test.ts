@@ -46,7 +46,7 @@ const ask = (paper: Paper, name: string) =>
 const tell = (paper: Paper, event: string, name: string) =>
   paper.deliver({ event, type: 'media', id: 900, slug: '', addresses: [address(name)] });
 
-describe('a picture that both nodes have made', () => {
+describe('a picture cached by both nodes', () => {
   beforeEach(async () => {
     file = { bytes: await photo('#c93'), since: new Date(Date.now() - 86_400_000) };
   });
@@ -54,7 +54,7 @@ describe('a picture that both nodes have made', () => {
   it.each([
     ['the node that syncs', first],
     ['the other node', second],
-  ])('is refused by both once it is deleted, and %s hears of it', async (_, hears) => {
+  ])('answers 404 on both after it is deleted and %s gets the webhook', async (_, hears) => {
     const name = `gone-${hears.name}`;
     for (const paper of papers) expect((await ask(paper, name)).status).toBe(200);
     file = null;
@@ -63,7 +63,7 @@ describe('a picture that both nodes have made', () => {
     for (const paper of papers) await until(async () => (await ask(paper, name)).status === 404, paper.output);
   });
 
-  it('is another one on both once it is replaced', async () => {
+  it('is new on both after it is replaced and one gets the webhook', async () => {
     const before = await Promise.all(papers.map((paper) => ask(paper, 'replaced')));
     file = { bytes: await photo('#339'), since: new Date() };
     expect((await tell(second(), 'update', 'replaced')).status).toBe(200);
@@ -73,7 +73,7 @@ describe('a picture that both nodes have made', () => {
     }
   });
 
-  it('is made again on neither when its file is the same, and a CDN knows it by its own tag', async () => {
+  it('is not made again when its file is unchanged, and has its own cache tag for the CDN', async () => {
     const before = await ask(first(), 'same');
     expect(before.headers['cache-tag']).toMatch(/^picture:[\da-f]{64},pictures$/);
     const made = await first().metric('broadsheet_images_made_total');

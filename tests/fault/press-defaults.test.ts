@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => paper?.close());
 
-it('has neither operators’ page nor metrics without a token', async () => {
+it('without a token, the operators’ page, the metrics and CSP reports answer 404', async () => {
   const bearer = { headers: { authorization: `Bearer ${operatorToken}` } };
   expect((await paper.ask('/-/press', bearer)).status).toBe(404);
   expect((await paper.ask('/metrics', bearer)).status).toBe(404);
@@ -22,7 +22,7 @@ it('has neither operators’ page nor metrics without a token', async () => {
   expect((await paper.ask('/-/csp-reports', report)).status).toBe(404);
 });
 
-it('keeps the access key that it made for itself, readable to no other user', async () => {
+it('the site keeps the access key that it generated, in a file that only its user can read', async () => {
   const file = join(paper.folder, 'access-key');
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const [id = '', secret = ''] = readFileSync(file, 'utf8').trim().split(':');
@@ -38,7 +38,7 @@ it('keeps the access key that it made for itself, readable to no other user', as
   expect(await ending(own)).toBe(true);
 });
 
-it('shows a scheduled story when the poll finds it, and the new story on the front page', async () => {
+it('a scheduled story appears on the front page when the poll finds it', async () => {
   const at = new Date(Date.now() - 1000).toISOString().slice(0, 19);
   // WordPress publishes it by its clock, without a modification or a webhook.
   paper.wordpress.put(

@@ -40,7 +40,7 @@ afterAll(async () => {
   cdn.close();
 });
 
-it('renders in advance beside the running site, resumes where it was, and can render a part', async () => {
+it('npm run press renders ahead next to the running site, skips finished pages, and can render a part', async () => {
   const part = await paper.press('--only', '/author', '--only', '/pricing');
   expect(part.code, part.text).toBe(0);
   expect(part.text).toMatch(/^1 rendered .*, 0 were already there, 0 failed\.$/m);
@@ -73,7 +73,7 @@ it('renders in advance beside the running site, resumes where it was, and can re
   expect(wrong.text).toContain("--only politics isn't a path");
 });
 
-it('still has the scripts and styles that yesterday’s pages name, and starts with the pages that it had', async () => {
+it('a restarted site still has an earlier build’s assets, and starts with its stored pages', async () => {
   const etag = (await paper.ask('/')).headers.etag;
   await paper.kill('SIGTERM');
   const before = join(paper.folder, 'assets', 'the-build-before');
@@ -90,7 +90,7 @@ it('still has the scripts and styles that yesterday’s pages name, and starts w
   expect([home.headers['server-timing'], home.headers.etag]).toEqual(['press;desc="hit"', etag]);
 });
 
-it('purges the CDN by tag after a publish, and everything after a crash', async () => {
+it('the CDN is purged by tag after a publish, and completely after a crash', async () => {
   const page = await paper.ask('/article/story-1');
   expect(String(page.headers['cache-tag']).split(',')).toContain('article:1');
   expect(page.headers['cdn-cache-control']).toContain('max-age=31536000');
@@ -118,7 +118,7 @@ it('purges the CDN by tag after a publish, and everything after a crash', async 
   expect(purges.flat()).not.toContain('site');
 });
 
-it('loses no publish and serves nothing withdrawn when it is killed in the middle, and starts from its store', async () => {
+it('a kill during webhooks loses no publish and serves nothing withdrawn, and stored pages survive', async () => {
   for (let round = 0; round < runs(2, 6); round++) {
     paper.edit(8, { title: { rendered: `Edition of round ${round}` } });
     paper.edit(5, { status: round % 2 === 0 ? 'draft' : 'publish' });
@@ -194,7 +194,7 @@ function client(port: number, path: string, again: boolean): Client {
   };
 }
 
-it('resets none of many connections under load, and ends idle ones in order', async () => {
+it('a stop under load resets no connection, and closes idle ones in order', async () => {
   const port = paper.port();
   // Stored pages on the fast path, pages that are rendered for each reader, and connections that are idle after one response.
   const busy = Array.from({ length: 32 }, () => client(port, '/article/story-1', true));

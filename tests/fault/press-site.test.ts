@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const refreshedBy = (text: string): string[] => (JSON.parse(text) as { refreshed: string[] }).refreshed;
 
-it('answers from the store, and has an edit on every page that shows it before the webhook is answered', async () => {
+it('pages come from the store, and an edit is on every page that shows it before the webhook is answered', async () => {
   const before = await paper.ask('/article/story-7', { headers: { 'accept-encoding': 'br, gzip' } });
   expect(before.headers['server-timing']).toBe('press;desc="hit"');
   expect(before.headers['content-encoding']).toBe('br');
@@ -59,7 +59,7 @@ it('answers from the store, and has an edit on every page that shows it before t
   expect((await paper.ask('/')).headers.etag).toBe(etag);
 });
 
-it('removes withdrawn stories at once from every list, feed, map and search, and brings them back', async () => {
+it('a withdrawn story leaves every list, feed, sitemap and search at once, and returns when republished', async () => {
   const lists = [
     '/',
     '/latest',
@@ -87,7 +87,7 @@ it('removes withdrawn stories at once from every list, feed, map and search, and
   expect((await paper.ask('/latest')).text).toContain('/article/story-2"');
 });
 
-it('leads from an old slug, from other spellings and by the publisher’s own list', async () => {
+it('old slugs, other spellings and the publisher’s own list of addresses redirect', async () => {
   // Older than the other stories, which stay on every list.
   paper.wordpress.put('articles', story(11, { date_gmt: '2026-10-01T12:00:00' }));
   expect((await paper.deliver({ event: 'publish', id: 11, slug: 'story-11' })).status).toBe(200);
@@ -113,7 +113,7 @@ it('leads from an old slug, from other spellings and by the publisher’s own li
   expect((await paper.ask('/scandal')).status).toBe(410);
 });
 
-it(`stores nothing for ${unknownAddresses} addresses that do not exist, and keeps serving the others`, async () => {
+it(`${unknownAddresses} requests for unknown addresses store nothing, and known pages are still served`, async () => {
   const before = await paper.metric('broadsheet_pages_stored');
   for (let n = 0; n < unknownAddresses; n += 64) {
     const unknown = Array.from({ length: 64 }, (_, at) => paper.ask(`/article/none-${n + at}?utm=${n}`));
@@ -124,7 +124,7 @@ it(`stores nothing for ${unknownAddresses} addresses that do not exist, and keep
   expect(await paper.metric('broadsheet_pages_stored')).toBe(before);
 });
 
-it('opens the operators’ page and the metrics to the token alone', async () => {
+it('the operators’ page and the metrics require the token', async () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const post = (body: string, headers: Record<string, string> = {}) =>
     paper.ask('/-/press', { method: 'POST', body, headers: { ...form, ...headers } });
@@ -200,7 +200,7 @@ it('opens the operators’ page and the metrics to the token alone', async () =>
   expect((await paper.ask('/-/press?notice=%3Cb%3Eevil', { headers: { cookie: value } })).text).not.toContain('evil');
 });
 
-it('ends in the latest state after a thousand webhooks in a second, without rendering a thousand times', async () => {
+it('a thousand webhooks in a second end in the latest state, with fewer than 500 renders', async () => {
   const before = await paper.metric('broadsheet_renders_total');
   const answers: Promise<{ status: number }>[] = [];
   const began = performance.now();
@@ -227,7 +227,7 @@ it('ends in the latest state after a thousand webhooks in a second, without rend
   await until(async () => (await paper.metric('broadsheet_press_queue_length')) === 0, paper.output);
 });
 
-it('serves every stored page while WordPress is dead, hangs or answers garbage, and catches up after it', async () => {
+it('stored pages are served while WordPress is down, hangs or answers garbage, and updated afterward', async () => {
   const pages = ['/', '/latest', '/section/politics', '/article/story-7', '/article/story-10'];
   const texts = await Promise.all(pages.map(async (path) => (await paper.ask(path)).text));
   paper.edit(7, { title: { rendered: 'Told while WordPress was away' } });
@@ -255,7 +255,7 @@ it('serves every stored page while WordPress is dead, hangs or answers garbage, 
   for (const path of pages.slice(0, 4)) expect((await paper.ask(path)).text).toContain('Told while WordPress was away');
 });
 
-it('leads from addresses of the former site to those of today, with and without a slash at the end', async () => {
+it('addresses of the former site redirect to today’s, with and without a trailing slash', async () => {
   paper.edit(8, { old_slugs: ['/bridge-opens', '/2024/05/bridge-opens', '/author/bridge/opens'] });
   await paper.deliver({ id: 8 });
   const ways = [

@@ -39,28 +39,31 @@ async function start(
 
 const gone = (pids: number[]): Promise<void> => expect.poll(() => pids.filter(alive), { timeout: 60_000 }).toEqual([]);
 
-it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('stops everything in order on %s and ends with 0', async (signal) => {
-  const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-  strangers.push(stranger);
-  const { parent, pids, output } = await start();
-  expect(pids.every(alive)).toBe(true);
-  const exit = once(parent, 'exit');
-  parent.kill(signal);
-  // npm repeats the signal of the terminal.
-  parent.kill(signal);
-  expect(await exit).toEqual([0, null]);
-  await gone(pids);
-  expect(output()).toContain('stopped in order');
-  expect(alive(stranger.pid as number)).toBe(true);
-});
+it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  'a command stops all its child processes on %s and exits with 0',
+  async (signal) => {
+    const stranger = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+    strangers.push(stranger);
+    const { parent, pids, output } = await start();
+    expect(pids.every(alive)).toBe(true);
+    const exit = once(parent, 'exit');
+    parent.kill(signal);
+    // npm repeats the signal of the terminal.
+    parent.kill(signal);
+    expect(await exit).toEqual([0, null]);
+    await gone(pids);
+    expect(output()).toContain('stopped in order');
+    expect(alive(stranger.pid as number)).toBe(true);
+  },
+);
 
-it('leaves nothing behind when it is killed outright', async () => {
+it('a command that is killed outright leaves no child processes behind', async () => {
   const { parent, pids } = await start();
   parent.kill('SIGKILL');
   await gone(pids);
 });
 
-it('stops the rest and fails when one child ends by itself', async () => {
+it('a command stops its other child processes and fails when one ends unexpectedly', async () => {
   const { parent, pids, output } = await start();
   const exit = once(parent, 'exit');
   process.kill(pids[0] as number, 'SIGKILL');
@@ -69,14 +72,14 @@ it('stops the rest and fails when one child ends by itself', async () => {
   expect(output()).toContain('ended unexpectedly');
 });
 
-it('ends a child that does not stop when asked, when it is killed itself', async () => {
+it('a command ends a child process that ignores the stop signal, and exits with 0', async () => {
   const { parent, pids } = await start({ STUBBORN: '1' });
   parent.kill('SIGTERM');
   await expect.poll(() => parent.exitCode, { timeout: 60_000, interval: 200 }).toBe(0);
   await gone(pids);
 });
 
-it('notices that the shell between npm and it is gone', async () => {
+it('a command ends when the shell between npm and it is gone', async () => {
   const shell = spawn('sh', ['-c', `"${process.execPath}" "${command}"; true`], {
     env: { ...process.env, npm_lifecycle_event: 'start' },
     stdio: ['ignore', 'pipe', 'inherit'],

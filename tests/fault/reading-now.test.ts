@@ -34,7 +34,7 @@ async function read(paper: Paper, id: number, readers: number): Promise<void> {
   }
 }
 
-describe('on two nodes with serving workers', () => {
+describe('the reading counts of two nodes with serving workers', () => {
   let cluster: Cluster;
   const papers: Paper[] = [];
   const [first, second] = [() => papers[0] as Paper, () => papers[1] as Paper];
@@ -55,7 +55,7 @@ describe('on two nodes with serving workers', () => {
     await cluster?.remove();
   });
 
-  it('each of them answers with the sum of all', async () => {
+  it('are added up in the answer of each node', async () => {
     await read(first(), 1, 2);
     await read(second(), 1, 1);
     await read(second(), 2, 1);
@@ -66,13 +66,13 @@ describe('on two nodes with serving workers', () => {
     for (const paper of papers) await until(async () => JSON.stringify(await storiesOf(paper)) === sum, paper.output);
   });
 
-  it('what was counted survives kill -9', async () => {
+  it('survive kill -9', async () => {
     await first().kill();
     await first().start();
     expect(await storiesOf(first())).toMatchObject([{ id: 1, readings: 3 }, { id: 2, readings: 1 }]); // biome-ignore format: short
   });
 
-  it('a story that was withdrawn is in no answer', async () => {
+  it('leave out a withdrawn story', async () => {
     first().wordpress.remove('articles', 2);
     await Promise.all(
       papers.map((paper) => paper.deliver({ event: 'trash', id: 2, slug: 'story-2', status: 'trash' })),
@@ -81,7 +81,7 @@ describe('on two nodes with serving workers', () => {
       await until(async () => (await storiesOf(paper)).every(({ id }) => id !== 2), paper.output);
   });
 
-  it('only WordPress is answered, and a question that isn’t about the site is refused', async () => {
+  it('are given only to WordPress’s signed requests about the site', async () => {
     const answers = [
       ask(first(), question, { secret: 'another plugin’s' }),
       ask(first(), question, { timestamp: Math.floor(Date.now() / 1000) - 600 }),
@@ -98,7 +98,7 @@ describe('on two nodes with serving workers', () => {
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([401, 412, 422, 422, 413, 405, 401]);
   });
 
-  it('without its database the site says so, and counts again when it is back', async () => {
+  it('answer 503 without the database, and continue when it is back', async () => {
     await cluster.stop();
     await until(async () => (await ask(second(), question)).status === 503, second().output);
     await cluster.start();

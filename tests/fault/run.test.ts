@@ -37,12 +37,12 @@ async function run(...args: string[]): Promise<readonly [code: number, signal: s
   return [code, signal, errors];
 }
 
-it('ends with 0 after a command that went well, while the other Node still listens', async () => {
+it('the entry script exits with 0 after a successful command, while the watching Node still listens', async () => {
   expect(await run('build')).toEqual([0, null, '']);
   expect(await run('build', 'nothing')).toEqual([0, null, '']);
 });
 
-it('ends with the code of a command that failed', async () => {
+it('the entry script exits with the code of a failed command', async () => {
   expect(await run('press')).toEqual([3, null, '']);
   const [code, signal, errors] = await run('serve');
   expect([code, signal]).toEqual([1, null]);

@@ -73,7 +73,7 @@ async function allShow(path: string, words: string): Promise<void> {
   }
 }
 
-it('copies WordPress once, by the one node that holds the lease', async () => {
+it('only the node with the lease copies WordPress; a node that joins later makes no request to it', async () => {
   expect(sum(await metrics('cluster_leads'))).toBe(1);
   const before = requests().length;
   const late = await another();
@@ -85,7 +85,7 @@ it('copies WordPress once, by the one node that holds the lease', async () => {
   await until(() => late.output().includes('The important pages are ready'), late.output);
 });
 
-it('says which settings another node has otherwise', async () => {
+it('a node logs a setting that differs from the other nodes’, without its value', async () => {
   const secret = 'another-key-than-the-other-nodes-have';
   const odd = await another({ ACCESS_KEYS: `other:${secret}` });
   try {
@@ -96,7 +96,7 @@ it('says which settings another node has otherwise', async () => {
   }
 });
 
-it('fetches an edit once and shares its pages, whichever node the webhook reaches', async () => {
+it('a cluster fetches an edit once and shares the rendered pages, whichever node receives the webhook', async () => {
   for (const [at, receiver] of [await holder(), await follower()].entries()) {
     for (const paper of papers) expect((await paper.ask('/article/story-1')).status).toBe(200);
     const fetched = requests().length;
@@ -122,7 +122,7 @@ it('fetches an edit once and shares its pages, whichever node the webhook reache
   }
 });
 
-it('has withdrawn a story on every node before the webhook is answered', async () => {
+it('a story is withdrawn on every node before the webhook is answered', async () => {
   for (const paper of papers) expect((await paper.ask('/article/story-2')).status).toBe(200);
   newsroom.edit(2, { status: 'draft' });
   const hook = { event: 'unpublish', id: 2, slug: 'story-2', status: 'draft' };
@@ -132,13 +132,13 @@ it('has withdrawn a story on every node before the webhook is answered', async (
   );
 });
 
-it('refuses a forged webhook on the node that it reaches', async () => {
+it('each node itself refuses a forged webhook with 401', async () => {
   const before = requests().length;
   for (const paper of papers) expect((await paper.deliver({}, { secret: 'another plugin’s' })).status).toBe(401);
   expect(requests().length).toBe(before);
 });
 
-it('goes on after the node that syncs is killed, with every edit', async () => {
+it('when the node that syncs is killed, another takes over and no edit is lost', async () => {
   const killed = await holder();
   const left = papers.filter((paper) => paper !== killed);
   await killed.kill();
@@ -157,7 +157,7 @@ it('goes on after the node that syncs is killed, with every edit', async () => {
   await allShow('/article/story-3', 'After the kill');
 });
 
-it('serves every cached page while PostgreSQL is down, and goes on with the changes made meanwhile', async () => {
+it('while PostgreSQL is down, nodes serve cached pages and refuse webhooks with 503, and catch up afterwards', async () => {
   await cluster.stop();
   try {
     for (const paper of papers)
@@ -195,7 +195,7 @@ it('serves every cached page while PostgreSQL is down, and goes on with the chan
   for (const paper of papers) expect((await paper.ask('/readyz')).status).toBe(200);
 });
 
-it('stops in order while PostgreSQL is down', async () => {
+it('a node exits with code 0 on SIGTERM while PostgreSQL is down', async () => {
   const last = papers.at(-1) as Paper;
   await cluster.stop();
   try {

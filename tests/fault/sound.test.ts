@@ -62,7 +62,7 @@ beforeAll(async () => {
 });
 afterAll(() => paper?.close());
 
-it('webhooks that come late, twice and out of order leave the series with what WordPress has', async () => {
+it('after late, repeated and out-of-order webhooks, the podcast feed has the episodes that WordPress has', async () => {
   paper.edit(2, sound(2));
   paper.edit(3, sound(3));
   paper.edit(1, sound(1, 'Episode 1, cut again'));
@@ -74,7 +74,7 @@ it('webhooks that come late, twice and out of order leave the series with what W
   await have('Episode 1, cut again', 'Episode 2');
 });
 
-it('killed before it hears that a recording is paid, it hears it at the next start, and names its address to no one', async () => {
+it('a recording that is restricted while the site is down loses its public address after the restart', async () => {
   expect((await paper.ask(feed)).text).toContain('recording-2.mp3');
   await paper.kill('SIGKILL');
   paper.edit(2, { access: 'subscriber' });
@@ -87,7 +87,7 @@ it('killed before it hears that a recording is paid, it hears it at the next sta
   expect([heard.status, heard.text]).toEqual([200, bytes]);
 });
 
-it('killed while it sends a recording, it sends it again after the start', async () => {
+it('a site that is killed while it sends a recording sends it whole after a restart', async () => {
   const asked = paper.ask('/sound/2/0', { headers: { cookie } }).catch(() => null);
   await paper.kill('SIGKILL');
   await asked;
@@ -96,7 +96,7 @@ it('killed while it sends a recording, it sends it again after the start', async
   expect((await paper.ask('/sound/2/0')).status).toBe(403);
 });
 
-it('a WordPress whose files are away takes nothing from the pages and the feed', async () => {
+it('while WordPress cannot send audio files, recordings answer 502, and the page and feed still list them', async () => {
   filesAreThere = false;
   expect((await paper.ask('/sound/2/0', { headers: { cookie } })).status).toBe(502);
   expect((await paper.ask('/article/story-2', { headers: { cookie } })).text).toContain('src="/sound/2/');
@@ -105,7 +105,7 @@ it('a WordPress whose files are away takes nothing from the pages and the feed',
   expect((await paper.ask('/sound/2/0', { headers: { cookie } })).status).toBe(200);
 });
 
-it('a series that is taken from WordPress is gone, its stories stay', async () => {
+it('when a podcast series is deleted in WordPress, its feed is gone and its stories keep their recordings', async () => {
   paper.wordpress.remove('podcasts', 900);
   await paper.deliver({ event: 'trash', type: 'podcasts', id: 900, slug: 'how-it-works' });
   await until(async () => [404, 410].includes((await paper.ask(feed)).status), paper.output);

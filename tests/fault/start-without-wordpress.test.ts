@@ -51,7 +51,7 @@ async function startSite(env: Record<string, string>): Promise<string> {
   return `http://127.0.0.1:${/"port":(\d+)/.exec(output)?.[1]}`;
 }
 
-it('answers 503 with Retry-After while WordPress is down, and recovers when it comes', async () => {
+it('the site answers 503 with Retry-After while WordPress is down, and 200 once WordPress is up', async () => {
   const port = await freePort();
   const base = await startSite({ WORDPRESS_URL: `http://127.0.0.1:${port}`, SYNC_POLL_SECONDS: '1' });
   const page = await fetch(base);
@@ -80,7 +80,7 @@ it('answers 503 with Retry-After while WordPress is down, and recovers when it c
   expect((await fetch(`${base}/readyz`)).status).toBe(200);
 });
 
-it('is without content and says why when no WordPress is named, and stops on SIGTERM with exit code 0', async () => {
+it('without WORDPRESS_URL, the site answers 503 and names each missing setting, and exits with 0 on SIGTERM', async () => {
   const base = await startSite({});
   expect((await fetch(base)).status).toBe(503);
   const { ready, features } = (await (await fetch(`${base}/readyz`)).json()) as {
@@ -109,7 +109,7 @@ it('is without content and says why when no WordPress is named, and stops on SIG
   expect(await exit).toEqual([0, null]);
 });
 
-it('says every bad setting and ends', async () => {
+it('the site names every invalid setting and exits with code 1', async () => {
   site = spawn(process.execPath, ['src/server/main.ts'], {
     env: { PATH: process.env.PATH, PORT: 'x', LOG_LEVEL: 'loud', DATA_DIR: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -122,7 +122,7 @@ it('says every bad setting and ends', async () => {
   expect(output).toContain('LOG_LEVEL is "loud"; give one of');
 });
 
-it('says which port is in use and ends, before it touches the data of a running site', async () => {
+it('the site names the port that is in use and exits before it writes to its data folder', async () => {
   wordpress = createServer().listen(0, '127.0.0.1');
   await once(wordpress, 'listening');
   const { port } = wordpress.address() as AddressInfo;
@@ -138,7 +138,7 @@ it('says which port is in use and ends, before it touches the data of a running 
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('says that a host has no address and ends', async () => {
+it('the site says that HOST has no address and exits with code 1', async () => {
   site = spawn(process.execPath, ['src/server/main.ts'], {
     env: { PATH: process.env.PATH, HOST: 'no-such-host.invalid', DATA_DIR: folder, LOG_LEVEL: 'silent' },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -33,7 +33,7 @@ async function start(): Promise<{ child: ChildProcess; stripe: Stripe }> {
   return { child, stripe: new Stripe(secretKey, { host: hostname, port, protocol: 'http', maxNetworkRetries: 0 }) };
 }
 
-it('has every purchase that was answered, and each of them whole', async () => {
+it('when the Stripe sandbox is killed, it keeps every purchase that it answered, with a paid invoice', async () => {
   const answered: string[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const { child, stripe } = await start();

@@ -56,7 +56,7 @@ async function spansOf(
 const named = (spans: readonly CollectedSpan[], name: string): CollectedSpan =>
   spans.find((span) => span.name === name) as CollectedSpan;
 
-it('exports a span for each request: cached pages, rendered ones, calls and errors', async () => {
+it('the site exports a span for each request: cached pages, rendered pages and errors', async () => {
   const cached = await spansOf('GET /article/{name}', (headers) => paper.ask('/article/story-1?utm=x', { headers }));
   expect(named(cached, 'GET /article/{name}')).toMatchObject({
     kind: 2,
@@ -76,7 +76,7 @@ it('exports a span for each request: cached pages, rendered ones, calls and erro
   expect(collector.headers[0]?.['x-key']).toBe('the key');
 });
 
-it('joins a publish together: webhook, fetch from WordPress, content log, renders', async () => {
+it('one trace joins the webhook, the fetch from WordPress and the append to the content log', async () => {
   paper.edit(1, { title: { rendered: 'Traced' } });
   const at = collector.spans.length;
   const answer = await paper.deliver();
@@ -105,7 +105,7 @@ it('joins a publish together: webhook, fetch from WordPress, content log, render
   });
 });
 
-it('records jobs, mail and queries, and nothing personal', async () => {
+it('traces record jobs, mail and queries, but no personal data', async () => {
   const body = JSON.stringify({ identifiers: { email_address: 'lovelace@readers.example' }, action: 'register' });
   const headers = {
     'content-type': 'application/json',
@@ -137,7 +137,7 @@ it('records jobs, mail and queries, and nothing personal', async () => {
   expect(all).not.toContain('/v1/traces');
 });
 
-it('serves as before while the collector is silent or gone, and stops within its time limit', async () => {
+it('an unresponsive trace collector does not slow pages, and the site stops within 15 seconds', async () => {
   const time = async (): Promise<number> => {
     const began = performance.now();
     for (let at = 0; at < 200; at++) expect((await paper.ask('/article/story-3')).status).toBe(200);
@@ -160,7 +160,7 @@ it('serves as before while the collector is silent or gone, and stops within its
   expect(performance.now() - began).toBeLessThan(15_000);
 });
 
-it('exports what waits when it stops, as JSON too, and follows the sampler', async () => {
+it('the site exports the remaining spans when it stops, as JSON if set, and obeys the sampler', async () => {
   collector.behave('well');
   const at = collector.spans.length;
   const env = {

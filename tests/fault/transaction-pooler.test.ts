@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const nodes = (): [Paper, Paper] => papers as [Paper, Paper];
 
-it('publishes and withdraws, whichever node the webhook reaches', async () => {
+it('a publish and a withdrawal reach both nodes behind the pooler, whichever node receives the webhook', async () => {
   const [first] = nodes();
   /** WordPress sends a webhook again until it is answered with 200. */
   const deliver = (receiver: Paper, hook?: Json) =>
@@ -61,7 +61,7 @@ it('publishes and withdraws, whichever node the webhook reaches', async () => {
   }
 });
 
-it('shares sessions: a reader asks one node for a link and signs in at the other', async () => {
+it('a reader asks one node for a sign-in link and signs in on the other node', async () => {
   const [first, second] = nodes();
   const email = 'ada@example.com';
   const sent = await post(first, '/blaize/token-exchange', 'application/json', {
@@ -87,7 +87,7 @@ it('shares sessions: a reader asks one node for a link and signs in at the other
   }
 });
 
-it('asks nothing of the pooler that only a session can give, and logs no error', () => {
+it('the nodes use no session feature that the transaction pooler refuses, and log no error', () => {
   expect(pooler.refused).toEqual([]);
   // At most three connections to PostgreSQL for the pools of both nodes.
   expect(pooler.counts.mostServers).toBeLessThanOrEqual(3);

@@ -47,7 +47,7 @@ function change(file: string, how: (text: string) => string): void {
   writeFileSync(path, after);
 }
 
-it('starts a new build with the pages and files of the one before, and has its own when they are made', async () => {
+it('a new build serves the previous build’s pages until its own are rendered, and its files for a day', async () => {
   const gate = Promise.withResolvers<Response>();
   let waiting = 0;
   paper = await startPaper({}, { root: project });

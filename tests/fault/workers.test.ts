@@ -42,7 +42,7 @@ async function hits(): Promise<number> {
   }
 }
 
-it('serves cached pages from every worker, and counts them together', async () => {
+it('every worker serves cached pages, and one metric counts the hits of all', async () => {
   await askAll('/article/story-1');
   const before = await hits();
   const answers = await askAll('/article/story-1', 12);
@@ -60,7 +60,7 @@ async function withDictionary(): Promise<Record<string, string>> {
   return { connection: 'close', 'accept-encoding': 'br, dcb, dcz', 'available-dictionary': available };
 }
 
-it('compresses pages with the shared dictionary in every worker', async () => {
+it('every worker compresses pages with the shared dictionary', async () => {
   const asked = await withDictionary();
   const askEach = () =>
     Promise.all(Array.from({ length: 12 }, () => paper.ask('/article/story-1', { headers: asked })));
@@ -75,7 +75,7 @@ it('compresses pages with the shared dictionary in every worker', async () => {
   expect(new Set(answers.map((answer) => answer.headers.etag)).size).toBe(1);
 });
 
-it('answers what only the writer knows through every worker', async () => {
+it('every worker answers requests that only the writer can answer', async () => {
   expect(statuses(await askAll('/readyz'))).toEqual([200]);
   expect(statuses(await askAll('/article/no-such-story'))).toEqual([404]);
   expect(statuses(await askAll('/Article/Story-1'))).toEqual([301]);
@@ -83,7 +83,7 @@ it('answers what only the writer knows through every worker', async () => {
   expect(statuses(await Promise.all(forged))).toEqual([401]);
 });
 
-it('shows a change on every worker when the webhook is answered', async () => {
+it('every worker shows a change once the webhook is answered', async () => {
   for (let edit = 0; edit < 5; edit++) {
     await askAll('/article/story-1');
     paper.edit(1, { title: { rendered: `Changed on all, ${edit}` } });
@@ -93,7 +93,7 @@ it('shows a change on every worker when the webhook is answered', async () => {
   }
 });
 
-it('has withdrawn a story on every worker when the webhook is answered', async () => {
+it('every worker answers 410 for a withdrawn story once the webhook is answered', async () => {
   await askAll('/article/story-2');
   paper.edit(2, { status: 'draft' });
   const hook = { event: 'unpublish', id: 2, slug: 'story-2', status: 'draft' };
@@ -101,7 +101,7 @@ it('has withdrawn a story on every worker when the webhook is answered', async (
   expect(statuses(await askAll('/article/story-2'))).toEqual([410]);
 });
 
-it('ends a worker that stands still before it answers that a story is withdrawn', async () => {
+it('a frozen worker is ended before the webhook of a withdrawal is answered', async () => {
   await askAll('/article/story-3');
   const stopped = firstOf(workers().serving);
   process.kill(stopped, 'SIGSTOP');
@@ -113,7 +113,7 @@ it('ends a worker that stands still before it answers that a story is withdrawn'
   await until(async () => statuses(await askAll('/article/story-3')).join() === '410', paper.output);
 });
 
-it('answers what a worker was given while it stood still for a moment', async () => {
+it('connections given to a briefly frozen worker are answered', async () => {
   const stopped = firstOf(workers().serving);
   process.kill(stopped, 'SIGSTOP');
   const began = performance.now();
@@ -125,7 +125,7 @@ it('answers what a worker was given while it stood still for a moment', async ()
   expect(statuses(await answers)).toEqual([200]);
 });
 
-it('goes on when a serving worker is killed, and starts it again', async () => {
+it('when a serving worker is killed, the others answer and a new one is started', async () => {
   const before = await hits();
   const killed = firstOf(workers().serving);
   process.kill(killed, 'SIGKILL');
@@ -137,7 +137,7 @@ it('goes on when a serving worker is killed, and starts it again', async () => {
   expect(statuses(await askAll('/article/story-1', 20))).toEqual([200]);
 });
 
-it('serves cached pages while the writer starts again, and lets the rest wait', async () => {
+it('while the writer restarts, workers serve cached pages at once and other requests wait for it', async () => {
   const asked = await withDictionary();
   await askAll('/article/story-4');
   const before = await hits();
@@ -162,7 +162,7 @@ it('serves cached pages while the writer starts again, and lets the rest wait', 
   expect(await hits()).toBeGreaterThanOrEqual(before + 20);
 });
 
-it('goes on when another site is started on its folder by mistake', async () => {
+it('a second site that is started on the same DATA_DIR exits, and the first keeps working', async () => {
   const { folder, wordpressUrl } = paper;
   const env = { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', WORKERS: '2', DATA_DIR: folder };
   const other = spawn(process.execPath, ['src/server/main.ts'], {
@@ -183,7 +183,7 @@ it('goes on when another site is started on its folder by mistake', async () => 
   expect(statuses(await askAll('/readyz'))).toEqual([200]);
 });
 
-it('stops in order: who is connected is answered, and new connections are refused', async () => {
+it('on SIGTERM, open connections are answered, new ones are refused, and every process ends', async () => {
   const failures: NodeJS.ErrnoException[] = [];
   let stopping = false;
   const readers = Array.from({ length: 6 }, async (_, at) => {
@@ -204,7 +204,7 @@ it('stops in order: who is connected is answered, and new connections are refuse
   for (const pid of [...all.writer, ...all.serving]) expect(() => process.kill(pid, 0)).toThrow();
 });
 
-it('stops in order although a serving worker stands still', async () => {
+it('on SIGTERM, every process ends within 30 seconds even if a serving worker is frozen', async () => {
   await paper.start();
   await allServe();
   const { serving, writer } = workers();

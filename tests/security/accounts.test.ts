@@ -76,7 +76,7 @@ const elsewhere: Readonly<Record<string, Record<string, string | null>>> = {
 };
 
 describe('calls from other sites', () => {
-  it.each(Object.entries(elsewhere))('from %s change nothing', async (_, headers) => {
+  it.each(Object.entries(elsewhere))('from %s get 403 and change nothing', async (_, headers) => {
     const { browser } = await reader();
     await browser.post('/blaize/profile', { first_name: 'Ada' });
     const before = [...browser.jar];
@@ -100,7 +100,7 @@ describe('calls from other sites', () => {
     'multipart/form-data; boundary=x',
     'application/jsonp',
     '',
-  ])('as %j are refused: that type a page may send without asking', async (type) => {
+  ])('with the content type %j get 415, because another site’s page can send it without a preflight', async (type) => {
     const { browser } = await reader();
     await browser.post('/blaize/profile', { first_name: 'Ada' });
     for (const [method, path, json] of calls) {
@@ -113,12 +113,12 @@ describe('calls from other sites', () => {
     expect((await browser.get('/blaize/profile')).json()).toEqual({ first_name: 'Ada' });
   });
 
-  it('may come from a program that is no browser and has no cookies', async () => {
+  it('are allowed from a program that sends no cookies and no Origin header', async () => {
     const asked: Asked = { headers: { origin: null, 'sec-fetch-site': null, cookie: null } };
     expect((await site.browser().post('/zephr/recognise-me', by('a@example.com'), asked)).status).toBe(200);
   });
 
-  it('cannot be allowed by a header of theirs', async () => {
+  it('cannot get permission with forged Host or X-Forwarded-Host headers', async () => {
     const headers = { origin: 'https://other.example', 'x-forwarded-host': 'other.example', host: 'other.example' };
     expect((await site.browser().post('/blaize/logout', {}, { headers })).status).toBe(403);
     const preflight = await site.browser().ask('/blaize/login', { method: 'OPTIONS', headers });
@@ -150,7 +150,7 @@ function staysHere(answer: Answer, note: string): void {
 }
 
 describe('redirects', () => {
-  it.each(away)('never lead to %j', async (target) => {
+  it.each(away)('never leave the site for %j', async (target) => {
     const email = someone();
     const browser = site.browser();
     for (const redirect of [{ redirect: target }, { delivery: { method: 'email', redirect: target } }]) {
@@ -185,7 +185,7 @@ describe('redirects', () => {
 });
 
 describe('sessions', () => {
-  it('are new at each sign-in, and the one before ends', async () => {
+  it('get a new ID at each sign-in, and the previous session ends', async () => {
     const { browser, email } = await reader();
     const first = sessionOf(browser);
     const planted = site.browser();
@@ -205,7 +205,7 @@ describe('sessions', () => {
     expect((await attacker.get('/blaize/account')).status).toBe(401);
   });
 
-  it('are only in cookies that no script reads and no other site sends', async () => {
+  it('are only in cookies that are HttpOnly, Secure and SameSite=Lax', async () => {
     const email = someone();
     const browser = site.browser();
     await browser.post('/blaize/two-factor-authentication', { ...by(email), action: 'register' });
@@ -233,7 +233,7 @@ describe('sessions', () => {
     expect(made.text.includes(sessionOf(browser))).toBe(false);
   });
 
-  it('the half-done sign-in in a cookie is sealed, host-bound and of no use elsewhere', async () => {
+  it('depend on a sign-in cookie that is encrypted, host-bound and refused if altered', async () => {
     const browser = site.browser();
     const email = someone();
     const sent = await browser.submit('/account/sign-in', { email });
@@ -252,7 +252,7 @@ describe('sessions', () => {
     expect(begun.status).toBe(302);
   });
 
-  it('the half-done sign-in ends with the session: the next reader at this computer is shown no address', async () => {
+  it('also remove the sign-in cookie when they end, so that the next reader sees no email address', async () => {
     for (const [path, body] of [
       ['/blaize/logout', { where: 'EVERYWHERE' }],
       ['/blaize/forget-me', {}],
@@ -265,7 +265,7 @@ describe('sessions', () => {
     }
   });
 
-  it('end with a cookie that was cut, changed or made up', async () => {
+  it('are refused with 401 if the cookie is truncated, altered or invented', async () => {
     const { browser } = await reader();
     const session = sessionOf(browser);
     for (const value of [
@@ -283,7 +283,7 @@ describe('sessions', () => {
     }
   });
 
-  it('by a social return that another browser has begun are not opened', async () => {
+  it('are not opened by a social sign-in that was started in another browser', async () => {
     const attacker = site.browser();
     const begun = await attacker.get('/blaize/oauth/google');
     const state = new URL(String(begun.headers.location)).searchParams.get('state');
@@ -294,7 +294,7 @@ describe('sessions', () => {
   });
 });
 
-describe('what is put into headers', () => {
+describe('reader input in headers and pages', () => {
   it.each([
     'ada@example.com\r\nBcc: all@example.com',
     'ada@example.com\nSubject: x',
@@ -304,7 +304,7 @@ describe('what is put into headers', () => {
     '<ada@example.com>',
     'ada@example.com\u0000',
     'ada@exam\u2028ple.com',
-  ])('an address like %j is none', async (email) => {
+  ])('the email address %j is refused and gets no email', async (email) => {
     const browser = site.browser();
     const mailed = site.mail.length;
     for (const [path, body] of [
@@ -317,7 +317,7 @@ describe('what is put into headers', () => {
     expect(site.mail).toHaveLength(mailed);
   });
 
-  it('a page prints what it was given as text', async () => {
+  it('an address or error with a script is printed as text', async () => {
     const browser = site.browser();
     const email = '"><script>alert(1)</script>@example.com';
     await browser.submit('/account/sign-in', { email });
@@ -329,7 +329,7 @@ describe('what is put into headers', () => {
   });
 });
 
-describe('bodies that are too much', () => {
+describe('oversized and malformed bodies', () => {
   const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
   it.each([
     ['too long', `{"a":"${'x'.repeat(20_000)}"}`, 413],
@@ -339,7 +339,7 @@ describe('bodies that are too much', () => {
     ['no JSON', '{a:1}', 400],
     ['no text', '\u0000\uffff', 400],
     ['many keys', JSON.stringify(Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`k${at}`, at]))), 400],
-  ])('%s: refused', async (_, body, status) => {
+  ])('a profile body is refused: %s', async (_, body, status) => {
     const { browser } = await reader();
     const headers = { 'content-type': 'application/json' };
     expect((await browser.ask('/blaize/profile', { method: 'POST', body, headers })).status).toBe(status);
@@ -348,7 +348,7 @@ describe('bodies that are too much', () => {
     expect((await browser.get('/blaize/profile')).json()).toEqual({});
   });
 
-  it('leave no mark on prototypes', async () => {
+  it('do not change prototypes through keys such as __proto__', async () => {
     const { browser } = await reader();
     const headers = { 'content-type': 'application/json' };
     for (const body of ['{"__proto__":"x"}', '{"constructor":"x"}', '{"__proto__":{"isFounder":true}}'])
@@ -359,7 +359,7 @@ describe('bodies that are too much', () => {
     expect(({} as Record<string, unknown>).isFounder).toBeUndefined();
   });
 
-  it('an address that is too long makes no cookie that is', async () => {
+  it('an email address of 2,000 letters makes no cookie over 4,096 characters', async () => {
     const answer = await site.browser().submit('/account/sign-in', {
       email: 'é'.repeat(2000),
       return: `/${'a'.repeat(1000)}`,
@@ -368,21 +368,21 @@ describe('bodies that are too much', () => {
     for (const line of answer.cookies) expect(line.length).toBeLessThan(4096);
   });
 
-  it('an account is not deleted by a body that is not JSON', async () => {
+  it('a body that is not JSON does not delete the account', async () => {
     const { browser } = await reader();
     const asked = { method: 'POST', body: 'a=b', headers: { 'content-type': 'text/plain' } };
     expect((await browser.ask('/blaize/forget-me', asked)).status).toBe(415);
     expect((await browser.get('/blaize/account')).status).toBe(200);
   });
 
-  it('a form that is too long is none', async () => {
+  it('a sign-in form of over 20,000 characters gets 415', async () => {
     const answer = await site.browser().submit('/account/sign-in', { email: `${'x'.repeat(20_000)}@example.com` });
     expect(answer.status).toBe(415);
   });
 });
 
 describe('another reader’s account', () => {
-  it('is neither read nor changed by any field of a body', async () => {
+  it('is not read or changed by its ID, email address or session in a body or query', async () => {
     const [ada, eve] = [await reader(), await reader()];
     await ada.browser.post('/blaize/profile', { first_name: 'Ada' });
     const theirs = (await ada.browser.get('/blaize/account')).json<{ tracking_id: string }>();
@@ -417,7 +417,7 @@ describe('another reader’s account', () => {
     expect((await ada.browser.get('/blaize/account')).status).toBe(200);
   });
 
-  it('is not opened by a code or a link that was asked for another', async () => {
+  it('is not opened by a code that was sent to another address or for another action', async () => {
     const [ada, eve] = [someone(), someone()];
     for (const email of [ada, eve])
       await site.browser().post('/blaize/two-factor-authentication', { ...by(email), action: 'register' });
@@ -431,8 +431,8 @@ describe('another reader’s account', () => {
   });
 });
 
-describe('an address with letters beyond ASCII', () => {
-  it('is one reader, however it is typed', async () => {
+describe('an email address with non-ASCII letters', () => {
+  it('belongs to one reader, in any case and spelling', async () => {
     const browser = site.browser();
     await browser.submit('/account/sign-in', { email: 'Grace@m\u00fcnchen.example' });
     const mailed = 'grace@xn--mnchen-3ya.example';
@@ -446,8 +446,8 @@ describe('an address with letters beyond ASCII', () => {
   });
 });
 
-describe('an audience tool', () => {
-  it('is on pages, and not where the address signs in', async () => {
+describe('the audience measurement script', () => {
+  it('is on the sign-in page, but not on pages whose address holds a sign-in token', async () => {
     const watched = await startAccountSite({ settings: { MARFEEL_ACCOUNT: '1234' } });
     try {
       const browser = watched.browser();
@@ -469,8 +469,8 @@ describe('an audience tool', () => {
   });
 });
 
-describe('limits', () => {
-  it('count by the address that the proxy saw, not by what was sent along', async () => {
+describe('rate limits', () => {
+  it('count by the address that the proxy saw, whatever X-Forwarded-For the client sends', async () => {
     const most = 3;
     const strict = await startAccountSite({
       limits: { exists: { address: { most, seconds: 600 }, overall: { most: 1000, seconds: 600 } } },
@@ -494,7 +494,7 @@ describe('limits', () => {
 
   const mostChecks = defaultLimits.verify.address?.most ?? 0;
 
-  it('hold for the check of addresses', async () => {
+  it('apply to email verification', async () => {
     const browser = site.browser();
     const statuses = new Set<number>();
     for (let ask = 0; ask <= mostChecks; ask++)
@@ -502,7 +502,7 @@ describe('limits', () => {
     expect([...statuses]).toEqual([200, 429]);
   });
 
-  it('hold for the check of addresses by a household with addresses without end', async () => {
+  it('treat all addresses of one IPv6 /64 network as one client in email verification', async () => {
     const statuses = new Set<number>();
     for (let ask = 0; ask <= mostChecks; ask++) {
       const browser = site.browser(`2001:db8:7:1::${ask.toString(16)}`);
@@ -511,7 +511,7 @@ describe('limits', () => {
     expect([...statuses]).toEqual([200, 429]);
   });
 
-  it('stand before the look-ups that a form causes', async () => {
+  it('apply before a form looks up an email address', async () => {
     const verify = vi.fn(async () => ({ verified: false, suggestedEmail: null, message: 'No such mailbox.' }));
     const most = 3;
     const strict = await startAccountSite({
@@ -554,7 +554,7 @@ describe('stored pages', () => {
     return pages;
   }
 
-  it('are the same, byte for byte, for readers and for visitors, and hold nothing of a reader', async () => {
+  it('are byte-for-byte the same for readers and visitors, and hold no personal data', async () => {
     const { browser, email } = await reader();
     await browser.post('/blaize/profile', { first_name: 'Quintessa', last_name: 'Featherstonehaugh' });
     const { tracking_id } = (await browser.get('/blaize/account')).json<{ tracking_id: string }>();
@@ -581,7 +581,7 @@ describe('stored pages', () => {
     expect(whole).toBe(1);
   });
 
-  it('are none of the pages that depend on the reader', async () => {
+  it('do not include any page that depends on the reader', async () => {
     const { browser } = await reader();
     for (const path of [
       '/dashboard/account',
@@ -599,7 +599,7 @@ describe('stored pages', () => {
     }
   });
 
-  it('come whole to a reader whose access cookie has run out, with a new one, and to no other reader', async () => {
+  it('give a reader with an expired access cookie the full article and a new cookie, and visitors neither', async () => {
     const { browser } = await reader();
     const stranger = site.browser();
     for (let round = 0; round < 2; round++) {
@@ -622,7 +622,7 @@ describe('stored pages', () => {
     expect(paid.headers['cache-control']).toMatch(/^public/);
   });
 
-  it('come to a session that has ended, or was made up, as to every visitor', async () => {
+  it('give the public article to a session that has ended or is invented', async () => {
     const { browser } = await reader();
     const kept = new Map(browser.jar);
     await browser.post('/blaize/logout', { where: 'EVERYWHERE' });

@@ -20,7 +20,7 @@ import { day, home, paid } from '../world/billing.ts';
 
 checkoutForEachTest();
 
-describe('a price', () => {
+describe('the price of a purchase', () => {
   it.each([
     ['another product', { product_id: 'sun-member' }],
     ['a dearer plan of another product', { plan_id: 'member-print-yearly' }],
@@ -28,7 +28,7 @@ describe('a price', () => {
     ['no plan of ours', { plan_id: 'free' }],
     ['Stripe’s number of the price', { plan_id: 'price_reader_yearly' }],
     ['a plan called like a property', { plan_id: '__proto__', product_id: 'constructor' }],
-  ])('of %s is not sold', async (_, wrong) => {
+  ])('is refused for %s', async (_, wrong) => {
     const { cookies } = await reader();
     const answer = await ask('blaize/payment/stripe/subscribe.ts', {
       method: 'POST',
@@ -48,7 +48,7 @@ describe('a price', () => {
     ['nothing', 0, 409],
     ['a cent less', 11_999, 409],
     ['a cent more', 12_001, 409],
-  ])('that is %s charges nothing', async (_, expected, refused) => {
+  ])('charges nothing if the price that the reader expects is %s', async (_, expected, refused) => {
     const { cookies } = await reader();
     const answer = await ask('blaize/payment/stripe/subscribe.ts', {
       method: 'POST',
@@ -62,7 +62,7 @@ describe('a price', () => {
     );
   });
 
-  it('is Stripe’s, whatever the body says', async () => {
+  it('is Stripe’s, whatever amount, coupon or customer the body names', async () => {
     const { cookies } = await reader();
     const more = {
       amount: 1,
@@ -84,7 +84,7 @@ describe('a price', () => {
     expect(charges().map(({ amount, currency }) => [amount, currency])).toEqual([[12_000, 'usd']]);
   });
 
-  it('that was taken off sale is not sold any more, nor switched to', async () => {
+  it('cannot be bought or switched to once the webhook has taken it off sale', async () => {
     const { cookies, session } = await reader();
     await bench.dashboard.prices.update('price_reader_yearly', { active: false });
     await bench.deliver();
@@ -95,7 +95,7 @@ describe('a price', () => {
     expect(status(await bench.billing.switchPlan(session, { planId: 'reader-yearly' }))).toBe(400);
   });
 
-  it('that was taken off sale a moment ago is refused by Stripe, and nothing stays open', async () => {
+  it('is refused by Stripe if it went off sale a moment ago, and no purchase stays open', async () => {
     const { cookies } = await reader();
     await bench.dashboard.prices.update('price_reader_yearly', { active: false });
     const answer = await ask('blaize/payment/stripe/subscribe.ts', { method: 'POST', body: yearly, cookies });
@@ -106,7 +106,7 @@ describe('a price', () => {
     );
   });
 
-  it('of the promotion is not to be had by a switch, nor twice', async () => {
+  it('is not the promotional one on a plan change or a second purchase', async () => {
     const { session } = await reader();
     const penny = { ...yearly, plan_id: 'reader-penny' };
     paid(await bench.billing.subscribe(session, penny));
@@ -126,7 +126,7 @@ describe('a price', () => {
     ['far ahead', 360 * day],
     ['long ago', -300 * day],
     ['before time', -1_800_000_000],
-  ])('of an upgrade does not depend on a date %s', async (_, away) => {
+  ])('of an upgrade does not change with a proration date %s', async (_, away) => {
     const { cookies, session } = await reader();
     paid(await bench.billing.subscribe(session, yearly));
     await bench.pass(20 * day);
@@ -139,8 +139,8 @@ describe('a price', () => {
   });
 });
 
-describe('what is another’s', () => {
-  it('is neither seen nor touched', async () => {
+describe('another reader’s subscription', () => {
+  it('is not read or changed through its IDs, and neither is the reader’s card, address or invoice', async () => {
     const [ada, eve] = [await reader(), await reader()];
     paid(await bench.billing.saveShipping(ada.session, home));
     const { subscriptionId } = paid(await bench.billing.subscribe(ada.session, yearly));
@@ -204,7 +204,7 @@ describe('what is another’s', () => {
     expect(await bench.billing.entitlements(eve.session.userId)).toEqual([]);
   });
 
-  it('is not canceled by a reader who has a subscription of one’s own, nor is that', async () => {
+  it('is not canceled by a subscriber, whose own cancellation leaves it unchanged', async () => {
     const [ada, eve] = [await reader(), await reader()];
     const hers = paid(await bench.billing.subscribe(ada.session, yearly)).subscriptionId;
     const own = paid(await bench.billing.subscribe(eve.session, yearly)).subscriptionId;
@@ -220,7 +220,7 @@ describe('what is another’s', () => {
     expect(await bench.billing.subscription(ada.session)).toMatchObject({ cancelAtPeriodEnd: false });
   });
 
-  it('is not confirmed by a reader who has only begun to buy', async () => {
+  it('is not confirmed by a reader whose own purchase is unfinished', async () => {
     const [ada, eve] = [await reader(), await reader()];
     const asks = { ...yearly, payment_method: 'pm_card_threeDSecure2Required' };
     const hers = paid(await bench.billing.subscribe(ada.session, asks));
@@ -233,7 +233,7 @@ describe('what is another’s', () => {
     expect((await ask(path, { method: 'POST', body, cookies: ada.cookies })).status).toBe(200);
   });
 
-  it('is no attempt of one’s own', async () => {
+  it('is separate even if both readers send the same attempt ID', async () => {
     const [ada, eve] = [await reader(), await reader()];
     const attempt = randomUUID();
     const hers = paid(await bench.billing.subscribe(ada.session, { ...yearly, attempt }));
@@ -244,7 +244,7 @@ describe('what is another’s', () => {
   });
 });
 
-describe('guesses at coupons', () => {
+describe('coupon guesses', () => {
   const few = { most: 7, seconds: 600 };
   const many = { most: 1000, seconds: 600 };
   const guess = (at: number, more: Partial<Asked> = {}) =>
@@ -257,7 +257,7 @@ describe('guesses at coupons', () => {
   it.each([
     ['of an address', { address: few, email: many, overall: many }],
     ['of all readers', { address: many, email: many, overall: few }],
-  ])('%s end at the limit, a hundred at once', async (of, coupon) => {
+  ])('%s stop at the limit, even with 100 at once', async (of, coupon) => {
     await bench.stop();
     await open({ ...defaultLimits, coupon });
     const answers = await hundred((at) => guess(at, of === 'of all readers' ? { address: `198.51.100.${at}` } : {}));
@@ -266,7 +266,7 @@ describe('guesses at coupons', () => {
     expect(late).toMatchObject({ retryAfter: expect.any(Number), amount_off: null, percent_off: null });
   });
 
-  it('of a reader end at the limit, a hundred at once by every way, from ever new addresses', async () => {
+  it('of a reader stop at the limit, even with 100 at once from different addresses and through all calls', async () => {
     await bench.stop();
     await open({ ...defaultLimits, coupon: { address: many, email: few, overall: many } });
     const { cookies } = await reader();
@@ -289,7 +289,7 @@ describe('guesses at coupons', () => {
     expect(charges()).toEqual([]);
   });
 
-  it('are bounded from the start', () => {
+  it('are limited by default to one in 30 seconds per IP address and reader, and two a second in total', () => {
     const { address, email, overall } = defaultLimits.coupon;
     for (const limit of [address, email])
       expect((limit?.most ?? 1e9) / (limit?.seconds ?? 1)).toBeLessThanOrEqual(1 / 30);

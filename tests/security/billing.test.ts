@@ -28,8 +28,8 @@ import { day, home, paid, webhookSecret } from '../world/billing.ts';
 
 checkoutForEachTest();
 
-describe('the list of calls', () => {
-  it('is whole', () => {
+describe('the list of billing calls', () => {
+  it('names every route file', () => {
     const folders = ['api/v1/checkout', 'api/v1/me', 'api/v1/stripe', 'blaize/payment', 'zephr/payment'];
     const found = folders
       .flatMap((folder) =>
@@ -42,7 +42,7 @@ describe('the list of calls', () => {
   });
 });
 
-describe.each(webhooks)('a webhook at %s', (path) => {
+describe.each(webhooks)('a Stripe webhook at %s', (path) => {
   const sign = (payload: string, secret: string, at = bench.accounts.clock.now) =>
     bench.dashboard.webhooks.generateTestHeaderString({ payload, secret, timestamp: Math.floor(at / 1000) });
   const send = (raw: string, signature: string | null) =>
@@ -55,7 +55,7 @@ describe.each(webhooks)('a webhook at %s', (path) => {
     (await bench.database.db.selectFrom('stripe_events').select('id').execute()).length +
     (await bench.database.db.selectFrom('jobs').select('subject').where('queue', '=', 'stripe').execute()).length;
 
-  it('is Stripe’s, or nothing', async () => {
+  it('gets 400 if its signature is invalid or stale, and grants no access that Stripe does not confirm', async () => {
     const { session } = await reader();
     const { subscriptionId } = paid(
       await bench.billing.subscribe(session, { ...yearly, payment_method: 'pm_card_threeDSecure2Required' }),
@@ -104,7 +104,7 @@ describe.each(webhooks)('a webhook at %s', (path) => {
     expect(await bench.billing.entitlements(session.userId)).toEqual([]);
   });
 
-  it('that comes again is no news, and names nothing but what Stripe numbers', async () => {
+  it('is stored once if it is repeated, and cannot name an object with an invalid Stripe ID', async () => {
     const { session } = await reader();
     paid(await bench.billing.subscribe(session, yearly));
     await bench.deliver();
@@ -139,7 +139,7 @@ describe.each(webhooks)('a webhook at %s', (path) => {
   });
 });
 
-describe('calls', () => {
+describe('billing calls', () => {
   it.each([
     ['another site', { origin: 'https://other.example', 'sec-fetch-site': 'cross-site' }],
     ['another site, by an old browser', { origin: 'https://other.example', 'sec-fetch-site': null }],
@@ -147,7 +147,7 @@ describe('calls', () => {
     ['a sister domain', { origin: 'https://blog.paper.example', 'sec-fetch-site': 'same-site' }],
     ['the same host by http', { origin: 'http://paper.example', 'sec-fetch-site': 'cross-site' }],
     ['nowhere, with cookies', { origin: null, 'sec-fetch-site': null }],
-  ])('from %s do nothing', async (_, headers) => {
+  ])('from %s get 403 and change nothing', async (_, headers) => {
     const { cookies } = await reader();
     const before = things();
     for (const { path, ...asked } of writing) {
@@ -163,7 +163,7 @@ describe('calls', () => {
     'multipart/form-data; boundary=x',
     'application/jsonp',
     '',
-  ])('as %j are refused', async (type) => {
+  ])('with the content type %j get 415 and change nothing', async (type) => {
     const { cookies } = await reader();
     const before = things();
     for (const { path, method, body } of writing) {
@@ -174,7 +174,7 @@ describe('calls', () => {
     expect(things()).toBe(before);
   });
 
-  it('take no session that has ended, or that never was', async () => {
+  it('get 401 with a session that has ended, expired or never existed', async () => {
     const [late, out] = [await reader(), await reader()];
     await bench.accounts.accounts.logout(out.session, 'EVERYWHERE');
     const none = [
@@ -199,7 +199,7 @@ describe('calls', () => {
     expect(things()).toBe(before);
   });
 
-  it('that are too long, too deep or no JSON are refused before they are read', async () => {
+  it('get 413 if the body is too long, and 400 if it is too deep or not JSON', async () => {
     const { cookies } = await reader();
     const deep = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
     for (const { path, method, body } of writing) {
@@ -210,7 +210,7 @@ describe('calls', () => {
     }
   });
 
-  it('with fields of another kind are refused, and change no prototype', async () => {
+  it('with fields of the wrong type are refused and change no prototype', async () => {
     const { cookies } = await reader();
     const strange: readonly unknown[] = [
       null,
@@ -245,8 +245,8 @@ describe('calls', () => {
   });
 });
 
-describe('secrets and people', () => {
-  it('stand in no log, and in no answer that is not the reader’s own', async () => {
+describe('secrets and personal data', () => {
+  it('are in no log, and responses hold no secret key or Stripe error detail', async () => {
     const { cookies, session } = await reader();
     const answers: string[] = [];
     const post = async (path: string, body: unknown, more: Partial<Asked> = {}) => {
@@ -325,7 +325,7 @@ describe('secrets and people', () => {
     expect(said).not.toMatch(/client_secret|request_log_url|stack|node_modules|last_payment_error/);
   });
 
-  it('stand in no error that is logged', () => {
+  it('are not in a logged Stripe error', () => {
     const lines: string[] = [];
     const log = createLog('debug', { write: (line: string) => void lines.push(line) });
     const error = new Stripe.errors.StripeInvalidRequestError({
@@ -342,7 +342,7 @@ describe('secrets and people', () => {
     expect(lines.join('')).not.toMatch(/ada@|_secret_|acct_1/);
   });
 
-  it('reach a browser in one key, which can only make cards', async () => {
+  it('reach the browser only as the publishable key, which cannot read from Stripe', async () => {
     const { publishableKey } = (await ask('api/v1/checkout/plans.ts', { method: 'GET' })).json as {
       publishableKey: string;
     };

@@ -265,8 +265,8 @@ const poorCookies = (path: string): Record<string, string> => ({
   'an expired gift': `gift=${passes.sign(path, Math.floor(Date.now() / 1000) - 1)}`,
 });
 
-describe('without access', () => {
-  it('no page that can be reached by links holds a word of it', async () => {
+describe('the paid text of an article, without access', () => {
+  it('is on no page that can be reached by links', async () => {
     const { paths, found } = await crawl();
     expect(found).toEqual([]);
     // The crawl reached the articles, lists, feeds and sitemaps.
@@ -274,14 +274,14 @@ describe('without access', () => {
       expect(paths, path).toContain(path);
   });
 
-  it('no route, by any request', async () => {
+  it('is in no response to a GET or HEAD request, on any route', async () => {
     const routes = [...new Set([...everyRoute(words()), ...others()])];
     expect(routes.length).toBeGreaterThan(300);
     expect(await search(routes)).toEqual([]);
     expect(await search(routes, {}, 'HEAD')).toEqual([]);
   });
 
-  it('no search, which finds each story by its headline all the same', async () => {
+  it('is not found by search, which finds each story by its headline', async () => {
     for (const { id, slug, beside } of paid) {
       const found = await ask(`/api/v1/articles/search?q=${encodeURIComponent(`"Story ${id}"`)}`);
       expect([found.status, JSON.parse(found.text).hits[0]?.slug]).toEqual([200, slug]);
@@ -291,7 +291,7 @@ describe('without access', () => {
     }
   });
 
-  it('no call', async () => {
+  it('is in no response to a POST, PUT or OPTIONS request', async () => {
     const headers = {
       origin: 'https://paper.example',
       'sec-fetch-site': 'same-origin',
@@ -315,16 +315,16 @@ describe('without access', () => {
     }
   });
 
-  it('no trick with the path', async () => {
+  it('is not reached by a variation of the path or query', async () => {
     expect(await search(articles().flatMap(pathTricks))).toEqual([]);
   });
 
-  it.each(Object.entries(headerTricks))('no trick with the header %s', async (name, value) => {
+  it.each(Object.entries(headerTricks))('is not reached with the header %s', async (name, value) => {
     expect(await search(articles(), { [name]: value })).toEqual([]);
     expect(await search(articles(), { [name]: value, connection: 'close' }, 'HEAD')).toEqual([]);
   });
 
-  it('no encoding, no range and no condition, not even with the validators of the whole article', async () => {
+  it('is not reached with any encoding or range, or with the full article’s ETag', async () => {
     for (const path of articles()) {
       const full = await ask(path, { cookie: `access=${cookies.sign('subscriber', soon())}` });
       const etag = String(full.headers.etag);
@@ -339,7 +339,7 @@ describe('without access', () => {
     }
   });
 
-  it('no cookie that is not enough', async () => {
+  it('is not reached with a forged, expired or insufficient cookie', async () => {
     for (const { slug, secret } of paid) {
       const path = `/article/${slug}`;
       for (const [name, cookie] of Object.entries(poorCookies(path))) {
@@ -351,14 +351,14 @@ describe('without access', () => {
     }
   });
 
-  it('no page of an error, and no page while it is rendered anew', async () => {
+  it('is not on error pages or on a page that was rendered again', async () => {
     await site.room.press.refresh(articles(), 'test');
     expect(await search(articles())).toEqual([]);
     expect(await search(articles().map((path) => `${path}-x`))).toEqual([]);
     expect(await search(articles().map((path) => `${path}/%zz`))).toEqual([]);
   });
 
-  it('no crawler that only says to be one', async () => {
+  it('is not given to a client that only claims to be a search engine’s crawler', async () => {
     for (const agent of [googlebot, 'Googlebot', 'Googlebot-News', 'bingbot']) {
       for (const from of ['66.249.66.1', '192.0.2.66, 198.51.100.7', '::ffff:66.249.66.1'])
         expect(await search(articles(), { 'user-agent': agent, 'x-forwarded-for': from }), `${agent} ${from}`).toEqual(
@@ -368,8 +368,8 @@ describe('without access', () => {
   });
 });
 
-describe('with an account and nothing paid', () => {
-  it('everything is as for every visitor but the articles for accounts', async () => {
+describe('the paid text of an article, with a free account', () => {
+  it('is visible only in articles for registered readers', async () => {
     const browser = site.browser();
     await browser.signIn(site, 'registered@example.com');
     const cookie = [...browser.jar].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -392,10 +392,10 @@ describe('with an account and nothing paid', () => {
   });
 });
 
-describe('with access', () => {
+describe('the paid text of an article, with access', () => {
   const everything = () => paid.map(({ slug, secret }) => `GET /article/${slug}: ${secret}`).toSorted();
 
-  it('a subscriber finds it all, for as long as it is paid', async () => {
+  it('is visible to a subscriber for as long as the subscription is paid', async () => {
     const browser = site.browser();
     const email = 'subscriber@example.com';
     site.paid.set(email, [{ product: 'sun-reader', until: Date.now() + 3_600_000, trialing: false }]);
@@ -414,7 +414,7 @@ describe('with access', () => {
     expect(await search(articles(), { cookie: cookie() })).toHaveLength(registered.length);
   });
 
-  it('it ends when what was paid ends, without a request', async () => {
+  it('is hidden when the paid period ends, even if no request renews the cookie', async () => {
     const browser = site.browser();
     const email = 'ending@example.com';
     await browser.signIn(site, email);
@@ -438,7 +438,7 @@ describe('with access', () => {
     expect(secretsIn(await ask(path, { cookie }))).toEqual([]);
   });
 
-  it('a payment on one device opens the other with its next question', async () => {
+  it('appears on each device after a payment, once the device asks for its access', async () => {
     const [phone, desk] = [site.browser(), site.browser()];
     const email = 'two-devices@example.com';
     await phone.signIn(site, email);
@@ -458,7 +458,7 @@ describe('with access', () => {
     expect([await found(phone), phone.jar.size]).toEqual([0, 0]);
   });
 
-  it('a gift opens its article in full, and nothing else', async () => {
+  it('is opened by a gift link for the one article only', async () => {
     const giver = site.browser();
     const email = 'giver@example.com';
     site.paid.set(email, [{ product: 'sun-reader', until: Date.now() + 3_600_000, trialing: false }]);
@@ -499,7 +499,7 @@ describe('with access', () => {
     expect((await site.browser().get(`/gift/${'A'.repeat(43)}`)).status).toBe(410);
   });
 
-  it('a search engine that is known by its address reads it, and no cache keeps it', async () => {
+  it('is visible to a search engine with a known IP address, and not stored in caches', async () => {
     const headers = { 'user-agent': googlebot, 'x-forwarded-for': '192.0.2.66' };
     expect(await search(articles(), headers)).toEqual(everything());
     const seen = await ask(articles()[0] ?? '', headers);
@@ -509,7 +509,7 @@ describe('with access', () => {
     expect(await search(articles())).toEqual([]);
   });
 
-  it('structured data marks the paid part, in both variants', async () => {
+  it('is marked as paid in structured data, in the public and full variants', async () => {
     for (const { slug } of paid.slice(0, 1)) {
       for (const cookie of ['', `access=${cookies.sign('subscriber', soon())}`]) {
         const { text } = await ask(`/article/${slug}`, { cookie });

@@ -122,8 +122,8 @@ const parse = ({ text }: Answer) =>
   new XMLParser({ ignoreAttributes: false, parseTagValue: false, isArray: (name) => name === 'item' }).parse(text).rss
     .channel;
 
-describe('without access', () => {
-  it('no page, feed or file names a paid recording, its chapters or its transcript', async () => {
+describe('paid recordings, without access', () => {
+  it('are on no page, feed or file, nor are their chapters or transcripts', async () => {
     const anyone = site.browser();
     const paths = [
       ...[201, 202, 203].flatMap((id) => {
@@ -150,7 +150,7 @@ describe('without access', () => {
     expect((await anyone.get('/article/spoken-203')).text).toContain('Subscribers can listen');
   });
 
-  it('the site’s own addresses open for no one who may not read the story', async () => {
+  it('answer 403 at the site’s own addresses to a reader who may not read the story', async () => {
     asked.length = 0;
     const [anyone, registered] = [site.browser(), await reader('free@example.com', false)];
     const files = (id: number) =>
@@ -175,11 +175,11 @@ describe('without access', () => {
     '/sound/203/0/0',
     '/sound/203/secrets.txt',
     '/sound/1e9/0',
-  ])('there is nothing at %s', async (path) => expect((await site.browser().get(path)).status).toBe(404));
+  ])('answer 404 at %s', async (path) => expect((await site.browser().get(path)).status).toBe(404));
 });
 
-describe('with access', () => {
-  it('a story plays from the site, whole or in parts, and no cache keeps it', async () => {
+describe('paid recordings, with access', () => {
+  it('play from the site, whole or in part, with a private cache header', async () => {
     const subscriber = await reader('pays@example.com', true);
     const page = (await subscriber.get('/article/spoken-203')).text;
     expect(page).toMatch(/<audio [^>]*src="\/sound\/203\/0\.mp3"/);
@@ -212,7 +212,7 @@ describe('with access', () => {
     expect(asked.every(({ cookie }) => cookie === undefined)).toBe(true);
   });
 
-  it('a free account opens what needs one, and no more', async () => {
+  it('open for a free account if the story needs one, and answer 403 for subscriber stories', async () => {
     const registered = await reader('free-too@example.com', false);
     expect([(await registered.get('/sound/202/0')).status, (await registered.get('/sound/203/0')).status]).toEqual([
       200, 403,
@@ -224,7 +224,7 @@ describe('with access', () => {
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/', 'content-type': 'audio/mpeg' } }, 502],
     ['an error', { status: 500, headers: { 'content-type': 'audio/mpeg' } }, 502],
     ['nothing', { status: 404 }, 404],
-  ] as const)('where WordPress answers %s, so does the site without it', async (what, answer, status) => {
+  ] as const)('are not sent if WordPress answers with %s', async (what, answer, status) => {
     const subscriber = await reader(`${what.replaceAll(' ', '-')}@example.com`, true);
     odd = () => answer;
     try {
@@ -235,7 +235,7 @@ describe('with access', () => {
     }
   });
 
-  it('a file whose host goes away in the middle ends, and the next request is answered', async () => {
+  it('can be requested again after WordPress sends fewer bytes than it announced', async () => {
     const subscriber = await reader('cut@example.com', true);
     const stop = (_: unknown, socket: { destroy(): void }) => socket.destroy();
     host.once('connection', () => {});
@@ -252,7 +252,7 @@ describe('with access', () => {
   });
 });
 
-it('one address keeps no more files open than a few, so that others can listen', async () => {
+it('one address may have 40 recordings open at once, and the next gets 429 while others can listen', async () => {
   const greedy = await reader('greedy@example.com', true, '203.0.113.90');
   const other = await reader('other@example.com', true, '203.0.113.91');
   held = [];
@@ -268,7 +268,7 @@ it('one address keeps no more files open than a few, so that others can listen',
   expect((await greedy.get('/sound/203/0')).status).toBe(200);
 });
 
-describe('a private feed', () => {
+describe('a private podcast feed', () => {
   const page = '/account/podcast?series=how-it-works';
   const addressIn = ({ text }: Answer) =>
     /value="(https:\/\/paper\.example\/podcast\/[^"]+)"/.exec(text)?.[1]?.slice(siteUrl.length) ?? '';
@@ -278,7 +278,7 @@ describe('a private feed', () => {
   };
   const make = async (browser: Browser) => addressIn(await browser.submit(page, await form(browser)));
 
-  it('is made by its subscriber, shown once, and has every episode', async () => {
+  it('is created by a subscriber, shown once, and has every episode', async () => {
     const subscriber = await reader('feed@example.com', true);
     const sent = await form(subscriber);
     const made = await subscriber.submit(page, sent);
@@ -318,7 +318,7 @@ describe('a private feed', () => {
     expect((await app.get(first.pathname + second.search)).status).toBe(403);
   });
 
-  it('opens by no guess, not for another series, and not for a reader without a subscription', async () => {
+  it('cannot be guessed, used for another series, or created by a reader without a subscription', async () => {
     const subscriber = await reader('feed-2@example.com', true);
     const path = await make(subscriber);
     const app = site.browser();
@@ -335,7 +335,7 @@ describe('a private feed', () => {
     expect(addressIn(foreign)).toBe('');
   });
 
-  it('ends when it is ended or made again, with the addresses of its files', async () => {
+  it('stops working, with its file addresses, when the subscriber replaces or ends it', async () => {
     const subscriber = await reader('feed-3@example.com', true);
     const app = site.browser();
     const first = await make(subscriber);
@@ -349,7 +349,7 @@ describe('a private feed', () => {
     expect((await app.get(second)).status).toBe(404);
   });
 
-  it('of a reader who canceled has a note and no episodes, and its files are closed', async () => {
+  it('has a note and no episodes after the subscription ends, and its files answer 403', async () => {
     const email = 'feed-4@example.com';
     const subscriber = await reader(email, true);
     const app = site.browser();
@@ -361,7 +361,7 @@ describe('a private feed', () => {
     expect((await app.get(file)).status).toBe(403);
   });
 
-  it('goes with its account', async () => {
+  it('is deleted with the reader’s account', async () => {
     const subscriber = await reader('feed-5@example.com', true);
     const path = await make(subscriber);
     const { userId } = await site.database.db
@@ -376,7 +376,7 @@ describe('a private feed', () => {
     expect((await site.browser().get(path)).status).toBe(404);
   });
 
-  it('is asked for within limits: guesses of one address, and readings of one feed', async () => {
+  it('answers 429 after too many guesses from one address or too many requests for one feed', async () => {
     const subscriber = await reader('feed-6@example.com', true);
     const path = await make(subscriber);
     const guesser = site.browser('203.0.113.77');
@@ -390,7 +390,7 @@ describe('a private feed', () => {
     expect(last).toBe(429);
   });
 
-  it('opens its files for its reader’s apps, and not for all to whom an address was passed on', async () => {
+  it('opens a shared file address for 300 clients, and answers 429 to further ones', async () => {
     const [shared, own] = [await reader('feed-7@example.com', true), await reader('feed-8@example.com', true)];
     const fileOf = async (browser: Browser) =>
       parse(await site.browser().get(await make(browser))).item[0].enclosure['@_url'].slice(siteUrl.length);

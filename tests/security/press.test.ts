@@ -174,7 +174,7 @@ function ask(
 
 const stored = (): number => room.press.stats().store?.pages ?? 0;
 
-describe('poisoning', () => {
+describe('cache poisoning', () => {
   const headers: Record<string, string> = {
     host: 'evil.example',
     'x-forwarded-host': 'evil.example',
@@ -202,7 +202,7 @@ describe('poisoning', () => {
     'x-evil': 'evil',
   };
 
-  it.each(Object.entries(headers))('nothing of the header %s gets into what others are given', async (name, value) => {
+  it.each(Object.entries(headers))('the header %s does not change the page that others get', async (name, value) => {
     await room.press.refresh(['/article/story-1'], 'test');
     await ask('/article/story-1', { [name]: value });
     const next = await ask('/article/story-1');
@@ -212,14 +212,14 @@ describe('poisoning', () => {
     expect(JSON.stringify(next.headers)).not.toContain('evil');
   });
 
-  it('nor does the first reader, whose page everyone else gets', async () => {
+  it('the first request’s headers are not in the page that is rendered and stored for all', async () => {
     const first = await ask('/article/story-2', headers);
     expect(first.headers['server-timing']).toBe('press;desc="rendered"');
     expect(first.text).not.toMatch(/evil/);
     expect((await ask('/article/story-2')).text).toBe(first.text);
   });
 
-  it('no parameter that a page does not use makes a copy or is seen', async () => {
+  it('a parameter that the page does not use is not shown, and creates no copy of the page', async () => {
     const plain = await ask('/article/story-1');
     const before = stored();
     renders = [];
@@ -243,19 +243,19 @@ describe('poisoning', () => {
     expect(renders).toEqual([]);
   });
 
-  it('no cookie is ever stored or handed on', async () => {
+  it('a cookie that the rendered page sets is not stored or sent', async () => {
     await room.press.refresh(['/'], 'test');
     const answer = await ask('/?cookie');
     expect(answer.headers['set-cookie']).toBeUndefined();
     expect(answer.headers.vary).toBe('Accept-Encoding');
   });
 
-  it('a whole address in the request line is the path in it, with any host', async () => {
+  it('a full URL in the request line is served by its path, whatever its host', async () => {
     const plain = await ask('/article/story-1');
     expect((await ask('http://evil.example/article/story-1')).text).toBe(plain.text);
   });
 
-  it('another method cannot make a page that readers get', async () => {
+  it('a request with another method gets 405 and does not change the page', async () => {
     const before = await ask('/article/story-3');
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])
       expect((await ask('/article/story-3', {}, method, 'evil')).status).toBe(405);
@@ -264,7 +264,7 @@ describe('poisoning', () => {
   });
 });
 
-describe('tricks with paths', () => {
+describe('unusual paths', () => {
   it.each([
     ['//article/story-1', 301, '/article/story-1'],
     ['/article//story-1', 301, '/article/story-1'],
@@ -283,7 +283,7 @@ describe('tricks with paths', () => {
     ['/article/%2573tory-1', 404, undefined],
     [`/${'a'.repeat(2000)}`, 414, undefined],
     [`/article/story-1?${'a'.repeat(5000)}`, 414, undefined],
-  ])('%s', async (path, status, location) => {
+  ])('store no page and are redirected or refused: %s', async (path, status, location) => {
     const before = stored();
     const answer = await ask(path);
     expect(answer.status).toBe(status);
@@ -292,7 +292,7 @@ describe('tricks with paths', () => {
     expect(stored()).toBe(before);
   });
 
-  it('spellings of one address share one page', async () => {
+  it('share one page if they are percent-encoded spellings of one address', async () => {
     const plain = await ask('/article/story-1');
     renders = [];
     expect((await ask('/article/st%6fry-1')).text).toBe(plain.text);
@@ -301,7 +301,7 @@ describe('tricks with paths', () => {
   });
 
   const unknownAddresses = runs(2000, 10_000);
-  it(`${unknownAddresses} addresses that do not exist fill nothing`, async () => {
+  it(`add no page to the cache for ${unknownAddresses} addresses that do not exist`, async () => {
     const before = room.press.stats();
     for (let n = 0; n < unknownAddresses; n += 50) {
       const answers = await Promise.all(
@@ -316,7 +316,7 @@ describe('tricks with paths', () => {
   });
 });
 
-describe('the wall', () => {
+describe('the paywall', () => {
   const soon = (): number => Math.floor(Date.now() / 1000) + 600;
   const cookies = createAccessCookie({ name: 'access', keys: [key] });
   const good = cookies.sign('subscriber', soon());
@@ -328,7 +328,7 @@ describe('the wall', () => {
   const flip = (text: string, at: number): string =>
     `${text.slice(0, at)}${text[at] === 'A' ? 'B' : 'A'}${text.slice(at + 1)}`;
 
-  it('gives the whole article to the right cookie alone, and tells caches to keep off', async () => {
+  it('gives the full article only to a valid access cookie, with no-store for CDNs', async () => {
     const full = await ask('/article/story-5', { cookie: `a=b; access=${good}; c=d` });
     expect(full.text).toContain('ENDING-5');
     expect(full.headers['cache-control']).toBe('private, max-age=0, must-revalidate');
@@ -359,7 +359,7 @@ describe('the wall', () => {
     ['one that is encoded', `access=${encodeURIComponent(good).replace('.', '%2e')}`],
     ['a plain claim', 'access=subscriber'],
     ['a very long one', `access=${'v1.k1.'.padEnd(8000, '9')}`],
-  ])('never for %s', async (_name, cookie) => {
+  ])('stays closed to this access cookie: %s', async (_name, cookie) => {
     // Also rendered again: neither the press nor its stored pages may leak.
     for (const again of [false, true]) {
       if (again) await room.press.refresh(['/article/story-5'], 'test');
@@ -370,7 +370,7 @@ describe('the wall', () => {
     }
   });
 
-  it('never by any other header, parameter or ETag', async () => {
+  it('is not opened by another header, a parameter or an ETag', async () => {
     const full = await ask('/article/story-5', { cookie: `access=${good}` });
     const etag = String(full.headers.etag);
     const attempts: [string, Record<string, string>][] = [
@@ -389,7 +389,7 @@ describe('the wall', () => {
     }
   });
 
-  it('is up at once when an article is no longer free, and down for what was opened', async () => {
+  it('closes at once when an article becomes paid, and opens when it is free again', async () => {
     expect((await ask('/article/story-3')).text).toContain('ENDING-3');
     wordpress.put('articles', { ...edited(3), access: 'subscriber' });
     await deliver({ id: 3, slug: 'story-3' });
@@ -436,7 +436,7 @@ function deliver(
 }
 
 describe('webhooks', () => {
-  it('that are forged, stale, repeated or malformed change nothing', async () => {
+  it('are refused and change nothing if they are forged, stale, repeated or malformed', async () => {
     await ask('/');
     const before = (await ask('/article/story-1')).text;
     wordpress.put('articles', edited(1, 'Never to be seen before it was told'));

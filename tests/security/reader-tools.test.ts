@@ -83,7 +83,7 @@ afterAll(() => site?.stop());
 
 // Before the other tests, which write what they look for into addresses.
 describe('the log', () => {
-  it('names no reader after any of their actions', async () => {
+  it('has no personal data after a reader has used every feature', async () => {
     await ada.post('/api/forms/support', support);
     await ada.submit('/account/profile', { ...everyField(profileNames, mark), phone: '123' });
     await site.browser().get(`/?recognized_email=${encodeURIComponent(adasEmail)}`);
@@ -130,7 +130,7 @@ const methods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const fine = (status: number): boolean => status < 500 || status === 503;
 
 describe('another reader’s data', () => {
-  it('is in no answer of any route, by any number', async () => {
+  it('is in no response to another reader, on any route, with any of the reader’s IDs', async () => {
     const mallory = await site.join('secure-mallory@example.com');
     const visitor = site.browser();
     const before = await whole();
@@ -200,7 +200,7 @@ function armed(html: string): string[] {
   });
 }
 
-describe('a script', () => {
+describe('an injected script', () => {
   const parameters = [
     ...[
       'q',
@@ -234,7 +234,7 @@ describe('a script', () => {
     ...['utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_term'],
   ];
 
-  it('is seen by the check when there is one', () => {
+  it('is found by the test’s own check', () => {
     expect(armed(script)).toHaveLength(4);
     expect(armed(`<a href=" ${link}">x</a><iframe srcdoc="xssmark"></iframe>`)).toHaveLength(2);
     expect(armed(`<p title="${link}">xssmark()</p><script type="application/ld+json">"xssmark"</script>`)).toEqual([]);
@@ -243,7 +243,7 @@ describe('a script', () => {
   it.each([
     ['markup', script],
     ['an address', link],
-  ])('in an address, as %s, runs on no page', async (_, payload) => {
+  ])('does not run on any page when a URL contains it as %s', async (_, payload) => {
     const found: string[] = [];
     for (const browser of [site.browser(), await site.join(`secure-xss-${payload.length}@example.com`)]) {
       for (const path of routes(encodeURIComponent(payload)).filter((each) => !ends.test(each))) {
@@ -263,7 +263,7 @@ describe('a script', () => {
     expect(found).toEqual([]);
   });
 
-  it('that a reader has typed runs on no page and in no mail', async () => {
+  it('does not run on any page or in any email when a reader has typed it into a form', async () => {
     const email = 'secure-eve@example.com';
     const eve = await site.join(email);
     // As long as a name may be.
@@ -301,7 +301,7 @@ describe('a script', () => {
   });
 });
 
-describe('a body that is too much', () => {
+describe('an oversized or malformed body', () => {
   const calls = () =>
     routes('1').filter(
       (path) => /^\/(?:api|blaize|zephr|account)\//.test(path) && !/webhook|Callback|revalidate/.test(path),
@@ -319,7 +319,7 @@ describe('a body that is too much', () => {
     ]),
   ];
 
-  it('of more than a megabyte is refused by every call, and read by none', async () => {
+  it('of more than a megabyte is refused by every call', async () => {
     const reader = await site.join('secure-large@example.com');
     const taken: string[] = [];
     for (const path of calls()) {
@@ -333,7 +333,7 @@ describe('a body that is too much', () => {
     expect(taken).toEqual([]);
   });
 
-  it('with a field as long as a book, or nested without end, is taken by none', async () => {
+  it('with a 70,000-character field, deep nesting or wrong types is not stored or sent back by any call', async () => {
     const reader = await site.join('secure-long@example.com');
     const taken: string[] = [];
     const bodies: Readonly<Record<string, Asked>> = {

@@ -4,8 +4,8 @@ import { checkAnswer } from './answers.ts';
 import { difference } from './check.ts';
 import { api } from './read.ts';
 
-describe('an answer', () => {
-  it('is held against the declarations of the SDK', async () => {
+describe('an answer of the Stripe stand-in', () => {
+  it('is checked against the SDK’s type declarations', async () => {
     const bench = await openBench();
     const customer = JSON.parse(JSON.stringify(await bench.payer())) as Record<string, unknown>;
     const call = 'GET /v1/customers/:id';
@@ -18,7 +18,7 @@ describe('an answer', () => {
     await bench.stop();
   });
 
-  it('that Stripe would not send fails when the sandbox is stopped', async () => {
+  it('that Stripe would not send makes stopping the sandbox fail', async () => {
     const bench = await openBench();
     const { id } = await bench.payer();
     const kept = bench.state.account.need('customer', id);
@@ -27,7 +27,7 @@ describe('an answer', () => {
     await expect(bench.stop()).rejects.toThrow(/livemode/);
   });
 
-  it('is told apart by the closest of several shapes', () => {
+  it('that fits none of several shapes is compared with the closest one', () => {
     const shape = { any: ['null', { ref: 'Subscription.PauseCollection' }] } as const;
     expect(difference(null, shape, { shapes: api.shapes })).toBeNull();
     expect(difference({ behavior: 'void', resumes_at: null }, shape, { shapes: api.shapes })).toBeNull();

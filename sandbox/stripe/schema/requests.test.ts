@@ -22,14 +22,14 @@ const old = <T>(params: Record<string, unknown>): T => params as T;
 const packageOf = (name: string) =>
   JSON.parse(fs.readFileSync(path.resolve('node_modules', name, 'package.json'), 'utf8')) as { version: string };
 
-describe('the schema', () => {
-  it('is of the pinned releases: `npm run stripe:schema` writes it anew', () => {
+describe('the Stripe schema', () => {
+  it('matches the installed Stripe packages; `npm run stripe:schema` regenerates it', () => {
     const browser = JSON.parse(fs.readFileSync(path.join(import.meta.dirname, 'stripe-js.json'), 'utf8'));
     expect(api.sdk).toBe(packageOf('stripe').version);
     expect(browser.stripeJs).toBe(packageOf('@stripe/stripe-js').version);
   });
 
-  it('knows every call that the sandbox answers', () => {
+  it('covers every call that the sandbox answers', () => {
     const calls = routes.map(({ method, path: at }) => `${method.toUpperCase()} ${at}`);
     expect(calls.filter((call) => !api.calls[call])).toEqual([]);
   });
@@ -115,15 +115,15 @@ const refused: Refused[] = [
   ['an expansion of what is not there', subscribe({ expand: ['latest_invoice.payment_intent'] }), 'expand', undefined],
 ];
 
-describe('a request', () => {
-  it.each(refused)('is refused for %s', async (_name, call, param, code) => {
+describe('a request to the Stripe stand-in', () => {
+  it.each(refused)('is refused with 400 for %s', async (_name, call, param, code) => {
     const error = await refusal(call(bench.stripe));
     expect(error).toMatchObject({ statusCode: 400, type: 'StripeInvalidRequestError', param });
     expect(error.code).toBe(code);
     if (code) expect(error.doc_url).toBe(`https://stripe.com/docs/error-codes/${code.replaceAll('_', '-')}`);
   });
 
-  it('is refused for another version than the pinned one', async () => {
+  it('is refused with an API version other than the pinned one', async () => {
     const { stripe } = bench;
     expect(await refusal(stripe.customers.list({}, { apiVersion: '2019-01-01' }))).toMatchObject({ statusCode: 400 });
   });

@@ -26,7 +26,7 @@ const panel = (inside: string): string =>
 const tabs = (labels: readonly string[], panels: readonly string[]): string =>
   `<div class="wp-block-tabs"><div role="tablist" class="wp-block-tab-list">${labels.map(tab).join('')}</div><div class="wp-block-tab-panels">${panels.map(panel).join('')}</div></div>`;
 
-it('an accordion is headings and their texts, without the sign that opened them', async () => {
+it('an accordion becomes headings and texts, without its buttons and icons', async () => {
   const item = (icon: string) =>
     `<div class="wp-block-accordion-item"><h3 class="wp-block-accordion-heading"><button aria-expanded="false" id="accordion-item-1" type="button" class="wp-block-accordion-heading__toggle"><span class="wp-block-accordion-heading__toggle-title">Who votes?</span>${icon}</button></h3><div hidden="until-found" id="accordion-item-1-panel" role="region" class="wp-block-accordion-panel"><p class="wp-block-paragraph">Everyone.</p></div></div>`;
   const icon = '<span class="wp-block-accordion-heading__toggle-icon" aria-hidden="true">+</span>';
@@ -37,7 +37,7 @@ it('an accordion is headings and their texts, without the sign that opened them'
   expect(document.body.textContent).toBe('Who votes?Everyone.');
 });
 
-it('each panel of tabs has its label as a heading, also of tabs within tabs', async () => {
+it('each panel of tabs gets its label as a heading, also in tabs within tabs', async () => {
   expect(await outline(tabs(['North', 'South'], ['<p>Snow.</p>', '<p>Rain.</p>']))).toBe(
     '<div><div><section><h2>North</h2><p>Snow.</p></section><section><h2>South</h2><p>Rain.</p></section></div></div>',
   );
@@ -50,7 +50,7 @@ it('each panel of tabs has its label as a heading, also of tabs within tabs', as
   expect(await outline(tabs(['North'], ['<p>Snow.</p>', '<p>Rain.</p>']))).toContain('<section><p>Rain.</p></section>');
 });
 
-it('a list keeps its letters and Roman numerals', async () => {
+it('a list keeps its letters or Roman numerals as a class', async () => {
   const list = (attributes: string): Promise<string> => shaped(`<ol ${attributes}><li>x</li></ol>`);
   expect(await list('style="list-style-type:lower-alpha" class="wp-block-list"')).toBe(
     '<ol class="wp-block-list is-lower-alpha"><li>x</li></ol>',
@@ -63,14 +63,14 @@ it('a list keeps its letters and Roman numerals', async () => {
     expect(await list(other)).not.toContain('class');
 });
 
-it('a button never reaches a page, whatever it holds', async () => {
+it('a button is removed from a body, but its content stays', async () => {
   const html = await shaped(
     '<p>a <button name="x" value="y" onclick="x()">b <b>c</b></button></p><button><p>d</p></button><button type="submit"></button>',
   );
   expect(html).toBe('<p>a b <b>c</b></p><p>d</p>');
 });
 
-it('characters that HTML and XML forbid are gone, and words that a vertical tab parts stay apart', async () => {
+it('characters that HTML and XML forbid are removed, and a vertical tab becomes a space', async () => {
   expect(await shaped('<p>a\u0007\u001f\u0085\ufffe\ufdd0b one\u000btwo</p>')).toBe('<p>ab one two</p>');
   expect(await shaped('<p><a href="java\u0080script:alert(1)">x</a></p>')).not.toContain('script:');
 });

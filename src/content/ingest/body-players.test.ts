@@ -24,7 +24,7 @@ async function players(html: string): Promise<Document> {
 }
 const uploads = 'https://cms.example/wp-content/uploads/2026/11';
 
-it('keeps the player of an audio block, with the browser’s controls and its caption', async () => {
+it('an audio block keeps its player, with the browser’s controls and its caption', async () => {
   const document = await players(
     `<p>Before.</p><figure class="wp-block-audio"><audio controls autoplay src="${uploads}/talk.mp3" onplay="x()"></audio><figcaption>The mayor, on Tuesday</figcaption></figure>`,
   );
@@ -38,7 +38,7 @@ it('keeps the player of an audio block, with the browser’s controls and its ca
   expect(document.querySelector('figcaption')?.textContent).toBe('The mayor, on Tuesday');
 });
 
-it('keeps a film’s size, poster, sources and captions, which come with the page', async () => {
+it('a video keeps its size, poster, allowed sources and captions, which are inlined', async () => {
   asked.length = 0;
   const document = await players(
     `<figure class="wp-block-video"><video height="720" width="1280" controls muted poster="${uploads}/still.jpg"><source src="${uploads}/film.webm" type="video/webm"><source src="https://media.example/film.mp4" type='video/mp4; codecs="avc1.42E01E"'><source src="https://evil.example/x.mp4"><track src="${uploads}/film.vtt" label="English" srclang="en" kind="captions" default><track src="https://evil.example/x.vtt" kind="captions"></video></figure>`,
@@ -62,7 +62,7 @@ it('keeps a film’s size, poster, sources and captions, which come with the pag
   expect(asked).toEqual([`${uploads}/film.vtt`]);
 });
 
-it('takes the shortcodes’ players too, and what stands outside of a player goes', async () => {
+it('a video shortcode keeps its player, and sources outside of a player are removed', async () => {
   const document = await players(
     `<div style="width: 640px;" class="wp-video"><video class="wp-video-shortcode" id="video-1-1" width="640" height="360" preload="metadata" controls="controls"><source type="video/mp4" src="${uploads}/clip.mp4?_=1" /><a href="${uploads}/clip.mp4">${uploads}/clip.mp4</a></video></div><source src="${uploads}/stray.mp4"><track src="${uploads}/stray.vtt">`,
   );
@@ -73,7 +73,7 @@ it('takes the shortcodes’ players too, and what stands outside of a player goe
   expect(document.querySelectorAll('source, track')).toHaveLength(0);
 });
 
-it('links to what comes from elsewhere, and runs nothing', async () => {
+it('a player for a file on another host becomes a link, and one for a script is removed', async () => {
   const document = await players(
     '<audio controls src="https://pods.example/x.mp3"></audio><video src="javascript:alert(1)"></video><audio></audio>',
   );
@@ -83,7 +83,7 @@ it('links to what comes from elsewhere, and runs nothing', async () => {
   ]);
 });
 
-it('leaves out WordPress’s comments and their form', async () => {
+it('WordPress’s comments and comment form are removed from a body', async () => {
   const document = await players(
     '<p>Text.</p><div id="respond" class="comment-respond"><h3 id="reply-title">Leave a Reply</h3><form><p class="logged-in-as">Logged in as admin</p><label>Comment</label></form></div><div class="wp-block-comments"><p>Old comments</p></div>',
   );

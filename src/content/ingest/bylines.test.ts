@@ -30,7 +30,7 @@ const byline = (authors: unknown, contributors: unknown = [], agency: unknown = 
 });
 
 describe('the byline of a story', () => {
-  it('keeps the order of its authors and contributors, with an agency', async () => {
+  it('keeps the editors’ order of authors and contributors, and the agency', async () => {
     const agency = { name: 'Associated  <b>Press</b> &amp; Co.', url: 'https://ap.example/x' };
     const taken = await take({ acf: { author: person(7) }, ...byline([person(9), person(7)], [person(8)], agency) });
     expect(taken).toMatchObject({
@@ -47,7 +47,7 @@ describe('the byline of a story', () => {
     });
   });
 
-  it('of one author is what it was before there were lists', async () => {
+  it('of a single author is stored like that of the old author field', async () => {
     const old = await take({ acf: { author: person(7) } });
     expect(await take({ acf: { author: person(7) }, ...byline([person(7)]) })).toEqual(old);
     expect(old.facts).not.toHaveProperty('byline');
@@ -55,7 +55,7 @@ describe('the byline of a story', () => {
     expect(await take(byline([]))).toEqual(await take({}));
   });
 
-  it('takes a list in the field of Advanced Custom Fields, of older plugins and of none', async () => {
+  it('is read from a list in the ACF author field, of which a video keeps the first author', async () => {
     const posts = [7, 8].map((id) => ({ ID: String(id), post_title: `Writer ${id}`, post_name: `writer-${id}` }));
     expect((await take({ acf: { author: posts } })).facts.byline).toEqual({
       authors: [7, 8],
@@ -76,24 +76,24 @@ describe('the byline of a story', () => {
     ['a list', [1, 2]],
     ['odd lists', { authors: 'x', contributors: 7.5, agency: ['x'] }],
     ['odd people', { authors: [null, {}, { id: 'x' }, { id: -4 }], contributors: { a: 1 }, agency: { name: 7 } }],
-  ])('that is %s is left out, and the story is taken', async (_what, odd) => {
+  ])('is ignored when it is %s, and the story is accepted', async (_what, odd) => {
     const taken = await take({ byline: odd });
     expect([taken.authorId, taken.facts.byline]).toEqual([null, undefined]);
   });
 
-  it('has each person once, and no author among the contributors', async () => {
+  it('names each person once, and no author among the contributors', async () => {
     const taken = await take(byline([person(7), person(7, 'Twice'), person(8)], [person(8), person(9), person(9)]));
     expect(taken.facts.byline).toMatchObject({ authors: [7, 8], contributors: [9] });
     expect([taken.author?.name, taken.others?.map(({ id }) => id)]).toEqual(['Writer 7', [8, 9]]);
   });
 
-  it('of a thousand authors is cut', async () => {
+  it('of 1,000 authors is cut to 50', async () => {
     const taken = await take(byline(Array.from({ length: 1000 }, (_, at) => person(at + 10))));
     expect(taken.facts.byline?.authors).toHaveLength(50);
     expect(taken.facts.byline?.authors.slice(0, 2)).toEqual([10, 11]);
   });
 
-  it('may have contributors or an agency alone', async () => {
+  it('may have only contributors or only an agency', async () => {
     expect(await take(byline([], [person(8)]))).toMatchObject({
       authorId: null,
       author: null,
@@ -105,7 +105,7 @@ describe('the byline of a story', () => {
     });
   });
 
-  it('lets no markup and no odd address of an agency through', async () => {
+  it('keeps an agency’s name as plain text, and its address only if it is http(s)', async () => {
     const agencyOf = async (name: string, url: string) =>
       (await take(byline([person(7)], [], { name, url }))).facts.byline?.agency ?? null;
     expect(await agencyOf('<script>alert(1)</script><img src=x onerror=alert(1)>Wire', 'javascript:alert(1)')).toEqual({
@@ -120,7 +120,7 @@ describe('the byline of a story', () => {
   });
 });
 
-it('an author’s role is one line of text', async () => {
+it('an author’s role is reduced to one line of plain text', async () => {
   const roleOf = async (role: unknown) => (await take({ role }, 'authors')).facts.role;
   expect(await roleOf(' Economics <b>editor</b>\n&amp; critic ')).toBe('Economics editor & critic');
   expect(await Promise.all([undefined, null, '', '<i></i>'].map(roleOf))).toEqual([

@@ -26,8 +26,8 @@ const html = async (text: string): Promise<string | undefined> => {
   return Array.isArray(taken) ? taken[0]?.html : undefined;
 };
 
-describe('the notes of a story', () => {
-  it('keep links and emphasis, in one paragraph', async () => {
+describe('a story’s corrections', () => {
+  it('keep links and emphasis, and become one paragraph', async () => {
     expect(
       await html('<p>It is <strong>one</strong>,\n<em>not</em> <a href="https://a.example/x">two</a>.</p><p>Big</p>'),
     ).toBe(
@@ -35,11 +35,11 @@ describe('the notes of a story', () => {
     );
   });
 
-  it('lead to the site where they name WordPress', async () => {
+  it('link to the site’s page instead of WordPress', async () => {
     expect(await html('See <a href="https://cms.example/article/one/">it</a>')).toContain('href="/article/one"');
   });
 
-  it('come newest first, whatever the order of the wire and the zone of their dates', async () => {
+  it('are sorted newest first, across time zones', async () => {
     const taken = await notes([
       note('a', '2026-11-25T13:00:00Z'),
       note('b', '2026-11-25T09:00:00-05:00', 'clarification'),
@@ -53,7 +53,7 @@ describe('the notes of a story', () => {
   });
 
   it.each([undefined, null, false, '', [], [note('')], [note(' <script>alert(1)</script> ')]])(
-    'cost a story without one nothing: %j',
+    'are absent for a story without any: %j',
     async (none) => expect(await notes(none)).toBeUndefined(),
   );
 
@@ -63,20 +63,20 @@ describe('the notes of a story', () => {
     ['another kind', [note('x', undefined, 'update')]],
     ['no date', [note('x', 'yesterday')]],
     ['a day that does not exist', [note('x', '2026-02-30T00:00:00Z')]],
-  ])('that are %s are left out, and the story and its other notes are taken', async (_what, wrong) => {
+  ])('with %s are dropped, and the story’s other corrections are kept', async (_what, wrong) => {
     expect(await notes(wrong)).toBeUndefined();
     const taken = { kind: 'correction', date: '2026-11-25T13:00:00Z', html: 'Read.' };
     expect(await notes([...(Array.isArray(wrong) ? wrong : [wrong]), note('Read.')])).toEqual([taken]);
   });
 
-  it('are limited in number and length', async () => {
+  it('are limited to 50 per story and 3,000 characters each', async () => {
     const many = await notes(Array.from({ length: 200 }, (_, at) => note(`Note ${at}.`)));
     expect(many).toHaveLength(50);
     const long = (await html(`<em>${'word '.repeat(2000)}</em>`)) ?? '';
     expect([long.length <= 3000, long.endsWith('…'), long.includes('<')]).toEqual([true, true, false]);
   });
 
-  it('let nothing hostile through', async () => {
+  it('contain no hostile markup', async () => {
     for (const payload of xssPayloads) {
       const clean = (await html(`A ${payload} B`)) ?? '';
       expect(clean, payload).not.toMatch(/<(?!\/?(?:a|em|strong)[\s>])/u);

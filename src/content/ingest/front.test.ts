@@ -29,8 +29,8 @@ const slot = (part: Json = {}): Json => ({
   ...part,
 });
 
-describe('a front', () => {
-  it('has its slots in the site’s own terms', async () => {
+describe('a front (the stories that editors place on a page)', () => {
+  it('is converted to plain-text headlines, UTC times and pictures with dimensions', async () => {
     const picture = {
       id: 3,
       url: 'https://cms.example/a.jpg',
@@ -68,12 +68,12 @@ describe('a front', () => {
     ['a beginning that is no time', { from: 'tomorrow' }],
     ['an end that is no time', { until: '2026-13-45T99:00:00Z' }],
     ['a headline that is none', { headline: { a: 1 } }],
-  ])('leaves out a slot with %s, and takes the others', async (_why, part) => {
+  ])('drops a slot with %s, and keeps the others', async (_why, part) => {
     const { slots } = await planOf({ slots: [slot(part), slot({ story: 6 })] });
     expect(slots.map(({ story }) => story)).toEqual([6]);
   });
 
-  it('takes sixty of a thousand slots', async () => {
+  it('keeps 60 of 1,000 slots', async () => {
     const { slots } = await planOf({ slots: Array.from({ length: 1000 }, (_, at) => slot({ story: at + 1 })) });
     expect(slots).toHaveLength(60);
   });
@@ -90,14 +90,14 @@ describe('a front', () => {
     ['https://sun.example/article/a', '/article/a'],
     ['https://cms.example/article/a/', '/article/a'],
     ['https://elsewhere.example/x', 'https://elsewhere.example/x'],
-  ])('leads from %s to %s', async (url, href) => {
+  ])('turns the related link %s into %s', async (url, href) => {
     const { slots } = await planOf({
       slots: [slot({ kind: 'package', related: [{ story: 0, url, title: 'Words' }] })],
     });
     expect(slots[0]?.related).toEqual(href === null ? [] : [{ href, title: 'Words' }]);
   });
 
-  it('has related headlines in packages alone, each with words or a story', async () => {
+  it('has related headlines only in packages, each with a story or a title', async () => {
     const related = [
       { story: 7, url: '', title: '' },
       { story: 0, url: 'https://a.example/', title: ' ' },
@@ -120,13 +120,13 @@ describe('a front', () => {
     ['"><script>', undefined],
     [{ toString: 'lead' }, undefined],
     [7, undefined],
-  ])('has a package with the place %j in the place %j', async (after, expected) => {
+  ])('reads a package’s place %j as %j', async (after, expected) => {
     const { slots } = await planOf({ slots: [slot({ kind: 'package', after }), slot({ story: 6, after })] });
     expect(slots.map((each) => each.after)).toEqual([expected, undefined]);
     expect(slots.every((each) => expected !== undefined || !('after' in each))).toBe(true);
   });
 
-  it('keeps nothing hostile in its words', async () => {
+  it('keeps hostile headlines to one line of at most 201 characters', async () => {
     for (const payload of xssPayloads) {
       const words = `A ${payload} B`;
       const front = { slots: [slot({ kind: 'package', headline: words, related: [{ story: 7, title: words }] })] };

@@ -26,7 +26,7 @@ const started = '2026-11-25T12:00:00Z';
 const other = (headline: unknown, image: unknown = null) => ({ headline, image });
 const test = (part: object = {}) => ({ id, state: 'running', started, others: [other('Second')], ...part });
 
-it('a test has its headlines as plain text, and its pictures', async () => {
+it('a headline test keeps its headlines as plain text, and its pictures', async () => {
   const image = { url: '/a.jpg', alt: 'A <b>mule</b>', width: null, height: null, caption: '', credit: '' };
   expect(await take(test({ others: [other('A  <b>B</b> &amp; C', image), other('Third')] }))).toEqual({
     id,
@@ -42,7 +42,7 @@ it('a test has its headlines as plain text, and its pictures', async () => {
   });
 });
 
-it('older plugins send none, and their stories are what they were', async () => {
+it('a story from an older plugin has no headline test', async () => {
   for (const none of [undefined, null, false, '', []]) expect(await take(none)).toBeUndefined();
 });
 
@@ -58,11 +58,11 @@ it.each([
   ['an empty one among others', test({ others: [other('x'), other('')] })],
   ['a text', 'x'],
   ['a number', 7],
-])('a story isn’t held back for a test with %s', async (_what, given) => {
+])('a headline test with %s is dropped, and its story is accepted', async (_what, given) => {
   expect(await take(given)).toBeUndefined();
 });
 
-it('a hostile headline is the same text as a hostile title, and a long one is cut', async () => {
+it('a test headline is sanitized like a title, and cut to 200 characters', async () => {
   for (const payload of xssPayloads) {
     const words = `A ${payload} B`;
     const title = wirePost({ id: 1, title: { rendered: words }, headline_test: test({ others: [other(words)] }) });

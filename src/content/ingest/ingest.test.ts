@@ -38,8 +38,8 @@ const wrong = async (part: Json, type: DocumentType = 'articles') => {
   return result.kind === 'rejected' ? result.rejection : result.kind;
 };
 
-describe('what WordPress and ACF are known to vary', () => {
-  it('takes an author expanded, as a post, as an id, in a list, or none', async () => {
+describe('ingest of fields that WordPress and ACF send in several forms', () => {
+  it('accepts an author as an object, a post, an ID, a list, or none', async () => {
     const ada = { id: 9, name: 'Ada', slug: 'ada', excerpt: 'Writes.', image: null };
     expect((await take({ acf: { author: ada } })).author).toEqual(ada);
     const post = { ID: '9', post_title: 'Ada', post_name: 'ada', post_excerpt: 'Writes.' };
@@ -62,7 +62,7 @@ describe('what WordPress and ACF are known to vary', () => {
     }
   });
 
-  it('takes numbers and booleans as text, lists as objects, dates with and without zone', async () => {
+  it('accepts numbers and booleans as text, lists as objects, and dates with or without a time zone', async () => {
     const document = await take({
       id: '12',
       category: { 0: { id: '3' }, 2: { term_id: 4 } },
@@ -81,7 +81,7 @@ describe('what WordPress and ACF are known to vary', () => {
     expect(document.image).toMatchObject({ url: 'https://cms.example/a.jpg', width: 1600, height: 900 });
   });
 
-  it('takes the front page from ids and from posts', async () => {
+  it('accepts the front page’s stories as IDs or posts', async () => {
     const page = (acf: Json) => take({ slug: 'top-stories-2', acf }, 'pages');
     expect(
       (
@@ -102,7 +102,7 @@ describe('what WordPress and ACF are known to vary', () => {
     expect((await take({ slug: 'about' }, 'pages')).topStories).toBeNull();
   });
 
-  it('takes a video as a link or as the markup of a player', async () => {
+  it('accepts a video as a link or as a player’s markup', async () => {
     const video = (video_url: unknown) => take({ acf: { video_url } }, 'video').then(({ facts }) => facts);
     expect(await video('https://youtu.be/aqz-KE-bpKQ?t=3')).toMatchObject({ providerId: 'aqz-KE-bpKQ' });
     expect(
@@ -116,7 +116,7 @@ describe('what WordPress and ACF are known to vary', () => {
     expect(await video('https://vimeo.com/1')).toEqual({ videoUrl: 'https://vimeo.com/1', providerId: null });
   });
 
-  it('takes the first address of a crossword, if its host may be framed', async () => {
+  it('accepts the first address in a crossword’s markup, if its host may be framed', async () => {
     const frame = (iframe: unknown) => take({ acf: { iframe } }, 'crosswords').then(({ facts }) => facts.iframeSrc);
     expect(
       await frame(
@@ -128,8 +128,8 @@ describe('what WordPress and ACF are known to vary', () => {
   });
 });
 
-describe('what does not fit', () => {
-  it('is set aside with its field and value', async () => {
+describe('ingest of invalid or unpublished documents', () => {
+  it('rejects a document and names the wrong field and value', async () => {
     expect(await wrong({ access: 'gold' })).toMatchObject({
       id: 1,
       field: 'access',
@@ -152,7 +152,7 @@ describe('what does not fit', () => {
     expect(await ingestDocument(sanitizer, 'articles', null, context)).toMatchObject({ kind: 'rejected' });
   });
 
-  it('never comes through when it is not for readers', async () => {
+  it('withholds drafts, private, scheduled and password-protected documents', async () => {
     for (const part of [
       { status: 'draft' },
       { status: 'private' },
@@ -163,7 +163,7 @@ describe('what does not fit', () => {
     }
   });
 
-  it('never throws, whatever comes', async () => {
+  it('never throws, whatever the input is', async () => {
     const odd = { ...wirePost({ id: 1 }), id: { toString: 0 } };
     expect((await ingestDocument(sanitizer, 'articles', odd, context)).kind).toBe('rejected');
     await fc.assert(
@@ -180,8 +180,8 @@ describe('what does not fit', () => {
   });
 });
 
-describe('plain text', () => {
-  it('is stripped, decoded and cut at a word', async () => {
+describe('plain text of a document', () => {
+  it('is stripped of markup, decoded and cut at a word', async () => {
     const document = await take({
       title: { rendered: '<em>Harris &amp; Sons</em>&#8217;s\u202e plan 🗞️ <script>x</script>' },
       excerpt: { rendered: `<p>${'word '.repeat(100)}</p>` },
@@ -195,8 +195,8 @@ describe('plain text', () => {
   });
 });
 
-describe('a body', () => {
-  it('keeps good markup and loses what has no meaning', async () => {
+describe('an article’s body', () => {
+  it('keeps meaningful markup, and loses styles, unknown classes and empty paragraphs', async () => {
     expect(
       await body(
         '<!-- wp:paragraph --><p class="x has-text-align-center" style="color:red">A <span>b</span></p><p>&nbsp;</p><p><br></p>loose <b>text</b>',
@@ -209,12 +209,12 @@ describe('a body', () => {
     );
   });
 
-  it('begins its headings at the second level and skips none', async () => {
+  it('has headings that start at h2 and skip no level', async () => {
     expect(await body('<h1>a</h1><h4>b</h4><h6>c</h6><h2>d</h2>')).toBe('<h2>a</h2><h3>b</h3><h4>c</h4><h3>d</h3>');
     expect(await body('<h4 id="x">a</h4>')).toBe('<h2 id="user-content-x">a</h2>');
   });
 
-  it('links to the site where WordPress links to itself', async () => {
+  it('links to the site’s own pages instead of WordPress, and not to sign-in or admin pages', async () => {
     const html = await body(
       [
         '<a href="https://cms.example/articles/two/#part">article</a>',
@@ -263,7 +263,7 @@ describe('a body', () => {
     expect(html).not.toMatch(/_wpnonce|wp-admin|wp-login/);
   });
 
-  it('keeps footnotes working under harmless ids', async () => {
+  it('keeps footnote links working, with IDs that can’t clash', async () => {
     const html = await body(
       '<p>x<sup><a href="#abc" id="abc-link">1</a></sup></p><ol><li id="abc">Note <a href="#abc-link">↩</a></li></ol>',
     );
@@ -273,7 +273,7 @@ describe('a body', () => {
     expect(document.querySelector('[id="abc"]')).toBeNull();
   });
 
-  it('shows players on request, and nothing of others but a link', async () => {
+  it('shows allowed players on request, and only a link for others', async () => {
     const html = await body(
       '<figure class="wp-block-embed"><div class="wp-block-embed__wrapper"><iframe title="A film" src="https://www.youtube.com/embed/aqz-KE-bpKQ?feature=oembed"></iframe></div><figcaption>Words</figcaption></figure><p><iframe src="https://evil.example/x"></iframe></p>',
     );
@@ -291,7 +291,7 @@ describe('a body', () => {
     expect(html).toContain('<p><a href="https://evil.example/x" rel="noopener noreferrer">evil.example</a></p>');
   });
 
-  it('makes a player of an address that stands alone in a paragraph, and of no other', async () => {
+  it('turns a video address into a player only where it is alone in a paragraph', async () => {
     const address = 'https://www.youtube.com/watch?v=aqz-KE-bpKQ';
     for (const alone of [address, ` ${address}\n`, `<a href="${address}">${address}</a>`]) {
       const html = await body(`<p>Before.</p><p>${alone}</p><p>After.</p>`);
@@ -307,7 +307,7 @@ describe('a body', () => {
     for (const other of others) expect(await body(other)).not.toContain('data-embed-src');
   });
 
-  it('makes a player of an address that WordPress could not embed, and a quotation of a social post', async () => {
+  it('turns an address that WordPress couldn’t embed into a player, and a social post into a quotation', async () => {
     const html = await body(
       '<figure class="wp-block-embed"><div class="wp-block-embed__wrapper">\nhttps://vimeo.com/76979871\n</div></figure><blockquote class="twitter-tweet"><p>Post</p><a href="https://x.com/a/status/1">Date</a></blockquote><script src="https://platform.x.com/widgets.js"></script>',
     );
@@ -318,7 +318,7 @@ describe('a body', () => {
     expect(html).not.toContain('script');
   });
 
-  it('brings pictures through the image path, with dimensions', async () => {
+  it('loads pictures through the site’s image path, with dimensions, and links to other images', async () => {
     const html = await body(
       '<figure class="wp-block-image alignwide"><a href="/up/a.jpg"><img src="/up/a-300x200.jpg" srcset="/up/a-300x200.jpg 300w, /up/a.jpg 1500w" width="300" height="200" alt="An &lt;x&gt;"></a><figcaption>Cap</figcaption></figure>',
     );
@@ -349,7 +349,7 @@ describe('a body', () => {
     );
   });
 
-  it('lets wide tables scroll and right-to-left text run its way', async () => {
+  it('has scrollable tables, and dir="auto" on right-to-left text', async () => {
     expect(
       await body('<figure class="wp-block-table"><table><tbody><tr><td>1</td></tr></tbody></table></figure>'),
     ).toBe(
@@ -359,18 +359,18 @@ describe('a body', () => {
   });
 });
 
-it('what transforms must not have made is removed by the second pass of the sanitizer', () => {
+it('the sanitizer’s second pass removes unsafe markup that transforms might have added', () => {
   const made =
     '<p name="a" style="color:red" onclick="b()" class="c">d<script>e</script><iframe src="https://f.example"></iframe></p>';
   expect(sanitizer.finish(made, true)).toBe('<p class="c">d</p>');
 });
 
-describe('the opening', () => {
+describe('the free opening of an article', () => {
   const paragraph = (words: number): string =>
     `<p>${Array.from({ length: words }, (_, index) => `word${index}`).join(' ')}</p>`;
   const text = (html: string): string => new JSDOM(html).window.document.body.textContent ?? '';
 
-  it('is the first paragraphs, between blocks', async () => {
+  it('ends between paragraphs, before it exceeds 100 words', async () => {
     const { openingHtml } = await take({
       content: { rendered: paragraph(30) + paragraph(40) + paragraph(50) + paragraph(300) },
     });
@@ -378,13 +378,13 @@ describe('the opening', () => {
     expect(countWords(text(openingHtml.replaceAll('</p>', '</p> ')))).toBe(70);
   });
 
-  it('is three paragraphs at most, and a heading is none', async () => {
+  it('has at most three paragraphs, not counting headings', async () => {
     const rendered = `${paragraph(5)}<h2>One two</h2>${paragraph(6)}${paragraph(7)}${paragraph(8)}${paragraph(300)}`;
     const { openingHtml } = await take({ content: { rendered } });
     expect(countWords(text(openingHtml.replaceAll('</', ' </')))).toBe(5 + 2 + 6 + 7);
   });
 
-  it('may be a hundred words to the word, and ends with no heading', async () => {
+  it('may have exactly 100 words, and does not end with a heading', async () => {
     const { openingHtml } = await take({ content: { rendered: `${paragraph(100)}<h2></h2>${paragraph(300)}` } });
     expect(countWords(text(openingHtml))).toBe(100);
     const headed = await take({ content: { rendered: `${paragraph(20)}<h2>One</h2>${paragraph(300)}` } });
@@ -392,14 +392,14 @@ describe('the opening', () => {
   });
 
   it.each(['<p><a id="top"></a></p>', '<p id="top"></p>', '<h2>One</h2><p id="top"></p>'])(
-    'has words of the story where it begins with %s',
+    'contains words of the story when the body begins with %s',
     async (start) => {
       const { openingHtml } = await take({ content: { rendered: start + paragraph(300) } });
       expect(countWords(text(openingHtml))).toBe(100);
     },
   );
 
-  it('is never more than a hundred words or a third of the body', async () => {
+  it('never exceeds 100 words or a third of the body', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 8 }), async (lengths) => {
         const document = await take({ access: 'subscriber', content: { rendered: lengths.map(paragraph).join('') } });
@@ -411,21 +411,21 @@ describe('the opening', () => {
     );
   });
 
-  it('is all that search knows of a paid article', async () => {
+  it('is all that search indexes of an article for registered readers or subscribers', async () => {
     const rendered = `${paragraph(30)}${paragraph(200)}<p>secretword</p>`;
     expect((await take({ access: 'subscriber', content: { rendered } })).searchText).not.toContain('secretword');
     expect((await take({ access: 'registered', content: { rendered } })).searchText).not.toContain('secretword');
     expect((await take({ access: 'free', content: { rendered } })).searchText).toContain('secretword');
   });
 
-  it('is what WordPress cut, when the site may not have the rest', async () => {
+  it('is the whole body when WordPress has already cut it', async () => {
     const document = await take({ access: 'subscriber', restricted: true, content: { rendered: paragraph(50) } });
     expect(document.openingHtml).toBe(document.bodyHtml);
   });
 });
 
 describe('comments', () => {
-  it('keep very few elements', () => {
+  it('keep only basic markup, and are withheld while on hold', () => {
     const raw = wireComment({
       id: 1,
       post: 2,
@@ -449,7 +449,7 @@ describe('comments', () => {
     });
   });
 
-  it('have few links, none of which counts for search engines, wherever they lead', () => {
+  it('keep a limited number of links, all marked nofollow', () => {
     const { links } = publication.comments;
     const addresses = [
       'https://spam.example/a',

@@ -13,8 +13,8 @@ const context: IngestContext = {
 let threaded: Ingester | null = null;
 afterEach(() => threaded?.close());
 
-describe('ingest in threads', () => {
-  it('gives the same as ingest in this thread, in whatever order', async () => {
+describe('the threaded ingester', () => {
+  it('gives the same results as the local ingester, in any order', async () => {
     threaded = createThreadedIngester(context, silent);
     const local = createLocalIngester(context);
     const raws = Array.from({ length: 40 }, (_, index) =>
@@ -36,7 +36,7 @@ describe('ingest in threads', () => {
     await local.close();
   });
 
-  it('refuses work after its end, and leaves none unanswered', async () => {
+  it('refuses work after it is closed, and settles every pending call', async () => {
     threaded = createThreadedIngester(context, silent);
     const waiting = Array.from({ length: 20 }, (_, index) =>
       threaded?.document('articles', wirePost({ id: index + 1 })),
@@ -48,7 +48,7 @@ describe('ingest in threads', () => {
     await expect(threaded.document('articles', wirePost({ id: 1 }))).rejects.toThrow('closed');
   });
 
-  it('goes on without a document that takes a thread down', async () => {
+  it('continues after a document that crashes its thread', async () => {
     const messages: string[] = [];
     const log = { ...silent, error: (_context: object, message: string) => void messages.push(message) };
     threaded = createThreadedIngester(

@@ -19,21 +19,21 @@ const story = async (live: unknown) => {
 };
 
 describe('an entry of a live story', () => {
-  it('has its story, and may have no headline', async () => {
+  it('names its story, and may have no headline', async () => {
     expect(await entry({ title: { rendered: '' } })).toMatchObject({
       kind: 'document',
       document: { type: 'live-entries', title: '', facts: { story: 7, pinned: true, keyEvent: false } },
     });
   });
 
-  it('has headings below its own', async () => {
+  it('has headings from h4 down', async () => {
     const content = { rendered: '<h2>One</h2><p>a</p><h3>Two</h3><p>b</p>', protected: false };
     const result = await entry({ content });
     const html = result.kind === 'document' ? result.document.bodyHtml : '';
     expect(html.match(/<h\d/g)).toEqual(['<h4', '<h5']);
   });
 
-  it('keeps nothing hostile', async () => {
+  it('contains no hostile markup', async () => {
     for (const payload of xssPayloads) {
       const result = await entry({ title: { rendered: payload }, content: { rendered: `<p>A ${payload} B</p>` } });
       if (result.kind !== 'document') continue;
@@ -55,7 +55,7 @@ describe('an entry of a live story', () => {
     ['story 0', { story: 0 }],
     ['a story that is no number', { story: 'x' }],
     ['a flag that is none', { story: 7, pinned: 'maybe' }],
-  ])('with %s is refused by that field', async (_what, of) => {
+  ])('with %s is rejected with the name of the field', async (_what, of) => {
     expect(await entry({}, of)).toMatchObject({
       kind: 'rejected',
       rejection: { field: expect.stringMatching(/^entry/) },
@@ -67,8 +67,8 @@ describe('an entry of a live story', () => {
   });
 });
 
-describe('a story', () => {
-  it('is live, or was, or never', async () => {
+describe('a story’s live coverage', () => {
+  it('is running, ended or absent', async () => {
     const started = '2026-11-25T09:00:00-05:00';
     expect(await story({ state: 'live', started, ended: null })).toEqual({
       state: 'live',
@@ -79,7 +79,7 @@ describe('a story', () => {
     for (const none of [undefined, null, false, { state: '' }]) expect(await story(none)).toBeUndefined();
   });
 
-  it('with a state that the site does not know is refused, so that it stays as it was', async () => {
+  it('is rejected, together with its story, if its state is unknown', async () => {
     expect(await story({ state: 'paused' })).toMatchObject({ kind: 'rejected', rejection: { field: 'live' } });
   });
 });

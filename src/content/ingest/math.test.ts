@@ -21,7 +21,7 @@ const body = async (rendered: string): Promise<string> => (await take(rendered))
 describe('a formula', () => {
   const square = '<msup><mi>c</mi><mn>2</mn></msup>';
 
-  it('of the Math block of WordPress stays, without its source and its styles', async () => {
+  it('in WordPress’s Math block is kept, without its TeX source and styles', async () => {
     const formula = (inner: string) => `<div class="wp-block-math"><math display="block">${inner}</math></div>`;
     const row = `<mrow><mi>E</mi><mo stretchy="false">=</mo><mi>m</mi>${square}</mrow>`;
     const written = row.replace('<mi>m</mi>', '<mi class="tml-x" style="color:red" mathcolor="red">m</mi>');
@@ -32,13 +32,13 @@ describe('a formula', () => {
     ).toBe(formula(`<semantics>${row}</semantics>`));
   });
 
-  it('stands in its sentence, and is words of the story', async () => {
+  it('stays within its sentence, and can be searched for', async () => {
     const document = await take(`Einstein wrote <math><mi>E</mi><mo>=</mo>${square}</math> in 1905.`);
     expect(document.bodyHtml).toBe(`<p>Einstein wrote <math><mi>E</mi><mo>=</mo>${square}</math> in 1905.</p>`);
     expect(document.searchText).toContain('E=c2');
   });
 
-  it('of older MathML keeps its meaning in the elements that browsers know', async () => {
+  it('in older MathML is rewritten with elements that browsers support', async () => {
     expect(await body('<p><math><mfenced separators=";"><mi>a</mi><mi>b</mi><mi>c</mi></mfenced></math></p>')).toBe(
       '<p><math><mrow><mo>(</mo><mi>a</mi><mo>;</mo><mi>b</mi><mo>;</mo><mi>c</mi><mo>)</mo></mrow></math></p>',
     );
@@ -54,7 +54,7 @@ describe('a formula', () => {
     ).toBe('<p><math><mrow><mo>(</mo><mi>a</mi><mo>)</mo></mrow></math></p>');
   });
 
-  it('holds no HTML: the text of its parts stays', async () => {
+  it('contains no HTML, and keeps the text within it', async () => {
     expect(await body('<p><math><mtext>if <b onclick="x">both</b> <img src="x" alt="y"></mtext></math></p>')).toBe(
       '<p><math><mtext>if both</mtext></math></p>',
     );

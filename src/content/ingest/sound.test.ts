@@ -30,8 +30,8 @@ async function take(sound: unknown, part: Json = {}) {
   return result.document;
 }
 
-describe('the sound of a story', () => {
-  it('has its file, its chapters in order, and its series', async () => {
+describe('a story’s recording', () => {
+  it('has its file, its chapters in order, and its podcast series', async () => {
     const { sound, facts } = await take(wire());
     expect(sound).toEqual({
       title: 'The Vote',
@@ -64,17 +64,17 @@ describe('the sound of a story', () => {
     wire({}, { url: 'https://evil.example/a.mp3' }),
     wire({}, { bytes: 'many' }),
     { title: 'No file' },
-  ])('is none where the file is none that the site may play, and the story is taken: %j', async (sound) => {
+  ])('is ignored when the site may not play its file, and the story is accepted: %j', async (sound) => {
     const document = await take(sound);
     expect([document.sound, document.facts.sound, document.title]).toEqual([undefined, undefined, 'Headline 1']);
   });
 
-  it('may lie on a host that the operator allows', async () => {
+  it('may be on a host that the operator allows', async () => {
     const { sound } = await take(wire({}, { url: 'https://media.example/a.mp3' }));
     expect(sound?.url).toBe('https://media.example/a.mp3');
   });
 
-  it('leaves out chapters that can’t be read, and keeps the others', async () => {
+  it('drops invalid chapters, and keeps the others', async () => {
     const chapters = [
       { start: -1, title: 'a' },
       { start: 1.5, title: 'b' },
@@ -85,7 +85,7 @@ describe('the sound of a story', () => {
     expect((await take(wire({ chapters }))).sound?.chapters).toEqual([{ start: 3, title: 'ok' }]);
   });
 
-  it('is plain text, whatever the words are', async () => {
+  it('has texts of limited length without control or text-direction characters', async () => {
     for (const payload of xssPayloads) {
       const { sound } = await take(
         wire({ title: payload, transcript: payload, chapters: [{ start: 0, title: payload }] }),
@@ -98,7 +98,7 @@ describe('the sound of a story', () => {
     expect([(long?.title.length ?? 0) <= 301, (long?.transcript.length ?? 0) <= 500_000]).toEqual([true, true]);
   });
 
-  it('has no address while WordPress withholds it', async () => {
+  it('has no file address while WordPress withholds it', async () => {
     const { sound } = await take(wire({ chapters: [], transcript: '' }, { url: null }), {
       access: 'subscriber',
       restricted: true,
@@ -107,7 +107,7 @@ describe('the sound of a story', () => {
   });
 });
 
-it('the opening of a story has no player: the address of a recording is paid content', async () => {
+it('the free opening of a paid story has no audio player, because the recording is paid content', async () => {
   const player = `<blockquote><p>He said so.</p><audio controls src="${file}"></audio></blockquote>`;
   const words = '<p>The council met on Tuesday and agreed on nothing at all that evening.</p>';
   const { openingHtml, bodyHtml } = await take(undefined, {
@@ -118,7 +118,7 @@ it('the opening of a story has no player: the address of a recording is paid con
   expect(bodyHtml).toContain('talk-a1b2');
 });
 
-describe('a series', () => {
+describe('a podcast series', () => {
   const series = {
     guid: '917393e3-1b1e-5cef-ace4-edaa54e1f810',
     language: 'en-US',
@@ -138,7 +138,7 @@ describe('a series', () => {
     return result.kind === 'document' ? result.document.facts.podcast : result.kind;
   };
 
-  it('has what directories ask for', async () => {
+  it('has the fields that podcast directories require', async () => {
     expect(await podcast({})).toEqual({
       guid: series.guid,
       language: 'en-US',
@@ -150,7 +150,7 @@ describe('a series', () => {
     });
   });
 
-  it('leaves out what isn’t of its form', async () => {
+  it('drops invalid fields', async () => {
     expect(await podcast({ guid: '"><x', language: 'english', email: 'a b', access: 'everyone' })).toMatchObject({
       guid: '',
       language: '',
@@ -159,7 +159,7 @@ describe('a series', () => {
     });
   });
 
-  it('is refused where it doesn’t say who may listen', async () => {
+  it('is rejected when its access level is unknown', async () => {
     expect(await podcast({ access: 'all' })).toBe('rejected');
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createLocalIngester, warmUpIngest } from './ingester.server.ts';
 
-it('ingests a whole story each time, and makes no request', async () => {
+it('the ingest warm-up sanitizes a complete story each time, and makes no request', async () => {
   const measured: string[] = [];
   const ingester = createLocalIngester({
     wordpress: 'https://wp.example',

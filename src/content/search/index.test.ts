@@ -24,8 +24,8 @@ beforeAll(() => {
 });
 afterAll(() => store.close());
 
-describe('the order and the span of dates', () => {
-  it('follows the date of publication, also when it is changed, and whatever the numbers are', () => {
+describe('search results by date', () => {
+  it('are ordered and filtered by publication date, also after it has changed', () => {
     put(30, { title: 'Ferry', searchText: 'x', date: '2026-01-01T00:00:00Z' });
     put(10, { title: 'Ferry', searchText: 'x', date: '2026-03-01T00:00:00Z' });
     put(20, { title: 'Ferry', searchText: 'x', date: '1891-02-01T00:00:00Z' });
@@ -40,7 +40,7 @@ describe('the order and the span of dates', () => {
     expect(ids('ferry', { since: '-000001-12-31T04:56:02.000Z' })).toEqual([10, 20, 30]);
   });
 
-  it('has room for an archive that came in one minute', () => {
+  it('can include 300 stories that were published at the same time', () => {
     for (let id = 5000; id < 5300; id++) put(id, { title: 'Archived', date: '2001-01-01T00:00:00Z', excerpt: 'Old.' });
     expect(search('archived').total).toBe(300);
     expect(new Set(ids('archived', { limit: 300 })).size).toBe(300);
@@ -49,8 +49,8 @@ describe('the order and the span of dates', () => {
   });
 });
 
-describe('a section', () => {
-  it('filters, follows the story, and cannot be typed as a word', () => {
+describe('the section filter of search', () => {
+  it('finds stories by their current section, and can’t be triggered by typed text', () => {
     put(40, { title: 'Quarry', terms: [1] });
     expect(ids('quarry', { section: 'politics' })).toEqual([40]);
     put(40, { title: 'Quarry', terms: [] });
@@ -60,7 +60,7 @@ describe('a section', () => {
   });
 });
 
-describe('a mistyped word', () => {
+describe('a misspelled word in a search', () => {
   beforeAll(() => {
     put(50, { title: 'Harbour dredged', searchText: 'Philadelphia is far.', excerpt: 'Mud.' });
     put(51, { title: 'Harbour opens', searchText: 'A lighthouse, too.', excerpt: 'Ships.' });
@@ -73,24 +73,24 @@ describe('a mistyped word', () => {
     ['harbur', 'one missing'],
     ['harbpur', 'one wrong'],
     ['narbour', 'the first one wrong'],
-  ])('finds what was meant: %s (%s)', (typed) => {
+  ])('is corrected to “harbour”: %s (%s)', (typed) => {
     expect(search(typed)).toMatchObject({ total: 2, instead: ['harbour'] });
     expect(search(`${typed} opens`).items.map(({ id }) => id)).toEqual([51]);
   });
 
-  it('forgives a long word two slips', () => {
+  it('may have two mistakes if it is long', () => {
     expect(search('Philidelpha')).toMatchObject({ total: 1, instead: ['philadelphia'] });
     expect(search('ligthhuose').items.map(({ id }) => id)).toEqual([51]);
   });
 
-  it('forgives four words of a query, the rarest, and no more', () => {
+  it('is corrected up to four times in a query, but not five times', () => {
     put(52, { title: 'Cathedral Magnolia Sapphire Telegraph Umbrella' });
     expect(search('catehdral mangolia saphire telegarph umbrella').items.map(({ id }) => id)).toEqual([52]);
     expect(search('umbrella catehdral mangolia saphire telegarph').total).toBe(1);
     expect(search('catehdral mangolia saphire telegarph umbrela').total).toBe(0);
   });
 
-  it('leaves alone what is found as it is, what is short, quoted or a number', () => {
+  it('is not corrected if it is found as typed, is short or quoted, or is a number', () => {
     expect(search('harbour').instead).toEqual([]);
     expect(search('harb').instead).toEqual([]);
     expect(search('xhips')).toMatchObject({ total: 1, instead: ['ships'] });
@@ -100,8 +100,8 @@ describe('a mistyped word', () => {
   });
 });
 
-describe('the words that are kept', () => {
-  it('are those of the stories that are there, as they are now', () => {
+describe('the vocabulary for spelling corrections', () => {
+  it('contains only words of the current stories', () => {
     put(60, { title: 'Zeppelin', searchText: 'zeppelin quagmire' });
     put(61, { title: 'Zeppelin again', searchText: 'another' });
     expect(docs('zeppelin')).toBe(2);
@@ -113,7 +113,7 @@ describe('the words that are kept', () => {
     expect(search('quagmyre')).toMatchObject({ total: 0, instead: [] });
   });
 
-  it('reveal nothing of a paid part', () => {
+  it('contains no words from the paid part of a story', () => {
     const facts = { access: 'subscriber' as const, words: 480, minutes: 2, commentsOpen: true };
     put(62, {
       openingHtml: '<p>Open words.</p>',
@@ -127,8 +127,8 @@ describe('the words that are kept', () => {
   });
 });
 
-describe('what is kept of an answer', () => {
-  it('goes with the next story', () => {
+describe('cached search results', () => {
+  it('are dropped when a story is stored or withdrawn', () => {
     expect(ids('carillon')).toEqual([]);
     put(70, { title: 'Carillon' });
     expect(ids('carillon')).toEqual([70]);
@@ -137,7 +137,7 @@ describe('what is kept of an answer', () => {
   });
 });
 
-describe('in a large paper', () => {
+describe('search among 1,500 stories', () => {
   beforeAll(() => {
     store.transaction(() => {
       for (let id = 10_000; id < 11_500; id++) {
@@ -149,7 +149,7 @@ describe('in a large paper', () => {
     });
   });
 
-  it('of very many matches those in titles come first, then those above the text, the newest first each time', () => {
+  it('ranks matches in titles first, then those in excerpts, newest first in each group', () => {
     const found = search('commonplace', { limit: 8 });
     expect(found.total).toBe(1500);
     expect(found.items.map(({ id }) => id)).toEqual([11_000, 10_500, 10_000, 11_200, 11_499, 11_498, 11_497, 11_496]);
@@ -159,7 +159,7 @@ describe('in a large paper', () => {
     expect(ids('commonplace', { offset: 1500, limit: 10 })).toEqual([]);
   });
 
-  it('a word that nearly every story has does not decide', () => {
+  it('ignores a word that nearly every story contains', () => {
     expect(search('the bishop usual').total).toBe(search('bishop').total);
     expect(search('the wording').total).toBe(1500);
     expect(search('wording of the day the usual commonplace').total).toBe(1500);

@@ -26,7 +26,7 @@ afterEach(() => {
 
 const found = () => createReader(store).search('Yewdale').total;
 
-it('waits until editors have been quiet for a moment, and ends by itself', () => {
+it('reindexing waits until there has been no change for a second, and ends when all is indexed', () => {
   const reindexer = createIndexWork(silent, () => reindexSome(store), 1000);
   for (let change = 0; change < 20; change++) {
     reindexer.soon();
@@ -38,7 +38,7 @@ it('waits until editors have been quiet for a moment, and ends by itself', () =>
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('goes on while changes never end, and not after it is stopped', () => {
+it('reindexing goes on during endless changes, and not after it is stopped', () => {
   const reindexer = createIndexWork(silent, () => reindexSome(store), 1000);
   for (let change = 0; change < 3100; change++) {
     reindexer.soon();
@@ -50,7 +50,7 @@ it('goes on while changes never end, and not after it is stopped', () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('joins the pieces of the index in steps, after which the same is found', () => {
+it('index segments are merged in steps, and searches find the same stories afterward', () => {
   // Each piece of the index has blocks of its own.
   const blocks = (): number => Number(store.prepare('SELECT count(*) AS n FROM search_data').get()?.n);
   while (reindexSome(store));

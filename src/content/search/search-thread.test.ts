@@ -68,8 +68,8 @@ const outcomes = async (asked: readonly Promise<FoundArticles>[]): Promise<(numb
     each.status === 'fulfilled' ? each.value.total : isSearchBusy(each.reason) ? 'busy' : 'failed',
   );
 
-describe('a search in a thread of its own', () => {
-  it('finds what a search in this thread finds, in the present content', async () => {
+describe('the search thread', () => {
+  it('finds what a search in the main thread finds, in the current content', async () => {
     for (let id = 1; id <= 30; id++) put(id, id % 3 === 0 ? 'The bridge opens' : `Notice ${id}`);
     const reader = createReader(store, open({ local: here }));
     const both = async (query: string, filter = {}) => {
@@ -87,7 +87,7 @@ describe('a search in a thread of its own', () => {
     expect(await both('bridge', { section: 'no-such-section' })).toEqual([]);
   });
 
-  it('goes on with the new file when the content store has begun anew', async () => {
+  it('continues with the new file after the content store was rebuilt', async () => {
     put(1, 'A bridge');
     const reader = createReader(store, open({ local: here }));
     expect((await reader.searchAside('bridge')).total).toBe(1);
@@ -97,7 +97,7 @@ describe('a search in a thread of its own', () => {
     expect((await reader.searchAside('bridge')).items.map(({ id }) => id)).toEqual([2]);
   });
 
-  it('refuses what would wait too long, at once or when its turn comes', async () => {
+  it('refuses a search that would wait too long, at once or when its turn comes', async () => {
     const full = open({ module: scripted, most: 2 });
     expect(await outcomes(['slow', 'a', 'b', 'c', 'd'].map((text) => full.ask(text, {})))).toEqual([
       7,
@@ -112,7 +112,7 @@ describe('a search in a thread of its own', () => {
     expect(await outcomes(['slow', 'b'].map((text) => hasty.ask(text, {})))).toEqual([7, 'busy']);
   });
 
-  it('gives up the question that ends the thread, and answers the others', async () => {
+  it('fails the search that crashes it, and answers the others', async () => {
     const error = vi.fn();
     const lost = open({ module: scripted, log: { ...silent, error } });
     await lost.ask('a', {});
@@ -120,7 +120,7 @@ describe('a search in a thread of its own', () => {
     expect(error).toHaveBeenCalledTimes(1);
   });
 
-  it('searches in the main thread where threads do not start, and answers every call when it stops', async () => {
+  it('is replaced by the main thread if it can’t start, and fails open searches when it is closed', async () => {
     put(1, 'A bridge');
     const none = open({ module: new URL('data:text/javascript,throw new Error("no threads")') });
     expect((await none.ask('bridge', {})).total).toBe(1);
@@ -134,8 +134,8 @@ describe('a search in a thread of its own', () => {
   });
 });
 
-describe('the cache of results', () => {
-  it('runs one search for all who ask for the same, until something is written', async () => {
+describe('the cache of search results', () => {
+  it('runs one search for identical queries until the content changes', async () => {
     const asked: PromiseWithResolvers<FoundArticles>[] = [];
     const fake: SearchThread = {
       ask: () => {

@@ -36,16 +36,16 @@ const ids = (query: string, filter = {}): number[] =>
     .items.map(({ id }) => id);
 
 describe('search', () => {
-  it('puts titles before standfirsts before bodies', () => expect(ids('bridge')).toEqual([1, 2, 3]));
-  it('wants every word', () => expect(ids('bridge harbour')).toEqual([1, 3]));
-  it('takes quoted words as a phrase', () => {
+  it('ranks titles above excerpts, and excerpts above bodies', () => expect(ids('bridge')).toEqual([1, 2, 3]));
+  it('requires every word of the query', () => expect(ids('bridge harbour')).toEqual([1, 3]));
+  it('treats quoted words as a phrase', () => {
     expect(ids('"bridge for the harbour"')).toEqual([1]);
     expect(ids('"harbour bridge"')).toEqual([]);
     // A phone's keyboard writes these.
     expect(ids('“harbour bridge”')).toEqual([]);
     expect(ids('“bridge for the harbour”')).toEqual([1]);
   });
-  it('finds other forms, beginnings, and words without their accents', () => {
+  it('finds other forms of a word, beginnings of words, and words without their accents', () => {
     expect(ids('bridges')).toEqual([1, 2, 3]);
     expect(ids('harb')).toEqual([1, 3]);
     expect(ids('cafe')).toEqual([4]);
@@ -60,14 +60,14 @@ describe('search', () => {
     const page = ids('commonplace', { section: 'politics', limit: 100 });
     expect([page.length, page.filter((id) => id >= 1200)]).toEqual([100, []]);
   });
-  it('cuts a snippet around the match of each hit, marked', () => {
+  it('returns a snippet around each match, with the match marked', () => {
     const { items } = createReader(store).search('harbour');
     expect(items.map(({ snippet }) => snippet)).toEqual([
       'A bridge for the \u0001harbour\u0002',
       'The bridge stays closed while it rains, and the \u0001harbour\u0002 too.',
     ]);
   });
-  it('pages through more matches than it ranks, each exactly once', () => {
+  it('pages through 1,300 matches, and returns each exactly once', () => {
     const seen = new Set<number>();
     for (let offset = 0; offset < 1300; offset += 100) {
       const { items, total } = createReader(store).search('commonplace', { offset, limit: 100 });
@@ -76,7 +76,7 @@ describe('search', () => {
     }
     expect(seen.size).toBe(1300);
   });
-  it('never fails, whatever a reader types', () => {
+  it('never throws, whatever a reader types', () => {
     const operators = fc.constantFrom(
       '"',
       '*',
@@ -123,7 +123,7 @@ describe('toMatch', () => {
     return query && [toMatch(query), toMatch(query, { beginning: true })];
   };
 
-  it('quotes everything', () => {
+  it('quotes every term', () => {
     expect(both('bridge NOT harbour')).toEqual([
       '"bridge" AND "NOT" AND "harbour"',
       '"bridge" AND "NOT" AND "harbour" *',
@@ -132,7 +132,7 @@ describe('toMatch', () => {
     expect(both(' -- ')).toBeNull();
   });
 
-  it('is bounded, however much is asked', () => {
+  it('uses at most 12 terms, and 12 words of a phrase', () => {
     expect(readQuery('word '.repeat(100))?.terms).toHaveLength(12);
     expect(readQuery(`"${'w '.repeat(200)}"`)?.terms[0]?.words).toHaveLength(12);
   });

@@ -59,13 +59,16 @@ const reader = () => createReader(store);
 const found = (): number => reader().search('heliotrope').total;
 
 describe('access rules', () => {
-  it.each(['registered', 'subscriber'] as const)('an article for %s is found by its opening alone', (access) => {
-    put({ access });
-    expect(found()).toBe(0);
-    expect(reader().search('ferry').total).toBe(1);
-  });
+  it.each(['registered', 'subscriber'] as const)(
+    'a story for %s readers is found only by the words of its free opening',
+    (access) => {
+      put({ access });
+      expect(found()).toBe(0);
+      expect(reader().search('ferry').total).toBe(1);
+    },
+  );
 
-  it('an article that becomes paid without a new word is no longer found by its paid part', () => {
+  it('a story that becomes paid, with its text unchanged, is no longer found by its paid part', () => {
     put({});
     expect(found()).toBe(1);
     expect(put({ access: 'subscriber' }).tags).toContain('search');
@@ -74,7 +77,7 @@ describe('access rules', () => {
     expect(found()).toBe(1);
   });
 
-  it('a section gives its articles a level, and takes it with it', () => {
+  it('a story has the access level of its sections, unless it has its own', () => {
     rules.columnists = 'subscriber';
     updateRestrictedSections(store);
     put({ terms: [1] });
@@ -86,7 +89,7 @@ describe('access rules', () => {
     expect([reader().article('bridge')?.access, found()]).toEqual(['free', 1]);
   });
 
-  it('another rule counts for what is there already', () => {
+  it('a changed rule applies to stories that are already stored', () => {
     put({ terms: [2] });
     expect(found()).toBe(1);
     rules.columnists = 'registered';
@@ -97,7 +100,7 @@ describe('access rules', () => {
     expect([reader().article('bridge')?.access, found()]).toEqual(['default', 1]);
   });
 
-  it('a section that is renamed into a rule, or out of one, too', () => {
+  it('a rule applies to a section that is renamed to the rule’s slug', () => {
     rules.essays = 'subscriber';
     put({ terms: [2] });
     storeSections(store, [section(1, 'politics'), section(2, 'essays')]);
@@ -105,7 +108,7 @@ describe('access rules', () => {
     expect([reader().article('bridge')?.access, found()]).toEqual(['subscriber', 0]);
   });
 
-  it('a section outside the navigation gives its level, too', () => {
+  it('a rule applies to a section outside the navigation', () => {
     rules.columnists = 'subscriber';
     updateRestrictedSections(store);
     put({ terms: [2] });
@@ -119,7 +122,7 @@ describe('access rules', () => {
     expect([reader().article('essay')?.access, found()]).toEqual(['registered', 0]);
   });
 
-  it('the stories of a section keep its access rule when its slug changes or it is deleted, until another takes the slug', () => {
+  it('a section’s stories keep its rule when its slug changes or it is deleted, until another section takes the slug', () => {
     rules.columnists = 'subscriber';
     updateRestrictedSections(store);
     put({ terms: [2] });
@@ -134,7 +137,7 @@ describe('access rules', () => {
     expect([reader().article('bridge')?.access, found(), sectionTable(store).unknownRules]).toEqual(['default', 1, []]);
   });
 
-  it('names the pages that show stories of another level, and those that may not be served any more', () => {
+  it('a changed rule invalidates the pages that show its stories, and withdraws those that may no longer be served', () => {
     put({ terms: [2], excerpt: `${opening} ${rest} […]` });
     put({ id: 8, slug: 'short', terms: [2] });
     put({ id: 9, slug: 'open', terms: [2], access: 'free' });
@@ -153,7 +156,7 @@ describe('access rules', () => {
     expect(changed()).toEqual([tags, []]);
   });
 
-  it('nothing is written where nothing has changed', () => {
+  it('an unchanged rule writes nothing to the store', () => {
     rules.columnists = 'registered';
     put({ terms: [2] });
     updateRestrictedSections(store);
@@ -169,14 +172,14 @@ describe('access rules', () => {
     };
     const made = `${opening} ${rest} […]`;
 
-    it('that WordPress made end where the opening ends', () => {
+    it('made by WordPress end where the free opening ends', () => {
       expect(excerpt({ access: 'subscriber', excerpt: made })).toBe(opening);
       expect(excerpt({ access: 'subscriber', excerpt: made, openingHtml: '' })).toBe('');
       rules.politics = 'registered';
       updateRestrictedSections(store);
       expect(excerpt({ excerpt: made })).toBe(opening);
     });
-    it('that WordPress made are cut when another rule makes the story paid', () => {
+    it('made by WordPress are cut when a new rule makes the story paid', () => {
       expect(excerpt({ excerpt: made })).toBe(made);
       expect(reader().articles({}).items[0]?.excerpt).toBe(made);
       rules.politics = 'subscriber';
@@ -185,19 +188,19 @@ describe('access rules', () => {
       expect([reader().article('bridge')?.excerpt, found()]).toEqual([opening, 0]);
       expect(reader().search('bridge').items[0]?.snippet).not.toContain('heliotrope');
     });
-    it('that WordPress made are known by how they begin, whatever a theme adds to them', () => {
+    it('made by WordPress are recognized even with text that a theme adds', () => {
       const caption = 'The ferry, in a photograph of 1931.';
       const bodyHtml = `<p>${caption}</p><p>${opening}</p><p>${rest}</p>`;
       const story = { access: 'subscriber', bodyHtml } as const;
       expect(excerpt({ ...story, excerpt: `${opening} ${rest} Continue reading A bridge` })).toBe(opening);
       expect(excerpt({ ...story, excerpt: `${caption} ${opening} ${rest}` })).toBe(opening);
     });
-    it('of public articles stay', () => expect(excerpt({ excerpt: made })).toBe(made));
-    it('that end earlier stay', () => {
+    it('of public stories are left unchanged', () => expect(excerpt({ excerpt: made })).toBe(made));
+    it('that end before the free opening does are left unchanged', () => {
       const short = 'The bridge was opened on a Sunday, and nobody […]';
       expect(excerpt({ access: 'subscriber', excerpt: short })).toBe(short);
     });
-    it('that editors wrote stay', () => {
+    it('written by editors are left unchanged', () => {
       expect(excerpt({ access: 'subscriber', excerpt: 'A Sunday on the river.' })).toBe('A Sunday on the river.');
       expect(excerpt({ access: 'subscriber', excerpt: '' })).toBe('');
     });

@@ -41,7 +41,7 @@ describe('a link to WordPress in a body', () => {
     ['a section by its id', `${cms}/?cat=3`, `${cms}/?cat=3`, '/section/politics'],
     ['a page of the site', '/about', `${cms}/company/about/`, '/about'],
     ['a page by its id', `${cms}/?page_id=30`, `${cms}/?page_id=30`, '/about'],
-  ])('leads to what exists here: %s', (_, here, there, href) => {
+  ])('leads to the site’s own page: %s', (_, here, there, href) => {
     expect(resolveLinks(stored(here, there), store)).toBe(`<p>See <a href="${href}">words</a>.</p>`);
   });
 
@@ -62,24 +62,27 @@ describe('a link to WordPress in a body', () => {
     ['a month', `${cms}/2026/11/`, `${cms}/2026/11/`],
     ['an article that is not here', '/article/nowhere', `${cms}/articles/nowhere/`],
   ];
-  it.each(absent)('stays text where there is nothing here and WordPress is not public: %s', (_, here, there) => {
+  it.each(absent)('becomes plain text when its target is missing and WordPress is not public: %s', (_, here, there) => {
     expect(resolveLinks(stored(here, there, '<em>words</em>'), store)).toBe('<p>See <em>words</em>.</p>');
   });
-  it.each(absent)('stays WordPress’s where that is public: %s', (_, here, there) => {
-    store.setMeta('wordpress-public', 'true');
-    expect(resolveLinks(stored(here, there), store)).toBe(
-      `<p>See <a href="${there}" rel="noopener noreferrer">words</a>.</p>`,
-    );
-  });
+  it.each(absent)(
+    'stays a link to WordPress when its target is missing and WordPress is public: %s',
+    (_, here, there) => {
+      store.setMeta('wordpress-public', 'true');
+      expect(resolveLinks(stored(here, there), store)).toBe(
+        `<p>See <a href="${there}" rel="noopener noreferrer">words</a>.</p>`,
+      );
+    },
+  );
 
-  it('keeps other attributes, whatever is in them, and other links', () => {
+  it('keeps its other attributes, and links to other sites stay unchanged', () => {
     const html = `<a title="a > b &quot;c&quot;" href="/article/budget" id="x" data-wordpress="${cms}/articles/budget/?a=1&amp;b=2">w</a> <a href="https://other.example/">o</a>`;
     expect(resolveLinks(html, store)).toBe(
       '<a href="/article/budget" title="a > b &quot;c&quot;" id="x">w</a> <a href="https://other.example/">o</a>',
     );
   });
 
-  it('is resolved in the pages of readers, which are made anew when its target comes, moves or goes', () => {
+  it('is resolved when a page is read, and the page is invalidated when the target appears, moves or disappears', () => {
     put('articles', 50, 'linking', stored('/article/later', `${cms}/articles/later/`));
     const read = () => {
       const reader = createReader(store);
@@ -107,7 +110,7 @@ describe('a link to WordPress in a body', () => {
     ['video', 'media'],
     ['authors', 'author'],
     ['podcasts', 'podcast'],
-  ] as const)('by its id is made anew when its target is published: %s', (type, prefix) => {
+  ] as const)('by ID invalidates its page when its target is published: %s', (type, prefix) => {
     const address = `${cms}/?post_type=${type}&p=60`;
     const tags = new Set<string>();
     const link = () =>

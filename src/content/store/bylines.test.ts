@@ -39,7 +39,7 @@ const named = (people: readonly { name: string }[] | undefined) => people?.map((
 const total = (authorId: number) => createReader(store).articles({ authorId }).total;
 const found = (query: string) => createReader(store).search(query).total;
 
-it('a card and its story name all, in the editors’ order', () => {
+it('a card and its story name all authors, contributors and the agency in the editors’ order', () => {
   put({ authors: [8, 7], contributors: [9], agency: { name: 'Associated Press', url: '' } });
   const [card] = createReader(store).articles({}).items;
   expect([named(card?.byline.authors), named(card?.byline.contributors), card?.byline.agency?.name]).toEqual([
@@ -52,7 +52,7 @@ it('a card and its story name all, in the editors’ order', () => {
   expect(named(article?.byline.contributors)).toEqual(['Cy Park']);
 });
 
-it('a story is in the list of each author and contributor, and in no list that it has left', () => {
+it('a story is listed under each of its authors and contributors, and no longer under a removed one', () => {
   const tagsOf = (change: { tags: ReadonlySet<string> }) =>
     [...change.tags].filter((tag) => tag.startsWith('author:')).sort();
   expect(tagsOf(put({ authors: [7, 8], contributors: [9] }))).toEqual(['author:7', 'author:8', 'author:9']);
@@ -67,7 +67,7 @@ it('a story is in the list of each author and contributor, and in no list that i
   expect([7, 8, 9].map(total)).toEqual([0, 0, 0]);
 });
 
-it('pages with a story carry the tags of all whom it names, also of one whose document is missing', () => {
+it('a page with a story carries the tags of everyone in the byline, even of a missing author', () => {
   put({ authors: [7, 77], contributors: [9] });
   const tagsOf = (read: (reader: ReturnType<typeof createReader>) => unknown) => {
     const reader = createReader(store);
@@ -80,7 +80,7 @@ it('pages with a story carry the tags of all whom it names, also of one whose do
   expect(named(createReader(store).article('story')?.byline.authors)).toEqual(['Ada Moss', 'Late Comer']);
 });
 
-it('an author who is deleted is left out, and the others stay', () => {
+it('a deleted author is left out of a byline, and the others stay', () => {
   put({ authors: [7, 8], contributors: [9] });
   const change = withdrawDocument(store, 7, at(), 'authors');
   expect(change.tags.has('byline:7')).toBe(true);
@@ -89,7 +89,7 @@ it('an author who is deleted is left out, and the others stay', () => {
   expect([named(article?.byline.authors), named(article?.byline.contributors)]).toEqual([['Ben Lee'], []]);
 });
 
-it('search finds a story by each of its names, and by a new name of any of them', () => {
+it('search finds a story by every name in its byline, also after a name has changed', () => {
   put({ authors: [7, 8], contributors: [9], agency: { name: 'Meridian Wire', url: '' } });
   expect(['Moss', 'Lee', 'Park', 'Meridian'].map(found)).toEqual([1, 1, 1, 1]);
   for (const [id, name] of [
@@ -101,7 +101,7 @@ it('search finds a story by each of its names, and by a new name of any of them'
   expect(['Moss', 'Lee', 'Quist', 'Park', 'Yewdale', 'Meridian'].map(found)).toEqual([1, 0, 1, 0, 1, 1]);
 });
 
-it('authors who are known only from a story have pages, until their own documents come', () => {
+it('authors who are known only from a story have pages, which their own documents replace', () => {
   const embedded = (id: number, name: string) => ({ id, name, slug: `writer-${id}`, excerpt: '', image: null });
   put(
     { authors: [21, 22], contributors: [23] },
@@ -113,7 +113,7 @@ it('authors who are known only from a story have pages, until their own document
   expect(pages()).toEqual(['Uma', 'Victor', 'Wes']);
 });
 
-it('a role is the author’s own, and changes the author’s pages alone', () => {
+it('an author’s role changes only the author’s own pages', () => {
   expect(createReader(store).author('writer-7')?.role).toBeUndefined();
   expect([...putAuthor(7, 'Ada Moss', { role: 'Critic' }).tags]).toEqual(['profile:7']);
   expect(createReader(store).author('writer-7')?.role).toBe('Critic');

@@ -25,7 +25,7 @@ const read = () => {
   return { card, tags: [...reader.tags].sort() };
 };
 
-it('a card is read once, and each reader notes the same tags', () => {
+it('a card is read from the database once, and each reader records the same tags', () => {
   const first = read();
   const again = read();
   expect(again.card).toBe(first.card);
@@ -33,7 +33,7 @@ it('a card is read once, and each reader notes the same tags', () => {
   expect(first.tags).toEqual(['byline:7', 'card:1', 'navigation']);
 });
 
-it('a card changes with its article, its author and the sections', () => {
+it('a cached card is replaced when its article, its author or the sections change', () => {
   expect(read().card?.title).toBe('First headline');
   putStory('Second headline');
   expect(read().card?.title).toBe('Second headline');
@@ -44,7 +44,7 @@ it('a card changes with its article, its author and the sections', () => {
   expect(read().card).not.toBe(before);
 });
 
-it('a withdrawn article has no card, and one that comes back has its new one', () => {
+it('a withdrawn article has no card, and a republished one has a new card', () => {
   read();
   withdrawDocument(store, 1, at());
   expect(read().card).toBeUndefined();
@@ -52,7 +52,7 @@ it('a withdrawn article has no card, and one that comes back has its new one', (
   expect(read().card?.title).toBe('Back again');
 });
 
-it('a card that was read inside a transaction is forgotten when that is undone', () => {
+it('a card that was read inside a transaction is dropped when the transaction is rolled back', () => {
   expect(() =>
     store.transaction(() => {
       putStory('Never published');
@@ -63,7 +63,7 @@ it('a card that was read inside a transaction is forgotten when that is undone',
   expect(read().card?.title).toBe('First headline');
 });
 
-it('the oldest of two thousand cards makes room for another', () => {
+it('the card cache holds 2,000 cards, and drops the oldest one for the next', () => {
   const before = read().card;
   for (let id = 1000; id < 3000; id++) {
     storeDocument(store, fixtureDocument({ type: 'articles', id, slug: `story-${id}` }), at());

@@ -164,11 +164,11 @@ describe('tagsOfDocument', () => {
       ['authors', 'byline:1', 'profile:1', 'search'],
     ],
   ];
-  it.each(table)('%s', (_what, before, after, tags) => {
+  it.each(table)('returns the affected tags: %s', (_what, before, after, tags) => {
     expect([...tagsOfDocument(before, after, sectionSlug)].sort()).toEqual(tags);
   });
 
-  it('touches the front page when a story that stands there appears or goes, not when it is edited', () => {
+  it('includes the front page’s tag when one of its stories is published or withdrawn, not edited', () => {
     expect(tagsOfDocument(article, null, sectionSlug, [1, 2])).toContain('top-stories');
     expect(tagsOfDocument(null, article, sectionSlug, [1, 2])).toContain('top-stories');
     expect(tagsOfDocument(article, changed({ title: 'B' }), sectionSlug, [1, 2])).not.toContain('top-stories');
@@ -186,8 +186,8 @@ describe('tagsOfSections', () => {
     position: 1,
     color: 'default' as const,
   };
-  it('says nothing when nothing changed', () => expect([...tagsOfSections([section], [section])]).toEqual([]));
-  it('touches the navigation and the section', () => {
+  it('returns no tags when nothing changed', () => expect([...tagsOfSections([section], [section])]).toEqual([]));
+  it('returns the tags of the navigation and the changed section, under its old and new slug', () => {
     expect([...tagsOfSections([section], [{ ...section, label: 'Power' }])]).toEqual([
       'navigation',
       'section:politics',
@@ -199,7 +199,7 @@ describe('tagsOfSections', () => {
       'section:power',
     ]);
   });
-  it('leaves categories that are no sections alone', () => {
+  it('ignores categories that are not sections', () => {
     expect([...tagsOfSections([], [{ ...section, position: null }])]).toEqual([]);
   });
 });

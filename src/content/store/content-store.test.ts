@@ -31,13 +31,13 @@ function articles(from: string | null = origin): number {
 }
 
 describe('openContentStore', () => {
-  it('keeps what it holds between openings', () => {
+  it('keeps its content between openings', () => {
     seed();
     expect(articles()).toBe(40);
     expect(articles(null)).toBe(40);
   });
 
-  it('begins anew for another WordPress and for another version', () => {
+  it('starts over for another WordPress or another schema version', () => {
     seed();
     expect(articles('https://other.example')).toBe(0);
     seed();
@@ -47,14 +47,14 @@ describe('openContentStore', () => {
     expect(articles()).toBe(0);
   });
 
-  it('begins anew after a process died while it made the tables', () => {
+  it('starts over with a file that a killed process left empty', () => {
     openContentStore({ file, origin, log: silent }).close();
     rmSync(file);
     writeFileSync(file, '');
     expect(articles()).toBe(0);
   });
 
-  it('sets a damaged file aside and begins anew', () => {
+  it('sets a damaged file aside and starts over', () => {
     seed();
     writeFileSync(file, 'this is no database, and long enough to be looked at as one '.repeat(100));
     const errors: string[] = [];
@@ -69,7 +69,7 @@ describe('openContentStore', () => {
     expect(readFileSync(`${file}.damaged`, 'utf8')).toContain('no database');
   });
 
-  it('notices a file that was cut off or scribbled over', () => {
+  it('detects a truncated or overwritten file, and starts over', () => {
     seed();
     truncateSync(file, 40_960);
     expect(articles()).toBe(0);
@@ -94,7 +94,7 @@ describe('openContentStore', () => {
     store.close();
   });
 
-  it('can be begun anew while it is open', () => {
+  it('can be rebuilt while it is open', () => {
     const store = open();
     seedStore(store, 1);
     store.rebuild('test');

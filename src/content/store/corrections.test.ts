@@ -35,7 +35,7 @@ const put = (id: number, ...corrections: readonly Correction[]) =>
 const listed = (filter = {}) => createReader(store).corrections(filter);
 const places = () => listed().items.map(({ date, card }) => `${card.slug} ${date.slice(8, 10)}`);
 
-it('the list has the notes of all stories, newest first, page by page', () => {
+it('the corrections list covers all stories, newest first, page by page', () => {
   put(1, note(24), note(21));
   put(2, note(23));
   put(3);
@@ -51,7 +51,7 @@ it('the list has the notes of all stories, newest first, page by page', () => {
   expect(createReader(store).article('story-1')?.corrections).toEqual([note(24), note(21)]);
 });
 
-it('a note that is taken back is gone from the list and the story, and changes these alone', () => {
+it('a removed correction disappears from the corrections list and the story, and changes no other page', () => {
   put(1, note(24), note(21));
   const change = put(1, note(21));
   expect([...change.tags].sort()).toEqual(['article:1', 'corrections']);
@@ -61,7 +61,7 @@ it('a note that is taken back is gone from the list and the story, and changes t
   expect(listed()).toEqual({ items: [], total: 0 });
 });
 
-it('an older answer does not bring it back, and the same one twice changes nothing', () => {
+it('an older answer does not bring a removed correction back, and an identical one changes nothing', () => {
   put(1, note(24));
   const late = clock;
   put(1);
@@ -73,7 +73,7 @@ it('an older answer does not bring it back, and the same one twice changes nothi
   expect(places()).toEqual(['story-1 25']);
 });
 
-it('a withdrawn story takes its notes along, and brings them back when it returns', () => {
+it('the corrections list omits a withdrawn story, and includes it again when it returns', () => {
   put(1, note(24));
   put(2, note(23));
   expect(withdrawDocument(store, 1, { at: ++clock, clock: 0 }).tags).toContain('corrections');
@@ -82,7 +82,7 @@ it('a withdrawn story takes its notes along, and brings them back when it return
   expect(places()).toEqual(['story-1 24', 'story-2 23']);
 });
 
-it('lists the stories that were corrected after an instant, and how', () => {
+it('correctedSince returns the stories that were corrected after a given time, with kind and date', () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-24T13:00:00Z') });
   put(1, { ...note(24), kind: 'clarification' }, note(23), note(21));
   put(2, note(22));
@@ -98,7 +98,7 @@ it('lists the stories that were corrected after an instant, and how', () => {
   expect(createReader(store).correctedSince('2026-11-20T00:00:00Z').size).toBe(2);
 });
 
-it('a note that is dated ahead waits for its time, and hides none that is due', () => {
+it('correctedSince omits a correction until its date, but no other correction of the story', () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-24T12:59:59Z') });
   put(1, note(24), note(21));
   put(2, note(25));

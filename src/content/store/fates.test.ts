@@ -18,7 +18,7 @@ const step = fc.record({
   oldSlugs: fc.subarray(slugs, { maxLength: 2 }),
 });
 
-it('no stored answer of an address outlives what it says, in any order of renaming, withdrawing and publishing', () => {
+it('an address’s cached answer is invalidated when a rename, withdrawal or publication changes it, in any order', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
       const store = openContentStore({ file: ':memory:', origin: null, log: silent });
@@ -56,7 +56,7 @@ it('no stored answer of an address outlives what it says, in any order of renami
   );
 });
 
-it('a renamed story that was withdrawn and is published again redirects from its old address', () => {
+it('republishing a withdrawn story invalidates the “gone” answer of its former address', () => {
   const store = openContentStore({ file: ':memory:', origin: null, log: silent });
   const story = (slug: string) => fixtureDocument({ type: 'articles', id: 1, slug });
   storeDocument(store, story('old'), { at: 1, clock: 0 });

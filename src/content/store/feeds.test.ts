@@ -16,7 +16,7 @@ it.each<[string, (content: ContentReader) => unknown]>([
   ['the feed', (content) => buildFeed(content, site)],
   ['the feed of its author', (content) => buildFeed(content, site, { author: 'ada' })],
   ['its sitemap', (content) => sitemap(content, site, 'articles-1')],
-])('a story whose text alone is changed changes %s', (_, read) => {
+])('an edit of only a story’s text changes %s', (_, read) => {
   const store = openContentStore({ file: ':memory:', origin: null, log: silent });
   storeDocument(store, fixtureDocument({ type: 'authors', id: 5, slug: 'ada' }), { at: 1, clock: 0 });
   const story = (modified: string, bodyHtml: string) =>
@@ -63,7 +63,7 @@ const livePaper = () => {
 };
 const [started, ended] = ['2026-11-20T12:00:00Z', '2026-11-20T14:00:00Z'];
 
-it('an entry of a live story changes when the sitemap says that the story was changed', () => {
+it('a new live entry updates the story’s lastmod in the sitemap', () => {
   const { story, entry, changes, read } = livePaper();
   story(1, { state: 'live', started, ended: null });
   story(2);
@@ -80,7 +80,7 @@ it.each([
   ['pinned', true, 'live'],
   ['older', false, 'ended'],
 ] as const)(
-  'a correction of an entry that is %s (pinned: %s) in coverage that is %s changes it, too',
+  'an edit of an entry that is %s (pinned: %s) in coverage that is %s updates the story’s lastmod',
   (_, pinned, state) => {
     const { story, entry, changes, read } = livePaper();
     story(1, { state, started, ended: state === 'ended' ? ended : null });

@@ -55,7 +55,7 @@ function pass(now: string): readonly string[] {
   return entry ? [...applyEntries(store, [entry]).tags].sort() : [];
 }
 
-it('has its stories in the editors’ order, with the headline and picture for their place alone', () => {
+it('a front shows stories in the editors’ order, with headlines and pictures for this page only', () => {
   put([slot(3, { kind: 'lead', headline: 'For this place', picture: fixturePicture('other') }), slot(1)]);
   const reader = createReader(store);
   const [lead, second] = reader.front(homeFront);
@@ -69,7 +69,7 @@ it('has its stories in the editors’ order, with the headline and picture for t
   expect([stories('section-3'), stories('constructor')]).toEqual([[], []]);
 });
 
-it('shows what editors chose for a place, and not a test of headlines', () => {
+it('a headline or picture that editors chose for a front replaces the story’s headline test there', () => {
   const test = {
     id: '0123456789abcdef',
     state: 'running' as const,
@@ -85,7 +85,7 @@ it('shows what editors chose for a place, and not a test of headlines', () => {
   ).toEqual([undefined, undefined, test.id]);
 });
 
-it('leaves the place of a story that isn’t published, and the page changes when it comes', () => {
+it('a front omits an unpublished story, and changes when it is published', () => {
   put([slot(1), slot(77), slot(2)]);
   expect(stories()).toEqual([1, 2]);
   withdrawDocument(store, 2, at());
@@ -97,7 +97,7 @@ it('leaves the place of a story that isn’t published, and the page changes whe
   expect(stories()).toEqual([1, 77]);
 });
 
-it('keeps the access level of a story, and the related headlines that lead somewhere', () => {
+it('a front keeps a story’s access level, and drops related headlines without a published story', () => {
   story(4, { facts: { access: 'subscriber', words: 9, minutes: 1 } });
   const related = [
     { story: 4, title: '' },
@@ -120,7 +120,7 @@ it('keeps the access level of a story, and the related headlines that lead somew
   expect(reader.tags.has('card:66')).toBe(true);
 });
 
-it('changes its page and no other, and nothing when the same comes again', () => {
+it('a changed front changes only its own page, and an identical one changes nothing', () => {
   expect([...put([slot(1)]).tags].sort()).toEqual(['front:home', 'slug:fronts:home']);
   expect([...put([slot(2)]).tags]).toEqual(['front:home']);
   expect(put([slot(2)])).toMatchObject({ status: 'unchanged', tags: new Set() });
@@ -129,7 +129,7 @@ it('changes its page and no other, and nothing when the same comes again', () =>
   expect(stories()).toEqual([]);
 });
 
-it('begins with what counts when it is published, and changes at its times', () => {
+it('a front shows only slots whose time has come and not ended, and changes at these times', () => {
   put([
     slot(1, { until: '2026-11-25T11:00:00Z' }),
     slot(2, { from: '2026-11-25T09:00:00Z' }),
@@ -147,7 +147,7 @@ it('begins with what counts when it is published, and changes at its times', () 
   expect(dueFronts(store, '2026-11-26T00:00:00Z')).toEqual({ entry: null, next: null });
 });
 
-it('shows what is scheduled from its instant on', () => {
+it('a scheduled front is shown from its scheduled time on', () => {
   put([slot(1)], {
     next: { at: '2026-11-25T12:00:00Z', slots: [slot(2), slot(3, { until: '2026-11-25T13:00:00Z' })] },
   });
@@ -159,7 +159,7 @@ it('shows what is scheduled from its instant on', () => {
   expect([stories(), pass('2026-11-25T13:30:00Z'), stories()]).toEqual([[2, 3], ['front:home'], [2]]);
 });
 
-it('changes its page when WordPress publishes something else than was scheduled, or before the time has come here', () => {
+it('a front that WordPress publishes early, or with other stories than scheduled, changes its page', () => {
   const next = { at: '2026-11-25T12:00:00Z', slots: [slot(2)] };
   put([slot(1)], { next });
   // WordPress's clock is ahead.
@@ -176,7 +176,7 @@ it('changes its page when WordPress publishes something else than was scheduled,
   expect(stories()).toEqual([4]);
 });
 
-it('a schedule that is added, changed or dropped changes nothing yet', () => {
+it('adding, changing or dropping a schedule changes no page before its time', () => {
   put([slot(1)]);
   const next = { at: '2026-11-25T12:00:00Z', slots: [slot(2)] };
   expect(put([slot(1)], { next }).tags).toEqual(new Set());
@@ -185,7 +185,7 @@ it('a schedule that is added, changed or dropped changes nothing yet', () => {
   expect([pass('2026-11-25T12:30:00Z'), pass('2026-11-25T13:00:00Z'), stories()]).toEqual([[], ['front:home'], [1, 2]]);
 });
 
-it('a time at which nothing changes renders nothing, and isn’t looked for again', () => {
+it('a scheduled time at which nothing changes renders no page, and is not processed again', () => {
   put([slot(1)], { next: { at: '2026-11-25T12:00:00Z', slots: [slot(1)] } });
   const { entry } = dueFronts(store, '2026-11-25T12:00:00Z');
   expect(entry).toMatchObject({ kind: 'meta', value: '2026-11-25T12:00:00Z', tags: [] });
@@ -193,7 +193,7 @@ it('a time at which nothing changes renders nothing, and isn’t looked for agai
   expect(dueFronts(store, '2026-11-25T12:00:00Z')).toEqual({ entry: null, next: null });
 });
 
-it('a package keeps its place, and a front from before there were places has none', () => {
+it('a package keeps its place on a front, and one without a place has none', () => {
   put([slot(1, { kind: 'package', after: 'row-2' }), slot(2, { kind: 'package' })]);
   expect(
     createReader(store)
@@ -202,7 +202,7 @@ it('a package keeps its place, and a front from before there were places has non
   ).toEqual(['row-2', undefined]);
 });
 
-it('the time of one page changes no other', () => {
+it('a scheduled time of one front changes no other front', () => {
   put([slot(1, { until: '2026-11-25T11:00:00Z' })]);
   put([slot(2, { until: '2026-11-25T12:00:00Z' }), slot(3)], { slug: 'section-3' });
   expect(dueFronts(store, '2026-11-25T10:30:00Z').next).toBe('2026-11-25T11:00:00Z');
@@ -211,7 +211,7 @@ it('the time of one page changes no other', () => {
   expect(pass('2026-11-25T12:00:00Z')).toEqual(['front:section-3']);
 });
 
-it('a preview shows the slots that it is given', () => {
+it('a preview of a front shows the slots that it is given', () => {
   put([slot(1)]);
   expect(
     createReader(store)

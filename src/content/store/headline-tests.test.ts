@@ -30,7 +30,7 @@ const put = (given: HeadlineTest | null, part: object = {}) => {
   );
 };
 
-it('a card has its test, and its title stays the story’s own', () => {
+it('a card has its story’s headline test, and keeps the story’s own title', () => {
   put(test());
   const reader = createReader(store);
   const [card] = reader.articles({}).items;
@@ -39,7 +39,7 @@ it('a card has its test, and its title stays the story’s own', () => {
   expect(reader.article('story')?.title).toBe('Own');
 });
 
-it('a page of stories without a running test has no tag of tests', () => {
+it('a page without a running headline test does not carry the tag headline-tests', () => {
   for (const given of [null, test({ state: 'won' })]) {
     put(given);
     const reader = createReader(store);
@@ -48,7 +48,7 @@ it('a page of stories without a running test has no tag of tests', () => {
   }
 });
 
-it('the tested stories are a list, in which a story is as long as its test runs', () => {
+it('the list of tested stories contains a story while its headline test runs', () => {
   const tested = () =>
     createReader(store)
       .testedStories()
@@ -66,7 +66,7 @@ it('the tested stories are a list, in which a story is as long as its test runs'
   expect(tested()).toEqual([]);
 });
 
-it('starting, changing and ending a test changes the cards of the story', () => {
+it('starting, changing or ending a headline test changes the story’s card', () => {
   put(null);
   for (const given of [test(), test({ others: [{ title: 'Other', image: null }] }), test({ state: 'won' }), null]) {
     expect([...put(given).tags]).toContain('card:1');

@@ -64,7 +64,7 @@ const ids = (list?: 'story' | 'pinned' | 'key') =>
     .liveEntries(1, { list })
     .items.map(({ id }) => id);
 
-it('entries come newest first, page by page, those of one second by their numbers', () => {
+it('live entries are listed newest first, page by page, and by ID if their times are equal', () => {
   story(1);
   for (const id of [11, 13, 12]) put(id);
   put(14, { minute: 13 });
@@ -75,7 +75,7 @@ it('entries come newest first, page by page, those of one second by their number
   expect(entry && read().livePlace(entry)).toBe(2);
 });
 
-it('pinned entries stand apart, key events in both', () => {
+it('pinned live entries are listed separately, and the key events include both', () => {
   story(1);
   put(11, { keyEvent: true });
   put(12, { pinned: true, keyEvent: true });
@@ -84,7 +84,7 @@ it('pinned entries stand apart, key events in both', () => {
   expect([ids(), ids('pinned'), ids('key')]).toEqual([[12, 11], [], [11]]);
 });
 
-it('a new entry changes its story and itself, and no other page', () => {
+it('a new live entry changes only itself and its story', () => {
   story(1);
   expect([...put(11).tags].sort()).toEqual(['entry:11', 'live:1', 'slug:live-entries:e-11']);
   expect([...put(11, { title: 'New' }).tags].sort()).toEqual(['entry:11', 'live:1']);
@@ -93,7 +93,7 @@ it('a new entry changes its story and itself, and no other page', () => {
   expect([...moved.tags].sort()).toEqual(['entry:11', 'live:1', 'live:2']);
 });
 
-it('the state is the same for the same entries, however they came, and differs for others', () => {
+it('the state of a live story depends on its current entries, not on how they arrived', () => {
   story(1);
   const empty = read().liveState(1);
   put(11);
@@ -112,7 +112,7 @@ it('the state is the same for the same entries, however they came, and differs f
   expect(read().liveState(1)).toBe(both);
 });
 
-it('an older answer changes neither an entry nor the state', () => {
+it('an older answer changes neither a live entry nor the story’s state', () => {
   story(1);
   const late = at();
   put(11, { title: 'Newer' });
@@ -123,7 +123,7 @@ it('an older answer changes neither an entry nor the state', () => {
   expect([read().liveState(1), read().liveEntry(11)?.title]).toEqual([state, 'Newer']);
 });
 
-it('a withdrawn entry is gone, and so are the entries of a withdrawn story until it comes back', () => {
+it('a withdrawn live entry disappears, as do a withdrawn story’s entries until it returns', () => {
   story(1);
   put(11);
   put(12);
@@ -136,7 +136,7 @@ it('a withdrawn entry is gone, and so are the entries of a withdrawn story until
   expect(read().liveEntry(11)?.id).toBe(11);
 });
 
-it('knows which stories are live now, with their access and their page', () => {
+it('liveStories returns the stories that are live now, with access level and path', () => {
   story(1, coverage, 'subscriber');
   story(2, { ...coverage, state: 'ended', ended: '2026-11-25T12:00:00Z' });
   story(3, null);
@@ -150,7 +150,7 @@ it('knows which stories are live now, with their access and their page', () => {
   expect(read().liveEntry(31)).toBeNull();
 });
 
-it('shows its author, and has a new version when anything that it shows is another', () => {
+it('a live entry shows its author, and gets a new version when what it shows changes', () => {
   story(1);
   const [author] = fixtureAuthors;
   storeDocument(
@@ -167,7 +167,7 @@ it('shows its author, and has a new version when anything that it shows is anoth
   expect([...reader.tags]).toEqual(expect.arrayContaining(['entry:11', `byline:${author.id}`, 'article:1']));
 });
 
-it('10,000 entries cost a page no more than a few', () => {
+it('the position of an entry among 10,000 live entries is counted through the primary key', () => {
   story(1);
   store.transaction(() => {
     for (let id = 1000; id < 11_000; id++) put(id, { minute: id % 60 });
@@ -180,7 +180,7 @@ it('10,000 entries cost a page no more than a few', () => {
   expect(JSON.stringify(plan)).toContain('SEARCH listing USING PRIMARY KEY');
 });
 
-it('a card says that its story is live, and its pages are rendered again when coverage begins and ends', () => {
+it('a card says that its story is live, and changes when coverage begins or ends', () => {
   const card = () => read().articles({ ids: [1] }).items[0];
   story(1, null);
   expect(card()).not.toHaveProperty('isLive');
@@ -192,7 +192,7 @@ it('a card says that its story is live, and its pages are rendered again when co
   expect(card()).not.toHaveProperty('isLive');
 });
 
-describe('search', () => {
+describe('search in live coverage', () => {
   const found = (words: string) => {
     while (indexNewEntries(store));
     return read()
@@ -200,7 +200,7 @@ describe('search', () => {
       .items.map(({ id }) => id);
   };
 
-  it('finds a story by what its entries say, as they are now', () => {
+  it('finds a story by the current text of its entries', () => {
     story(1);
     put(11, { title: 'Heliotrope', html: '<p>The <em>quorum</em> is there.</p>' });
     expect([found('heliotrope'), found('quorum')]).toEqual([[1], [1]]);
@@ -212,7 +212,7 @@ describe('search', () => {
     expect(found('heliotrope')).toEqual([2]);
   });
 
-  it('loses a withdrawn entry with the withdrawal itself', () => {
+  it('drops a withdrawn entry at once', () => {
     story(1);
     put(11, { title: 'Heliotrope' });
     expect(found('heliotrope')).toEqual([1]);
@@ -221,7 +221,7 @@ describe('search', () => {
     expect(store.prepare("SELECT docs FROM words WHERE word = 'heliotrope'").get()).toBeUndefined();
   });
 
-  it('finds entries that came before their story, and those of coverage that has ended', () => {
+  it('finds entries that arrived before their story, and entries of ended coverage', () => {
     put(11, { title: 'Heliotrope' });
     expect(found('heliotrope')).toEqual([]);
     story(1, { ...coverage, state: 'ended' });
@@ -230,7 +230,7 @@ describe('search', () => {
     expect(found('heliotrope')).toEqual([]);
   });
 
-  it('never holds a word of the entries of a restricted story', () => {
+  it('never contains the entries of a registered or paid story', () => {
     story(1, coverage, 'subscriber');
     put(11, { title: 'Heliotrope' });
     expect(found('heliotrope')).toEqual([]);
@@ -241,7 +241,7 @@ describe('search', () => {
     expect(found('heliotrope')).toEqual([]);
   });
 
-  it('holds the newest entries of a long story, and indexes several new ones at once', () => {
+  it('contains only the newest entries of a long story, and indexes several new ones at once', () => {
     story(1);
     store.transaction(() => {
       for (let id = 100; id < 160; id++)
@@ -254,7 +254,7 @@ describe('search', () => {
   });
 });
 
-it('a recording in an entry is for the readers of its story', () => {
+it('a recording in a live entry has the access level of its story', () => {
   story(1, coverage, 'subscriber');
   put(11, { html: '<audio src="https://cms.example/a.mp3"></audio>' });
   const reader = createReader(store);

@@ -43,31 +43,31 @@ const beside = (id: number, limit = 6): number[] => {
 const ids = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
 const besideTags = (tags: ReadonlySet<string>): string[] => [...tags].filter((tag) => tag.startsWith('beside:')).sort();
 
-describe('what stands beside a film', () => {
-  it('is what came before it, and at the old end of the list what came next', () => {
+describe('the videos listed next to a video', () => {
+  it('are the previous ones, and near the end of the list also later ones', () => {
     for (const id of ids(20)) write(id, id);
     expect(beside(20)).toEqual([19, 18, 17, 16, 15, 14]);
     expect(beside(3)).toEqual([7, 6, 5, 4, 2, 1]);
     expect(beside(1)).toEqual([7, 6, 5, 4, 3, 2]);
   });
 
-  it('is not more than there is', () => {
+  it('are fewer when there are not enough', () => {
     for (const id of ids(3)) write(id, id);
     expect(beside(2)).toEqual([3, 1]);
   });
 
-  it('refuses to look further than changes reach', () => {
+  it('cannot be more than six, because an edit invalidates no more pages', () => {
     write(1, 1);
     expect(() => beside(1, 7)).toThrow(RangeError);
   });
 
-  it('changes for no other film when a new one comes to a long list, and for a handful when one comes into its middle', () => {
+  it('stay the same when a video is added to a long list, and change for six when one is inserted', () => {
     for (const id of ids(25)) write(id, id);
     expect(besideTags(write(26, 26))).toEqual([]);
     expect(besideTags(write(27, 12))).toEqual([13, 14, 15, 16, 17, 18].map((id) => `beside:${id}`));
   });
 
-  it('is told of every change, whatever the editors do', () => {
+  it('are invalidated by every edit that changes them', () => {
     const edit = fc.record({
       id: fc.integer({ min: 1, max: 16 }),
       day: fc.integer({ min: 1, max: 28 }),

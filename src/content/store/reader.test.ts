@@ -12,8 +12,8 @@ let store: ContentStore;
 afterEach(() => store.close());
 const fetched = { at: Number.MAX_SAFE_INTEGER - 1, clock: 0 };
 
-describe('a reader over an edition', () => {
-  it('lists newest first, with totals, offsets and exclusions', () => {
+describe('a content reader', () => {
+  it('lists stories newest first, with totals, offsets and exclusions', () => {
     store = fixtureStore(8);
     const reader = createReader(store);
     const first = reader.articles({ limit: 3 });
@@ -28,7 +28,7 @@ describe('a reader over an edition', () => {
     expect(reader.articles({ limit: Number.NaN }).items).toHaveLength(10);
   });
 
-  it('filters by section, author, date and all at once', () => {
+  it('filters stories by section, author and date, alone or combined', () => {
     store = fixtureStore(8);
     const reader = createReader(store);
     const politics = reader.articles({ section: 'politics', limit: 100 });
@@ -43,7 +43,7 @@ describe('a reader over an edition', () => {
     expect(() => reader.articles({ since: 'yesterday' })).toThrow(RangeError);
   });
 
-  it('gives ids in the order asked for, without doubles and strangers', () => {
+  it('returns stories by ID in the requested order, without duplicates or unknown IDs', () => {
     store = fixtureStore(8);
     const reader = createReader(store);
     const found = reader.articles({ ids: [1003, 1080, 1003, 7, 1001] });
@@ -55,7 +55,7 @@ describe('a reader over an edition', () => {
     expect(reader.tags).toContain('card:7');
   });
 
-  it('records what it returned', () => {
+  it('records the tags of what it returned', () => {
     store = fixtureStore(8);
     const reader = createReader(store);
     reader.articles({ section: 'politics', limit: 1 });
@@ -68,7 +68,7 @@ describe('a reader over an edition', () => {
     expect([...none.tags]).toEqual(['slug:articles:nothing']);
   });
 
-  it('gives the front page to the editors, and their words only to their story', () => {
+  it('returns the top stories, with the editors’ excerpt only for the story that it was written for', () => {
     store = fixtureStore(8);
     const chosen = createReader(store).topStories();
     expect(chosen.featured).toMatchObject({
@@ -87,7 +87,7 @@ describe('a reader over an edition', () => {
     expect(createReader(store).topStories()).toEqual({ featured: null, others: [], ids: [] });
   });
 
-  it('knows what became of an address', () => {
+  it('resolves a former address as moved, gone or unknown', () => {
     store = fixtureStore(1);
     const before = createReader(store).articles({ limit: 1 }).items[0];
     if (!before) throw new Error('no article');
@@ -108,7 +108,7 @@ describe('a reader over an edition', () => {
     expect(createReader(store).resolveSlug('video', 'second')).toEqual({ kind: 'unknown' });
   });
 
-  it('says whether a document exists, without reading it', () => {
+  it('says whether a document exists, and records only its slug', () => {
     store = fixtureStore(1);
     storeDocument(store, fixtureDocument({ type: 'articles', id: 50, slug: 'one', title: 'Article' }), fetched);
     const reader = createReader(store);
@@ -119,7 +119,7 @@ describe('a reader over an edition', () => {
     expect(createReader(store).exists('articles', 'one')).toBe(false);
   });
 
-  it('keeps two types with one slug apart', () => {
+  it('distinguishes an article and a video with the same slug', () => {
     store = fixtureStore(1);
     storeDocument(store, fixtureDocument({ type: 'articles', id: 50, slug: 'one', title: 'Article' }), fetched);
     storeDocument(store, fixtureDocument({ type: 'video', id: 51, slug: 'one', title: 'Video' }), fetched);
@@ -127,7 +127,7 @@ describe('a reader over an edition', () => {
     expect([reader.article('one')?.title, reader.video('one')?.title]).toEqual(['Article', 'Video']);
   });
 
-  it('finds a slug in another alphabet in either of its forms', () => {
+  it('finds a non-Latin slug, encoded or decoded', () => {
     store = fixtureStore(1);
     const slug = encodeURIComponent('سلام-دنيا').toLowerCase();
     storeDocument(store, fixtureDocument({ type: 'articles', id: 50, slug }), fetched);
@@ -136,7 +136,7 @@ describe('a reader over an edition', () => {
     expect(createReader(store).article('100%')).toBeNull();
   });
 
-  it('shows comments with their newest replies, however deep', () => {
+  it('returns comments with their newest replies from every level', () => {
     store = fixtureStore(1);
     const reader = createReader(store);
     const { items, total } = reader.comments(1010, {});
@@ -152,7 +152,7 @@ describe('a reader over an edition', () => {
     expect(createReader(store).comments(1010, {})).toEqual({ items: [], total: 0 });
   });
 
-  it('keeps the thread of replies that came before what they answer', () => {
+  it('keeps replies in their thread when they arrive before the comment that they answer', () => {
     store = fixtureStore(1);
     const comment = (id: number, parent: number) =>
       storeComment(store, {
@@ -174,7 +174,7 @@ describe('a reader over an edition', () => {
     expect(reader.comments(1009, {}).items[0]?.replies.total).toBe(2);
   });
 
-  it('shows a comment that moves to another story there alone, and says that both pages change', () => {
+  it('shows a comment that moves to another story only there, and invalidates both pages', () => {
     store = fixtureStore(1);
     const comment = (id: number, post: number, parent = 0) =>
       storeComment(store, { id, post, parent, author: 'A', contentHtml: '<p>x</p>', date: '2026-11-21T09:00:00Z' });
@@ -193,7 +193,7 @@ describe('a reader over an edition', () => {
     ).toEqual([22]);
   });
 
-  it('keeps a thread of thousands of answers to answers together, and ends in a cycle', () => {
+  it('keeps a chain of 3,000 replies in one thread, and survives a cycle', () => {
     store = fixtureStore(1);
     const comment = (id: number, parent: number) =>
       storeComment(store, {
@@ -231,8 +231,8 @@ describe('a reader over an edition', () => {
   });
 });
 
-describe('a reader over an empty store', () => {
-  it('has the sections of the publication and nothing else', () => {
+describe('a content reader of an empty store', () => {
+  it('returns the sections of the publication and nothing else', () => {
     store = openContentStore({ file: ':memory:', origin: null, log: silent });
     const reader = createReader(store);
     expect(reader.edition()).toEqual({ ready: false, syncedAt: null });

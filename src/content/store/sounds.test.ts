@@ -58,7 +58,7 @@ const listed = (filter = {}) => {
   return [items.map(({ card }) => card.id), total];
 };
 
-it('a series has its episodes, newest first, page by page', () => {
+it('a podcast series lists its episodes newest first, page by page', () => {
   series();
   put(1, sound());
   put(2, null);
@@ -76,7 +76,7 @@ it('a series has its episodes, newest first, page by page', () => {
   ]);
 });
 
-it('an episode that moves, loses its sound or is withdrawn is gone from its series', () => {
+it('an episode that changes series, loses its recording or is withdrawn leaves its series', () => {
   series();
   put(1, sound());
   expect([...put(1, sound({ podcastId: 8 })).tags]).toEqual(expect.arrayContaining(['episodes:8', 'episodes:9']));
@@ -89,7 +89,7 @@ it('an episode that moves, loses its sound or is withdrawn is gone from its seri
   expect([listed(), createReader(store).episode(1), createReader(store).audio(1, 0)]).toEqual([[[], 0], null, null]);
 });
 
-it('a story knows its series, also one that comes later, and one that is withdrawn', () => {
+it('a story shows its podcast series, even one that arrives later, but not a withdrawn one', () => {
   put(1, sound());
   const before = createReader(store);
   expect(before.article('story-1')?.podcast).toBeNull();
@@ -101,7 +101,7 @@ it('a story knows its series, also one that comes later, and one that is withdra
   expect(createReader(store).resolveSlug('podcasts', 'how-it-works')).toEqual({ kind: 'gone' });
 });
 
-it('a series that gets another address is found at the old one', () => {
+it('a renamed podcast series redirects from its old address', () => {
   series('how-it-works');
   series('how-it-is-done');
   expect(createReader(store).podcast('how-it-is-done')?.id).toBe(9);
@@ -116,7 +116,7 @@ it('a series that gets another address is found at the old one', () => {
   ).toEqual(['how-it-is-done']);
 });
 
-it('an audio file of a story has its number, and its story’s access level', () => {
+it('a story’s audio files are numbered, and have the story’s access level', () => {
   const player = (name: string) =>
     `<figure class="wp-block-audio"><audio controls="" src="https://cms.example/${name}.mp3"></audio></figure>`;
   put(1, sound(), 1, 'subscriber', `<p>Words.</p>${player('b')}${player('c&amp;d')}`);

@@ -6,7 +6,7 @@ import { openContentStore } from './content-store.server.ts';
 import { applyEntries } from './entries.server.ts';
 import { createReader } from './reader.server.ts';
 
-it('the front page’s selection ends when its page gets another slug', () => {
+it('the front page has no top stories once their WordPress page has another slug', () => {
   const store = openContentStore({ file: ':memory:', origin: null, log: silent });
   let at = 0;
   const put = (part: Parameters<typeof fixtureDocument>[0]) =>

@@ -31,7 +31,7 @@ const at = (time: number) => ({ at: time, clock: 0 });
 const title = (): string | undefined => createReader(store).article('a')?.title;
 
 describe('an author’s new name', () => {
-  it('is found by search when its stories have been indexed anew, some at a time', () => {
+  it('is found by search after the author’s stories are reindexed in steps', () => {
     const named = (title: string, at: number) =>
       storeDocument(store, fixtureDocument({ type: 'authors', id: 5, slug: 'a5', title }), { at, clock: 0 });
     named('Orla Quist', 1);
@@ -51,7 +51,7 @@ describe('an author’s new name', () => {
   });
 });
 
-it('a story that editors turn into a film is a story no more', () => {
+it('a story that editors turn into a video is no longer a story', () => {
   storeSections(store, [section(1)]);
   const story = fixtureDocument({ type: 'articles', id: 1, slug: 'a', title: 'Heliotrope', terms: [1] });
   storeDocument(store, story, at(10));
@@ -69,26 +69,26 @@ it('a story that editors turn into a film is a story no more', () => {
   ]);
 });
 
-describe('the order of answers', () => {
-  it('takes the one asked for later, even when it is an older version (a restored revision)', () => {
+describe('an answer from WordPress', () => {
+  it('wins if it was requested later, even with an older version (a restored revision)', () => {
     storeDocument(store, version('2026-11-20T12:00:00Z'), at(10));
     expect(storeDocument(store, version('2026-11-19T12:00:00Z'), at(20)).status).toBe('changed');
     expect(title()).toBe('2026-11-19T12:00:00Z');
   });
 
-  it('leaves out one asked for earlier that comes later', () => {
+  it('is stale if it was requested earlier and arrives later', () => {
     storeDocument(store, version('2026-11-20T12:00:00Z', 'new'), at(20));
     expect(storeDocument(store, version('2026-11-20T12:00:00Z', 'old'), at(10)).status).toBe('stale');
     expect(title()).toBe('new');
   });
 
-  it('takes one asked for earlier when it carries a later modification', () => {
+  it('wins if it was requested earlier but was modified later', () => {
     storeDocument(store, version('2026-11-20T12:00:00Z', 'old'), at(20));
     expect(storeDocument(store, version('2026-11-20T12:00:05Z', 'new'), at(10)).status).toBe('changed');
     expect(title()).toBe('new');
   });
 
-  it('does not bring a withdrawn document back with an older answer, but with a newer one', () => {
+  it('restores a withdrawn document only if it was requested after the withdrawal', () => {
     storeDocument(store, version('2026-11-20T12:00:00Z'), at(10));
     expect(withdrawDocument(store, 1, at(20)).status).toBe('withdrawn');
     expect(storeDocument(store, version('2026-11-20T12:00:00Z'), at(15)).status).toBe('stale');
@@ -101,7 +101,7 @@ describe('the order of answers', () => {
 
 describe('authors', () => {
   const author = { id: 9, name: 'Ada', slug: 'ada', excerpt: '', image: null };
-  it('come from the article until their own document has come', () => {
+  it('are taken from the article until their own document arrives', () => {
     storeDocument(store, fixtureDocument({ type: 'articles', id: 1, slug: 'a', authorId: 9, author }), at(1));
     expect(createReader(store).author('ada')?.name).toBe('Ada');
     storeDocument(store, fixtureDocument({ type: 'authors', id: 9, slug: 'ada', title: 'Ada Own' }), at(2));
@@ -113,7 +113,7 @@ describe('authors', () => {
     expect(createReader(store).article('a')?.byline.authors[0]?.name).toBe('Ada Own');
   });
 
-  it('are found under the name of their own document', () => {
+  it('are found by search under the name in their own document', () => {
     storeDocument(store, fixtureDocument({ type: 'articles', id: 1, slug: 'a', authorId: 9, author }), at(1));
     storeDocument(store, fixtureDocument({ type: 'authors', id: 9, slug: 'ada', title: 'Grace Hopper' }), at(2));
     while (reindexSome(store));
@@ -126,7 +126,7 @@ describe('authors', () => {
   });
 });
 
-it('keeps totals and lists in step with the documents, whatever happens', () => {
+it('totals and lists match the documents after any sequence of writes and withdrawals', () => {
   storeSections(store, [section(1), section(2), section(3)]);
   const day = fc.integer({ min: 1, max: 28 }).map((number) => `2026-11-${String(number).padStart(2, '0')}T12:00:00Z`);
   const step = fc.oneof(

@@ -63,11 +63,11 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('a new rule', () => {
+describe('a new access rule', () => {
   it.each([
     ['with WordPress', {}],
     ['without WordPress', { wordpress: null }],
-  ])('takes the public pages of its stories away before the first reader, once: %s', async (_, options) => {
+  ])('withdraws the public pages of its stories once, before the first request: %s', async (_, options) => {
     rules.columnists = 'subscriber';
     await start(options);
     content.replay();
@@ -82,7 +82,7 @@ describe('a new rule', () => {
     expect(changes).toEqual([]);
   });
 
-  it('is kept until the pages are gone', async () => {
+  it('withdraws the pages again after a restart that interrupted the withdrawal', async () => {
     rules.columnists = 'subscriber';
     await start({ onChange: () => new Promise(() => {}) });
     content.replay();
@@ -123,14 +123,14 @@ describe('a story', () => {
     expect([level(6), withdrawnTags()]).toEqual(['registered', ['article:6', 'article:6']]);
   });
 
-  it('that was free by its own setting and follows its section now, too', async () => {
+  it('that was free by its own setting loses its public page when it follows its section', async () => {
     put(5, 4);
     await content.refresh('articles', 5);
     expect([level(5), withdrawnTags()]).toEqual(['subscriber', ['article:5']]);
   });
 });
 
-describe('a section with a rule', () => {
+describe('a section with an access rule', () => {
   beforeEach(async () => {
     rules.columnists = 'subscriber';
     await start();
@@ -138,13 +138,13 @@ describe('a section with a rule', () => {
     changes = [];
   });
 
-  it('keeps the access rule of its stories when it leaves the navigation', async () => {
+  it('keeps its stories’ access level when it leaves the navigation', async () => {
     wordpress.put('categories', { id: 4, ...wireSection(4, 'columnists', null) });
     await content.refresh('sections', 0);
     expect([level(2), content.reader().section('columnists'), warned]).toEqual(['subscriber', null, []]);
   });
 
-  it('keeps them there when its slug changes, and the log says so once', async () => {
+  it('keeps its stories’ access level when its slug changes, and logs that once per start', async () => {
     wordpress.put('categories', { id: 4, ...wireSection(4, 'columns', 2) });
     await content.refresh('sections', 0);
     expect([level(2), content.reader().section('columns')?.slug]).toEqual(['subscriber', 'columns']);
@@ -154,7 +154,7 @@ describe('a section with a rule', () => {
     expect([level(2), withdrawnTags(), warned]).toEqual(['subscriber', [], ['columnists', 'columnists']]);
   });
 
-  it('that gets its slug only now takes the public pages of its stories away', async () => {
+  it('that gets its slug from a rename withdraws the public pages of its stories', async () => {
     rules.politik = 'registered';
     wordpress.put('categories', { id: 3, ...wireSection(3, 'politik', 1) });
     await content.refresh('sections', 0);

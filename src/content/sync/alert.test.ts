@@ -64,7 +64,7 @@ function deliver(event: string, delivery = `delivery-${++deliveries}`) {
 const tags = (): string[] => changes.flatMap((change) => [...change.tags]);
 const shown = () => content.reader().alert();
 
-it('is fetched by its webhook, changes no page, and is gone by the next webhook', async () => {
+it('a webhook publishes an alert and the next one removes it, changing only the tag “alert”', async () => {
   expect(shown()).toBeNull();
   const alert = wire();
   wordpress.alert = alert;
@@ -84,7 +84,7 @@ it('is fetched by its webhook, changes no page, and is gone by the next webhook'
   expect([shown(), tags()]).toEqual([null, ['alert', 'alert']]);
 });
 
-it('is found by the poll where the webhook was lost, and changes nothing the second time', async () => {
+it('the poll finds an alert whose webhook was lost, and changes nothing the second time', async () => {
   wordpress.alert = wire();
   await content.syncNow();
   expect(shown()?.text).toBe('The bridge is open');
@@ -95,7 +95,7 @@ it('is found by the poll where the webhook was lost, and changes nothing the sec
   expect(shown()).toBeNull();
 });
 
-it('is in WordPress’s latest state after webhooks that come twice, late and out of order', async () => {
+it('an alert ends in WordPress’s latest state after webhooks that are repeated, late or out of order', async () => {
   wordpress.alert = wire();
   const first = 'delivery-of-the-start';
   expect((await deliver('publish', first)).status).toBe(200);
@@ -109,13 +109,13 @@ it('is in WordPress’s latest state after webhooks that come twice, late and ou
   expect(shown()?.id).toBe(id.replace('3f', '4f'));
 });
 
-it('is over at its end, also where WordPress never says so', async () => {
+it('an alert is not shown after its end, even if WordPress still sends it', async () => {
   wordpress.alert = wire({ starts: `${soon(-5)}Z`, until: `${soon(-1)}Z` });
   await deliver('publish');
   expect(shown()).toBeNull();
 });
 
-it('is plain text, whatever comes', async () => {
+it('an alert is one line of at most 200 characters, and one that is only a script is not shown', async () => {
   for (const [at, payload] of xssPayloads.filter((each) => each.isWellFormed()).entries()) {
     wordpress.alert = wire({ id: id.replace(/^.{8}/, String(10_000_000 + at)), text: `A ${payload} B` });
     expect((await deliver('publish')).status).toBe(200);
@@ -137,7 +137,7 @@ it.each([
   ['/article/a-1?x=1', '/article/a-1?x=1'],
   ['https://elsewhere.example/x', 'https://elsewhere.example/x'],
   ['https://sun.example/media/film', '/media/film'],
-])('leads from %s to %s', async (link, href) => {
+])('the alert link %s becomes %s', async (link, href) => {
   wordpress.alert = wire({ link });
   await deliver('publish');
   expect(shown()).toMatchObject({ href });
@@ -149,7 +149,7 @@ it.each([
   ['no text', { text: 7 }],
   ['a time that is none', { until: 'tomorrow' }],
   ['no object', null, 'x'],
-])('with %s is refused, and what was shown stays', async (_why, part, whole?: unknown) => {
+])('an alert with %s is refused, and the previous alert stays', async (_why, part, whole?: unknown) => {
   wordpress.alert = wire();
   await deliver('publish');
   wordpress.alert = whole ?? wire(part ?? {});
@@ -157,7 +157,7 @@ it.each([
   expect(shown()?.id).toBe(id);
 });
 
-it('is left out by an older plugin, and a WordPress that fails is asked again', async () => {
+it('the sync works with an older plugin that has no alerts, and retries the alert after WordPress fails', async () => {
   wordpress.alert = undefined;
   expect((await deliver('publish')).status).toBe(200);
   expect((await content.syncNow()).ok).toBe(true);

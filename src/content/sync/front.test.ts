@@ -86,7 +86,7 @@ const shown = (key: string = homeFront) =>
     .front(key)
     .map(({ card }) => card.id);
 
-it('comes with the first copy, and a webhook is one fetch that changes one page', async () => {
+it('a front comes with the first copy, and a webhook fetches it once and changes one page', async () => {
   expect(shown()).toEqual([1]);
   front([slot(2), slot(3)]);
   expect((await deliver()).status).toBe(200);
@@ -94,7 +94,7 @@ it('comes with the first copy, and a webhook is one fetch that changes one page'
   expect(wordpress.requests).toEqual(['/wp/v2/fronts/900']);
 });
 
-it('is found by the poll where the webhook was lost, and changes nothing the second time', async () => {
+it('the poll finds a front whose webhook was lost, and changes nothing the second time', async () => {
   front([slot(4)]);
   await content.syncNow();
   expect(shown()).toEqual([4]);
@@ -102,7 +102,7 @@ it('is found by the poll where the webhook was lost, and changes nothing the sec
   expect(tags()).toEqual(['front:home']);
 });
 
-it('is in WordPress’s latest state after webhooks that come twice, late and out of order', async () => {
+it('a front ends in WordPress’s latest state after webhooks that are repeated, late or out of order', async () => {
   front([slot(2)]);
   const first = 'delivery-of-the-first';
   expect((await deliver('update', first)).status).toBe(200);
@@ -117,7 +117,7 @@ it('is in WordPress’s latest state after webhooks that come twice, late and ou
   expect(shown()).toEqual([]);
 });
 
-it('an older plugin has none, and everything else goes on', async () => {
+it('the sync completes without fronts when an older plugin has none', async () => {
   await content.stop();
   wordpress.intercept = ({ url }) =>
     url.includes('/fronts') ? json({ code: 'rest_no_route', message: '' }, { status: 404 }) : null;
@@ -126,13 +126,13 @@ it('an older plugin has none, and everything else goes on', async () => {
   expect([shown(), content.reader().articles({ limit: 9 }).total, content.status().complete]).toEqual([[], 4, true]);
 });
 
-describe('the clock', () => {
+describe('the front’s clock', () => {
   const second = (ahead: number): string => new Date(Date.now() + ahead * 1000).toISOString().slice(0, 19);
   // The clock is stopped while a webhook is handled, however slow the machine is.
   beforeEach(() => vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'], now: Date.now() }));
   afterEach(() => vi.useRealTimers());
 
-  it('changes the page at its times without a request', async () => {
+  it('replaces slots at their times without a request to WordPress', async () => {
     content.start();
     front([slot(1, { until: `${second(2)}Z` }), slot(2, { from: `${second(2)}Z` })]);
     modified = Date.now();
@@ -145,7 +145,7 @@ describe('the clock', () => {
     expect(wordpress.requests.filter((each) => each.includes('fronts/900'))).toEqual([]);
   });
 
-  it('shows what is scheduled at its time, however late WordPress publishes it', async () => {
+  it('shows the next slots at their scheduled time, even before WordPress publishes them', async () => {
     content.start();
     front([slot(1)], { next: { at: `${second(60)}Z`, slots: [slot(3), slot(4)] } });
     await deliver();
@@ -155,10 +155,10 @@ describe('the clock', () => {
   });
 });
 
-describe('a clock of its own', () => {
+describe('the front’s clock on its own', () => {
   afterEach(() => vi.useRealTimers());
 
-  it('writes each time once, waits for the one before it, and tries again when nothing could be written', async () => {
+  it('writes each time once, only while its process syncs, and retries failed writes', async () => {
     vi.useFakeTimers({ now: Date.parse('2026-11-25T10:00:00Z') });
     const store = openContentStore({ file: ':memory:', origin: null, log: silent });
     const insert = store.prepare(
@@ -198,14 +198,14 @@ describe('a clock of its own', () => {
   });
 });
 
-describe('a preview', () => {
+describe('a preview of a front', () => {
   const preview = (id: number, type = 'fronts') => {
     const expires = String(Math.floor(Date.now() / 1000) + 300);
     const signature = createHmac('sha256', secret).update(`preview.${type}.${id}.${expires}`).digest('hex');
     return content.preview(new URLSearchParams({ type, id: String(id), expires, signature }));
   };
 
-  it('has the slots of the draft that count now, on the page of the front', async () => {
+  it('shows the slots of the draft that are due now, and leads to the front’s path', async () => {
     const later = new Date(Date.now() + 3_600_000).toISOString().slice(0, 19);
     const slots = [slot(3), slot(4, { from: `${later}Z` })];
     wordpress.intercept = ({ url }) =>
@@ -216,7 +216,7 @@ describe('a preview', () => {
     expect(shown()).toEqual([1]);
   });
 
-  it('of a section leads to the section, and of a section that isn’t there nowhere', async () => {
+  it('of a section leads to the section’s path, and responds 404 for a missing section', async () => {
     front([slot(1)], {}, 901, 'section-3');
     front([slot(1)], {}, 902, 'section-77');
     expect((await preview(901)).document).toMatchObject({ key: 'section-3', path: '/section/politics' });

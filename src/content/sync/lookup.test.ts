@@ -61,8 +61,8 @@ afterEach(async () => {
 
 const lookUps = () => wordpress.requests.filter((request) => request.includes('slug='));
 
-describe('before the copy is complete', () => {
-  it('fetches a story by its slug, once however many ask', async () => {
+describe('looking up a slug before the first copy is complete', () => {
+  it('fetches a story once for 20 simultaneous requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, at) => content.lookUp('articles', 'story-29', `192.0.2.${at % 2}`)),
     );
@@ -72,14 +72,17 @@ describe('before the copy is complete', () => {
     expect(content.isComplete('articles')).toBe(false);
   });
 
-  it.each(['articles', 'video', 'crosswords', 'authors', 'pages'] as const)('knows %s', async (type) => {
-    const more = type === 'video' ? { video: { url: 'https://www.youtube.com/watch?v=abcdefghijk' } } : {};
-    wordpress.put(type, { ...wirePost({ id: 200, slug: 'late', ...more }), id: 200 });
-    const answer = await content.lookUp(type, 'late', 'a');
-    expect(answer).toBe('found');
-  });
+  it.each(['articles', 'video', 'crosswords', 'authors', 'pages'] as const)(
+    'finds a document of type %s',
+    async (type) => {
+      const more = type === 'video' ? { video: { url: 'https://www.youtube.com/watch?v=abcdefghijk' } } : {};
+      wordpress.put(type, { ...wirePost({ id: 200, slug: 'late', ...more }), id: 200 });
+      const answer = await content.lookUp(type, 'late', 'a');
+      expect(answer).toBe('found');
+    },
+  );
 
-  it('takes WordPress’s word that there is none, and remembers it for a minute', async () => {
+  it('accepts WordPress’s answer that there is no such document, and remembers it for a minute', async () => {
     expect(await content.lookUp('articles', 'no-such', 'a')).toBe('missing');
     expect(await content.lookUp('articles', 'no-such', 'b')).toBe('missing');
     expect(lookUps()).toHaveLength(1);
@@ -88,7 +91,7 @@ describe('before the copy is complete', () => {
     expect(await content.lookUp('articles', 'no-such', 'a')).toBe('found');
   });
 
-  it('does not take a failure for an answer, and leaves WordPress alone for a moment', async () => {
+  it('reports an error of WordPress as unavailable, not missing, and asks nothing more for a moment', async () => {
     wordpress.intercept = () => restError(500, 'internal_error');
     expect(await content.lookUp('articles', 'story-29', 'a')).toBe('unavailable');
     expect(await content.lookUp('articles', 'story-28', 'a')).toBe('unavailable');
@@ -98,7 +101,7 @@ describe('before the copy is complete', () => {
     expect(await content.lookUp('articles', 'story-29', 'a')).toBe('found');
   });
 
-  it('asks WordPress again in time after the clock was set back', async () => {
+  it('asks WordPress again in time after the clock was set back by a day', async () => {
     const ahead = Date.now() + 86_400_000;
     vi.useFakeTimers({ toFake: ['Date', 'performance'], now: ahead });
     onTestFinished(() => void vi.useRealTimers());
@@ -116,7 +119,7 @@ describe('before the copy is complete', () => {
     expect(await content.lookUp('articles', 'no-such', 'a')).toBe('found');
   });
 
-  it('asks WordPress for two at once, and refuses the ninth that waits of one address', async () => {
+  it('asks WordPress for two slugs at a time, and refuses more than eight waiting requests from one address', async () => {
     gate = Promise.withResolvers();
     const crowd = Array.from({ length: 12 }, (_, at) => content.lookUp('articles', `made-up-${at}`, 'crowd'));
     const reader = content.lookUp('articles', 'story-29', 'reader');
@@ -129,14 +132,14 @@ describe('before the copy is complete', () => {
     expect(mostAtOnce).toBe(2);
   });
 
-  it('never asks for several at once, whatever the slug holds', async () => {
+  it('makes no request for a slug that holds a list or 700 characters', async () => {
     expect(await content.lookUp('articles', 'story-1,story-2', 'a')).toBe('missing');
     expect(await content.lookUp('articles', 'x'.repeat(700), 'a')).toBe('missing');
     expect(lookUps()).toEqual([]);
   });
 });
 
-it('asks for nothing more once the copy is complete, and says so', async () => {
+it('once the first copy is complete, a lookup makes no request and the status says complete', async () => {
   expect(content.status()).toMatchObject({ ready: false, complete: false });
   await content.syncNow();
   expect(content.status()).toMatchObject({ ready: true, complete: true });

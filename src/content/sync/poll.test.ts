@@ -91,7 +91,7 @@ const fill = (): void => {
     wordpress.put('articles', { id, ...wirePost({ id, date_gmt: '2026-11-01T00:00:00' }) });
 };
 
-it('asks WordPress for one page of each list, however many documents there are', async () => {
+it('a poll asks for one page of articles by date and one by modification date, even with 250 articles', async () => {
   const { poll } = polling();
   for (let id = 1; id <= 250; id++) save(id, `Story ${id}`, stamp(-id * hour));
   await poll.run();
@@ -104,13 +104,13 @@ it('asks WordPress for one page of each list, however many documents there are',
   ]);
 });
 
-describe('what WordPress cannot deliver', () => {
+describe('what a poll cannot read', () => {
   const isAsked = ({ url }: Request, id: number): boolean => {
     const { pathname, searchParams } = new URL(url);
     return pathname.endsWith(`/articles/${id}`) || (searchParams.get('include') ?? '').split(',').includes(String(id));
   };
 
-  it('is one story, which is set aside, and the others of its page come', async () => {
+  it('a single broken story is set aside, and the others on its page are stored', async () => {
     for (let id = 1; id <= 3; id++) save(id, 'One');
     const { poll, titles, rejected } = polling();
     await poll.run();
@@ -132,7 +132,7 @@ describe('what WordPress cannot deliver', () => {
     expect([titles()[2], rejected()]).toEqual(['Three', []]);
   });
 
-  it('is everything while it is down, and then no story is set aside', async () => {
+  it('no story is set aside while WordPress is down', async () => {
     for (let id = 1; id <= 3; id++) save(id, 'One');
     const { poll, titles, rejected } = polling();
     await poll.run();
@@ -147,7 +147,7 @@ describe('what WordPress cannot deliver', () => {
     expect(titles()).toEqual({ 1: 'Two', 2: 'Two', 3: 'Two' });
   });
 
-  it('is a section in a form that cannot be read, which stays as it was until it can', async () => {
+  it('an unreadable section is set aside and stays as it was until it is readable again', async () => {
     wordpress.put('categories', { id: 4, ...wireSection(4, 'money', 2) });
     const { poll, sections, rejected } = polling();
     await poll.run();
@@ -168,7 +168,7 @@ describe('what WordPress cannot deliver', () => {
     expect([sections(), rejected()]).toEqual([[3, 4, 5], []]);
   });
 
-  it('is a menu, an alert or a comment in such a form, and what is read later is rejected no more', async () => {
+  it('unreadable menus, alerts and comments are set aside until a later answer is readable', async () => {
     save(1, 'One');
     const { poll, rejected, comments } = polling();
     wordpress.menus = [{ location: 7 }];
@@ -216,7 +216,7 @@ describe('a poll finds an edit', () => {
     expect(titles()[1]).toBe('Four');
   });
 
-  it('beside documents that an import has dated in the future, and fetches those once', async () => {
+  it('among documents that an import dated in the future, and fetches those only once', async () => {
     fill();
     for (let id = 100; id < 130; id++) save(id, 'Imported', '2031-01-01T00:00:00');
     save(1, 'One');
@@ -237,7 +237,7 @@ describe('a poll finds an edit', () => {
     expect(titles()[100]).toBe('Edited');
   });
 
-  it('whatever the clocks do, once between two polls', async () => {
+  it('whatever WordPress’s clock and the modification date say, with one edit between two polls', async () => {
     const step = fc.record({
       wait: fc.constantFrom(1, 30, 700, 2 * hour),
       ahead: fc.constantFrom(-hour, 0, hour),
@@ -269,13 +269,13 @@ describe('a poll finds an edit', () => {
   });
 });
 
-describe('long lists between two polls', () => {
+describe('a poll of long lists', () => {
   const keys = (list: string, order: string): (string | null)[] =>
     wordpress.requests
       .filter((path) => path.startsWith(`/wp/v2/${list}?`) && path.includes(`orderby=${order}`))
       .map((path) => new URL(path, 'http://wordpress.example').searchParams.get('after_key'));
 
-  it('brings every change, also of one second, while stories are changed and withdrawn', async () => {
+  it('finds every change, even within one second, while stories are changed and withdrawn', async () => {
     fill();
     const { poll, titles } = polling();
     await poll.run();
@@ -300,7 +300,7 @@ describe('long lists between two polls', () => {
     expect(keys('articles', 'modified')).toEqual([null, `${stamp(-1)},178`, expect.stringMatching(/,\d+$/u)]);
   });
 
-  it('brings new comments, and walks over all, while comments are approved and removed', async () => {
+  it('finds new comments while others are approved and removed, and a walk over all ids finds the rest', async () => {
     save(1, 'One');
     const comment = (id: number, seconds = 0): void =>
       void wordpress.put('comments', { id, ...wireComment({ id, post: 1, date_gmt: stamp(seconds) }) });
@@ -324,7 +324,7 @@ describe('long lists between two polls', () => {
     expect(keys('comments', 'id')).toEqual([null, '100', '200']);
   });
 
-  it('keeps every section when a category goes', async () => {
+  it('keeps every other section when categories are deleted between two pages', async () => {
     for (let id = 10; id < 260; id++) wordpress.put('categories', { id, ...wireSection(id, `section-${id}`, id) });
     const { poll, sections } = polling();
     let page = 0;
@@ -345,7 +345,7 @@ describe('the walk over all ids', () => {
   const keys = (name: string): (string | null)[] =>
     walked().map((path) => new URL(path, 'http://wordpress.example').searchParams.get(name));
 
-  it('goes by key where the plugin can, and by offset where it ignores the parameter', async () => {
+  it('pages by key, and by offset when the plugin ignores the parameter', async () => {
     for (let id = 1; id <= 350; id++) save(id, 'One');
     const { poll, titles } = polling();
     expect(await all(poll)).toBe(true);
@@ -365,7 +365,7 @@ describe('the walk over all ids', () => {
     wordpress.pagesByKey = true;
   });
 
-  it('misses nothing when documents go and come between two pages', async () => {
+  it('misses nothing when documents are removed and added between two pages', async () => {
     for (let id = 1; id <= 250; id++) save(id, 'One');
     const { poll, titles } = polling();
     await all(poll);

@@ -8,7 +8,7 @@ import { silent } from '../../lib/logging.ts';
 import { openContent } from '../content.server.ts';
 import type { ContentChange } from '../service.ts';
 
-it('repeats changes that the process before did not finish publishing, once, with what was withdrawn', async () => {
+it('changes that the previous process did not finish publishing are reported once by the next, with withdrawals', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'replay-'));
   const wordpress = fakeWordPress();
   const put = (id: number, status: string, modified: string): void => {

@@ -60,22 +60,25 @@ beforeEach(async () => {
 it.each<[string, () => Promise<unknown>]>([
   ['a webhook', () => refresh.document('articles', story)],
   ['a poll', () => refresh.documents('articles', [story])],
-])('has its comments again when %s brings it back', async (_, bring) => {
-  await bring();
-  expect(shown()).toBe(comments.length);
-  // A further edit of the story fetches no comments.
-  wordpress.requests.length = 0;
-  await bring();
-  expect(wordpress.requests.filter((path) => path.includes('comments'))).toEqual([]);
-});
+])(
+  'a trashed story restored by %s gets its comments back, and later edits do not fetch them again',
+  async (_, bring) => {
+    await bring();
+    expect(shown()).toBe(comments.length);
+    // A further edit of the story fetches no comments.
+    wordpress.requests.length = 0;
+    await bring();
+    expect(wordpress.requests.filter((path) => path.includes('comments'))).toEqual([]);
+  },
+);
 
-it('comes back at once where its comments can’t be read', async () => {
+it('a restored story is shown even when its comments can’t be read', async () => {
   wordpress.intercept = ({ url }) => (url.includes('/comments') ? restError(503, 'busy') : null);
   await refresh.document('articles', story);
   expect(createReader(store).articles({ limit: 5 }).total).toBe(1);
 });
 
-it('is there before its comments are', async () => {
+it('a restored story is shown before its comments arrive', async () => {
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
   const { promise: may, resolve: answer } = Promise.withResolvers<null>();
   wordpress.intercept = ({ url }) => {

@@ -79,8 +79,8 @@ beforeEach(() => {
 });
 afterEach(() => content.stop());
 
-describe('back-fill', () => {
-  it('brings everything, newest first, and says when the edition can be read', async () => {
+describe('the first copy of WordPress’s content', () => {
+  it('brings everything, newest first, and reports when the edition is ready', async () => {
     wordpress.put('video', { id: 700, ...wirePost({ id: 700 }) });
     wordpress.put('pages', { id: 600, ...wirePost({ id: 600, slug: 'about' }) });
     wordpress.put('pages', {
@@ -112,7 +112,7 @@ describe('back-fill', () => {
     });
   });
 
-  it('sets aside what does not fit and retries it when it changes', async () => {
+  it('sets aside an invalid document and retries it when it changes', async () => {
     put(50, { access: 'gold' });
     start();
     expect(await content.syncNow()).toMatchObject({ ok: true, rejected: 1 });
@@ -132,7 +132,7 @@ describe('back-fill', () => {
     expect(content.status().rejected).toBe(0);
   });
 
-  it('sets aside a body that is longer than any story', async () => {
+  it('sets aside a story with a body over 2,000,000 characters', async () => {
     put(50, { content: { rendered: 'x'.repeat(2_000_001) } });
     start();
     expect(await content.syncNow()).toMatchObject({ ok: true, rejected: 1 });
@@ -140,7 +140,7 @@ describe('back-fill', () => {
     expect(total()).toBe(129);
   });
 
-  it('tries what does not fit again after an hour, changed or not', async () => {
+  it('retries an invalid document after an hour, even with an unchanged modification date', async () => {
     put(50, { access: 'gold' });
     start();
     await content.syncNow();
@@ -158,7 +158,7 @@ describe('back-fill', () => {
       .filter((path) => path.startsWith('/wp/v2/articles?') && !/_fields|include/u.test(path))
       .map((path) => new URL(path, wordpress.url).searchParams);
 
-  it('skips and repeats nothing when stories are published and withdrawn meanwhile', async () => {
+  it('skips and repeats no story when stories are published and withdrawn between two pages', async () => {
     for (const id of [60, 61, 62]) put(id, { date_gmt: date(60), modified_gmt: date(60) });
     let done = false;
     wordpress.intercept = ({ url }) => {
@@ -181,7 +181,7 @@ describe('back-fill', () => {
     expect(new Set(pages().map((query) => query.get('after_key'))).size).toBe(4);
   });
 
-  it('continues at its key after WordPress was down, whatever was withdrawn meanwhile', async () => {
+  it('resumes at its key after WordPress was down, even if stories were withdrawn in between', async () => {
     wordpress.intercept = ({ url }) => (url.includes(`after_key=${encodeURIComponent(date(61))}`) ? failing() : null);
     const failing = (): Response => new Response('down', { status: 503, headers: { 'Retry-After': '60' } });
     start();
@@ -196,7 +196,7 @@ describe('back-fill', () => {
     expect(content.status().progress.articles).toEqual({ done: 130, total: 130, complete: true });
   });
 
-  it('continues by offset from the cursor of an older version, and by key after that', async () => {
+  it('resumes by offset from a cursor of an older version, then continues by key', async () => {
     const old = await olderCopy();
     wordpress.requests.length = 0;
     start({ file: old });
@@ -208,7 +208,7 @@ describe('back-fill', () => {
     expect(total()).toBe(130);
   });
 
-  it('goes by offset where the plugin knows no keys, with one request more, and says so', async () => {
+  it('pages by offset with one extra request when the plugin knows no keys, and logs that it needs an update', async () => {
     wordpress.pagesByKey = false;
     start();
     expect(await content.syncNow()).toMatchObject({ ok: true, stored: 130 });
@@ -216,7 +216,7 @@ describe('back-fill', () => {
     expect(logged.map(({ message }) => message)).toEqual([expect.stringContaining('update the newsroom plugin')]);
   });
 
-  it('goes around a document over which WordPress breaks', async () => {
+  it('skips a single document that makes WordPress fail', async () => {
     wordpress.intercept = (request) => {
       const url = new URL(request.url);
       if (!url.pathname.endsWith('/articles') || url.searchParams.has('_fields'))
@@ -244,14 +244,14 @@ describe('following WordPress without webhooks', () => {
     changes = [];
   });
 
-  it('finds an edit and touches only what shows it', async () => {
+  it('finds an edit and invalidates only the tags that show it', async () => {
     put(7, { content: { rendered: '<p>Corrected.</p>' }, modified_gmt: '2026-11-21T11:00:00' });
     await content.syncNow();
     expect(content.reader().article('a-7')?.bodyHtml).toBe('<p>Corrected.</p>');
     expect(tags()).toEqual(['article:7', 'search']);
   });
 
-  it('asks for no document when nothing changed', async () => {
+  it('requests no article when nothing changed', async () => {
     wordpress.requests.length = 0;
     await content.syncNow();
     expect(
@@ -260,7 +260,7 @@ describe('following WordPress without webhooks', () => {
     expect(changes).toEqual([]);
   });
 
-  it('finds deletions, unpublished and protected documents', async () => {
+  it('withdraws deleted, unpublished and password-protected documents', async () => {
     wordpress.remove('articles', 7);
     put(8, { status: 'draft' });
     put(9, { content: { rendered: '', protected: true }, modified_gmt: '2026-11-21T11:00:00' });
@@ -278,7 +278,7 @@ describe('following WordPress without webhooks', () => {
     expect(content.reader().article('a-8')?.id).toBe(8);
   });
 
-  it('finds a new slug, and leads from the old one', async () => {
+  it('finds a new slug and redirects the old one to it', async () => {
     put(7, { slug: 'better', modified_gmt: '2026-11-21T11:00:00' });
     await content.syncNow();
     expect(content.reader().resolveSlug('articles', 'a-7')).toEqual({ kind: 'moved', slug: 'better' });
@@ -339,14 +339,14 @@ describe('following WordPress without webhooks', () => {
     expect(tags()).toEqual(['comments:130', 'navigation', 'section:politics']);
   });
 
-  it('takes a page off at once when its article is no longer free', async () => {
+  it('withdraws a page at once when its article is no longer free', async () => {
     put(7, { access: 'subscriber', modified_gmt: '2026-11-21T11:00:00' });
     await content.syncNow();
     expect(changes.flatMap(({ withdrawn }) => withdrawn)).toEqual([{ type: 'articles', slug: 'a-7' }]);
     expect(content.reader().article('a-7')?.access).toBe('subscriber');
   });
 
-  it('takes a page off at once when its article asks for more than before, and not when it asks for less', async () => {
+  it('withdraws a page when its article needs a higher access level, and not when it needs a lower one', async () => {
     const steps = ['default', 'free', 'registered', 'subscriber', 'registered', 'default'] as const;
     const gone: boolean[] = [];
     for (const [step, access] of steps.entries()) {
@@ -358,7 +358,7 @@ describe('following WordPress without webhooks', () => {
     expect(gone).toEqual([false, false, true, true, false, false]);
   });
 
-  it('forgets the front page when its page goes', async () => {
+  it('empties the top stories when the WordPress page that lists them is deleted', async () => {
     wordpress.put('pages', { id: 601, ...wirePost({ id: 601, slug: 'top-stories-2', acf: { top_articles: [2] } }) });
     await content.syncNow();
     expect(content.reader().topStories().ids).toEqual([2]);
@@ -368,7 +368,7 @@ describe('following WordPress without webhooks', () => {
   });
 });
 
-describe('a poll that is asked for', () => {
+describe('a requested poll', () => {
   const corrected = (): void => {
     // The polls resume by WordPress's clock, which is the machine's here.
     const modified_gmt = new Date(Date.now() + 60_000).toISOString().slice(0, 19);
@@ -385,7 +385,7 @@ describe('a poll that is asked for', () => {
     await found();
   });
 
-  it('runs after the poll that is under way, which may have fetched too early', async () => {
+  it('runs after the poll in progress, which may have fetched too early', async () => {
     start({ pollSeconds: 3600 });
     await content.syncNow();
     let asked = false;
@@ -402,8 +402,8 @@ describe('a poll that is asked for', () => {
   });
 });
 
-describe('WordPress in trouble', () => {
-  it('loses nothing when it answers nonsense', async () => {
+describe('the sync when WordPress fails', () => {
+  it('keeps every story when WordPress returns errors, HTML or empty lists', async () => {
     start();
     await content.syncNow();
     for (const answer of [
@@ -425,7 +425,7 @@ describe('WordPress in trouble', () => {
     expect(total()).toBe(130);
   });
 
-  it('reads no more of a file of captions than a page may hold, whatever length it declares', async () => {
+  it('stops reading a caption file that is over 100 kB', async () => {
     let sent = 0;
     const chunk = Buffer.alloc(20_000, 'WEBVTT ');
     wordpress.intercept = ({ url }) => {
@@ -451,13 +451,13 @@ describe('WordPress in trouble', () => {
     expect(logged[0]?.message).toMatch(/^content: captions omitted: not WebVTT, or more than 100 kB/u);
   });
 
-  it('says what to do when the plugin is missing', async () => {
+  it('reports which plugin to install when it is missing', async () => {
     wordpress.intercept = () => restError(404, 'rest_no_route');
     start();
     expect((await content.syncNow()).problem).toContain('install and activate wordpress/newsroom');
   });
 
-  it('recovers by itself when it was down at the first start', async () => {
+  it('recovers by itself when WordPress is down at the first start', async () => {
     let down = true;
     wordpress.intercept = () => (down ? Promise.reject(new TypeError('fetch failed')) : null);
     let ready: () => void = () => {};
@@ -482,24 +482,27 @@ describe('WordPress in trouble', () => {
     expect(content.status().ready).toBe(true);
   });
 
-  it.each(['600', '99999999'])('is asked again within a minute, though it asks for %s seconds', async (seconds) => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const answer = { status: 503, headers: { 'Retry-After': seconds } };
-    wordpress.intercept = () => new Response('Briefly unavailable for scheduled maintenance.', answer);
-    start();
-    content.start();
-    const failed = (): void => expect(content.status().phase).toBe('waiting');
-    await vi.waitFor(failed);
-    const asked = wordpress.requests.length;
-    await vi.advanceTimersByTimeAsync(50_000);
-    expect(wordpress.requests).toHaveLength(asked);
-    wordpress.intercept = null;
-    await vi.advanceTimersByTimeAsync(11_000);
-    await vi.waitFor(() => expect(content.status().ready).toBe(true));
-  });
+  it.each(['600', '99999999'])(
+    'asks WordPress again after about a minute, even if it says to wait %s seconds',
+    async (seconds) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const answer = { status: 503, headers: { 'Retry-After': seconds } };
+      wordpress.intercept = () => new Response('Briefly unavailable for scheduled maintenance.', answer);
+      start();
+      content.start();
+      const failed = (): void => expect(content.status().phase).toBe('waiting');
+      await vi.waitFor(failed);
+      const asked = wordpress.requests.length;
+      await vi.advanceTimersByTimeAsync(50_000);
+      expect(wordpress.requests).toHaveLength(asked);
+      wordpress.intercept = null;
+      await vi.advanceTimersByTimeAsync(11_000);
+      await vi.waitFor(() => expect(content.status().ready).toBe(true));
+    },
+  );
 
-  it('fetches cut bodies again once it has credentials', async () => {
+  it('fetches truncated stories again once WordPress accepts the credentials', async () => {
     put(7, { restricted: true, access: 'subscriber', content: { rendered: '<p>Opening.</p>' } });
     wordpress.status = { ...wordpress.status, credentials: false };
     start();

@@ -96,7 +96,7 @@ const edit = (id: number, part: Json): Json =>
   wordpress.put('articles', { ...wordpress.store.articles.get(id), id, ...part });
 
 describe('a webhook', () => {
-  it('refreshes exactly its document, with one request', async () => {
+  it('refreshes only its document, with one request to WordPress', async () => {
     edit(7, { title: { rendered: 'Corrected' } });
     const answer = await deliver(hook());
     expect(answer).toMatchObject({ status: 200, body: { ok: true, refreshed: ['/article/a-7', '/'] } });
@@ -104,7 +104,7 @@ describe('a webhook', () => {
     expect(wordpress.requests).toEqual(['/wp/v2/articles/7']);
   });
 
-  it('names the files of pictures that were deleted or replaced, and asks WordPress for nothing', async () => {
+  it('invalidates deleted or replaced pictures without a request to WordPress', async () => {
     const file = `${wordpress.url}/wp-content/uploads/a%20b.jpg`;
     const media = { type: 'media', id: 900, event: 'delete', slug: '', status: 'trash' };
     const answer = await deliver(hook({ ...media, addresses: [`${file}?x=1#top`, file, 'nonsense'] }));
@@ -117,7 +117,7 @@ describe('a webhook', () => {
     expect((await deliver(hook({ ...media, addresses: [7] }))).status).toBe(422);
   });
 
-  it('has the poll run at once when so many documents changed that they are not named', async () => {
+  it('starts a poll at once when too many documents changed to be named', async () => {
     content.start();
     await expect.poll(() => content.status().phase).toBe('following');
     const modified_gmt = new Date(Date.now() + 60_000).toISOString().slice(0, 19);
@@ -127,7 +127,7 @@ describe('a webhook', () => {
     await expect.poll(() => content.reader().article('a-7')?.title).toBe('Imported');
   });
 
-  it('changes nothing when the webhook is not signed by WordPress', async () => {
+  it('changes nothing and gets 401 when its signature is missing or wrong', async () => {
     edit(7, { title: { rendered: 'Corrected' } });
     const body = JSON.stringify(hook());
     const stamp = String(Math.floor(now / 1000));
@@ -147,7 +147,7 @@ describe('a webhook', () => {
     expect(taken).toBe(0);
   });
 
-  it('is refused when it is too old, malformed, or was there before', async () => {
+  it('is refused when it is over 300 seconds early or late, malformed or a duplicate', async () => {
     expect(await deliver(hook(), { 'x-newsroom-timestamp': String(now / 1000 - 301) })).toMatchObject({
       status: 412,
       body: { reason: 'clock', ahead: -301, error: "WordPress's clock is 301 seconds behind the site's" },
@@ -175,7 +175,7 @@ describe('a webhook', () => {
     expect(taken).toBe(2);
   });
 
-  it('that another node found recent may be late, and is taken once all the same', async () => {
+  it('is accepted late if another node found it recent, and then refused as a duplicate for 15 minutes', async () => {
     const timestamp = String(Math.floor(now / 1000));
     const body = JSON.stringify(hook());
     const handOver = (isRecent: boolean) =>
@@ -201,7 +201,7 @@ describe('a webhook', () => {
     expect([(await handOver(true)).status, (await handOver(true)).status]).toEqual([200, 409]);
   });
 
-  it('cannot be replayed under another id', async () => {
+  it('cannot be replayed under another delivery id', async () => {
     const timestamp = String(Math.floor(now / 1000));
     const body = JSON.stringify(hook());
     const seen = `sha256=${hmac(`${timestamp}.delivery-1.${body}`)}`;
@@ -219,7 +219,7 @@ describe('a webhook', () => {
     expect(taken).toBe(2);
   });
 
-  it('signed by an older plugin is refused with what to do', async () => {
+  it('signed by an older plugin gets 401 with advice to update the plugin', async () => {
     const timestamp = String(Math.floor(now / 1000));
     const old = { 'x-newsroom-signature': `sha256=${hmac(`${timestamp}.${JSON.stringify(hook())}`)}` };
     expect(await deliver(hook(), old)).toMatchObject({
@@ -228,7 +228,7 @@ describe('a webhook', () => {
     });
   });
 
-  it('that is refused leaves a line in the log and a number, and nothing of who sent it', async () => {
+  it('that is refused is counted and logged, without its sender’s address or its signature', async () => {
     await deliver(hook(), { 'x-newsroom-signature': 'sha256=secret-guess', 'x-forwarded-for': '203.0.113.9' });
     for (let index = 0; index < 5; index++) await deliver(hook(), { 'x-newsroom-signature': 'sha256=guess' });
     await deliver(hook(), { 'x-newsroom-timestamp': String(now / 1000 - 3600) });
@@ -246,7 +246,7 @@ describe('a webhook', () => {
     expect(JSON.stringify(logged)).not.toMatch(/203\.0\.113\.9|secret-guess/u);
   });
 
-  it('may come again when WordPress could not be read', async () => {
+  it('may be delivered again after WordPress could not be read', async () => {
     wordpress.intercept = () => restError(503, 'maintenance');
     const answer = await deliver(hook(), { 'x-newsroom-delivery': 'again-please' });
     expect(answer).toMatchObject({ status: 503, headers: { 'Retry-After': expect.any(String) } });
@@ -254,7 +254,7 @@ describe('a webhook', () => {
     expect((await deliver(hook(), { 'x-newsroom-delivery': 'again-please' })).status).toBe(200);
   });
 
-  it('that cannot be stored is refused as that, and may come again', async () => {
+  it('gets 503 when it cannot be stored, and may be delivered again', async () => {
     edit(7, { title: { rendered: 'Corrected' } });
     const exec = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(() => {
       throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
@@ -269,12 +269,12 @@ describe('a webhook', () => {
     expect(content.reader().article('a-7')?.title).toBe('Corrected');
   });
 
-  it('comes again within a minute, however long WordPress in maintenance mode asks the site to wait', async () => {
+  it('gets Retry-After 60 while WordPress is in maintenance mode, even if WordPress says 600', async () => {
     wordpress.intercept = () => new Response('Briefly unavailable', { status: 503, headers: { 'Retry-After': '600' } });
     expect(await deliver(hook())).toMatchObject({ status: 503, headers: { 'Retry-After': '60' } });
   });
 
-  it('takes a withdrawn article off at once, and publishes it again', async () => {
+  it('withdraws an unpublished or deleted article at once, and shows a republished one again', async () => {
     edit(7, { status: 'draft' });
     expect((await deliver(hook({ event: 'unpublish', status: 'draft' }))).status).toBe(200);
     expect(changes.at(-1)?.withdrawn).toEqual([{ type: 'articles', slug: 'a-7' }]);
@@ -287,7 +287,7 @@ describe('a webhook', () => {
     expect(content.reader().resolveSlug('articles', 'a-7')).toEqual({ kind: 'gone' });
   });
 
-  it('takes a withdrawn article off that the new content store has not copied yet: its page may be cached', async () => {
+  it('withdraws a deleted article that the new content store has not copied yet, since its page may be cached', async () => {
     await content.stop();
     content = open();
     wordpress.remove('articles', 7);
@@ -301,7 +301,7 @@ describe('a webhook', () => {
     expect(changes).toEqual([]);
   });
 
-  it('knows a former slug that the content store never saw', async () => {
+  it('redirects a former slug that the content store never saw', async () => {
     wordpress.put('articles', { id: 70, ...wirePost({ id: 70, slug: 'now' }) });
     await deliver(hook({ event: 'slug', id: 70, slug: 'now', previous_slug: 'then' }));
     expect(content.reader().resolveSlug('articles', 'then')).toEqual({ kind: 'moved', slug: 'now' });
@@ -309,7 +309,7 @@ describe('a webhook', () => {
     expect(changes.flatMap(({ tags }) => [...tags])).toContain('slug:articles:then');
   });
 
-  it('ends in the latest state, however deliveries overlap', async () => {
+  it('ends with the latest version when 20 deliveries overlap', async () => {
     let version = 0;
     const rounds = Array.from({ length: 20 }, () => {
       edit(7, {
@@ -323,7 +323,7 @@ describe('a webhook', () => {
     expect(content.reader().article('a-7')?.title).toBe('Version 20');
   });
 
-  it('speaks of sections, menus, authors, comments and of itself', async () => {
+  it('updates sections, menus, authors and comments; a test webhook refreshes nothing', async () => {
     wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1), name: 'Power' });
     wordpress.menus = [{ location: 'footer', items: [{ title: 'A', url: '/about' }] }];
     wordpress.put('comments', { id: 1, ...wireComment({ id: 1, post: 7 }) });
@@ -359,7 +359,7 @@ describe('a preview', () => {
     });
   };
 
-  it('shows the draft as it would look, and keeps nothing', async () => {
+  it('shows the draft as it would look, and stores nothing', async () => {
     edit(7, {
       status: 'draft',
       slug: '',
@@ -407,7 +407,7 @@ describe('a preview', () => {
     });
   });
 
-  it('shows the byline of an autosave, with the names of the content store', async () => {
+  it('shows the byline of the autosave, with author names from the content store', async () => {
     for (const [id, name] of [
       [9001, 'Ada'],
       [9002, 'Ben'],
@@ -446,7 +446,7 @@ describe('a preview', () => {
     expect(await shown()).toMatchObject({ authors: [], contributors: [] });
   });
 
-  it('needs a signature, in time', async () => {
+  it('requires a valid signature, and is refused when its link has expired or expires too late', async () => {
     expect((await content.preview(link({ signature: '0'.repeat(64) }))).status).toBe(401);
     expect((await content.preview(link({ expires: String(Math.floor(now / 1000) - 1) }))).status).toBe(410);
     expect((await content.preview(link({ expires: String(Math.floor(now / 1000) + 86_400) }))).status).toBe(410);

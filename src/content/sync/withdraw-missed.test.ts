@@ -91,7 +91,7 @@ beforeEach(async () => {
 });
 afterEach(() => content.stop());
 
-it('asks for each changed document once, and leaves plain edits to the log', async () => {
+it('a cut-off node asks for each changed document once, and leaves plain edits to the content log', async () => {
   const before = content.followed.revision();
   put(1, { title: { rendered: 'A plain edit' } });
   delivered(1);
@@ -111,7 +111,7 @@ it('asks for each changed document once, and leaves plain edits to the log', asy
   expect(requests()).toEqual(['/newsroom/v1/changes']);
 });
 
-it('reads on when there are more than a hundred changes', async () => {
+it('a cut-off node reads all changes when there are more than a hundred', async () => {
   for (let count = 0; count < 205; count++) delivered(1);
   wordpress.remove('articles', 4);
   delivered(4, 'delete');
@@ -120,7 +120,7 @@ it('reads on when there are more than a hundred changes', async () => {
   expect(title(4)).toBeUndefined();
 });
 
-it('asks again for a document that WordPress could not deliver, and withdraws the others', async () => {
+it('a cut-off node asks again for a document that WordPress could not deliver, and withdraws the others', async () => {
   for (const id of [1, 2]) {
     put(id, { status: 'private' });
     delivered(id, 'unpublish');
@@ -135,14 +135,14 @@ it('asks again for a document that WordPress could not deliver, and withdraws th
   expect(title(1)).toBeUndefined();
 });
 
-it('says what to do about a plugin without the route, and changes nothing', async () => {
+it('a plugin without the route for changes causes an error that says to update it, and nothing is withdrawn', async () => {
   wordpress.changes = null;
   put(2, { status: 'draft' });
   await expect(content.withdrawMissed(60, signal)).rejects.toThrow('update the newsroom plugin');
   expect(title(2)).toBe('Headline 2');
 });
 
-it('the first entry that this node appends afterwards brings the withdrawals, and makes every shared page outdated', async () => {
+it('after a cut-off, the node’s next append to the content log has its withdrawals and the tag of every page', async () => {
   put(2, { status: 'draft' });
   put(3, { access: 'subscriber' });
   for (const id of [2, 3]) delivered(id);
@@ -167,7 +167,7 @@ it('the first entry that this node appends afterwards brings the withdrawals, an
   expect(log.at(-1)?.tags.has('site')).toBe(false);
 });
 
-it('a later entry of the log counts, also when the clocks of the nodes differ', async () => {
+it('a later entry of the content log overrides a cut-off node’s withdrawal, even if the nodes’ clocks differ', async () => {
   put(2, { status: 'draft' });
   delivered(2, 'unpublish');
   const [entry] = log.flatMap(({ entries }) =>
@@ -182,8 +182,8 @@ it('a later entry of the log counts, also when the clocks of the nodes differ', 
   expect(content.followed.ahead()).toEqual([]);
 });
 
-describe('what is not a document', () => {
-  it('a comment that a moderator removed or holds is withdrawn, with its replies; an edited one waits for the log', async () => {
+describe('comments, sections and authors on a cut-off node', () => {
+  it('a removed or held comment is withdrawn with its replies; an edited one waits for the content log', async () => {
     expect(shownComments()).toEqual(['11 <p>Comment 11</p>', '11/14', '12 <p>Comment 12</p>', '13 <p>Comment 13</p>']);
     wordpress.remove('comments', 11);
     comment(12, { status: 'hold' });
@@ -202,7 +202,7 @@ describe('what is not a document', () => {
     expect(content.followed.ahead()).toEqual([]);
   });
 
-  it('a section that is deleted, or taken out of the navigation, is withdrawn; a new name waits for the log', async () => {
+  it('a section that is deleted or left out of the navigation is withdrawn; a new name waits for the content log', async () => {
     wordpress.remove('categories', 51);
     wordpress.put('categories', { id: 52, ...wireSection(52, 'money', null) });
     wordpress.put('categories', { id: 53, ...wireSection(53, 'opinion', 3), name: 'Views' });
@@ -218,7 +218,7 @@ describe('what is not a document', () => {
     expect(content.followed.ahead()).toEqual([]);
   });
 
-  it('a section that makes its stories paid waits for the log: they would be free without it', async () => {
+  it('a deleted section that makes its stories paid waits for the content log, since they would be free without it', async () => {
     const rules = publication.access.sections as Record<string, 'subscriber'>;
     rules.money = 'subscriber';
     try {
@@ -232,7 +232,7 @@ describe('what is not a document', () => {
     }
   });
 
-  it('the page of a deleted author is withdrawn, also of one who is known only from a story', async () => {
+  it('the page of a deleted author is withdrawn, even if the author is known only from a story', async () => {
     put(5, { acf: { author: { id: 91, slug: 'byron', name: 'Byron' } } });
     await content.refresh('articles', 5);
     const names = () => ['ada', 'byron'].map((slug) => content.reader().author(slug)?.name);
@@ -245,7 +245,7 @@ describe('what is not a document', () => {
   });
 });
 
-it('an entry of the log that WordPress answered before the withdrawal shows nothing again; the holder is asked until a later one comes', async () => {
+it('a log entry fetched from WordPress before the withdrawal does not undo it; one fetched later does', async () => {
   const written = log.flatMap((append) => append.entries);
   const entries = ['document 2', 'comment 12'].map((name) =>
     written.findLast((entry) => Object.values(entryName(entry)).join(' ') === name),
@@ -271,7 +271,7 @@ it('an entry of the log that WordPress answered before the withdrawal shows noth
   expect(content.followed.ahead()).toEqual([]);
 });
 
-it('an entry of the log of the same second may be newer: this node appends neither, and fetches the story again', async () => {
+it('a log entry from the same second does not undo a withdrawal; neither is appended, and the next fetch decides', async () => {
   const written = log.flatMap((append) => append.entries);
   const entry = written.findLast((each) => Object.values(entryName(each)).join(' ') === 'document 2');
   put(2, { status: 'draft' });
@@ -299,7 +299,7 @@ it('an entry of the log of the same second may be newer: this node appends neith
   expect(content.followed.ahead()).toEqual([]);
 });
 
-describe('sections of the log that are older than those of this node', () => {
+describe('sections from the content log that are older than this node’s', () => {
   type SectionsEntry = Extract<ContentEntry, { kind: 'sections' }>;
   const rules = publication.access.sections as Record<string, 'subscriber'>;
   afterEach(() => {
@@ -335,7 +335,7 @@ describe('sections of the log that are older than those of this node', () => {
   it.each([
     ['earlier', clock - 5],
     ['of the same second', clock],
-  ])('bring a section that makes its stories paid, and not the deleted one: %s', async (_, answered) => {
+  ])('add a section that makes its stories paid, but do not restore the deleted one: %s', async (_, answered) => {
     rules.premium = 'subscriber';
     // An editor adds a paid section, moves a free story into it and deletes another section; the holder logs it.
     const fetched = { at: Date.now() + 3_600_000, clock: answered };
@@ -359,7 +359,7 @@ describe('sections of the log that are older than those of this node', () => {
     expect(content.followed.ahead()).toEqual([]);
   });
 
-  it('keep a removed section that has become paid meanwhile', async () => {
+  it('restore a removed section that has since become paid', async () => {
     rules.premium = 'subscriber';
     const list: ContentEntry = {
       kind: 'sections',
@@ -374,7 +374,7 @@ describe('sections of the log that are older than those of this node', () => {
     expect(shownSections().map((each) => each.split(' ')[0])).toEqual(['money', 'opinion', 'premium']);
   });
 
-  it('do not bring back a section that was removed, restored and removed again', async () => {
+  it('do not restore a section that was removed, restored and removed again', async () => {
     const restored = { ...logged('sections '), fetched: { at: Date.now() + 3_600_000, clock: clock + 5 } };
     wordpress.remove('categories', 51);
     delivered(51, 'term', 'categories');
@@ -389,7 +389,7 @@ describe('sections of the log that are older than those of this node', () => {
     expect(shownSections()).toEqual(['opinion Opinion']);
   });
 
-  it('are appended without the removed ones, when this node fetched them as the holder before it asked', async () => {
+  it('are appended without the removed section if this node requested them before the removal', async () => {
     wordpress.put('categories', { id: 54, ...wireSection(54, 'premium', 9) });
     const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     wordpress.intercept = async (request) => {
@@ -418,7 +418,7 @@ describe('sections of the log that are older than those of this node', () => {
   });
 });
 
-it('what is withdrawn once more while the node is cut off is dated by the later answer', async () => {
+it('a second withdrawal of the same document moves its time to WordPress’s later answer', async () => {
   put(2, { status: 'draft' });
   wordpress.remove('comments', 12);
   delivered(2, 'unpublish');

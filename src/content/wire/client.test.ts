@@ -22,8 +22,8 @@ function client(handler: Handler, options = {}) {
 const ok = (): Response =>
   Response.json([1], { headers: { 'X-WP-Total': '7', Date: 'Sat, 21 Nov 2026 12:00:00 GMT' } });
 
-describe('the client', () => {
-  it('signs in, and gives total and clock with the answer', async () => {
+describe('the WordPress client', () => {
+  it('signs in, and returns the total and WordPress’s clock with the answer', async () => {
     const { get, requests } = client(ok);
     expect(await get('/wp/v2/articles', { per_page: 5, include: [1, 2] })).toMatchObject({
       ok: true,
@@ -35,7 +35,7 @@ describe('the client', () => {
     expect(requests[0]?.headers.get('authorization')).toBe(`Basic ${btoa('site:ab cd')}`);
   });
 
-  it('never follows to another origin, and not for ever', async () => {
+  it('follows redirects only within its origin, and at most five', async () => {
     const away = client(() => new Response(null, { status: 302, headers: { Location: 'https://evil.example/' } }));
     expect(await away.get('/x')).toMatchObject({
       ok: false,
@@ -51,7 +51,7 @@ describe('the client', () => {
     expect(await once.get('/x')).toMatchObject({ ok: true });
   });
 
-  it('tries again after trouble, and says what came in the end', async () => {
+  it('retries temporary failures and HTML answers but not a 404, and reports the last error', async () => {
     const passing = client((_request, count) => (count < 3 ? new Response('busy', { status: 503 }) : ok()));
     expect(await passing.get('/x')).toMatchObject({ ok: true });
     const html = client(() => new Response('<html>Maintenance</html>', { headers: { 'Content-Type': 'text/html' } }));
@@ -70,7 +70,7 @@ describe('the client', () => {
     expect(gone.requests).toHaveLength(1);
   });
 
-  it('waits as long as it is asked to, and leaves long waits to the caller', async () => {
+  it('waits for a short Retry-After, and leaves a long one to the caller', async () => {
     const began = performance.now();
     const soon = client((_request, count) =>
       count === 1 ? new Response('', { status: 429, headers: { 'Retry-After': '1' } }) : ok(),
@@ -82,7 +82,7 @@ describe('the client', () => {
     expect(later.requests).toHaveLength(1);
   });
 
-  it('is bounded in time, in size and in how much it does at once', async () => {
+  it('gives up on slow or oversized answers, and makes at most four requests at a time', async () => {
     const silent = client(
       (request) =>
         new Promise((_resolve, reject) =>
@@ -107,7 +107,7 @@ describe('the client', () => {
     expect(most).toBe(4);
   });
 
-  it('stops when it is aborted', async () => {
+  it('stops retrying when it is aborted', async () => {
     const stop = new AbortController();
     const { get } = client(() => {
       stop.abort();

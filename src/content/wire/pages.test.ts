@@ -47,8 +47,8 @@ async function walk(list: List, size: number, between: () => void = () => {}): P
   }
 }
 
-describe('pages of a list', () => {
-  it('begin after the last document, also where several share a second, and cost no further request', async () => {
+describe('paging through a WordPress list', () => {
+  it('starts each page after the last document, even within one second, without an extra request', async () => {
     for (const id of [5, 9, 2, 7, 4, 1]) put(id, 0);
     put(3, 1);
     const { ids, last } = await walk(newest, 2);
@@ -62,12 +62,12 @@ describe('pages of a list', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('are one, and empty, of an empty list', async () => {
+  it('returns one empty page for an empty list', async () => {
     expect(await page(newest, firstPosition, 20)).toMatchObject({ items: [], ended: true, total: 0 });
     expect(wordpress.requests).toHaveLength(1);
   });
 
-  it('end without a count of WordPress’s where fewer come than were asked for', async () => {
+  it('ends at a page with fewer items than requested when WordPress sends no total', async () => {
     for (let id = 1; id <= 5; id++) put(id, id);
     wordpress.intercept = async (request) => {
       const kept = wordpress.intercept;
@@ -80,7 +80,7 @@ describe('pages of a list', () => {
     expect([ids, last.total]).toEqual([[1, 2, 3, 4, 5], null]);
   });
 
-  it('goes on at its key after documents before it were withdrawn and published', async () => {
+  it('continues at its key after documents before it were withdrawn and published', async () => {
     for (let id = 1; id <= 9; id++) put(id, id);
     const first = await page(newest, firstPosition, 3);
     for (const id of [9, 8, 7, 6]) wordpress.remove('articles', id);
@@ -91,7 +91,7 @@ describe('pages of a list', () => {
     expect(idsOf(await page(newest, second.next, 3))).toEqual([2, 1]);
   });
 
-  it('brings every document that stays exactly once, whatever is published, changed and withdrawn meanwhile', async () => {
+  it('returns every untouched document exactly once, whatever others are published, changed or withdrawn', async () => {
     const change = fc.record({
       id: fc.integer({ min: 1, max: 40 }),
       kind: fc.constantFrom('publish', 'update', 'withdraw'),
@@ -132,7 +132,7 @@ describe('a plugin without after_key', () => {
     for (let id = 1; id <= 9; id++) put(id, id);
   });
 
-  it('is noticed by its first answer, logged once, and paged by offset', async () => {
+  it('is recognized by its first answer, logged once, and paged by offset', async () => {
     expect((await walk(newest, 3)).ids).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1]);
     expect(wordpress.requests).toHaveLength(4);
     expect((await walk(byId, 3)).ids).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -140,7 +140,7 @@ describe('a plugin without after_key', () => {
     expect(warnings).toEqual([expect.stringContaining('update the newsroom plugin')]);
   });
 
-  it('is noticed too where it appears in the middle of a copy', async () => {
+  it('is recognized even in the middle of a copy', async () => {
     wordpress.pagesByKey = true;
     const first = await page(newest, firstPosition, 3);
     const second = await page(newest, first.next, 3);
@@ -149,7 +149,7 @@ describe('a plugin without after_key', () => {
     expect([idsOf(third), third.ended, third.total]).toEqual([[3, 2, 1], true, 9]);
   });
 
-  it('orders documents of one second in its own way, and no key is taken from that', async () => {
+  it('is recognized by unsorted documents of one second, and then paged by offset', async () => {
     wordpress.pagesByKey = true;
     wordpress.intercept = ({ url }) => {
       const query = new URL(url).searchParams;
@@ -163,7 +163,7 @@ describe('a plugin without after_key', () => {
 });
 
 describe('documents without a readable key', () => {
-  it('are passed, and keys are used again after them', async () => {
+  it('are returned along with all documents around them', async () => {
     for (let id = 1; id <= 8; id++) put(id, id);
     for (const id of [4, 5]) put(id, id, { date_gmt: '-0001-11-30T00:00:00' });
     // The date that WordPress makes from zeros is earlier than every other date.
@@ -172,7 +172,7 @@ describe('documents without a readable key', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('may be a whole page: comments on stories that are not public are counted but left out', async () => {
+  it('may fill a whole page, such as hidden comments that WordPress counts but leaves out', async () => {
     for (let id = 1; id <= 10; id++)
       wordpress.put('comments', { id, ...wireComment({ id, post: id > 3 && id < 8 ? 2 : 1 }) });
     wordpress.intercept = async (request) => {
@@ -192,7 +192,7 @@ describe('documents without a readable key', () => {
     expect(keys.map((query) => query.get('offset'))).toEqual(['0', null, null, '2', '4', null]);
   });
 
-  it('end a list whose count promises documents that never come', async () => {
+  it('end a list after 50 empty pages when WordPress’s total is wrong', async () => {
     for (let id = 1; id <= 4; id++) put(id, id);
     wordpress.intercept = ({ url }) => {
       const query = new URL(url).searchParams;
@@ -203,7 +203,7 @@ describe('documents without a readable key', () => {
     expect(wordpress.requests).toHaveLength(51);
   });
 
-  it('never lead in a circle', async () => {
+  it('never cause an endless loop', async () => {
     wordpress.intercept = ({ url }) => {
       const offset = Number(new URL(url).searchParams.get('offset') ?? 0);
       return Response.json([{ id: null }, null, 'x'], { headers: { 'X-WP-Total': String(Math.max(9, offset)) } });
@@ -214,7 +214,7 @@ describe('documents without a readable key', () => {
   });
 });
 
-it('passes a refusal on', async () => {
+it('an error that WordPress returns for a page is passed on to the caller', async () => {
   wordpress.intercept = ({ url }) => (url.includes('after_key') ? restError(400, 'rest_invalid_param') : null);
   await expect(page(byId, { offset: 3, key: { at: '', id: 3 } }, 3)).rejects.toThrow(/rest_invalid_param/u);
 });

@@ -107,7 +107,7 @@ it.each<[name: string, broken: Break, code: string, remedy: RegExp, goesOn: bool
   ],
   ['a fast clock', clock(3600), 'clock', /\d{4} seconds ahead.*NTP/, true],
   ['a slow clock', clock(-3600), 'clock', /\d{4} seconds behind/, true],
-])('%s is named with its remedy, and logged once', async (_, broken, code, remedy, goesOn) => {
+])('%s is reported with its remedy, and logged once', async (_, broken, code, remedy, goesOn) => {
   const { ok, problems, said } = await meet(broken);
   expect(problems.map((problem) => problem.code)).toEqual([code]);
   expect(problems[0]?.message).toMatch(remedy);
@@ -115,7 +115,7 @@ it.each<[name: string, broken: Break, code: string, remedy: RegExp, goesOn: bool
   expect(ok).toBe(goesOn);
 });
 
-it('nothing is named while all is well, also with uploads on a host that is allowed', async () => {
+it('no problem is reported when all is well, including uploads on an allowed host', async () => {
   const well = status({ uploads: 'https://media.example/u', problems: [{ code: 'uploads-elsewhere', message: 'x' }] });
   expect(await meet(well)).toMatchObject({ ok: true, problems: [] });
   expect(await meet(status({ uploads: 'https://cms.example/wp-content/uploads' }))).toMatchObject({ problems: [] });

@@ -19,7 +19,7 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-it('says with the focus that a comment was deleted, whose button is gone', async () => {
+it('after a reader deletes a comment, the focus moves to a message that says so', async () => {
   vi.stubGlobal('fetch', async (_path: string, init?: RequestInit) =>
     init?.method === 'DELETE' ? new Response(null, { status: 204 }) : Response.json(mine),
   );
@@ -31,7 +31,7 @@ it('says with the focus that a comment was deleted, whose button is gone', async
   expect(document.activeElement?.textContent).toBe('Your comment was deleted.');
 });
 
-it('claims of a report that failed no comment that is saved', async () => {
+it('a report that could not be sent does not claim that a comment is saved', async () => {
   document.body.innerHTML = '<ol><li id="comment-3"><article><a data-act="report">Report</a></article></li></ol>';
   vi.stubGlobal('fetch', async () => Promise.reject(new TypeError('offline')));
   drawn = await draw(<Comments article={7} parent={0} longest={3000} />);

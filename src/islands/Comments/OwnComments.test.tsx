@@ -30,7 +30,7 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-it('keeps the text of a form that is open when the time to edit runs out', async () => {
+it('an open comment form keeps its text when the time to edit runs out', async () => {
   await click(button('Edit'));
   area().value = 'Many words, just typed';
   await act(async () => vi.advanceTimersByTime(61_000));
@@ -39,14 +39,14 @@ it('keeps the text of a form that is open when the time to edit runs out', async
   expect(document.querySelector('textarea')).toBeNull();
 });
 
-it('returns the focus to where it was when the form is closed', async () => {
+it('canceling an edit returns the focus to the Edit button', async () => {
   await click(button('Edit'));
   expect(document.activeElement).toBe(area());
   await click(button('Cancel'));
   expect(document.activeElement).toBe(button('Edit'));
 });
 
-it('keeps the focus when a comment was saved', async () => {
+it('saving an edited comment returns the focus to the Edit button', async () => {
   fetched.mockImplementation(async () => Response.json({ comment: comment({ content: 'Better' }) }));
   await click(button('Edit'));
   await submit(document.querySelector('form') as HTMLFormElement);
@@ -54,7 +54,7 @@ it('keeps the focus when a comment was saved', async () => {
   expect(document.activeElement).toBe(button('Edit'));
 });
 
-it('takes no letter that would be lost while the text is being saved', async () => {
+it('the comment field is read-only while the text is being saved', async () => {
   fetched.mockReturnValue(new Promise(() => {}));
   await click(button('Edit'));
   await submit(document.querySelector('form') as HTMLFormElement);
@@ -65,7 +65,7 @@ it.each([
   ['a connection that is lost', () => Promise.reject(new TypeError('offline')), /^We couldn’t reach the server/],
   ['a broken server', async () => Response.json({}, { status: 500 }), /^Something went wrong/],
   ['an answer without a comment', async () => Response.json(null), /^Something went wrong/],
-])('says after %s what is true of an edit', async (_what, answer, words) => {
+])('after %s, an edit shows an error that does not claim the text is saved', async (_what, answer, words) => {
   fetched.mockImplementation(answer);
   await click(button('Edit'));
   await submit(document.querySelector('form') as HTMLFormElement);

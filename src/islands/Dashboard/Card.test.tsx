@@ -63,8 +63,8 @@ async function send(): Promise<void> {
   await submit(save().form as HTMLFormElement);
 }
 
-describe('another card', () => {
-  it('is kept with the card company, and then charged', async () => {
+describe('replacing the card', () => {
+  it('saves the new card with Stripe and then on the server', async () => {
     await open();
     expect(stripe.options[0]).toMatchObject({ mode: 'setup', currency: 'usd' });
     expect(save().disabled).toBe(true);
@@ -78,7 +78,7 @@ describe('another card', () => {
     expect(document.activeElement?.textContent).toContain('Thank you.');
   });
 
-  it('may be a wallet’s, whose sheet gets the failure', async () => {
+  it('works with a wallet, whose sheet shows a failure', async () => {
     stripe = fakeStripe({ link: true });
     await open();
     const wallet = stripe.elements.find(({ type }) => type === 'expressCheckout');
@@ -97,7 +97,7 @@ describe('another card', () => {
     expect(paymentFailed).toHaveBeenCalledOnce();
   });
 
-  it('that is refused shows the card company’s reason', async () => {
+  it('shows the card company’s reason when the card is refused', async () => {
     answers[keep] = () => json({ message: 'Your card was declined.' }, 402);
     await open();
     await send();
@@ -111,7 +111,7 @@ describe('another card', () => {
     expect(alerts()).toEqual([]);
   });
 
-  it('that the bank does not confirm is not sent to the server', async () => {
+  it('sends nothing to the server when the bank does not confirm the card', async () => {
     await open();
     stripe.confirmSetup.mockResolvedValueOnce({ error: { type: 'card_error', message: 'Not confirmed.' } } as never);
     await send();
@@ -119,7 +119,7 @@ describe('another card', () => {
     expect(asked.some(({ path }) => path === keep)).toBe(false);
   });
 
-  it('that the bank asks about is charged once it has its answer, invoice after invoice', async () => {
+  it('lets the bank authenticate each open invoice before it reports success', async () => {
     const bills = ['pi_1_secret_1', 'pi_2_secret_2', null];
     answers[keep] = () => {
       const clientSecret = bills.shift() ?? null;
@@ -143,7 +143,7 @@ describe('another card', () => {
     );
   });
 
-  it('that the bank refuses after asking shows its reason, and another can be given', async () => {
+  it('shows the bank’s reason when it refuses an invoice, and accepts another card', async () => {
     answers[keep] = () => json({ clientSecret: 'pi_1_secret_1', paymentIntentStatus: 'requires_action' });
     await open();
     stripe.handleNextAction.mockResolvedValueOnce({ error: { type: 'card_error', message: 'Not you.' } } as never);
@@ -156,7 +156,7 @@ describe('another card', () => {
     expect(stripe.confirmSetup).toHaveBeenCalledTimes(2);
   });
 
-  it('is not kept twice when the connection is lost in between', async () => {
+  it('does not save the card with Stripe twice when the connection is lost in between', async () => {
     answers[keep] = () => HttpResponse.error();
     await open();
     await send();
@@ -167,7 +167,7 @@ describe('another card', () => {
     expect(stripe.confirmSetup).toHaveBeenCalledOnce();
   });
 
-  it('can be tried again where the form could not be loaded', async () => {
+  it('can be tried again when the card form could not be loaded', async () => {
     answers['/api/v1/checkout/plans'] = () => json({}, 503);
     drawn = await draw(<Card />);
     await settle(() => expect(alerts()[0]).toContain('The card form didn’t load.'));

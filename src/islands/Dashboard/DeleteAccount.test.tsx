@@ -28,13 +28,13 @@ describe('deleting the account', () => {
   });
   const address = () => field('Type ada@example.com to confirm');
 
-  it('is a form that posts by itself', () => {
+  it('is a plain form that works without a script', () => {
     expect([form().getAttribute('action'), form().method, address().name]).toEqual([
       ...['/account/delete', 'post', 'email'],
     ]);
   });
 
-  it('sends no request before the address is typed', async () => {
+  it('sends no request when the typed address is not the account’s', async () => {
     await type(address(), 'eve@example.com');
     await submit(form());
     expect(alerts()).toEqual(['That isn’t this account’s email address. Nothing was deleted.']);
@@ -42,7 +42,7 @@ describe('deleting the account', () => {
     expect(fetched).not.toHaveBeenCalled();
   });
 
-  it('deletes once, takes the copies in this browser along, and goes to the page that says so', async () => {
+  it('sends one request, clears this browser’s copies, and opens the page that confirms it', async () => {
     localStorage.setItem('email', 'ada@example.com');
     fetched.mockImplementation(async () => Response.json({ message: 'gone' }));
     await type(address(), ' Ada@Example.com ');
@@ -66,7 +66,7 @@ describe('deleting the account', () => {
     expect(went).not.toHaveBeenCalled();
   });
 
-  it('claims nothing when it was not heard what became of it', async () => {
+  it('says after a lost connection and then a 401 that the account may already be deleted', async () => {
     fetched.mockRejectedValueOnce(new TypeError('offline'));
     await type(address(), 'ada@example.com');
     await submit(form());
@@ -85,7 +85,7 @@ describe('signing out everywhere', () => {
     );
   });
 
-  it('names the devices, marks this one, and asks for all of them (spec section 7)', async () => {
+  it('lists the devices, marks this one, and signs all of them out (spec section 7)', async () => {
     const items = [...drawn.host.querySelectorAll('li')].map(({ textContent }) => textContent);
     expect(items).toEqual([
       expect.stringContaining('Chrome on WindowsThis device'),
@@ -99,7 +99,7 @@ describe('signing out everywhere', () => {
     expect([path, JSON.parse(String(init?.body))]).toEqual(['/blaize/logout', { where: 'EVERYWHERE' }]);
   });
 
-  it('says that it did not work', async () => {
+  it('says that the reader is still signed in when it fails', async () => {
     fetched.mockImplementation(async () => Response.json({}, { status: 503 }));
     await submit(form());
     await vi.waitFor(() => expect(alerts().join()).toMatch(/still signed in/));

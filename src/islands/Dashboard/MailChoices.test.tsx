@@ -30,7 +30,7 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-it('is a form that posts by itself; what must be mailed cannot be switched off, and says why', async () => {
+it('the mail choices are a plain form; required mail cannot be turned off, and the form says why', async () => {
   expect([form().getAttribute('action'), form().method]).toEqual(['/account/mail', 'post']);
   expect([...new FormData(form())]).toEqual([['choice', 'morning']]);
   const due = field('Receipts and renewal notices');
@@ -40,7 +40,7 @@ it('is a form that posts by itself; what must be mailed cannot be switched off, 
   );
 });
 
-it('saves in place what is ticked, and nothing before', async () => {
+it('the mail choices are saved in place on submit, and not before', async () => {
   await click(field('Morning Sun'));
   await click(field('Offers'));
   expect(status()).toBe('Not saved yet.');
@@ -58,7 +58,7 @@ it.each([
   [0, /couldn’t reach the server/],
   [401, /signed out/],
   [503, /couldn’t save your choices/],
-] as const)('keeps the choice when it cannot be saved (%s)', async (code, words) => {
+] as const)('a ticked box stays ticked when it cannot be saved (%s)', async (code, words) => {
   await click(field('Evening Sun'));
   fetched.mockImplementation(async () => {
     if (code === 0) throw new TypeError('offline');
@@ -69,7 +69,7 @@ it.each([
   expect([field('Evening Sun').checked, status()]).toEqual([true, 'Not saved yet.']);
 });
 
-it('says that the browser is offline, and that it is back online', async () => {
+it('a message says that the browser is offline, and goes away when it is back online', async () => {
   vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
   await act(async () => void dispatchEvent(new Event('offline')));
   expect(status()).toMatch(/^You’re offline/);
@@ -79,7 +79,7 @@ it('says that the browser is offline, and that it is back online', async () => {
   vi.restoreAllMocks();
 });
 
-it('claims nothing of a box that was ticked while the others were being saved', async () => {
+it('a box ticked while the others are being saved still counts as not saved', async () => {
   const gate = Promise.withResolvers<Response>();
   fetched.mockReturnValue(gate.promise);
   await submit(form());

@@ -28,7 +28,7 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-it('is a form that posts by itself, with what is known in its form', async () => {
+it('the profile is a plain form that shows the known values and the server’s complaint', async () => {
   drawn = await draw(<Profile {...props} problem="Invalid phone number" />);
   expect([form().getAttribute('action'), form().method]).toEqual(['/account/profile', 'post']);
   expect(Object.fromEntries(new FormData(form()))).toEqual({
@@ -43,12 +43,12 @@ it('is a form that posts by itself, with what is known in its form', async () =>
   expect(field('Phone (optional)').getAttribute('aria-invalid')).toBe('true');
 });
 
-describe('with a script', () => {
+describe('the profile form with a script', () => {
   beforeEach(async () => {
     drawn = await draw(<Profile {...props} />);
   });
 
-  it('saves in the words of the wire, and keeps copies in the browser (spec sections 3 and 7)', async () => {
+  it('saves under the field names of the API, and keeps copies in the browser (spec sections 3 and 7)', async () => {
     fetched.mockImplementation(async () => Response.json({ message: 'ok' }));
     await type(field('Last name (optional)'), ' Whitlock ');
     await type(field('Address (optional)'), '1 Main St');
@@ -76,7 +76,7 @@ describe('with a script', () => {
     });
   });
 
-  it('puts a number into its form while it is typed, and lets it go', async () => {
+  it('formats a phone number while it is typed, and lets the reader empty it', async () => {
     const phone = field('Phone (optional)');
     await type(phone, '21255');
     expect(phone.value).toBe('+1 (212) 55');
@@ -88,13 +88,16 @@ describe('with a script', () => {
     expect(JSON.parse(String(fetched.mock.calls[0]?.[1].body))['phone-number']).toBe('');
   });
 
-  it.each(['212555', '+44 20 7946 0000'])('says "Invalid phone number" of %s, and sends no request', async (typed) => {
-    await type(field('Phone (optional)'), typed);
-    await submit(form());
-    expect(alerts()).toEqual(['Invalid phone number']);
-    expect(document.activeElement).toBe(field('Phone (optional)'));
-    expect(fetched).not.toHaveBeenCalled();
-  });
+  it.each(['212555', '+44 20 7946 0000'])(
+    'rejects the phone number %s as invalid and sends no request',
+    async (typed) => {
+      await type(field('Phone (optional)'), typed);
+      await submit(form());
+      expect(alerts()).toEqual(['Invalid phone number']);
+      expect(document.activeElement).toBe(field('Phone (optional)'));
+      expect(fetched).not.toHaveBeenCalled();
+    },
+  );
 
   it.each([
     [
@@ -104,7 +107,7 @@ describe('with a script', () => {
     ],
     ['no connection', async () => Promise.reject(new TypeError('offline')), /^You’re offline/],
     ['no one signed in', async () => Response.json({}, { status: 401 }), /^You’re signed out/],
-  ])('raises no alarm over %s, says it quietly, and keeps what was typed', async (_what, answer, words) => {
+  ])('reports %s in the status line and not as an alert, and keeps what was typed', async (_what, answer, words) => {
     fetched.mockImplementation(answer);
     await type(field('First name (optional)'), 'Adele');
     await submit(form());
@@ -114,7 +117,7 @@ describe('with a script', () => {
     expect(stored()).toEqual({});
   });
 
-  it('says what the server finds wrong, and is sent once at a time', async () => {
+  it('shows the server’s complaint, and sends one request for two submits', async () => {
     const gate = Promise.withResolvers<Response>();
     fetched.mockReturnValue(gate.promise);
     await submit(form());
@@ -125,7 +128,7 @@ describe('with a script', () => {
     expect(fetched).toHaveBeenCalledOnce();
   });
 
-  it('does not say that it has saved what was typed while it saved', async () => {
+  it('does not report as saved what was typed while it was saving', async () => {
     const gate = Promise.withResolvers<Response>();
     fetched.mockReturnValue(gate.promise);
     await submit(form());

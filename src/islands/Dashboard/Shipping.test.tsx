@@ -27,8 +27,8 @@ const alerts = () =>
   [...drawn.host.querySelectorAll('[role="alert"]')].map(({ textContent }) => textContent).filter(Boolean);
 const state = () => named<HTMLSelectElement>('select', 'State');
 
-describe('without a script', () => {
-  it('is a form that posts to its own page', async () => {
+describe('the shipping address without a script', () => {
+  it('is a plain form that posts to its own page', async () => {
     drawn = await draw(<Shipping saved={null} editing={false} />);
     expect([form().getAttribute('action'), form().method]).toEqual(['/shipping', 'post']);
     expect([...new FormData(form()).keys()]).toEqual([
@@ -42,7 +42,7 @@ describe('without a script', () => {
     ]);
   });
 
-  it('shows again what was typed, and what is wrong beside it', async () => {
+  it('shows again what was typed, with the error at its field', async () => {
     const typed = { name: 'Ann', line1: '', line2: '', city: 'Ames', state: 'IA', postal_code: '1', phone: '' };
     drawn = await draw(<Shipping saved={address} editing typed={typed} errors={{ postal_code: 'Not a ZIP code.' }} />);
     expect([field('Name').value, field('City').value, state().value]).toEqual(['Ann', 'Ames', 'IA']);
@@ -51,7 +51,7 @@ describe('without a script', () => {
     expect(document.getElementById(zip.getAttribute('aria-describedby') ?? '')?.textContent).toBe('Not a ZIP code.');
   });
 
-  it('shows the saved address, and a button that leads to the form', async () => {
+  it('is shown once it is saved, with a button that leads to the form', async () => {
     drawn = await draw(<Shipping saved={address} editing={false} justSaved />);
     expect(drawn.host.querySelector('address')?.textContent).toContain('New York, NY 10038');
     expect(drawn.host.querySelector('[role="status"]')?.textContent).toBe('Your shipping address has been saved.');
@@ -62,13 +62,13 @@ describe('without a script', () => {
   });
 });
 
-describe('with a script', () => {
+describe('the shipping form with a script', () => {
   async function edit(saved: Address | null = address) {
     drawn = await draw(<Shipping saved={saved} editing={false} />);
     if (saved) await submit(button('Update Shipping Address').form as HTMLFormElement);
   }
 
-  it('switches to the form and back', async () => {
+  it('opens with the focus on its first field, and closes on Cancel without a request', async () => {
     await edit();
     expect(field('Name').value).toBe('Benjamin Day');
     expect(document.activeElement).toBe(field('Name'));
@@ -77,7 +77,7 @@ describe('with a script', () => {
     expect(fetched).not.toHaveBeenCalled();
   });
 
-  it('shows what was saved last, and not again what the server had refused before', async () => {
+  it('opens with the address saved last, not with the one that the server refused earlier', async () => {
     const typed = { ...valuesOf(address), city: 'Nowhere' };
     drawn = await draw(
       <Shipping saved={null} editing typed={typed} errors={{ city: 'No such city.' }} problem="No." />,
@@ -90,7 +90,7 @@ describe('with a script', () => {
     expect([field('City').value, alerts()]).toEqual(['New York', []]);
   });
 
-  it('checks before it saves, and goes to the first field that is wrong', async () => {
+  it('checks all fields before saving, and focuses the first wrong one', async () => {
     await edit();
     await type(field('City'), '');
     await type(field('ZIP code'), '90210');
@@ -106,7 +106,7 @@ describe('with a script', () => {
     expect(fetched).not.toHaveBeenCalled();
   });
 
-  it('saves in place, shows what the server has kept, and says so', async () => {
+  it('saves in place, shows the address that the server stored, and says that it is saved', async () => {
     await edit();
     const kept = { ...address, name: 'Kept' };
     fetched.mockResolvedValue(Response.json({ shipping: kept }));
@@ -146,7 +146,7 @@ describe('with a script', () => {
     expect([field('Name').value, state().value]).toEqual(['Ann', 'IA']);
   });
 
-  it('offers another confirmation email where the address has to be confirmed first', async () => {
+  it('offers another confirmation email when the server says that the email address is unconfirmed', async () => {
     const offer = () => drawn.host.querySelector('a[href^="/account/confirm"]')?.getAttribute('href');
     await edit();
     fetched.mockResolvedValue(Response.json({ message: 'Please wait.' }, { status: 403 }));
@@ -159,7 +159,7 @@ describe('with a script', () => {
     expect(offer()).toBe('/account/confirm?return=%2F');
   });
 
-  it('says that nothing is reached, and is sent once at a time', async () => {
+  it('sends one request for two submits, and says when the server cannot be reached', async () => {
     await edit();
     const gate = Promise.withResolvers<Response>();
     fetched.mockReturnValue(gate.promise);

@@ -27,7 +27,7 @@ const show = async (first: BillsAnswer) => {
 const rows = () => [...drawn.host.querySelectorAll('li')].map(({ textContent }) => textContent);
 const older = () => [...drawn.host.querySelectorAll('a')].find(({ textContent }) => textContent === 'Older invoices');
 
-it('lists invoices with their files, and the way to pay one that is open', async () => {
+it('invoices are listed with links to their PDFs, and an open one with a link to pay it', async () => {
   await show({ bills: [bill('in_2', { status: 'open' }), bill('in_1', { file: false })], next: null });
   expect(rows()).toEqual([
     'November 21, 2026A-in_2$120.00Not paid yetPay invoice A-in_2PDF of invoice A-in_2',
@@ -39,12 +39,12 @@ it('lists invoices with their files, and the way to pay one that is open', async
   ]);
 });
 
-it('says that there is none', async () => {
+it('a reader without invoices sees that there are none', async () => {
   await show({ bills: [], next: null });
   expect(drawn.host.textContent).toContain('You have no invoices yet.');
 });
 
-it('fetches what is older, says when it cannot, and tries again', async () => {
+it('older invoices can be loaded, and tried again after a failure', async () => {
   await show({ bills: [bill('in_2')], next: 'in_2' });
   expect(older()?.getAttribute('href')).toBe('?invoices=in_2#invoices');
   const fetched = vi.fn(async (_path: string) => Response.json({ message: 'away' }, { status: 503 }));
@@ -59,7 +59,7 @@ it('fetches what is older, says when it cannot, and tries again', async () => {
   expect(older()).toBeUndefined();
 });
 
-it('goes on with the first of the older invoices, whose link is gone', async () => {
+it('loading older invoices moves the focus to the first of them', async () => {
   await show({ bills: [bill('in_2')], next: 'in_2' });
   vi.stubGlobal('fetch', async () => Response.json({ bills: [bill('in_1')], next: null }));
   older()?.focus();

@@ -38,7 +38,7 @@ const answers = (answer: () => Promise<Response>) => {
   return fetched;
 };
 
-it('says what is subscribed to, with the ways up and out', async () => {
+it('a running subscription shows its product and renewal date, with links to upgrade and to cancel', async () => {
   await show(running);
   expect(drawn.host.textContent).toContain('Sun Reader');
   expect(drawn.host.textContent).toContain('Renewal dateJanuary 20, 2027');
@@ -48,7 +48,7 @@ it('says what is subscribed to, with the ways up and out', async () => {
   ]);
 });
 
-it('offers founders no more, and who pays nothing no cancelling', async () => {
+it('a founder is offered no upgrade, and a free account no cancellation', async () => {
   await show(running, 'Sun Founder', false);
   expect(links()).toEqual([['Cancel your subscription', '/cancel']]);
   await drawn.remove();
@@ -57,13 +57,13 @@ it('offers founders no more, and who pays nothing no cancelling', async () => {
   expect(links()).toEqual([['Upgrade', '/pricing']]);
 });
 
-it('leads to the card where a payment failed', async () => {
+it('a failed payment leads to the page for updating the card', async () => {
   await show({ ...running, status: 'past_due' });
   expect(drawn.host.textContent).toContain('Your last payment didn’t go through.');
   expect(links()[0]).toEqual(['Update your card', '/account/card']);
 });
 
-it('goes on after a cancellation, once however often it is pressed, and is a form besides', async () => {
+it('continuing a canceled subscription sends one request for two submits, from a plain form', async () => {
   const answer = Promise.withResolvers<Response>();
   const fetched = answers(() => answer.promise);
   await show(ending);
@@ -81,7 +81,7 @@ it('goes on after a cancellation, once however often it is pressed, and is a for
 it.each([
   ['the server is broken', async () => new Response('<h1>Bad gateway</h1>', { status: 502 }), 'Something went wrong.'],
   ['there is no connection', () => Promise.reject(new TypeError('offline')), 'We couldn’t reach the server.'],
-])('says so where %s, and can be tried again', async (_where, answer, words) => {
+])('continuing a subscription shows an error when %s, and can be tried again', async (_where, answer, words) => {
   answers(answer);
   await show(ending);
   await submit(form());
@@ -91,7 +91,7 @@ it.each([
   await vi.waitFor(() => expect(drawn.host.textContent).toContain('Done.'));
 });
 
-it('says that it cannot be fetched where it has ended and the server does not say how it is now', async () => {
+it('a subscription that has ended shows “Failed to fetch subscriptions” until a new try succeeds', async () => {
   answers(async () => Response.json({ message: 'gone' }, { status: 404 }));
   await show(ending);
   await submit(form());

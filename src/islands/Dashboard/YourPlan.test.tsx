@@ -31,7 +31,7 @@ const subscription = {
   cancelAtPeriodEnd: false,
 };
 
-it('shows the plan, the billing date, and the address of the printed paper', async () => {
+it('a print plan shows its next bill and a link to the shipping address', async () => {
   answers(async () => Response.json({ subscription }));
   drawn = await draw(<YourPlan />);
   await vi.waitFor(() => expect(drawn.host.textContent).toContain('Sun Member with the print edition'));
@@ -45,7 +45,7 @@ it.each([
   ['the payment provider is away', () => Response.json({ message: 'Failed to fetch subscriptions' }, { status: 502 })],
   ['there is none', () => Response.json({ subscription: null })],
   ['the answer is empty', () => new Response('')],
-])('says nothing of it where %s', async (_why, answer) => {
+])('the plan is replaced by a reference to the account, without an error, when %s', async (_why, answer) => {
   const fetched = answers(async () => answer());
   const error = vi.spyOn(console, 'error');
   drawn = await draw(<YourPlan />);

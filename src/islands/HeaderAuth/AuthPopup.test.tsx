@@ -30,8 +30,8 @@ const dialog = () => drawn.host.querySelector('dialog');
 const open = (options = {}) => act(async () => openAuthPopup(options));
 const name = () => document.getElementById(dialog()?.getAttribute('aria-labelledby') ?? '')?.textContent;
 
-describe('the auth popup', () => {
-  it('is not there until it is opened', async () => {
+describe('the sign-in popup', () => {
+  it('is not in the page until it is opened', async () => {
     expect(dialog()).toBeNull();
     await open();
     expect(dialog()?.open).toBe(true);
@@ -40,18 +40,18 @@ describe('the auth popup', () => {
     expect(dialog()?.textContent).toContain('terms of use');
   });
 
-  it('has no header of its own, which would be a second banner of the page', async () => {
+  it('has no header element, which would be a second banner of the page', async () => {
     await open();
     expect(dialog()?.querySelector('header')).toBeNull();
   });
 
-  it('takes another heading and a note', async () => {
+  it('can show another heading and a note about signing in', async () => {
     await open({ heading: 'Sign in to comment', showSigninDialog: true });
     expect(name()).toBe('Sign in to comment');
     expect(dialog()?.textContent).toContain('Have an account? Use this form to sign in.');
   });
 
-  it('begins in the field and gives the focus back', async () => {
+  it('focuses its field, and returns the focus when it is closed', async () => {
     await open();
     expect(document.activeElement).toBe(named('input', 'Please enter your email address below:'));
     await click(button('Close'));
@@ -68,7 +68,7 @@ describe('the auth popup', () => {
     expect($ui.get().authPopup).toBeNull();
   });
 
-  it('closes on a click beside it, and not on a drag that ends there', async () => {
+  it('closes on a click outside, but not on a drag that ends outside', async () => {
     await open();
     const sheet = dialog() as HTMLDialogElement;
     sheet.getBoundingClientRect = () => DOMRect.fromRect({ x: 100, y: 100, width: 200, height: 200 });
@@ -87,7 +87,7 @@ describe('the auth popup', () => {
     expect($ui.get().authPopup).toBeNull();
   });
 
-  it('keeps the page behind where it is', async () => {
+  it('keeps the page behind it from scrolling while it is open', async () => {
     const { style } = document.documentElement;
     await open();
     expect(style.overflow).toBe('hidden');
@@ -97,7 +97,7 @@ describe('the auth popup', () => {
 });
 
 describe('the welcome popup', () => {
-  it('has its heading, and gives way to the auth popup', async () => {
+  it('has its own heading, and gives way to the sign-in popup', async () => {
     await act(async () => setWelcomePopup(true));
     expect(name()).toBe('Sign up for breaking news and exclusive daily updates');
     await open();

@@ -70,7 +70,7 @@ afterEach(() => act(() => root.unmount()));
 afterAll(() => server.close());
 
 describe('the reader’s menu', () => {
-  it('is whole without a script: popover, links, a form to sign out', () => {
+  it('works without a script: popover, links, and a form to sign out', () => {
     expect(button().getAttribute('popovertarget')).toBe(panel().id);
     expect([...host.querySelectorAll('a')].map((link) => link.getAttribute('href'))).toEqual(
       items.map(({ href }) => href),
@@ -81,11 +81,11 @@ describe('the reader’s menu', () => {
     expect(form?.querySelector('button')?.type).toBe('submit');
   });
 
-  it('hydrates to what the server wrote', () => {
+  it('hydrates the server’s HTML without a mismatch', () => {
     expect(complaints).not.toHaveBeenCalled();
   });
 
-  it('opens at the end the arrow points to, and records in the store that it is open', () => {
+  it('opens at its last item with the up arrow and at its first with the down arrow', () => {
     button().focus();
     press('ArrowUp');
     expect(focused()).toBe('Sign out');
@@ -97,7 +97,7 @@ describe('the reader’s menu', () => {
     expect(focused()).toBe('Dashboard');
   });
 
-  it('goes round by arrows, to both ends, and by first letters', () => {
+  it('moves the focus with the arrow keys, Home, End and first letters', () => {
     button().focus();
     press('ArrowDown');
     const way = ['ArrowDown', 'End', 'ArrowDown', 'ArrowUp', 'Home', 'c', 'z'].map((key) => {
@@ -107,7 +107,7 @@ describe('the reader’s menu', () => {
     expect(way).toEqual(['Profile', 'Sign out', 'Dashboard', 'Sign out', 'Dashboard', 'Contact', 'Contact']);
   });
 
-  it('follows a link by the space bar', () => {
+  it('follows a link on the space bar', () => {
     button().focus();
     press('ArrowDown');
     const clicked = vi.fn((event: Event) => event.preventDefault());
@@ -116,7 +116,7 @@ describe('the reader’s menu', () => {
     expect(clicked).toHaveBeenCalledOnce();
   });
 
-  it('signs out everywhere, once however often it is asked, and leaves nothing that was being written', async () => {
+  it('signs out everywhere with one request for two submits, and deletes drafts once that succeeds', async () => {
     storeDraft(7, 0, { text: 'To the editor only', key: 'key-one' });
     status = 500;
     await act(async () => {

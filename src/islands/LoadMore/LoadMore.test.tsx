@@ -24,7 +24,7 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-it('leaves out a story that a newer one has moved to the next page', async () => {
+it('“More stories” skips a story that a newer one has pushed to the next page', async () => {
   vi.stubGlobal('fetch', async () => new Response(list('c', 'b', 'a')));
   await click(more());
   await vi.waitFor(() => expect(shown()).toEqual(['d', 'c', 'b', 'a']));
@@ -32,7 +32,7 @@ it('leaves out a story that a newer one has moved to the next page', async () =>
   expect(page.host.querySelector('[role=status]')?.textContent).toBe('2 more stories loaded.');
 });
 
-it('can be pressed again in a page that the browser restores after the link was followed', async () => {
+it('“More stories” works again when the browser restores the page after its link was followed', async () => {
   vi.stubGlobal('fetch', () => Promise.reject(new Error('offline')));
   await click(more());
   await vi.waitFor(() => expect(went).toHaveBeenCalledWith('/latest?page=2'));
@@ -42,13 +42,13 @@ it('can be pressed again in a page that the browser restores after the link was 
   await vi.waitFor(() => expect(went).toHaveBeenCalledTimes(2));
 });
 
-it('says of one story that it is one', async () => {
+it('a single further story is announced as “1 more loaded.”', async () => {
   vi.stubGlobal('fetch', async () => new Response(list('b')));
   await click(more());
   await vi.waitFor(() => expect(page.host.querySelector('[role=status]')?.textContent).toBe('1 more loaded.'));
 });
 
-it('names all the pages that it shows, of as many as the list has by now', async () => {
+it('the list says which pages it shows, of how many there are by now', async () => {
   const where = () => page.host.querySelector('nav p')?.textContent;
   expect(where()).toBe('Page 1 of 2');
   const nav = (pages: number, link: string) => `<nav data-load-more="${pages}">${link}</nav>`;

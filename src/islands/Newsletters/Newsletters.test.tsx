@@ -24,8 +24,8 @@ const calls = (createUser: NewsletterCalls['createUser']): NewsletterCalls => ({
   createUser,
 });
 
-describe('signing up', () => {
-  it('ends with thanks', async () => {
+describe('signing up for newsletters', () => {
+  it('creates an account with the trimmed address and ends at the last step', async () => {
     const createUser = vi.fn<NewsletterCalls['createUser']>(async () => created);
     const flow = createNewsletterFlow(calls(createUser));
     await flow.submit(' ada@example.com ');
@@ -43,7 +43,7 @@ describe('signing up', () => {
     expect(flow.$state.get()).toEqual({ step: 'email', email: 'ada@example.com', busy: false, error: words });
   });
 
-  it('keeps what was typed when nothing is reached, and is asked once at a time', async () => {
+  it('keeps the typed address when the server cannot be reached, and sends one request for two submits', async () => {
     const createUser = vi.fn<NewsletterCalls['createUser']>(async () => refuses(0));
     const flow = createNewsletterFlow(calls(createUser));
     await Promise.all([flow.submit('ada@example.com'), flow.submit('ada@example.com')]);
@@ -55,14 +55,14 @@ describe('signing up', () => {
   });
 });
 
-describe('the form', () => {
+describe('the newsletter form', () => {
   let drawn: Drawn;
   afterEach(async () => {
     await drawn.remove();
     vi.unstubAllGlobals();
   });
 
-  it('posts by itself where there is no script', async () => {
+  it('is a plain form that works without a script', async () => {
     drawn = await draw(<Newsletters shape="bar" returnTo="/section/culture" providers={['google']} />);
     const form = drawn.host.querySelector('form') as HTMLFormElement;
     expect(form.getAttribute('method')).toBe('post');
@@ -73,7 +73,7 @@ describe('the form', () => {
     );
   });
 
-  it('says what became of a provider’s window, and not what was wrong before it', async () => {
+  it('replaces an earlier error by the outcome of the provider’s sign-in window', async () => {
     const popup = { closed: false, focus() {}, close() {} };
     vi.stubGlobal('open', () => popup);
     drawn = await draw(<Newsletters shape="bar" returnTo="/" providers={['google']} />);
@@ -85,7 +85,7 @@ describe('the form', () => {
     await vi.waitFor(() => expect(alert()).toMatch(/^The window was closed/));
   });
 
-  it('thanks in the words of the spec, with three ways to a mailbox', async () => {
+  it('thanks the reader in the words of the spec, with links to three webmail services', async () => {
     const fetched = vi.fn(async (path: string) =>
       Response.json(path === '/api/verification' ? verified.value : { sessionId: 'one' }),
     );

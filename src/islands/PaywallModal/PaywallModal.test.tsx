@@ -147,7 +147,7 @@ async function toPayment(payload?: PaywallPayload): Promise<void> {
 }
 
 describe('the account step', () => {
-  it('begins the paywall for a stranger, who may pay once the address is an account', async () => {
+  it('comes first for a signed-out reader, and leads to payment once the address has an account', async () => {
     await open();
     expect(openStep()).toBe('account');
     expect(document.activeElement?.textContent).toBe('Step 1 of 2: Account');
@@ -161,7 +161,7 @@ describe('the account step', () => {
     await loadScript();
   });
 
-  it('asks a known address to sign in, in place', async () => {
+  it('offers a known address to sign in without leaving the paywall', async () => {
     answers['/api/zephr-create'] = () => json({ message: 'A user with this email already exists.' }, 409);
     await open();
     await type(field('Email address'), 'ada@example.com');
@@ -173,7 +173,7 @@ describe('the account step', () => {
     expect(field('Email address').value).toBe('ada@example.com');
   });
 
-  it('goes on with a code that a reader was looking for when the page was loaded again', async () => {
+  it('still waits for a sign-in code after the page was reloaded, without sending another', async () => {
     answers['/zephr/media/user/info'] = () => json({});
     answers['/blaize/token-exchange'] = () => json({ message: 'sent' }, 201);
     answers['/blaize/two-factor-authentication'] = () => json({ message: 'sent' }, 201);
@@ -196,7 +196,7 @@ describe('the account step', () => {
     expect(asked.slice(before).map(({ path }) => path)).not.toContain('POST /blaize/two-factor-authentication');
   });
 
-  it('offers what was probably meant', async () => {
+  it('suggests a corrected address, which creates the account when clicked', async () => {
     answers['/api/verification'] = () => json({ verified: false, suggestedEmail: 'ada@gmail.com', message: 'x' });
     await open();
     await type(field('Email address'), 'ada@gmial.com');
@@ -208,7 +208,7 @@ describe('the account step', () => {
     expect(bodies('/api/zephr-create')).toEqual([{ email: 'ada@gmail.com', enter: true }]);
   });
 
-  it('is returned to by Change, and left by Continue; Edit toggles the payment', async () => {
+  it('opens on Change and closes on Continue, and Edit toggles the payment step', async () => {
     await toPayment();
     await click(button('Change account'));
     expect(openStep()).toBe('account');
@@ -223,7 +223,7 @@ describe('the account step', () => {
     expect(stripe.elements.filter(({ type }) => type === 'payment')).toHaveLength(1);
   });
 
-  it('is where Logout leads', async () => {
+  it('opens with an empty address after Logout', async () => {
     await toPayment();
     await click(button('Change account'));
     await click(button('Logout'));
@@ -234,8 +234,8 @@ describe('the account step', () => {
   });
 });
 
-describe('leaving', () => {
-  it('is done where the session had ended already, and forgets what was typed', async () => {
+describe('logging out in the paywall', () => {
+  it('succeeds when the session had already ended, and forgets what was typed', async () => {
     await toPayment();
     const { $draft, keepDraft } = await import('../../stores/paywall.ts');
     keepDraft({ email: 'ada@example.com' });
@@ -248,7 +248,7 @@ describe('leaving', () => {
 });
 
 describe('the payment step', () => {
-  it('is where a reader begins who is signed in', async () => {
+  it('comes first for a signed-in reader, with the amount due and the renewal date', async () => {
     await toPayment();
     expect(openStep()).toBe('payment');
     expect(text(sheet())).toContain('Due today $120');
@@ -266,7 +266,7 @@ describe('the payment step', () => {
     });
   });
 
-  it('asks where the buyer lives where tax is added, and says the sum with the tax apart before it can be paid', async () => {
+  it('asks where the buyer lives where tax is added, and shows the tax before payment is possible', async () => {
     const place = { country: 'US', postal_code: '10007' };
     answers['/api/v1/checkout/plans'] = () =>
       json({ ...plansAnswer, scriptUrl: scriptUrl(), tax: true, country: 'US' });
@@ -295,7 +295,7 @@ describe('the payment step', () => {
     expect(bodies('/stripe/subscribe')).toEqual([expect.objectContaining({ address: place, expected: 12_990 })]);
   });
 
-  it('shows prices in the currency of where the reader is', async () => {
+  it('shows prices in the currency of the reader’s country', async () => {
     const abroad = { ...yearly, currencies: { gbp: 10_000 } };
     answers['/api/v1/checkout/plans'] = () =>
       json({ ...plansAnswer, prices: [abroad], scriptUrl: scriptUrl(), currency: 'gbp' });
@@ -307,7 +307,7 @@ describe('the payment step', () => {
     expect(stripe.options[0]).toMatchObject({ amount: 10_000, currency: 'gbp' });
   });
 
-  it('can be paid when the card is complete, with the sum on the button', async () => {
+  it('sends one payment once the card is complete, with the total on the button', async () => {
     await toPayment();
     expect(text(pay())).toBe('Join the Sun$120');
     expect(pay().disabled).toBe(true);
@@ -330,7 +330,7 @@ describe('the payment step', () => {
     expect(text(sheet())).toContain('Thank you.');
   });
 
-  it('steps aside for the bank', async () => {
+  it('becomes non-modal while the bank asks, and cannot be closed then', async () => {
     answers['/blaize/payment/stripe/subscribe'] = () =>
       json(bought({ paymentIntentStatus: 'requires_action', clientSecret: 'pi_1_secret_1', grant_id: null }));
     const gate = Promise.withResolvers<object>();
@@ -354,7 +354,7 @@ describe('the payment step', () => {
     expect(bodies('/confirmation')).toEqual([{ subscriptionId: 'sub_1' }]);
   });
 
-  it('says what is wrong with the card beside it, and keeps everything', async () => {
+  it('shows the card company’s error until the card is changed', async () => {
     answers['/blaize/payment/stripe/subscribe'] = () =>
       json({ message: 'Your card has insufficient funds.', code: 'card_declined' }, 402);
     const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -374,7 +374,7 @@ describe('the payment step', () => {
     errors.mockRestore();
   });
 
-  it('shows another sum and asks again', async () => {
+  it('shows a changed total, and charges it only when the reader submits again', async () => {
     await toPayment();
     answers['/blaize/payment/stripe/subscribe'] = () => json({ message: 'Other sum', due: 9600 }, 409);
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(9600));
@@ -389,7 +389,7 @@ describe('the payment step', () => {
     expect(sent.map(({ expected }) => expected)).toEqual([12_000, 9600]);
   });
 
-  it('offers to load the script again', async () => {
+  it('offers to load Stripe’s script again when it fails', async () => {
     const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
     await openSignedIn();
     await settle(() => expect(tag()).not.toBeNull());
@@ -402,7 +402,7 @@ describe('the payment step', () => {
   });
 });
 
-describe('wallets’ buttons', () => {
+describe('wallet buttons', () => {
   const available = { applePay: true, googlePay: false, link: false, amazonPay: false, klarna: false, paypal: false };
   const express = () => sheet().querySelector<HTMLElement>('[data-express]');
   const element = () => stripe.elements.findLast(({ type }) => type === 'expressCheckout');
@@ -419,7 +419,7 @@ describe('wallets’ buttons', () => {
     };
   });
 
-  it('leave nothing behind where there are none', async () => {
+  it('are left out, with the words that lead to the card, when there is no wallet', async () => {
     stripe = fakeStripe();
     await toPayment();
     await act(async () => stripe.fill());
@@ -428,7 +428,7 @@ describe('wallets’ buttons', () => {
     expect(text(step('payment'))).not.toContain('pay by card');
   });
 
-  it('are waited for with the card, so that both appear at once', async () => {
+  it('appear at the same time as the card form', async () => {
     await toPayment();
     await settle(() => expect(element()).toBeTruthy());
     expect(sheet().querySelector('[data-form][data-settled]')).toBeNull();
@@ -439,7 +439,7 @@ describe('wallets’ buttons', () => {
     expect(express()?.hasAttribute('inert')).toBe(false);
   });
 
-  it('are given up where Stripe.js says nothing of them', async () => {
+  it('are left out when Stripe.js never reports which wallets there are', async () => {
     stripe = fakeStripe('silent');
     await toPayment();
     await act(async () => stripe.fill());
@@ -450,7 +450,7 @@ describe('wallets’ buttons', () => {
     expect(express()).toBeNull();
   });
 
-  it('show what is due, and pay it with what the wallet gives', async () => {
+  it('show the amount due, and pay it with the wallet’s payment method', async () => {
     await toPayment();
     const event = await tap();
     expect(event.resolve).toHaveBeenCalledExactlyOnceWith(
@@ -469,7 +469,7 @@ describe('wallets’ buttons', () => {
     ]);
   });
 
-  it('open nothing while the sum is asked for', async () => {
+  it('reject a tap while a new total is being fetched', async () => {
     await toPayment({});
     answers['/api/v1/checkout/quote'] = () => new Promise(() => {});
     await click(named('label', 'Monthly $12 a month').querySelector('input') as HTMLInputElement);
@@ -479,7 +479,7 @@ describe('wallets’ buttons', () => {
     expect(event.resolve).not.toHaveBeenCalled();
   });
 
-  it('show the bank’s message in the sheet, and let the reader go on after a sheet that was dismissed', async () => {
+  it('show a declined card in the wallet’s sheet, and work again after a sheet was dismissed', async () => {
     const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
     answers['/blaize/payment/stripe/subscribe'] = () => json({ message: 'Your card was declined.' }, 402);
     await toPayment();
@@ -498,7 +498,7 @@ describe('wallets’ buttons', () => {
     errors.mockRestore();
   });
 
-  it('leave the page to a sheet that failed until it is dismissed, or the reader goes on in the form', async () => {
+  it('keep the paywall non-modal after a failed wallet sheet until the reader returns to the form', async () => {
     await toPayment();
     stripe.submit.mockResolvedValueOnce({ error: { type: 'api_error', message: 'Not now.' } });
     await tap();
@@ -510,7 +510,7 @@ describe('wallets’ buttons', () => {
     expect(sheet().className).not.toContain('aside');
   });
 
-  it('pass another sum on to Stripe.js', async () => {
+  it('pass a changed total on to Stripe.js', async () => {
     await toPayment({});
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(1200));
     await click(named('label', 'Monthly $12 a month').querySelector('input') as HTMLInputElement);
@@ -522,8 +522,8 @@ describe('wallets’ buttons', () => {
   });
 });
 
-describe('where tax is the same all over a country', () => {
-  it('the country that the reader seems to be in says it at once', async () => {
+describe('where tax is the same throughout a country', () => {
+  it('the paywall quotes for the country that the reader seems to be in, without asking', async () => {
     answers['/api/v1/checkout/plans'] = () =>
       json({ ...plansAnswer, scriptUrl: scriptUrl(), tax: true, country: 'GB' });
     const tax = { amount: 2000, included: true };
@@ -534,7 +534,7 @@ describe('where tax is the same all over a country', () => {
 });
 
 describe('the coupon', () => {
-  it('is applied, taken off, and refused', async () => {
+  it('is applied, removed, and refused when it has expired', async () => {
     await toPayment();
     const apply = () => button('Apply');
     expect(apply().disabled).toBe(true);
@@ -559,7 +559,7 @@ describe('the coupon', () => {
     expect(bodies('/subscribe')).toEqual([]);
   });
 
-  it('keeps the focus when it is applied, refused and taken off', async () => {
+  it('keeps the focus in its own controls when it is applied, refused or removed', async () => {
     await toPayment();
     answers['/api/v1/checkout/get-coupon'] = () => json({ error: 'This coupon has expired.' }, 404);
     await type(field(/^Coupon/), 'OLD');
@@ -575,7 +575,7 @@ describe('the coupon', () => {
     await settle(() => expect(document.activeElement).toBe(field(/^Coupon/)));
   });
 
-  it('leaves the focus where the reader has gone meanwhile, such as in the card’s fields', async () => {
+  it('does not take the focus from another field that the reader moved to while it was checked', async () => {
     await toPayment();
     const elsewhere = document.createElement('input');
     sheet().append(elsewhere);
@@ -590,7 +590,7 @@ describe('the coupon', () => {
     expect(document.activeElement).toBe(elsewhere);
   });
 
-  it('that takes everything off keeps a card all the same', async () => {
+  it('that makes the first payment free still requires a card', async () => {
     await toPayment();
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(0));
     await type(field(/^Coupon/), 'FREEYEAR');
@@ -599,7 +599,7 @@ describe('the coupon', () => {
     expect(stripe.options.at(-1)).toMatchObject({ mode: 'setup' });
   });
 
-  it('is remembered', async () => {
+  it('is remembered and applied when the paywall opens', async () => {
     const { keepDraft } = await import('../../stores/paywall.ts');
     keepDraft({ coupon: 'SUNSHINE20' });
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(9600));
@@ -609,7 +609,7 @@ describe('the coupon', () => {
 });
 
 describe('the penny promotion', () => {
-  it('says so, word for word', async () => {
+  it('shows the spec’s wording and the total of $0.60', async () => {
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(60));
     await toPayment({ planId: 'reader-penny' });
     expect(document.getElementById(sheet().getAttribute('aria-labelledby') ?? '')?.textContent).toBe(
@@ -620,7 +620,7 @@ describe('the penny promotion', () => {
   });
 });
 
-describe('the printed paper', () => {
+describe('a print subscription', () => {
   const address = {
     line1: '1 Pearl St',
     line2: null,
@@ -630,7 +630,7 @@ describe('the printed paper', () => {
     country: 'US',
   };
 
-  it('is sent somewhere first: the address is step 2, the payment step 3', async () => {
+  it('asks for the shipping address in step 2 and for payment in step 3', async () => {
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(28_000));
     await openSignedIn({ planId: 'member-print-yearly' });
     await loadScript();
@@ -652,7 +652,7 @@ describe('the printed paper', () => {
     expect(openStep()).toBe('shipping');
   });
 
-  it('is taxed where it goes, which is asked for once', async () => {
+  it('is taxed at the shipping address, which is asked for only once', async () => {
     answers['/api/v1/checkout/plans'] = () =>
       json({ ...plansAnswer, scriptUrl: scriptUrl(), tax: true, country: 'US' });
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(28_000, { needs: 'address' }));
@@ -676,7 +676,7 @@ describe('the printed paper', () => {
     expect(bodies('/stripe/subscribe')).toEqual([expect.objectContaining({ address: place, expected: 30_485 })]);
   });
 
-  it('says when the address could not be saved', async () => {
+  it('shows the server’s message when the shipping address could not be saved', async () => {
     await openSignedIn({ planId: 'member-print-yearly' });
     await loadScript();
     await act(async () => stripe.fill('address', { name: 'Ada', address }));
@@ -693,7 +693,7 @@ describe('a reader who has a subscription', () => {
     answers['/api/v1/me/subscription'] = () => json({ subscription: subscriptionOf('member-yearly') });
   });
 
-  it('sees what is credited and what is due, and pays with the card that is known', async () => {
+  it('sees the credit and the amount due for an upgrade, and pays with the card on file', async () => {
     answers['/api/v1/checkout/quote'] = () =>
       json(
         quoteOf(8022, {
@@ -722,7 +722,7 @@ describe('a reader who has a subscription', () => {
     ]);
   });
 
-  it('goes down at the renewal', async () => {
+  it('downgrades at the renewal', async () => {
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(0, { kind: 'downgrade' }));
     answers['/api/v1/me/subscription/switch'] = () => json({ ...bought({ grant_id: null }), effective: 'renewal' });
     await openSignedIn({ planId: 'reader-monthly' });
@@ -731,14 +731,14 @@ describe('a reader who has a subscription', () => {
     await settle(() => expect(done).toHaveBeenCalledExactlyOnceWith(null, 'ada@example.com', 'downgrade'));
   });
 
-  it('cannot buy it again', async () => {
+  it('cannot buy the same plan again', async () => {
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(0, { kind: 'same', renewalDate: renewal }));
     await openSignedIn({ planId: 'reader-yearly' });
     await settle(() => expect(text(sheet())).toContain('This is your current plan.'));
     expect(sheet().querySelector('[data-step="payment"] button[type="submit"]')).toBeNull();
   });
 
-  it('is sent to the page of the card after a card that failed', async () => {
+  it('gets a link to update the card when it is declined', async () => {
     const errors = vi.spyOn(console, 'error').mockImplementation(() => {});
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(8022, { kind: 'upgrade' }));
     answers['/api/v1/me/subscription/switch'] = () => json({ message: 'Your card was declined.' }, 402);
@@ -751,8 +751,8 @@ describe('a reader who has a subscription', () => {
   });
 });
 
-describe('a purchase that was under way', () => {
-  it('is looked up when the paywall is opened again', async () => {
+describe('a purchase in progress', () => {
+  it('is looked up, and not repeated, when the paywall is opened again', async () => {
     const { beginAttempt } = await import('../../stores/paywall.ts');
     beginAttempt('x');
     signedIn = true;
@@ -763,7 +763,7 @@ describe('a purchase that was under way', () => {
     expect(bodies('/stripe/subscribe')).toEqual([]);
   });
 
-  it('ends here too when another tab has paid', async () => {
+  it('is finished here when another tab has paid', async () => {
     await toPayment();
     product = 'reader';
     await act(async () => $session.current.set(reader()));
@@ -772,8 +772,8 @@ describe('a purchase that was under way', () => {
   });
 });
 
-describe('trouble at the beginning', () => {
-  it('shows a message, and is tried again', async () => {
+describe('the paywall when something fails', () => {
+  it('shows a message and can be tried again', async () => {
     answers['/api/v1/checkout/plans'] = () => HttpResponse.error() as never;
     drawn = await draw(<Paywall />);
     await act(async () => openPaywall({ planId: 'reader-yearly' }));
@@ -794,13 +794,13 @@ describe('trouble at the beginning', () => {
     await settle(() => expect(openStep()).toBe('account'));
   });
 
-  it('a plan that is not sold is none, and no other takes its place', async () => {
+  it('offers no other plan when the requested one is not sold', async () => {
     drawn = await draw(<Paywall />);
     await act(async () => openPaywall({ planId: 'gone' }));
     await settle(() => expect(alerts()[0]).toContain('Nothing is for sale right now.'));
   });
 
-  it('being offline shows a message', async () => {
+  it('says that the browser is offline and that what was typed is saved', async () => {
     await open();
     vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
     await act(async () => void dispatchEvent(new Event('offline')));
@@ -809,8 +809,8 @@ describe('trouble at the beginning', () => {
   });
 });
 
-describe('a choice', () => {
-  it('is offered where the opener has made none', async () => {
+describe('the choice of plan', () => {
+  it('is offered when no plan was requested, and sets the total', async () => {
     answers['/api/v1/checkout/quote'] = () => json(quoteOf(12_000));
     await toPayment({});
     const yearly = named<HTMLInputElement>('label', 'Yearly $120 a year Save $24 a year').querySelector('input');
@@ -821,7 +821,7 @@ describe('a choice', () => {
     expect(bodies('/checkout/quote').at(-1)).toEqual({ plan_id: 'reader-monthly', currency: 'usd' });
   });
 
-  it('calls a plan of several months, or of a week, by its own name', async () => {
+  it('shows the names of plans of several months or a week', async () => {
     const recurring = (interval: 'month' | 'week', interval_count: number) => ({
       recurring: { interval, interval_count },
     });

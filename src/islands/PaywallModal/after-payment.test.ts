@@ -39,8 +39,8 @@ afterAll(() => server.close());
 
 const body = () => document.querySelector('.body') as HTMLElement;
 
-describe('an article that is paid for', () => {
-  it('opens in place, and everything around it stays', async () => {
+describe('an article that was just paid for', () => {
+  it('opens in place without scripts and ads, and leaves everything around it as it was', async () => {
     pages = [() => html(full)];
     const [header, comments] = [document.getElementById('header'), document.getElementById('comments')];
     expect(isCut()).toBe(true);
@@ -59,7 +59,7 @@ describe('an article that is paid for', () => {
     expect(body().lastElementChild).toBe(comments);
   });
 
-  it('goes on where the opening ended, with a quiet line on what comes next', async () => {
+  it('focuses its first new paragraph, below a quiet line with a link to what comes next', async () => {
     pages = [() => html(full)];
     (await fetchArticle())?.();
     expect(document.activeElement?.id).toBe('third');
@@ -71,14 +71,14 @@ describe('an article that is paid for', () => {
     expect(document.getElementById('third')?.hasAttribute('tabindex')).toBe(false);
   });
 
-  it('is asked for again while the answer still ends at the wall', async () => {
+  it('is requested again while the response is still cut at the paywall', async () => {
     pages = [() => html(wall), () => html('Busy', 503), () => html(full)];
     expect(await fetchArticle()).not.toBeNull();
     expect(asked).toHaveLength(3);
     expect(asked.map(({ url }) => new URL(url).pathname)).toEqual(['/', '/', '/']);
   });
 
-  it('that does not open leaves the page as it is', async () => {
+  it('leaves the page unchanged when it is still cut after four requests', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     pages = [() => html(wall)];
     const before = document.body.innerHTML;
@@ -92,7 +92,7 @@ describe('an article that is paid for', () => {
     vi.useRealTimers();
   });
 
-  it('whose text was there all along is uncovered', async () => {
+  it('is uncovered without a request when its text was in the page all along', async () => {
     document.querySelector('.prose')?.removeAttribute('data-cut');
     document.body.insertAdjacentHTML('beforeend', '<aside class="meter-wall">You have read three stories</aside>');
     expect(hasPaywall()).toBe(true);
@@ -106,7 +106,7 @@ describe('an article that is paid for', () => {
 });
 
 describe('the metadata of a subscription', () => {
-  it('has the fields of spec section 3 and nothing that is empty', () => {
+  it('has the fields of spec section 3, and none that are empty', () => {
     const page = new URL(
       'https://paper.example/article/a?utm_campaign=autumn&utm_source=mail&recognized_email=b%40example.com#comments',
     );

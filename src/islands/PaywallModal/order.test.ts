@@ -15,15 +15,15 @@ function bench(more: Partial<Record<keyof OrderCalls, unknown>> = {}) {
   return { order, calls, onCoupon, state: () => order.$state.get() };
 }
 
-describe('the sum', () => {
-  it('is Stripe’s own', async () => {
+describe('the total', () => {
+  it('comes from Stripe’s quote', async () => {
     const { order, calls, state } = bench();
     await order.begin('');
     expect(calls.quote).toHaveBeenCalledExactlyOnceWith('reader-yearly', undefined, { currency: 'usd', address: null });
     expect(state()).toMatchObject({ quote: { dueToday: 12_000 }, asking: false, error: null });
   });
 
-  it('is none when it cannot be had, and can be asked for again', async () => {
+  it('is empty when it cannot be fetched, and can be requested again', async () => {
     const answers = [refusal(0), granted(quoteOf(12_000))];
     const { order, state } = bench({ quote: async () => answers.shift() });
     await order.begin('');
@@ -33,7 +33,7 @@ describe('the sum', () => {
     expect(state()).toMatchObject({ quote: { dueToday: 12_000 }, error: null });
   });
 
-  it('of an older question never stands for a newer one', async () => {
+  it('is not replaced by the answer to an older request', async () => {
     const gates = [Promise.withResolvers<unknown>(), Promise.withResolvers<unknown>()];
     let asked = 0;
     const { order, state } = bench({ quote: () => gates[asked++]?.promise });
@@ -47,7 +47,7 @@ describe('the sum', () => {
   });
 });
 
-it('shows no sum of the plan before while the coupon is checked for the next one', async () => {
+it('the previous plan’s total is not shown while the coupon is checked for the next plan', async () => {
   const sum = Promise.withResolvers<unknown>();
   const check = Promise.withResolvers<unknown>();
   const answers = [granted(quoteOf(9600)), sum.promise, granted(quoteOf(960))];
@@ -65,7 +65,7 @@ it('shows no sum of the plan before while the coupon is checked for the next one
 });
 
 describe('the coupon', () => {
-  it('goes from none over applying to applied, with its sum, and back', async () => {
+  it('goes from none through applying to applied, with a new total, and back to none', async () => {
     const { order, calls, onCoupon, state } = bench();
     const seen: string[] = [];
     order.$state.subscribe(({ coupon }) => {
@@ -95,7 +95,7 @@ describe('the coupon', () => {
     [refusal(500), 'This coupon can’t be used.'],
     [refusal(0), 'We couldn’t reach the server. Check your connection and try again.'],
     [granted({ ...sunshine, error: 'Used up.' }), 'Used up.'],
-  ])('that is refused says why, and may be tried again (%#)', async (answer, text) => {
+  ])('that is refused shows the reason, and another can be tried (%#)', async (answer, text) => {
     const answers = [answer, granted(sunshine)];
     const { order, state } = bench({ coupon: async () => answers.shift() });
     await order.apply('NOPE');
@@ -104,7 +104,7 @@ describe('the coupon', () => {
     expect(state().coupon.kind).toBe('applied');
   });
 
-  it('is not asked for when it is empty, nor twice at once', async () => {
+  it('is not checked when it is empty, nor twice at the same time', async () => {
     const gate = Promise.withResolvers<unknown>();
     const { order, calls } = bench({ coupon: vi.fn(() => gate.promise) });
     await order.apply('   ');
@@ -116,14 +116,14 @@ describe('the coupon', () => {
     await first;
   });
 
-  it('that is remembered is tried first; without it there is a sum all the same', async () => {
+  it('from an earlier visit is tried first; if it is refused, the total is shown without it', async () => {
     const { order, calls, state } = bench({ coupon: vi.fn(async () => refusal(404)) });
     await order.begin('OLD');
     expect(calls.coupon).toHaveBeenCalledOnce();
     expect(state()).toMatchObject({ coupon: { kind: 'error' }, quote: { dueToday: 12_000 } });
   });
 
-  it('is kept for the next visit where no one could say whether it is good', async () => {
+  it('is kept for the next visit when the server could not check it', async () => {
     const offline = bench({ coupon: vi.fn(async () => refusal(0)) });
     await offline.order.begin('SUNSHINE20');
     expect(offline.onCoupon).not.toHaveBeenCalled();
@@ -132,7 +132,7 @@ describe('the coupon', () => {
     expect(broken.onCoupon).not.toHaveBeenCalled();
   });
 
-  it('that has expired shows a message with the next sum, which is without it', async () => {
+  it('that has expired shows a message, and the next total is without it', async () => {
     const expired = refusal(400, 'This coupon has expired.', { code: 'coupon_expired' });
     const answers = [granted(quoteOf(9600)), expired, granted(quoteOf(12_000))];
     const quote = vi.fn(async () => answers.shift());
@@ -149,7 +149,7 @@ describe('the coupon', () => {
     expect(onCoupon).toHaveBeenLastCalledWith(undefined);
   });
 
-  it('is asked for anew with another plan', async () => {
+  it('is checked again for another plan', async () => {
     const { order, calls } = bench();
     await order.apply('SUNSHINE20');
     await order.choose(monthly);
@@ -158,9 +158,9 @@ describe('the coupon', () => {
   });
 });
 
-describe('the price', () => {
+describe('the preselected price', () => {
   const { prices } = plansAnswer;
-  it('is the one that is named, or none', () => {
+  it('is the one that the caller requested, or none when it is not sold', () => {
     expect(chosenPrice(prices, { planId: 'member-print-yearly' }, undefined)).toBe(printed);
     expect(chosenPrice(prices, { planId: 'gone' }, undefined)).toBeNull();
     expect(chosenPrice(prices, { priceId: 'price_reader-penny' }, undefined)).toBe(penny);
@@ -168,7 +168,7 @@ describe('the price', () => {
     expect(chosenPrice(prices, { frequency: 'month' }, undefined)).toBe(monthly);
   });
 
-  it('is the yearly plan for readers unless the reader has chosen', () => {
+  it('is otherwise the reader’s earlier choice or the yearly plan, and never a promotion', () => {
     expect(chosenPrice(prices, {}, undefined)).toBe(yearly);
     expect(chosenPrice(prices, {}, 'reader-monthly')).toBe(monthly);
     // A promotion is never chosen without being asked for.

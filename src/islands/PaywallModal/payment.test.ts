@@ -48,7 +48,7 @@ function bench(more: Partial<{ [Name in keyof Options['calls']]: unknown }> = {}
 }
 
 describe('buying', () => {
-  it('sends the card, the plan, the sum of the button and its number, and is done when the subscription appears', async () => {
+  it('sends the card, plan, displayed total and attempt id, and finishes when the subscription appears', async () => {
     const { payment, calls, card, onDone, state, isOpen } = bench();
     await payment.buy({ ...purchase, coupon: 'SUNSHINE20', expected: 9600 }, card);
     expect(calls.subscribe).toHaveBeenCalledExactlyOnceWith({
@@ -66,7 +66,7 @@ describe('buying', () => {
     expect(errors).not.toHaveBeenCalled();
   });
 
-  it('is not begun twice by two clicks', async () => {
+  it('sends one request for several clicks', async () => {
     const gate = Promise.withResolvers<unknown>();
     const { payment, calls, card } = bench({ subscribe: vi.fn(() => gate.promise) });
     const first = payment.buy(purchase, card);
@@ -79,7 +79,7 @@ describe('buying', () => {
     expect(card.paymentMethod).toHaveBeenCalledOnce();
   });
 
-  it('asks nothing of the server when the card is not filled in', async () => {
+  it('sends no request when the card form is incomplete', async () => {
     const { payment, calls, card, state, attempts } = bench();
     await payment.buy(purchase, {
       ...card,
@@ -103,21 +103,21 @@ describe('buying', () => {
     expect(onDone).toHaveBeenCalledOnce();
   });
 
-  it('is done with a grant also where the subscription cannot be read', async () => {
+  it('finishes when a grant was given even if the subscription cannot be read', async () => {
     const { payment, card, onDone } = bench({ subscription: async () => refusal(0) });
     await payment.buy(purchase, card);
     expect(onDone).toHaveBeenCalledExactlyOnceWith(null);
   });
 });
 
-describe('a bank that asks', () => {
+describe('the bank’s authentication', () => {
   const asks = {
     subscribe: vi.fn(async () =>
       granted(bought({ paymentIntentStatus: 'requires_action', clientSecret: 'pi_1_secret_1', grant_id: null })),
     ),
   };
 
-  it('gets its answer, and the server confirms the subscription', async () => {
+  it('is awaited, and the server then confirms the subscription', async () => {
     const { payment, calls, card, onDone } = bench(asks);
     const seen: (string | null | undefined)[] = [];
     payment.$state.subscribe(({ busy }) => {
@@ -130,7 +130,7 @@ describe('a bank that asks', () => {
     expect(seen).toEqual([null, 'paying', 'confirming', 'checking', null]);
   });
 
-  it('refuses: the message has the card company’s reason, and another card is another attempt', async () => {
+  it('that fails shows the card company’s reason and ends the attempt', async () => {
     const { payment, calls, card, onDone, state, isOpen } = bench(asks);
     const no = { ok: false as const, message: 'We are unable to authenticate your payment method.', shown: false };
     await payment.buy(purchase, { ...card, authenticate: async () => no });
@@ -140,7 +140,7 @@ describe('a bank that asks', () => {
     expect(isOpen()).toBe(false);
   });
 
-  it('is of no use without a secret, which is logged', async () => {
+  it('without a secret shows an error and is logged', async () => {
     const { payment, card, state } = bench({
       subscribe: async () =>
         granted(bought({ paymentIntentStatus: 'requires_action', clientSecret: null, grant_id: null })),
@@ -150,14 +150,14 @@ describe('a bank that asks', () => {
     expect(errors).toHaveBeenCalledExactlyOnceWith('Paywall: unknown confirmation url');
   });
 
-  it('goes on after a confirmation that was cut off', async () => {
+  it('is enough even if the server’s confirmation is cut off', async () => {
     const { payment, card, onDone } = bench({ ...asks, confirmation: async () => refusal(0) });
     await payment.buy(purchase, card);
     expect(onDone).toHaveBeenCalledOnce();
   });
 });
 
-describe('replies that open nothing', () => {
+describe('responses to a purchase', () => {
   it('requires_payment_method is logged and shows a message', async () => {
     const { payment, card, state, onDone } = bench({
       subscribe: async () => granted(bought({ paymentIntentStatus: 'requires_payment_method', grant_id: null })),
@@ -178,7 +178,7 @@ describe('replies that open nothing', () => {
     expect(onDone).not.toHaveBeenCalled();
   });
 
-  it('a missing grant_id is logged, and the subscription waited for', async () => {
+  it('a missing grant_id is logged, and the payment is reported as still being processed', async () => {
     const { payment, card, state, onDone } = bench({
       subscribe: async () => granted(bought({ paymentIntentStatus: 'processing', grant_id: null })),
       subscription: async () => granted({ subscription: null }),
@@ -189,20 +189,23 @@ describe('replies that open nothing', () => {
     expect(state().notice).toContain('Your bank is still processing the payment.');
   });
 
-  it.each([400, 402, 403, 404, 422])('%i is a payment that has failed', async (status) => {
-    const { payment, card, state, isOpen } = bench({
-      subscribe: async () => refusal(status, 'Your card was declined.', { code: 'card_declined' }),
-    });
-    await payment.buy(purchase, card);
-    expect(state().error).toEqual({ text: failed, detail: 'Your card was declined.' });
-    expect(isOpen()).toBe(false);
-    expect(errors).toHaveBeenCalledExactlyOnceWith(`Paywall: payment refused (${status}, card_declined)`);
-  });
+  it.each([400, 402, 403, 404, 422])(
+    '%i is shown as a failed payment with the server’s reason, and ends the attempt',
+    async (status) => {
+      const { payment, card, state, isOpen } = bench({
+        subscribe: async () => refusal(status, 'Your card was declined.', { code: 'card_declined' }),
+      });
+      await payment.buy(purchase, card);
+      expect(state().error).toEqual({ text: failed, detail: 'Your card was declined.' });
+      expect(isOpen()).toBe(false);
+      expect(errors).toHaveBeenCalledExactlyOnceWith(`Paywall: payment refused (${status}, card_declined)`);
+    },
+  );
 
   it.each([
     [400, 1],
     [402, 0],
-  ])('%i asks for the sum anew as often as %i', async (status, times) => {
+  ])('%i with an expired coupon requests a new total %i times', async (status, times) => {
     const { payment, card, onStale } = bench({
       subscribe: async () => refusal(status, 'This coupon has expired.', { code: 'coupon_expired' }),
     });
@@ -210,20 +213,20 @@ describe('replies that open nothing', () => {
     expect(onStale).toHaveBeenCalledTimes(times);
   });
 
-  it('says the spec’s sentence once, where the server says it too', async () => {
+  it('the spec’s sentence is shown once when the server also says it', async () => {
     const { payment, card, state } = bench({ subscribe: async () => refusal(402, failed) });
     await payment.buy(purchase, card);
     expect(state().error).toEqual({ text: failed, detail: null });
   });
 
-  it('401 asks to sign in again', async () => {
+  it('401 asks the reader to sign in again', async () => {
     const { payment, card, onSignedOut, state } = bench({ subscribe: async () => refusal(401) });
     await payment.buy(purchase, card);
     expect(onSignedOut).toHaveBeenCalledOnce();
     expect(state().busy).toBeNull();
   });
 
-  it('409 with another sum shows it and asks again', async () => {
+  it('409 with another total passes it on and ends the attempt', async () => {
     const { payment, card, onSum, state, isOpen } = bench({
       subscribe: async () => refusal(409, 'Other sum', { due: 9600 }),
     });
@@ -233,13 +236,13 @@ describe('replies that open nothing', () => {
     expect(isOpen()).toBe(false);
   });
 
-  it('409 without one was bought elsewhere', async () => {
+  it('409 without a total finishes when the plan was bought elsewhere', async () => {
     const { payment, card, onDone } = bench({ subscribe: async () => refusal(409, 'You are paying in another tab.') });
     await payment.buy(purchase, card);
     expect(onDone).toHaveBeenCalledExactlyOnceWith(subscriptionOf());
   });
 
-  it('409 without one, and nothing bought, says what the server says', async () => {
+  it('409 without a total shows the server’s message when nothing was bought', async () => {
     const { payment, card, state, onStale } = bench({
       subscribe: async () => refusal(409, 'You are paying in another tab.'),
       subscription: async () => granted({ subscription: null }),
@@ -249,7 +252,7 @@ describe('replies that open nothing', () => {
     expect(onStale).toHaveBeenCalledOnce();
   });
 
-  it('429 says to wait and keeps the attempt', async () => {
+  it('429 shows the server’s message and keeps the attempt', async () => {
     const { payment, card, state, isOpen } = bench({ subscribe: async () => refusal(429, 'Wait a minute.') });
     await payment.buy(purchase, card);
     expect(state().error?.text).toBe('Wait a minute.');
@@ -257,15 +260,15 @@ describe('replies that open nothing', () => {
   });
 });
 
-describe('an answer that does not come', () => {
-  it('is looked up before anything is asked again', async () => {
+describe('a purchase with an unknown outcome', () => {
+  it('is looked up and not sent again', async () => {
     const { payment, card, onDone, calls } = bench({ subscribe: vi.fn(async () => refusal(0)) });
     await payment.buy(purchase, card);
     expect(onDone).toHaveBeenCalledExactlyOnceWith(subscriptionOf());
     expect(calls.subscribe).toHaveBeenCalledOnce();
   });
 
-  it('keeps the attempt’s number, so that the next try is the same purchase', async () => {
+  it('keeps its attempt id, so that the next try is the same purchase', async () => {
     const subscribe = vi.fn(async () => refusal(0));
     const { payment, card, state } = bench({ subscribe, subscription: async () => refusal(0) });
     await payment.buy(purchase, card);
@@ -276,7 +279,7 @@ describe('an answer that does not come', () => {
     expect(numbers).toEqual(['attempt-1', 'attempt-1']);
   });
 
-  it('says that nothing has been paid when it is certain', async () => {
+  it('is reported as not gone through when there is no subscription', async () => {
     const { payment, card, state, isOpen } = bench({
       subscribe: async () => refusal(0),
       subscription: async () => granted({ subscription: null }),
@@ -286,17 +289,20 @@ describe('an answer that does not come', () => {
     expect(isOpen()).toBe(true);
   });
 
-  it.each([500, 502, 503, 504])('%i has failed, and is safe to try again', async (status) => {
-    const { payment, card, state, isOpen } = bench({
-      subscribe: async () => refusal(status),
-      subscription: async () => granted({ subscription: null }),
-    });
-    await payment.buy(purchase, card);
-    expect(state().error?.text).toBe(failed);
-    expect(isOpen()).toBe(true);
-  });
+  it.each([500, 502, 503, 504])(
+    'is reported as failed after %i, and keeps its attempt for the next try',
+    async (status) => {
+      const { payment, card, state, isOpen } = bench({
+        subscribe: async () => refusal(status),
+        subscription: async () => granted({ subscription: null }),
+      });
+      await payment.buy(purchase, card);
+      expect(state().error?.text).toBe(failed);
+      expect(isOpen()).toBe(true);
+    },
+  );
 
-  it('does not take another subscription for the one that is bought', async () => {
+  it('is not confirmed by a subscription to another plan', async () => {
     const { payment, card, onDone } = bench({
       subscribe: async () => refusal(0),
       subscription: async () => granted({ subscription: subscriptionOf('reader-monthly') }),
@@ -305,7 +311,7 @@ describe('an answer that does not come', () => {
     expect(onDone).not.toHaveBeenCalled();
   });
 
-  it('does not take an ended subscription for the one that is bought', async () => {
+  it('is not confirmed by a canceled subscription', async () => {
     const { payment, card, onDone } = bench({
       subscribe: async () => refusal(0),
       subscription: async () => granted({ subscription: subscriptionOf('reader-yearly', { status: 'canceled' }) }),
@@ -314,7 +320,7 @@ describe('an answer that does not come', () => {
     expect(onDone).not.toHaveBeenCalled();
   });
 
-  it('is looked up when the page comes back', async () => {
+  it('is looked up when the page is opened again', async () => {
     const { payment, onDone } = bench();
     expect(await payment.recover('reader-yearly')).toBe(true);
     expect(onDone).toHaveBeenCalledOnce();
@@ -333,7 +339,7 @@ describe('changing the plan', () => {
     prorationDate: 1_795_000_000,
   };
 
-  it('sends what was shown', async () => {
+  it('sends the plan, the displayed total and the proration date', async () => {
     const { payment, calls, card, onDone } = bench({
       subscription: async () => granted({ subscription: subscriptionOf('member-yearly') }),
     });
@@ -348,7 +354,7 @@ describe('changing the plan', () => {
     expect(onDone).toHaveBeenCalledOnce();
   });
 
-  it('is done at once when it takes effect at the renewal', async () => {
+  it('finishes at once when the change takes effect at the renewal', async () => {
     const { payment, calls, card, onDone } = bench({
       switchPlan: vi.fn(async () => granted({ ...bought({ grant_id: null }), effective: 'renewal' })),
     });
@@ -357,7 +363,7 @@ describe('changing the plan', () => {
     expect(calls.subscription).not.toHaveBeenCalled();
   });
 
-  it('lets the bank ask', async () => {
+  it('lets the bank authenticate, and confirms the change afterward', async () => {
     const { payment, calls, card } = bench({
       switchPlan: vi.fn(async () =>
         granted({

@@ -12,25 +12,25 @@ import {
 } from './steps.ts';
 import { granted, refusal } from './testing.ts';
 
-describe('the steps', () => {
-  it('are two, and three with the printed paper', () => {
+describe('the steps of the paywall', () => {
+  it('are two, or three for a print subscription', () => {
     expect(startSteps(false, false)).toEqual({ names: ['account', 'payment'], open: 'account', reached: 0 });
     expect(startSteps(true, false).names).toEqual(['account', 'shipping', 'payment']);
   });
 
-  it('start at 2 for a reader who is signed in', () => {
+  it('start at step 2 for a signed-in reader', () => {
     expect(startSteps(false, true).open).toBe('payment');
     expect(startSteps(true, true).open).toBe('shipping');
   });
 
-  it('move to 2 when an e-mail appears', () => {
+  it('move on to step 2 when an email address appears', () => {
     expect(emailAppeared(startSteps(false, false))).toMatchObject({ open: 'payment', reached: 1 });
     expect(emailAppeared(startSteps(true, false))).toMatchObject({ open: 'shipping', reached: 1 });
     const paying = startSteps(false, true);
     expect(emailAppeared(paying)).toBe(paying);
   });
 
-  it('return to 1 by Change, and Edit toggles', () => {
+  it('return to step 1 on Change, and Edit toggles the payment step', () => {
     const paying = startSteps(false, true);
     const changed = reopenAccount(paying);
     expect(changed).toMatchObject({ open: 'account', reached: 1 });
@@ -40,13 +40,13 @@ describe('the steps', () => {
     expect(completeStep(changed, 'account').open).toBe('payment');
   });
 
-  it('do not open what is not reached', () => {
+  it('cannot be opened before they are reached', () => {
     const steps = startSteps(true, true);
     expect(toggle(steps, 'payment')).toBe(steps);
     expect(toggle(completeStep(steps, 'shipping'), 'payment').open).toBeNull();
   });
 
-  it('begin again when the reader signs out, and follow the plan', () => {
+  it('start over when the reader signs out, and gain shipping when the plan includes print', () => {
     expect(signedOut(startSteps(false, true))).toMatchObject({ open: 'account', reached: 0 });
     expect(withPlan(startSteps(false, true), true)).toMatchObject({ open: 'shipping' });
     expect(withPlan(startSteps(false, false), true)).toMatchObject({ open: 'account', reached: 0 });
@@ -66,7 +66,7 @@ function bench(more: Partial<Record<keyof AccountCalls, unknown>> = {}) {
 }
 
 describe('the address of a new reader', () => {
-  it('becomes an account that is entered at once', async () => {
+  it('creates an account and signs the reader in at once', async () => {
     const { step, calls, onTyped, onEntered, state } = bench();
     await step.submit(' ada@example.com ');
     expect(calls.createAndEnter).toHaveBeenCalledExactlyOnceWith('ada@example.com');
@@ -75,7 +75,7 @@ describe('the address of a new reader', () => {
     expect(state()).toMatchObject({ busy: false, error: null });
   });
 
-  it('is checked first', async () => {
+  it('is verified before an account is created', async () => {
     const { step, calls, state } = bench({
       verifyEmail: async () => granted({ verified: false, suggestedEmail: 'ada@gmail.com' }),
     });
@@ -86,7 +86,7 @@ describe('the address of a new reader', () => {
     expect(calls.createAndEnter).not.toHaveBeenCalled();
   });
 
-  it('is not sent twice at once', async () => {
+  it('is sent once for two submits', async () => {
     const gate = Promise.withResolvers<unknown>();
     const { step, calls } = bench({ createAndEnter: vi.fn(() => gate.promise) });
     const first = step.submit('ada@example.com');
@@ -98,7 +98,7 @@ describe('the address of a new reader', () => {
 });
 
 describe('an address that has an account', () => {
-  it('is asked to sign in', async () => {
+  it('shows that the account exists, and offers to sign in', async () => {
     const { step, state, onEntered } = bench({ createAndEnter: async () => refusal(409) });
     await step.submit('ada@example.com');
     expect(state()).toMatchObject({ error: 'A user with this email already exists.', exists: true, busy: false });
@@ -110,7 +110,7 @@ describe('an address that has an account', () => {
   });
 });
 
-describe('trouble', () => {
+describe('a failed account request', () => {
   it.each([
     [refusal(0), 'We couldn’t reach the server. Check your connection and try again.'],
     [refusal(500, 'Failed to create user'), 'Something went wrong. Please try again.'],

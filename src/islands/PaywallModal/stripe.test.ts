@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 describe('Stripe’s script', () => {
-  it('is asked for once, and makes one object for a key', async () => {
+  it('is loaded once, and makes one Stripe object for each key', async () => {
     const make = vi.fn((key: string) => ({ key }));
     const [first, second] = [load(src, 'pk_test_1'), load(src, 'pk_test_1')];
     expect(tags()).toHaveLength(1);
@@ -34,7 +34,7 @@ describe('Stripe’s script', () => {
     expect(tags()).toHaveLength(1);
   });
 
-  it('is fetched again after it failed', async () => {
+  it('is loaded again after it failed', async () => {
     const first = load(src, 'pk_test_1');
     tags()[0]?.dispatchEvent(new Event('error'));
     await expect(first).rejects.toThrow('could not be loaded');
@@ -45,13 +45,13 @@ describe('Stripe’s script', () => {
     expect(await again).toEqual({ key: 'pk_test_1' });
   });
 
-  it('that brings nothing has failed', async () => {
+  it('counts as failed when it defines nothing', async () => {
     const first = load(src, 'pk_test_1');
     brings(undefined);
     await expect(first).rejects.toThrow('defined nothing');
   });
 
-  it('that never comes is given up', async () => {
+  it('is given up when it has not loaded after 30 seconds', async () => {
     vi.useFakeTimers();
     const first = load(src, 'pk_test_1');
     const end = expect(first).rejects.toThrow('took too long');
@@ -66,7 +66,7 @@ const forms = [
   ['another card', cardOptions('usd'), { mode: 'setup' }],
 ] as const;
 
-it.each(forms)('%s: the form offers what Stripe is told to allow', (_what, options, rest) => {
+it.each(forms)('the Stripe form for %s allows the configured payment methods', (_what, options, rest) => {
   expect(options).toMatchObject({
     ...rest,
     currency: 'usd',
@@ -76,7 +76,7 @@ it.each(forms)('%s: the form offers what Stripe is told to allow', (_what, optio
   expect(options).not.toHaveProperty('paymentMethodTypes');
 });
 
-it('wallets have one button each, above the card, and none needs more than a card', () => {
+it('Apple Pay, Google Pay and Link have one button each, and none inside the card form', () => {
   expect(cardFieldOptions.wallets).toEqual({ applePay: 'never', googlePay: 'never' });
   const { paymentMethods = {} } = expressOptions;
   const shown = Object.entries(paymentMethods).filter(([, when]) => when !== 'never');
@@ -84,7 +84,7 @@ it('wallets have one button each, above the card, and none needs more than a car
   expect(expressOptions).toMatchObject({ billingAddressRequired: true, emailRequired: false });
 });
 
-describe('the bank’s question', () => {
+describe('the bank’s authentication', () => {
   /** Stripe.js, which throws because the intent needs no action. */
   const asked = (answer: () => Promise<object>) => {
     const handleNextAction = async () => {
@@ -99,11 +99,11 @@ describe('the bank’s question', () => {
     ['seti_1_secret_2', 'setupIntent', 'succeeded', true],
     ['pi_1_secret_2', 'paymentIntent', 'processing', true],
     ['pi_1_secret_2', 'paymentIntent', 'requires_payment_method', false],
-  ])('that %s doesn’t ask any more is answered by its %s: %s', async (secret, name, status, ok) => {
+  ])('that %s no longer needs is decided by its %s: %s', async (secret, name, status, ok) => {
     expect(await asked(async () => ({ [name]: { status } }))(secret)).toMatchObject({ ok });
   });
 
-  it('can’t be shown without a connection', async () => {
+  it('ends with the offline message when Stripe cannot be reached', async () => {
     const offline = { ok: false, message: paywall.offline };
     expect(await asked(async () => Promise.reject(new Error('offline')))('pi_1_secret_2')).toMatchObject(offline);
     expect(await asked(async () => ({ error: { type: 'api_error' } }))('pi_1_secret_2')).toMatchObject(offline);

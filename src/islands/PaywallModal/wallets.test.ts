@@ -49,7 +49,7 @@ function bench(
   return { $state, order, setPlace, buy, event, onSum, run: () => payByWallet(event, wallet) };
 }
 
-it('pays what the reader has agreed to', async () => {
+it('a wallet payment charges the total that the reader agreed to', async () => {
   const { buy, event, setPlace, run } = bench(quoteOf(12_000));
   expect(await run()).toBe(false);
   expect(buy).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ expected: 12_000, address: null }), anyForm);
@@ -57,7 +57,7 @@ it('pays what the reader has agreed to', async () => {
   expect(event.paymentFailed).not.toHaveBeenCalled();
 });
 
-it('shows a payment that failed in the sheet, with the bank’s own message', async () => {
+it('a failed wallet payment shows the bank’s own message in the wallet’s sheet', async () => {
   const error = { text: 'Payment has failed.', detail: 'Your card was declined.' };
   const { event, run } = bench(quoteOf(12_000), { error });
   // The sheet has provided its card, and is closed.
@@ -67,13 +67,13 @@ it('shows a payment that failed in the sheet, with the bank’s own message', as
   expect(await bench(quoteOf(12_000), { error, card: false }).run()).toBe(true);
 });
 
-it('ends the sheet when the card form shows the problem itself', async () => {
+it('the wallet’s sheet ends with an error when the card form shows the problem itself', async () => {
   const { event, run } = bench(quoteOf(12_000), { card: false });
   expect(await run()).toBe(true);
   expect(event.paymentFailed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: 'Incomplete.' });
 });
 
-it('learns from the wallet where tax depends on an address, and pays where there is none', async () => {
+it('tax is quoted for the wallet’s address, and the payment goes through when there is none', async () => {
   const quoteAt = quoteOf(12_000, { tax: { today: null, renewal: null } });
   const { setPlace, buy, run } = bench(quoteOf(12_000, { needs: 'address' }), { taxed: true, quoteAt });
   await run();
@@ -82,7 +82,7 @@ it('learns from the wallet where tax depends on an address, and pays where there
   expect(buy).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ expected: 12_000, address: place }), anyForm);
 });
 
-it('charges nothing that was not on the sheet: a sum with tax is shown first', async () => {
+it('a total that is higher with tax is shown to the reader and not charged', async () => {
   const { buy, event, onSum, run } = bench(quoteOf(12_000, { needs: 'address' }), {
     taxed: true,
     quoteAt: quoteOf(12_990),
@@ -96,7 +96,7 @@ it('charges nothing that was not on the sheet: a sum with tax is shown first', a
   });
 });
 
-it('charges nothing for an order that has changed behind the sheet, or whose sum is not known', async () => {
+it('nothing is charged when the order has changed behind the wallet’s sheet or its total is unknown', async () => {
   const { $state, buy, event, run } = bench(quoteOf(12_000));
   $state.set({ ...$state.get(), quote: quoteOf(9600) });
   await run();
@@ -110,7 +110,7 @@ const total = (items: readonly { amount: number }[]) => items.reduce((sum, { amo
 const line = (amount: number) => ({ lines: [{ description: '1 × Sun Reader', amount }] });
 const tax = { amount: 990, included: false };
 
-describe('line items', () => {
+describe('line items in the wallet’s sheet', () => {
   it.each([
     ['a plan', quoteOf(12_000, line(12_000)), null, ['1 × Sun Reader']],
     ['a coupon', quoteOf(9600, line(12_000)), 'SUNSHINE20', ['1 × Sun Reader', 'Discount (SUNSHINE20)']],
@@ -128,18 +128,18 @@ describe('line items', () => {
       null,
       ['1 × Sun Reader'],
     ],
-  ] as const)('of %s come to what is due, to the cent', (_what, quote, coupon, names) => {
+  ] as const)('for %s add up to the amount due', (_what, quote, coupon, names) => {
     const items = lineItems(quote, coupon);
     expect(items.map(({ name }) => name)).toEqual(names);
     expect(total(items)).toBe(quote.dueToday);
   });
 
-  it('are none where nothing is due: Stripe.js refuses more than the amount', () => {
+  it('are empty when nothing is due, since Stripe.js refuses more than the amount', () => {
     expect(lineItems(quoteOf(0, line(12_000)), 'FREEYEAR')).toEqual([]);
   });
 });
 
-describe('what Apple Pay says of later', () => {
+describe('Apple Pay’s description of the renewals', () => {
   const state = (of: typeof yearly): OrderState => ({
     price: of,
     coupon: { kind: 'none', code: '' },
@@ -152,7 +152,7 @@ describe('what Apple Pay says of later', () => {
     walletDetails(state(of), quoteOf(due, { dueAfterRenewal: later }), 'https://thesun.example').applePay
       ?.recurringPaymentRequest;
 
-  it('is the same sum at each renewal, and where to end it', () => {
+  it('has the amount of each renewal and the page where it can be ended', () => {
     expect(recurring(yearly, 12_000)).toEqual({
       paymentDescription: 'The Sun: Sun Reader',
       managementURL: 'https://thesun.example/dashboard/account',
@@ -165,14 +165,14 @@ describe('what Apple Pay says of later', () => {
     });
   });
 
-  it('distinguishes a first period at another price', () => {
+  it('separates a first period at another price', () => {
     expect(recurring(penny, 60)).toMatchObject({
       trialBilling: { amount: 60, recurringPaymentEndDate: new Date(renewal) },
       regularBilling: { amount: 12_000, recurringPaymentStartDate: new Date(renewal) },
     });
   });
 
-  it('counts a week in days', () => {
+  it('counts weeks in days', () => {
     const weekly = price('reader-weekly', 400, { recurring: { interval: 'week', interval_count: 2 } });
     expect(recurring(weekly, 400, 400)?.regularBilling).toMatchObject({
       recurringPaymentIntervalUnit: 'day',

@@ -15,20 +15,20 @@ afterEach(async () => {
   closeUpgradeModal();
 });
 
-it('leads to the printed paper', () => {
+it('the print upsell links to the print edition', () => {
   expect(named('a', 'Upgrade Today').getAttribute('href')).toBe('/print');
   const dialog = drawn.host.querySelector('dialog') as HTMLDialogElement;
   expect(dialog.open).toBe(true);
   expect(document.getElementById(dialog.getAttribute('aria-labelledby') ?? '')?.textContent).toMatch(/paper/);
 });
 
-it.each(['Not now', 'Close'])('goes away by "%s"', async (name) => {
+it.each(['Not now', 'Close'])('the print upsell closes on “%s”', async (name) => {
   await click(button(name));
   expect($ui.get().upgradeModal).toBeNull();
   expect(drawn.host.querySelector('dialog')).toBeNull();
 });
 
-it('is not there for another upsell', async () => {
+it('the print upsell is not shown when another upsell is opened', async () => {
   await click(button('Close'));
   await act(async () => openUpgradeModal('something-else'));
   await drawn.draw(<PrintUpsell />);

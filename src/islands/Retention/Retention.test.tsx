@@ -5,7 +5,7 @@ import type { Reply } from '../../lib/http/ask.ts';
 import { type Drawn, draw } from '../shared/testing.tsx';
 import Retention, { openWidget } from './Retention.island.tsx';
 
-describe('the page', () => {
+describe('the cancellation page', () => {
   const fetched = vi.fn<(path: string, init: RequestInit) => Promise<Response>>();
   const settings = { appId: 'app', scriptUrl: 'https://widget.example/app.js', mode: 'test' } as const;
   let own: HTMLElement;
@@ -24,14 +24,14 @@ describe('the page', () => {
     vi.unstubAllGlobals();
   });
 
-  it('holds our own form back while the widget is fetched', async () => {
+  it('holds our own form back while the Churnkey widget is being fetched', async () => {
     own.style.visibility = 'hidden';
     drawn = await draw(<Retention {...settings} email="ada@example.com" />);
     expect([own.dataset.held, own.dataset.open]).toEqual(['', undefined]);
     expect(fetched.mock.calls.map(([path]) => path)).toEqual(['/api/churnkey']);
   });
 
-  it('leaves our own form where it stands, once that has come forward by itself', async () => {
+  it('leaves our own form in place if it has already appeared, and does not fetch the widget', async () => {
     drawn = await draw(<Retention {...settings} email="ada@example.com" />);
     expect([own.dataset.held, own.dataset.open]).toEqual([undefined, '']);
     expect(drawn.host.textContent).toBe('');
@@ -39,7 +39,7 @@ describe('the page', () => {
   });
 });
 
-describe('the widget', () => {
+describe('the Churnkey widget', () => {
   const churnkey = { appId: 'app_1', scriptUrl: 'https://assets.churnkey.co/js/app.js', mode: 'test' } as const;
   const granted = (value: ChurnAnswer): Reply<ChurnAnswer> => ({ ok: true, status: 200, value });
   const refused = { ok: false, status: 502, message: null, retryAfter: null, suggestedEmail: null } as const;
@@ -66,7 +66,7 @@ describe('the widget', () => {
     vi.restoreAllMocks();
   });
 
-  it('is opened for the reader’s own customer and subscription', async () => {
+  it('opens for the reader’s own customer and subscription', async () => {
     const made = calls();
     expect(await openWidget(churnkey, 'ada@example.com', made, ends())).toBe('opened');
     expect(made.load).toHaveBeenCalledExactlyOnceWith('https://assets.churnkey.co/js/app.js?appId=app_1');
@@ -84,7 +84,7 @@ describe('the widget', () => {
     );
   });
 
-  it('cancels through us, with the reader’s reason, and shows a message when that failed', async () => {
+  it('cancels through our server with the reader’s reason, and shows a message when that fails', async () => {
     const made = calls();
     const { onClose, onChange } = ends();
     await openWidget(churnkey, 'ada@example.com', made, { onClose, onChange });
@@ -104,7 +104,7 @@ describe('the widget', () => {
   it.each([
     ['hash', { ...churn, hash: null }],
     ['customer', { ...churn, customerId: null }],
-  ])('does nothing without a %s, and logs it (spec section 8)', async (_what, answer) => {
+  ])('is not opened without a %s, which is logged (spec section 8)', async (_what, answer) => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     const made = calls({ hash: async () => granted(answer) });
     expect(await openWidget(churnkey, 'ada@example.com', made, ends())).toBe('missing');
@@ -116,12 +116,12 @@ describe('the widget', () => {
     ['the script does not come', { load: async () => ({ ok: false, why: 'timeout' }) as const }],
     ['the script is another', { load: async () => ({ ok: true }) as const }],
     ['there is no hash to be had', { hash: async () => refused }],
-  ])('fails as a value where %s', async (_where, over) => {
+  ])('reports failure without throwing when %s', async (_where, over) => {
     expect(await openWidget(churnkey, 'ada@example.com', calls(over), ends())).toBe('failed');
     expect(init).not.toHaveBeenCalled();
   });
 
-  it('fails as a value where the script throws', async () => {
+  it('reports failure without throwing when its script throws', async () => {
     init.mockImplementation(() => {
       throw new Error('torn');
     });

@@ -15,7 +15,7 @@ function press(field: HTMLInputElement, letter: string): void {
   field.dispatchEvent(new Event('input', { bubbles: true }));
 }
 
-it('keeps the letters that are typed the moment the field has the focus', async () => {
+it('the search field keeps letters that are typed the moment it gets the focus', async () => {
   const field = new Promise<HTMLInputElement>((resolve) =>
     addEventListener('focusin', (event) => resolve(event.target as HTMLInputElement), { once: true }),
   );

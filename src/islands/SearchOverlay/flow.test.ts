@@ -50,7 +50,7 @@ function stand() {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it('asks once, when the reader stops typing', async () => {
+it('the search sends one request, 200 ms after the reader stops typing', async () => {
   const { flow, asked, now } = stand();
   for (const text of ['b', 'br', 'bri', 'brid']) {
     flow.type(text);
@@ -64,7 +64,7 @@ it('asks once, when the reader stops typing', async () => {
   expect(now()).toMatchObject({ phase: 'found', answer: { query: 'brid' } });
 });
 
-it('does not hear an answer to an earlier question, and breaks it off', async () => {
+it('a new search aborts the previous one and ignores its answer', async () => {
   const { flow, asked, now } = stand();
   flow.submit('first');
   flow.submit('second');
@@ -74,7 +74,7 @@ it('does not hear an answer to an earlier question, and breaks it off', async ()
   expect(now()).toMatchObject({ phase: 'found', answer: { query: 'second' } });
 });
 
-it('shows what was found before until the next answer is there', async () => {
+it('the previous results stay until the next answer arrives', async () => {
   const { flow, asked, now } = stand();
   flow.submit('bridge');
   await asked[0]?.answer(found('bridge'));
@@ -83,7 +83,7 @@ it('shows what was found before until the next answer is there', async () => {
   expect(now()).toMatchObject({ phase: 'loading', query: 'bridges', answer: { query: 'bridge' } });
 });
 
-it('asks the same thing once, and nothing for a letter or for none', async () => {
+it('the search sends no request for the same text again, for a single letter or for an empty field', async () => {
   const { flow, asked, now } = stand();
   flow.type('bridge');
   await vi.advanceTimersByTimeAsync(200);
@@ -97,7 +97,7 @@ it('asks the same thing once, and nothing for a letter or for none', async () =>
   expect(asked).toHaveLength(1);
 });
 
-it('offers something where nothing was found, and fetches it once', async () => {
+it('a search without results shows suggestions, which are fetched once', async () => {
   const { flow, asked, suggest, now } = stand();
   for (const query of ['zzz', 'yyy']) {
     flow.submit(query);
@@ -107,7 +107,7 @@ it('offers something where nothing was found, and fetches it once', async () => 
   expect(suggest).toHaveBeenCalledTimes(1);
 });
 
-it('opens with something to read, which comes back when the field is emptied', async () => {
+it('opening the search shows suggestions, which come back when the field is emptied', async () => {
   const { flow, asked, suggest, now } = stand();
   flow.open();
   await vi.advanceTimersByTimeAsync(0);
@@ -124,7 +124,7 @@ it('opens with something to read, which comes back when the field is emptied', a
   expect(suggest).toHaveBeenCalledTimes(1);
 });
 
-it('asks again for what did not come', async () => {
+it('suggestions that came back empty are fetched again when the search is opened again', async () => {
   const { flow, suggest } = stand();
   suggest.mockResolvedValueOnce({ featured: [], popular: [] });
   flow.open();
@@ -134,7 +134,7 @@ it('asks again for what did not come', async () => {
   expect(suggest).toHaveBeenCalledTimes(2);
 });
 
-it('says that it failed, or that the browser is offline, and tries again', async () => {
+it('a failed or offline search says so, and can be tried again', async () => {
   const { flow, asked, state, now } = stand();
   flow.submit('bridge');
   await asked[0]?.answer(refused);
@@ -149,7 +149,7 @@ it('says that it failed, or that the browser is offline, and tries again', async
   expect(now().phase).toBe('found');
 });
 
-it('forgets everything when it is cleared', async () => {
+it('clearing the search cancels what is pending and resets its state', async () => {
   const { flow, asked, now } = stand();
   flow.type('bridge');
   flow.clear();
@@ -161,7 +161,7 @@ it('forgets everything when it is cleared', async () => {
   expect(now()).toEqual({ phase: 'idle', query: '', answer: null, suggestions: null });
 });
 
-it('searches for what stands in the field when a letter was typed and taken away again', async () => {
+it('the search uses the text in the field after a letter was typed and deleted again', async () => {
   const { flow, asked, now } = stand();
   flow.type('bridge');
   await vi.advanceTimersByTimeAsync(200);

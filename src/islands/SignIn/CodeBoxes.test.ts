@@ -6,7 +6,7 @@ const boxesOf = (text: string) => insert(emptyBoxes, 0, text);
 
 const text = (boxes: { digits: readonly string[] }) => boxes.digits.map((digit) => digit || '·').join('');
 
-describe('six boxes', () => {
+describe('the six code boxes', () => {
   it('take one digit after another', () => {
     let boxes = emptyBoxes;
     for (const digit of '123456') boxes = insert(boxes, boxes.at, digit);
@@ -20,19 +20,19 @@ describe('six boxes', () => {
     expect(insert(boxesOf('999999'), 2, 'Your code is 123 456.').digits.join('')).toBe('123456');
   });
 
-  it('take part of a code where it is pasted, and cut what does not fit', () => {
+  it('take part of a code where it is pasted, and cut off what does not fit', () => {
     expect(text(insert(emptyBoxes, 2, '12'))).toBe('··12··');
     expect(insert(emptyBoxes, 2, '12').at).toBe(4);
     expect(text(insert(emptyBoxes, 4, '123'))).toBe('····12');
     expect(text(insert(emptyBoxes, 0, '1234567890'))).toBe('123456');
   });
 
-  it('leave letters out', () => {
+  it('ignore letters', () => {
     expect(insert(boxesOf('12'), 2, 'x')).toEqual(boxesOf('12'));
     expect(insert(emptyBoxes, 0, '')).toBe(emptyBoxes);
   });
 
-  it('are emptied backwards', () => {
+  it('are emptied backward by Backspace, and one at a time by Delete', () => {
     const full = boxesOf('123456');
     const five = backspace(full, 5);
     expect(text(five)).toBe('12345·');
@@ -42,7 +42,7 @@ describe('six boxes', () => {
     expect(text(erase(full, 2))).toBe('12·456');
   });
 
-  it('are walked with arrows, Home and End', () => {
+  it('are navigated with the arrow keys, Home and End', () => {
     expect(moved(0, 'ArrowLeft')).toBe(0);
     expect(moved(3, 'ArrowLeft')).toBe(2);
     expect(moved(5, 'ArrowRight')).toBe(5);
@@ -51,7 +51,7 @@ describe('six boxes', () => {
     expect(moved(3, 'a')).toBeNull();
   });
 
-  it('stay six boxes of a digit each, whatever happens', () => {
+  it('hold at most one digit each after any sequence of edits', () => {
     const step = fc.oneof(
       fc.tuple(fc.constant('insert' as const), fc.string()),
       fc.tuple(fc.constantFrom('backspace' as const, 'erase' as const), fc.constant('')),

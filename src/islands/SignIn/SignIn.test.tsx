@@ -19,7 +19,7 @@ afterEach(() => drawn.remove());
 const form = () => drawn.host.querySelector('form') as HTMLFormElement;
 const alerts = () => [...drawn.host.querySelectorAll('[role="alert"]')].map((alert) => alert.textContent);
 
-describe('the address', () => {
+describe('the address form', () => {
   const props: EmailViewProps = {
     email: '',
     error: null,
@@ -35,7 +35,7 @@ describe('the address', () => {
   };
   const email = () => field('Please enter your email address below:');
 
-  it('is sent on with what was typed', async () => {
+  it('submits the typed address', async () => {
     const onSubmit = vi.fn();
     drawn = await draw(<EmailView {...props} onSubmit={onSubmit} />);
     await type(email(), 'ada@example.com');
@@ -43,7 +43,7 @@ describe('the address', () => {
     expect(onSubmit).toHaveBeenCalledExactlyOnceWith('ada@example.com');
   });
 
-  it('is a form that posts by itself before a script has come', async () => {
+  it('is a plain form before the script has loaded', async () => {
     drawn = await draw(<EmailView {...props} scripted={false} />);
     expect(form().getAttribute('method')).toBe('post');
     expect(form().getAttribute('action')).toBe('/account/sign-in');
@@ -55,7 +55,7 @@ describe('the address', () => {
     ]);
   });
 
-  it('has its error beside it, and a suggestion in it to click', async () => {
+  it('shows its error at the field, with a suggestion that can be clicked', async () => {
     const onSubmit = vi.fn();
     drawn = await draw(<EmailView {...props} email="ada@gmial.com" />);
     await drawn.draw(<EmailView {...props} error="Did you mean ada@gmail.com?" onSubmit={onSubmit} />);
@@ -70,7 +70,7 @@ describe('the address', () => {
     expect(onSubmit).toHaveBeenCalledExactlyOnceWith('ada@gmail.com');
   });
 
-  it('shows the two providers after an “or”, and neither without providers', async () => {
+  it('shows the providers after an “or”, and no “or” when there are none', async () => {
     const onProvider = vi.fn();
     drawn = await draw(<EmailView {...props} onProvider={onProvider} />);
     await click(named('a', 'Continue with Facebook'));
@@ -81,12 +81,12 @@ describe('the address', () => {
     expect(form().parentElement?.textContent).not.toContain('or');
   });
 
-  it('says whose window it waits for', async () => {
+  it('names the provider whose window it is waiting for', async () => {
     drawn = await draw(<EmailView {...props} waiting="google" />);
     expect(drawn.host.textContent).toContain('Waiting for Google…');
   });
 
-  it('cannot be changed while it is on its way', async () => {
+  it('cannot be edited while it is being sent', async () => {
     drawn = await draw(<EmailView {...props} busy />);
     expect(email().readOnly).toBe(true);
     expect(form().getAttribute('aria-busy')).toBe('true');
@@ -94,7 +94,7 @@ describe('the address', () => {
   });
 });
 
-describe('a link that was sent', () => {
+describe('the view after a link was sent', () => {
   const props: SentViewProps = {
     email: 'ada@example.com',
     error: null,
@@ -105,13 +105,13 @@ describe('a link that was sent', () => {
     onUseCode: vi.fn(),
   };
 
-  it('offers no code where codes are off', async () => {
+  it('offers no code when codes are off', async () => {
     drawn = await draw(<SentView {...props} onUseCode={null} />);
     expect(drawn.host.textContent).toContain('Resend');
     expect(drawn.host.textContent).not.toContain('code');
   });
 
-  it('shows the address locked, and three ways on', async () => {
+  it('shows the address read-only, with three buttons: edit, resend, use a code', async () => {
     const [onEdit, onResend, onUseCode] = [vi.fn(), vi.fn(), vi.fn()];
     drawn = await draw(<SentView {...props} onEdit={onEdit} onResend={onResend} onUseCode={onUseCode} />);
     expect(drawn.host.textContent).toContain('login link has been sent to');
@@ -123,7 +123,7 @@ describe('a link that was sent', () => {
     for (const called of [onEdit, onResend, onUseCode]) expect(called).toHaveBeenCalledOnce();
   });
 
-  it('says that it was sent again, and is not sent a third time meanwhile', async () => {
+  it('says “Resent!”, and does not resend again while it says so', async () => {
     const onResend = vi.fn();
     drawn = await draw(<SentView {...props} resent onResend={onResend} />);
     expect(drawn.host.querySelector('[role="status"]')?.textContent).toBe('Resent!');
@@ -132,7 +132,7 @@ describe('a link that was sent', () => {
   });
 });
 
-describe('a code', () => {
+describe('the code form', () => {
   const props: CodeViewProps = {
     email: 'ada@example.com',
     error: null,
@@ -149,7 +149,7 @@ describe('a code', () => {
       .map((box) => box.value || '·')
       .join('');
 
-  it('has six boxes in one group with a name', async () => {
+  it('has six boxes in one labeled group', async () => {
     drawn = await draw(<CodeView {...props} />);
     expect(named('h2', 'Please check your email.')).toBeTruthy();
     const groups = drawn.host.querySelectorAll('[role="group"]');
@@ -161,7 +161,7 @@ describe('a code', () => {
     expect(document.activeElement).toBe(boxes()[0]);
   });
 
-  it('goes on to the next box, and is confirmed with the last digit', async () => {
+  it('moves to the next box, and confirms on the last digit', async () => {
     const onConfirm = vi.fn();
     drawn = await draw(<CodeView {...props} onConfirm={onConfirm} />);
     for (const digit of '12345') await type(document.activeElement as HTMLInputElement, digit);
@@ -170,7 +170,7 @@ describe('a code', () => {
     expect(onConfirm).toHaveBeenCalledExactlyOnceWith('123456');
   });
 
-  it('can be pasted into any box, and beside them', async () => {
+  it('accepts a code pasted into any box or elsewhere in the form', async () => {
     const onConfirm = vi.fn();
     drawn = await draw(<CodeView {...props} onConfirm={onConfirm} />);
     await paste(boxes()[3] as HTMLInputElement, 'Your code: 123-456');
@@ -180,13 +180,13 @@ describe('a code', () => {
     expect(written()).toBe('654321');
   });
 
-  it('is filled in by a phone, which writes all of it into the first box', async () => {
+  it('accepts a whole code that a phone fills into the first box', async () => {
     drawn = await draw(<CodeView {...props} />);
     await type(boxes()[0] as HTMLInputElement, '123456');
     expect(written()).toBe('123456');
   });
 
-  it('replaces a digit that is there', async () => {
+  it('replaces a digit that is already there', async () => {
     drawn = await draw(<CodeView {...props} />);
     await type(boxes()[0] as HTMLInputElement, '1');
     await type(boxes()[0] as HTMLInputElement, '19');
@@ -195,7 +195,7 @@ describe('a code', () => {
     expect(written()).toBe('9·····');
   });
 
-  it('goes on when a digit is typed over the same digit', async () => {
+  it('moves on when a digit is typed over the same digit', async () => {
     drawn = await draw(<CodeView {...props} />);
     await type(boxes()[0] as HTMLInputElement, '1');
     await type(boxes()[0] as HTMLInputElement, '1');
@@ -203,7 +203,7 @@ describe('a code', () => {
     expect(document.activeElement).toBe(boxes()[1]);
   });
 
-  it('is walked and emptied by the keyboard', async () => {
+  it('can be navigated and emptied with the keyboard', async () => {
     drawn = await draw(<CodeView {...props} />);
     await paste(boxes()[0] as HTMLInputElement, '12');
     expect(document.activeElement).toBe(boxes()[2]);
@@ -217,7 +217,7 @@ describe('a code', () => {
     expect(written()).toBe('······');
   });
 
-  it('that was wrong is announced, kept, and not tried again by itself', async () => {
+  it('announces and keeps a wrong code, and does not submit the next one by itself', async () => {
     const onConfirm = vi.fn();
     drawn = await draw(<CodeView {...props} onConfirm={onConfirm} />);
     await paste(boxes()[0] as HTMLInputElement, '111111');
@@ -233,7 +233,7 @@ describe('a code', () => {
     expect(onConfirm).toHaveBeenLastCalledWith('222222');
   });
 
-  it('cannot be changed while it is checked', async () => {
+  it('cannot be changed while the code is being checked', async () => {
     drawn = await draw(<CodeView {...props} />);
     await paste(boxes()[0] as HTMLInputElement, '123456');
     await drawn.draw(<CodeView {...props} busy />);
@@ -241,7 +241,7 @@ describe('a code', () => {
     expect(written()).toBe('123456');
   });
 
-  it('can be asked for again', async () => {
+  it('can request another code', async () => {
     const onResend = vi.fn();
     drawn = await draw(<CodeView {...props} onResend={onResend} />);
     expect(drawn.host.textContent).toContain("Didn't get a code? Click to resend.");
@@ -252,7 +252,7 @@ describe('a code', () => {
   });
 });
 
-describe('the panel', () => {
+describe('the sign-in panel', () => {
   const start: SignInState = {
     step: 'email',
     email: '',
@@ -263,7 +263,7 @@ describe('the panel', () => {
     social: null,
   };
 
-  it('draws the view of each step, and gives the focus back to the address after Edit', async () => {
+  it('focuses the address after Edit in the view of a sent link', async () => {
     const $state = atom(start);
     const edit = vi.fn(() => $state.set({ ...start, email: 'ada@example.com' }));
     const flow = { $state, edit } as unknown as Flow;

@@ -67,7 +67,7 @@ describe('an address', () => {
     expect(state(flow)).toMatchObject({ step: 'sent', purpose: 'register' });
   });
 
-  it('gets a code where the screen asks by code', async () => {
+  it('gets a code when the screen asks for codes', async () => {
     const flow = make({ method: 'code' });
     await flow.submit('ada@example.com');
     expect(calls.sendCode).toHaveBeenCalledOnce();
@@ -78,21 +78,21 @@ describe('an address', () => {
   it.each([
     ['the address has no account (404)', { ok: true, status: 404, value: false } as Reply<boolean>],
     ['codes are off (405)', no(405)],
-  ])('gets a link when %s', async (_why, answer) => {
+  ])('gets a link instead of a code when %s', async (_why, answer) => {
     calls.sendCode.mockResolvedValue(answer);
     const flow = make({ method: 'code' });
     await flow.submit('ada@example.com');
     expect(state(flow).step).toBe('sent');
   });
 
-  it('gets a link where codes are off, whichever method the screen asks for', async () => {
+  it('gets a link, and no code is requested, when codes are turned off', async () => {
     const flow = make({ method: 'code', codes: false });
     await flow.submit('ada@example.com');
     expect(calls.sendCode).not.toHaveBeenCalled();
     expect(state(flow).step).toBe('sent');
   });
 
-  it('without an account gets a link to register where the server does not say which addresses are known', async () => {
+  it('without an account gets a link to register when the server answers 404 only to the link request', async () => {
     calls.sendLink.mockResolvedValueOnce(no(404));
     const flow = make();
     await flow.submit('ada@example.com');
@@ -100,7 +100,7 @@ describe('an address', () => {
     expect(state(flow)).toMatchObject({ step: 'sent', purpose: 'register', error: null });
   });
 
-  it('that is not verified goes no further', async () => {
+  it('that the verifier rejects is not looked up, and a correction is suggested', async () => {
     calls.verifyEmail.mockResolvedValue(
       yes<VerificationAnswer>({ verified: false, suggestedEmail: 'ada@gmail.com', message: 'No such domain.' }),
     );
@@ -115,14 +115,14 @@ describe('an address', () => {
     expect(calls.userExists).not.toHaveBeenCalled();
   });
 
-  it('goes on when it cannot be verified', async () => {
+  it('is accepted when the verifier cannot be reached', async () => {
     calls.verifyEmail.mockResolvedValue(no(0));
     const flow = make();
     await flow.submit('ada@example.com');
     expect(state(flow).step).toBe('sent');
   });
 
-  it('is kept when a call fails, and the next try goes through', async () => {
+  it('is kept when a request fails, and the next try succeeds', async () => {
     calls.sendLink.mockResolvedValueOnce(no(0));
     const flow = make();
     await flow.submit('ada@example.com');
@@ -132,7 +132,7 @@ describe('an address', () => {
     expect(state(flow)).toMatchObject({ step: 'sent', error: null });
   });
 
-  it('over a limit shows the server’s message', async () => {
+  it('over a rate limit shows the server’s message', async () => {
     calls.userExists.mockResolvedValue(no(429, 'Too many tries. Please wait 12 minutes.'));
     const flow = make();
     await flow.submit('ada@example.com');
@@ -148,14 +148,14 @@ describe('an address', () => {
     expect(state(flow)).toMatchObject({ step: 'sent', purpose: 'login' });
   });
 
-  it('that a later call doubts is asked about as well', async () => {
+  it('that a later request rejects also gets a suggested correction', async () => {
     calls.sendLink.mockResolvedValue({ ...no(400, 'No such domain.'), suggestedEmail: 'ada@gmail.com' } as Refused);
     const flow = make();
     await flow.submit('ada@gmail.con');
     expect(state(flow).error).toEqual({ where: 'email', text: 'Did you mean ada@gmail.com?' });
   });
 
-  it('is submitted once, however often the button is pressed', async () => {
+  it('is submitted once for two clicks', async () => {
     const flow = make();
     await Promise.all([flow.submit('ada@example.com'), flow.submit('ada@example.com')]);
     expect(calls.sendLink).toHaveBeenCalledOnce();
@@ -163,7 +163,7 @@ describe('an address', () => {
 });
 
 describe('a link that was sent', () => {
-  it('can be sent again, with a message for a moment', async () => {
+  it('can be sent again, with a message for five seconds', async () => {
     vi.useFakeTimers();
     const flow = make({ initial: { step: 'sent', email: 'ada@example.com' } });
     await flow.resend();
@@ -173,14 +173,14 @@ describe('a link that was sent', () => {
     expect(state(flow).resent).toBe(false);
   });
 
-  it('that could not be sent again says so where it was asked', async () => {
+  it('that cannot be sent again shows the reason at the form', async () => {
     calls.sendLink.mockResolvedValue(no(429, 'Please wait.'));
     const flow = make({ initial: { step: 'sent', email: 'ada@example.com' } });
     await flow.resend();
     expect(state(flow)).toMatchObject({ step: 'sent', resent: false, error: { where: 'form', text: 'Please wait.' } });
   });
 
-  it('gives way to a code', async () => {
+  it('can be replaced by a code', async () => {
     const flow = make({ initial: { step: 'sent', email: 'ada@example.com', purpose: 'register' } });
     await flow.useCode();
     expect(calls.sendCode).toHaveBeenCalledExactlyOnceWith({
@@ -191,7 +191,7 @@ describe('a link that was sent', () => {
     expect(state(flow).step).toBe('code');
   });
 
-  it('gives way to another address, also while something is under way', async () => {
+  it('can be replaced by another address, even while it is being resent', async () => {
     const { promise, resolve } = Promise.withResolvers<Reply<typeof ok extends Reply<infer T> ? T : never>>();
     calls.sendLink.mockReturnValue(promise);
     const flow = make({ initial: { step: 'sent', email: 'ada@example.com' } });
@@ -229,16 +229,19 @@ describe('a code', () => {
     expect(calls.checkCode).not.toHaveBeenCalled();
   });
 
-  it.each([400, 401, 404, 410])('that is wrong (%i) shows the message of the specification', async (status) => {
-    calls.checkCode.mockResolvedValue(no(status, 'No.'));
-    const flow = atCode();
-    await flow.confirm('123456');
-    const text = 'Invalid code. Please check the code and try again.';
-    expect(state(flow)).toMatchObject({ step: 'code', busy: false, error: { where: 'code', text } });
-    expect(calls.login).not.toHaveBeenCalled();
-  });
+  it.each([400, 401, 404, 410])(
+    'that is refused with %i shows the spec’s message about an invalid code',
+    async (status) => {
+      calls.checkCode.mockResolvedValue(no(status, 'No.'));
+      const flow = atCode();
+      await flow.confirm('123456');
+      const text = 'Invalid code. Please check the code and try again.';
+      expect(state(flow)).toMatchObject({ step: 'code', busy: false, error: { where: 'code', text } });
+      expect(calls.login).not.toHaveBeenCalled();
+    },
+  );
 
-  it('that fails at the sign-in itself shows the same message', async () => {
+  it('that only the sign-in request refuses also shows the message about an invalid code', async () => {
     calls.login.mockResolvedValue(no(401));
     const flow = atCode();
     await flow.confirm('123456');
@@ -250,14 +253,14 @@ describe('a code', () => {
     [0, /couldn’t reach the server/],
     [503, /^Something went wrong\. Please try again\.$/],
     [429, /^Wait\.$/],
-  ])('is not called invalid by a server that has not looked at it (%i)', async (status, words) => {
+  ])('is not called invalid when the server has not checked it (%i)', async (status, words) => {
     calls.checkCode.mockResolvedValue(no(status, status === 429 ? 'Wait.' : null));
     const flow = atCode();
     await flow.confirm('123456');
     expect(state(flow).error?.text).toMatch(words);
   });
 
-  it('of an address that was registered meanwhile leads to a login link (409)', async () => {
+  it('for an address that has been registered since leads to a sign-in link (409)', async () => {
     calls.register.mockResolvedValue(no(409));
     const flow = atCode('register');
     await flow.confirm('123456');
@@ -269,7 +272,7 @@ describe('a code', () => {
     expect(state(flow)).toMatchObject({ step: 'sent', purpose: 'login' });
   });
 
-  it('makes the account anew when it has gone meanwhile (404)', async () => {
+  it('registers the account again when it has been deleted since (404)', async () => {
     calls.login.mockResolvedValue(no(404));
     const flow = atCode();
     await flow.confirm('123456');
@@ -285,8 +288,8 @@ describe('a code', () => {
   });
 });
 
-describe('a provider', () => {
-  it('that knows the reader signs in', async () => {
+describe('signing in with a provider', () => {
+  it('signs a known reader in', async () => {
     const flow = make();
     flow.socialOpened('google');
     expect(state(flow).social).toBe('google');
@@ -295,14 +298,14 @@ describe('a provider', () => {
     expect(state(flow)).toMatchObject({ step: 'done', social: null });
   });
 
-  it('registers with the state key and no address', async () => {
+  it('registers a new reader with the state key and without an address', async () => {
     const flow = make();
     await flow.socialEnded({ kind: 'register', identifier: 'ada@example.com', stateKey: 'key' });
     expect(calls.register).toHaveBeenCalledExactlyOnceWith({ proof: { stateKey: 'key' } });
     expect(entered).toBe(1);
   });
 
-  it('whose address has an account already leads to a login link (409)', async () => {
+  it('leads to a sign-in link when the address already has an account (409)', async () => {
     calls.register.mockResolvedValue(no(409));
     const flow = make();
     await flow.socialEnded({ kind: 'register', identifier: 'ada@example.com', stateKey: 'key' });
@@ -310,7 +313,7 @@ describe('a provider', () => {
     expect(state(flow)).toMatchObject({ step: 'sent', email: 'ada@example.com' });
   });
 
-  it('that fails says why, or that it did', async () => {
+  it('shows why it failed, or just that it did not work', async () => {
     const flow = make();
     await flow.socialEnded({ kind: 'failure', message: 'No address came with it.' });
     expect(state(flow).error).toEqual({ where: 'form', text: 'No address came with it.' });
@@ -318,7 +321,7 @@ describe('a provider', () => {
     expect(state(flow).error?.text).toMatch(/did not work/);
   });
 
-  it('whose window was shut says so, and may still answer', async () => {
+  it('says that the window was closed, and still accepts a late answer', async () => {
     const flow = make();
     flow.socialOpened('facebook');
     await flow.socialEnded({ kind: 'closed' });
@@ -330,7 +333,7 @@ describe('a provider', () => {
   });
 });
 
-it('a window that was left behind says nothing of a sign-in by mail, and lets no second one begin', async () => {
+it('closing a provider’s window during an email sign-in shows no error and leaves the form busy', async () => {
   const { promise, resolve } = Promise.withResolvers<Reply<boolean>>();
   calls.userExists.mockReturnValue(promise);
   const flow = make();
@@ -344,7 +347,7 @@ it('a window that was left behind says nothing of a sign-in by mail, and lets no
   expect(state(flow)).toMatchObject({ step: 'sent', error: null });
 });
 
-it('changes nothing any more once it is stopped', async () => {
+it('a stopped sign-in flow sends nothing more', async () => {
   const { promise, resolve } = Promise.withResolvers<Reply<boolean>>();
   calls.userExists.mockReturnValue(promise);
   const flow = make();

@@ -27,7 +27,7 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-it('is a form of its own page without a script, with what was typed and what is wrong', async () => {
+it('the support form is a plain form that shows typed values and errors, and a thank-you once sent', async () => {
   drawn = await draw(<Support inline stamp="s" values={{ name: 'Ada' }} errors={{ email: 'Please.' }} problem="No." />);
   expect([form().getAttribute('action'), form().method]).toEqual(['/contact', 'post']);
   expect([...new FormData(form()).keys()]).toEqual(['name', 'email', 'phone', 'message', 'website', 'stamp']);
@@ -38,7 +38,7 @@ it('is a form of its own page without a script, with what was typed and what is 
   expect(drawn.host.textContent).toBe('Thank you. We’ve received your message, and a person will answer it.');
 });
 
-it('opens in a sheet with the support hours, which it updates each minute', async () => {
+it('the support dialog shows whether support is online, and updates it every minute', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'] });
   vi.setSystemTime('2026-11-20T21:59:30Z');
   drawn = await draw(<Support stamp="s" values={known} />);
@@ -55,7 +55,7 @@ it('opens in a sheet with the support hours, which it updates each minute', asyn
   expect(document.querySelector('dialog')).toBeNull();
 });
 
-it('keeps what was written in a sheet that is closed before it was sent, and not after', async () => {
+it('the support dialog keeps an unsent message when it is closed, and drops a sent one', async () => {
   drawn = await draw(<Support stamp="s" values={known} />);
   await click(named('a', 'Premium Support'));
   await type(field('Name'), 'Adele');
@@ -90,7 +90,7 @@ async function closeWhileSending(): Promise<(answer: Response) => Promise<void>>
 }
 const result = () => drawn.host.querySelector('[role="status"]')?.textContent;
 
-it('says beneath the button that a message arrived whose sheet was closed, and begins a new one', async () => {
+it('a message sent from a dialog that was closed is reported below the button, and the next starts empty', async () => {
   const answer = await closeWhileSending();
   expect(result()).toBe('');
   await answer(Response.json({ message: 'ok' }));
@@ -99,7 +99,7 @@ it('says beneath the button that a message arrived whose sheet was closed, and b
   expect([message().value, result()]).toEqual(['', '']);
 });
 
-it('says beneath the button that a message failed whose sheet was closed, and keeps it', async () => {
+it('a message that fails after its dialog was closed is reported below the button and kept', async () => {
   const answer = await closeWhileSending();
   await answer(Response.json({}, { status: 503 }));
   const failed = 'There was an error submitting your message. Please try again.';
@@ -108,7 +108,7 @@ it('says beneath the button that a message failed whose sheet was closed, and ke
   expect([message().value, alerts()]).toEqual(['Where is my paper?', [failed]]);
 });
 
-it('still sends a message whose sheet is opened again, and sends it once', async () => {
+it('a message being sent is not sent twice when its dialog is opened again', async () => {
   const answer = await closeWhileSending();
   await click(named('a', 'Premium Support'));
   expect([message().value, button('Sending…').getAttribute('aria-disabled')]).toEqual(['Where is my paper?', 'true']);
@@ -118,7 +118,7 @@ it('still sends a message whose sheet is opened again, and sends it once', async
   expect(fetched).toHaveBeenCalledOnce();
 });
 
-it('asks for all four, then a message takes the place of the form', async () => {
+it('the support form requires a message, sends it once, and is replaced by a status line', async () => {
   drawn = await draw(<Support inline stamp="stamp-1" values={known} />);
   await submit(form());
   expect(alerts()).toEqual(['Please tell us how we can help.']);
@@ -146,7 +146,7 @@ it('asks for all four, then a message takes the place of the form', async () => 
 it.each([
   ['a server that is broken', 503],
   ['no connection', 0],
-])('says the words of spec section 8 over %s, and keeps every word', async (_what, status) => {
+])('the support form shows the error of spec section 8 for %s, and keeps what was typed', async (_what, status) => {
   drawn = await draw(<Support inline stamp="s" values={known} />);
   await type(field('Name'), 'Adele');
   await write('Where is my paper?');

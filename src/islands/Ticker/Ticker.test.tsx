@@ -69,14 +69,14 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-it('is drawn on the server with the prices of the page and their time', () => {
+it('the server renders the ticker with the prices of the page and their time', () => {
   const html = renderToString(ticker([old('SPX', 6500)]));
   expect(html).toContain('6,500.00');
   expect(html).toContain('As of 2:00 p.m. ET');
   expect(html).toContain('no price yet');
 });
 
-it('brings newer prices when it starts and each minute, and says no age while all are fresh', async () => {
+it('the ticker fetches prices at its start and every minute, and shows no time while all are fresh', async () => {
   answer = answers([item('SPX'), item('DJI')]);
   await open();
   expect(rows()[0]).toContain('6,740.28');
@@ -86,7 +86,7 @@ it('brings newer prices when it starts and each minute, and says no age while al
   expect(rows()[0]).toContain('1.0000');
 });
 
-it('says how old prices are where none come: no provider, no network, a broken site', async () => {
+it('the ticker shows how old its prices are when none arrive: no provider, no network, a broken site', async () => {
   answer = answers([]);
   await open();
   expect(rows()[0]).toContain('6,500.00');
@@ -103,7 +103,7 @@ it('says how old prices are where none come: no provider, no network, a broken s
   expect(drawn.host.textContent).toContain('As of 3:41 p.m. ET');
 });
 
-it('says how old the one price is that did not come', async () => {
+it('the ticker shows how old a single price is that is missing or stale', async () => {
   answer = answers([item('SPX')]);
   await open();
   expect(rows()).toEqual([expect.stringContaining('6,740.28'), expect.stringContaining('47,000.00')]);
@@ -113,13 +113,13 @@ it('says how old the one price is that did not come', async () => {
   expect(drawn.host.textContent).toContain('As of 1:30 p.m. ET');
 });
 
-it('says no time where there has never been a price', async () => {
+it('the ticker shows no time when there has never been a price', async () => {
   answer = answers([]);
   await open([]);
   expect(drawn.host.textContent).not.toContain('As of');
 });
 
-it('goes on from where the styles had it, moves on by itself, and stands still when paused', async () => {
+it('the ticker continues from its CSS position, moves by itself, and stops when paused', async () => {
   answer = answers([]);
   await open();
   const strip = drawn.host.querySelector('[role="group"]') as HTMLElement;

@@ -40,7 +40,7 @@ function Fragile() {
 const phase = () => drawn.host.querySelector('[aria-live="polite"]')?.getAttribute('data-phase');
 const offline = () => vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
 
-it('says that it loads, and then shows what came', async () => {
+it('a panel says that it is loading, and then shows the result', async () => {
   const answer = Promise.withResolvers<Reply<Letters>>();
   drawn = await draw(<Letters load={() => answer.promise} />);
   expect(phase()).toBe('loading');
@@ -50,20 +50,20 @@ it('says that it loads, and then shows what came', async () => {
   expect(drawn.host.textContent).toBe('a b');
 });
 
-it('shows what the server has drawn without asking', async () => {
+it('a panel shows what the server rendered without a request', async () => {
   const load = vi.fn();
   drawn = await draw(<Letters load={load} first={['a']} />);
   expect(drawn.host.textContent).toBe('a');
   expect(load).not.toHaveBeenCalled();
 });
 
-it('says that there is none', async () => {
+it('a panel says that there is nothing to show', async () => {
   drawn = await draw(<Letters load={async () => granted([])} />);
   expect(phase()).toBe('empty');
   expect(drawn.host.textContent).toBe('No letters.');
 });
 
-it('tries again once, however often it is pressed, and keeps the place of the keys', async () => {
+it('a panel tries again once for two clicks, and keeps the keyboard focus', async () => {
   const answer = Promise.withResolvers<Reply<Letters>>();
   const load = vi.fn<() => Promise<Reply<Letters>>>().mockResolvedValueOnce(refused(502));
   load.mockReturnValueOnce(answer.promise);
@@ -80,7 +80,7 @@ it('tries again once, however often it is pressed, and keeps the place of the ke
   expect(document.activeElement?.getAttribute('aria-live')).toBe('polite');
 });
 
-it('says that the browser is offline, and loads when it is back', async () => {
+it('a panel says that the browser is offline, and loads when it is back online', async () => {
   const gone = offline();
   const load = vi.fn<() => Promise<Reply<Letters>>>().mockResolvedValueOnce(refused(0));
   load.mockResolvedValueOnce(granted(['a']));
@@ -92,7 +92,7 @@ it('says that the browser is offline, and loads when it is back', async () => {
   expect(drawn.host.textContent).toBe('a');
 });
 
-it('keeps a fault of one panel from the others', async () => {
+it('an error in one panel does not affect what is next to it, and the panel can be tried again', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   broken = true;
   drawn = await draw(

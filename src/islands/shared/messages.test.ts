@@ -20,21 +20,21 @@ const complaint = (answer: Reply<VerificationAnswer>, email = 'ada@example.com')
   complaintAbout(email, async () => answer);
 
 describe('complaintAbout', () => {
-  it('has none about a verified address', async () => {
+  it('returns null for a verified address', async () => {
     expect(await complaint(says({ verified: true, suggestedEmail: null, message: null }))).toBeNull();
   });
 
-  it('asks whether another was meant, in the words of the spec', async () => {
+  it('asks whether the suggested address was meant, in the words of the spec', async () => {
     const answer = says({ verified: false, suggestedEmail: 'ada@gmail.com', message: 'Not this one.' });
     expect(await complaint(answer)).toBe('Did you mean ada@gmail.com?');
   });
 
-  it('else says what the verifier says', async () => {
+  it('returns the verifier’s message when there is no suggestion', async () => {
     const answer = says({ verified: false, suggestedEmail: null, message: 'This address cannot receive mail.' });
     expect(await complaint(answer)).toBe('This address cannot receive mail.');
   });
 
-  it.each(['', null])('has words of its own where the verifier has none (%j)', async (message) => {
+  it.each(['', null])('returns its own message when the verifier has none (%j)', async (message) => {
     const answer = says({ verified: false, suggestedEmail: null, message });
     expect(await complaint(answer)).toMatch(/valid email address/);
   });
@@ -45,11 +45,11 @@ describe('complaintAbout', () => {
     ['is gone', refuses(404)],
     ['answers nonsense', says(null)],
     ['answers something else', says({ hello: 'world' })],
-  ])('never blocks when the verifier %s', async (_what, answer) => {
+  ])('accepts the address when the verifier %s', async (_what, answer) => {
     expect(await complaint(answer)).toBeNull();
   });
 
-  it('shows the words of a limit', async () => {
+  it('returns the message of a rate limit, or its own', async () => {
     expect(await complaint(refuses(429, 'Please wait four minutes.'))).toBe('Please wait four minutes.');
     expect(await complaint(refuses(429))).toMatch(/Too many tries/);
   });
@@ -65,7 +65,7 @@ describe('complaintAbout', () => {
 });
 
 describe('emailInText', () => {
-  it('finds the address of a suggestion and leaves the question mark with the text', () => {
+  it('finds the suggested address and leaves the question mark in the text', () => {
     expect(emailInText('Did you mean ada@gmail.com?')).toEqual({
       before: 'Did you mean ',
       email: 'ada@gmail.com',
@@ -78,7 +78,7 @@ describe('emailInText', () => {
     ['<ada@example.com>', 'ada@example.com', '>'],
     ['“ada@example.com”, perhaps', 'ada@example.com', '”, perhaps'],
     ['ann@bücher.example!', 'ann@bücher.example', '!'],
-  ])('reads %s', (text, email, after) => {
+  ])('finds the address in %s', (text, email, after) => {
     expect(emailInText(text)).toMatchObject({ email, after });
   });
 
@@ -89,7 +89,7 @@ describe('emailInText', () => {
     'ada@localhost',
     'Please enter a whole address, such as name@example.com.',
     '',
-  ])('finds none in “%s”', (text) => {
+  ])('finds no address in “%s”', (text) => {
     expect(emailInText(text)).toEqual({ before: text, email: null, after: '' });
   });
 });

@@ -29,8 +29,8 @@ beforeEach(() => {
   ends = [];
 });
 
-describe('a window for social sign-in', () => {
-  it('opens with the documented features, and knows where to come back to', () => {
+describe('the window for social sign-in', () => {
+  it('opens with the documented features and the path to return to', () => {
     open();
     expect(page.open).toHaveBeenCalledWith(
       '/blaize/oauth/google?return=%2Farticle%2Fa%3Fb%3Dc',
@@ -39,7 +39,7 @@ describe('a window for social sign-in', () => {
     );
   });
 
-  it('reports a sign-in and a registration, once, and closes the window', () => {
+  it('reports a sign-in or a registration once, and closes', () => {
     open();
     page.say({ action: 'register', identifier: 'ada@example.com', stateKey: 'key-1' });
     page.say({ action: 'login', cookie: 'visitor=registered; Path=/' });
@@ -50,7 +50,7 @@ describe('a window for social sign-in', () => {
     expect(ends[1]).toEqual({ kind: 'login', cookie: 'visitor=registered; Path=/' });
   });
 
-  it('believes no other site and no other window', () => {
+  it('ignores messages from other sites and other windows', () => {
     open();
     const login = { action: 'login', cookie: 'a=b' };
     page.say(login, { origin: 'https://evil.example' });
@@ -60,7 +60,7 @@ describe('a window for social sign-in', () => {
   });
 
   it.each([null, 'login', 7, {}, { action: 'register' }, { action: 'dance', stateKey: 'x' }, { action: ['login'] }])(
-    'does not take %j for an end',
+    'ignores the message %j',
     (data) => {
       open();
       page.say(data);
@@ -69,13 +69,13 @@ describe('a window for social sign-in', () => {
     },
   );
 
-  it('passes on why it failed', () => {
+  it('passes on the reason for a failure', () => {
     open();
     page.say({ action: 'failure', message: 'Google has not confirmed this address.' });
     expect(ends).toEqual([{ kind: 'failure', message: 'Google has not confirmed this address.' }]);
   });
 
-  it('notices that it was shut, and still hears what comes late', () => {
+  it('is reported as closed, and a late message is still accepted', () => {
     open();
     page.look();
     expect(ends).toEqual([]);
@@ -87,7 +87,7 @@ describe('a window for social sign-in', () => {
     expect(ends[1]).toEqual({ kind: 'login', cookie: null });
   });
 
-  it('hears nothing any more once it is stopped', () => {
+  it('reports nothing after it is stopped', () => {
     const stop = open();
     stop();
     page.say({ action: 'login', cookie: '' });
@@ -96,7 +96,7 @@ describe('a window for social sign-in', () => {
     expect(ends).toEqual([]);
   });
 
-  it('sends the whole page where a window is blocked', () => {
+  it('is replaced by a redirect of the whole page when it is blocked', () => {
     page.open.mockReturnValue(null);
     open();
     expect(ends).toEqual([{ kind: 'blocked' }]);

@@ -13,7 +13,7 @@ onBothEngines('access', (engines) => {
       meter: { state, remaining, counted },
     }: Awaited<ReturnType<Awaited<ReturnType<typeof open>>['read']>>) => [state, remaining, counted];
 
-    it('counts an article once, and asks when none is left', async () => {
+    it('counts an article once, and asks for a subscription when none is left', async () => {
       const { read } = await open();
       expect(left(await read(1))).toEqual(['left', 2, true]);
       expect(left(await read(1))).toEqual(['counted', 2, false]);
@@ -27,7 +27,7 @@ onBothEngines('access', (engines) => {
       expect(featureValue(await read(2), 'paywall').outputValue).toBe('NONE');
     });
 
-    it('counts what the table says and nothing else', async () => {
+    it('does not count free, registered-only or paid reading, or pages other than articles', async () => {
       const { read, access, session, pay } = await open();
       expect(left(await read(1, false))).toEqual(['left', 3, false]);
       expect(left(await read(1, true, 'free'))).toEqual(['left', 3, false]);
@@ -40,7 +40,7 @@ onBothEngines('access', (engines) => {
       expect(left(page)).toEqual(['left', 3, false]);
     });
 
-    it('forgets after its days', async () => {
+    it('forgets what was read after thirty days', async () => {
       const { read, clock, database } = await open();
       for (const id of [1, 2, 3]) await read(id);
       clock.pass(29 * day);
@@ -50,21 +50,21 @@ onBothEngines('access', (engines) => {
       expect(await database.db.selectFrom('article_reads').select('article_id').execute()).toHaveLength(1);
     });
 
-    it('is not counted twice by many tabs', async () => {
+    it('counts an article once when several tabs request it at the same time', async () => {
       const { read } = await open();
       const views = await Promise.all([1, 1, 1, 1, 2, 2].map((id) => read(id)));
       expect(views.filter(({ meter }) => meter.counted)).toHaveLength(2);
       expect(left(await read(9, false))).toEqual(['left', 1, false]);
     });
 
-    it('opens no more articles than it has, however many tabs ask at once', async () => {
+    it('opens no more articles than it has left when several tabs request them at the same time', async () => {
       const { read } = await open();
       const views = await Promise.all([1, 2, 3, 4, 5, 6].map((id) => read(id)));
       expect(views.filter(({ meter }) => meter.state === 'left')).toHaveLength(3);
       expect(left(await read(7))).toEqual(['over', 0, false]);
     });
 
-    it('is each reader’s own', async () => {
+    it('is separate for each reader', async () => {
       const { access, read, join } = await open();
       for (const id of [1, 2, 3]) await read(id);
       const { session } = await join('grace@example.com', elsewhere(1));
@@ -73,7 +73,7 @@ onBothEngines('access', (engines) => {
       expect(left(view)).toEqual(['left', 2, true]);
     });
 
-    it('does not count for a reader who has not signed in', async () => {
+    it('records nothing for a reader who is not signed in', async () => {
       const { access, database } = await open();
       const view = await access.view({
         session: null,
@@ -93,7 +93,7 @@ onBothEngines('access', (engines) => {
   });
 
   describe('entitlements', () => {
-    it('has the form of the specification’s answers', async () => {
+    it('are reported in the form that the specification shows', async () => {
       const { read, pay, clock } = await open();
       expect(accessDetails(await read(1, true, 'subscriber'))).toEqual({
         authenticated: true,
@@ -130,7 +130,7 @@ onBothEngines('access', (engines) => {
       });
     });
 
-    it('has a real clock for the penny promotion', async () => {
+    it('report the real start and remaining hours of the penny promotion', async () => {
       const { read, pay, clock, access, session } = await open();
       const began = clock.now;
       pay('sun-reader', 60 * day, true);
@@ -156,7 +156,7 @@ onBothEngines('access', (engines) => {
       });
     });
 
-    it('has a real clock for the hours after registering', async () => {
+    it('open subscriber articles during the trial hours after registration, and no longer', async () => {
       const { read, clock, access, session } = await open({ trialHours: 24 });
       const began = clock.now;
       const view = await read(1, true, 'subscriber');
@@ -177,7 +177,7 @@ onBothEngines('access', (engines) => {
       expect(await access.grantFor(session.userId, began)).toMatchObject({ level: 'registered' });
     });
 
-    it('has no hours after registering before the address is confirmed', async () => {
+    it('include no trial hours before the address is confirmed', async () => {
       const { accounts, access } = await open({ trialHours: 24 });
       const { signedIn } = got(await accounts.create('eve@example.com', caller(), '/', 'enter'));
       const session = signedIn?.session ?? null;
@@ -189,7 +189,7 @@ onBothEngines('access', (engines) => {
   });
 
   describe('features', () => {
-    it('answer by their names', async () => {
+    it('return the documented value for each name, reader and page', async () => {
       const { read, pay, access, session } = await open();
       const home = () => access.view({ session, path: '/', article: null, cookies: null, count: true });
       const say = async (view: Parameters<typeof featureValue>[0]) =>

@@ -79,7 +79,7 @@ const facts: fc.Arbitrary<Facts> = fc.record({
   meter: fc.constantFrom(...meterStates),
 });
 
-describe('the table', () => {
+describe('the table of access rules', () => {
   test('has an example for every rule', () => {
     expect(Object.keys(table).toSorted()).toEqual(rules.map(({ name }) => name).toSorted());
   });
@@ -87,7 +87,7 @@ describe('the table', () => {
     const rule = decide(given as Facts);
     expect([rule.name, rule.outcome]).toEqual([name, then]);
   });
-  test('meets every situation exactly once', () => {
+  test('has exactly one rule for each combination of subject, reader and meter', () => {
     for (const subject of subjects)
       for (const who of readers)
         for (const meter of meterStates) {
@@ -95,7 +95,7 @@ describe('the table', () => {
           expect(met, `${subject} ${who} ${meter}`).toHaveLength(1);
         }
   });
-  test('every combination of facts hits exactly one rule, and that one decides', () => {
+  test('has exactly one rule for any facts, and that rule decides', () => {
     fc.assert(
       fc.property(facts, (given) => {
         const situation = { subject: given.subject, reader: readerOf(given), meter: given.meter };
@@ -106,32 +106,32 @@ describe('the table', () => {
   });
 });
 
-describe('whatever the facts are', () => {
+describe('for any facts', () => {
   const holds = (claim: (given: Facts, then: Outcome) => void) =>
     fc.assert(fc.property(facts, (given) => claim(given, decide(given).outcome)));
 
-  test('a reader without an account, a gift or free time never gets a restricted article', () =>
+  test('a restricted article is never opened without the account, subscription, trial or gift that it needs', () =>
     holds((given, then) => {
       if (given.subject === 'subscriber' && !given.gift && !(given.authenticated && (given.paying || given.timed)))
         expect(then.body).toBe('excerpt');
       if (given.subject === 'registered' && !given.gift && !given.authenticated) expect(then.body).toBe('excerpt');
     }));
-  test('a subscriber is never asked for anything, nor counted', () =>
+  test('a subscriber is never asked for anything and never counted by the meter', () =>
     holds((given, then) => {
       if (given.authenticated && given.paying)
         expect(then).toMatchObject({ body: 'whole', paywall: 'none', ask: 'nothing', count: false });
     }));
-  test('what was paid counts for nothing without a session', () =>
+  test('a subscription has no effect without a session', () =>
     holds((given, then) => {
       if (!given.authenticated) expect(then).toEqual(decide({ ...given, paying: !given.paying }).outcome);
     }));
-  test('a public text is never cut, and a paywall always asks for something', () =>
+  test('a public article is never cut, and every paywall asks for something', () =>
     holds((given, then) => {
       if (['none', 'free', 'default'].includes(given.subject)) expect(then.body).toBe('whole');
       expect(then.paywall === 'none').toBe(then.ask === 'nothing');
       expect(then.paywall === 'hard').toBe(then.body === 'excerpt');
     }));
-  test('more entitlements never opens less', () =>
+  test('signing in with a subscription never opens less', () =>
     holds((given, then) => {
       const more = decide({ ...given, authenticated: true, paying: true }).outcome;
       if (then.body === 'whole') expect(more.body).toBe('whole');

@@ -31,17 +31,17 @@ describe('grantOf', () => {
     ],
   ])('%s', (_name, given, expected) => expect(grantOf(given, now)).toEqual(expected));
 
-  test('a timed trial opens everything, and the reader stays a registered one', () => {
+  test('a timed trial gives subscriber access, but the visitor stays registered', () => {
     expect(grantOf([], now, now + hour)).toEqual({ level: 'subscriber', until: now + hour, visitor: 'registered' });
     expect(grantOf([], now, now)).toEqual(registeredGrant);
   });
-  test('what ends last counts', () => {
+  test('access lasts until both the subscription and the trial have ended', () => {
     expect(grantOf([paid('sun-reader', now + 2)], now, now + 1).until).toBe(now + 2);
     expect(grantOf([paid('sun-reader', now + 1)], now, now + 2)).toMatchObject({ until: now + 2, visitor: 'reader' });
   });
 });
 
-test('runningProducts names each once, the highest first', () => {
+test('runningProducts lists each product once, the highest first', () => {
   const given = [paid('sun-reader', now + 1), paid('sun-founder', now + 1), paid('sun-reader', now + 2)];
   expect(runningProducts(given, now)).toEqual(['founder', 'reader']);
 });
@@ -68,12 +68,12 @@ describe('entitlementsOf', () => {
     ],
     ['one in it and what is no product', [trial('sun-reader', now + day), paid('sun-shop', now + day)], now + day],
     ['one whose introductory period has ended', [trial('sun-reader', now)], null],
-  ])('the promotion of %s', (_name, given, endsAt) => {
+  ])('returns the promotion for products: %s', (_name, given, endsAt) => {
     const promotion = endsAt === null ? null : { startedAt: endsAt - 60 * day, endsAt };
     expect(entitlementsOf(given, null, terms, now).promotion).toEqual(promotion);
   });
 
-  test('the promotion has no start where the catalog does not say how long it is', () => {
+  test('the promotion has no start when the catalog does not say how long it lasts', () => {
     const { promotion } = entitlementsOf(
       [trial('sun-reader', now + day)],
       null,
@@ -103,7 +103,7 @@ describe('the details of a decision', () => {
       now,
     );
 
-  test('say of several products that the highest opened the article', () => {
+  test('say that the highest of several products opened the article', () => {
     expect(accessDetails(view(of('sun-reader', 'sun-founder'))).entitlements).toMatchObject({
       'sun-founder': { usedInDecision: true },
       'sun-reader': { usedInDecision: false },
@@ -111,12 +111,12 @@ describe('the details of a decision', () => {
     });
   });
 
-  test('say of a free article that no product opened it', () => {
+  test('say that no product opened a free article', () => {
     const { entitlements } = accessDetails(view(of('sun-reader'), { subject: 'free' }));
     expect(entitlements).toMatchObject({ 'sun-reader': { usedInDecision: false } });
   });
 
-  test('say that an account opened an article for registered readers, and did not use the meter', () => {
+  test('say that an account opened an article for registered readers without using the meter', () => {
     const { entitlements, meters } = accessDetails(view(of(), { subject: 'registered' }));
     expect(entitlements).toMatchObject({ registered: { usedInDecision: true } });
     expect(meters).toMatchObject({ articles: { usedInDecision: false } });
@@ -128,7 +128,7 @@ describe('the details of a decision', () => {
     expect(used(true)).toMatchObject({ articles: { usedInDecision: false } });
   });
 
-  test('name no account of a reader who has none, and decide nothing about a page that is no article', () => {
+  test('list no entitlement for a reader without an account, and no decision for a page that is not an article', () => {
     const { entitlements, accessDecisions } = accessDetails(view(anonymous, { subject: 'none' }));
     expect([entitlements, accessDecisions]).toEqual([{}, {}]);
   });

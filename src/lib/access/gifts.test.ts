@@ -12,14 +12,14 @@ onBothEngines('gifts', (engines) => {
   const sentTo = (path: string, used: { readonly cookies: readonly string[] } | null) =>
     browser((used?.cookies ?? []).filter((line) => line.includes(`; Path=${path};`)));
 
-  it('are for subscribers to give', async () => {
+  it('can be given only by subscribers', async () => {
     const { access, session, pay } = await open();
     expect(await access.give(session, 7)).toBeNull();
     pay('sun-reader', 60);
     expect(await access.give(session, 7)).toMatchObject({ ok: true, left: 1, gift: { articleId: 7 } });
   });
 
-  it('are the same link for the same article, and so many within thirty days', async () => {
+  it('are the same link for the same article, and limited to two within thirty days', async () => {
     const { access, session, pay, clock } = await open();
     pay('sun-reader', 100 * day);
     const first = await access.give(session, 7);
@@ -32,7 +32,7 @@ onBothEngines('gifts', (engines) => {
     expect(await access.give(session, 9)).toMatchObject({ ok: true, left: 0 });
   });
 
-  it('are counted for each subscriber alone', async () => {
+  it('are counted separately for each subscriber', async () => {
     const { access, session, pay, join } = await open();
     const grace = (await join('grace@example.com', elsewhere(1))).session;
     pay('sun-reader', day);
@@ -58,7 +58,7 @@ onBothEngines('gifts', (engines) => {
     expect(await left(grace)).toEqual([1, 'YES']);
   });
 
-  it('are a new link once the old one has ended or is used up, and each of them counts', async () => {
+  it('get a new link once the old one has ended or is used up, and each link counts toward the limit', async () => {
     const { access, session, pay, clock, database } = await open();
     pay('sun-reader', 100 * day);
     const give = async (id: number) => {
@@ -78,7 +78,7 @@ onBothEngines('gifts', (engines) => {
     expect(await access.useGift(again, slugOf, null)).toBeNull();
   });
 
-  it('count for thirty days, also those that have ended by then', async () => {
+  it('count toward the limit for thirty days, even if they have ended by then', async () => {
     const { access, session, pay, clock } = await open();
     pay('sun-reader', 100 * day);
     expect(await access.give(session, 7)).toMatchObject({ ok: true, left: 1 });
@@ -87,7 +87,7 @@ onBothEngines('gifts', (engines) => {
     expect(await access.give(session, 9)).toMatchObject({ ok: false, why: 'used up' });
   });
 
-  it('open their own article and no other, and are used up one by one', async () => {
+  it('open only their own article, and using one up does not affect another', async () => {
     const { access, session, pay } = await open();
     pay('sun-reader', day);
     const [given, other] = [await access.give(session, 7), await access.give(session, 8)];
@@ -103,14 +103,14 @@ onBothEngines('gifts', (engines) => {
     expect(await access.useGift(other?.ok ? other.gift.token : '', slugOf, null)).not.toBeNull();
   });
 
-  it('two clicks are one gift', async () => {
+  it('requested three times at once are a single link', async () => {
     const { access, session, pay } = await open();
     pay('sun-reader', day);
     const given = await Promise.all([access.give(session, 7), access.give(session, 7), access.give(session, 7)]);
     expect(new Set(given.map((one) => (one?.ok ? one.gift.token : '')))).toHaveLength(1);
   });
 
-  it('open one article for so many browsers, and looking costs nothing', async () => {
+  it('open one article in two browsers, and previewing the link uses nothing up', async () => {
     const { access, session, pay, pass } = await open();
     pay('sun-reader', day);
     const given = await access.give(session, 7);
@@ -136,7 +136,7 @@ onBothEngines('gifts', (engines) => {
     expect(featureValue(await view(8), 'article-access').outputValue).toBe('OPENING');
   });
 
-  it('know a browser that comes again, by what it sends to the link, also when they are used up', async () => {
+  it('recognize a returning browser by its cookie for the link, even when they are used up', async () => {
     const { access, session, pay } = await open();
     pay('sun-reader', day);
     const given = await access.give(session, 7);
@@ -157,7 +157,7 @@ onBothEngines('gifts', (engines) => {
     expect((await access.useGift(token, slugOf, again))?.path).toBe('/article/story-7');
   });
 
-  it('are sent by the browser also to where the story has its stream, and open nothing else there', async () => {
+  it('also set a cookie at the path of the story’s live stream, which opens no other page', async () => {
     const { access, session, pay, pass } = await open();
     pay('sun-reader', day);
     const given = await access.give(session, 7);
@@ -177,7 +177,7 @@ onBothEngines('gifts', (engines) => {
     expect(sentTo('/live/8', used)).toBe('');
   });
 
-  it('are for readers who have confirmed their address', async () => {
+  it('can be given only by readers who have confirmed their address', async () => {
     const { access, session, pay, database } = await open();
     pay('sun-reader', day);
     const unconfirmed = { ...session, emailVerified: false };
@@ -186,7 +186,7 @@ onBothEngines('gifts', (engines) => {
     expect(await access.give(session, 7)).toMatchObject({ ok: true });
   });
 
-  it('open nothing once their giver does not subscribe any more, and a pass ends within the hour', async () => {
+  it('open nothing after the giver’s subscription ends, and an existing pass ends within an hour', async () => {
     const { access, session, pay, pass, clock } = await open();
     pay('sun-reader', 10 * day);
     const given = await access.give(session, 7);
@@ -218,7 +218,7 @@ onBothEngines('gifts', (engines) => {
     expect((await access.useGift(token, slugOf, link))?.cookies).toHaveLength(1);
   });
 
-  it('never open for more browsers than they may, however many come at once', async () => {
+  it('open for two browsers only, even if twelve come at once', async () => {
     const { access, session, pay } = await open();
     pay('sun-reader', day);
     const given = await access.give(session, 7);
@@ -227,7 +227,7 @@ onBothEngines('gifts', (engines) => {
     expect(used.filter((one) => one !== null)).toHaveLength(2);
   });
 
-  it('end, and open nothing that is gone or made up', async () => {
+  it('end after 14 days, and open nothing when the article is gone or the link is made up', async () => {
     const { access, session, pay, clock, database } = await open();
     pay('sun-reader', 100 * day);
     const given = await access.give(session, 7);
@@ -242,7 +242,7 @@ onBothEngines('gifts', (engines) => {
     expect(await access.useGift(token, slugOf, null)).toBeNull();
   });
 
-  it('go with their giver, and are in the export before', async () => {
+  it('are in the giver’s data export, and are deleted with the giver’s account', async () => {
     const { access, accounts, session, pay, read, database } = await open();
     await read(3);
     pay('sun-reader', day);

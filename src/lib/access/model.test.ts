@@ -16,7 +16,9 @@ describe('levelOf', () => {
     ['registered', ['columnists'], 'registered'],
     ['subscriber', ['community'], 'subscriber'],
     ['default', ['constructor', '__proto__'], 'default'],
-  ])('%s in %j is %s', (own, sections, expected) => expect(levelOf(own, sections, rules)).toBe(expected));
+  ])('gives an article with access %s in the sections %j the level %s', (own, sections, expected) =>
+    expect(levelOf(own, sections, rules)).toBe(expected),
+  );
 });
 
 test.each<[AccessLevel, boolean]>([
@@ -24,7 +26,9 @@ test.each<[AccessLevel, boolean]>([
   ['free', false],
   ['registered', true],
   ['subscriber', true],
-])('isRestrictedLevel %s', (level, expected) => expect(isRestrictedLevel(level)).toBe(expected));
+])('isRestrictedLevel is true only for registered and subscriber: %s', (level, expected) =>
+  expect(isRestrictedLevel(level)).toBe(expected),
+);
 
 test.each<[AccessLevel, AccessLevel, boolean]>([
   ['free', 'default', false],

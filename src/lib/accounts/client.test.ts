@@ -109,7 +109,7 @@ describe('account calls of the browser (spec section 7)', () => {
     expect(calls).toEqual([{ method, path, body }]);
   });
 
-  it('takes 404, and no other refusal, as an unknown address', async () => {
+  it('treats 404, and no other refusal, as an unknown address', async () => {
     answer(404);
     expect(await client.userExists(email)).toEqual({ ok: true, status: 404, value: false });
     expect(await client.sendCode(delivery)).toEqual({ ok: true, status: 404, value: false });
@@ -120,7 +120,7 @@ describe('account calls of the browser (spec section 7)', () => {
   });
 });
 
-it('sends a code under the key that the page names', async () => {
+it('a sign-in code is sent under the key that the page names, by default “code”', async () => {
   answer(200);
   const keyOf = async () => {
     await client.login({ email, proof: { code: '123456' } });

@@ -16,7 +16,7 @@ const limits = (name: LimitName, set: Partial<LimitSet>): Limits => ({
 });
 
 onBothEngines('limits', (engines) => {
-  it('keep addresses as HMACs only', async () => {
+  it('store IP and email addresses only as HMACs', async () => {
     const { accounts, database, join } = await bench(await engines.open());
     await join(email, caller('203.0.113.77'));
     await accounts.exists(email, caller('203.0.113.77'));
@@ -25,7 +25,7 @@ onBothEngines('limits', (engines) => {
     expect(kept).not.toMatch(/203\.0\.113|example\.com/);
   });
 
-  it('say in how many seconds to come back', async () => {
+  it('say how many seconds to wait, and apply to each IP address separately', async () => {
     const { accounts } = await bench(await engines.open(), {
       limits: limits('exists', { address: { most: 2, seconds: 60 } }),
     });
@@ -35,7 +35,7 @@ onBothEngines('limits', (engines) => {
     expect(await accounts.exists(email, elsewhere(1))).toMatchObject({ ok: true });
   });
 
-  it('of one attacker with many addresses do not keep the owner from a link', async () => {
+  it('let the owner sign in by link while an attacker requests links from 30 IP addresses', async () => {
     const { accounts, mail, join, token, clock } = await bench(await engines.open());
     await join(email);
     clock.pass(600);
@@ -54,7 +54,7 @@ onBothEngines('limits', (engines) => {
     expect(await accounts.sendLink(send())).toMatchObject({ ok: false, failure: { kind: 'limited' } });
   });
 
-  it('leave a live link at every moment of an attack that does not end', async () => {
+  it('leave the owner a working link in every minute of a 45-minute attack', async () => {
     const { accounts, clock, join, mail } = await bench(await engines.open());
     await join(email);
     for (let minute = 0; minute < 45; minute++) {
@@ -67,7 +67,7 @@ onBothEngines('limits', (engines) => {
     }
   });
 
-  it('are not used up by requests that send nothing', async () => {
+  it('are not used up by requests that send no mail', async () => {
     const { accounts, clock, join, mail } = await bench(await engines.open());
     await join(email);
     clock.pass(600);
@@ -86,7 +86,7 @@ onBothEngines('limits', (engines) => {
     expect(mail).toHaveLength(2);
   });
 
-  it('stand against 10,000 guesses from as many addresses, and the owner still gets in by link', async () => {
+  it('stop 10,000 guesses from as many IP addresses, and the owner can still sign in by link', async () => {
     const { accounts, code, join, token, clock, database } = await bench(await engines.open());
     await join(email);
     let guesses = 0;
@@ -117,7 +117,7 @@ onBothEngines('limits', (engines) => {
 });
 
 onBothEngines('what had its time', (engines) => {
-  it('is deleted, and nothing else', async () => {
+  it('is deleted in turn: proofs and limits, then sessions and unconfirmed accounts, then the audit trail', async () => {
     const { accounts, database, clock, join } = await bench(await engines.open());
     const ada = await join(email);
     await accounts.create('never@example.com', caller());
@@ -154,7 +154,7 @@ onBothEngines('what had its time', (engines) => {
     expect(await rows()).toMatchObject({ users: 1, audit: 0 });
   });
 
-  it('is deleted in steps, however much it is', async () => {
+  it('is deleted completely, even 1,200 rows', async () => {
     const { database, accounts } = await bench(await engines.open());
     const { personalData } = accounts;
     const old = Array.from({ length: 1200 }, (_, i) => ({ key: `k${i}`, since: 0, until: 1, count: 1 }));
@@ -168,7 +168,7 @@ onBothEngines('what had its time', (engines) => {
   });
 });
 
-it('prunes by itself, and stops', async () => {
+it('the pruning of expired data starts by itself within ten minutes, and stops when told to', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   try {
     const deleteFrom = vi.fn(() => {

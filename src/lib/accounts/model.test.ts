@@ -4,7 +4,7 @@ import { readEmail } from '../email-verification/model.ts';
 import { isAddress } from '../mail/model.ts';
 import { normalEmail } from './model.ts';
 
-describe('the normal form of an address', () => {
+describe('the normal form of an email address', () => {
   it.each([
     [' Ada@Example.COM ', 'ada@example.com'],
     ['ann@m\u00fcnchen.de', 'ann@xn--mnchen-3ya.de'],
@@ -35,11 +35,11 @@ describe('the normal form of an address', () => {
     'ada@example.com\r\nBcc: eve@example.com',
     `ada@${'\u00fc'.repeat(80)}.de`,
     `${'a'.repeat(65)}@example.com`,
-  ])('%j has none', (text) => {
+  ])('%j has no normal form', (text) => {
     expect(normalEmail(text)).toBeNull();
   });
 
-  it('is there for all that the address check takes, and may stand in the head of a mail', () => {
+  it('exists for every address that the address check accepts, and is safe in an email header', () => {
     const letters = fc.string({
       unit: fc.constantFrom(...'aZ9.-_+@ \u00fc\u212a\uff47\u3002\u200b\0\r\n%/'),
       maxLength: 24,

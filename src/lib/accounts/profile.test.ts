@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatUsPhone, usPhoneDigits } from './profile.ts';
 
-describe('a number as it is typed', () => {
+describe('a US phone number as it is typed', () => {
   it.each([
     ['', ''],
     ['+', '+1 '],
@@ -23,7 +23,7 @@ describe('a number as it is typed', () => {
   });
 });
 
-describe('its digits', () => {
+describe('the digits of a US phone number', () => {
   it.each([
     ['', ''],
     ['+1 ', ''],
@@ -34,5 +34,5 @@ describe('its digits', () => {
     ['22125550183', null],
     ['+44 20 7946 0000', null],
     ['12125550183 ext', null],
-  ])('of %o are %o', (typed, digits) => expect(usPhoneDigits(typed)).toBe(digits));
+  ])('typed as %o are %o', (typed, digits) => expect(usPhoneDigits(typed)).toBe(digits));
 });

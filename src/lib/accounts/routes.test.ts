@@ -20,7 +20,7 @@ async function asked(session: () => Promise<Session | null>) {
   return reader instanceof Response ? reader.headers.get('location') : reader;
 }
 
-it('lets readers through, leads others to sign in and back, and says so where the session cannot be read', async () => {
+it('requireReader passes readers, redirects others to sign in, and says when the session cannot be read', async () => {
   expect(await asked(async () => ada)).toEqual(ada);
   const back = `return=${encodeURIComponent('/dashboard/account?state=saved')}`;
   expect(await asked(async () => null)).toBe(`/socialLogin?${back}`);

@@ -8,7 +8,7 @@ const email = 'ada@example.com';
 const exists = { ok: false, failure: { kind: 'exists' } };
 
 onBothEngines('an account that is entered when it is made', (engines) => {
-  it('has a session that has proved nothing, and a link to prove it', async () => {
+  it('has a session with an unconfirmed address, and is sent a link to confirm it', async () => {
     const { accounts, mail } = await bench(await engines.open());
     const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
     expect(signedIn).toMatchObject({ created: true, session: { email, emailVerified: false } });
@@ -17,7 +17,7 @@ onBothEngines('an account that is entered when it is made', (engines) => {
     expect(mail).toMatchObject([{ kind: 'link', purpose: 'completeRegistration' }]);
   });
 
-  it('is refused where the address has an account, proved or not', async () => {
+  it('is refused when the address already has an account, confirmed or not', async () => {
     const { accounts, join } = await bench(await engines.open());
     got(await accounts.create(email, caller(), '/', 'enter'));
     expect(await accounts.create(email, elsewhere(1), '/', 'enter')).toEqual(exists);
@@ -25,7 +25,7 @@ onBothEngines('an account that is entered when it is made', (engines) => {
     expect(await accounts.create('grace@example.com', elsewhere(2), '/', 'enter')).toEqual(exists);
   });
 
-  it('belongs to the one who proves the address; the session from before ends', async () => {
+  it('loses its first session when the address is confirmed in another browser', async () => {
     const { accounts, token } = await bench(await engines.open());
     const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
     const stranger = browser(signedIn?.cookies ?? []);
@@ -33,7 +33,7 @@ onBothEngines('an account that is entered when it is made', (engines) => {
     expect((await accounts.session(stranger)).session).toBeNull();
   });
 
-  it('stays signed in where the address is proved in the same browser', async () => {
+  it('stays signed in when the address is confirmed in the same browser', async () => {
     const { accounts, token } = await bench(await engines.open());
     const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
     const cookies = browser(signedIn?.cookies ?? []);
@@ -41,7 +41,7 @@ onBothEngines('an account that is entered when it is made', (engines) => {
     expect(proved.session).toMatchObject({ userId: signedIn?.session.userId, emailVerified: true });
   });
 
-  it('is made for every reader of a campus or a carrier, who share an address; what is mailed from there is bounded', async () => {
+  it('can be created by 70 readers with the same IP address, who are sent at most 60 emails', async () => {
     const { accounts, mail } = await bench(await engines.open());
     for (let reader = 0; reader < 70; reader++) {
       const { signedIn } = got(await accounts.create(`student${reader}@example.com`, caller(), '/', 'enter'));
@@ -53,7 +53,7 @@ onBothEngines('an account that is entered when it is made', (engines) => {
     expect(await accounts.create('elsewhere@example.com', elsewhere(1))).toMatchObject({ ok: true });
   });
 
-  it('is refused to one who makes them without end', async () => {
+  it('is refused to an IP address that has created too many', async () => {
     const limits = { ...defaultLimits, create: { address: { most: 5, seconds: 3600 } } };
     const { accounts } = await bench(await engines.open(), { limits });
     const made = [];

@@ -21,8 +21,8 @@ onBothEngines('accounts', (engines) => {
     caller: by,
   });
 
-  describe('links', () => {
-    it('make an account, once', async () => {
+  describe('sign-in links', () => {
+    it('create an account, and work once', async () => {
       const { accounts, mail, token, database } = await open();
       expect(await accounts.exists(email, caller())).toEqual({ ok: true, value: false });
       expect(await accounts.sendLink(send())).toEqual(failure('unknown-user'));
@@ -48,7 +48,7 @@ onBothEngines('accounts', (engines) => {
       expect(kept).not.toContain(/blaize_session=([^;]+)/.exec(made.cookies.join())?.[1]);
     });
 
-    it('can be looked at as often as mail scanners like, and used on another device', async () => {
+    it('can be previewed any number of times, and used on another device', async () => {
       const { accounts, token, join } = await open();
       await join(email);
       await accounts.sendLink(send('/dashboard/account'));
@@ -61,7 +61,7 @@ onBothEngines('accounts', (engines) => {
       expect(await accounts.peekLink(token(email))).toEqual(failure('link-used'));
     });
 
-    it('live ten minutes', async () => {
+    it('expire after ten minutes', async () => {
       const { accounts, token, join, clock } = await open();
       await join(email);
       await accounts.sendLink(send());
@@ -74,7 +74,7 @@ onBothEngines('accounts', (engines) => {
       expect(await accounts.useLink('', caller())).toEqual(failure('link-unknown'));
     });
 
-    it('are used by one of many who come at once', async () => {
+    it('work for only one of 20 simultaneous requests', async () => {
       const { accounts, token, join } = await open();
       await join(email);
       await accounts.sendLink(send());
@@ -84,7 +84,7 @@ onBothEngines('accounts', (engines) => {
       expect(outcomes.filter((outcome) => outcome.ok)).toHaveLength(1);
     });
 
-    it('leave one row in the trail however often they are tried again', async () => {
+    it('leave one row in the audit trail however often a used one is tried again', async () => {
       const { accounts, join, token, database } = await open();
       await join(email);
       for (let i = 0; i < 5; i++)
@@ -97,7 +97,7 @@ onBothEngines('accounts', (engines) => {
       expect(rows).toEqual([{ detail: 'link used' }]);
     });
 
-    it('make one account when several are used at once', async () => {
+    it('create one account when several are used at the same time', async () => {
       const { accounts, mail, database } = await open();
       for (let i = 0; i < 4; i++) await accounts.sendLink(send('/', 'register'));
       const tokens = mail.map(
@@ -117,13 +117,13 @@ onBothEngines('accounts', (engines) => {
       'javascript:alert(1)',
       '/\t/evil.example',
       `${siteUrl}@evil.example/`,
-    ])('lead back to the site only: %j', async (redirect) => {
+    ])('redirect only within the site: %j', async (redirect) => {
       const { accounts, token } = await open();
       await accounts.sendLink(send(redirect, 'register'));
       expect(got(await accounts.peekLink(token(email))).redirect).toBe('/');
     });
 
-    it('refuse what is no address, and what would be two', async () => {
+    it('are refused for invalid addresses and for more than one address', async () => {
       const { accounts, mail } = await open();
       for (const text of [
         'ada',
@@ -141,8 +141,8 @@ onBothEngines('accounts', (engines) => {
     });
   });
 
-  describe('codes', () => {
-    it('register and sign in, each once and for what it was asked for', async () => {
+  describe('sign-in codes', () => {
+    it('register and sign in, each once and only for the purpose they were requested for', async () => {
       const { accounts, code } = await open();
       await accounts.sendCode(send('/', 'register'));
       const registration = { email, validators: { code: code(email) }, caller: caller() };
@@ -162,7 +162,7 @@ onBothEngines('accounts', (engines) => {
       expect(await accounts.login(login)).toEqual(wrong);
     });
 
-    it('live ten minutes, and the newest counts', async () => {
+    it('expire after ten minutes, and only the newest is valid', async () => {
       const { accounts, code, join, clock } = await open();
       await join(email);
       await accounts.sendCode(send());
@@ -174,7 +174,7 @@ onBothEngines('accounts', (engines) => {
       expect(await accounts.checkCode(email, code(email), caller())).toEqual(wrong);
     });
 
-    it('are open to guesses one at a time, however many are sent at once', async () => {
+    it('replace each other, so that only one is valid when ten are requested at the same time', async () => {
       const database = await engines.open();
       const state = { hmacs: createHmacs(secret), now: Date.now };
       const codes = await Promise.all(
@@ -194,7 +194,7 @@ onBothEngines('accounts', (engines) => {
       expect(right).toBeLessThanOrEqual(1);
     });
 
-    it('are for one address', async () => {
+    it('are valid for one address only', async () => {
       const { accounts, code, join } = await open();
       await join(email);
       await join('eve@example.com');
@@ -207,7 +207,7 @@ onBothEngines('accounts', (engines) => {
     const others = (right: string, count: number): string[] =>
       Array.from({ length: count }, (_, i) => String((Number(right) + 1 + i) % 1_000_000).padStart(6, '0'));
 
-    it('die with the fifth wrong guess', async () => {
+    it('are invalid after the fifth wrong guess', async () => {
       const { accounts, code, join } = await open();
       await join(email);
       await accounts.sendCode(send());
@@ -219,7 +219,7 @@ onBothEngines('accounts', (engines) => {
       expect(await accounts.login({ email, validators: { code: right }, caller: caller() })).toEqual(wrong);
     });
 
-    it('are tried five times at most by 100 guesses at once', async () => {
+    it('allow at most five tries by 99 simultaneous guesses, and are then used up', async () => {
       const { accounts, code, join, database } = await open();
       await join(email);
       await accounts.sendCode(send());
@@ -238,7 +238,7 @@ onBothEngines('accounts', (engines) => {
       });
     });
 
-    it('sign in one of many who know the right one', async () => {
+    it('sign in only one of five simultaneous requests', async () => {
       const { accounts, code, join } = await open();
       await join(email);
       await accounts.sendCode(send());
@@ -249,7 +249,7 @@ onBothEngines('accounts', (engines) => {
       expect(outcomes.filter((outcome) => outcome.ok)).toHaveLength(1);
     });
 
-    it('do not cost the owner a try when they are right', async () => {
+    it('lose no try when the right one is checked, however often', async () => {
       const { accounts, code, join } = await open();
       await join(email);
       await accounts.sendCode(send());
@@ -258,8 +258,8 @@ onBothEngines('accounts', (engines) => {
     });
   });
 
-  describe('accounts that are not confirmed', () => {
-    it('are made by address, and open no session', async () => {
+  describe('unconfirmed accounts', () => {
+    it('are created for an address, and open no session', async () => {
       const { accounts, mail, token } = await open();
       const made = got(await accounts.create(email, caller()));
       expect(made).toEqual({ attempt: expect.stringMatching(/^[\w-]{36}$/) });
@@ -270,7 +270,7 @@ onBothEngines('accounts', (engines) => {
       expect(mail.map((message) => message.kind)).toEqual(['link', 'welcome']);
     });
 
-    it('are made once by many who come at once', async () => {
+    it('are created once by three simultaneous requests', async () => {
       const { accounts, mail } = await open();
       const outcomes = await Promise.all(Array.from({ length: 3 }, (_, i) => accounts.create(email, elsewhere(i))));
       expect(outcomes.filter((outcome) => outcome.ok)).toHaveLength(1);
@@ -290,7 +290,7 @@ onBothEngines('accounts', (engines) => {
   });
 
   describe('sessions', () => {
-    it('live in cookies that scripts cannot read, and never in the same one twice', async () => {
+    it('are kept in Secure and HttpOnly cookies, while scripts can read only the visitor cookie', async () => {
       const { accounts, join } = await open();
       const first = await join(email);
       const [session = '', tracking = '', visitor = '', access = ''] = first.cookies;
@@ -303,12 +303,12 @@ onBothEngines('accounts', (engines) => {
       expect(await accounts.session(null)).toEqual({ session: null, cookies: [] });
     });
 
-    it('are not Secure where the site is not', async () => {
+    it('have no Secure cookies when the site has no HTTPS', async () => {
       const { join } = await open({ siteUrl: 'http://127.0.0.1:4321' });
       for (const cookie of (await join(email)).cookies) expect(cookie).not.toContain('Secure');
     });
 
-    it('cannot be fixed: what the browser had is neither taken over nor left open', async () => {
+    it('are safe from fixation: signing in replaces and ends the session that the browser had', async () => {
       const { accounts, join, token, code } = await open();
       const eve = await join('eve@example.com');
       await join(email);
@@ -326,7 +326,7 @@ onBothEngines('accounts', (engines) => {
       expect((await accounts.session('blaize_session=chosen-by-somebody')).session).toBeNull();
     });
 
-    it('are not taken from a browser by a request that was under way while it signed in again', async () => {
+    it('are not ended by an older request that is answered after the browser signed in again', async () => {
       const { accounts, join, token, clock } = await open();
       const before = browser((await join(email)).cookies);
       await accounts.sendLink(send());
@@ -337,7 +337,7 @@ onBothEngines('accounts', (engines) => {
       expect((await accounts.session(before)).cookies).toEqual(accounts.signedOutCookies);
     });
 
-    it('slide for thirty days, and end when they are not used', async () => {
+    it('last thirty days from their last use', async () => {
       const { accounts, join, clock } = await open();
       let jar = browser((await join(email)).cookies);
       for (let days = 0; days < 100; days += 20) {
@@ -370,7 +370,7 @@ onBothEngines('accounts', (engines) => {
       expect((await accounts.session(forged)).cookies).toEqual([renewed]);
     });
 
-    describe('carry what the reader may have', () => {
+    describe('set access cookies', () => {
       const level = (cookies: readonly string[]) =>
         cookies
           .filter((cookie) => /^(?:access|visitor)=/.test(cookie))
@@ -380,7 +380,7 @@ onBothEngines('accounts', (engines) => {
           );
       const paying = (until: number): Grant => ({ level: 'subscriber', until, visitor: 'member' });
 
-      it('from the first answer of a sign-in, for fifteen minutes or until what was paid ends', async () => {
+      it('with the reader’s level at sign-in, for fifteen minutes or until the paid time ends', async () => {
         let grant: Grant = registeredGrant;
         const { accounts, join, clock, token } = await open({ grantFor: async () => grant });
         expect(level((await join(email)).cookies)).toEqual(['visitor=registered', 'registered 900']);
@@ -395,7 +395,7 @@ onBothEngines('accounts', (engines) => {
         expect(level(await accounts.accessCookies(session))).toEqual(['visitor=member', 'subscriber 90']);
       });
 
-      it('and change with the next question when it has changed elsewhere', async () => {
+      it('again when the reader’s level has changed elsewhere', async () => {
         let grant: Grant = registeredGrant;
         const { accounts, join, clock } = await open({ grantFor: async () => grant });
         const phone = browser((await join(email)).cookies);
@@ -410,14 +410,14 @@ onBothEngines('accounts', (engines) => {
         expect(level((await accounts.session(paid)).cookies)).toEqual(['visitor=registered', 'registered 900']);
       });
 
-      it('are none when the account is gone', async () => {
+      it('for no account that has been deleted', async () => {
         const { accounts, join } = await open();
         const { session } = await join(email);
         await accounts.forget(session, caller());
         expect(await accounts.accessCookies(session)).toEqual([]);
       });
 
-      it('by when they registered', async () => {
+      it('based on the time of registration', async () => {
         const { since, accounts, join, clock } = await openWithTrial();
         const registeredAt = clock.now;
         const jar = browser((await join(email)).cookies);
@@ -426,7 +426,7 @@ onBothEngines('accounts', (engines) => {
         expect(since).toEqual([registeredAt, registeredAt]);
       });
 
-      it('by nothing that they registered while the address is not confirmed', async () => {
+      it('without a time of registration while the address is unconfirmed', async () => {
         const { since, accounts } = await openWithTrial();
         const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
         await accounts.session(browser(signedIn?.cookies ?? []));
@@ -444,7 +444,7 @@ onBothEngines('accounts', (engines) => {
       }
     });
 
-    it('are fifty at most, so that hundreds can’t share an account', async () => {
+    it('are limited to fifty per account, and the oldest ends first', async () => {
       const { accounts, join, token, clock } = await open();
       const other = browser((await join('eve@example.com')).cookies);
       const jars = [browser((await join(email)).cookies)];
@@ -458,7 +458,7 @@ onBothEngines('accounts', (engines) => {
       expect((await accounts.session(other)).session).not.toBeNull();
     });
 
-    it('end everywhere, elsewhere or here', async () => {
+    it('can be ended everywhere, on other devices or on this device', async () => {
       const { accounts, join, token } = await open();
       const jars = [browser((await join(email)).cookies)];
       for (let i = 0; i < 2; i++) {
@@ -486,7 +486,7 @@ onBothEngines('accounts', (engines) => {
   });
 
   describe('profiles', () => {
-    it('are merged or replaced, one level deep', async () => {
+    it('are merged or replaced', async () => {
       const { accounts, join } = await open();
       const { session } = await join(email);
       expect(await accounts.profile(session)).toEqual({});
@@ -498,7 +498,7 @@ onBothEngines('accounts', (engines) => {
       expect(await accounts.profile(session)).toEqual({ date_of_birth: '1990-02-28' });
     });
 
-    it('lose nothing when they are merged at once', async () => {
+    it('lose no field in 20 simultaneous merges', async () => {
       const { accounts, join } = await open();
       const { session } = await join(email);
       await Promise.all(
@@ -507,7 +507,7 @@ onBothEngines('accounts', (engines) => {
       expect(Object.keys(await accounts.profile(session))).toHaveLength(20);
     });
 
-    it('fill no trail, however often they are changed', async () => {
+    it('leave one audit row a minute for each kind of profile, however often they are changed', async () => {
       const { accounts, join, database, clock } = await open();
       const { session } = await join(email);
       const change = async () => {
@@ -539,14 +539,14 @@ onBothEngines('accounts', (engines) => {
       [{ age: Number.NaN }, 'Invalid value for age'],
       [{ __proto__x: 'a' }, 'Invalid profile field'],
       [Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, i])), 'Too many profile fields'],
-    ])('refuse %j', async (profile, message) => {
+    ])('refuse the invalid value %j', async (profile, message) => {
       const { accounts, join } = await open();
       const { session } = await join(email);
       expect(await accounts.saveProfile(session, profile, 'merge')).toEqual(failure('invalid', { message }));
       expect(await accounts.profile(session)).toEqual({});
     });
 
-    it('have parts of any form by app', async () => {
+    it('have an extended part for each app, whose name, size and number are limited', async () => {
       const { accounts, join } = await open();
       const { session } = await join(email);
       expect(await accounts.extendedProfile(session, 'games')).toBeNull();
@@ -560,8 +560,8 @@ onBothEngines('accounts', (engines) => {
     });
   });
 
-  describe('a reader who leaves', () => {
-    it('gets everything first, and leaves nothing behind', async () => {
+  describe('a reader who deletes the account', () => {
+    it('can export everything first, and leaves no personal data behind', async () => {
       const { accounts, join, mail, token, database } = await open();
       const { session, cookies } = await join(email);
       await join('eve@example.com');

@@ -32,7 +32,7 @@ afterEach(() => {
 afterAll(() => server.close());
 
 describe('recognizeFromAddress', () => {
-  it('passes the address on once, and takes it out of the address bar and nothing else', async () => {
+  it('sends the address to the server once, and removes only it from the address bar', async () => {
     history.replaceState({ kept: true }, '', '/article/a?utm_source=mail&recognized_email=a%2Bb%40example.com#top');
     const asking = recognizeFromAddress();
     expect(location.href).toBe(`${location.origin}/article/a?utm_source=mail#top`);
@@ -42,7 +42,7 @@ describe('recognizeFromAddress', () => {
     expect(recognized).toEqual([{ identifiers: { email_address: 'a+b@example.com' } }]);
   });
 
-  it('asks nothing for what is no address', async () => {
+  it('sends no request for an empty address', async () => {
     history.replaceState(null, '', '/?recognized_email=');
     expect(await recognizeFromAddress()).toBe(false);
     expect(location.search).toBe('');
@@ -53,7 +53,7 @@ describe('recognizeFromAddress', () => {
 describe('repairOnce', () => {
   const calls = (count: number) => vi.waitFor(() => expect(repaired).toBe(count));
 
-  it('calls once for many pages, and again after half a day or another sign-in', async () => {
+  it('sends one request for several pages, and another after twelve hours or a new sign-in', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     repairOnce();
     repairOnce();
@@ -66,7 +66,7 @@ describe('repairOnce', () => {
     await calls(3);
   });
 
-  it('calls where storage is blocked', async () => {
+  it('sends its request even when storage is blocked', async () => {
     vi.stubGlobal('localStorage', undefined);
     repairOnce();
     forgetRepair();

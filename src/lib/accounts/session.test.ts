@@ -11,7 +11,7 @@ describe('sessionOf', () => {
     },
   );
 
-  it('knows a registered reader', () => {
+  it('recognizes a registered reader', () => {
     expect(signedIn()).toMatchObject({
       status: 'registered',
       isAuthenticated: true,
@@ -25,7 +25,7 @@ describe('sessionOf', () => {
     ['founder', { isFounder: true, isMember: false, isReader: false }],
     ['member', { isFounder: false, isMember: true, isReader: false }],
     ['reader', { isFounder: false, isMember: false, isReader: true }],
-  ] as const)('knows a %s, who pays', (product, flags) => {
+  ] as const)('recognizes a paying %s', (product, flags) => {
     expect(signedIn(`sun-${product}`)).toMatchObject({
       status: 'customer',
       isPayingSubscriber: true,
@@ -34,17 +34,17 @@ describe('sessionOf', () => {
     });
   });
 
-  it('takes the highest of several products, and keeps the flags of all', () => {
+  it('makes the highest of several products the active one, and sets the flags of all', () => {
     const session = signedIn('sun-reader', 'sun-member');
     expect(session).toMatchObject({ activeProduct: 'member', isMember: true, isReader: true, isFounder: false });
     expect(signedIn('sun-reader', 'sun-founder').activeProduct).toBe('founder');
   });
 
-  it('reads what the vendor’s script in the browser writes', () => {
+  it('also reads the form that the vendor’s browser script writes', () => {
     expect(sessionOf({ isAuthenticated: true }).status).toBe('registered');
   });
 
-  it('is trialing by a trial that decided, or a timed trial that runs', () => {
+  it('is trialing with a trial that was used in the decision, or with an active timed trial', () => {
     const trial = { totalCredits: 5, remainingCredits: 2, usedInDecision: false };
     expect(sessionOf({ trials: { a: trial } }).isTrialing).toBe(false);
     expect(sessionOf({ trials: { a: { ...trial, usedInDecision: true } } })).toMatchObject({
@@ -74,7 +74,7 @@ describe('sessionOf', () => {
 });
 
 describe('visitorOf', () => {
-  it('is the product, else registered, else no mark', () => {
+  it('returns the product, otherwise “registered”, otherwise null', () => {
     expect(visitorOf(anonymousSession)).toBeNull();
     expect(visitorOf(loadingSession)).toBeNull();
     expect(visitorOf(signedIn())).toBe('registered');
@@ -83,7 +83,7 @@ describe('visitorOf', () => {
 });
 
 describe('Session', () => {
-  it('has user type, active product and trialing flag, and neither product nor trial while loading', () => {
+  it('has a status, an active product and a trialing flag, and no product or trial while loading', () => {
     const shown = ({ status, activeProduct, isTrialing }: Session) => [status, activeProduct, isTrialing];
     expect(shown(loadingSession)).toEqual(['loading', null, false]);
     expect(shown(anonymousSession)).toEqual(['anonymous', null, false]);

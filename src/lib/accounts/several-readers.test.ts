@@ -11,7 +11,7 @@ const nextCode = (code: string): string => String((Number(code) + 1) % 1_000_000
 
 onBothEngines('of several readers', (engines) => {
   describe('links and codes', () => {
-    it('of one are neither tried nor used up with those of another', async () => {
+    it('of one reader are not used up by the guesses and sign-ins of another', async () => {
       const { accounts, join, code, token } = await bench(await engines.open());
       await join(ada);
       await join(grace, elsewhere(1));
@@ -29,7 +29,7 @@ onBothEngines('of several readers', (engines) => {
       got(await accounts.useLink(token(grace), elsewhere(1)));
     });
 
-    it('that are live count for their own address alone, where no more are mailed', async () => {
+    it('over the mail limit count as sent only while an earlier link to the same address is valid', async () => {
       const limits = { ...defaultLimits, link: { email: { most: 1, seconds: 3600 } } };
       const { accounts, clock } = await bench(await engines.open(), { limits });
       for (const email of [ada, grace]) got(await accounts.create(email, caller(), '/', 'enter'));
@@ -57,20 +57,20 @@ onBothEngines('of several readers', (engines) => {
       return { ...made, phone, laptop, other, isOpen };
     }
 
-    it('end on this device alone', async () => {
+    it('end only on the device that signs out', async () => {
       const { accounts, phone, laptop, other, isOpen } = await open();
       await accounts.logout(phone.session, 'THIS_DEVICE');
       expect([await isOpen(phone), await isOpen(laptop), await isOpen(other)]).toEqual([false, true, true]);
     });
 
-    it('are replaced in the browser that signs in again, and in no other', async () => {
+    it('are replaced only in the browser that signs in again', async () => {
       const { accounts, token, phone, laptop, other, isOpen } = await open();
       await accounts.sendLink(mailed(ada));
       got(await accounts.useLink(token(ada), caller('203.0.113.1', browser(phone.cookies))));
       expect([await isOpen(phone), await isOpen(laptop), await isOpen(other)]).toEqual([false, true, true]);
     });
 
-    it('are extended by their own use alone', async () => {
+    it('are extended only by their own use', async () => {
       const { accounts, clock, phone, laptop, other, isOpen } = await open();
       clock.pass(20 * 86_400);
       expect((await accounts.session(browser(phone.cookies))).session).not.toBeNull();
@@ -79,7 +79,7 @@ onBothEngines('of several readers', (engines) => {
     });
   });
 
-  it('an address is proven by the browser of another account as by a stranger’s', async () => {
+  it('confirming an address in another account’s browser ends the session that created the account', async () => {
     const { accounts, join, token } = await bench(await engines.open());
     const { signedIn } = got(await accounts.create(ada, caller(), '/', 'enter'));
     const stranger = browser(signedIn?.cookies ?? []);
@@ -88,7 +88,7 @@ onBothEngines('of several readers', (engines) => {
     expect((await accounts.session(stranger)).session).toBeNull();
   });
 
-  it('an address that is proven proves no other', async () => {
+  it('confirming one address confirms no other', async () => {
     const { accounts, database, token } = await bench(await engines.open());
     for (const email of [ada, grace]) got(await accounts.create(email, caller(), '/', 'enter'));
     got(await accounts.useLink(token(ada), caller()));
@@ -99,7 +99,7 @@ onBothEngines('of several readers', (engines) => {
     ]);
   });
 
-  it('profiles are each reader’s own, and each app’s', async () => {
+  it('profiles are separate for each reader and each app', async () => {
     const { accounts, join } = await bench(await engines.open());
     const sessions = [(await join(ada)).session, (await join(grace, elsewhere(1))).session];
     for (const session of sessions) {
@@ -113,7 +113,7 @@ onBothEngines('of several readers', (engines) => {
     }
   });
 
-  it('links stay when another account is deleted', async () => {
+  it('links stay valid when another account is deleted', async () => {
     const { accounts, join, token } = await bench(await engines.open());
     const { session } = await join(ada);
     await join(grace, elsewhere(1));
@@ -122,7 +122,7 @@ onBothEngines('of several readers', (engines) => {
     got(await accounts.useLink(token(grace), elsewhere(1)));
   });
 
-  it('only accounts without a session, a connection and a payment are abandoned', async () => {
+  it('only accounts without a session, a provider and a payment are deleted as abandoned', async () => {
     const { accounts, database, clock } = await bench(await engines.open());
     const { personalData } = accounts;
     const ids = new Map<string, string>();

@@ -43,7 +43,7 @@ onBothEngines('signing in', (engines) => {
   }
 
   describe('with a connected provider', () => {
-    it('proves nothing of the account where the provider has checked another address', async () => {
+    it('does not confirm the account’s address when the provider verified another one', async () => {
       const { accounts, by, connected } = await open();
       const before = await connected();
       const entered = got(await accounts.login(await by({ ...google, email: 'eve@example.com' })));
@@ -51,7 +51,7 @@ onBothEngines('signing in', (engines) => {
       expect((await accounts.session(browser(before.cookies))).session).not.toBeNull();
     });
 
-    it('proves the address of the account where the provider has checked that', async () => {
+    it('confirms the account’s address when the provider verified it, and ends the earlier session', async () => {
       const { accounts, by, connected } = await open();
       const before = await connected();
       const entered = got(await accounts.login(await by(google)));
@@ -59,7 +59,7 @@ onBothEngines('signing in', (engines) => {
       expect((await accounts.session(browser(before.cookies))).session).toBeNull();
     });
 
-    it('opens the account that was made after the reader had come back from the provider', async () => {
+    it('opens the account that was created after the reader came back from the provider', async () => {
       const { accounts, by, join } = await open();
       const [first, second] = [await by(google), await by(google)];
       const { session } = await join(email);
@@ -68,7 +68,7 @@ onBothEngines('signing in', (engines) => {
     });
   });
 
-  it('opens the account that has the provider’s number at that provider', async () => {
+  it('opens the account that the provider’s user id belongs to, whatever the other providers’ ids', async () => {
     const { accounts, by } = await open();
     const proofs: readonly SocialProof[] = [
       { ...google, subject: 'one', email: 'ada@example.com' },
@@ -82,7 +82,7 @@ onBothEngines('signing in', (engines) => {
     }
   });
 
-  it('takes the names that the provider gives, unless a profile can’t hold them', async () => {
+  it('stores the names that the provider gives, unless a profile can’t hold them', async () => {
     const { accounts, by, mail } = await open();
     const named = { ...google, lastName: 'Whitlock' };
     const made = got(await accounts.register(await by(named)));
@@ -93,7 +93,7 @@ onBothEngines('signing in', (engines) => {
     expect(mail.at(-1)).toMatchObject({ kind: 'link', to: 'grace@example.com', minutes: 10 });
   });
 
-  it('by code takes the names that come with it, and refuses wrong ones before the code is used up', async () => {
+  it('by code stores the names sent with it, and refuses invalid ones without using up the code', async () => {
     const { accounts, join, code } = await open();
     const { session } = await join(email);
     got(await accounts.sendCode({ email, purpose: 'login', redirect: '/', caller: caller() }));
@@ -104,7 +104,7 @@ onBothEngines('signing in', (engines) => {
     expect(await accounts.profile(session)).toEqual({ first_name: 'Ada' });
   });
 
-  it('makes no second account with a code where a link has made one meanwhile', async () => {
+  it('by code creates no second account after a link has created one', async () => {
     const { accounts, code, token } = await open();
     const register = { email, purpose: 'register', redirect: '/', caller: caller() } as const;
     got(await accounts.sendCode(register));
@@ -114,7 +114,7 @@ onBothEngines('signing in', (engines) => {
     expect(outcome).toEqual({ ok: false, failure: { kind: 'exists' } });
   });
 
-  it('leaves in the audit trail how an account was made, proven, entered and left', async () => {
+  it('records in the audit trail how an account was created, confirmed, entered and left', async () => {
     const { accounts, by, connected, database } = await open();
     await connected();
     const { session } = got(await accounts.login(await by(google)));

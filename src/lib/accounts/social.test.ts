@@ -79,14 +79,14 @@ onBothEngines('social sign-in', (engines) => {
       caller: caller(),
     });
 
-  it('names the providers that have credentials', async () => {
+  it('offers only the providers that have credentials', async () => {
     expect((await open()).accounts.providers).toEqual(['google', 'facebook']);
     const { accounts } = await open({ google: null });
     expect(accounts.providers).toEqual(['facebook']);
     await expect(accounts.beginSocial('google', '/', null)).rejects.toThrow('no sign-in with google');
   });
 
-  it('makes an account of a new reader, whose address Google has checked, and signs in the next time', async () => {
+  it('creates an account for a new reader whose address Google has verified, and signs in the next time', async () => {
     const world = await open();
     const end = await through(world, 'google');
     expect(end).toMatchObject({ action: 'register', identifier: email, returnTo: '/article/a' });
@@ -110,7 +110,7 @@ onBothEngines('social sign-in', (engines) => {
     expect(rows).toMatchObject([{ accessToken: null, refreshToken: null, idToken: null }]);
   });
 
-  it('keeps a state key ten minutes, for one of many who bring it', async () => {
+  it('accepts a state key for one registration within ten minutes', async () => {
     const world = await open();
     const late = await through(world, 'google');
     world.clock.pass(600);
@@ -121,7 +121,7 @@ onBothEngines('social sign-in', (engines) => {
     expect(outcomes.filter((outcome) => outcome.ok)).toHaveLength(1);
   });
 
-  it('opens the account that has the address which Google has checked', async () => {
+  it('signs in to the existing account with the address that Google has verified', async () => {
     const world = await open();
     const { session } = await world.join(email);
     const end = await through(world, 'google');
@@ -134,7 +134,7 @@ onBothEngines('social sign-in', (engines) => {
   it.each([
     ['google', { account: email, decision: 'allow', share_email: 'on' }],
     ['facebook', yes],
-  ] as const)('never opens an account by an address that %s has not checked', async (provider, form) => {
+  ] as const)('never opens an existing account by an address that %s has not verified', async (provider, form) => {
     const world = await open();
     await world.join(email);
     const end = await through(world, provider, form);
@@ -147,7 +147,7 @@ onBothEngines('social sign-in', (engines) => {
     });
   });
 
-  it('signs a reader in by Facebook without calling the address proven', async () => {
+  it('with Facebook creates an account whose address stays unverified', async () => {
     const world = await open();
     const made = got(await registered(world, await through(world, 'facebook')));
     expect(made).toMatchObject({ created: true, session: { email, emailVerified: false } });
@@ -158,40 +158,43 @@ onBothEngines('social sign-in', (engines) => {
     });
   });
 
-  describe('an account whose address was never proved', () => {
-    it.each(['link', 'code', 'google'] as const)('is the owner’s alone from the first %s on', async (way) => {
-      const world = await open();
-      const { accounts } = world;
-      const eve = got(await registered(world, await through(world, 'facebook')));
-      await accounts.saveProfile(eve.session, { first_name: 'Eve' }, 'merge');
-      await accounts.saveExtendedProfile(eve.session, 'games', [1]);
+  describe('an account with an unverified address', () => {
+    it.each(['link', 'code', 'google'] as const)(
+      'belongs to the owner of the address alone after the owner’s first sign-in by %s',
+      async (way) => {
+        const world = await open();
+        const { accounts } = world;
+        const eve = got(await registered(world, await through(world, 'facebook')));
+        await accounts.saveProfile(eve.session, { first_name: 'Eve' }, 'merge');
+        await accounts.saveExtendedProfile(eve.session, 'games', [1]);
 
-      const owner = { ...caller('198.51.100.7') };
-      const send = { email, purpose: 'login', redirect: '/', caller: owner } as const;
-      let ada = null;
-      if (way === 'link') {
-        await accounts.sendLink(send);
-        ada = got(await accounts.useLink(world.token(email), owner));
-      } else if (way === 'code') {
-        await accounts.sendCode(send);
-        ada = got(await accounts.login({ email, validators: { code: world.code(email) }, caller: owner }));
-      } else {
-        const end = await through(world, 'google', yes, owner);
-        if (end.action === 'login') ada = end.signedIn;
-      }
-      expect(ada?.session).toMatchObject({ userId: eve.session.userId, emailVerified: true });
-      if (!ada) return;
-      expect((await accounts.session(browser(eve.cookies))).session).toBeNull();
-      expect(await accounts.profile(ada.session)).toEqual({});
-      expect(await accounts.extendedProfile(ada.session, 'games')).toBeNull();
-      expect(await accounts.sessions(ada.session)).toHaveLength(1);
-      // Eve's Facebook account no longer opens anything.
-      const back = await through(world, 'facebook');
-      expect(back).toMatchObject({ action: 'register' });
-      expect(await registered(world, back)).toEqual(failure('exists'));
-    });
+        const owner = { ...caller('198.51.100.7') };
+        const send = { email, purpose: 'login', redirect: '/', caller: owner } as const;
+        let ada = null;
+        if (way === 'link') {
+          await accounts.sendLink(send);
+          ada = got(await accounts.useLink(world.token(email), owner));
+        } else if (way === 'code') {
+          await accounts.sendCode(send);
+          ada = got(await accounts.login({ email, validators: { code: world.code(email) }, caller: owner }));
+        } else {
+          const end = await through(world, 'google', yes, owner);
+          if (end.action === 'login') ada = end.signedIn;
+        }
+        expect(ada?.session).toMatchObject({ userId: eve.session.userId, emailVerified: true });
+        if (!ada) return;
+        expect((await accounts.session(browser(eve.cookies))).session).toBeNull();
+        expect(await accounts.profile(ada.session)).toEqual({});
+        expect(await accounts.extendedProfile(ada.session, 'games')).toBeNull();
+        expect(await accounts.sessions(ada.session)).toHaveLength(1);
+        // Eve's Facebook account no longer opens anything.
+        const back = await through(world, 'facebook');
+        expect(back).toMatchObject({ action: 'register' });
+        expect(await registered(world, back)).toEqual(failure('exists'));
+      },
+    );
 
-    it('stays whole when the browser that made it proves the address', async () => {
+    it('keeps its profile and Facebook sign-in when the browser that created it verifies the address', async () => {
       const world = await open();
       const { accounts } = world;
       const ada = got(await registered(world, await through(world, 'facebook')));
@@ -205,7 +208,7 @@ onBothEngines('social sign-in', (engines) => {
       });
     });
 
-    it('gives no session that slips through beside the owner’s first sign-in', async () => {
+    it('leaves no session to Facebook sign-ins at the same moment as the owner’s first sign-in', async () => {
       const world = await open();
       const { accounts } = world;
       got(await registered(world, await through(world, 'facebook')));
@@ -222,7 +225,7 @@ onBothEngines('social sign-in', (engines) => {
       expect(await accounts.sessions(session)).toHaveLength(1);
     });
 
-    it('is not opened by an account of a stranger that its owner is just removing, whatever address that has by now', async () => {
+    it('rejects a stranger’s Google sign-in while the owner is disconnecting it', async () => {
       const { accounts, database, clock } = await open();
       const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
       const userId = signedIn?.session.userId ?? '';
@@ -246,7 +249,7 @@ onBothEngines('social sign-in', (engines) => {
     });
   });
 
-  it('says how it failed', async () => {
+  it('reports and logs each failure: canceled, no address shared, exchange failed or timed out', async () => {
     const world = await open();
     const fails = (message: RegExp, returnTo = '/article/a') => ({
       action: 'failure',
@@ -277,7 +280,7 @@ onBothEngines('social sign-in', (engines) => {
     expect(hurried.mail).toEqual([]);
   });
 
-  it('asks Facebook again for an address that was withheld, and only then', async () => {
+  it('asks Facebook again for the email permission only after the reader withheld it', async () => {
     const world = await open();
     const account = `${world.database.engine}.shy@example.com`;
     const shy = { account, decision: 'allow' };
@@ -294,7 +297,7 @@ onBothEngines('social sign-in', (engines) => {
     expect(google.location).not.toContain('auth_type');
   });
 
-  it('belongs to the browser that began it, once and for ten minutes', async () => {
+  it('works only in the browser that began it, once and within ten minutes', async () => {
     const world = await open();
     const { accounts } = world;
     const stale = { action: 'failure', message: expect.stringMatching(/expired/), returnTo: '/', cookies: [] };
@@ -324,7 +327,7 @@ onBothEngines('social sign-in', (engines) => {
     expect(await accounts.finishSocial('google', back, jar, caller())).toMatchObject({ action: 'failure' });
   });
 
-  it('ends the session that the browser had', async () => {
+  it('ends the session that the browser had before', async () => {
     const world = await open();
     const eve = await world.join('eve@example.com');
     await world.join(email);

@@ -9,8 +9,8 @@ function mark(cookie: string, dataset: Record<string, string> = {}): string | nu
   return dataset.visitor ?? null;
 }
 
-describe('the hint who is reading', () => {
-  it.each(visitorKinds)('knows %s, first, last or between other cookies', (kind) => {
+describe('the visitor cookie', () => {
+  it.each(visitorKinds)('is read as %s in any position among other cookies', (kind) => {
     for (const cookie of [
       `visitor=${kind}`,
       `a=1; visitor=${kind}`,
@@ -30,7 +30,7 @@ describe('the hint who is reading', () => {
     'xvisitor=reader',
     'a=visitor=reader',
     'visitor="reader"',
-  ])('takes %j for anonymous', (cookie) => {
+  ])('is read as anonymous from %j', (cookie) => {
     expect(readVisitor(cookie)).toBeNull();
     expect(mark(cookie)).toBeNull();
     expect(mark(cookie, { visitor: 'founder' }), 'in a second run').toBeNull();

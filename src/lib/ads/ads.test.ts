@@ -74,15 +74,15 @@ beforeEach(async () => {
   for (const [at, slot] of slots().entries()) slot.getClientRects = () => (at < 2 ? [{}] : []) as never;
 });
 
-describe('model', () => {
-  it('has the three sizes of the specification, and no other', () => {
+describe('ad sizes and targeting', () => {
+  it('use only the three sizes of the specification', () => {
     const all = new Set((['ribbon', 'billboard', 'box'] as const).flatMap(adSizes).map((size) => size.join('x')));
     expect([...all].toSorted()).toEqual(['300x250', '320x50', '970x250']);
     for (const steps of Object.values(adSteps)) expect(steps.at(-1)?.from).toBe(0);
     expect(adUnit('77,88', 'home-1')).toBe('/77,88/home-1');
   });
 
-  it('targets by section, article and type of visitor', () => {
+  it('target by section, article and type of visitor', () => {
     expect(adTargeting(page, 'reader')).toEqual({
       page: 'article',
       section: 'culture',
@@ -93,8 +93,8 @@ describe('model', () => {
   });
 });
 
-describe('makeAds', () => {
-  it('asks when it is allowed and known who reads, for what is shown alone', () => {
+describe('the ad loader', () => {
+  it('loads the ad script once consent and visitor type are known, and requests only visible slots', () => {
     const ads = make({ settings, page, codes });
     void ads.allow(consent('advertising'));
     expect(scripts()).toEqual([]);
@@ -110,7 +110,7 @@ describe('makeAds', () => {
     expect(calls.some(([what]) => what === 'privacy')).toBe(false);
   });
 
-  it('labels what is filled, gives the place back when nothing comes, and empties all when it is withdrawn', () => {
+  it('labels only the filled slots, and clears all slots on withdrawal', () => {
     const ads = make({ settings, page, codes });
     void ads.allow(consent('advertising'));
     ads.visitor?.('anonymous');
@@ -124,7 +124,7 @@ describe('makeAds', () => {
     expect(calls.at(-1)).toEqual(['destroySlots']);
   });
 
-  it('asks anew for the next route and for another kind of reader', () => {
+  it('destroys the old slots on the next route and when the reader becomes a member', () => {
     const ads = make({ settings, page, codes });
     void ads.allow(consent('advertising'));
     ads.visitor?.('anonymous');
@@ -137,7 +137,7 @@ describe('makeAds', () => {
     expect(calls.at(-1)).toEqual(['destroySlots']);
   });
 
-  it('without consent asks for limited ads where they are set, by the address without cookies', () => {
+  it('without consent requests limited ads, if configured, with the cookieless script', () => {
     const ads = make({ settings: { ...settings, withoutConsent: 'limited' }, page, codes });
     void ads.allow(consent());
     ads.visitor?.('anonymous');
@@ -146,7 +146,7 @@ describe('makeAds', () => {
     expect(calls).toContainEqual(['privacy', { limitedAds: true }]);
   });
 
-  it('does not go on with the tag that has cookies once consent is gone', () => {
+  it('removes ads and does not reuse the script with cookies once consent is withdrawn', () => {
     const ads = make({ settings: { ...settings, withoutConsent: 'limited' }, page, codes });
     void ads.allow(consent('advertising'));
     ads.visitor?.('anonymous');

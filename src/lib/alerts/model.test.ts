@@ -12,7 +12,7 @@ const alert: Alert = {
   push: false,
 };
 
-it('runs until its end, and two days at most', () => {
+it('an alert runs until its end time, and at most 48 hours', () => {
   const at = (time: string): boolean => isRunning(alert, Date.parse(time));
   expect([at('2026-11-25T15:59:59Z'), at('2026-11-25T16:00:00Z')]).toEqual([true, false]);
   // WordPress's clock may be ahead of ours.
@@ -47,7 +47,7 @@ function run(stored: Record<string, string> | null, dataset: { alert: string; un
   return { details, section };
 }
 
-it('removes the banner that its reader has closed, before it is painted, and no other', () => {
+it('the banner script removes an alert that the reader closed, and no other', () => {
   const stored: Record<string, string> = {};
   const first = run(stored, { alert: 'a', until: '2000' });
   expect(first.section.removed).toBe(false);
@@ -60,7 +60,7 @@ it('removes the banner that its reader has closed, before it is painted, and no 
   expect(run(stored, { alert: 'b', until: '2000' }).section.removed).toBe(false);
 });
 
-it('removes a banner whose time is over, and works without storage', () => {
+it('the banner script removes an expired alert, even without storage', () => {
   expect(run({}, { alert: 'a', until: '999' }).section.removed).toBe(true);
   expect(run(null, { alert: 'a', until: '2000' }).section.removed).toBe(false);
   expect(run(null, { alert: 'a', until: '999' }).section.removed).toBe(true);

@@ -109,7 +109,7 @@ onBothEngines('an alert', (engines) => {
     return [mailed.state, mailed.readers, sent.state];
   };
 
-  it('is sent once to each reader who asked for it, by email and as a notification', async () => {
+  it('is sent once by email to each reader who asked for it, and once as a push notification', async () => {
     const alert = alertOf();
     const alerts = start();
     shown = alert;
@@ -135,7 +135,7 @@ onBothEngines('an alert', (engines) => {
     ]);
   });
 
-  it('is sent once, however many processes see it, and however often', async () => {
+  it('is sent once when four processes check it repeatedly', async () => {
     const alert = alertOf();
     shown = alert;
     const processes = Array.from({ length: 4 }, () => start());
@@ -149,7 +149,7 @@ onBothEngines('an alert', (engines) => {
     expect(await pushesOf(alert.id)).toHaveLength(1);
   });
 
-  it('is sent once when the process dies at any step', { timeout: 120_000 }, async () => {
+  it('is sent once even if the process dies at any step', { timeout: 120_000 }, async () => {
     for (let last = 1; ; last++) {
       const alert = alertOf();
       shown = alert;
@@ -174,7 +174,7 @@ onBothEngines('an alert', (engines) => {
     }
   });
 
-  it('is asked for again where the answer was lost, and sent once', async () => {
+  it('is requested again when the push service’s response is lost, and pushed once', async () => {
     const alert = alertOf({ mail: false });
     await mode('lost');
     const alerts = start();
@@ -195,7 +195,7 @@ onBothEngines('an alert', (engines) => {
     expect(await pushesOf(alert.id)).toHaveLength(1);
   });
 
-  it('that was never confirmed is reported, and not sent again once it is over', async () => {
+  it('whose push was never confirmed is reported as unclear, and not sent again after it is withdrawn', async () => {
     const alert = alertOf({ mail: false });
     await mode('lost');
     const alerts = start();
@@ -213,25 +213,28 @@ onBothEngines('an alert', (engines) => {
   it.each([
     ['another key', { key: 'wrong-key' }, 'ok', /ONESIGNAL_API_KEY/],
     ['no browser to send it to', {}, 'empty', /not subscribed/],
-  ])('is refused with %s, and the editor is told why', async (_why, { key }: { key?: string }, how, words) => {
-    const alert = alertOf({ mail: false });
-    await mode(how);
-    const alerts = start({ push: push(key) });
-    shown = alert;
-    alerts.check();
-    await vi.waitFor(async () =>
-      expect((await alerts.report(alert.id)).push).toMatchObject({
-        state: 'refused',
-        detail: expect.stringMatching(words),
-      }),
-    );
-    await mode('ok');
-    time += 61_000;
-    alerts.check();
-    expect(await pushesOf(alert.id)).toHaveLength(0);
-  });
+  ])(
+    'is refused by the push service with %s, and the report gives the reason',
+    async (_why, { key }: { key?: string }, how, words) => {
+      const alert = alertOf({ mail: false });
+      await mode(how);
+      const alerts = start({ push: push(key) });
+      shown = alert;
+      alerts.check();
+      await vi.waitFor(async () =>
+        expect((await alerts.report(alert.id)).push).toMatchObject({
+          state: 'refused',
+          detail: expect.stringMatching(words),
+        }),
+      );
+      await mode('ok');
+      time += 61_000;
+      alerts.check();
+      expect(await pushesOf(alert.id)).toHaveLength(0);
+    },
+  );
 
-  it('that is withdrawn stops in the middle', async () => {
+  it('that is withdrawn while emails go out is reported as stopped after one reader', async () => {
     const alert = alertOf({ push: false });
     const letters = newsletters(database);
     let asked = 0;
@@ -249,7 +252,7 @@ onBothEngines('an alert', (engines) => {
     expect(await addresses()).toHaveLength(1);
   });
 
-  it('is reported as it was sent, whatever became of the one before', async () => {
+  it('has its own push report, unaffected by the alert before or after it', async () => {
     const [first, second] = [alertOf({ mail: false }), alertOf({ mail: false })];
     await mode('empty');
     const alerts = start();
@@ -269,7 +272,7 @@ onBothEngines('an alert', (engines) => {
     expect(await pushOf(first)).toEqual(before);
   });
 
-  it('that is withdrawn goes to no further reader, and to all when it is shown again', async () => {
+  it('that is withdrawn reaches no further readers until it is shown again', async () => {
     const alert = alertOf({ push: false });
     const letters = newsletters(database);
     let withdraws = true;
@@ -295,7 +298,7 @@ onBothEngines('an alert', (engines) => {
     expect(await addresses()).toEqual(['ada@example.com', 'ben@example.com']);
   });
 
-  it('leads its readers to our own page where it is about another site, and has the newspaper’s day', async () => {
+  it('about another site links to our home page in its email, dated in the newspaper’s time zone', async () => {
     const alert = alertOf({ push: false, href: 'https://other.example/live', starts: '2026-11-21T02:00:00Z' });
     const alerts = start();
     shown = alert;
@@ -304,7 +307,7 @@ onBothEngines('an alert', (engines) => {
     expect(mail[0]).toMatchObject({ day: 'Friday, November 20, 2026', stories: [{ path: '/' }] });
   });
 
-  it('is not asked for again by a process that starts after the vendor has answered', async () => {
+  it('is not pushed again by a process that starts after the push service has responded', async () => {
     const alert = alertOf({ mail: false });
     let asked = 0;
     const counted = (sendPush: ReturnType<typeof push>) => (each: Alert) => {
@@ -327,7 +330,7 @@ onBothEngines('an alert', (engines) => {
     expect(asked).toBe(1);
   });
 
-  it('isn’t sent while WordPress hasn’t confirmed it since the start', async () => {
+  it('is not sent until WordPress has confirmed it since the start', async () => {
     const alert = alertOf();
     let confirmed = false;
     shown = alert;
@@ -339,7 +342,7 @@ onBothEngines('an alert', (engines) => {
     await vi.waitFor(async () => expect(await stateOf(alerts, alert.id)).toEqual(['sent', 2, 'sent']));
   });
 
-  it('is sent only the ways that the editor chose and the site has', async () => {
+  it('is sent only through the channels that the editor chose and the site has', async () => {
     const alert = alertOf({ mail: false, push: false });
     shown = alert;
     const alerts = start({ push: null, newsletters: null });
@@ -353,7 +356,7 @@ onBothEngines('an alert', (engines) => {
   });
 });
 
-it('an answer that can’t be read may be asked for again', async () => {
+it('an unreadable push response counts as refused for 400 and 404, as unclear for 409, 429 and 5xx', async () => {
   const statuses = [500, 502, 429, 409, 400, 404];
   const kinds: string[] = [];
   for (const status of statuses) {

@@ -4,8 +4,8 @@ import { blocks, partsForAds, takesDropCap } from './body.ts';
 
 const p = (length: number) => `<p>${'x'.repeat(length)}</p>`;
 
-describe('blocks', () => {
-  test('nested, void, commented and bare pieces', () => {
+describe('splitting a story body into blocks', () => {
+  test('splits nested, void, commented and bare markup at the top level', () => {
     const html =
       '<p>a<br>b</p>\n<figure><img src="a>b" alt="</p>"><figcaption>c</figcaption></figure><hr>tail<!-- <p> -->';
     expect(blocks(html).map(({ name, characters }) => [name, characters])).toEqual([
@@ -16,11 +16,11 @@ describe('blocks', () => {
       ['', 4],
     ]);
   });
-  test('an element inside one of its own kind', () => {
+  test('keeps an element inside one of its own kind in the same block', () => {
     expect(blocks('<div><div>a</div></div><p>b</p>').map((block) => block.name)).toEqual(['div', 'p']);
   });
-  test('nothing gives nothing', () => expect(blocks('')).toEqual([]));
-  test('joined they give the body back, whatever it is', () => {
+  test('returns no blocks for an empty body', () => expect(blocks('')).toEqual([]));
+  test('gives the same body back when the blocks are joined, for any input', () => {
     const piece = fc.oneof(
       fc.constantFrom('<p>', '</p>', '<div>', '</div>', '<br>', '<!--', '-->', '<', '>', '"'),
       fc.string(),
@@ -38,29 +38,29 @@ describe('blocks', () => {
   });
 });
 
-describe('partsForAds', () => {
-  test('a short body stays whole', () => {
+describe('cutting a story body for ads', () => {
+  test('leaves a short body in one part', () => {
     expect(partsForAds(p(300) + p(300), 3)).toHaveLength(1);
     expect(partsForAds('', 3)).toEqual(['']);
   });
-  test('a long body is cut at most as often as asked, and nothing is lost', () => {
+  test('cuts a long body at most as often as asked, and loses nothing', () => {
     const html = Array.from({ length: 60 }, () => p(600)).join('');
     const parts = partsForAds(html, 3);
     expect(parts).toHaveLength(4);
     expect(parts.join('')).toBe(html);
   });
-  test('never beside anything but paragraphs', () => {
+  test('never cuts next to anything but paragraphs', () => {
     const html = Array.from({ length: 30 }, () => `<h2>h</h2>${p(900)}<ul><li>x</li></ul>`).join('');
     expect(partsForAds(html, 3)).toHaveLength(1);
   });
-  test('never before the third paragraph and never before the last', () => {
+  test('never cuts before the third paragraph or before the last', () => {
     const parts = partsForAds(p(5000) + p(5000) + p(5000) + p(10) + p(10), 3);
     expect(parts[0]).toBe(p(5000) + p(5000) + p(5000));
     expect(parts).toHaveLength(2);
   });
 });
 
-describe('takesDropCap', () => {
+describe('a drop cap', () => {
   test.each([
     [p(200), true],
     [`<p>“${'x'.repeat(200)}</p>`, true],
@@ -75,5 +75,5 @@ describe('takesDropCap', () => {
     [`<p>PORT AUBURN, Mo. — Denise ${'x'.repeat(200)}</p>`, false],
     [`<p>NEW YORK – It ${'x'.repeat(200)}</p>`, false],
     [`<p>NATO met — as ever ${'x'.repeat(200)}</p>`, false],
-  ])('%#', (html, expected) => expect(takesDropCap(html)).toBe(expected));
+  ])('depends on how the story opens, case %#', (html, expected) => expect(takesDropCap(html)).toBe(expected));
 });

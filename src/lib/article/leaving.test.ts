@@ -12,7 +12,7 @@ function kept(): Set<string> {
   return names;
 }
 
-it('leaves nothing that a reader wrote or could read, and what is the browser’s own', async () => {
+it('forgetting the reader deletes drafts and stored stories, but keeps the text size and cached assets', async () => {
   const caches = kept();
   storeDraft(7, 0, { text: 'To the editor only', key: 'key-one' });
   storeDraft(7, 3, { text: 'And an answer', key: 'key-two' });
@@ -23,7 +23,7 @@ it('leaves nothing that a reader wrote or could read, and what is the browser’
   expect([...caches]).toEqual(['broadsheet-assets']);
 });
 
-it('fails nowhere: without storage, without caches, with both broken', async () => {
+it('forgetting the reader succeeds without storage or caches, and when both are broken', async () => {
   await expect(forgetReader()).resolves.toBeUndefined();
   vi.stubGlobal('caches', { delete: () => Promise.reject(new Error('Unexpected internal error')) });
   vi.stubGlobal('localStorage', undefined);

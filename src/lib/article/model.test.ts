@@ -7,7 +7,7 @@ test.each([
   ['x'.repeat(121), 'small'],
   ['🗞️'.repeat(36), 'large'],
   ['', 'large'],
-])('%#', (title, size) => expect(headlineSize(title)).toBe(size));
+])('a headline’s size follows from its length, case %#', (title, size) => expect(headlineSize(title)).toBe(size));
 
 it.each([
   ['الصحيفة تشرق للجميع', { lang: 'ar', dir: 'rtl' }],
@@ -16,18 +16,18 @@ it.each([
   ['太陽は皆のために輝く新聞です', { lang: 'ja', dir: 'ltr' }],
   ['太阳为所有人照耀', { lang: 'zh', dir: 'ltr' }],
   ['Солнце светит всем', { lang: 'ru', dir: 'ltr' }],
-])('%s', (text, language) => {
+])('language and direction are detected in “%s”', (text, language) => {
   expect(languageOf(text)).toEqual(language);
 });
 
 it.each(['It shines for all', 'The word سلام means peace, and this story is in English', '1833', ''])(
-  'says nothing about “%s”',
+  'no language is detected in “%s”',
   (text) => {
     expect(languageOf(text)).toBeNull();
   },
 );
 
-it('takes the language of a card from headline and excerpt, of a story also from its opening', () => {
+it('a card’s language comes from its headline and excerpt, a story’s also from its opening', () => {
   const arabic = { title: 'خبّاز ديربورن', excerpt: 'Dearborn' };
   expect(languageOfCard(arabic)).toEqual({ lang: 'ar', dir: 'rtl' });
   expect(languageOfStory({ ...arabic, openingHtml: `<p>${'The baker of Dearborn. '.repeat(9)}</p>` })).toBeNull();
@@ -40,7 +40,7 @@ const body =
 test.each([
   ['an excerpt that an editor wrote', 'A zeppelin landed at the ferry terminal, and stayed.'],
   ['a short one', 'It stayed.'],
-])('%s is the standfirst', (_name, excerpt) => {
+])('standfirst: %s is used unchanged', (_name, excerpt) => {
   expect(standfirstOf(excerpt, body)).toBe(excerpt);
 });
 
@@ -55,15 +55,15 @@ test.each([
     'HOBOKEN — The airship came in over the river at 6:40 & nobody…',
     '<figure><figcaption>The ship.</figcaption></figure>',
   ],
-])('what WordPress made of the opening is not repeated above it: %s', (_name, excerpt, before = '') => {
+])('an excerpt that WordPress made from the opening is not repeated above it: %s', (_name, excerpt, before = '') => {
   expect(standfirstOf(excerpt, before + body)).toBe('');
 });
 
-test('a story of one short line is not shown twice', () => {
+test('an excerpt that equals the whole one-line story is not shown', () => {
   expect(standfirstOf('Corrected.', '<p>Corrected.</p>')).toBe('');
 });
 
-test('nothing stays nothing', () => {
+test('an empty excerpt gives no standfirst, and an ellipsis without a body stays', () => {
   expect(standfirstOf('', body)).toBe('');
   expect(standfirstOf('…', '')).toBe('…');
 });

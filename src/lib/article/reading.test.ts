@@ -3,8 +3,8 @@ import { shareLinks } from './model.ts';
 import { piecesOf, voiceFor } from './speech.ts';
 import { readingScript, textSizeName } from './tools.ts';
 
-describe('what is read aloud', () => {
-  it('is cut into sentences, and long ones between words', () => {
+describe('reading aloud', () => {
+  it('splits text into sentences, and long sentences between words', () => {
     const long = `${'word '.repeat(100)}end.`;
     const pieces = piecesOf(['One sentence.  Another\nsentence!', '', long], 'en-US');
     expect(pieces.slice(0, 2)).toEqual([
@@ -20,7 +20,7 @@ describe('what is read aloud', () => {
     ).toBe(long);
   });
 
-  it('is read by a voice of the language: of its region before others, on the device before the network', () => {
+  it('chooses a voice for the language, preferring the same region and voices on the device', () => {
     const voice = (name: string, lang: string, localService = true) => ({ name, lang, localService, default: false });
     const voices = [
       voice('Anna', 'de-DE'),
@@ -34,8 +34,8 @@ describe('what is read aloud', () => {
   });
 });
 
-describe('links to share by', () => {
-  it('carry whatever a headline holds and nothing of the reader', () => {
+describe('share links', () => {
+  it('carry a headline with special characters intact', () => {
     const links = shareLinks('https://paper.example/article/a-b', 'Salt & “Chalk” + 50%', 'The Sun');
     const [mail, post, book] = links.map(({ href }) => new URL(href));
     expect(mail?.searchParams.get('subject')).toBe('Salt & “Chalk” + 50% (The Sun)');
@@ -46,7 +46,7 @@ describe('links to share by', () => {
   });
 });
 
-describe('the script of an article’s head', () => {
+describe('the script in an article’s head', () => {
   const run = (stored: () => Record<string, string>, speech: unknown) => {
     const dataset: Record<string, string> = {};
     const storage = new Proxy({}, { get: (_, name) => stored()[String(name)] });
@@ -56,12 +56,12 @@ describe('the script of an article’s head', () => {
     return dataset;
   };
 
-  it('marks the size that was chosen, and where nothing can be read aloud', () => {
+  it('sets the chosen text size, and marks browsers that cannot read aloud', () => {
     expect(run(() => ({ [textSizeName]: 'large' }), {})).toEqual({ textSize: 'large' });
     expect(run(() => ({}), undefined)).toEqual({ mute: '' });
   });
 
-  it('does nothing where storage is blocked', () => {
+  it('does nothing when storage is blocked', () => {
     const blocked = () => {
       throw new Error('blocked');
     };

@@ -12,13 +12,13 @@ const sold: Price = {
   promotion: penny.promotion && { ...penny.promotion, currencies: { gbp: 60, eur: 60 } },
 };
 
-describe('a price in another currency', () => {
+describe('the promotion text of a price in another currency', () => {
   it.each([
     ['gbp', 'Full dues (£100/year) billed after 60 days'],
     ['eur', 'Full dues (€110.50/year) billed after 60 days'],
     ['usd', 'Full dues ($120/year) billed after 60 days'],
     ['jpy', 'Full dues ($120/year) billed after 60 days'],
-  ])('names no sum of its own one (%s)', (currency, text) => {
+  ])('shows the amount in %s, or in dollars if the price is not sold in it', (currency, text) => {
     expect(priceIn(sold, currency).pennySubheading).toBe(text);
   });
 
@@ -27,25 +27,25 @@ describe('a price in another currency', () => {
     ['Half price, was $240', null],
     ['Sixty days for pennies', 'Sixty days for pennies'],
     [null, null],
-  ])('keeps the words %j as %j', (pennySubheading, text) => {
+  ])('turns %j into %j', (pennySubheading, text) => {
     expect(priceIn({ ...sold, pennySubheading }, 'gbp').pennySubheading).toBe(text);
   });
 });
 
-describe('the hint of a currency', () => {
+describe('the currency cookie', () => {
   it.each([
     [{ currency: 'gbp', own: false }, 'gbp'],
     [{ currency: 'eur', own: true }, 'eur.own'],
-  ])('%o is %s, and is read back', (hint, value) => {
+  ])('stores %o as %s and reads it back', (hint, value) => {
     expect(currencyHint(hint)).toBe(value);
     expect(readCurrency(`visitor=reader; currency=${value}; x=1`)).toEqual(hint);
   });
 
-  it.each(['', 'mycurrency=gbp', 'currency=', 'currency=pounds', 'currency=gbp.x'])('is none in %j', (cookies) => {
+  it.each(['', 'mycurrency=gbp', 'currency=', 'currency=pounds', 'currency=gbp.x'])('is ignored in %j', (cookies) => {
     expect(readCurrency(cookies)).toBeNull();
   });
 
-  it('marks the document before the first paint, with what is sold in and nothing else', () => {
+  it('makes the head script mark the page only with a sold currency other than dollars', () => {
     const marked = (cookie: string, dataset: Record<string, string> = {}) => {
       runInNewContext(currencyScript, { document: { cookie, documentElement: { dataset } } });
       return dataset;

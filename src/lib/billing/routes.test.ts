@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { userHash, zephrSubscription } from './routes.server.ts';
 import type { Subscription } from './schema.ts';
 
-it('signs a customer as the vendor says: hex HMAC-SHA256 under its key', () => {
+it('a customer id is signed with hex HMAC-SHA256', () => {
   expect(userHash('key', 'cus_1')).toMatch(/^[0-9a-f]{64}$/);
   expect(userHash('key', 'cus_1')).not.toBe(userHash('key', 'cus_2'));
   expect(userHash('key', 'The quick brown fox jumps over the lazy dog')).toBe(
@@ -27,7 +27,7 @@ const quarterly: Subscription = {
   cancelAtPeriodEnd: false,
 };
 
-it('describes a subscription as Zephr does', () => {
+it('a subscription is described in Zephr’s format', () => {
   expect(zephrSubscription(quarterly)).toEqual({
     externalId: 'sub_1',
     managedBy: 'STRIPE',
@@ -59,11 +59,11 @@ it.each<[string, Partial<Subscription>, object]>([
     { ended: false, ends: quarterly.paidUntil, nextBillingTime: null },
   ],
   ['that has ended', { status: 'canceled' }, { ended: true, ends: quarterly.paidUntil, state: 'CANCELED' }],
-])('describes one %s', (_, change, described) => {
+])('a subscription %s is described in Zephr’s format', (_, change, described) => {
   expect(zephrSubscription({ ...quarterly, ...change })).toMatchObject(described);
 });
 
-it('describes one that is billed each interval', () => {
+it('a subscription without an interval count has billing frequency 1', () => {
   const { intervalCount: _, ...yearly } = { ...quarterly, interval: 'year' as const };
   expect(zephrSubscription(yearly)).toMatchObject({ billingFrequency: 1, billingFrequencyUnit: 'YEAR' });
 });

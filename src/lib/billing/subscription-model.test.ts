@@ -70,7 +70,7 @@ const state = (change: Partial<StripeState> = {}): StripeState => ({
   ...change,
 });
 
-describe('what a subscription opens', () => {
+describe('the access from a subscription', () => {
   const ended = { status: 'canceled', endedAt: at(30) } as const;
   const pause = { behavior: 'void', resumesAt: null } as const;
   const free = paidFor(30, { free: true });
@@ -158,12 +158,12 @@ describe('what a subscription opens', () => {
     ['several bills that are good at once', { paid: [paidFor(30), paidFor(60)] }, 10, 60],
     ['several bills that are good at once, the last one first', { paid: [paidFor(60), paidFor(30)] }, 10, 60],
   ];
-  test.each(table)('%s', (_, change, asked, until) => {
+  test.each(table)('lasts until the right day: %s', (_, change, asked, until) => {
     const open = entitlementOf(state(change), at(asked), 3);
     expect(open === null ? null : (open.until - zero) / day).toBe(until);
   });
 
-  it('is the higher tier of what is paid, and falls back to the lower', () => {
+  it('is the higher paid tier, and the lower one after that ends', () => {
     const member = paidFor(30, { product: 'sun-member', plan: 'member-monthly' });
     const both = state({ paid: [paidFor(365), member] });
     expect(entitlementOf(both, at(10), 3)).toMatchObject({ product: 'sun-member', until: at(30) });
@@ -172,42 +172,42 @@ describe('what a subscription opens', () => {
     expect(entitlementOf(state({ paid: [member, print] }), at(10), 3)).toMatchObject({ print: true });
   });
 
-  it('is not what was chosen, but what was paid', () => {
+  it('is for what was paid, not for the plan that was chosen since', () => {
     const upgraded = state({ price: plan({ product: 'sun-member' }) });
     expect(entitlementOf(upgraded, at(10), 3)).toMatchObject({ product: 'sun-reader' });
   });
 
-  it('is a first cheap time until that ends', () => {
+  it('is marked as trialing until the trial ends', () => {
     const penny = state({ status: 'trialing', trialEnd: at(60), paid: [paidFor(60)] });
     expect(entitlementOf(penny, at(59), 3)?.trialing).toBe(true);
     expect(entitlementOf(penny, at(61), 3)?.trialing).toBe(false);
   });
 
-  it('has only what is paid during a pause, if the publication says so', () => {
+  it('lasts through a pause, or only through paid time if the publication says so', () => {
     const paused = state({ pause, periodEnd: at(60) });
     expect(entitlementOf(paused, at(40), 3, 'period')?.until).toBe(at(60));
     expect(entitlementOf(paused, at(32), 3, 'paid')?.until).toBe(at(33));
     expect(entitlementOf(paused, at(40), 3, 'paid')).toBeNull();
   });
 
-  it('is of the plan of a period that is not collected, and not of the one before', () => {
+  it('in an uncollected period is for that period’s plan, not for the earlier one', () => {
     const member = paidFor(30, { product: 'sun-member', plan: 'member-monthly' });
     // The planned switch to the smaller plan took place in the pause.
     const smaller = state({ pause, paid: [member], periodStart: at(30), periodEnd: at(60) });
     expect(entitlementOf(smaller, at(40), 3, 'period')).toMatchObject({ product: 'sun-reader', until: at(60) });
   });
 
-  it("has the publication's days of grace", () => {
+  it('includes the publication’s days of grace', () => {
     expect(entitlementOf(state({ status: 'past_due' }), at(30), 0)).toBeNull();
     expect(entitlementOf(state({ status: 'past_due' }), at(36), 7)?.until).toBe(at(37));
   });
 });
 
-describe('what is shown of a subscription', () => {
+describe('a subscription as shown to its reader', () => {
   const shown = (change: Partial<StripeState>, asked = 10) => subscriptionOf(state(change), at(asked), 3);
   const iso = (days: number): string => new Date(at(days)).toISOString();
 
-  it('names the next bill while there will be one', () => {
+  it('has a next billing date unless it is canceled or unpaid', () => {
     expect(shown({})).toMatchObject({
       nextBillingDate: iso(30),
       price: 1200,
@@ -220,12 +220,12 @@ describe('what is shown of a subscription', () => {
     }
   });
 
-  it('says how many intervals a period has, where it is more than one', () => {
+  it('gives the number of intervals in a billing period only if there is more than one', () => {
     expect(shown({})).not.toHaveProperty('intervalCount');
     expect(shown({ price: plan({ count: 3 }) })).toMatchObject({ interval: 'month', intervalCount: 3 });
   });
 
-  it('announces no bill while collection is paused, and says when it begins again', () => {
+  it('has no billing date during a pause, but the date when it resumes', () => {
     const paused = { pause: { behavior: 'keep_as_draft', resumesAt: at(90) }, periodEnd: at(60) } as const;
     expect(shown(paused, 40)).toMatchObject({
       status: 'active',
@@ -240,7 +240,7 @@ describe('what is shown of a subscription', () => {
     expect(digestOf(state({ pause: null }))).toBe(digestOf(state()));
   });
 
-  it('names the next try of a bill that failed', () => {
+  it('gives the next attempt for a failed invoice as its billing date', () => {
     const invoice: InvoiceState = {
       id: 'in_1',
       status: 'open' as const,
@@ -261,7 +261,7 @@ describe('what is shown of a subscription', () => {
     });
   });
 
-  it('shows the plan of now, and the price of the planned one', () => {
+  it('has the current plan with the price of the planned one', () => {
     expect(shown({ next: plan({ plan: 'x', amount: 900 }), nextAmount: 900 })).toMatchObject({
       planId: 'reader-monthly',
       price: 900,
@@ -269,12 +269,12 @@ describe('what is shown of a subscription', () => {
     });
   });
 
-  it('calls what expired before it began canceled', () => {
+  it('is canceled if it expired before its first payment', () => {
     expect(shown({ status: 'incomplete_expired', paid: [] }).status).toBe('canceled');
   });
 });
 
-it('shows the one that opens most, then one that runs, then the last', () => {
+it('the main subscription is one that gives access, else a running one, else the latest', () => {
   const old = state({ id: 'old', status: 'canceled', endedAt: at(1), paid: [paidFor(1)] });
   const older = state({ id: 'older', status: 'canceled', endedAt: at(0), paid: [paidFor(0)] });
   const unpaid = state({ id: 'unpaid', status: 'unpaid', paid: [] });
@@ -287,7 +287,7 @@ it('shows the one that opens most, then one that runs, then the last', () => {
   expect(first(expired)).toBeUndefined();
 });
 
-it('shows the one that renews before one that ends, whatever they give', () => {
+it('the main subscription is one that renews, even next to a higher one that ends', () => {
   const member = plan({ plan: 'member-monthly', product: 'sun-member' });
   const paid = [paidFor(30, { plan: 'member-monthly', product: 'sun-member' })];
   const more = { price: member, paid };
@@ -302,13 +302,13 @@ it('shows the one that renews before one that ends, whatever they give', () => {
   expect(first(state({ id: 'ends with less', cancelAtPeriodEnd: true }), ends)).toBe('ends');
 });
 
-it('is settled when its first bill is paid or nothing was due', () => {
+it('a subscription is not settled while it is incomplete or nothing is paid', () => {
   expect(isSettled(state())).toBe(true);
   expect(isSettled(state({ status: 'incomplete' }))).toBe(false);
   expect(isSettled(state({ status: 'trialing', paid: [] }))).toBe(false);
 });
 
-describe('a switch', () => {
+describe('a plan switch', () => {
   const yearly = plan({ plan: 'reader-yearly', interval: 'year', amount: 12_000 });
   const penny = plan({ ...yearly, plan: 'reader-penny' });
   const member = plan({ plan: 'member-monthly', product: 'sun-member', amount: 2000 });
@@ -327,7 +327,7 @@ describe('a switch', () => {
     [reader, plan({ plan: 'reader-more', amount: 1500 }), 'upgrade'],
     [reader, plan({ amount: 1500 }), 'same'],
     [reader, plan({ amount: 900 }), 'downgrade'],
-  ] as const)('from %o to %o is %s', (from, to, kind) => expect(switchKind(from, to)).toBe(kind));
+  ] as const)('from %o to %o counts as %s', (from, to, kind) => expect(switchKind(from, to)).toBe(kind));
 });
 
 it.each<[string, Partial<StripeState>, number | null]>([
@@ -338,7 +338,7 @@ it.each<[string, Partial<StripeState>, number | null]>([
   ['without a bill', { nextAmount: 0 }, null],
   ['never, for it is canceled', { cancelAtPeriodEnd: true }, null],
   ['never, for its last bill is not paid', { status: 'past_due' }, null],
-])('renews %s', (_, change, when) => expect(renewsAt(state(change))).toBe(when));
+])('a subscription renews %s', (_, change, when) => expect(renewsAt(state(change))).toBe(when));
 
 it.each([
   ['incomplete', { unpaid: true }],
@@ -350,7 +350,7 @@ it.each([
   ['paused', { live: true }],
   ['canceled', { over: true }],
   ['a status that Stripe makes up tomorrow', {}],
-])('the status %s', (status, meaning) => {
+])('the status %s is classified by every rule', (status, meaning) => {
   const one = { status };
   const said = {
     unpaid: isUnpaid(one),
@@ -371,7 +371,7 @@ it.each([
   });
 });
 
-it('is the only place that lists statuses; the answers name one', () => {
+it('only the subscription model and its schema list Stripe’s statuses', () => {
   const source = join(import.meta.dirname, '../..');
   const listing = readdirSync(source, { recursive: true, encoding: 'utf8' })
     .filter((path) => !path.startsWith(join('server', 'verify')))

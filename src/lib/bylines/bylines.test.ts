@@ -20,18 +20,18 @@ describe('a byline as text', () => {
     [3, 'Ada Moss, Ben Lee and Cy Park', 'Ada Moss, Ben Lee and Cy Park'],
     [4, 'Ada Moss, Ben Lee, Cy Park and Di Rowe', 'Ada Moss, Ben Lee and 2 others'],
     [5, 'Ada Moss, Ben Lee, Cy Park, Di Rowe and Ed Vance', 'Ada Moss, Ben Lee and 3 others'],
-  ])('names %d authors, and in lists no more than three', (count, all, few) => {
+  ])('with %d authors names all of them, or shortens lists of more than three', (count, all, few) => {
     expect([bylineText(byline(count)), shortByline(byline(count))]).toEqual([all, few]);
   });
 
-  it('has the agency last, or alone', () => {
+  it('names the agency last, or alone when there are no authors', () => {
     expect(bylineText(byline(0, { agency }))).toBe('Associated Press');
     expect(bylineText(byline(1, { agency }))).toBe('Ada Moss and Associated Press');
     expect(shortByline(byline(3, { agency }))).toBe('Ada Moss, Ben Lee and 2 others');
   });
 });
 
-it('names lead to the authors’ pages, and the agency to its address where it has one', () => {
+it('names link to author pages, and an agency to its website if it has one', () => {
   const contributors = [person('Cy Park', 2)];
   const whole = byline(1, { agency, contributors });
   expect(creditsOf(whole)).toEqual([
@@ -46,13 +46,13 @@ it('names lead to the authors’ pages, and the agency to its address where it h
   });
 });
 
-it('a story is one author’s own only without contributors and agency', () => {
+it('a story has a sole author only without contributors and agency', () => {
   expect(soleAuthor(byline(1))?.name).toBe('Ada Moss');
   const others = [byline(0), byline(2), byline(1, { agency }), byline(1, { contributors: [person('Cy Park', 2)] })];
   expect(others.map(soleAuthor)).toEqual([null, null, null, null]);
 });
 
-it('people are listed by their last names, groups by their names', () => {
+it('authors are sorted by last name, groups by their name without “The”', () => {
   const people = ['Ben Zell', 'The Editors', 'Ada Moss', 'Martin King Jr.', 'Óscar Álvarez', 'Plato'];
   expect(byLastName(people.map((name) => ({ name }))).map(({ name }) => name)).toEqual([
     'Óscar Álvarez',

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { fixtureReader } from '../../../tests/fixtures/content.ts';
 import { staff } from './model.ts';
 
-it('the staff page has every author by last name, with the section of the newest story, and the tags of each', () => {
+it('the staff page lists every author by last name with a section, and is tagged for each of them', () => {
   const reader = fixtureReader();
   const writers = staff(reader);
   expect(writers.map(({ author }) => author.name)).toEqual(['Margaret Ellery', 'Thomas Okafor']);

@@ -18,26 +18,26 @@ const hits = (header: string, purged: readonly string[]): boolean => {
   return purgeKeys(purged).some((key) => carried.has(key));
 };
 
-describe('wireTag', () => {
+describe('wireTag, which encodes a tag for the CDN', () => {
   test('leaves the site’s own tags as they are', () => {
     for (const tag of ['article:12', 'top-stories', 'section:arts-culture', 'slug:articles:%d8%b3%d9%84']) {
       expect(wireTag(tag)).toBe(tag);
     }
   });
 
-  test('encodes what a header or a list cannot hold', () => {
+  test('encodes characters that a header or a tag list cannot hold', () => {
     expect(wireTag('section:a b,c')).toBe('section:a%20b%2Cc');
     expect(wireTag('page:über\n')).toBe('page:%C3%BCber%0A');
   });
 
-  test('replaces what is too long by a hash that keeps the kind', () => {
+  test('replaces a tag that is too long with a hash that keeps the tag’s kind', () => {
     const long = `slug:articles:${'x'.repeat(2000)}`;
     expect(wireTag(long)).toMatch(/^slug:sha256-[0-9a-f]{64}$/);
     expect(wireTag(`${long}y`)).not.toBe(wireTag(long));
     expect(wireTag('z'.repeat(2000))).toMatch(/^long:sha256-/);
   });
 
-  test('gives printable ASCII of at most 1,024 bytes, and itself when asked again', () => {
+  test('returns printable ASCII of at most 1,024 bytes, and leaves its own output unchanged', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }), (tag) => {
         const key = wireTag(tag);
@@ -48,8 +48,8 @@ describe('wireTag', () => {
   });
 });
 
-describe('tagHeader', () => {
-  test('speaks each vendor’s form and always carries the tag of everything', () => {
+describe('tagHeader, which lists a page’s tags for the CDN', () => {
+  test('uses each vendor’s header and separator, and always includes the site tag', () => {
     const tags = ['article:12', 'byline:3'];
     expect(tagHeader('cloudflare', tags)).toEqual({
       name: 'Cache-Tag',
@@ -64,11 +64,11 @@ describe('tagHeader', () => {
     expect(tagHeader(null, []).value).toBe('site');
   });
 
-  test('names a tag once', () => {
+  test('lists each tag once', () => {
     expect(tagHeader('cloudflare', ['latest', 'latest', 'site', '']).value).toBe('site,latest');
   });
 
-  test('collapses the kind that takes most room and leaves the others', () => {
+  test('collapses the kind of tag that takes the most room and keeps the others', () => {
     const cards = Array.from({ length: 1200 }, (_, index) => `card:${index}`);
     const header = tagHeader('cloudflare', ['section:politics', ...cards, 'byline:3']);
     expect(header.collapsed).toEqual(['card']);
@@ -79,7 +79,7 @@ describe('tagHeader', () => {
     expect(hits(header.value, ['byline:4'])).toBe(false);
   });
 
-  test('says "any" when plain tags alone are too many', () => {
+  test('uses the single tag “any” when plain tags alone are too many', () => {
     const plain = Array.from({ length: 1200 }, (_, index) => `list-${index}`);
     const header = tagHeader('fastly', plain);
     expect(header).toEqual({ name: 'Surrogate-Key', value: 'site any', collapsed: ['any'] });
@@ -96,7 +96,7 @@ describe('tagHeader', () => {
     maxTags: fc.integer({ min: 2, max: 60 }),
   });
 
-  test('fits, and a purge of any tag of the page hits it, however little room there is', () => {
+  test('fits any limit, and a purge of any tag of the page still matches', () => {
     fc.assert(
       fc.property(fc.constantFrom(...providers), pages, limits, (provider, tags, limit) => {
         const { value } = tagHeader(provider, tags, limit);
@@ -107,7 +107,7 @@ describe('tagHeader', () => {
     );
   });
 
-  test('a page with room is hit by its own tags only', () => {
+  test('matches only the page’s own tags when they fit', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(), { minLength: 2, maxLength: 50 }), ([other, ...ids]) => {
         const { value } = tagHeader(
@@ -120,8 +120,8 @@ describe('tagHeader', () => {
   });
 });
 
-describe('purgeKeys', () => {
-  test('adds the coarser keys once', () => {
+describe('purgeKeys, which lists the tags to purge at the CDN', () => {
+  test('adds each coarser key once', () => {
     expect(purgeKeys(['card:1', 'card:2', 'latest', 'card:1'])).toEqual([
       'card:1',
       'any:card',
@@ -131,18 +131,18 @@ describe('purgeKeys', () => {
     ]);
   });
 
-  test('everything needs no other key, nothing gives nothing', () => {
+  test('returns the site tag alone for a full purge, and nothing for no tags', () => {
     expect(purgeKeys(['card:1', everyPageTag])).toEqual([everyPageTag]);
     expect(purgeKeys([])).toEqual([]);
   });
 });
 
-test('a file has the header of its own tags alone', () => {
+test('a file’s header carries only the file’s own tags', () => {
   expect(fileHeader('cloudflare', ['picture:ab', 'pictures'])).toEqual({ 'Cache-Tag': 'picture:ab,pictures' });
   expect(fileHeader('fastly', ['picture:ab', 'pictures'])).toEqual({ 'Surrogate-Key': 'picture:ab pictures' });
 });
 
-test('Fastly gets its own header for the lifetime', () => {
+test('Fastly also gets Surrogate-Control for the cache lifetime', () => {
   expect(cdnHeaders('fastly', ['article:1'], 'max-age=60')).toEqual({
     'CDN-Cache-Control': 'max-age=60',
     'Surrogate-Control': 'max-age=60',

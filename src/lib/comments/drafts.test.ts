@@ -7,7 +7,7 @@ afterEach(() => vi.restoreAllMocks());
 
 const day = 86_400_000;
 
-it('keeps a text with its id for a week, separately for each reply', () => {
+it('a draft is kept with its id for a week, separately for each story and reply', () => {
   storeDraft(7, 0, { text: 'Well', key: 'key-one' }, 0);
   storeDraft(7, 3, { text: 'Indeed', key: 'key-two' }, 0);
   expect(readDraft(7, 0, 6 * day)).toEqual({ text: 'Well', key: 'key-one' });
@@ -20,14 +20,14 @@ it('keeps a text with its id for a week, separately for each reply', () => {
   expect(localStorage.length).toBe(0);
 });
 
-it('reads nonsense as nothing', () => {
+it('malformed stored drafts are ignored', () => {
   for (const nonsense of ['{', 'null', '7', '{"text":7}', '{"text":"a"}', '[]']) {
     localStorage.setItem('comment-draft:7:0', nonsense);
     expect(readDraft(7, 0), nonsense).toBeNull();
   }
 });
 
-it('breaks nothing where storage is blocked', () => {
+it('saving and reading drafts does not throw when storage is blocked', () => {
   vi.spyOn(Storage.prototype, 'getItem').mockImplementation(() => {
     throw new Error('blocked');
   });
@@ -39,7 +39,7 @@ it('breaks nothing where storage is blocked', () => {
   expect(() => noteWaiting(7, true)).not.toThrow();
 });
 
-it('remembers under which articles a comment waits, the newest fifty', () => {
+it('the browser remembers the newest fifty articles with a waiting comment', () => {
   for (let id = 1; id <= 60; id++) noteWaiting(id, true);
   noteWaiting(60, false);
   const kept = localStorage.getItem('comments-waiting')?.split(',') ?? [];
@@ -48,7 +48,7 @@ it('remembers under which articles a comment waits, the newest fifty', () => {
   expect(localStorage.getItem('comments-waiting')).toBeNull();
 });
 
-it('makes unique ids that the server accepts', () => {
+it('draft ids are unique and match the server’s format', () => {
   const keys = Array.from({ length: 100 }, newDraftKey);
   expect(new Set(keys).size).toBe(100);
   for (const key of keys) expect(key).toMatch(/^[\w-]{8,64}$/);

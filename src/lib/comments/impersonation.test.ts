@@ -25,7 +25,7 @@ it.each([
   'Ｇrace Miller',
   'Jose Nunez',
   'José Núñez (official)',
-])('%j counts as a name of the newspaper', (name) => {
+])('%j is rejected as a name of the newspaper or its staff', (name) => {
   expect(impersonates(name, reserved)).toBe(true);
 });
 
@@ -40,6 +40,6 @@ it.each([
   'Miller Grace',
   '李雷',
   'Newsome',
-])('%j is a name of a reader', (name) => {
+])('%j is accepted as a reader’s name', (name) => {
   expect(impersonates(name, reserved)).toBe(false);
 });

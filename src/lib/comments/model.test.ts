@@ -16,13 +16,13 @@ import {
 import { commentLabels } from './schema.ts';
 
 describe('a comment', () => {
-  it('keeps its paragraphs and loses what is not seen', () => {
+  it('keeps its paragraphs and loses invisible characters', () => {
     expect(cleanComment('  One\t two \r\n three\r\n\r\n\r\n\r\nfour\u2028five  ')).toBe('One two\nthree\n\nfour\nfive');
     expect(cleanComment('pass\u200bword \u202eevil\u202c \u2066x\u2069 \ufeff\u00ad\u0007y')).toBe('password evil x y');
     expect(cleanComment('\u{e0041}flag')).toBe('flag');
   });
 
-  it('keeps emoji, other scripts and combining marks, and heaps of marks no higher than a language has them', () => {
+  it('keeps emoji, other scripts and combining marks, but limits stacked marks', () => {
     const family = '👩‍👩‍👧';
     expect(cleanComment(`${family} שלום می‌خواهم é`)).toBe(`${family} שלום می‌خواهم é`.normalize('NFC'));
     expect(cleanComment(`Z${'\u0301'.repeat(40)}`).length).toBeLessThan(8);
@@ -30,12 +30,12 @@ describe('a comment', () => {
     expect(cleanComment('half \ud83d')).toBe('half \ufffd');
   });
 
-  it('is sent as what it says', () => {
+  it('is escaped so that markup is shown as typed', () => {
     expect(asMarkup('<script>alert(1)</script> & "so"')).toBe('&lt;script&gt;alert(1)&lt;/script&gt; &amp; "so"');
     expect(asMarkup('&amp; &lt;')).toBe('&amp;amp; &amp;lt;');
   });
 
-  it('is as long as a reader counts', () => expect(lengthOf('👍🏽é')).toBe(3));
+  it('has its length counted in visible characters', () => expect(lengthOf('👍🏽é')).toBe(3));
 });
 
 test.each([
@@ -49,13 +49,13 @@ test.each([
   ['buy at www.example.com', /not an address/],
   ['https://x.example', /not an address/],
   ['x'.repeat(longestName + 1), /at most 50/],
-])('the name %j', (given, problem) => {
+])('the name %j is accepted, or rejected with the right message', (given, problem) => {
   const found = nameProblem(cleanName(given));
   if (problem === null) expect(found).toBeNull();
   else expect(found).toMatch(problem);
 });
 
-test('a name has initials and a tint of its own', () => {
+test('a name has initials, and always the same tint', () => {
   expect(['Ada Lovelace', 'cleo', 'Jean-Luc van der Berg', '李小龍', '🙂'].map(initialsOf)).toEqual([
     'AL',
     'C',
@@ -68,7 +68,7 @@ test('a name has initials and a tint of its own', () => {
   expect(tints.size).toBeGreaterThan(2);
 });
 
-test('the first page has the plain address', () => {
+test('the address of the first page of comments has no page parameter', () => {
   expect(commentsPath('a-slug')).toBe('/article/a-slug/comments');
   expect(commentsPath('a-slug', 3)).toBe('/article/a-slug/comments?page=3');
   expect(threadPath('a-slug', 7)).toBe('/article/a-slug/comments/7');
@@ -87,9 +87,9 @@ test.each([
   ['1e3', null],
   ['9'.repeat(16), null],
   ['x', null],
-])('comment %j is %j', (given, id) => expect(commentNumber(given)).toBe(id));
+])('the comment id %j is read as %j', (given, id) => expect(commentNumber(given)).toBe(id));
 
-test('counts', () => {
+test('counts are written with singular, plural and thousands separator', () => {
   expect([countText(0, 'comment'), countText(1, 'reply', 'replies'), countText(1204, 'comment')]).toEqual([
     '0 comments',
     '1 reply',
@@ -103,6 +103,6 @@ it.each([
   [0, '0 characters left.'],
   [-1, '1 character too many.'],
   [-2, '2 characters too many.'],
-])('the form says how many characters are left: %i', (count, words) => {
+])('the form says how many characters are left or too many: %i', (count, words) => {
   expect(commentLabels.left(count)).toBe(words);
 });

@@ -61,7 +61,7 @@ onBothEngines('posting', (engines) => {
     return { ...own, database, comments, moderation, paying, slow, ada, ben, post, mine, inWordPress };
   }
 
-  it('takes the same words from another reader, in another thread and under another story', async () => {
+  it('accepts the same words from another reader, in another thread, and under another story', async () => {
     const { post, ada, ben, inWordPress, mine } = await open();
     expect(kindOf(await post(ada, 'Ada'))).toBe('done');
     expect(kindOf(await post(ben, 'Ben'))).toBe('done');
@@ -83,7 +83,7 @@ onBothEngines('posting', (engines) => {
     expect((await mine(ada, 8)).comments).toHaveLength(1);
   });
 
-  it('sends each reader’s own where two have failed with the same words', async () => {
+  it('sends both comments when two readers retry the same words after a failure', async () => {
     const { post, ada, ben, moderation, inWordPress, mine } = await open();
     moderation.trouble = 'down';
     expect([kindOf(await post(ada, 'Ada')), kindOf(await post(ben, 'Ben'))]).toEqual(['unavailable', 'unavailable']);
@@ -96,7 +96,7 @@ onBothEngines('posting', (engines) => {
     expect((await mine(ada)).comments.map(({ author }) => author)).toEqual(['Ada']);
   });
 
-  it('is busy while a request sends the draft, and sends it no second time', async () => {
+  it('reports busy while another request sends the same draft, and sends it only once', async () => {
     const { post, ada, moderation, slow } = await open();
     const answered = Promise.withResolvers<void>();
     slow.wait = answered.promise;
@@ -108,7 +108,7 @@ onBothEngines('posting', (engines) => {
     expect(moderation.asked).toEqual(['POST /wp/v2/comments']);
   });
 
-  it('may be tried again at once where WordPress was busy', async () => {
+  it('can be repeated at once after WordPress was busy', async () => {
     const { post, ada, moderation } = await open();
     moderation.trouble = () => restError(409, 'newsroom_busy');
     expect(kindOf(await post(ada, 'Ada', { draft: 'draft-one' }))).toBe('busy');
@@ -116,7 +116,7 @@ onBothEngines('posting', (engines) => {
     expect(kindOf(await post(ada, 'Ada', { draft: 'draft-one' }))).toBe('done');
   });
 
-  it('keeps no row of what WordPress has refused, so that the reader can try again', async () => {
+  it('keeps no row for a comment that WordPress refused, so that the reader can try again', async () => {
     const { post, ada, moderation, database } = await open();
     moderation.trouble = () => restError(403, 'rest_comment_closed');
     expect(kindOf(await post(ada, 'Ada', { draft: 'draft-one' }))).toBe('closed');
@@ -125,7 +125,7 @@ onBothEngines('posting', (engines) => {
     expect(kindOf(await post(ada, 'Ada', { draft: 'draft-one' }))).toBe('done');
   });
 
-  it('waits for the editors where WordPress has taken it before and can’t say under which number', async () => {
+  it('shows a comment as waiting when WordPress reports a duplicate that it cannot find', async () => {
     const { post, ada, moderation, mine } = await open();
     moderation.trouble = 'lost';
     await post(ada, 'Ada', { draft: 'draft-one' });
@@ -137,7 +137,7 @@ onBothEngines('posting', (engines) => {
     expect((await mine(ada)).comments).toMatchObject([{ status: 'waiting', content: 'Well said.' }]);
   });
 
-  it('shows no address as a name, also where the profile has one in its place', async () => {
+  it('never uses an email address as the name, even if the profile’s name is one', async () => {
     const { post, ada, accounts, mine, moderation } = await open();
     await accounts.saveProfile(ada, { first_name: 'ada@example.com' }, 'merge');
     expect((await mine(ada)).name).toBe('');
@@ -145,7 +145,7 @@ onBothEngines('posting', (engines) => {
     expect(moderation.asked).toEqual([]);
   });
 
-  it('tells who may write, and lists the newest of one’s own first', async () => {
+  it('needs a subscription when the rules say so, and the reader’s newest comment is listed first', async () => {
     const { post, ada, ben, paying, clock, mine } = await open({ level: 'subscriber' });
     expect((await mine(ada)).mayWrite).toBe(false);
     paying.add(ada.userId);
@@ -157,7 +157,7 @@ onBothEngines('posting', (engines) => {
     expect((await mine(ada)).comments.map(({ content }) => content)).toEqual(['Second.', 'First.']);
   });
 
-  it('is declined where WordPress has it no more, and by no other refusal', async () => {
+  it('shows a comment as declined when WordPress no longer has it, but not when it denies access', async () => {
     const { post, ada, comments, moderation, clock, mine } = await open();
     await post(ada, 'Ada');
     const statusAfter = async (answer: () => Response) => {
@@ -172,7 +172,7 @@ onBothEngines('posting', (engines) => {
     expect(await statusAfter(() => restError(404, 'rest_comment_invalid_id'))).toBe('declined');
   });
 
-  it('can’t be edited once it is declined, and can be deleted where WordPress has deleted it', async () => {
+  it('rejects an edit of a declined comment, and accepts deleting one that WordPress already deleted', async () => {
     const { post, ada, comments, moderation, database, mine } = await open();
     await post(ada, 'Ada');
     const [{ id } = { id: '' }] = (await mine(ada)).comments;
@@ -184,7 +184,7 @@ onBothEngines('posting', (engines) => {
     expect((await mine(ada)).comments).toEqual([]);
   });
 
-  it('has its limits for edits and for reports', async () => {
+  it('limits a reader’s edits and reports', async () => {
     const { post, ada, ben, comments, mine } = await open();
     await post(ada, 'Ada');
     const [{ id } = { id: '' }] = (await mine(ada)).comments;
@@ -203,7 +203,7 @@ onBothEngines('posting', (engines) => {
     await comments.stop();
   });
 
-  it('holds back the comment that was reported often enough, and no other', async () => {
+  it('holds back only the comment that two readers reported', async () => {
     const { post, ada, ben, join, comments, moderation } = await open();
     for (const content of ['First.', 'Second.']) await post(ada, 'Ada', { content });
     const [first, second] = moderation.all().map(({ id }) => Number(id)) as [number, number];
@@ -222,7 +222,7 @@ onBothEngines('posting', (engines) => {
     await comments.stop();
   });
 
-  it('asks WordPress once in a round while it is down, and less often each time', async () => {
+  it('waits before it sends a report again while WordPress is down', async () => {
     const { post, ada, ben, comments, moderation, clock } = await open();
     await post(ada, 'Ada');
     moderation.trouble = 'down';
@@ -238,7 +238,7 @@ onBothEngines('posting', (engines) => {
     await comments.stop();
   });
 
-  it('looks up a draft that was lost after two minutes, every two minutes, and gives it up after a day', async () => {
+  it('looks up a lost draft every two minutes, and gives up after a day', async () => {
     const { post, ada, comments, moderation, clock, database } = await open();
     moderation.trouble = 'down';
     await post(ada, 'Ada', { draft: 'draft-one' });
@@ -256,7 +256,7 @@ onBothEngines('posting', (engines) => {
     expect(await drafts()).toEqual([]);
   });
 
-  it('takes the name off an erased account’s comments, and off no others', async () => {
+  it('removes the name from an erased account’s comments, and from no others', async () => {
     const { post, ada, ben, comments, moderation, clock } = await open();
     await post(ada, 'Ada');
     await post(ben, 'Ben');
@@ -267,7 +267,7 @@ onBothEngines('posting', (engines) => {
     await comments.stop();
   });
 
-  it('keeps what WordPress has put off, in its own words too', async () => {
+  it('keeps a draft that WordPress postpones with 429', async () => {
     const { post, ada, moderation, database } = await open();
     moderation.trouble = () => restError(429, 'too_many_requests');
     expect(kindOf(await post(ada, 'Ada', { draft: 'draft-one' }))).toBe('unavailable');
@@ -275,7 +275,7 @@ onBothEngines('posting', (engines) => {
   });
 });
 
-it('follows no redirect with the site’s password, and names no network address that is none', async () => {
+it('requests to WordPress follow no redirect, and omit an unknown network address', async () => {
   const requests: RequestInit[] = [];
   const moderation = createModeration({
     url: 'https://moderation.example',

@@ -65,7 +65,7 @@ onBothEngines('comments', (engines) => {
     return { ...own, database, comments, moderation, session, post, mine, paying, slow };
   }
 
-  it('hands a comment to WordPress as spec section 7 has it, and tells its author alone', async () => {
+  it('are sent to WordPress with escaped text, and are shown as waiting to their author only', async () => {
     const { post, moderation, mine, clock, join } = await open();
     const comment = value(
       await post({ content: ' <b>Well</b> said.\n\n\nIndeed. ', place: { articleId: 7, open: true, parentId: 3 } }),
@@ -93,7 +93,7 @@ onBothEngines('comments', (engines) => {
     expect((await mine(ben)).comments).toEqual([]);
   });
 
-  it('is one comment for each draft, however many requests send it', async () => {
+  it('are posted once per draft, however many requests send it', async () => {
     const { post, moderation } = await open();
     const all = await Promise.all([1, 2, 3, 4].map(() => post({ draft: 'draft-one' })));
     expect(moderation.all()).toHaveLength(1);
@@ -110,7 +110,7 @@ onBothEngines('comments', (engines) => {
     expect(moderation.all()).toHaveLength(2);
   });
 
-  it('loses nothing while WordPress is unavailable, and posts nothing twice when a response is lost', async () => {
+  it('are not lost while WordPress is down, nor posted twice after a lost response', async () => {
     const { post, moderation, mine } = await open();
     moderation.trouble = 'down';
     expect(failure(await post({ draft: 'draft-one' }))).toBe('unavailable');
@@ -129,7 +129,7 @@ onBothEngines('comments', (engines) => {
     }
   });
 
-  it('looks up a draft whose response was lost', async () => {
+  it('are looked up in WordPress after a lost response, and dropped if WordPress never got them', async () => {
     const { post, moderation, comments, clock, mine, database } = await open();
     moderation.trouble = 'lost';
     await post({ draft: 'draft-one' });
@@ -147,7 +147,7 @@ onBothEngines('comments', (engines) => {
     ]);
   });
 
-  it('keeps a draft that WordPress may have for as long as it does not say that it has not', async () => {
+  it('are kept as drafts until WordPress says that it does not have them', async () => {
     const { post, moderation, comments, clock, mine } = await open();
     moderation.trouble = 'lost';
     await post({ draft: 'draft-one' });
@@ -166,7 +166,7 @@ onBothEngines('comments', (engines) => {
     await comments.stop();
   });
 
-  it('stops after the question that is under way, however many there are', async () => {
+  it('are no longer looked up after the running request when the process stops', async () => {
     const { post, moderation, comments, clock, slow } = await open();
     moderation.trouble = 'lost';
     for (const one of ['one', 'two', 'three']) await post({ draft: `draft-${one}`, content: one });
@@ -189,7 +189,7 @@ onBothEngines('comments', (engines) => {
     ['rest_comment_content_invalid', 400, 'invalid'],
     ['newsroom_busy', 409, 'busy'],
     ['rest_comment_invalid_author_ip', 403, 'unavailable'],
-  ])('says what WordPress means by %s', async (code, status, kind) => {
+  ])('report WordPress’s error %s by its kind, without its message', async (code, status, kind) => {
     const { post, moderation } = await open();
     moderation.trouble = () => Response.json({ code, message: 'secret@example.com', data: { status } }, { status });
     const outcome = await post({ draft: 'draft-one' });
@@ -197,7 +197,7 @@ onBothEngines('comments', (engines) => {
     expect(JSON.stringify(outcome)).not.toContain('secret');
   });
 
-  it('checks text, name, place and permission before a request is sent', async () => {
+  it('are checked for text, name, place and permission before any request to WordPress', async () => {
     const { post, moderation, paying, session } = await open({ level: 'subscriber' });
     expect(failure(await post())).toBe('subscribers-only');
     paying.add(session.userId);
@@ -211,7 +211,7 @@ onBothEngines('comments', (engines) => {
     expect((await post({ content: '👍' })).ok).toBe(true);
   });
 
-  it('uses the chosen name, else the name of the profile, never the address', async () => {
+  it('use the chosen name, else the profile’s name, but never the email address', async () => {
     const { post, accounts, session, mine, moderation } = await open();
     expect((await mine()).name).toBe('');
     await accounts.saveProfile(session, { first_name: 'Ada', last_name: 'King' }, 'merge');
@@ -223,7 +223,7 @@ onBothEngines('comments', (engines) => {
     expect((await accounts.profile(session)).display_name).toBe('Countess');
   });
 
-  it('can be edited and deleted by its author, and only by the author, for five minutes', async () => {
+  it('can be edited and deleted only by their author, for five minutes', async () => {
     const { post, comments, session, join, moderation, clock, mine } = await open();
     const { id, commentId } = value(await post());
     moderation.moderate(commentId ?? 0, 'approved');
@@ -251,7 +251,7 @@ onBothEngines('comments', (engines) => {
     expect((await mine()).comments.map(({ id: each }) => each)).toEqual([id]);
   });
 
-  it('stays deleted when an edit in another tab is answered later', async () => {
+  it('stay deleted when an edit in another tab finishes later', async () => {
     const { comments, session, post, mine, database, slow } = await open();
     const { id } = value(await post());
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -269,7 +269,7 @@ onBothEngines('comments', (engines) => {
     expect(await database.db.selectFrom('comment_posts').select(['state']).execute()).toEqual([{ state: 'removed' }]);
   });
 
-  it('tells WordPress whose browser it was, and settles what a spam filter has dropped', async () => {
+  it('send the user agent to WordPress, and are declined for good when its spam filter drops them', async () => {
     const { post, moderation, mine } = await open();
     value(await post({ content: 'Kept.' }));
     expect(moderation.all()[0]?.author_user_agent).toBe(caller().userAgent);
@@ -283,7 +283,7 @@ onBothEngines('comments', (engines) => {
     expect((await mine()).comments.map(({ status }) => status).sort()).toEqual(['declined', 'waiting']);
   });
 
-  it('learns what the editors did with what waits, and stops showing it after its days', async () => {
+  it('show the editors’ decision, and disappear from their author’s list after fourteen days', async () => {
     const { post, comments, moderation, clock, mine } = await open();
     const { commentId } = value(await post());
     moderation.moderate(commentId ?? 0, 'trash');
@@ -296,7 +296,7 @@ onBothEngines('comments', (engines) => {
     expect((await mine()).comments).toEqual([]);
   });
 
-  it('asks for few at once, and for each in the end', async () => {
+  it('are looked up in WordPress five at a time until all are checked', async () => {
     const { post, comments, moderation, clock, mine } = await open();
     for (let index = 0; index < 7; index++) value(await post({ content: `Thought ${index}.` }));
     clock.pass(301);
@@ -309,7 +309,7 @@ onBothEngines('comments', (engines) => {
     expect(new Set(looks())).toHaveLength(7);
   });
 
-  it('counts a reader’s report once, and tells the editors until they have heard', async () => {
+  it('count each reader’s report once, and send reports until WordPress accepts them', async () => {
     const { post, comments, session, join, moderation, mine, clock, database } = await open();
     const { commentId } = value(await post());
     const id = commentId ?? 0;
@@ -331,7 +331,7 @@ onBothEngines('comments', (engines) => {
     await comments.stop();
   });
 
-  it('treats a corrected text of a sent draft as an edit, and later as another comment', async () => {
+  it('treat a corrected lost draft as an edit, and after five minutes as a new comment', async () => {
     const { post, comments, moderation, clock, mine } = await open();
     const lose = async (draft: string, content: string) => {
       moderation.trouble = 'lost';
@@ -351,7 +351,7 @@ onBothEngines('comments', (engines) => {
     await comments.stop();
   });
 
-  it('that was taken back can be said again, and counts again', async () => {
+  it('can be posted again after deletion, and count toward the limit again', async () => {
     const { post, comments, session, moderation, mine } = await open();
     const first = value(await post());
     expect((await comments.remove(session, first.id)).ok).toBe(true);
@@ -369,7 +369,7 @@ onBothEngines('comments', (engines) => {
     expect(kinds.slice(-2)).toEqual(['limited', 'limited']);
   });
 
-  it('is refused before the address is confirmed, a new one as well as an edit', async () => {
+  it('need a confirmed email address, both to post and to edit', async () => {
     const { post, comments, moderation, session } = await open();
     const unconfirmed = { ...session, emailVerified: false };
     expect(failure(await post({}, unconfirmed))).toBe('unconfirmed');
@@ -378,7 +378,7 @@ onBothEngines('comments', (engines) => {
     expect(failure(await comments.edit(unconfirmed, id, 'Other words.', caller()))).toBe('unconfirmed');
   });
 
-  it('is refused under the name of the newspaper or an author, in any spelling', async () => {
+  it('are refused under the newspaper’s or an author’s name, in any spelling', async () => {
     const logged: unknown[] = [];
     const log = { ...silent, warn: (...line: unknown[]) => logged.push(line) };
     const { post, moderation, accounts, session } = await open({}, ['The Sun', 'Grace Miller'], log);
@@ -395,7 +395,7 @@ onBothEngines('comments', (engines) => {
     expect(value(await post({ name: 'Grace Hopper' })).author).toBe('Grace Hopper');
   });
 
-  it('that repeats another does not use up the limit', async () => {
+  it('that repeat an earlier one do not use up the limit', async () => {
     const { post } = await open();
     value(await post({ content: 'Said once.', draft: 'draft-first' }));
     for (let time = 0; time < 20; time++) {
@@ -404,7 +404,7 @@ onBothEngines('comments', (engines) => {
     value(await post({ content: 'Something new.', draft: 'draft-other' }));
   });
 
-  it('counts no reports of accounts with an unconfirmed address', async () => {
+  it('ignore reports from accounts with an unconfirmed address', async () => {
     const { post, comments, accounts, moderation, database } = await open();
     const { commentId } = value(await post());
     moderation.moderate(commentId ?? 0, 'approved');
@@ -421,7 +421,7 @@ onBothEngines('comments', (engines) => {
     await comments.stop();
   });
 
-  it('is limited for a reader wherever they are, atomically', async () => {
+  it('are limited per reader across network addresses, even when sent at once', async () => {
     const { comments, session } = await open();
     const most = defaultLimits.comment.email?.most ?? 0;
     const place = { articleId: 7, open: true, parentId: 0 };
@@ -434,7 +434,7 @@ onBothEngines('comments', (engines) => {
     expect(all.filter(({ ok }) => !ok).map(failure)).toEqual(Array.from({ length: 6 }, () => 'limited'));
   });
 
-  it('exports everything, and erases the name at WordPress too, even if that is unavailable at first', async () => {
+  it('are exported, and lose their name in WordPress at erasure, even if it is down at first', async () => {
     const { post, comments, session, moderation, clock, database } = await open();
     value(await post({ content: 'Kept words.' }));
     moderation.trouble = 'lost';
@@ -469,7 +469,7 @@ onBothEngines('comments', (engines) => {
   it.each([
     ['was being sent when the account was deleted', true],
     ['was begun while the account was being deleted, and its row went with the account', false],
-  ])('erases the name at WordPress too if a comment %s', async (_, isSeen) => {
+  ])('lose their name in WordPress even if one %s', async (_, isSeen) => {
     const { post, comments, session, moderation, clock, slow, database } = await open();
     const arrived = Promise.withResolvers<void>();
     const held = Promise.withResolvers<void>();

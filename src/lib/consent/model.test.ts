@@ -7,8 +7,8 @@ const granted = (cookies: string, gpc = false) => {
   return optionalPurposes.filter((purpose) => consent[purpose]);
 };
 
-describe('readConsent', () => {
-  it('allows nothing before a choice, nor by a cookie of another version or of nonsense', () => {
+describe('readConsent, which reads the consent cookie', () => {
+  it('allows nothing before a choice, or from a cookie that is malformed or of another version', () => {
     for (const cookies of [
       '',
       'a=b',
@@ -26,7 +26,7 @@ describe('readConsent', () => {
       });
   });
 
-  it('reads back what was chosen, whatever else there is', () => {
+  it('reads the stored choice back among other cookies, and ignores unknown purposes', () => {
     for (const purposes of [[], ['measurement'], ['marketing', 'advertising'], optionalPurposes] as const) {
       const cookies = `a=b; privacy-choices=${consentValue(purposes, false)}; visitor=reader`;
       expect(granted(cookies)).toEqual([...purposes]);
@@ -35,14 +35,14 @@ describe('readConsent', () => {
     expect(granted('privacy-choices=1.measurement.unheard')).toEqual(['measurement']);
   });
 
-  it('takes marketing and advertising back under Global Privacy Control, unless they were chosen in its knowledge', () => {
+  it('withdraws marketing and advertising under Global Privacy Control, unless chosen while it was on', () => {
     expect(granted(`privacy-choices=${consentValue(optionalPurposes, false)}`, true)).toEqual(['measurement']);
     expect(granted(`privacy-choices=${consentValue(optionalPurposes, true)}`, true)).toEqual([...optionalPurposes]);
   });
 });
 
-describe('grantedByForm', () => {
-  it('knows three answers, and no other', () => {
+describe('grantedByForm, which reads the consent form', () => {
+  it('accepts the answers “all”, “none” and “chosen”, and no other', () => {
     expect(grantedByForm('all', [], false)).toEqual([...optionalPurposes]);
     expect(grantedByForm('none', ['marketing'], false)).toEqual([]);
     expect(grantedByForm('chosen', ['marketing', 'x'], false)).toEqual(['marketing']);
@@ -51,20 +51,20 @@ describe('grantedByForm', () => {
     expect(grantedByForm('yes', [], false)).toBeNull();
   });
 
-  it('takes "all" under Global Privacy Control for all but what it is about', () => {
+  it('takes “all” under Global Privacy Control as measurement only', () => {
     expect(grantedByForm('all', [], true)).toEqual(['measurement']);
     expect(grantedByForm('chosen', ['advertising'], true)).toEqual(['advertising']);
   });
 });
 
-describe('the script of the head', () => {
+describe('the consent script in the page’s head', () => {
   const run = (value: string | null, gpc: boolean, dataset: { consent?: string; gpc?: string } = {}) => {
     const page = { cookie: value === null ? 'a=b' : `a=b; privacy-choices=${value}`, documentElement: { dataset } };
     new Function('document', 'navigator', consentScript)(page, { globalPrivacyControl: gpc });
     return dataset;
   };
 
-  it('says what the reader of cookies says', () => {
+  it('agrees with readConsent', () => {
     for (const gpc of [false, true]) {
       for (const made of [false, true]) {
         for (const purposes of [[], ['marketing'], optionalPurposes] as const) {
@@ -83,7 +83,7 @@ describe('the script of the head', () => {
     ['advertising is denied', '1.measurement', false],
     ['advertising is allowed', '1.advertising', false],
     ['Global Privacy Control is on', '1.measurement.advertising', true],
-  ])('marks the page in a second run as in a first: %s', (_what, value, gpc) => {
+  ])('marks the page in a second run as in the first when %s', (_what, value, gpc) => {
     const other = run('1.measurement.marketing.advertising.gpc', !gpc);
     expect(run(value, gpc, other)).toEqual(run(value, gpc));
   });

@@ -13,7 +13,7 @@ afterEach(() => {
   delete window.__tcfapi;
 });
 
-describe('what a platform allows', () => {
+describe('an answer of a consent platform', () => {
   it.each([
     ['everything', data([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), ['measurement', 'marketing', 'advertising']],
     ['nothing', data([]), []],
@@ -41,12 +41,12 @@ describe('what a platform allows', () => {
       ['advertising'],
     ],
     ['no data', {}, []],
-  ])('%s', (_, given, expected) => {
+  ])('allows the right purposes: %s', (_, given, expected) => {
     expect(grantedByTcf(given)).toEqual(expected);
   });
 });
 
-describe('a platform', () => {
+describe('a consent platform', () => {
   function arrive() {
     let answer: (data: object, success: boolean) => void = () => {};
     window.__tcfapi = (command, version, callback) => {
@@ -58,7 +58,7 @@ describe('a platform', () => {
     return { answer: (given: object, success = true) => answer(given, success), listener };
   }
 
-  it('is heard when it knows, and not while it asks', () => {
+  it('is heard once it has an answer, and not while it asks', () => {
     const { answer, listener } = arrive();
     answer({ ...data([1, 8]), eventStatus: 'cmpuishown' });
     answer({}, false);
@@ -72,19 +72,19 @@ describe('a platform', () => {
     expect(listener.outside).not.toHaveBeenCalled();
   });
 
-  it('tells a choice that was made on an earlier page from one that is made now', () => {
+  it('reports its first answer on a page as a choice made earlier', () => {
     const { answer, listener } = arrive();
     answer(data([1, 8]));
     expect(listener.answered.mock.calls).toEqual([[['measurement'], false]]);
   });
 
-  it('leaves the question to us where the framework does not apply', () => {
+  it('leaves the question to the site when the framework does not apply', () => {
     const { answer, listener } = arrive();
     answer({ gdprApplies: false, eventStatus: 'tcloaded' });
     expect([listener.outside.mock.calls.length, listener.answered.mock.calls.length]).toEqual([1, 0]);
   });
 
-  it('that has not come is no trouble', () => {
+  it('may be missing without an error', () => {
     expect(() => listenToPlatform({ outside: vi.fn(), answered: vi.fn() })).not.toThrow();
   });
 });

@@ -24,7 +24,7 @@ const reader = (list: readonly CorrectedStory[]) =>
   ({ corrections: () => ({ items: list, total: list.length }) }) as unknown as ContentReader;
 const feed = (file: string, list = items) => answerCorrectionsFeed(reader(list), 'https://sun.example', file);
 
-it('notes stand under their day in New York', () => {
+it('notes are grouped by their day in New York', () => {
   expect(byDay(items).map(({ day, items: notes }) => [day, notes.length])).toEqual([
     ['2026-11-25', 1],
     ['2026-11-24', 3],
@@ -32,7 +32,7 @@ it('notes stand under their day in New York', () => {
   expect(byDay([])).toEqual([]);
 });
 
-it('the line below the byline names the newest correction before a clarification', () => {
+it('the line below the byline names a correction before a newer clarification', () => {
   const notes: Correction[] = [
     { kind: 'clarification', date: '2026-11-25T00:00:00Z', html: '' },
     { kind: 'correction', date: '2026-11-24T00:00:00Z', html: '' },
@@ -42,13 +42,13 @@ it('the line below the byline names the newest correction before a clarification
   expect(namedNote([])).toBeUndefined();
 });
 
-it('the words of a note have the spaces of its text, and no other', () => {
+it('a note’s plain text keeps the spaces of its markup and adds none', () => {
   expect(
     plainText('See <a href="/x" rel="nofollow">this</a>. It is <strong>t<em>w</em>o</strong>, not&nbsp;ten.'),
   ).toBe('See this. It is two, not ten.');
 });
 
-it('a notice shows the oldest first, so that the newer ones remain for the next', () => {
+it('a notice shows the three oldest unseen corrections, or more if some have the same time', () => {
   const ats = (...list: number[]) => shownNext(list.map((at) => ({ at }))).map(({ at }) => at);
   expect(ats(9, 7, 5, 3, 1)).toEqual([5, 3, 1]);
   expect(ats(5, 3)).toEqual([5, 3]);
@@ -57,8 +57,8 @@ it('a notice shows the oldest first, so that the newer ones remain for the next'
   expect(ats(9, 5, 5, 3, 1)).toEqual([5, 5, 3, 1]);
 });
 
-describe('the feed', () => {
-  it('is valid RSS, with an id of its own for each note of a story', async () => {
+describe('the corrections feed', () => {
+  it('is valid RSS with a unique id for each note of a story', async () => {
     const xml = await feed('rss.xml').text();
     expect(XMLValidator.validate(xml)).toBe(true);
     const { channel } = new XMLParser({ parseTagValue: false }).parse(xml).rss;
@@ -71,7 +71,7 @@ describe('the feed', () => {
     expect(new Set(channel.item.map(({ guid }: { guid: string }) => guid)).size).toBe(4);
   });
 
-  it('comes in three forms, is a feed without notes, and has no other file', async () => {
+  it('comes as Atom and JSON too, even without notes, and responds 404 to other names', async () => {
     expect(feed('atom.xml').headers.get('content-type')).toMatch(/^application\/atom\+xml/);
     expect(JSON.parse(await feed('feed.json').text()).feed_url).toBe('https://sun.example/corrections/feed.json');
     expect(JSON.parse(await feed('feed.json', []).text()).items).toEqual([]);

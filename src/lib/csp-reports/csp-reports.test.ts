@@ -24,8 +24,8 @@ const modern = (body: object = {}) => ({
   body: { documentURL: `${siteUrl}/`, effectiveDirective: 'img-src', blockedURL: 'inline', ...body },
 });
 
-describe('a report', () => {
-  it('is reduced to the directive, the origin and the kind of page, in either form', () => {
+describe('a CSP report', () => {
+  it('is reduced to directive, blocked origin and kind of page, in both formats', () => {
     expect(readReport(legacy(), siteUrl)).toEqual({
       directive: 'script-src-elem',
       blocked: 'https://tags.example.com',
@@ -46,12 +46,12 @@ describe('a report', () => {
     ['with an address that is too long', legacy({ 'blocked-uri': `https://a.example/${'x'.repeat(5000)}` })],
     ['that is none', null],
     ['that is a list', [legacy()]],
-  ])('%s is not noted', (_, report) => {
+  ])('%s is ignored', (_, report) => {
     expect(readReport(report, siteUrl)).toBeNull();
   });
 });
 
-describe('the collector', () => {
+describe('the collector of CSP reports', () => {
   let reports: CspReports;
   let server: Server;
   let port: number;
@@ -89,7 +89,7 @@ describe('the collector', () => {
       if (length === undefined) asking.end();
     });
 
-  it('groups what is the same, and keeps nothing of a reader', async () => {
+  it('groups equal reports and stores nothing about a reader', async () => {
     expect(await send(JSON.stringify(legacy()))).toBe(204);
     now += 1000;
     expect(await send(JSON.stringify(legacy({ 'document-uri': `${siteUrl}/section/politics` })))).toBe(204);
@@ -109,7 +109,7 @@ describe('the collector', () => {
     expect(reports.stats()).toEqual({ noted: 4, refused: 0, kinds: 2 });
   });
 
-  it('refuses what is no report, too long, or too often', async () => {
+  it('refuses other types, malformed or long bodies, and too many reports (415, 400, 413, 429)', async () => {
     expect(await send('{}', 'text/plain')).toBe(415);
     // Names of members that every object has aren't types, either.
     for (const type of ['constructor', '__proto__']) expect(await send('{}', type)).toBe(415);
@@ -127,7 +127,7 @@ describe('the collector', () => {
     expect(reports.stats().refused).toBe(8);
   });
 
-  it('takes a batch of the Reporting API, in which each report repeats the whole policy', async () => {
+  it('accepts a long batch from the Reporting API, and counts at most 100 reports of it', async () => {
     const originalPolicy = 'x'.repeat(2500);
     const batch = Array.from({ length: 60 }, (_, at) =>
       modern({ blockedURL: `https://h${at}.example/`, originalPolicy }),
@@ -142,7 +142,7 @@ describe('the collector', () => {
     expect(reports.list()[0]).toMatchObject({ blocked: 'inline', count: 100 });
   });
 
-  it('is bounded: made-up sources push out one another, and not what is frequent', async () => {
+  it('keeps at most 200 kinds: made-up sources replace each other, but not frequent ones', async () => {
     for (let time = 0; time < 3; time++) await send(JSON.stringify(legacy()), undefined, `198.51.100.${time}`);
     for (let batch = 0; batch < 30; batch++) {
       const made = Array.from({ length: 20 }, (_, at) =>

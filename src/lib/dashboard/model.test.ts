@@ -5,13 +5,13 @@ import { deletionWarning, loadPanel } from './model.ts';
 
 const log = () => ({ warn: vi.fn() });
 
-it('gives what was read', async () => {
+it('loadPanel returns the value that was read, and logs nothing', async () => {
   const quiet = log();
   expect(await loadPanel(async () => 7, { what: 'A number', log: quiet })).toEqual({ ok: true, value: 7 });
   expect(quiet.warn).not.toHaveBeenCalled();
 });
 
-it('makes a value of a failure, and logs it by its name', async () => {
+it('loadPanel returns a failure instead of throwing, and logs what could not be read', async () => {
   const heard = log();
   const failing = async () => {
     throw new Error('away');
@@ -20,7 +20,7 @@ it('makes a value of a failure, and logs it by its name', async () => {
   expect(heard.warn).toHaveBeenCalledWith({ err: new Error('away') }, 'The invoices could not be read for a page');
 });
 
-it('does not wait for ever', async () => {
+it('loadPanel gives up after its time limit', async () => {
   const heard = log();
   expect(await loadPanel(() => new Promise(() => {}), { what: 'It', log: heard, timeoutMs: 1 })).toEqual({ ok: false });
   expect(heard.warn).toHaveBeenCalledOnce();
@@ -45,15 +45,15 @@ const subscription: Subscription = {
 const said = (change: Partial<Subscription> | null | undefined) =>
   deletionWarning(change && { ...subscription, ...change }, () => 'December 1, 2026', now);
 
-describe('what becomes of a subscription when its account is deleted', () => {
-  it('is nothing where there is none that runs', () => {
+describe('the warning before an account is deleted', () => {
+  it('is empty when no subscription is running', () => {
     const nothing = { words: [], cancelFirst: false };
     expect(said(null)).toEqual(nothing);
     expect(said({ status: 'canceled' })).toEqual(nothing);
     expect(said({ paidUntil: '2026-11-20T11:00:00Z' })).toEqual(nothing);
   });
 
-  it('names the day, and that nothing is refunded', () => {
+  it('names the date and says that nothing is refunded', () => {
     const { words, cancelFirst } = said({});
     expect(words.join(' ')).toMatch(
       /\(Sun Member, monthly\) ends at once.*until December 1, 2026, is not refunded.*cancel it first/,
@@ -61,19 +61,19 @@ describe('what becomes of a subscription when its account is deleted', () => {
     expect(cancelFirst).toBe(true);
   });
 
-  it('is to wait where it is cancelled already', () => {
+  it('suggests waiting when the subscription is already canceled', () => {
     const { words, cancelFirst } = said({ cancelAtPeriodEnd: true });
     expect(words.join(' ')).toContain('You’ve already canceled it. If you wait until December 1, 2026');
     expect(cancelFirst).toBe(false);
   });
 
-  it('is not kept quiet where it is not known', () => {
+  it('mentions a possible subscription when it is unknown whether there is one', () => {
     expect(said(undefined)).toMatchObject({ cancelFirst: true });
     expect(said(undefined).words[0]).toContain('If you have one, it ends at once');
   });
 });
 
-describe('the printed paper', () => {
+describe('the print edition', () => {
   it.each([
     [null, false],
     [undefined, false],
@@ -82,5 +82,5 @@ describe('the printed paper', () => {
     [{ print: true, status: 'past_due' }, true],
     [{ print: true, status: 'canceled' }, false],
     [{ print: true, status: 'incomplete' }, false],
-  ] as const)('with %o: %o', (given, brings) => expect(includesPrint(given)).toBe(brings));
+  ] as const)('with the subscription %o is included: %o', (given, brings) => expect(includesPrint(given)).toBe(brings));
 });

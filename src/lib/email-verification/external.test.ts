@@ -38,7 +38,7 @@ function startAhead(): () => void {
 afterEach(() => void vi.useRealTimers());
 const google = { 'gmail.com': { mx: 'mx.google.example' } };
 
-describe('a mail domain', () => {
+describe('the check of a mail domain', () => {
   it.each([
     ['has mail servers', { mx: 'mx.sun.example' }, 'takes-mail'],
     ['has an address alone', { address: true }, 'takes-mail'],
@@ -47,22 +47,22 @@ describe('a mail domain', () => {
     ['does not exist', undefined, 'takes-none'],
     ['cannot be asked', { mx: failing('ESERVFAIL') }, 'unknown'],
     ['cannot be asked in time', { mx: failing('ETIMEOUT') }, 'unknown'],
-  ])('%s', async (_, entry, expected) => {
+  ])('gives the right result when the domain %s', async (_, entry, expected) => {
     const { dns } = dnsOf({ ...google, ...(entry && { 'sun.example': entry }) });
     expect(await createMailDomainCheck({ dns })('sun.example')).toBe(expected);
   });
 
-  it('is not judged by a resolver that finds nothing at all', async () => {
+  it('is unknown when the DNS resolver finds no domain at all', async () => {
     const { dns } = dnsOf({});
     expect(await createMailDomainCheck({ dns })('sun.example')).toBe('unknown');
   });
 
-  it('is not waited for', async () => {
+  it('is unknown when DNS does not answer in time', async () => {
     const dns = { resolveMx: never, resolve4: never, resolve6: never } as unknown as Dns;
     expect(await createMailDomainCheck({ dns, timeoutMs: 20 })('sun.example')).toBe('unknown');
   });
 
-  it('is asked once while the answer counts, also by several at once', async () => {
+  it('asks DNS once an hour, even for simultaneous checks', async () => {
     let now = 0;
     const { dns, asked } = dnsOf({ ...google, 'sun.example': { mx: 'mx.sun.example' } });
     const check = createMailDomainCheck({ dns, now: () => now });
@@ -73,7 +73,7 @@ describe('a mail domain', () => {
     expect(asked).toEqual(['sun.example', 'sun.example']);
   });
 
-  it('is asked again in time after the clock was set back', async () => {
+  it('expires on time even after the clock was set back', async () => {
     const setRight = startAhead();
     const zone: Record<string, object> = { ...google };
     const check = createMailDomainCheck({ dns: dnsOf(zone).dns });
@@ -95,18 +95,18 @@ describe('an external verifier', () => {
   const check = (change: Partial<ExternalOptions> = {}) =>
     createExternalCheck({ vendor: 'plain', ...verifier.access, log: silent, timeoutMs: 20_000, ...change });
 
-  it('says what it knows', async () => {
+  it('returns the service’s result and suggestion', async () => {
     const ask = check();
     expect(await ask('ada@example.com')).toEqual({ result: 'deliverable', suggestion: null });
     expect(await ask('undeliverable@example.com')).toEqual({ result: 'undeliverable', suggestion: null });
     expect(await ask('suggest@exmaple.com')).toEqual({ result: 'undeliverable', suggestion: 'suggest@example.com' });
   });
 
-  it.each(['down@example.com', 'garbled@example.com', 'hang@example.com'])('is unknown for %s', async (email) => {
+  it.each(['down@example.com', 'garbled@example.com', 'hang@example.com'])('returns unknown for %s', async (email) => {
     expect((await check({ timeoutMs: 100 })(email)).result).toBe('unknown');
   });
 
-  it('is Kickbox as it is, whose doubts count as unknown', async () => {
+  it('supports Kickbox, whose doubtful results become unknown', async () => {
     const url = verifier.access.url.replace('/v1/', '/v2/');
     const ask = check({ vendor: 'kickbox', url });
     expect(await ask('ada@example.com')).toEqual({ result: 'deliverable', suggestion: null });
@@ -118,12 +118,12 @@ describe('an external verifier', () => {
     expect((await wrong('undeliverable@example.com')).result).toBe('unknown');
   });
 
-  it('is unknown with the wrong key, or where the service is down', async () => {
+  it('returns unknown with the wrong key or when the service is down', async () => {
     expect((await check({ key: 'wrong' })('undeliverable@example.com')).result).toBe('unknown');
     expect((await check({ url: 'http://127.0.0.1:9/' })('undeliverable@example.com')).result).toBe('unknown');
   });
 
-  it('is not asked for a while after five failures, logged once without an address, and tried again', async () => {
+  it('is paused for 30 seconds after five failures, which are logged once without an address', async () => {
     let now = 1_000_000;
     const said: unknown[] = [];
     const log: Logger = { ...silent, warn: (...one) => void said.push(one), info: (...one) => void said.push(one) };
@@ -142,7 +142,7 @@ describe('an external verifier', () => {
     expect(JSON.stringify(said)).not.toContain('ada');
   });
 
-  it('is tried again in time after the clock was set back', async () => {
+  it('is tried again on time after the clock was set back', async () => {
     const setRight = startAhead();
     const ask = check();
     for (let time = 0; time < 5; time++) await ask('down@example.com');

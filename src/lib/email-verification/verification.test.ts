@@ -12,7 +12,7 @@ const awkward = fc.string({
   maxLength: 30,
 });
 
-describe('syntax', () => {
+describe('email syntax', () => {
   it.each([
     'ada@example.com',
     'ADA.L+news@Mail.Example.co.uk',
@@ -20,12 +20,12 @@ describe('syntax', () => {
     'ada@münchen.de',
     'a@1.example.com',
     ' ada@example.com ',
-  ])('%s is an address', async (email) => {
+  ])('accepts %s', async (email) => {
     expect(readEmail(email)).not.toHaveProperty('flaw');
     expect(await alone.verify(email)).toEqual({ verified: true, suggestedEmail: null, message: '' });
   });
 
-  it('writes a domain for DNS', () => {
+  it('converts an international domain to ASCII for DNS', () => {
     expect(readEmail('ann@MÜNCHEN.de')).toMatchObject({ domain: 'münchen.de', asciiDomain: 'xn--mnchen-3ya.de' });
   });
 
@@ -41,7 +41,7 @@ describe('syntax', () => {
     ['"ada"@example.com', 'Please check the part before the @.'],
     [`${'a'.repeat(65)}@example.com`, 'Please check the part before the @.'],
     ['adà@example.com', 'Please use an address without accents before the @. We can’t send mail to others yet.'],
-  ])('%j is none', async (email, message) => {
+  ])('rejects %j with a message', async (email, message) => {
     expect(await alone.verify(email)).toEqual({ verified: false, suggestedEmail: null, message });
   });
 
@@ -55,7 +55,7 @@ describe('syntax', () => {
     ['mailto:ada@example.com', 'ada@example.com'],
     ['ada@gmail', 'ada@gmail.com'],
     ['ada@gmial,com', 'ada@gmail.com'],
-  ])('%j is mended', async (email, suggestion) => {
+  ])('suggests a correction for %j', async (email, suggestion) => {
     expect(await alone.verify(email)).toEqual({
       verified: false,
       suggestedEmail: suggestion,
@@ -63,7 +63,7 @@ describe('syntax', () => {
     });
   });
 
-  it('never calls anything an address that could be more than one, or end a header', () => {
+  it('accepts only printable ASCII addresses, and suggests only valid ones, for any text', () => {
     fc.assert(
       fc.property(awkward, (text) => {
         const parts = readEmail(text);
@@ -75,7 +75,7 @@ describe('syntax', () => {
   });
 });
 
-describe('slips', () => {
+describe('typo detection in domains', () => {
   it.each([
     ['gmial.com', 'gmail.com'],
     ['gmail.con', 'gmail.com'],
@@ -90,7 +90,7 @@ describe('slips', () => {
     ['iclould.com', 'icloud.com'],
     ['protonmial.com', 'protonmail.com'],
     ['example.ocm', 'example.com'],
-  ])('%s is meant as %s', (typed, meant) => {
+  ])('corrects %s to %s', (typed, meant) => {
     expect(typoOf(typed)?.domain).toBe(meant);
   });
 
@@ -120,11 +120,11 @@ describe('slips', () => {
     'posteo.de',
     'mit.edu',
     'nytimes.com',
-  ])('%s is meant as it is', (domain) => {
+  ])('leaves %s unchanged', (domain) => {
     expect(typoOf(domain)).toBeNull();
   });
 
-  it('counts slips', () => {
+  it('counts a swap, a removal or a replacement as one edit', () => {
     expect(distance('abcd', 'abcd', 2)).toBe(0);
     expect(distance('abcd', 'abdc', 2)).toBe(1);
     expect(distance('abcd', 'abd', 2)).toBe(1);
@@ -139,8 +139,8 @@ describe('slips', () => {
   });
 });
 
-describe('throw-away mail', () => {
-  it.each(['mailinator.com', 'guerrillamail.com', 'foo.yopmail.com'])('%s is', async (domain) => {
+describe('disposable email domains', () => {
+  it.each(['mailinator.com', 'guerrillamail.com', 'foo.yopmail.com'])('include %s', async (domain) => {
     expect(isDisposable(domain)).toBe(true);
     expect(await alone.verify(`ada@${domain}`)).toMatchObject({
       verified: false,
@@ -150,28 +150,28 @@ describe('throw-away mail', () => {
   });
 
   it.each(['gmail.com', 'example.com', 'privaterelay.appleid.com', 'duck.com', 'mozmail.com', 'com'])(
-    '%s is not',
+    'do not include %s',
     (domain) => {
       expect(isDisposable(domain)).toBe(false);
     },
   );
 });
 
-describe('with DNS and a service', () => {
+describe('verification with DNS and an external service', () => {
   const verify = (email: string, takes: 'takes-mail' | 'takes-none' | 'unknown', answer?: object) =>
     createEmailVerification({
       mailDomain: async () => takes,
       external: answer ? async () => ({ result: 'unknown', suggestion: null, ...answer }) as never : null,
     }).verify(email);
 
-  it('lets a company pass that is called almost like a mail service, but no squatter', async () => {
+  it('accepts a domain similar to gmail.com if it takes mail, unless it is a known typo', async () => {
     expect((await verify('ada@gmoil.com', 'takes-mail')).verified).toBe(true);
     expect((await verify('ada@gmoil.com', 'takes-none')).suggestedEmail).toBe('ada@gmail.com');
     expect((await verify('ada@gmoil.com', 'unknown')).suggestedEmail).toBe('ada@gmail.com');
     expect((await verify('ada@gmial.com', 'takes-mail')).suggestedEmail).toBe('ada@gmail.com');
   });
 
-  it('refuses a domain that takes no mail', async () => {
+  it('rejects a domain that takes no mail', async () => {
     expect(await verify('ada@nowhere.example', 'takes-none')).toEqual({
       verified: false,
       suggestedEmail: null,
@@ -179,7 +179,7 @@ describe('with DNS and a service', () => {
     });
   });
 
-  it('takes the service’s word, and its suggestion', async () => {
+  it('follows the service’s result, and shows its suggestion only if that is a valid address', async () => {
     expect((await verify('ada@example.com', 'unknown', { result: 'deliverable' })).verified).toBe(true);
     expect((await verify('ada@example.com', 'unknown', { result: 'unknown' })).verified).toBe(true);
     expect(await verify('ada@example.com', 'takes-mail', { result: 'undeliverable' })).toMatchObject({
@@ -197,7 +197,7 @@ describe('with DNS and a service', () => {
     }
   });
 
-  it('makes no request for a text that is no address', async () => {
+  it('makes no request for an address that is rejected without one', async () => {
     const mailDomain = vi.fn();
     const external = vi.fn();
     const { verify: ask } = createEmailVerification({ mailDomain, external });

@@ -79,14 +79,14 @@ const write = (file: Parameters<typeof writeFeed>[1], list = cards) =>
 
 describe('RSS 2.0, by the RSS profile', () => {
   const { rss } = parse(write('rss.xml'));
-  test('the channel has what it must, and names itself', () => {
+  test('the channel has the required elements and a self link', () => {
     expect(rss['@_version']).toBe('2.0');
     expect(rss.channel).toMatchObject({ title: 'The Sun', link: `${site}/` });
     expect(rss.channel.description).toBeTruthy();
     expect(rss.channel['atom:link']).toMatchObject({ '@_href': `${site}/rss.xml`, '@_rel': 'self' });
     expect(rss.channel.lastBuildDate).toMatch(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000$/);
   });
-  test('each item has a title, a link, a lasting id and an RFC 822 date', () => {
+  test('each item has a title, a link, a permanent id and an RFC 822 date', () => {
     expect(rss.channel.item).toHaveLength(3);
     for (const item of rss.channel.item) {
       expect(item.link).toMatch(/^https:\/\/paper\.example\/article\/story-\d+$/);
@@ -108,7 +108,7 @@ describe('RSS 2.0, by the RSS profile', () => {
   });
 });
 
-test('a story by several names each of them, the contributors and the agency, in every form', () => {
+test('every form of a feed names a story’s authors and agency; RSS and Atom also name contributors', () => {
   const byline = {
     authors: [author, { ...author, id: 8, name: 'Ben', slug: 'ben' }],
     contributors: [{ id: 9, name: 'Cy', slug: 'cy' }],
@@ -138,7 +138,7 @@ describe('Atom, by RFC 4287', () => {
     expect(new Date(feed.updated).toISOString()).toBe(feed.updated);
     expect(feed.link.map((link: Record<string, string>) => link['@_rel'])).toEqual(['self', 'alternate']);
   });
-  test('each entry has an id, a title, an update and one alternate link; ids are unique', () => {
+  test('each entry has a unique id, a title, an update time and one alternate link', () => {
     const ids = feed.entry.map((entry: { id: string }) => entry.id);
     expect(new Set(ids).size).toBe(3);
     for (const entry of feed.entry) {
@@ -151,7 +151,7 @@ describe('Atom, by RFC 4287', () => {
 
 describe('JSON Feed 1.1', () => {
   const feed = JSON.parse(write('feed.json'));
-  test('the feed', () =>
+  test('the feed has its version, title, addresses and language', () =>
     expect(feed).toMatchObject({
       version: 'https://jsonfeed.org/version/1.1',
       title: 'The Sun',
@@ -169,7 +169,7 @@ describe('JSON Feed 1.1', () => {
   });
 });
 
-test('a feed has the thirty newest stories of what it is about, and is made again when one of them is changed', () => {
+test('a feed has the thirty newest stories of its subject, and carries the tag of each', () => {
   const filters: unknown[] = [];
   const noted: string[] = [];
   const watched = Object.assign(reader(), {
@@ -189,7 +189,7 @@ test('a feed has the thirty newest stories of what it is about, and is made agai
   expect(filters.at(-1)).toMatchObject({ order: 'asc' });
 });
 
-test('a story has the times of its publication and of its last change, and an id that outlives its address', () => {
+test('a story’s feed entry has its publication and change times, and an id independent of its address', () => {
   const list = [card(2), card(1, { slug: 'another-address' })];
   const [published, modified] = ['2026-11-21T11:00:00.000Z', '2026-11-21T11:30:00.000Z'];
   const { channel } = parse(write('rss.xml', list)).rss;
@@ -206,19 +206,19 @@ test('a story has the times of its publication and of its last change, and an id
   expect(item.url).toBe(`${site}/article/another-address`);
 });
 
-test('an agency is named with its own address', () => {
+test('a feed links an agency to the agency’s own address', () => {
   const byline = { authors: [], contributors: [], agency: { name: 'Wire', url: 'https://wire.example/' } };
   const [entry] = parse(write('atom.xml', [card(1, { byline })])).feed.entry;
   expect(entry.author).toEqual({ name: 'Wire', uri: 'https://wire.example/' });
 });
 
-test('a feed without items is a feed', () => {
+test('a feed without stories is valid in every form', () => {
   expect(parse(write('rss.xml', [])).rss.channel.item).toBeUndefined();
   expect(parse(write('atom.xml', [])).feed.updated).toBe('1970-01-01T00:00:00.000Z');
   expect(JSON.parse(write('feed.json', [])).items).toEqual([]);
 });
 
-test('sections and authors have feeds of their own; others have none', async () => {
+test('sections and authors have feeds; renamed ones redirect, and unknown ones respond 404', async () => {
   expect(buildFeed(reader(), site, { section: 'politics' })).toMatchObject({
     title: 'The Sun: Politics',
     homeUrl: `${site}/section/politics`,
@@ -242,20 +242,20 @@ test('sections and authors have feeds of their own; others have none', async () 
   );
 });
 
-test('feed readers that run in a browser may read every form of a feed', () => {
+test('every form of a feed allows cross-origin requests', () => {
   for (const { file } of feedForms)
     expect(answerFeed(reader(), site, file).headers.get('access-control-allow-origin'), file).toBe('*');
 });
 
 describe('sitemaps, by sitemaps.org', () => {
-  test('the index names the pages and as many sitemaps as the articles need', () => {
+  test('the index lists the pages and one sitemap per 5,000 articles', () => {
     const index = parse(sitemapIndex(reader(cards, 10_001), site)).sitemapindex;
     expect(index['@_xmlns']).toBe('http://www.sitemaps.org/schemas/sitemap/0.9');
     expect(index.sitemap.map((map: { loc: string }) => map.loc)).toEqual(
       ['pages', 'articles-1', 'articles-2', 'articles-3'].map((name) => `${site}/sitemaps/${name}.xml`),
     );
   });
-  test('each names its part of the articles, and there is none after the last', () => {
+  test('each sitemap lists its part of the articles, and there is none after the last', () => {
     const archive = reader(Array.from({ length: 10_000 }, (_, at) => card(at)));
     const named = ['articles-1', 'articles-2'].map((name) =>
       parse(sitemap(archive, site, name) as string).urlset.url.map((entry: { loc: string }) => entry.loc),
@@ -279,7 +279,7 @@ describe('sitemaps, by sitemaps.org', () => {
     expect(pages.some((loc: string) => loc.includes('podcast'))).toBe(false);
     expect(pages.some((loc: string) => /dashboard|shipping|thankyou/.test(loc))).toBe(false);
   });
-  test('every cached page is among the pages, unless it is unlisted; a page that depends on the reader is not', () => {
+  test('every cached page is listed unless it is marked as unlisted, and uncached pages are not', () => {
     const pages = parse(sitemap(reader(), site, 'pages') as string).urlset.url.map(
       (entry: { loc: string }) => entry.loc,
     );
@@ -287,10 +287,10 @@ describe('sitemaps, by sitemaps.org', () => {
       expect(pages.includes(`${site}${path}`), path).toBe(!uncached && !unlisted);
   });
   test.each(['articles-0', 'articles-2', 'articles--1', 'articles-1e9', 'other', '../pages'])(
-    '%s does not exist',
+    'there is no sitemap named %s',
     (name) => expect(sitemap(reader(), site, name)).toBeNull(),
   );
-  test('the archives of videos and games are named whole', () => {
+  test('all videos and games are listed, in as many sitemaps as they need', () => {
     const many =
       (count: number) =>
       ({ offset = 0, limit = 20 }) => ({
@@ -313,7 +313,7 @@ describe('sitemaps, by sitemaps.org', () => {
     expect([named('/media/'), named('/games/')]).toEqual([6001, 1001]);
     expect([sitemap(archive, site, 'videos-3'), sitemap(archive, site, 'games-2')]).toEqual([null, null]);
   });
-  test('a story has changed when its text did, and a live one when its newest entry did', () => {
+  test('a story’s lastmod is its last change, and a live story’s that of its newest entry', () => {
     const live = Object.assign(reader([card(1), card(2, { isLive: true })]), {
       liveModified: ({ id }: Card) => (id === 2 ? '2026-11-21T11:45:00Z' : null),
     }) as ContentReader;
@@ -323,7 +323,7 @@ describe('sitemaps, by sitemaps.org', () => {
       '2026-11-21T06:45:00-05:00',
     ]);
   });
-  test('series and their list are pages where there are any', () => {
+  test('podcast series and their overview page are listed when there are any', () => {
     const withSeries = Object.assign(reader(), { podcasts: () => [{ slug: 'the-week' }] }) as unknown as ContentReader;
     const pages = parse(sitemap(withSeries, site, 'pages') as string).urlset.url.map(({ loc }: { loc: string }) => loc);
     expect(pages).toEqual(expect.arrayContaining([`${site}/podcasts`, `${site}/podcast/the-week`]));
@@ -332,7 +332,7 @@ describe('sitemaps, by sitemaps.org', () => {
     expect(parse(sitemap(reader([], 0), site, 'articles-1') as string)).toHaveProperty('urlset'));
 });
 
-test('the news sitemap holds two days, with the three fields that Google wants', () => {
+test('the news sitemap lists the stories of two days with the three fields that Google requires', () => {
   const { urlset } = parse(newsSitemap(reader(), site, now));
   expect(urlset.url).toHaveLength(2);
   expect(urlset.url[0]['news:news']).toMatchObject({
@@ -342,7 +342,7 @@ test('the news sitemap holds two days, with the three fields that Google wants',
   });
 });
 
-test('robots.txt keeps robots from what is personal and names the sitemaps', () => {
+test('robots.txt disallows personal pages and names the sitemap', () => {
   expect(robotsTxt(site)).toMatch(/^User-agent: \*\n/);
   for (const path of [
     '/account/',
@@ -360,18 +360,18 @@ test('robots.txt keeps robots from what is personal and names the sitemaps', () 
   expect(robotsTxt(site)).toContain(`Sitemap: ${site}/sitemap.xml\n`);
 });
 
-test('robots.txt asks the robots that the publication names to stay away, and no others', () => {
+test('robots.txt disallows everything for the robots that the publication names, and for no others', () => {
   expect(robotsTxt(site, [])).not.toContain('Disallow: /\n');
   expect(robotsTxt(site, ['GPTBot', 'CCBot'])).toContain('\n\nUser-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n\n');
 });
 
-test('no text can break XML', () => {
+test('escapeXml escapes markup and removes characters that are invalid in XML', () => {
   expect(escapeXml('a\u0000b\u001fc\ud800d\ufffee<&>"\'')).toBe('abcde&lt;&amp;&gt;&quot;&apos;');
   expect(escapeXml('🗞️')).toBe('🗞️');
 });
 
 describe('ads.txt', () => {
-  it('names who may sell', () => {
+  it('lists the authorized sellers and the owner’s domain', () => {
     const text = adsTxt('https://sun.example', ['google.com, pub-1, DIRECT, f08c47fec0942fa0']);
     expect(text.split('\n')).toContain('google.com, pub-1, DIRECT, f08c47fec0942fa0');
     expect(text).not.toContain('placeholder');
@@ -379,7 +379,7 @@ describe('ads.txt', () => {
     expect(adsTxt('https://www.sun.example', [])).toContain('ownerdomain=sun.example\n');
   });
 
-  it('declares that there are no sellers', () => {
+  it('declares with a placeholder that there are no sellers', () => {
     expect(adsTxt('https://sun.example', [])).toContain(
       '\nplaceholder.example.com, placeholder, DIRECT, placeholder\n',
     );
@@ -395,12 +395,12 @@ describe('security.txt', () => {
       .map((line) => line.split(/: (.*)/s, 2) as [string, string]),
   );
 
-  it('has what RFC 9116 requires', () => {
+  it('has the fields Contact and Canonical of RFC 9116', () => {
     expect(fields.get('Contact')).toMatch(/^mailto:\S+@\S+$/);
     expect(fields.get('Canonical')).toBe('https://sun.example/.well-known/security.txt');
   });
 
-  it('expires within a year, counted from now', () => {
+  it('expires 180 days from now', () => {
     expect(fields.get('Expires')).toBe('2027-05-22T00:00:00Z');
   });
 });

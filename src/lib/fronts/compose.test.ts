@@ -52,7 +52,7 @@ const slot = (story: number, part: Partial<FrontSlot> = {}): FrontSlot => ({
   ...part,
 });
 
-describe('a plan', () => {
+describe('a front-page plan', () => {
   const plan: FrontPlan = {
     slots: [
       slot(1),
@@ -69,11 +69,11 @@ describe('a plan', () => {
     ['2026-11-25T11:59:59Z', [1, 2]],
     ['2026-11-25T12:00:00Z', [4, 5]],
     ['2026-11-25T13:00:00Z', [4]],
-  ])('counts at %s what is within its times', (instant, stories) => {
+  ])('at %s has the stories whose times include it', (instant, stories) => {
     expect(slotsAt(plan, instant).map(({ story }) => story)).toEqual(stories);
   });
 
-  it('changes at each of its times, once', () => {
+  it('lists each time at which it changes once', () => {
     expect(changeTimesOf(plan)).toEqual([
       '2026-11-25T09:00:00Z',
       '2026-11-25T10:00:00Z',
@@ -90,11 +90,13 @@ describe('a plan', () => {
     ['section-1x', undefined],
     ['home-2', undefined],
     ['', undefined],
-  ])('of “%s” belongs to %s', (key, section) => expect(sectionOfFront(key)).toBe(section));
+  ])('with the key “%s” is for section %s (null: the home page)', (key, section) =>
+    expect(sectionOfFront(key)).toBe(section),
+  );
 });
 
 describe('the home page', () => {
-  it('without anything placed is the editors’ list, or the newest', () => {
+  it('without placed stories shows the editors’ list, or else the newest stories', () => {
     expect(composeHome([], chosen, newest)).toMatchObject({
       lead: chosen.featured,
       others: chosen.others,
@@ -106,7 +108,7 @@ describe('the home page', () => {
     expect(composeHome([], none, [])).toMatchObject({ lead: null, others: [] });
   });
 
-  it('has what is placed first, and fills the rest without doubles', () => {
+  it('shows placed stories first, and fills the rest without duplicates', () => {
     const placed = [place('second', 52), place('lead', 98), place('second', 97)];
     const { lead, others } = composeHome(placed, chosen, newest);
     expect([lead?.id, lead?.breaking]).toEqual([98, false]);
@@ -115,7 +117,7 @@ describe('the home page', () => {
     expect([filled.lead?.id, ids(filled.others)]).toEqual([100, [99, 98, 97, 96, 95]]);
   });
 
-  it('keeps the words of the top story where it leads, with the headline for its place', () => {
+  it('keeps the top story’s label and text when it is placed as lead with its own headline', () => {
     const placed = [{ ...place('lead', 50), card: card(50, { title: 'For this place' }) }];
     expect(composeHome(placed, chosen, newest).lead).toMatchObject({
       title: 'For this place',
@@ -124,13 +126,13 @@ describe('the home page', () => {
     });
   });
 
-  it('lets the first of two leads lead, and gives a story one place', () => {
+  it('uses the first of two leads as lead, and shows each story once', () => {
     const placed = [place('lead', 1), place('lead', 2), place('second', 1), place('package', 2)];
     const { lead, others, packages } = composeHome(placed, none, newest);
     expect([lead?.id, ids(others)[0], packages]).toEqual([1, 2, []]);
   });
 
-  it('shows no story of a package anywhere else, nor twice in packages', () => {
+  it('shows each story once, whether in a package or placed by itself', () => {
     const link = (story: number | null) => ({ href: `/${story}`, title: 'A', story });
     const placed = [
       place('package', 100, [link(99), link(98), link(null)]),
@@ -143,7 +145,7 @@ describe('the home page', () => {
     expect([99, 100, 97].every((id) => shown.has(id))).toBe(true);
   });
 
-  it('has nine places below the lead; what is placed beyond them may stand in its section', () => {
+  it('has nine places below the lead, and leaves stories beyond them to their sections', () => {
     const placed = Array.from({ length: 12 }, (_, at) => place('second', at + 1));
     const { others, ids: shown } = composeHome(placed, none, newest);
     expect(ids(others)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -151,23 +153,23 @@ describe('the home page', () => {
   });
 });
 
-describe('a section', () => {
+describe('a section page', () => {
   const items = newest.slice(0, 6);
 
-  it('without anything placed is its list, the first three large', () => {
+  it('without placed stories shows its list, with the first three in front', () => {
     const { front, listed, isPlaced, packages } = composeSection([], items, 3);
     expect([ids(front), ids(listed), isPlaced, packages]).toEqual([[100, 99, 98], [97, 96, 95], false, []]);
     expect(composeSection([], items, 0)).toMatchObject({ front: [], listed: items });
   });
 
-  it('has what is placed first, and every story of its list once', () => {
+  it('shows placed stories first, and each story of its list once', () => {
     const placed = [place('second', 97), place('lead', 7), place('package', 95)];
     const { front, listed, isPlaced, packages } = composeSection(placed, items, 3);
     expect([ids(front), ids(listed), isPlaced]).toEqual([[7, 97, 100], [99, 98, 96], true]);
     expect(packages.map(({ main }) => main.id)).toEqual([95]);
   });
 
-  it('lets the newest lead where only seconds are placed', () => {
+  it('leads with the newest story when no lead is placed', () => {
     const { front, listed } = composeSection([place('second', 7)], items, 3);
     expect([ids(front), ids(listed)]).toEqual([
       [100, 7, 99],
@@ -176,7 +178,7 @@ describe('a section', () => {
   });
 });
 
-describe('the place of a package', () => {
+describe('the position of a package', () => {
   const packageAt = (id: number, after?: PackagePlace): Placed => ({
     ...place('package', id),
     ...(after && { after }),
@@ -202,9 +204,9 @@ describe('the place of a package', () => {
     3,
     {},
     ['lead'],
-  ])('can’t be %j', (after) => expect(isPackagePlace(after)).toBe(false));
+  ])('cannot be %j', (after) => expect(isPackagePlace(after)).toBe(false));
 
-  it('is after the seconds without one, and packages stand from the top of the page to its end', () => {
+  it('is after the second stories by default, and packages are sorted from the top of the page down', () => {
     const placed = [
       packageAt(1, 'row-10'),
       packageAt(2, 'row-2'),
@@ -225,7 +227,7 @@ describe('the place of a package', () => {
     expect(composeHome(placed, chosen, newest).lead?.id).toBe(50);
   });
 
-  it('is after the last row of a page with fewer, and after the seconds of one without rows or lead', () => {
+  it('moves up to the last row, or to after the second stories, when the page has too few rows', () => {
     const { packages } = composeHome(
       [packageAt(1, 'lead'), packageAt(2, 'row-2'), packageAt(3, 'row-9')],
       none,

@@ -29,27 +29,27 @@ const card = (id: number): Card => ({
 const cards = (count: number): Card[] => Array.from({ length: count }, (_, index) => card(index + 1));
 const front = (layout: Front['layout']): Front => ({ section: { slug: layout } as Section, layout, cards: cards(3) });
 
-describe('leadStory', () => {
-  it('takes the editors’ choice before the newest story', () => {
+describe('the choice of the lead story', () => {
+  it('prefers the editors’ choice to the newest story', () => {
     const featured = { ...card(9), breaking: true, bulleted: false, featuredExcerpt: 'Now.' };
     expect(leadStory({ featured, others: [], ids: [9] }, cards(2))).toBe(featured);
   });
 
-  it('falls back to the newest story, and to nothing', () => {
+  it('falls back to the newest story, and to null without stories', () => {
     const none = { featured: null, others: [], ids: [] };
     expect(leadStory(none, cards(2))).toMatchObject({ id: 1, breaking: false, featuredExcerpt: 'What happened.' });
     expect(leadStory(none, [])).toBeNull();
   });
 });
 
-describe('bulletLines', () => {
+describe('splitting text into bullets', () => {
   it('makes one bullet per line and drops empty lines and typed bullets', () => {
     expect(bulletLines('First\n\n • Second\n- Third ')).toEqual(['First', 'Second', 'Third']);
     expect(bulletLines('')).toEqual([]);
   });
 });
 
-describe('topBlock', () => {
+describe('the layout of the front page’s top', () => {
   it.each([
     [0, [], 0],
     [3, [3], 0],
@@ -59,7 +59,7 @@ describe('topBlock', () => {
     [7, [3, 2], 2],
     [9, [3, 2], 4],
     [14, [3, 2], 4],
-  ])('sets %i stories as rows of %j under the lead and %i across', (count, rows, across) => {
+  ])('puts %i stories into rows of %j below the lead and %i in a row across the page', (count, rows, across) => {
     const { below, row } = topBlock(cards(count));
     expect(below.map(({ length }) => length)).toEqual(rows);
     expect(row).toHaveLength(across);
@@ -67,15 +67,15 @@ describe('topBlock', () => {
   });
 });
 
-describe('pictureFirst', () => {
+describe('putting a picture first', () => {
   const image = { url: 'https://example.com/a.jpg', alt: '', width: 1600, height: 900, caption: '', credit: '' };
 
-  it('lets the first story with a picture lead and keeps the others in order', () => {
+  it('moves the first story with a picture to the front and keeps the others in order', () => {
     const list = [card(1), card(2), { ...card(3), image }, { ...card(4), image }];
     expect(pictureFirst(list).map((each) => each.id)).toEqual([3, 1, 2, 4]);
   });
 
-  it('changes nothing where none or the first has one', () => {
+  it('changes nothing when no story has a picture, or the first one has', () => {
     const without = cards(3);
     expect(pictureFirst(without)).toBe(without);
     const led = [{ ...card(1), image }, card(2)];
@@ -84,7 +84,7 @@ describe('pictureFirst', () => {
   });
 });
 
-describe('evenRows', () => {
+describe('splitting stories into even rows', () => {
   it.each([
     [8, [4, 4]],
     [7, [4, 3]],
@@ -92,16 +92,16 @@ describe('evenRows', () => {
     [1, [1]],
     [9, [4, 3, 2]],
     [0, []],
-  ])('sets %i stories without a lonely last one', (count, lengths) => {
+  ])('avoids a single story in the last of the rows for %i stories', (count, lengths) => {
     expect(evenRows(cards(count)).map((row) => row.length)).toEqual(lengths);
   });
 
-  it('keeps the order', () => {
+  it('keeps the order of the stories', () => {
     expect(evenRows([1, 2, 3, 4, 5]).flat()).toEqual([1, 2, 3, 4, 5]);
   });
 });
 
-describe('shareOut', () => {
+describe('sharing stories among sections', () => {
   const section = (slug: string, homepageCount: number) => ({ slug, homepageCount }) as Section;
   const offer = (slug: string, count: number, ids: number[], total = ids.length) => ({
     section: section(slug, count),
@@ -110,7 +110,7 @@ describe('shareOut', () => {
   });
   const ids = (shares: ReturnType<typeof shareOut>) => shares.map((share) => share.cards.map((each) => each.id));
 
-  it('lets the section with the fewest stories choose first and shows none twice', () => {
+  it('lets the section with the fewest stories choose first, and shows no story twice', () => {
     const shares = shareOut([offer('politics', 3, [9, 8, 7, 6, 5, 4], 40), offer('opinion', 2, [9, 7])], new Set());
     expect(shares.map((share) => share.section.slug)).toEqual(['politics', 'opinion']);
     expect(ids(shares)).toEqual([
@@ -119,7 +119,7 @@ describe('shareOut', () => {
     ]);
   });
 
-  it('keeps opinion apart from the news', () => {
+  it('lets opinion sections choose before news sections', () => {
     const editorials = {
       ...offer('editorials', 1, [5, 4, 3]),
       section: { ...section('editorials', 1), color: 'red' as const },
@@ -127,19 +127,19 @@ describe('shareOut', () => {
     expect(ids(shareOut([editorials, offer('foreign', 2, [5, 2])], new Set()))).toEqual([[5], [2]]);
   });
 
-  it('leaves out what stands elsewhere', () => {
+  it('leaves out stories that are shown elsewhere', () => {
     expect(ids(shareOut([offer('politics', 3, [9, 8, 7])], new Set([9, 7])))).toEqual([[8]]);
   });
 
-  it('shows fewer rather than the same twice', () => {
+  it('shows fewer stories rather than one twice', () => {
     expect(ids(shareOut([offer('a', 2, [1, 2]), offer('b', 2, [1, 2])], new Set())).map((each) => each.length)).toEqual(
       [2, 0],
     );
   });
 });
 
-describe('fitLayout', () => {
-  it('finds a layout that few stories fill', () => {
+describe('the layout for few stories', () => {
+  it('is one that they can fill', () => {
     expect(fitLayout('gallery', 1)).toBe('wide');
     expect(fitLayout('essays', 2)).toBe('row');
     expect(fitLayout('voices', 2)).toBe('voices');
@@ -148,15 +148,15 @@ describe('fitLayout', () => {
   });
 });
 
-describe('pairHalves', () => {
-  it('pairs neighboring halves only', () => {
+describe('pairing sections', () => {
+  it('joins only neighboring half-width sections', () => {
     const lines = pairHalves([front('half'), front('half'), front('half'), front('row'), front('half')]);
     expect(lines.map((line) => line.length)).toEqual([2, 1, 1, 1]);
   });
 });
 
-describe('layoutOf', () => {
-  it('follows the publication, then takes turns', () => {
+describe('the layout of a section', () => {
+  it('is the publication’s choice, or else the next of the default layouts', () => {
     expect(layoutOf('culture', 0, { culture: 'gallery' })).toBe('gallery');
     expect(layoutOf('sports', 1, {})).toBe('row');
     expect(layoutOf('sports', 5, {})).toBe('row');

@@ -3,7 +3,7 @@ import { cityOf, countryOf, createGeo } from './geo.server.ts';
 
 const headers = new Headers({ 'cf-ipcountry': 'US', 'cf-ipcity': 'New York' });
 
-it('believes only headers that the settings name', () => {
+it('a reader’s place is read only from the headers that the settings name', () => {
   const geo = createGeo({ countryHeader: 'cf-ipcountry', cityHeader: 'cf-ipcity' });
   expect(geo.locate('203.0.113.7', headers)).toEqual({ country: 'US', city: 'New York' });
   expect(geo.locate('2001:db8::7', headers)).toEqual({ country: 'US', city: 'New York' });
@@ -25,17 +25,17 @@ it.each([
   'fe80::1',
   'unknown',
   '',
-])('knows no place of %j', (address) => {
+])('the network address %j has no place', (address) => {
   const geo = createGeo({ countryHeader: 'cf-ipcountry', cityHeader: 'cf-ipcity' });
   expect(geo.locate(address, headers)).toEqual({ country: null, city: null });
 });
 
-it('reads countries', () => {
+it('valid country codes are read, and other values are ignored', () => {
   expect(countryOf(' de ')).toBe('DE');
   for (const value of [null, '', 'XX', 'T1', 'USA', 'U', '<a', '12']) expect(countryOf(value)).toBeNull();
 });
 
-it('reads cities however they are written', () => {
+it('city names are read in several encodings, and invalid ones are ignored', () => {
   expect(cityOf('S%C3%A3o%20Paulo')).toBe('São Paulo');
   expect(cityOf('SÃ£o Paulo')).toBe('São Paulo');
   expect(cityOf('Zürich')).toBe('Zürich');

@@ -13,14 +13,14 @@ const test = (titles: readonly string[], part: Partial<HeadlineTest> = {}): Head
 });
 const forms = (html: string, count: number) => Array.from({ length: count }, (_, form) => withForms(html, () => form));
 
-describe('a place', () => {
-  it('shows readers the own form where nothing chooses', () => {
+describe('the place of a tested headline', () => {
+  it('shows the story’s own headline unless a form is chosen', () => {
     const html = headlineMarkup({ title: 'Own', test: test(['Second', 'Third']) });
     expect(html).toBe(`<!--[${id}-->Own<!--${id} ["Second","Third"]-->`);
     expect(forms(`<h2>${html}</h2>`, 3)).toEqual(['<h2>Own</h2>', '<h2>Second</h2>', '<h2>Third</h2>']);
   });
 
-  it('is chosen for each test by itself', () => {
+  it('gets its form separately for each test', () => {
     const other = 'fedcba9876543210';
     const html = `${placeMarkup(id, ['a', 'b'])}|${placeMarkup(other, ['c', 'd', 'e'])}|${placeMarkup(id, ['<i>a</i>', '<i>b</i>'])}`;
     const asked: [string, number][] = [];
@@ -36,13 +36,13 @@ describe('a place', () => {
     ]);
   });
 
-  it('is none where all forms are the same, and where there is no test', () => {
+  it('has no test markup when all forms are the same or there is no test', () => {
     expect(placeMarkup(id, ['x', 'x', 'x'])).toBe('x');
     expect(headlineMarkup({ title: 'A & "B"' })).toBe('A &amp; &#34;B&#34;');
     expect(withForms('<p>Nothing <!-- here --></p>', () => 1)).toBeNull();
   });
 
-  it('keeps its own form for a number that has none, and is left alone when it is broken', () => {
+  it('keeps the story’s own headline for an unknown form, and is left unchanged when its markup is broken', () => {
     expect(withForms(placeMarkup(id, ['a', 'b']), () => 9)).toBe('a');
     for (const list of ['[1]', '["a"', '[{}]']) {
       const broken = `<!--[${id}-->a<!--${id} ${list}-->`;
@@ -50,7 +50,7 @@ describe('a place', () => {
     }
   });
 
-  it('takes headlines that look like markup as text, in every form', () => {
+  it('escapes headlines that look like markup, in every form', () => {
     const hostile = [
       ...xssPayloads.filter((payload) => payload.isWellFormed()),
       '-->',
@@ -83,15 +83,15 @@ describe('a place', () => {
   });
 });
 
-describe('a test that was won', () => {
-  it('shows its headline to all', () => {
+describe('a headline test with a winner', () => {
+  it('shows the winning headline to all readers', () => {
     const card = { title: 'Own', image: null, test: test(['Winner'], { state: 'won' }) };
     expect(headlineMarkup(card)).toBe('Winner');
     expect(picturesOf(card)).toEqual({ own: null, others: [] });
   });
 });
 
-describe('pictures', () => {
+describe('the pictures in a headline test', () => {
   const picture = (url: string): Picture => ({ url, alt: '', width: 3, height: 2, caption: '', credit: '' });
   const own = picture('https://cms.example/own.jpg');
   const second = picture('https://cms.example/second.jpg');
@@ -100,17 +100,17 @@ describe('pictures', () => {
     { title: 'C', image: null },
   ];
 
-  it('are those of the headlines, and the story’s own where a headline has none', () => {
+  it('are those of the forms, or the story’s own for a form without one', () => {
     expect(picturesOf({ image: own, test: test([], { others }) })).toEqual({ own, others: [second, own] });
   });
 
-  it('are the story’s own where no headline has one, and none on a card without', () => {
+  it('are only the story’s own when no form has one, and none on a card without a picture', () => {
     expect(picturesOf({ image: own, test: test(['B']) })).toEqual({ own, others: [] });
     expect(picturesOf({ image: null, test: test([], { others }) })).toEqual({ own: null, others: [] });
   });
 });
 
-it('a card that is not tested has no test', () => {
+it('untested() removes the test from a card', () => {
   const card = { title: 'A', test: test(['B']) } as unknown as Parameters<typeof untested>[0];
   expect(untested(card)).toEqual({ title: 'A' });
 });

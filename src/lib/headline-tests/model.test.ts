@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { groupCookie, groupIn, groups, headlineFor, mayTakePart } from './model.ts';
 
-describe('the group in a cookie', () => {
-  it('is one of twelve', () => {
+describe('the reader’s group in the cookie header', () => {
+  it('is a number from 0 to 11', () => {
     for (let group = 0; group < groups; group++) {
       expect(groupIn(`a=b; headline-group=${group}`)).toBe(group);
       expect(groupIn(`headline-group=${group};a=b`)).toBe(group);
@@ -27,23 +27,23 @@ describe('the group in a cookie', () => {
     'headline-group==3',
     'headline-group="3"',
     'HEADLINE-GROUP=3',
-  ])('is none in %j', (cookies) => {
+  ])('is null for %j', (cookies) => {
     expect(groupIn(cookies)).toBeNull();
   });
 
-  it('is not that of another cookie with a longer name', () => {
+  it('is not read from a cookie whose name only ends with the right name', () => {
     expect(groupIn('my-headline-group=3; headline-group=4')).toBe(4);
     expect(groupIn(undefined)).toBeNull();
   });
 
-  it('is sent to this site alone, to no script, for no longer than a test', () => {
+  it('is set with SameSite and HttpOnly for two weeks, and deleted with Max-Age=0', () => {
     expect(groupCookie(7, true)).toBe('headline-group=7; Path=/; Max-Age=1209600; SameSite=Lax; HttpOnly; Secure');
     expect(groupCookie(null, false)).toBe('headline-group=; Path=/; Max-Age=0; SameSite=Lax; HttpOnly');
   });
 });
 
-describe('who may take part', () => {
-  it('is who has allowed measurement', () => {
+describe('who may take part in headline tests', () => {
+  it('only readers who consented to measurement, in the mode “consent”', () => {
     expect(mayTakePart('', false, 'consent')).toBe(false);
     expect(mayTakePart('privacy-choices=1', false, 'consent')).toBe(false);
     expect(mayTakePart('privacy-choices=1.advertising', false, 'consent')).toBe(false);
@@ -52,18 +52,18 @@ describe('who may take part', () => {
     expect(mayTakePart('privacy-choices=0.measurement', false, 'consent')).toBe(false);
   });
 
-  it('is who has not refused it, where the newspaper says so', () => {
+  it('all readers except those who refused measurement, in the mode “all”', () => {
     expect(mayTakePart('', false, 'all')).toBe(true);
     expect(mayTakePart('privacy-choices=1', false, 'all')).toBe(false);
     expect(mayTakePart('privacy-choices=1.measurement', false, 'all')).toBe(true);
   });
 });
 
-describe('the headline of a group', () => {
+describe('the headline that a group sees', () => {
   const ids = Array.from({ length: 200 }, (_, at) => ((at + 1) * 0x9e3779b1).toString(16).padStart(16, '0').slice(-16));
   const all = Array.from({ length: groups }, (_, group) => group);
 
-  it.each([2, 3, 4])('is one of %i, each for as many groups as any other', (headlines) => {
+  it.each([2, 3, 4])('is one of %i, and each headline is seen by equally many groups', (headlines) => {
     for (const id of ids) {
       const seen = new Array<number>(headlines).fill(0);
       for (const group of all) {
@@ -77,7 +77,7 @@ describe('the headline of a group', () => {
     }
   });
 
-  it('is shared out in another way by each test', () => {
+  it('is assigned differently in each test', () => {
     const orders = new Set(ids.map((id) => all.map((group) => headlineFor(id, 2, group)).join('')));
     expect(orders.size).toBeGreaterThan(100);
     // Each group sees each headline in about half of the tests.

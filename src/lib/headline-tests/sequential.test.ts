@@ -25,7 +25,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-describe('the evidence', () => {
+describe('the evidence for one of two headlines', () => {
   it.each([
     [0, 0],
     [1, 0],
@@ -33,12 +33,12 @@ describe('the evidence', () => {
     [400, 300],
     [10, 5000],
     [100_000, 101_000],
-  ])('of %i and %i readings is that of the predictions, step by step', (first, second) => {
+  ])('for %i and %i readings equals the sum computed one reading at a time', (first, second) => {
     expect(evidence(first, second)).toBeCloseTo(evidenceBySteps(first, second), 6);
     expect(evidence(second, first)).toBeCloseTo(evidence(first, second), 9);
   });
 
-  it('is a martingale: as a whole, one more reading changes nothing', () => {
+  it('is a martingale: one more reading leaves its expected value unchanged', () => {
     for (const [a, b] of [
       [0, 0],
       [50, 80],
@@ -50,34 +50,34 @@ describe('the evidence', () => {
   });
 });
 
-describe('the verdict', () => {
-  it('is open while there are few readings, whatever they say', () => {
+describe('the verdict of a headline test', () => {
+  it('stays open below 200 readings, however clear they are', () => {
     expect(verdictOf([0, fewestReadings - 1])).toEqual({ kind: 'open' });
     expect(verdictOf([0, fewestReadings])).toEqual({ kind: 'won', headline: 1 });
   });
 
-  it('names the best of the headlines that are better than the story’s own', () => {
+  it('names the best of the headlines that are proven better than the story’s own', () => {
     expect(verdictOf([1000, 1300, 1350, 900])).toEqual({ kind: 'won', headline: 2 });
     expect(verdictOf([1000, 1010, 1020])).toEqual({ kind: 'open' });
   });
 
-  it('names the story’s own when all others are worse, and not before', () => {
+  it('names the story’s own headline only when all others are proven worse', () => {
     expect(verdictOf([1400, 1000])).toEqual({ kind: 'won', headline: 0 });
     expect(verdictOf([1400, 1000, 1390])).toEqual({ kind: 'open' });
   });
 
-  it('asks for more the more headlines there are', () => {
+  it('needs stronger evidence the more headlines are compared', () => {
     const [own, other] = [1000, 1147];
     expect(verdictOf([own, other]).kind).toBe('won');
     expect(verdictOf([own, other, own, own]).kind).toBe('open');
   });
 
-  it('is open for a test of nothing', () => {
+  it('stays open without a second headline', () => {
     expect(verdictOf([])).toEqual({ kind: 'open' });
     expect(verdictOf([5000])).toEqual({ kind: 'open' });
   });
 
-  it('comes with the certainty that is asked for', () => {
+  it('is a win exactly when the certainty reaches 95%', () => {
     for (const [own, other] of [
       [1000, 1100],
       [1000, 1200],
@@ -90,7 +90,7 @@ describe('the verdict', () => {
   });
 
   it.each([2, 3, 4])(
-    'names a winner of %i equal headlines in at most 5 % of tests, asked after every ten readings',
+    'names a winner among %i equally good headlines in at most 5% of tests, even if checked every ten readings',
     (headlines) => {
       const random = randomFrom(headlines);
       const tests = 1000;

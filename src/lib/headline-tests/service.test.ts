@@ -49,7 +49,7 @@ onBothEngines('headline tests', (engines) => {
     return { service, clock, read, database, tests };
   }
 
-  describe('counting', () => {
+  describe('counting readings', () => {
     it('counts readings under the headline of the reader’s group', async () => {
       const { service, read } = await open();
       await read(0, 3);
@@ -64,7 +64,7 @@ onBothEngines('headline tests', (engines) => {
       });
     });
 
-    it('counts no one who has no group, may not take part, or reads another story', async () => {
+    it('ignores readers who have no group or may not take part, and stories without a test', async () => {
       const { service } = await open();
       service.count(1, reader(null));
       service.count(1, reader(3, '1'));
@@ -76,7 +76,7 @@ onBothEngines('headline tests', (engines) => {
       expect((await service.report(1, id))?.readings).toEqual([0, 0]);
     });
 
-    it('is off where no reader is asked for consent', async () => {
+    it('counts nothing and sets no cookie when headline tests are off', async () => {
       const { service } = await open({ participation: 'off' });
       service.count(1, reader(3));
       await service.runRound();
@@ -84,7 +84,7 @@ onBothEngines('headline tests', (engines) => {
       expect(service.cookiesFor(reader(null))).toEqual([]);
     });
 
-    it('loses nothing while the database is away', async () => {
+    it('keeps the counts of rounds in which the database is unavailable', async () => {
       const database = await engines.open();
       let away = true;
       const { service, read } = await open({
@@ -102,7 +102,7 @@ onBothEngines('headline tests', (engines) => {
       expect((await service.report(1, id))?.readings).toEqual([1, 5]);
     });
 
-    it('adds up what several processes count, and what one counted before a restart', async () => {
+    it('adds up the counts of several processes, and those from before a restart', async () => {
       const database = await engines.open();
       const [one, other] = [await open({ database }), await open({ database })];
       await Promise.all([one.read(0, 40), other.read(0, 30), one.read(1, 20), other.read(1, 10)]);
@@ -113,8 +113,8 @@ onBothEngines('headline tests', (engines) => {
     });
   });
 
-  describe('several tests', () => {
-    it('are counted and decided apart', async () => {
+  describe('the results', () => {
+    it('of two tests at once are counted and decided separately', async () => {
       const other = '00000000000000b2';
       const { service, read } = await open({
         tests: [
@@ -132,7 +132,7 @@ onBothEngines('headline tests', (engines) => {
       expect(await service.report(2, other)).toMatchObject({ state: 'running', ended: null });
     });
 
-    it('have what was counted last when the process has stopped', async () => {
+    it('include the last readings before the process stops', async () => {
       const { service } = await open();
       service.count(1, reader(seeing(1)[0] ?? 0));
       await service.stop();
@@ -140,8 +140,8 @@ onBothEngines('headline tests', (engines) => {
     });
   });
 
-  describe('groups', () => {
-    it('are given while a test runs to a reader who may take part and has none', async () => {
+  describe('a reader’s group', () => {
+    it('is assigned while a test runs, if the reader may take part and has none', async () => {
       const { service } = await open({ random: () => 0.999 });
       expect(service.cookiesFor(reader(null))).toEqual([expect.stringMatching(/^headline-group=11; /)]);
       expect(service.cookiesFor(reader(4))).toEqual([]);
@@ -151,17 +151,17 @@ onBothEngines('headline tests', (engines) => {
       ).toHaveLength(1);
     });
 
-    it('are taken back from a reader who may not take part any more', async () => {
+    it('is deleted when the reader may no longer take part', async () => {
       const { service } = await open();
       expect(service.cookiesFor(reader(4, '1'))).toEqual([expect.stringContaining('Max-Age=0')]);
     });
 
-    it('are not given while nothing is tested', async () => {
+    it('is not assigned while no test runs', async () => {
       const { service } = await open({ tests: [] });
       expect(service.cookiesFor(reader(null))).toEqual([]);
     });
 
-    it('are all as likely', async () => {
+    it('can be any of the twelve', async () => {
       const { service } = await open();
       const seen = new Set<number | null>();
       for (let at = 0; at < 2000; at++) seen.add(groupIn(service.cookiesFor(reader(null))[0]?.split(';')[0]));
@@ -169,8 +169,8 @@ onBothEngines('headline tests', (engines) => {
     });
   });
 
-  describe('the end', () => {
-    it('comes when a headline is proven better, and never changes', async () => {
+  describe('the end of a headline test', () => {
+    it('comes when a headline is proven better, and the result never changes', async () => {
       const { service, read } = await open();
       await read(0, 100);
       await read(1, 200);
@@ -180,14 +180,14 @@ onBothEngines('headline tests', (engines) => {
       expect(await service.report(1, id)).toEqual(report);
     });
 
-    it('comes for the story’s own headline, too', async () => {
+    it('comes also when the story’s own headline is proven better', async () => {
       const { service, read } = await open();
       await read(1, 100);
       await read(0, 200);
       expect(await service.report(1, id)).toMatchObject({ state: 'won', winner: 0 });
     });
 
-    it('comes without a winner after the longest time', async () => {
+    it('comes without a winner when the longest duration has passed', async () => {
       const { service, read, clock } = await open();
       for (let at = 0; at < 310; at++) service.count(1, reader(seeing(1)[0] ?? 0));
       await read(0, 300);
@@ -196,7 +196,7 @@ onBothEngines('headline tests', (engines) => {
       expect(await service.report(1, id)).toMatchObject({ state: 'undecided', winner: null, readings: [300, 311] });
     });
 
-    it('comes after two weeks and no sooner, also of a test that no one reads', async () => {
+    it('comes after two weeks and not a day earlier, even without readings', async () => {
       const database = await engines.open();
       for (const [days, state] of [
         [longestDays - 1, 'running'],
@@ -209,7 +209,7 @@ onBothEngines('headline tests', (engines) => {
       }
     });
 
-    it('is one in several processes that find it at the same time', async () => {
+    it('is recorded once when two processes decide at the same time', async () => {
       const database = await engines.open();
       const [one, other] = [await open({ database }), await open({ database })];
       for (let at = 0; at < 300; at++) {
@@ -223,7 +223,7 @@ onBothEngines('headline tests', (engines) => {
       expect(await one.service.report(1, id)).toEqual(await other.service.report(1, id));
     });
 
-    it('is reported after the story has stopped being tested, and nothing is of a test that never was', async () => {
+    it('is still reported after the story stops being tested; a test that never existed has no report', async () => {
       const { service, read, tests } = await open();
       await read(0, 100);
       await read(1, 200);
@@ -233,7 +233,7 @@ onBothEngines('headline tests', (engines) => {
       expect(await service.report(2, '00000000000000ff')).toBeNull();
     });
 
-    it('forgets counts that no one has added to for two months', async () => {
+    it('is followed by deletion of its counts after two months without readings', async () => {
       const { service, read, clock, database } = await open();
       await read(0, 100);
       await read(1, 200);

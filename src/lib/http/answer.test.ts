@@ -10,11 +10,11 @@ test.each([
   [59 * 60 + 1, 'an hour'],
   [60 * 60, 'an hour'],
   [60 * 60 + 1, '2 hours'],
-])('a wait of %i seconds is %s', (seconds, words) => {
+])('the message about too many tries calls a wait of %i seconds “%s”', (seconds, words) => {
   expect(tooManyTries(seconds)).toBe(`Too many tries. Please wait ${words}, then try again.`);
 });
 
-test('a refusal says in how many seconds to come back, in its body and its header, and only where that is known', () => {
+test('a 429 response has the seconds to wait in its body and header; a 400 response has neither', () => {
   expect(tooManyRequests(90)).toMatchObject({
     status: 429,
     body: { retryAfter: 90 },

@@ -15,17 +15,17 @@ afterAll(() => server.close());
 const answers = (response: () => Response) => server.use(http.all('*/call', response));
 
 describe('ask', () => {
-  it('reads a good answer as JSON', async () => {
+  it('reads a successful response as JSON', async () => {
     answers(() => HttpResponse.json({ fine: true }, { status: 201 }));
     expect(await ask('/call')).toEqual({ ok: true, status: 201, value: { fine: true } });
   });
 
-  it('takes a good answer without a body for null', async () => {
+  it('returns null for a successful response without a body', async () => {
     answers(() => new HttpResponse(null, { status: 204 }));
     expect(await ask('/call')).toEqual({ ok: true, status: 204, value: null });
   });
 
-  it('sends a body as JSON by POST, and none by GET', async () => {
+  it('sends a body as JSON, by POST unless another method is given, and uses GET without a body', async () => {
     const seen: [string, string | null, string][] = [];
     server.use(
       http.all('*/call', async ({ request }) => {
@@ -43,7 +43,7 @@ describe('ask', () => {
     ]);
   });
 
-  it('does not take an error for JSON: a vendor answers 401 with a page', async () => {
+  it('returns no message for a 401 response that is an HTML page', async () => {
     answers(() => HttpResponse.html('<title>Email verification is required</title>', { status: 401 }));
     expect(await ask('/call')).toEqual({
       ok: false,
@@ -55,24 +55,24 @@ describe('ask', () => {
   });
 
   it.each([['null'], ['"text"'], ['[1]'], ['{"message":7}'], ['{"message":""}'], ['{"message":']])(
-    'finds no message in %s',
+    'returns no message for the error body %s',
     async (body) => {
       answers(() => new HttpResponse(body, { status: 400 }));
       expect(await ask('/call')).toMatchObject({ ok: false, status: 400, message: null });
     },
   );
 
-  it('finds no message in a text too long for one', async () => {
+  it('ignores an error message of more than 300 characters', async () => {
     answers(() => HttpResponse.json({ message: 'x'.repeat(301) }, { status: 500 }));
     expect(await ask('/call')).toMatchObject({ message: null });
   });
 
-  it('passes on what the server says to a reader', async () => {
+  it('passes on the server’s message and its suggested email address', async () => {
     answers(() => HttpResponse.json({ message: 'Did you mean?', suggestedEmail: 'a@gmail.com' }, { status: 400 }));
     expect(await ask('/call')).toMatchObject({ message: 'Did you mean?', suggestedEmail: 'a@gmail.com' });
   });
 
-  it('reads both forms of Retry-After', async () => {
+  it('reads Retry-After in seconds and as a date', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-20T12:00:00Z') });
     answers(() => new HttpResponse(null, { status: 429, headers: { 'retry-after': '90' } }));
     expect(await ask('/call')).toMatchObject({ retryAfter: 90 });
@@ -82,12 +82,12 @@ describe('ask', () => {
     expect(await ask('/call')).toMatchObject({ retryAfter: null });
   });
 
-  it('returns a value for a call without an answer', async () => {
+  it('returns status 0 instead of throwing when the network fails', async () => {
     answers(() => HttpResponse.error());
     expect(await ask('/call')).toMatchObject({ ok: false, status: 0, message: null });
   });
 
-  it('does not wait longer than its timeout', async () => {
+  it('gives up with status 0 after its timeout', async () => {
     let late = () => {};
     server.use(
       http.all('*/call', async () => {

@@ -4,7 +4,7 @@ import { readCookies, setCookie } from './cookies.server.ts';
 beforeEach(() => vi.useFakeTimers({ now: Date.UTC(2026, 10, 20, 12), toFake: ['Date'] }));
 afterEach(() => vi.useRealTimers());
 
-test('a cookie ends at the same time for clients that know Expires alone', () => {
+test('a cookie has an Expires date that matches its Max-Age', () => {
   const options = { httpOnly: true, secure: true };
   expect(setCookie('a', '1', { ...options, maxAge: 3600 })).toBe(
     'a=1; Path=/; Max-Age=3600; Expires=Fri, 20 Nov 2026 13:00:00 GMT; SameSite=Lax; HttpOnly; Secure',
@@ -14,7 +14,7 @@ test('a cookie ends at the same time for clients that know Expires alone', () =>
   );
 });
 
-test('of several cookies of a name four are read, and none of another name', () => {
+test('readCookies returns at most four cookies of a name, and none with a similar name', () => {
   const header = 'aa=0; a=1;a=2; b; a = 3 ;ab=0; a=4=4; a=5';
   expect(readCookies(header, 'a')).toEqual(['1', '2', '3', '4=4']);
   expect(readCookies(null, 'a')).toEqual([]);

@@ -23,7 +23,7 @@ const passed = async (limiter: Limiter, name: LimitName, times: number, address 
 
 onBothEngines('limits', (engines) => {
   it.each(['address', 'email', 'overall'] as const)(
-    'let exactly as many through at once as they say: %s',
+    'let exactly 7 of 60 concurrent tries through when the limit is 7: %s',
     async (scope) => {
       const database = await engines.open();
       const limiter = createLimiter(
@@ -45,7 +45,7 @@ onBothEngines('limits', (engines) => {
     },
   );
 
-  it('end when they say, and take back what was no attempt', async () => {
+  it('count within their window, and give back a try that is released', async () => {
     const database = await engines.open();
     let now = 5_000_000;
     const set = limits('guess', { address: { most: 1, seconds: 60 } });
@@ -61,7 +61,7 @@ onBothEngines('limits', (engines) => {
     expect(await limiter.count('guess', subject)).toMatchObject({ scope: 'address' });
   });
 
-  it('refuse no one for longer when a clock that was ahead is set back', async () => {
+  it('refuse no one for longer when a fast clock is set back', async () => {
     const database = await engines.open();
     const right = 5_000_000;
     let now = right + 30 * 24 * 3_600_000;
@@ -74,7 +74,7 @@ onBothEngines('limits', (engines) => {
     expect(await passed(limiter, 'guess', 5)).toBe(2);
   });
 
-  it('are shared by processes whose clocks differ by a quarter of an hour', async () => {
+  it('are shared by processes whose clocks differ by 15 minutes', async () => {
     const database = await engines.open();
     const set = limits('guess', { overall: { most: 7, seconds: 60 } });
     const processes = [0, 900_000].map((ahead) =>
@@ -85,7 +85,7 @@ onBothEngines('limits', (engines) => {
     expect(counts).toEqual([5, 2]);
   });
 
-  it('of an address use up nothing of others', async () => {
+  it('per address: refused tries do not use up the limits of the account or of the whole site', async () => {
     const database = await engines.open();
     const limiter = createLimiter(
       database,
@@ -103,7 +103,7 @@ onBothEngines('limits', (engines) => {
     expect(await limiter.count('guess', { address: '198.18.0.9', account: email })).toMatchObject({ scope: 'email' });
   });
 
-  it('of everybody are not used up by one connection with networks without end', async () => {
+  it('for the whole site are not used up by 200 IPv6 networks of one connection', async () => {
     const database = await engines.open();
     const set = limits('link', { address: { most: 3, seconds: 600 }, overall: { most: 100, seconds: 600 } });
     const limiter = createLimiter(database, createHmacs(secret), set, () => 5_000_000);
@@ -117,7 +117,7 @@ onBothEngines('limits', (engines) => {
     });
   });
 
-  it('hold across two processes', async () => {
+  it('let ten tries through in total when two processes count at once', async () => {
     const place = await engines.place();
     const set = limits('operator', { address: { most: 10, seconds: 60 } });
     const processes = await Promise.all(
@@ -130,7 +130,7 @@ onBothEngines('limits', (engines) => {
     expect(counts.reduce((sum, one) => sum + one, 0)).toBe(10);
   });
 
-  it('of fairness hold across processes where PostgreSQL is shared, and need no disk elsewhere', async () => {
+  it('for fairness, such as on searches, are shared by processes on PostgreSQL and kept in memory on SQLite', async () => {
     const place = await engines.place();
     const databases = [await engines.open(place), await engines.open(place)];
     const processes = databases.map((one) =>
@@ -143,7 +143,7 @@ onBothEngines('limits', (engines) => {
     expect(rows).toHaveLength(engines.engine === 'postgres' ? 1 : 0);
   });
 
-  it('give back what was reserved, so that many who share an address are not refused for it', async () => {
+  it('give back released tries, so that many readers at one address are not refused', async () => {
     const database = await engines.open();
     const set = limits('card', { address: { most: 5, seconds: 3600 }, email: { most: 2, seconds: 3600 } });
     const limiter = createLimiter(database, createHmacs(secret), set, () => 5_000_000);
@@ -160,7 +160,7 @@ onBothEngines('limits', (engines) => {
     expect(await limiter.count('card', at('late'))).toMatchObject({ scope: 'address' });
   });
 
-  it('count in memory while the database does not answer, and refuse no one for it', async () => {
+  it('are counted in memory while the database is unavailable', async () => {
     const opened = await engines.open();
     let away = true;
     const warn = vi.fn();
@@ -181,7 +181,7 @@ onBothEngines('limits', (engines) => {
     expect(warn).toHaveBeenCalledOnce();
   });
 
-  it('of fairness do not wait for a database that is stuck', async () => {
+  it('for fairness do not wait for a locked row in PostgreSQL', async () => {
     if (engines.engine === 'sqlite') return;
     const database = await engines.open();
     const limiter = createLimiter(database, createHmacs(secret), defaultLimits, Date.now);
@@ -194,7 +194,7 @@ onBothEngines('limits', (engines) => {
     });
   });
 
-  it('are not used up by counts that came too late to be waited for', async () => {
+  it('are not used up by a count that the database finishes after its time limit', async () => {
     const database = await engines.open();
     const limiter = createLimiter(database, createHmacs(secret), defaultLimits, Date.now, undefined, 50);
     const subject = { address: '203.0.113.1' };
@@ -221,8 +221,8 @@ onBothEngines('limits', (engines) => {
   });
 });
 
-describe('windows in memory', () => {
-  it('are bounded, and end', async () => {
+describe('rate limits in memory', () => {
+  it('hold at most 100 windows, and delete those that have ended', async () => {
     vi.useFakeTimers();
     try {
       const windows = new MemoryWindows({ most: 1, seconds: 60 }, 100);
@@ -240,7 +240,7 @@ describe('windows in memory', () => {
   });
 });
 
-describe('the part of an address that counts', () => {
+describe('rate limits count by network', () => {
   it.each([
     ['203.0.113.1', '203.0.113.1'],
     ['::ffff:203.0.113.1', '203.0.113.1'],
@@ -252,7 +252,7 @@ describe('the part of an address that counts', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['', 'unknown'],
     ['no address', 'unknown'],
-  ])('of %j is %j', (address, network) => {
+  ])('the network of %j is %j', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 
@@ -262,7 +262,7 @@ describe('the part of an address that counts', () => {
     ['203.0.113.1', null],
     ['::ffff:203.0.113.1', null],
     ['', null],
-  ])('of %j is in the block %j', (address, block) => {
+  ])('the IPv6 block of %j is %j', (address, block) => {
     expect(blockOf(address)).toBe(block);
   });
 });

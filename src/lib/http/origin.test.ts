@@ -12,7 +12,7 @@ it.each([
   { origin: 'null', 'sec-fetch-site': 'same-origin' },
   { 'sec-fetch-site': 'same-origin', cookie: 'a=b' },
   {},
-])('%j is ours', (headers: object) => {
+])('a request with the headers %j comes from the site itself', (headers: object) => {
   expect(here(headers as Record<string, string>)).toBe(true);
 });
 
@@ -28,11 +28,11 @@ it.each([
   { origin: 'https://other.example', 'sec-fetch-site': 'same-origin' },
   { 'sec-fetch-site': 'none', cookie: 'a=b' },
   { cookie: 'a=b' },
-])('%j is not', (headers: object) => {
+])('a request with the headers %j does not come from the site itself', (headers: object) => {
   expect(here(headers as Record<string, string>)).toBe(false);
 });
 
-describe('the way back', () => {
+describe('the path that a reader returns to', () => {
   it.each([
     ['/', '/'],
     ['/article/a?page=2#end', '/article/a?page=2#end'],
@@ -41,7 +41,7 @@ describe('the way back', () => {
     ['/search?q=https://other.example', '/search?q=https://other.example'],
     ['/accounting', '/accounting'],
     ['/account/subscribed?letters=a', '/account/subscribed?letters=a'],
-  ])('%s is kept', (wanted, path) => {
+  ])('%s is accepted', (wanted, path) => {
     expect(returnPath(wanted, site)).toBe(path);
   });
 
@@ -74,11 +74,11 @@ describe('the way back', () => {
     '/account/link-sent',
     '/socialLogin?return=/socialLogin',
     `/${'a'.repeat(2000)}`,
-  ])('%j leads home', (wanted) => {
+  ])('%j becomes the home page', (wanted) => {
     expect(returnPath(wanted, site)).toBe('/');
   });
 
-  it('never leads to another site, whatever is asked for', () => {
+  it('never leads to another site, for any combination of URL parts', () => {
     const part = fc.constantFrom(
       '/',
       '\\',
@@ -110,7 +110,7 @@ describe('the way back', () => {
 
 const from = (purpose?: string) => ({ headers: new Headers(purpose === undefined ? {} : { 'sec-purpose': purpose }) });
 
-it('knows requests of pages that may never be opened by their purpose', () => {
+it('a request with a prefetch Sec-Purpose counts as fetched ahead, and one with another purpose does not', () => {
   for (const purpose of ['prefetch', 'prefetch;prerender', 'prefetch;anonymous-client-ip'])
     expect(isFetchedAhead(from(purpose)), purpose).toBe(true);
   for (const purpose of [undefined, '', 'navigate']) expect(isFetchedAhead(from(purpose)), purpose).toBe(false);

@@ -12,8 +12,8 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const picture = (bytes: number) => Buffer.alloc(bytes, 'p');
 
-describe('a file that is being read', () => {
-  it('leaves no record behind when it is removed meanwhile', async () => {
+describe('the disk cache, while a file is being read', () => {
+  it('keeps no record of the file if it is removed', async () => {
     const cache = await openDiskCache(dir, 1000);
     await cache.put('a.avif', picture(100));
     await Promise.all([cache.get('a.avif'), cache.get('a.avif'), cache.remove('a.avif')]);
@@ -22,7 +22,7 @@ describe('a file that is being read', () => {
     expect(cache.written('a.avif')).toBe(0);
   });
 
-  it('has the time and size of the file that replaces it meanwhile', async () => {
+  it('records the time and size of a file that replaces it', async () => {
     let now = 1000;
     const cache = await openDiskCache(dir, 1000, () => now);
     await cache.put('a.src', picture(100));
@@ -33,7 +33,7 @@ describe('a file that is being read', () => {
   });
 });
 
-it('keeps, after a restart too, what was used last, and knows when each file was written', async () => {
+it('the disk cache keeps the most recently used files and their write times across a restart', async () => {
   let now = Date.now();
   const first = await openDiskCache(dir, 1000, () => now);
   const write = async (name: string) => {

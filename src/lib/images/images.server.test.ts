@@ -173,26 +173,26 @@ const ask = (
     client,
   );
 
-describe('what is served', () => {
+describe('the image service serves', () => {
   test.each([
     ['image/avif,image/webp,*/*', 'image/avif'],
     ['image/webp,*/*', 'image/webp'],
     ['image/avif;q=0,image/webp', 'image/webp'],
     ['*/*', 'image/jpeg'],
     ['image/*', 'image/jpeg'],
-  ])('for Accept "%s" it is %s', async (accept, type) => {
+  ])('for Accept "%s" a picture as %s', async (accept, type) => {
     const answer = await ask('/photo.jpg', {}, accept);
     expect(answer.status).toBe(200);
     expect(answer.headers).toMatchObject({ 'content-type': type, vary: 'Accept' });
     const meta = await sharp(answer.body as Uint8Array).metadata();
     expect([meta.width, meta.height]).toEqual([640, 360]);
   });
-  test('a picture is never enlarged and keeps its transparency', async () => {
+  test('a small PNG at its own size, with its transparency', async () => {
     const answer = await ask('/clear.png', {}, '*/*');
     expect(answer.headers['content-type']).toBe('image/png');
     expect(await sharp(answer.body as Uint8Array).metadata()).toMatchObject({ width: 300, hasAlpha: true });
   });
-  test('a social card is 1280×720 JPEG whatever is accepted', async () => {
+  test('a social card as a 1280×720 JPEG whatever the browser accepts', async () => {
     const answer = await images.handle(
       new URLSearchParams({ url: `http://${host}${uploads}/clear.png`, crop: 'social' }),
       'image/avif',
@@ -212,7 +212,7 @@ describe('what is served', () => {
     ['/taken.png', { width: '3840' }],
     ['/taken.webp', { width: '640' }],
     ['/taken.avif', { width: '640' }],
-  ])('nothing says where %s was taken, in any format, at %j', async (name, size) => {
+  ])('%s without its location and other metadata, in every format, at %j', async (name, size) => {
     for (const accept of ['image/avif', 'image/webp', '*/*']) {
       const url = `http://${host}${uploads}${name}`;
       const answer = await images.handle(new URLSearchParams({ url, ...size }), accept);
@@ -223,8 +223,8 @@ describe('what is served', () => {
       expect(Buffer.from(answer.body as Uint8Array).includes('Canary camera')).toBe(false);
     }
   });
-  test('a redirect within the host is followed', async () => expect((await ask('/moved.jpg')).status).toBe(200));
-  test('an unchanged picture answers 304', async () => {
+  test('a picture behind a redirect within the host', async () => expect((await ask('/moved.jpg')).status).toBe(200));
+  test('304 for an unchanged picture', async () => {
     const first = await ask('/photo.jpg');
     const again = await images.handle(
       new URLSearchParams({ url: `http://${host}${uploads}/photo.jpg`, width: '640' }),
@@ -233,7 +233,7 @@ describe('what is served', () => {
     );
     expect(again.status).toBe(304);
   });
-  test('sizes are measured as the picture is shown', async () => {
+  test('the size of a picture as displayed, or null if the picture is unreadable', async () => {
     expect(await images.measure(`http://${host}${uploads}/photo.jpg`)).toEqual({ width: 1600, height: 900 });
     expect(await images.measure(`http://${host}${uploads}/turned.jpg`)).toEqual({ width: 200, height: 400 });
     expect(await images.measure(`http://${host}${uploads}/nowhere.jpg`)).toBeNull();
@@ -241,7 +241,7 @@ describe('what is served', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('the image service refuses', () => {
   test.each([
     ['/photo.jpg', { width: '641' }, 400],
     ['/photo.jpg', { width: '' }, 400],
@@ -271,7 +271,7 @@ describe('what is refused', () => {
     ['/broken.jpg', {}, 503],
     ['/loop.jpg', {}, 503],
     ['/slow.jpg', {}, 503],
-  ])('%s %j: %i', async (file, more, status) => {
+  ])('%s %j with %i', async (file, more, status) => {
     if (file === '/slow.jpg') {
       await images.close();
       images = await open({ timeoutMs: 200 });
@@ -287,7 +287,7 @@ describe('what is refused', () => {
   test.each([
     ['http://example.com/x.png', 'debug', 'Pictures from example.com are not served here.'],
     ['/broken.jpg', 'warn', 'The host of the original responded with 500.'],
-  ])('the log has the reason: %s', async (file, level, reason) => {
+  ])('a picture and logs the reason: %s', async (file, level, reason) => {
     const lines: unknown[] = [];
     const at = (name: string) => (context: object) => void lines.push([name, context]);
     await images.close();
@@ -296,7 +296,7 @@ describe('what is refused', () => {
     expect(lines).toEqual([[level, expect.objectContaining({ reason })]]);
   });
 
-  test('a public name with a private address', async () => {
+  test('a public host name that resolves to a private address', async () => {
     await images.close();
     images = await open({
       allowedHosts: ['pictures.example'],
@@ -316,31 +316,31 @@ describe('what is refused', () => {
     'fd00::1',
     'fe80::1',
     'no address',
-  ])('%s is private', (address) => expect(isPrivateAddress(address)).toBe(true));
-  test.each(['93.184.215.14', '2606:4700::1111'])('%s is public', (address) =>
+  ])('addresses in a private network: %s', (address) => expect(isPrivateAddress(address)).toBe(true));
+  test.each(['93.184.215.14', '2606:4700::1111'])('no public address: %s', (address) =>
     expect(isPrivateAddress(address)).toBe(false),
   );
 });
 
-describe('the cache', () => {
-  test('thirty requests at once fetch and resize once', async () => {
+describe('the image cache', () => {
+  test('fetches and resizes a picture once for thirty concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 30 }, () => ask('/photo.jpg')));
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
     expect(asked).toEqual(['/photo.jpg']);
     expect((await readdir(dir)).filter((name) => name.endsWith('.avif'))).toHaveLength(1);
     expect(images.made()).toBe(1);
   });
-  test('several sizes of one picture fetch the original once', async () => {
+  test('fetches the original once for several sizes', async () => {
     await Promise.all(['256', '640', '828'].map((width) => ask('/photo.jpg', { width })));
     expect(asked).toEqual(['/photo.jpg']);
   });
-  test('a query or a fragment behind a file of WordPress makes no second picture', async () => {
+  test('ignores a query or fragment after the file name', async () => {
     const answers = await Promise.all(['', '?n=1', '?n=2', '#a', '?n=3#b'].map((more) => ask(`/photo.jpg${more}`)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(asked).toEqual(['/photo.jpg']);
     expect(await readdir(dir)).toHaveLength(2);
   });
-  test('many pictures that do not exist are asked for over few connections', async () => {
+  test('has at most two requests open at WordPress for forty missing pictures', async () => {
     let open = 0;
     let most = 0;
     const count = (_req: IncomingMessage, res: ServerResponse) => {
@@ -358,7 +358,7 @@ describe('the cache', () => {
     expect(most).toBeGreaterThan(0);
     expect(most).toBeLessThanOrEqual(2);
   });
-  test('a restart keeps what was made and removes half-written files', async () => {
+  test('keeps finished pictures across a restart and removes half-written files', async () => {
     const first = await ask('/photo.jpg');
     await images.close();
     await writeFile(path.join(dir, 'abc.avif.part'), 'half');
@@ -367,7 +367,7 @@ describe('the cache', () => {
     expect(asked).toEqual(['/photo.jpg']);
     expect((await readdir(dir)).some((name) => name.endsWith('.part'))).toBe(false);
   });
-  test('an original that has grown old is used on while its host is down, and not when it is gone', async () => {
+  test('uses an original that is over a week old while its host responds with 503, but not after a 404', async () => {
     await images.close();
     let now = Date.now();
     const photo = files.get('/photo.jpg') as (req: IncomingMessage, res: ServerResponse) => void;
@@ -381,7 +381,7 @@ describe('the cache', () => {
     files.delete('/old.jpg');
     expect((await ask('/old.jpg', { width: '256' })).status).toBe(404);
   });
-  test('it stays within its bound', async () => {
+  test('stays within its size limit on disk', async () => {
     await images.close();
     images = await open({ maxBytes: 30_000 });
     for (const width of ['256', '384', '640', '750', '828', '1080', '1200', '1920']) {
@@ -391,7 +391,7 @@ describe('the cache', () => {
     expect(size).toBeLessThanOrEqual(30_000);
     expect(size).toBeGreaterThan(0);
   });
-  test('a refusal is believed for a minute', async () => {
+  test('remembers a missing picture for one minute', async () => {
     await images.close();
     let now = Date.now();
     images = await open({ now: () => now });
@@ -402,7 +402,7 @@ describe('the cache', () => {
     expect((await ask('/late.jpg')).status).toBe(200);
     files.delete('/late.jpg');
   });
-  test('a refusal is believed for no longer after the clock was set back', async () => {
+  test('remembers a missing picture for no more than a minute if the clock is set back', async () => {
     await images.close();
     const ahead = Date.now() + 86_400_000;
     vi.useFakeTimers({ toFake: ['Date', 'performance'], now: ahead });
@@ -415,20 +415,20 @@ describe('the cache', () => {
     expect((await ask('/late.jpg')).status).toBe(200);
     files.delete('/late.jpg');
   });
-  test('ingest does not believe a refusal, and what it finds is served at once', async () => {
+  test('serves a picture at once when ingest has found it, even if it was missing before', async () => {
     expect((await ask('/fresh.jpg')).status).toBe(404);
     files.set('/fresh.jpg', files.get('/photo.jpg') as never);
     expect(await images.measure(`http://${host}${uploads}/fresh.jpg`)).toEqual({ width: 1600, height: 900 });
     expect((await ask('/fresh.jpg')).status).toBe(200);
     files.delete('/fresh.jpg');
   });
-  test('one picture has one quality, whichever is asked for', async () => {
+  test('makes one file of a picture, whatever quality is requested', async () => {
     for (const quality of ['1', '40', '77', '100']) expect((await ask('/photo.jpg', { quality })).status).toBe(200);
     expect(images.made()).toBe(1);
   });
 });
 
-describe('what WordPress is asked', () => {
+describe('requests to WordPress', () => {
   test.each([
     '/wp-json/wp/v2/users',
     '/wp-json/wp/v2/users?x=.jpg',
@@ -440,13 +440,13 @@ describe('what WordPress is asked', () => {
     '/wp-content/uploads/x.php%00.jpg',
     '/photo.jpg',
     '/?rest_route=/wp/v2/users&x=/uploads/a.jpg',
-  ])('is nothing but uploads with the name of a picture: %s', async (path) => {
+  ])('are only made for picture files in its uploads folder, not for %s', async (path) => {
     const answer = await images.handle(new URLSearchParams({ url: `http://${host}${path}`, width: '640' }), '*/*');
     expect(answer.status).toBe(404);
     expect(answer.body).toBe('This picture isn’t available.\n');
     expect(asked).toEqual([]);
   });
-  test('is any picture where its host is among the hosts of pictures', async () => {
+  test('are made for a picture at any path when its host is allowed', async () => {
     await images.close();
     images = await open({ allowedHosts: [host] });
     const answer = await images.handle(new URLSearchParams({ url: `http://${host}/photo.jpg`, width: '640' }), '*/*');
@@ -454,7 +454,7 @@ describe('what WordPress is asked', () => {
   });
 });
 
-describe('a crowd at one address', () => {
+describe('many requests from one address', () => {
   const crowd = '198.51.100.1';
 
   /** Delays requests until the test releases them. */
@@ -471,7 +471,7 @@ describe('a crowd at one address', () => {
     return { names, held, gate };
   }
 
-  test('with random names keeps no other reader waiting, nor ingest', async () => {
+  test('for random names do not delay other readers or ingest', async () => {
     await images.close();
     images = await open({ timeoutMs: 20_000 });
     const { names, held, gate } = holdUp('random');
@@ -485,7 +485,7 @@ describe('a crowd at one address', () => {
     expect(new Set((await Promise.all(answers)).map(({ status }) => status))).toEqual(new Set([404]));
   });
 
-  test('with random queries asks for one picture', async () => {
+  test('with random queries fetch one picture once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 24 }, (_, n) => ask(`/photo.jpg?random=${n}`, {}, '*/*', crowd)),
     );
@@ -494,7 +494,7 @@ describe('a crowd at one address', () => {
     expect(images.made()).toBe(1);
   });
 
-  test('with every width takes turns with a reader', async () => {
+  test('for every width take turns with another reader’s request', async () => {
     const order: string[] = [];
     const widths = ['256', '384', '640', '750', '828', '1080', '1200', '1920', '2048', '3840'];
     await ask('/photo.jpg', { width: '16' });
@@ -510,7 +510,7 @@ describe('a crowd at one address', () => {
     expect(order.indexOf('reader')).toBeLessThan(10);
   });
 
-  test('may ask for sixty missing names a minute; other readers, and what is there, are served on', async () => {
+  test('get 503 after sixty missing names in a minute, while existing pictures and other readers are served', async () => {
     await images.close();
     const now = Math.floor(Date.now() / 60_000) * 60_000;
     images = await open({ now: () => now });

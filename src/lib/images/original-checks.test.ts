@@ -59,7 +59,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-describe('a picture that was deleted in WordPress', () => {
+describe('the image service, when a picture is deleted or replaced in WordPress', () => {
   const hour = 3_600_000;
   beforeEach(async () => {
     dir = await mkdtemp(path.join(tmpdir(), 'broadsheet-images-'));
@@ -71,7 +71,7 @@ describe('a picture that was deleted in WordPress', () => {
     await images.handle(new URLSearchParams({ url: address(), crop: 'social' }), null);
     asked = 0;
   });
-  test('is gone after an hour, in every size, from the disk too', async () => {
+  test('removes it after an hour, in every size and from the disk', async () => {
     answer = gone;
     now += hour - 1;
     expect((await ask()).status).toBe(200);
@@ -81,14 +81,14 @@ describe('a picture that was deleted in WordPress', () => {
     expect(await readdir(dir)).toEqual([]);
     expect(asked).toBe(1);
   });
-  test('is gone after an hour, also when the site was restarted meanwhile', async () => {
+  test('removes it after an hour, even if the site was restarted', async () => {
     answer = gone;
     await images.close();
     now += hour + 60_000;
     images = await open();
     expect((await ask()).status).toBe(404);
   });
-  test('is asked for once an hour while it exists', async () => {
+  test('checks the original once an hour while it exists', async () => {
     now += hour + 1;
     const answers = await Promise.all(Array.from({ length: 10 }, () => ask()));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
@@ -98,7 +98,7 @@ describe('a picture that was deleted in WordPress', () => {
     now += hour + 1;
     expect((await ask()).status).toBe(404);
   });
-  test('stays while WordPress is down, which is asked once a minute', async () => {
+  test('keeps serving it while WordPress is down, and checks once a minute', async () => {
     answer = (res) => res.writeHead(503).end();
     now += hour + 1;
     for (const width of ['640', '640', '640']) expect((await ask({ width })).status).toBe(200);
@@ -107,7 +107,7 @@ describe('a picture that was deleted in WordPress', () => {
     now += 60_001;
     expect((await ask()).status).toBe(404);
   });
-  test('stays where its host refuses the question, which is asked once an hour', async () => {
+  test('keeps serving it while its host responds with 403, and checks once an hour', async () => {
     answer = (res) => res.writeHead(403).end();
     now += hour + 1;
     for (const width of ['640', '640']) expect((await ask({ width })).status).toBe(200);
@@ -115,7 +115,7 @@ describe('a picture that was deleted in WordPress', () => {
     expect((await ask()).status).toBe(200);
     expect(asked).toBe(1);
   });
-  test('is another one after an hour where it was replaced at its address, and is made once', async () => {
+  test('serves the replacement after an hour, and makes it once', async () => {
     const other = await sharp({ create: { width: 800, height: 800, channels: 3, background: '#339' } })
       .jpeg()
       .toBuffer();
@@ -129,7 +129,7 @@ describe('a picture that was deleted in WordPress', () => {
     }
     expect(images.made()).toBe(4);
   });
-  test('is made again in no size while it is the same', async () => {
+  test('makes no size again if the original is unchanged', async () => {
     const before = new Date(now - 30 * 24 * hour).toUTCString();
     answer = (res) => res.writeHead(200, { 'content-type': 'image/jpeg', 'last-modified': before }).end(photo);
     for (const name of await readdir(dir)) if (name.endsWith('.src')) await rm(path.join(dir, name));
@@ -139,10 +139,10 @@ describe('a picture that was deleted in WordPress', () => {
     expect((await ask()).status).toBe(200);
     expect([images.made(), asked]).toEqual([0, 1]);
   });
-  describe('and of which WordPress has said so', () => {
+  describe('and WordPress announces the change', () => {
     const told = (addresses = [`${address()}?ver=2`]) =>
       images.changed(changedFiles(new Set(['latest', ...fileTags(addresses, host())])));
-    test('is gone at once, in every size, from the disk too', async () => {
+    test('removes it at once, in every size and from the disk', async () => {
       answer = gone;
       await told();
       expect((await ask()).status).toBe(404);
@@ -150,14 +150,14 @@ describe('a picture that was deleted in WordPress', () => {
       expect(await readdir(dir)).toEqual([]);
       expect(asked).toBe(1);
     });
-    test('is gone after a restart at once', async () => {
+    test('removes it even if the site restarts before the next request', async () => {
       answer = gone;
       await told();
       await images.close();
       images = await open();
       expect((await ask()).status).toBe(404);
     });
-    test('is another one at once where it was replaced, by the clock of WordPress minutes ago', async () => {
+    test('serves the replacement at once, even if its date is minutes in the past', async () => {
       const other = await square();
       const replaced = new Date(now - 200_000).toUTCString();
       answer = (res) => res.writeHead(200, { 'content-type': 'image/jpeg', 'last-modified': replaced }).end(other);
@@ -168,7 +168,7 @@ describe('a picture that was deleted in WordPress', () => {
       }
       expect(images.made()).toBe(4);
     });
-    test('is not kept in a size that was being made of the one before', async () => {
+    test('does not keep a size that was being made from the old original', async () => {
       const { toBuffer } = sharp.prototype;
       const [started, replaced] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const encoding = vi.spyOn(sharp.prototype, 'toBuffer') as unknown as MockInstance<(this: Sharp) => unknown>;
@@ -191,7 +191,7 @@ describe('a picture that was deleted in WordPress', () => {
       await before;
       expect(await sizeOf(ask({ width: '384' }))).toMatchObject({ width: 384, height: 384 });
     });
-    test('is not kept when it was being fetched meanwhile', async () => {
+    test('does not keep an original that was being fetched', async () => {
       await images.close();
       await rm(dir, { recursive: true });
       images = await open();
@@ -208,14 +208,14 @@ describe('a picture that was deleted in WordPress', () => {
       await Promise.all([before, changes]);
       expect((await ask()).status).toBe(404);
     });
-    test('is asked for once and made in no size again where the file is the same', async () => {
+    test('checks once and makes no size again if the file is unchanged', async () => {
       const before = new Date(now - 30 * 24 * hour).toUTCString();
       answer = (res) => res.writeHead(200, { 'content-type': 'image/jpeg', 'last-modified': before }).end(photo);
       await told();
       for (const width of ['640', '640']) expect((await ask({ width })).status).toBe(200);
       expect([images.made(), asked]).toEqual([3, 1]);
     });
-    test('stays while WordPress is down', async () => {
+    test('keeps serving it while WordPress is down, and checks again after a minute', async () => {
       answer = (res) => res.writeHead(503).end();
       await told();
       expect((await ask()).status).toBe(200);
@@ -223,18 +223,18 @@ describe('a picture that was deleted in WordPress', () => {
       now += 60_001;
       expect((await ask()).status).toBe(404);
     });
-    test('is gone at once where many were deleted, which are not named', async () => {
+    test('removes it at once after an announcement that names no pictures', async () => {
       answer = gone;
       await images.changed(changedFiles(new Set(['pictures'])));
       expect((await ask()).status).toBe(404);
     });
-    test('is not asked for when it is another', async () => {
+    test('does not check a picture that was not named', async () => {
       answer = gone;
       await told([address().replace('deleted', 'other'), 'nonsense']);
       expect((await ask()).status).toBe(200);
       expect(asked).toBe(0);
     });
-    test('is not taken for confirmed by an answer from before', async () => {
+    test('does not trust a check that began before the announcement', async () => {
       let release = () => {};
       const waits = new Promise<void>((done) => {
         release = done;
@@ -257,7 +257,7 @@ describe('a picture that was deleted in WordPress', () => {
       expect((await after).status).toBe(404);
       expect((await ask()).status).toBe(404);
     });
-    test('is known to a CDN by its address', async () => {
+    test('sends the picture’s cache tags for a CDN', async () => {
       await images.close();
       images = await createImages({
         dir,
@@ -271,13 +271,13 @@ describe('a picture that was deleted in WordPress', () => {
       expect(headers['cache-tag']).toBe([...fileTags([address()], host()), 'pictures'].join(','));
     });
   });
-  test('leaves nothing where a new size finds it gone', async () => {
+  test('deletes every size when a request for a new size finds the original gone', async () => {
     answer = gone;
     now += 8 * 24 * hour;
     expect((await ask({ width: '384' })).status).toBe(404);
     expect(await readdir(dir)).toEqual([]);
   });
-  test('is not made in a new size of the original on disk', async () => {
+  test('makes no new size of a deleted picture from the original on disk', async () => {
     answer = gone;
     now += hour + 1;
     expect((await ask({ width: '384' })).status).toBe(404);

@@ -1,19 +1,19 @@
 import { describe, expect, it, test } from 'vitest';
 import { imageSrcset, imageUrl, placeholderColor, widthFor } from './url.ts';
 
-describe('addresses of pictures', () => {
-  test('the original is encoded', () => {
+describe('picture URLs', () => {
+  test('encode the URL of the original', () => {
     expect(imageUrl('https://wp.example/a b.jpg?x=1&y=2', 640)).toBe(
       '/image?url=https%3A%2F%2Fwp.example%2Fa%20b.jpg%3Fx%3D1%26y%3D2&width=640&quality=75',
     );
   });
-  test('an unlisted width is a mistake of ours', () =>
+  test('cannot be made for a width that is not offered', () =>
     expect(() => imageUrl('https://a.example/x', 500)).toThrow(RangeError));
-  test('no browser is offered an enlargement', () => {
+  test('are offered up to the original’s width, so that no browser enlarges it', () => {
     const widths = imageSrcset('https://a.example/x', 800).match(/\d+w/g);
     expect(widths).toEqual(['256w', '384w', '640w', '750w', '828w']);
   });
-  test('an unmeasured original is offered up to the bound', () => {
+  test('are offered up to the given maximum if the original’s width is unknown', () => {
     expect(imageSrcset('https://a.example/x', null, 640, 1200).match(/\d+w/g)).toEqual([
       '640w',
       '750w',
@@ -32,9 +32,9 @@ describe('addresses of pictures', () => {
     // A share of a window of any width, and other units.
     ['(min-width: 64em) 25vw, 100vw', 2048],
     ['(min-width: 48rem) 41rem, 100vw', 2048],
-  ])('%s needs at most %i pixels', (sizes, width) => expect(widthFor(sizes)).toBe(width));
+  ])('for sizes="%s" need at most %i pixels', (sizes, width) => expect(widthFor(sizes)).toBe(width));
 });
 
-it('takes turns in white, gold and red', () => {
+it('placeholder colors rotate through white, gold and red', () => {
   expect([0, 1, 2, 3, 4].map(placeholderColor)).toEqual(['white', 'gold', 'red', 'white', 'gold']);
 });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { announceable, isIndexNowKey, isPublicOrigin, keyFile } from './indexnow.server.ts';
 
-test('keys are 8 to 128 letters, digits and dashes', () => {
+test('an IndexNow key has 8 to 128 letters, digits and dashes', () => {
   for (const key of ['abcd1234', 'A-b-C-d-', 'x'.repeat(128)]) expect(isIndexNowKey(key)).toBe(true);
   for (const key of ['abc1234', 'x'.repeat(129), 'abcd_1234', 'abcd1234\n', 'abcd 1234', '../../../etc']) {
     expect(isIndexNowKey(key)).toBe(false);
   }
 });
 
-test('the key’s file holds the key and nothing else', () => {
+test('the IndexNow key file is named after the key and contains only the key', () => {
   expect(keyFile('abcd1234')).toEqual({ path: '/abcd1234.txt', body: 'abcd1234' });
   expect(keyFile('../robots')).toBeNull();
 });
@@ -31,12 +31,12 @@ describe('isPublicOrigin', () => {
     'https://www.example.com',
     'https://paper.home.arpa',
     'nonsense',
-  ])('%s is not', (url) => {
+  ])('%s is not public', (url) => {
     expect(isPublicOrigin(url)).toBe(false);
   });
 });
 
-test('only addresses of the site are announced, each once and in full', () => {
+test('only the site’s own URLs are announced to IndexNow, each once and absolute', () => {
   const urls = [
     '/article/a#top',
     'https://www.thesun.paper/article/a',

@@ -42,8 +42,8 @@ function stand(options: Partial<DeliveryOptions> = {}) {
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('collecting', () => {
-  test('equal notices within the window are one, and one request carries them all', async () => {
+describe('the delivery queue, while collecting notices', () => {
+  test('merges equal notices and sends all in one request after 250 ms', async () => {
     const { queue, batches, answer } = stand();
     queue.add(['a', 'b']);
     await vi.advanceTimersByTimeAsync(249);
@@ -56,7 +56,7 @@ describe('collecting', () => {
     expect(queue.stats()).toMatchObject({ accepted: 3, failed: 0, pending: 0, requests: 1, problem: null });
   });
 
-  test('a steady stream does not put sending off', async () => {
+  test('does not delay sending while more notices keep arriving', async () => {
     const { queue, batches } = stand();
     for (let at = 0; at < 250; at += 50) {
       queue.add([`at-${at}`]);
@@ -65,7 +65,7 @@ describe('collecting', () => {
     expect(batches).toHaveLength(1);
   });
 
-  test('a notice that comes again while it is under way is sent again', async () => {
+  test('sends a notice again if it is added while its request is in flight', async () => {
     const { queue, batches, answer } = stand();
     queue.add(['a']);
     await vi.advanceTimersByTimeAsync(250);
@@ -77,7 +77,7 @@ describe('collecting', () => {
     expect(queue.stats()).toMatchObject({ accepted: 2, pending: 0 });
   });
 
-  test('one request is under way at a time, none larger than allowed', async () => {
+  test('sends one request at a time, none larger than the batch size', async () => {
     const { queue, batches, answer } = stand({ batchSize: 2 });
     queue.add(['a', 'b', 'c', 'd', 'e']);
     await vi.advanceTimersByTimeAsync(250);
@@ -89,8 +89,8 @@ describe('collecting', () => {
   });
 });
 
-describe('trouble', () => {
-  test('waits longer each time, up to the bound, and loses nothing', async () => {
+describe('the delivery queue, after failures', () => {
+  test('waits longer after each failure, up to a maximum, and keeps the notice', async () => {
     const { queue, batches, answer } = stand();
     queue.add(['a']);
     await vi.advanceTimersByTimeAsync(250);
@@ -107,7 +107,7 @@ describe('trouble', () => {
     expect(queue.stats()).toMatchObject({ pending: 0, accepted: 1, problem: null });
   });
 
-  test('gives up after as many tries of a notice, whatever was sent with it or before it', async () => {
+  test('tries each notice three times, however often others in its batch failed', async () => {
     const { queue, batches, answer } = stand({ tries: 3, batchSize: 2 });
     queue.add(['a']);
     await vi.advanceTimersByTimeAsync(250);
@@ -127,7 +127,7 @@ describe('trouble', () => {
     for (const notice of ['a', 'b', 'c']) expect(batches.filter((batch) => batch.includes(notice))).toHaveLength(3);
   });
 
-  test('obeys Retry-After up to an hour', async () => {
+  test('follows Retry-After up to an hour', async () => {
     const { queue, batches, answer } = stand();
     queue.add(['a']);
     await vi.advanceTimersByTimeAsync(250);
@@ -141,7 +141,7 @@ describe('trouble', () => {
     expect(batches).toHaveLength(3);
   });
 
-  test('gives a batch up after its tries and goes on with the next', async () => {
+  test('gives up a batch after its tries and continues with the next', async () => {
     const { queue, batches, answer } = stand({ tries: 2, batchSize: 1 });
     queue.add(['a']);
     await vi.advanceTimersByTimeAsync(250);
@@ -154,7 +154,7 @@ describe('trouble', () => {
     expect(batches.at(-1)).toEqual(['b']);
   });
 
-  test('a request that throws is a failure like others', async () => {
+  test('retries when sending throws', async () => {
     const send = vi.fn(async (): Promise<Outcome> => accepted).mockRejectedValueOnce(new Error('broken'));
     const { queue } = stand({ send });
     queue.add(['a']);
@@ -164,7 +164,7 @@ describe('trouble', () => {
     expect(queue.stats()).toMatchObject({ accepted: 1, problem: null });
   });
 
-  test('a wrong setting is logged once until it has worked', async () => {
+  test('logs a wrong setting once, and again only after a success', async () => {
     const error = vi.fn();
     const { queue, answer } = stand({ log: { ...silent, error } });
     const wrong: Outcome = { kind: 'misconfigured', message: 'TOKEN is wrong' };
@@ -183,7 +183,7 @@ describe('trouble', () => {
     expect(queue.stats()).toMatchObject({ accepted: 1, pending: 1, failed: 0 });
   });
 
-  test('memory is bounded: coarser notices take the place of too many', async () => {
+  test('replaces waiting notices with coarser ones when there are too many', async () => {
     const { queue, batches, answer } = stand({ limit: 10, overflow: () => ['all'] });
     queue.add(['a']);
     await vi.advanceTimersByTimeAsync(250);
@@ -195,15 +195,15 @@ describe('trouble', () => {
     expect(batches.at(-1)?.sort()).toEqual(['a', 'all']);
   });
 
-  test('memory is bounded: without coarser notices those that wait are given up and counted', () => {
+  test('drops and counts waiting notices when there are too many and no coarser ones', () => {
     const { queue } = stand({ limit: 10 });
     queue.add(Array.from({ length: 11 }, (_, index) => `n-${index}`));
     expect(queue.stats()).toMatchObject({ failed: 11, pending: 0 });
   });
 });
 
-describe('closing', () => {
-  test('sends at once what waits', async () => {
+describe('the delivery queue, when closing', () => {
+  test('sends waiting notices at once', async () => {
     const { queue, batches, answer } = stand();
     queue.add(['a']);
     const closed = queue.close();
@@ -215,7 +215,7 @@ describe('closing', () => {
     expect(queue.stats().pending).toBe(0);
   });
 
-  test('cuts a long wait short for one last try', async () => {
+  test('ends a long wait early for one last try', async () => {
     const { queue, batches, answer } = stand();
     queue.add(['a']);
     await vi.advanceTimersByTimeAsync(250);

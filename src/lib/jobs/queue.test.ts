@@ -11,7 +11,7 @@ onBothEngines('the job queue', (engines) => {
     vi.useRealTimers();
   });
 
-  it('goes by the clock of the database, not by that of a node', async () => {
+  it('uses the database’s clock, not a node’s', async () => {
     const database = await engines.open();
     const hour = 3_600_000;
     const real = Date.now();
@@ -46,7 +46,7 @@ onBothEngines('the job queue', (engines) => {
     }
   });
 
-  it('adds a job with the caller’s transaction, or not at all', async () => {
+  it('adds a job in the caller’s transaction, and not if that is rolled back', async () => {
     const database = await engines.open();
     const jobs = queue(database, { now: 1 });
     await database.transaction((tx) => jobs.add(tx, { kind: 'one', subject: 'kept' }));
@@ -58,7 +58,7 @@ onBothEngines('the job queue', (engines) => {
     expect((await jobs.claim(5)).map(({ subject }) => subject)).toEqual(['kept']);
   });
 
-  it('is worked on by priority, then in the order of due times, by one process at a time', async () => {
+  it('gives each due job to only one of several concurrent claims', async () => {
     const database = await engines.open();
     const clock = { now: 100 };
     const [first, second] = [queue(database, clock), queue(database, clock)];
@@ -77,7 +77,7 @@ onBothEngines('the job queue', (engines) => {
     expect(await createJobQueue(database, 'mail', () => 2000).claim(5)).toEqual([]);
   });
 
-  it('claims the most urgent first', async () => {
+  it('claims jobs by priority, then by due time', async () => {
     const database = await engines.open();
     const jobs = queue(database, { now: 100 });
     await jobs.add(database.db, { kind: 'two', subject: 'idle', due: 10, priority: 1 });
@@ -88,7 +88,7 @@ onBothEngines('the job queue', (engines) => {
     expect(subjects).toEqual(['longest', 'urgent', 'idle']);
   });
 
-  it('is claimed again when its process died, and the first process can no longer end it', async () => {
+  it('gives the job of a dead process to another, after which the first cannot end it', async () => {
     const database = await engines.open();
     const clock = { now: 100 };
     const jobs = queue(database, clock);
@@ -107,7 +107,7 @@ onBothEngines('the job queue', (engines) => {
     expect(await jobs.waiting()).toEqual({ count: 0, oldest: null, due: null });
   });
 
-  it('waits for no time of a clock that was ahead: neither a new job, nor one that was released or whose process died', async () => {
+  it('does not wait for times set by a fast clock: for new jobs, released jobs and those of a dead process', async () => {
     const database = await engines.open();
     const right = 1_900_000_000_000;
     const clock = { now: right + 30 * 24 * 3_600_000 };
@@ -124,7 +124,7 @@ onBothEngines('the job queue', (engines) => {
     expect(await jobs.claim(5)).toEqual([]);
   });
 
-  it('runs again when it was added again while it was worked on', async () => {
+  it('runs a job again if it is added again while it runs', async () => {
     const database = await engines.open();
     const clock = { now: 100 };
     const jobs = queue(database, clock);
@@ -142,7 +142,7 @@ onBothEngines('the job queue', (engines) => {
     expect(await jobs.waiting()).toMatchObject({ count: 0 });
   });
 
-  it('starts again when it was given up and is added again', async () => {
+  it('starts a refused job over with its new payload when it is added again', async () => {
     const database = await engines.open();
     const jobs = queue(database, { now: 1 });
     const again = { kind: 'one', subject: 'again', once: true } as const;
@@ -153,7 +153,7 @@ onBothEngines('the job queue', (engines) => {
     expect(await jobs.claim(1)).toMatchObject([{ subject: 'again', payload: 'second', tries: 1 }]);
   });
 
-  it('waits no longer than before when it is added again', async () => {
+  it('keeps the earlier due time when a job is added again', async () => {
     const database = await engines.open();
     const clock = { now: 100 };
     const jobs = queue(database, clock);
@@ -166,7 +166,7 @@ onBothEngines('the job queue', (engines) => {
     expect((await jobs.waiting()).due).toBe(100);
   });
 
-  it('waits until the time of its release, and counts the try or not', async () => {
+  it('holds a released job until its time, and counts the try unless told not to', async () => {
     const database = await engines.open();
     const clock = { now: 100 };
     const jobs = queue(database, clock);
@@ -182,7 +182,7 @@ onBothEngines('the job queue', (engines) => {
     expect(await claim()).toMatchObject({ tries: 2 });
   });
 
-  it('expires what is late and not worked on, and keeps no subject of what ended', async () => {
+  it('expires late jobs that are not being worked on, and deletes the subject of ended jobs', async () => {
     const database = await engines.open();
     const clock = { now: 100 };
     const jobs = queue(database, clock);
@@ -201,7 +201,7 @@ onBothEngines('the job queue', (engines) => {
     expect(await database.db.selectFrom('jobs').selectAll().execute()).toEqual([]);
   });
 
-  it('counts, expires, prunes and deletes what is its own, and nothing of another queue', async () => {
+  it('counts, expires, prunes and deletes only its own jobs, not another queue’s', async () => {
     const database = await engines.open();
     const clock = { now: 100 };
     const jobs = queue(database, clock);

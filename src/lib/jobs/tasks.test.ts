@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { backOff, createKeyedMutex, repeat, repeatAfterPause, retryAfter, withTimeLimit } from './tasks.ts';
 
-describe('repetition', () => {
+describe('a task repeated at an interval', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
@@ -15,7 +15,7 @@ describe('repetition', () => {
     expect(task).toHaveBeenCalledTimes(3);
   });
 
-  it('runs one at a time, and goes on after an error', async () => {
+  it('never runs twice at the same time, and continues after an error', async () => {
     const first = Promise.withResolvers<void>();
     const task = vi.fn().mockReturnValueOnce(first.promise);
     const onError = vi.fn();
@@ -29,7 +29,7 @@ describe('repetition', () => {
     await repeated.stop();
   });
 
-  it('aborts the run under way and waits for it', async () => {
+  it('is aborted and waited for on stop', async () => {
     let ended = false;
     const repeated = repeat(
       100,
@@ -44,7 +44,7 @@ describe('repetition', () => {
     expect(ended).toBe(true);
   });
 
-  it('runs at once when it is asked to, and once more when it was asked during a run', async () => {
+  it('runs at once on request, and once more if requested during a run', async () => {
     const first = Promise.withResolvers<void>();
     const task = vi.fn().mockReturnValueOnce(first.promise);
     const repeated = repeat(100, task, () => {});
@@ -61,11 +61,11 @@ describe('repetition', () => {
   });
 });
 
-describe('repetition after pauses', () => {
+describe('a task repeated after pauses', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('pauses between the end of a run and the next, each time for as long as it is told', async () => {
+  it('pauses after the end of each run, each time for as long as the caller says', async () => {
     const pauses = [10, 500, 20];
     const first = Promise.withResolvers<void>();
     const task = vi.fn().mockReturnValueOnce(first.promise);
@@ -88,7 +88,7 @@ describe('repetition after pauses', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('cuts a pause short, and goes on after an error', async () => {
+  it('runs early on request, and continues after an error', async () => {
     const task = vi.fn().mockRejectedValueOnce(new Error('no'));
     const onError = vi.fn();
     const repeated = repeatAfterPause(() => 100, task, onError);
@@ -110,13 +110,13 @@ describe('a time limit', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('gives the result or the failure of work that ends in time', async () => {
+  it('passes on the result or failure of work that ends in time', async () => {
     expect(await withTimeLimit(100, Promise.resolve(1), () => 'late')).toBe(1);
     await expect(withTimeLimit(100, Promise.reject(new Error('no')), () => 'late')).rejects.toThrow('no');
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('answers for work that takes longer, whose failure then is ignored', async () => {
+  it('returns a fallback or throws when work takes longer, and ignores the work’s later failure', async () => {
     const work = Promise.withResolvers<number>();
     const answer = withTimeLimit(100, work.promise, () => 'late');
     const failure = withTimeLimit(100, work.promise, () => {
@@ -131,14 +131,14 @@ describe('a time limit', () => {
   });
 });
 
-describe('waiting', () => {
-  it('grows with the tries, with jitter, up to a bound', () => {
+describe('waiting before another try', () => {
+  it('gets longer with each try, with jitter, up to a maximum', () => {
     expect([1, 2, 3, 20, 500].map((attempt) => backOff(attempt, 100, 5000, () => 1))).toEqual([
       100, 200, 400, 5000, 5000,
     ]);
     expect(backOff(3, 100, 5000, () => 0)).toBe(200);
   });
-  it('reads Retry-After in seconds and as a date', () => {
+  it('reads Retry-After in seconds or as a date', () => {
     const now = Date.UTC(2026, 10, 21, 12);
     expect(retryAfter('120', now)).toBe(120_000);
     expect(retryAfter('Sat, 21 Nov 2026 12:00:30 GMT', now)).toBe(30_000);
@@ -148,7 +148,7 @@ describe('waiting', () => {
   });
 });
 
-it('runs work under one key in order, work under other keys meanwhile, and goes on after a failure', async () => {
+it('a keyed mutex runs work for one key in order, other keys in parallel, and continues after a failure', async () => {
   const withLock = createKeyedMutex();
   const events: string[] = [];
   const gate = Promise.withResolvers<void>();

@@ -44,7 +44,7 @@ function paper(coverage: LiveCoverage | null = live, access: AccessLevel = 'free
 }
 
 describe('the pages of a live story', () => {
-  it('have 20 entries each; pinned ones and key events are on the first alone', () => {
+  it('have 20 entries each, with pinned entries and key events only on the first', () => {
     const { view } = paper();
     const first = view();
     if (!first) throw new Error('no page');
@@ -56,7 +56,7 @@ describe('the pages of a live story', () => {
     expect([last.entries.length, last.pinned, last.keyEvents, last.first]).toEqual([4, [], [], false]);
   });
 
-  it('lead to each other, and there are no others', () => {
+  it('link to the previous and next page, and none exists past the last', () => {
     const { view } = paper();
     const places = [1, 2, 3].map((page) => view(page)?.place);
     expect(places.map((place) => [place?.previous, place?.next])).toEqual([
@@ -67,13 +67,13 @@ describe('the pages of a live story', () => {
     expect([view(4), paper(null).view()]).toEqual([null, null]);
   });
 
-  it('show no entry of a restricted story to those who may not read it', () => {
+  it('show no entry of a restricted story to readers without access', () => {
     const { view } = paper(live, 'subscriber');
     expect([view(), view(2)]).toEqual([null, null]);
     expect(view(1, 'full')).toMatchObject({ entries: { length: 20 } });
   });
 
-  it('are found by the lasting address of an entry', () => {
+  it('are found from the permanent address of an entry', () => {
     const { content } = paper();
     const page = (id: string) => {
       const found = storyOfEntry(content, id);
@@ -88,8 +88,8 @@ describe('the pages of a live story', () => {
   });
 });
 
-describe('structured data', () => {
-  it('is a LiveBlogPosting with its entries while the story is live', () => {
+describe('structured data of a live story', () => {
+  it('is a LiveBlogPosting with the page’s entries while coverage is live', () => {
     const { article, view } = paper();
     const page = view();
     if (!page) throw new Error('no page');
@@ -115,7 +115,7 @@ describe('structured data', () => {
     for (const update of updates) expect([update.headline, update.articleBody]).not.toContain('');
   });
 
-  it('says when coverage ended, names no entries where none are shown, and closes no script', () => {
+  it('has the end of coverage, omits entries that are not shown, and escapes </script', () => {
     const { article, view } = paper({ ...live, state: 'ended', ended: '2026-11-25T18:00:00Z' });
     expect(liveBlogPosting(article, [], site)).toMatchObject({ coverageEndTime: '2026-11-25T13:00:00-05:00' });
     expect(liveBlogPosting(article, [], site)).not.toHaveProperty('liveBlogUpdate');

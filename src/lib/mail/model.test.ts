@@ -8,9 +8,9 @@ const awkward = fc.string({
   maxLength: 30,
 });
 
-describe('an address', () => {
+describe('an email address', () => {
   it.each(['ada@example.com', 'a.b+c@sub.example.co.uk', 'ann@münchen.example', "o'neil@example.com"])(
-    'is %s',
+    'can be %s',
     (text) => {
       expect(isAddress(text)).toBe(true);
     },
@@ -34,11 +34,11 @@ describe('an address', () => {
     'ada..b@example.com',
     `${'a'.repeat(65)}@example.com`,
     `ada@${'e'.repeat(254)}.com`,
-  ])('is not %j', (text) => {
+  ])('cannot be %j', (text) => {
     expect(isAddress(text)).toBe(false);
   });
 
-  it('never holds what ends a header or begins another address', () => {
+  it('never contains white space or characters that would end a header or start another address', () => {
     fc.assert(
       fc.property(awkward, (text) => {
         if (isAddress(text)) expect(text).not.toMatch(/[\s,;:<>"()]/);
@@ -47,7 +47,7 @@ describe('an address', () => {
   });
 });
 
-it('reads a sender', () => {
+it('the sender setting is read as a name and an address, or as an address alone', () => {
   expect(readSender('The Sun <news@sun.example>')).toEqual({ name: 'The Sun', address: 'news@sun.example' });
   expect(readSender('"The Sun, Inc." <news@sun.example>')).toEqual({
     name: 'The Sun, Inc.',
@@ -59,7 +59,7 @@ it('reads a sender', () => {
   }
 });
 
-it('makes one line of anything', () => {
+it('oneLine removes line breaks and null characters from any text', () => {
   fc.assert(
     fc.property(awkward, (text) => {
       expect(oneLine(text)).not.toMatch(/[\r\n\u0085\u2028\u2029\0]/);

@@ -64,7 +64,7 @@ onBothEnginesAlone('the outbox', (engines) => {
   const rows = ({ db }: Database) => db.selectFrom('jobs').selectAll().orderBy('created').execute();
   const outcomes = async (database: Database) => (await rows(database)).map((row) => row.outcome);
 
-  it('sends what was committed as soon as it is nudged, and nothing that was not', async () => {
+  it('sends committed messages when nudged, and none from a transaction that is rolled back', async () => {
     const database = await engines.open();
     const { transport, tries } = fakeTransport();
     const box = open(database, transport, { pollMs: 3_600_000 });
@@ -84,7 +84,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     await box.stop();
   });
 
-  it('lets no code wait behind the newsletters, however many there are', async () => {
+  it('sends codes and alerts before newsletters that are already waiting', async () => {
     const database = await engines.open();
     const { transport, tries } = fakeTransport();
     const box = open(database, transport, { concurrency: 1 });
@@ -135,7 +135,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect((await rows(database))[0]?.detail).toContain('ACCOUNTS_SECRET');
   });
 
-  it('deletes text and address of a sent message', async () => {
+  it('deletes the text and address of a sent message', async () => {
     const database = await engines.open();
     const box = open(database, fakeTransport().transport);
     await write(database, box, code('ada@example.com', '987654'));
@@ -149,7 +149,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect(box.stats()).toMatchObject({ sent: 1, refused: 0, expired: 0, failedTries: 0 });
   });
 
-  it('deletes results after a week, in steps', async () => {
+  it('deletes results after a week, in batches', async () => {
     const database = await engines.open();
     const ended = (id: number, at: number) => ({
       id: String(id),
@@ -185,7 +185,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     await box.stop();
   });
 
-  it('sends each message once when two processes look at the same table', async () => {
+  it('sends each message once when two processes use the same table', async () => {
     const place = await engines.place();
     const first = await engines.open(place);
     const second = await engines.open(place);
@@ -203,7 +203,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect(most.together).toBeLessThanOrEqual(12);
   });
 
-  it('tries a silent server with one message at a time, and sends all when it responds', async () => {
+  it('tries an unreachable server with one message at a time, and sends all when it responds', async () => {
     const database = await engines.open();
     let away = true;
     const { transport, tries, most } = fakeTransport(() => (away ? down : sent));
@@ -227,7 +227,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     await box.stop();
   });
 
-  it('takes a message that can’t be read for no answer of the mail server', async () => {
+  it('does not treat an unreadable message as a sign that the mail server is back', async () => {
     const database = await engines.open();
     const { transport, tries } = fakeTransport(() => down);
     const told: string[] = [];
@@ -244,7 +244,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect(told).toEqual(['Mail cannot be sent; it waits']);
   });
 
-  it('sends what comes after the clock was set back, although the server was silent by the clock that was ahead', async () => {
+  it('sends all messages after an outage, even if a fast clock was set back during it', async () => {
     const database = await engines.open();
     const right = 1_900_000_000_000;
     let now = right + 86_400_000;
@@ -264,7 +264,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     await box.stop();
   });
 
-  it('drops a code that is too late, keeps a welcome, and says what happened without saying to whom', async () => {
+  it('drops an expired code and logs that without the address, but keeps a welcome message', async () => {
     const database = await engines.open();
     let now = Date.parse('2026-11-20T12:00:00Z');
     let away = true;
@@ -290,7 +290,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect(JSON.stringify(warnings)).not.toMatch(/ada@|555777/);
   });
 
-  it('says in the message how long it still works', async () => {
+  it('writes the remaining lifetime of a code into the message when it is sent', async () => {
     const database = await engines.open();
     let now = Date.parse('2026-11-20T12:00:00Z');
     const { transport, tries } = fakeTransport();
@@ -318,7 +318,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect(refused).toMatchObject({ detail: '550 5.1.1', subject: null, payload: null });
   });
 
-  it('tries again later what the server does not take now, without holding up the others', async () => {
+  it('tries a message again after a temporary refusal, without delaying others', async () => {
     const database = await engines.open();
     let now = Date.parse('2026-11-20T12:00:00Z');
     const { transport, tries } = fakeTransport(({ to }, count) =>
@@ -343,7 +343,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect(new Set(tries.map(({ id }) => id)).size).toBe(2);
   });
 
-  it('takes over the message of a process that died when the lease has ended', async () => {
+  it('takes over the message of a dead process when its lease ends', async () => {
     const database = await engines.open();
     let now = Date.now();
     const { transport, tries } = fakeTransport();
@@ -360,7 +360,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect(tries).toHaveLength(1);
   });
 
-  it('lets what is being sent end before it stops', async () => {
+  it('finishes a message that is being sent before it stops', async () => {
     const database = await engines.open();
     const sending = Promise.withResolvers<Delivered>();
     const { transport, tries } = fakeTransport(() => sending.promise);
@@ -376,7 +376,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect(await outcomes(database)).toEqual(['sent']);
   });
 
-  it('deletes the messages to an address in the caller’s transaction', async () => {
+  it('deletes the messages to one address in the caller’s transaction', async () => {
     const database = await engines.open();
     const box = open(database, null);
     await write(database, box, code('ada@example.com'), code('ben@example.com'), welcome('ada@example.com'));
@@ -384,7 +384,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect((await rows(database)).map((row) => row.subject)).toEqual(['ben@example.com']);
   });
 
-  it('refuses an address that could be two, or a header', async () => {
+  it('refuses an address with a line break, a comma or a display name', async () => {
     const database = await engines.open();
     const box = open(database, null);
     for (const to of [
@@ -397,7 +397,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     expect(await rows(database)).toEqual([]);
   });
 
-  it('keeps what there is to send while no mail server is configured', async () => {
+  it('keeps messages, until they expire, while no mail server is configured', async () => {
     const database = await engines.open();
     let now = Date.parse('2026-11-20T12:00:00Z');
     const box = open(database, null, { now: () => now });
@@ -415,7 +415,7 @@ onBothEnginesAlone('the outbox', (engines) => {
 
   if (engines.engine === 'sqlite') return;
 
-  it('sends nothing twice when the database becomes unavailable in between', async () => {
+  it('sends a message once even if the database becomes unavailable while it is being sent', async () => {
     const database = await engines.open();
     const reached = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<Delivered>();

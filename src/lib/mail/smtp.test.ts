@@ -40,8 +40,8 @@ const fail = (failure: object) =>
 const letters = async () =>
   ((await (await fetch(`${mailbox.access.url}/api/messages`)).json()) as { messages: Letter[] }).messages;
 
-describe('a message', () => {
-  it('arrives with the headers of an automatic one', async () => {
+describe('an email sent over SMTP', () => {
+  it('has the headers of an automatic message', async () => {
     expect(await send(transport())).toEqual({ kind: 'sent' });
     const [letter] = await letters();
     expect(letter).toMatchObject({
@@ -60,17 +60,17 @@ describe('a message', () => {
     expect(header('Date')).toBeDefined();
   });
 
-  it('has the address for replies that it names, such as the reader’s who wrote to support', async () => {
+  it('has the Reply-To address that the message names', async () => {
     await send(transport(), 'desk@sun.example', { replyTo: { name: 'Ada', address: 'ada@example.com' } });
     const [letter] = await letters();
     expect(letter?.headers.find(({ name }) => name === 'Reply-To')?.value).toBe('Ada <ada@example.com>');
   });
 
-  it('goes without a password where none is set', async () => {
+  it('is sent without signing in if no password is set', async () => {
     expect(await send(transport({ auth: null }))).toEqual({ kind: 'sent' });
   });
 
-  it('cannot be given another header or another recipient', async () => {
+  it('gets no extra header or recipient from a subject with line breaks', async () => {
     const by = transport();
     await send(by, 'ada@example.com', { subject: 'Hello\r\nBcc: eve@example.com\r\nX-Evil: 1' });
     const [letter] = await letters();
@@ -80,8 +80,8 @@ describe('a message', () => {
   });
 });
 
-describe('what the server does', () => {
-  it('refuses for good, or for now', async () => {
+describe('the SMTP transport', () => {
+  it('reports whether a refusal is permanent or temporary', async () => {
     const by = transport();
     await fail({ mode: 'permanent' });
     expect(await send(by)).toEqual({ kind: 'refused', detail: '550 5.1.1' });
@@ -91,7 +91,7 @@ describe('what the server does', () => {
     expect(await send(by)).toEqual({ kind: 'sent' });
   });
 
-  it('is away, hangs up, or refuses the password', async () => {
+  it('reports an unreachable server, a dropped connection and a wrong password as “down”', async () => {
     const by = transport();
     await fail({ mode: 'refuse' });
     expect(await send(by)).toEqual({
@@ -108,7 +108,7 @@ describe('what the server does', () => {
     });
   });
 
-  it('goes away while a connection is open, and comes back', async () => {
+  it('sends again after the server went away with a connection open and came back', async () => {
     const by = transport();
     expect(await send(by)).toEqual({ kind: 'sent' });
     await fail({ mode: 'refuse' });
@@ -117,7 +117,7 @@ describe('what the server does', () => {
     expect(await send(by)).toEqual({ kind: 'sent' });
   });
 
-  it('is slow, and the sender is stopped', async () => {
+  it('stops sending to a slow server when it is aborted', async () => {
     await fail({ mode: 'slow', delay: 60_000 });
     const by = transport();
     const stop = new AbortController();
@@ -127,7 +127,7 @@ describe('what the server does', () => {
     expect(await letters()).toHaveLength(0);
   });
 
-  it('has a limit for the account, which passes: the message waits and is not dropped', async () => {
+  it('reports that a message can be sent later when the account’s sending limit is reached', async () => {
     const by = transport();
     await fail({ mode: 'quota', times: 1 });
     expect(await send(by)).toEqual({ kind: 'later', detail: '550 5.4.5', limited: true });
@@ -136,7 +136,7 @@ describe('what the server does', () => {
     expect(await send(by)).toEqual({ kind: 'sent' });
   });
 
-  it('never gets a password over a connection that is not encrypted, unless it is this machine', async () => {
+  it('sends nothing over an unencrypted connection to another machine', async () => {
     const by = transport({ host: anotherName });
     expect(await send(by)).toEqual({ kind: 'down', problem: expect.stringContaining('cannot be encrypted') });
     expect(await letters()).toHaveLength(0);
@@ -146,7 +146,7 @@ describe('what the server does', () => {
 /** Another name of 127.0.0.1, which the transport doesn't recognize as this machine, so that it insists on encryption. */
 const anotherName = '0x7f000001';
 
-describe('a vendor’s server, which wants encryption and a password', () => {
+describe('a vendor’s mail server that requires encryption and a password', () => {
   const trusted = getCACertificates('default');
   afterEach(() => setDefaultCACertificates(trusted));
   async function vendor(options: MailboxOptions): Promise<void> {
@@ -155,21 +155,21 @@ describe('a vendor’s server, which wants encryption and a password', () => {
   }
   const trust = () => setDefaultCACertificates([...trusted, mailbox.certificate ?? '']);
 
-  it.each(['starttls', 'tls'] as const)('takes mail over %s', async (encryption) => {
+  it.each(['starttls', 'tls'] as const)('accepts mail over %s', async (encryption) => {
     await vendor({ encryption });
     trust();
     expect(await send(transport({ host: 'localhost' }))).toEqual({ kind: 'sent' });
     expect(await letters()).toMatchObject([{ encrypted: true, subject: 'Hëllo' }]);
   });
 
-  it('is not believed with a certificate of an authority that is unknown, and gets no password', async () => {
+  it('gets no mail if its certificate is from an unknown authority', async () => {
     await vendor({ encryption: 'starttls' });
     const by = transport({ host: 'localhost' });
     expect(await send(by)).toEqual({ kind: 'down', problem: expect.stringContaining('certificate') });
     expect(await letters()).toHaveLength(0);
   });
 
-  it('refuses mail without a user, and the problem names the setting', async () => {
+  it('refuses mail without a user, and the problem names the setting SMTP_URL', async () => {
     await vendor({ encryption: 'starttls' });
     trust();
     const by = transport({ host: 'localhost', auth: null });
@@ -180,7 +180,7 @@ describe('a vendor’s server, which wants encryption and a password', () => {
   });
 });
 
-describe('what an error means', () => {
+describe('an SMTP error', () => {
   it.each([
     [
       { code: 'EENVELOPE', command: 'MAIL FROM', responseCode: 550, response: '550 5.7.1 no' },
@@ -205,7 +205,7 @@ describe('what an error means', () => {
     [{ code: 'ETLS' }, 'down', /cannot be encrypted/],
     [{ code: 'EDNS' }, 'down', /name is not found/],
     [{ code: 'ETIMEDOUT' }, 'down', /ETIMEDOUT/],
-  ])('%j', (error, kind, problem) => {
+  ])('means that the mail server is down: %j', (error, kind, problem) => {
     expect(verdict(Object.assign(new Error('no'), error))).toEqual({ kind, problem: expect.stringMatching(problem) });
   });
 
@@ -215,12 +215,12 @@ describe('what an error means', () => {
     ['550 5.1.1 Rate this: there is no such mailbox', 'refused'],
     ['554 5.6.0 The message is too large', 'refused'],
     ['451 4.7.1 Greylisted, try again', 'later'],
-  ])('%s: %s', (response, kind) => {
+  ])('for one recipient, “%s”, is reported as “%s”', (response, kind) => {
     const error = { code: 'EENVELOPE', command: 'RCPT TO', responseCode: Number(response.slice(0, 3)), response };
     expect(verdict(Object.assign(new Error('no'), error)).kind).toBe(kind);
   });
 
-  it('never repeats the server’s words, which may hold an address', () => {
+  it('is reported without the server’s text, which may contain an address', () => {
     const error = {
       code: 'EENVELOPE',
       command: 'RCPT TO',

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { idOf, limitOf, parseTracked, withTracked } from './model.ts';
 
-describe('what a browser has counted', () => {
-  it.each([null, '', 'no json', '{"1":2}', '5'])('takes %o for nothing', (text) => {
+describe('the articles that a browser has counted', () => {
+  it.each([null, '', 'no json', '{"1":2}', '5'])('are none if %o is stored', (text) => {
     expect(parseTracked(text)).toEqual([]);
   });
 
-  it('holds each article once, the newest last, and no more than 500', () => {
+  it('are listed once each, newest last, and at most 500', () => {
     expect(parseTracked('[3,"4",null,"x",1.5]')).toEqual([3, 4]);
     expect(withTracked([1, 2, 3], 2)).toEqual([1, 3, 2]);
     const many = Array.from({ length: 500 }, (_, index) => index);
@@ -15,8 +15,8 @@ describe('what a browser has counted', () => {
   });
 });
 
-describe('parameters', () => {
-  it('are whole numbers above 0', () => {
+describe('request parameters', () => {
+  it('are accepted as an article’s id only if they are whole numbers above 0', () => {
     expect(['1', '158', '0', '-1', '1e3', '01', ' 1', '9'.repeat(16), undefined].map(idOf)).toEqual([
       1,
       158,

@@ -55,8 +55,8 @@ onBothEngines('mostRead', (engines) => {
     return { mostRead, clock, changes, read, ids, store, file, database };
   }
 
-  describe('the nodes of a cluster', () => {
-    it('show the lists of the node that leads, whichever of them renders a page', async () => {
+  describe('nodes of a cluster', () => {
+    it('all show the lists of the leading node', async () => {
       const database = await engines.open();
       let stored: string | null = null;
       let leader = 'first';
@@ -106,8 +106,8 @@ onBothEngines('mostRead', (engines) => {
     });
   });
 
-  describe('lists', () => {
-    it('put what is read before what is new, and what is new before what is old', async () => {
+  describe('the most-read lists', () => {
+    it('put read stories first, then the newest', async () => {
       const { read, ids } = await open();
       expect(ids({ limit: 3 })).toEqual([1080, 1079, 1078]);
       await read(1010, 3);
@@ -118,7 +118,7 @@ onBothEngines('mostRead', (engines) => {
       expect(ids({ limit: -3 })).toHaveLength(1);
     });
 
-    it('are of one section where one is named', async () => {
+    it('contain only one section’s stories if a section is given', async () => {
       const { read, ids } = await open();
       await read(1010);
       // The fixture's stories alternate among the ten sections.
@@ -128,7 +128,7 @@ onBothEngines('mostRead', (engines) => {
       expect(ids({ section: 'no-such-section' })).toEqual([]);
     });
 
-    it('forget by half-lives: few readings of today stand before many of last week', async () => {
+    it('rank one reading of today above forty of last week', async () => {
       const { read, ids, clock } = await open();
       await read(1010, 40);
       clock.now += 7 * 86_400_000;
@@ -136,7 +136,7 @@ onBothEngines('mostRead', (engines) => {
       expect(ids({ limit: 2 })).toEqual([1020, 1010]);
     });
 
-    it('are made once for everybody who wants more or less of them', async () => {
+    it('are computed once for all lengths', async () => {
       let made = 0;
       const store = fixtureStore();
       const { ids } = await open({
@@ -155,7 +155,7 @@ onBothEngines('mostRead', (engines) => {
       expect(made).toBe(2);
     });
 
-    it('hold nothing that is not published', async () => {
+    it('omit withdrawn stories, whose readings are no longer counted', async () => {
       const { mostRead, read, ids, store } = await open();
       await read(1010, 5);
       store.transaction(() => withdrawDocument(store, 1010, { at: later, clock: later }));
@@ -168,7 +168,7 @@ onBothEngines('mostRead', (engines) => {
     });
   });
 
-  it('cannot be pushed by one address, however often it calls', async () => {
+  it('counts one reading per address, however often it calls', async () => {
     const { mostRead, read, ids } = await open();
     const answers = await Promise.all(Array.from({ length: 1000 }, () => mostRead.count(1010, '203.0.113.9')));
     expect(answers.filter((answer) => answer === 'counted')).toHaveLength(1);
@@ -177,7 +177,7 @@ onBothEngines('mostRead', (engines) => {
     expect(ids({ limit: 2 })).toEqual([1020, 1010]);
   });
 
-  it('adds up what several processes count, and survives a restart', async () => {
+  it('adds up the readings of several processes, and keeps them across a restart', async () => {
     const place = await engines.place();
     const [one, two] = [
       await open({ database: await engines.open(place) }),
@@ -198,7 +198,7 @@ onBothEngines('mostRead', (engines) => {
     expect(again.ids({ limit: 2 })).toEqual([1020, 1010]);
   });
 
-  it('tells the newsroom what is read now, in all processes, and asks the database once in five seconds', async () => {
+  it('shows the newsroom the current readings of all processes, querying the database once in five seconds', async () => {
     const place = await engines.place();
     const [one, two] = [
       await open({ database: await engines.open(place) }),
@@ -219,7 +219,7 @@ onBothEngines('mostRead', (engines) => {
     expect(await stories()).toEqual([{ id: 1020, readings: 5, before: 0 }, counted[0]]);
   });
 
-  it('leaves the lists to the serving process: one that never started writes none', async () => {
+  it('does not overwrite the stored lists from a process that never started', async () => {
     const { read, file, database } = await open();
     await read(1010, 2);
     const before = readFileSync(file, 'utf8');
@@ -244,14 +244,14 @@ onBothEngines('mostRead', (engines) => {
     expect(ids({ limit: 1 })).toEqual([1010]);
   });
 
-  describe('what pages print', () => {
+  describe('the list shown on pages', () => {
     const list = (opened: Awaited<ReturnType<typeof open>>, section?: string) => {
       const reader = createReader(opened.store);
       const cards = opened.mostRead.list({ section, limit: 3, reader });
       return { ids: cards.map(({ id }) => id), tags: reader.tags };
     };
 
-    it('changes by the clock and not by readings, and names the lists that did', async () => {
+    it('changes every ten minutes, not with each reading, and reports only the changed lists', async () => {
       const opened = await open();
       const { read, clock, changes, mostRead } = opened;
       expect(list(opened).ids).toEqual([1080, 1079, 1078]);
@@ -272,13 +272,13 @@ onBothEngines('mostRead', (engines) => {
       expect(changes).toHaveLength(2);
     });
 
-    it('renders no page again for first lists that are what its pages show already', async () => {
+    it('causes no new rendering at the start if the first lists match the pages', async () => {
       const { mostRead, changes } = await open();
       await mostRead.runRound();
       expect(changes).toEqual([]);
     });
 
-    it('carries the tag of its list and those of its cards', async () => {
+    it('carries its own tag and those of its cards', async () => {
       const opened = await open();
       await opened.read(1021, 2);
       const { ids, tags } = list(opened, 'opinion');
@@ -287,7 +287,7 @@ onBothEngines('mostRead', (engines) => {
       expect([...tags]).not.toContain('latest');
     });
 
-    it('is the same after a restart, as the stored pages are', async () => {
+    it('is the same after a restart', async () => {
       const place = await engines.place();
       const first = await open({ database: await engines.open(place) });
       await first.read(1021, 2);
@@ -298,7 +298,7 @@ onBothEngines('mostRead', (engines) => {
       expect(again.changes).toEqual([]);
     });
 
-    it('stays as it is while the database is away at the start, and follows a clock that is set back', async () => {
+    it('is kept if the database is unavailable at the start, and updated if the clock was set back', async () => {
       const database = await engines.open();
       const first = await open({ database });
       await first.read(1021, 2);
@@ -320,7 +320,7 @@ onBothEngines('mostRead', (engines) => {
       expect(list(early).ids.slice(0, 2)).toEqual([1010, 1021]);
     });
 
-    it('closes the gap of a story that was withdrawn', async () => {
+    it('fills the place of a withdrawn story with the next one', async () => {
       const opened = await open();
       await opened.read(1010, 3);
       opened.store.transaction(() => withdrawDocument(opened.store, 1010, { at: later, clock: later }));

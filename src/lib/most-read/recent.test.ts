@@ -25,7 +25,7 @@ onBothEngines('what is read now', (engines) => {
     };
   }
 
-  it('counts by period, the most read first, beside the period before', async () => {
+  it('counts readings in each period and the period before it, most read stories first', async () => {
     const { read, at } = await open();
     const now = start + 200 * minute + 1000;
     await read(1, 3, now - 1000);
@@ -47,7 +47,7 @@ onBothEngines('what is read now', (engines) => {
     expect(seen['60']).toMatchObject({ readings: 23, before: 0 });
   });
 
-  it('has a reading at once, and loses it little by little as its minute leaves the period', async () => {
+  it('includes a reading at once, and fades it out as its minute leaves the period', async () => {
     const { read, at } = await open();
     await read(1, 100, start);
     const counts = async (seconds: number) => {
@@ -64,7 +64,7 @@ onBothEngines('what is read now', (engines) => {
     expect(await counts(660)).toEqual([0, 0]);
   });
 
-  it('shows twenty published stories of each period, and leaves out what was withdrawn', async () => {
+  it('shows the top twenty published stories of each period, without withdrawn ones', async () => {
     const { scores, at } = await open();
     await scores.add(new Map(Array.from({ length: 60 }, (_, index) => [index + 1, index + 1])), start);
     const published = (ids: readonly number[]) => new Set(ids.filter((id) => id !== 60));
@@ -72,7 +72,7 @@ onBothEngines('what is read now', (engines) => {
     expect(stories).toEqual(Array.from({ length: 20 }, (_, index) => 59 - index));
   });
 
-  it('adds up what several processes count at the same time', async () => {
+  it('adds up the readings that several processes count at the same time', async () => {
     const place = await engines.place();
     const nodes = await Promise.all(Array.from({ length: 3 }, () => engines.open(place)));
     await Promise.all(
@@ -95,7 +95,7 @@ onBothEngines('what is read now', (engines) => {
     });
   });
 
-  it('keeps two hours', async () => {
+  it('is deleted after two hours', async () => {
     const { read, scores, database } = await open();
     await read(1, 1, start);
     await read(2, 1, start + 60 * minute);

@@ -9,15 +9,15 @@ const now = Date.UTC(2026, 10, 21);
 /** How many readings made now have the same score. */
 const readingsNow = (heat: number, at: number, halfLife: number): number => 2 ** (heat - at / halfLife);
 
-describe('heat', () => {
-  it('loses half of a reading’s weight in each half-life', () => {
+describe('the heat of an article', () => {
+  it('halves the weight of a reading with each half-life', () => {
     const heat = scoreOf(8, now, day);
     expect(readingsNow(heat, now, day)).toBeCloseTo(8, 6);
     expect(readingsNow(heat, now + day, day)).toBeCloseTo(4, 6);
     expect(readingsNow(heat, now + 3 * day, day)).toBeCloseTo(1, 6);
   });
 
-  it('adds readings in any order to the same sum', () => {
+  it('is the same in whatever order readings are added', () => {
     const reading = fc.record({ count: fc.integer({ min: 1, max: 1000 }), ago: fc.integer({ min: 0, max: 20 * day }) });
     fc.assert(
       fc.property(fc.array(reading, { minLength: 1, maxLength: 30 }), (readings) => {
@@ -30,7 +30,7 @@ describe('heat', () => {
     );
   });
 
-  it('takes nothing for nothing, and does not fail at what is long gone', () => {
+  it('ignores a score of no readings, and does not overflow for very old ones', () => {
     expect(together(Number.NEGATIVE_INFINITY, 5)).toBe(5);
     expect(together(scoreOf(1, now - 10_000 * day, day), scoreOf(1, now, day))).toBe(scoreOf(1, now, day));
   });
@@ -39,7 +39,7 @@ describe('heat', () => {
 /** The scores of articles in both databases. */
 
 onBothEngines('the scores of popularity', (engines) => {
-  it('adds what is decayed to what is new, as if all had been counted at once', async () => {
+  it('adds new readings to decayed ones as if all had been counted at once', async () => {
     const scores = openScores(await engines.open(), day);
     await scores.add(new Map([[1, 8], [2, 5]]), now); // biome-ignore format: one line says it
     await scores.add(new Map([[1, 1], [3, 1]]), now + day); // biome-ignore format: one line says it
@@ -53,7 +53,7 @@ onBothEngines('the scores of popularity', (engines) => {
     expect(highest[0]?.score).toBeCloseTo(scoreOf(1, now + 2000 * day, day), 9);
   });
 
-  it('loses nothing when many processes add at the same time', async () => {
+  it('counts every reading when several processes add at the same time', async () => {
     const place = await engines.place();
     const nodes = await Promise.all(Array.from({ length: 3 }, () => engines.open(place)));
     const ledgers = nodes.map((database) => openScores(database, day));
@@ -73,7 +73,7 @@ onBothEngines('the scores of popularity', (engines) => {
     }
   });
 
-  it('keeps what readings are worth when the half-life is changed, and drops what is cold', async () => {
+  it('keeps the weight of readings when the half-life changes, and drops scores without weight', async () => {
     const database = await engines.open();
     await openScores(database, day).add(new Map([[1, 6]]), now);
     await openScores(database, day).add(new Map([[2, 6]]), now - 100 * day);

@@ -17,25 +17,25 @@ const story = (id: number, hours: number): IssueStory => ({
 const ids = (letter: typeof morning, stories: readonly IssueStory[], onTop: readonly number[] = []) =>
   composeIssue(letter, stories, onTop, now)?.stories.map(({ path }) => Number(path.split('-')[1]));
 
-it('tells the last day’s stories, those first that the editors put on top, in their order', () => {
+it('an issue has the last day’s stories, with the editors’ top stories first in their order', () => {
   expect(ids(morning, [story(1, 1), story(2, 2), story(3, 20), story(4, 23), story(5, 30)], [3, 9, 2])).toEqual([
     3, 2, 1, 4,
   ]);
 });
 
-it('is filled up with older ones where the day had few', () => {
+it('an issue is filled with older stories if the day had few, and there is no issue without stories', () => {
   expect(ids(morning, [story(1, 1), story(2, 40), story(3, 50), story(4, 60)])).toEqual([1, 2, 3]);
   expect(ids(morning, [story(1, 100)])).toEqual([1]);
   expect(composeIssue(morning, [], [], now)).toBeNull();
 });
 
-it('is no longer than a letter', () => {
+it('an issue has at most eight stories in the morning and four in the evening', () => {
   const many = Array.from({ length: 30 }, (_, number) => story(number + 1, 1));
   expect(ids(morning, many)).toHaveLength(8);
   expect(ids(evening, many)).toHaveLength(4);
 });
 
-it('says what a card says, and the day in New York', () => {
+it('an issue has each story’s headline, standfirst, section, byline and reading time, and the day in New York', () => {
   expect(composeIssue(morning, [story(1, 1)], [], now)).toEqual({
     letter: 'Morning Sun',
     slug: 'morning',

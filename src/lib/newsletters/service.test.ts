@@ -45,7 +45,7 @@ onBothEngines('the newsletters', (engines) => {
     return { database, site, letters, create, mail, nudged, clock, join };
   }
 
-  it('keeps what a reader chooses, and only what there is', async () => {
+  it('save a reader’s choices, ignoring unknown newsletters', async () => {
     const { letters, join } = await open();
     const ada = await join('ada', ['evening', 'made-up', 'offers']);
     expect(await letters.choices(ada.userId)).toEqual(['evening', 'offers']);
@@ -57,7 +57,7 @@ onBothEngines('the newsletters', (engines) => {
     expect(await letters.choices(ada.userId)).toEqual([]);
   });
 
-  it('keeps one of two choices that come at once, and never parts of both', async () => {
+  it('save one of two concurrent choices, never a mix of both', async () => {
     const { letters, join } = await open();
     const ada = await join('ada', []);
     for (let round = 0; round < 10; round++) {
@@ -66,7 +66,7 @@ onBothEngines('the newsletters', (engines) => {
     }
   });
 
-  it('sends a day’s letter once to each who chose it and is known to read there', async () => {
+  it('are sent once a day to each reader who chose them and has a confirmed address', async () => {
     const { database, letters, mail, clock, join } = await open();
     for (const name of ['ada', 'ben', 'cleo']) await join(name);
     await join('dora', ['evening']);
@@ -84,7 +84,7 @@ onBothEngines('the newsletters', (engines) => {
     expect(mail).toHaveLength(6);
   });
 
-  it('is the issue of the newspaper’s day, also in the evening when it is tomorrow in London', async () => {
+  it('are dated in the newspaper’s time zone, even when it is already the next day in London', async () => {
     const { letters, mail, clock, join } = await open();
     await join('ada', ['evening']);
     const days: string[] = [];
@@ -100,7 +100,7 @@ onBothEngines('the newsletters', (engines) => {
     expect(mail).toHaveLength(1);
   });
 
-  it('goes to all others where one address is none, and has each batch sent at once', async () => {
+  it('skip a reader with an invalid address, and are sent in batches', async () => {
     const { database, letters, mail, nudged, join } = await open();
     for (const name of ['ada', 'ben', 'cleo', 'dora']) {
       const { userId } = await join(name);
@@ -113,7 +113,7 @@ onBothEngines('the newsletters', (engines) => {
     expect(nudged.length).toBeGreaterThan(1);
   });
 
-  it('waits for newsletters in the outbox, and an alert doesn’t', async () => {
+  it('wait while 1,999 messages are in the outbox, but an alert does not', async () => {
     const { letters, mail, join } = await open(() => 1999);
     await join('ada', ['breaking', 'morning']);
     expect(await letters.sendAlert('a1', issue('today'), () => true)).toEqual({ readers: 1, finished: true });
@@ -125,7 +125,7 @@ onBothEngines('the newsletters', (engines) => {
     expect([letter, mail.length]).toEqual([{ readers: 0, finished: false }, 1]);
   });
 
-  it('goes on where it was broken off, and two that send at once share the readers', async () => {
+  it('resume where an aborted run stopped, and concurrent runs share the readers', async () => {
     const { letters, create, mail, join } = await open();
     for (let count = 0; count < 7; count++) await join(`reader-${count}`);
     const stopping = new AbortController();
@@ -148,7 +148,7 @@ onBothEngines('the newsletters', (engines) => {
     expect(new Set(mail.map(({ day }) => day))).toEqual(new Set(['today']));
   });
 
-  it('waits while the outbox is full, so that a code is never long in coming', async () => {
+  it('wait while 500 messages are in the outbox', async () => {
     let count = 500;
     const { letters, mail, join } = await open(() => count);
     await join('ada');
@@ -163,7 +163,7 @@ onBothEngines('the newsletters', (engines) => {
     expect([done?.finished, waited]).toEqual([true, [true, false]]);
   });
 
-  it('has nothing to send where there is no story, and may have later that day', async () => {
+  it('send nothing without stories, and can still be sent later that day', async () => {
     const { letters, mail, join } = await open();
     await join('ada');
     expect(await letters.send('morning', () => null)).toBeNull();
@@ -171,7 +171,7 @@ onBothEngines('the newsletters', (engines) => {
     expect(mail).toHaveLength(1);
   });
 
-  it('is left by a token that is good for this reader and this letter, and comes back by it', async () => {
+  it('can be left and rejoined with a token for one reader and one newsletter', async () => {
     const { letters, mail, clock, join } = await open();
     const ada = await join('ada', ['morning', 'evening']);
     const ben = await join('ben');
@@ -202,7 +202,7 @@ onBothEngines('the newsletters', (engines) => {
     expect(await letters.unsubscribe(token)).toBeNull();
   });
 
-  it('deletes the choices with the account, whose old link then does nothing', async () => {
+  it('forget a reader’s choices with the account, after which an old link changes nothing', async () => {
     const { database, site, letters, mail, join } = await open();
     const ada = await join('ada');
     await letters.send('morning', morning);

@@ -23,7 +23,7 @@ afterEach(async () => {
   await Promise.all(boxes.splice(0).map((box) => box.stop()));
 });
 
-it('sends each reader one copy, by one of the processes', async () => {
+it('two processes that send the same newsletter send each reader one copy', async () => {
   const place = await engines.migratedPlace();
   const received: string[] = [];
   const process = async () => {

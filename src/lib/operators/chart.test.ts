@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { duration, promisedMs, publishChart, share, size } from './chart.ts';
 
-it('draws one bar for each publish, the oldest at the left, the longest at full height', () => {
+it('the chart of publishes has one bar for each, oldest on the left, and the longest at full height', () => {
   const chart = publishChart([
     { ms: 400, pages: 3, reason: 'second' },
     { ms: 20, pages: 1, reason: 'first' },
@@ -13,13 +13,13 @@ it('draws one bar for each publish, the oldest at the left, the longest at full 
   expect(chart.promiseY).toBe(Math.round((1 - promisedMs / 400) * chart.height * 10) / 10);
 });
 
-it('keeps the promise in sight when everything is quicker, and shows what is under way', () => {
+it('the chart of publishes shows the promised time even above all bars, and a publish in progress', () => {
   const chart = publishChart([{ ms: null, pages: 0, reason: '' }]);
   expect(chart.topMs).toBe(promisedMs * 1.5);
   expect(chart.bars[0]).toMatchObject({ open: true, late: false, label: 'a change: in progress' });
 });
 
-it('has room for the latest alone', () => {
+it('the chart of publishes shows only the latest that fit', () => {
   const many = Array.from({ length: 90 }, (_, ms) => ({ ms, pages: 1, reason: `n${ms}` }));
   const { bars, width } = publishChart(many, 40);
   expect(bars).toHaveLength(40);
@@ -27,7 +27,7 @@ it('has room for the latest alone', () => {
   expect((bars.at(-1)?.x ?? 0) + (bars.at(-1)?.width ?? 0)).toBeLessThanOrEqual(width);
 });
 
-it('says times, sizes and shares', () => {
+it('durations, sizes and shares are formatted with their units', () => {
   expect([duration(31.2), duration(1400), duration(180_000)]).toEqual(['31 ms', '1.4 s', '3 min']);
   expect([size(412), size(31_400), size(2_500_000), size(256e6), size(3e9)]).toEqual([
     '412 bytes',

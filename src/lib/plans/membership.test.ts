@@ -4,7 +4,7 @@ import { boughtOf, mayUpgrade, membershipLabel, otherSubscriptionInWords, subscr
 
 const held = (product: string, print = false) => ({ product, print });
 
-describe('the label of an account (spec section 4)', () => {
+describe('an account (spec section 4)', () => {
   it.each([
     ['Free Account', []],
     ['Sun Reader', [held('sun-reader')]],
@@ -14,9 +14,9 @@ describe('the label of an account (spec section 4)', () => {
     ['Sun Founder', [held('sun-reader'), held('sun-member'), held('sun-founder')]],
     ['Sun Member (Digital Only)', [held('sun-reader', true), held('sun-member')]],
     ['', [held('sun-king')]],
-  ])('is "%s"', (label, all) => expect(membershipLabel(all)).toBe(label));
+  ])('is labeled "%s"', (label, all) => expect(membershipLabel(all)).toBe(label));
 
-  it('offers more to everybody but founders', () => {
+  it('may upgrade unless it is a founder’s', () => {
     expect([[], [held('sun-member')], [held('sun-founder')]].map(mayUpgrade)).toEqual([true, true, false]);
   });
 });
@@ -73,7 +73,7 @@ test.each<[string, Partial<Subscription>, RegExp]>([
     { next: { planId: 'm', planName: 'Yearly with print', productId: 'sun-member', print: true } },
     /Your plan changes to Sun Member with the print edition, Yearly with print on 2027-01-20\./,
   ],
-])('%s: %o', (kind, part, words) => {
+])('a subscription is described as %s: %o', (kind, part, words) => {
   expect(state(part)).toMatchObject({ kind, words: expect.stringMatching(words) });
 });
 
@@ -82,7 +82,7 @@ test.each<Partial<Subscription>>([
   { status: 'unpaid', nextBillingDate: null },
   { cancelAtPeriodEnd: true, nextBillingDate: null },
   { paused: { resumesAt: null }, nextBillingDate: null },
-])('promises no access that is over: %o', (part) => {
+])('a subscription whose paid time is over does not promise further access: %o', (part) => {
   const { words } = state(part, '2027-01-25');
   expect(words).toContain('Your access ended on 2027-01-20.');
   expect(words).not.toContain('You keep');
@@ -91,7 +91,7 @@ test.each<Partial<Subscription>>([
 const words = (part: Partial<Subscription>) =>
   boughtOf({ ...subscription, ...part }, (instant) => instant.slice(0, 10));
 
-test('what was bought, and the next invoice', () => {
+test('a new subscription is confirmed with its name and next bill', () => {
   expect(words({})).toEqual({ name: 'Sun Reader', next: 'Your next bill is $120 on 2027-01-20.', print: false });
   expect(words({ productId: 'sun-member', print: true, price: 28_050 })).toEqual({
     name: 'Sun Member with the print edition',
@@ -100,16 +100,16 @@ test('what was bought, and the next invoice', () => {
   });
 });
 
-test('a product that is no tier goes by the name of its plan', () => {
+test('a product that is not a tier is called by the name of its plan', () => {
   expect(words({ productId: 'sun-king' })?.name).toBe('Yearly');
 });
 
-test('the end, where nothing is billed any more', () => {
+test('a subscription without a further bill is confirmed with its end date', () => {
   expect(words({ cancelAtPeriodEnd: true })?.next).toBe('It ends on 2027-01-20.');
   expect(words({ nextBillingDate: null })?.next).toBe('It ends on 2027-01-20.');
 });
 
-test('one beside the one that is shown, with its end or its next bill', () => {
+test('a second subscription is described with its end date or next bill', () => {
   const beside = (part: Partial<Subscription>) =>
     otherSubscriptionInWords({ ...subscription, ...part }, (at) => at.slice(0, 10));
   expect(beside({ cancelAtPeriodEnd: true })).toBe('You also have Sun Reader, Yearly. It ends on 2027-01-20.');
@@ -117,7 +117,7 @@ test('one beside the one that is shown, with its end or its next bill', () => {
   expect(beside({ status: 'unpaid' })).toBe('You also have Sun Reader, Yearly.');
 });
 
-test('nothing, where nothing runs', () => {
+test('a subscription that is not running gets no confirmation', () => {
   expect(boughtOf(null, String)).toBeNull();
   for (const status of ['canceled', 'incomplete', 'unpaid'] as const) expect(words({ status })).toBeNull();
 });

@@ -27,7 +27,7 @@ import { catalog, price } from './testing.ts';
 
 const offer = offerOf(catalog);
 
-test('the tiers are named as the spec names them, in order', () => {
+test('the tiers have the names and order of the spec', () => {
   expect(tiers.map(({ id, name }) => [id, name])).toEqual([
     ['sun-reader', 'Sun Reader'],
     ['sun-member', 'Sun Member'],
@@ -36,8 +36,8 @@ test('the tiers are named as the spec names them, in order', () => {
   expect(() => tier('sun-king' as never)).toThrow(RangeError);
 });
 
-describe('the offer', () => {
-  it('is the catalog, in an order that does not depend on it', () => {
+describe('the offer of plans', () => {
+  it('has the catalog’s plans in a fixed order', () => {
     expect(offer.open).toBe(true);
     const labels = (of: 'sun-reader' | 'sun-member') => plansOf(offer, of).map(priceLabel);
     expect(labels('sun-reader')).toEqual(['$12/month', '$120/year']);
@@ -45,7 +45,7 @@ describe('the offer', () => {
     expect(plansOf(offer, 'sun-founder')).toEqual([]);
   });
 
-  it('leaves out products that are no tier of the publication', () => {
+  it('omits products that are not tiers', () => {
     const { plans } = offerOf([price('mug', 'coffee-mug'), price('reader-yearly', 'sun-reader')]);
     expect(plans.map(({ id }) => id)).toEqual(['reader-yearly']);
   });
@@ -53,7 +53,7 @@ describe('the offer', () => {
   it.each([
     ['nothing is sold', []],
     ['only other things are sold', [price('mug', 'coffee-mug')]],
-  ])('is closed, with the standard plans, where %s', (_when, prices) => {
+  ])('is closed and shows the standard plans when %s', (_when, prices) => {
     const closed = offerOf(prices);
     expect(closed.open).toBe(false);
     expect(plansOf(closed, 'sun-reader').map(priceLabel)).toEqual(['$12/month', '$120/year']);
@@ -61,35 +61,35 @@ describe('the offer', () => {
     expect(promotionOf(closed)).toBeNull();
   });
 
-  it('finds a plan by its id', () => {
+  it('finds a plan by its id, and none called “constructor”', () => {
     expect(planById(offer, 'reader-penny')?.promotion?.days).toBe(60);
     expect(planById(offer, 'constructor')).toBeNull();
   });
 });
 
-describe('the promotion', () => {
+describe('the promotional price', () => {
   const penny = promotionOf(offer);
 
-  it('speaks the words of its price, which are the spec’s', () => {
+  it('has the heading, daily rate, subheading and first payment of the spec', () => {
     expect(penny?.promotion.heading).toBe('Read the Sun for a PENNY A DAY');
     expect(penny && dailyRate(penny, penny.promotion)).toBe('$0.01/Day');
     expect(penny?.promotion.subheading).toBe('Full dues ($120/year) billed after 60 days');
     expect(penny && money(dueOnJoining(penny), penny.currency)).toBe('$0.60');
   });
 
-  it('says when the full dues are billed where its price does not', () => {
+  it('has a default heading, and says when full dues are billed, if the catalog has no texts', () => {
     const promotion = { offer: 'to_1', next: 'price_1', days: 60, amount: 60 };
     const silent = promotionOf(offerOf([price('p', 'sun-reader', { promotion })]));
     expect(silent?.promotion.subheading).toBe('Full dues ($120/year) billed after 60 days');
     expect(silent?.promotion.heading).toBe('Sun Reader');
   });
 
-  it('is no ordinary way to pay', () => {
+  it('is not listed among the regular plans', () => {
     expect(plansOf(offer, 'sun-reader').some(({ promotion }) => promotion !== null)).toBe(false);
   });
 });
 
-test('what a year saves is worked out', () => {
+test('the yearly saving is twelve monthly payments minus the yearly price, or 0 if there is none', () => {
   expect(yearlySaving(offer, 'sun-reader')).toBe(2400);
   expect(yearlySaving(offer, 'sun-member')).toBe(4000);
   expect(yearlySaving(offer, 'sun-founder')).toBe(0);
@@ -102,7 +102,7 @@ test('what a year saves is worked out', () => {
   expect(yearlySaving(offerOf(mixed), 'sun-reader')).toBe(0);
 });
 
-test('what print adds is worked out', () => {
+test('the surcharge for print is the difference between plans with and without it', () => {
   expect(printSurcharge(offer, 'sun-member')).toBe(8000);
   expect(printSurcharge(offer, 'sun-reader')).toBeNull();
 });
@@ -115,24 +115,24 @@ test.each([
   expect(intervalName(interval)).toBe(name);
 });
 
-test('money has cents where there are any, and only there', () => {
+test('money shows cents only if there are any', () => {
   expect([money(12_000, 'usd'), money(1250, 'USD'), money(0, 'usd')]).toEqual(['$120', '$12.50', '$0']);
 });
 
-test('a plan is called by its tier', () => {
+test('a plan is named after its tier, and says if it includes print', () => {
   expect(planName({ tier: 'sun-member', print: true })).toBe('Sun Member with the print edition');
   expect(planName({ tier: 'sun-reader', print: false })).toBe('Sun Reader');
 });
 
-test('every tier holds more than the one before it', () => {
+test('every tier adds a benefit to the comparison', () => {
   for (const { id } of tiers) expect(comparison.some(({ from }) => from === id)).toBe(true);
 });
 
-describe('other currencies', () => {
+describe('prices in other currencies', () => {
   const abroad = catalog.map((price) => ({ ...price, currencies: { gbp: price.unit_amount - 200 } }));
   const offer = offerOf(abroad);
 
-  it('are sold as the catalog has them, and the standard one where it does not', () => {
+  it('come from the catalog, with the standard currency as fallback', () => {
     expect(planBy(offer, 'sun-reader', 'month')).toMatchObject({ amount: 1200, currency: 'usd' });
     expect(planBy(offerIn(offer, 'gbp'), 'sun-reader', 'month')).toMatchObject({ amount: 1000, currency: 'gbp' });
     expect(planBy(offerIn(offer, 'eur'), 'sun-reader', 'month')).toMatchObject({ amount: 1200, currency: 'usd' });
@@ -140,7 +140,7 @@ describe('other currencies', () => {
     expect(offerOf([]).abroad).toBeUndefined();
   });
 
-  it('make texts of their own, one for those that read the same', () => {
+  it('get one text for each wording, with the currencies that share it', () => {
     const label = (sold: typeof offer) =>
       money(yearlySaving(sold, 'sun-reader'), planBy(sold, 'sun-reader', 'year')?.currency ?? '');
     expect(textsIn(offer, label)).toEqual([
@@ -161,7 +161,7 @@ const seen = (plan: Parameters<typeof linksOf>[0], kind: string) =>
     .filter((door) => door.seenBy.split(' ').includes(kind))
     .map(({ words, waits }) => (waits ? `${words}*` : words));
 
-describe('the way in', () => {
+describe('the link next to a plan', () => {
   it.each([
     ['anonymous', ['Join Today'], ['Join Today'], ['Join Today']],
     ['registered', ['Join Today'], ['Join Today'], ['Join Today']],
@@ -169,24 +169,27 @@ describe('the way in', () => {
     ['reader', ['Change*'], ['Upgrade'], ['Upgrade']],
     ['member', ['Change'], ['Change*'], ['Upgrade']],
     ['founder', [], [], []],
-  ])('for a %s', (kind, atReader, atMember, atPaper) => {
-    expect([seen(reader, kind), seen(member, kind), seen(paper, kind)]).toEqual([atReader, atMember, atPaper]);
-  });
+  ])(
+    'says “Join Today”, “Upgrade”, “Change” or nothing, as fits the kind of reader “%s”',
+    (kind, atReader, atMember, atPaper) => {
+      expect([seen(reader, kind), seen(member, kind), seen(paper, kind)]).toEqual([atReader, atMember, atPaper]);
+    },
+  );
 
-  it('is one at most', () => {
+  it('is at most one for each kind of reader', () => {
     for (const plan of [reader, member, paper, { tier: 'sun-founder', print: false } as const])
       for (const kind of ['anonymous', ...visitorKinds]) expect(seen(plan, kind).length).toBeLessThan(2);
   });
 });
 
-test('tiers and kinds of reader belong together', () => {
+test('each tier maps to a kind of reader, and to the kinds above it', () => {
   expect(productOf('sun-member')).toBe('member');
   expect(kindsAbove('sun-reader')).toEqual(['member', 'founder']);
   expect(kindsAbove('sun-founder')).toEqual([]);
 });
 
-describe('rates', () => {
-  it('print as spec section 9 says', () => {
+describe('prices and daily rates', () => {
+  it('are worded as in spec section 9', () => {
     const rate = { amount: 12_000, currency: 'usd', interval: 'year', count: 1 } as const;
     expect(priceInWords(rate)).toBe('$120 a year');
     expect(priceInWords({ ...rate, amount: 1200, interval: 'month', count: 3 })).toBe('$12 every 3 months');

@@ -27,8 +27,8 @@ const errorsOf = (part: Partial<ShippingValues>) => {
   return checked.ok ? {} : checked.errors;
 };
 
-describe('a good address', () => {
-  it('is what the call takes, without what was left empty', () => {
+describe('a valid shipping address', () => {
+  it('matches the API’s schema, without empty fields', () => {
     const checked = check({});
     expect(checked).toEqual({
       ok: true,
@@ -40,7 +40,7 @@ describe('a good address', () => {
     expect(checked.ok && shippingBody.safeParse(checked.shipping).success).toBe(true);
   });
 
-  it('keeps a second line and a phone number', () => {
+  it('keeps a second line, and normalizes phone number and ZIP code', () => {
     const checked = check({ line2: 'Apt. 4', phone: '(212) 555-0183', postal_code: '10038 1234' });
     expect(checked.ok && checked.shipping).toMatchObject({
       phone: '+12125550183',
@@ -48,13 +48,13 @@ describe('a good address', () => {
     });
   });
 
-  it('fills the form again', () => {
+  it('can be filled into the form again', () => {
     const checked = check({ line2: 'Apt. 4', phone: '12125550183' });
     expect(checked.ok && valuesOf(checked.shipping)).toEqual({ ...good, line2: 'Apt. 4', phone: '+12125550183' });
     expect(valuesOf(null)).toEqual(valuesOf(null));
   });
 
-  it('is written as on an envelope', () => {
+  it('is formatted as on an envelope', () => {
     const checked = check({ line2: 'Apt. 4' });
     expect(checked.ok && envelope(checked.shipping)).toEqual([
       'Benjamin Day',
@@ -65,8 +65,8 @@ describe('a good address', () => {
   });
 });
 
-describe('what is wrong', () => {
-  it('has a message for each field that is needed', () => {
+describe('an invalid shipping address', () => {
+  it('has an error for each required field that is empty', () => {
     const checked = checkShipping(valuesOf(null));
     expect(checked.ok ? [] : Object.keys(checked.errors)).toEqual(['name', 'line1', 'city', 'state', 'postal_code']);
   });
@@ -82,7 +82,7 @@ describe('what is wrong', () => {
     [{ phone: '+44 20 7946 0000' }, 'phone', /^Invalid phone number$/],
     [{ phone: 'call me' }, 'phone', /^Invalid phone number$/],
     [{ name: 'x'.repeat(201) }, 'name', /at most 200 characters/],
-  ] as const)('%o', (part, field, words) => {
+  ] as const)('has an error for one field: %o', (part, field, words) => {
     const errors = errorsOf(part);
     expect(Object.keys(errors)).toEqual([field]);
     expect(errors[field]).toMatch(words);
@@ -101,16 +101,16 @@ test.each([
   ['CA', '96150'],
   ['HI', '96813'],
   ['PR', '00901'],
-])('%s has the ZIP code %s', (state, postal_code) => {
+])('the state %s accepts the ZIP code %s', (state, postal_code) => {
   expect(errorsOf({ state, postal_code })).toEqual({});
 });
 
-test('there are fifty states, the District, five territories and the forces', () => {
+test('the states are the fifty, D.C., five territories and three for the military', () => {
   expect(states).toHaveLength(50 + 1 + 5 + 3);
   expect(new Set(states.map(({ code }) => code)).size).toBe(states.length);
 });
 
-test('a form that was sent is read with its spaces in order', () => {
+test('spaces in submitted form fields are trimmed and collapsed', () => {
   const form = new URLSearchParams({ name: '  Ann \n Smith ', city: 'New  York' });
   expect(readFields(shippingFields, (name) => form.get(name))).toEqual({
     ...valuesOf(null),
@@ -119,7 +119,7 @@ test('a form that was sent is read with its spaces in order', () => {
   });
 });
 
-describe('an address from Stripe’s fields', () => {
+describe('a shipping address from Stripe', () => {
   it('leaves out an empty second line and an empty phone', () => {
     const address = { line1: '1 Pearl St', city: 'New York', state: 'NY', postal_code: '10004', country: 'US' };
     expect(shippingOf({ name: 'Ada', address: { ...address, line2: null }, phone: '' })).toEqual({

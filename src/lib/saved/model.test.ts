@@ -14,8 +14,8 @@ const content = {
 };
 const kept = (...ids: number[]) => ids.map((articleId) => ({ articleId, at: articleId * 10 }));
 
-describe('a page of a reader’s list', () => {
-  it('keeps its order, leaves out what was withdrawn, and counts what is there', () => {
+describe('a page of a reader’s saved stories', () => {
+  it('keeps the list’s order, omits withdrawn stories, and has the total of the remaining', () => {
     const page = savedPage(content, kept(8, 7, 6, 5, 4, 2), { offset: 1, limit: 2 });
     expect(page.items.map(({ id, at }) => [id, at])).toEqual([
       [6, 60],
@@ -24,7 +24,7 @@ describe('a page of a reader’s list', () => {
     expect(page.total).toBe(4);
   });
 
-  it('is empty where there is nothing', () => {
+  it('is empty if no story is saved or all are withdrawn', () => {
     expect(savedPage(content, [], { offset: 0, limit: 20 })).toEqual({ items: [], total: 0 });
     expect(savedPage(content, kept(1, 3), { offset: 0, limit: 20 })).toEqual({ items: [], total: 0 });
   });

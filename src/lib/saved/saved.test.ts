@@ -22,7 +22,7 @@ onBothEngines('saved stories and the reading history', (engines) => {
     return { ...own, savedStories, ada, bob, ids, read };
   }
 
-  it('keeps what is saved, the newest first, for its reader alone', async () => {
+  it('list saved stories newest first, and only to their reader', async () => {
     const { savedStories, clock, ada, bob, ids } = await open();
     for (const id of [7, 9]) {
       expect(await savedStories.save(ada.userId, id)).toBe('saved');
@@ -39,7 +39,7 @@ onBothEngines('saved stories and the reading history', (engines) => {
     expect(await ids(ada.userId)).toEqual([9]);
   });
 
-  it('has room for so many, however many tabs ask at once', async () => {
+  it('hold no more saved stories than the limit, even for concurrent requests', async () => {
     const { savedStories, ada, ids } = await open();
     const said = await Promise.all([1, 2, 3, 4, 5, 5].map((id) => savedStories.save(ada.userId, id)));
     expect(said.filter((each) => each === 'saved').length).toBeGreaterThanOrEqual(3);
@@ -49,7 +49,7 @@ onBothEngines('saved stories and the reading history', (engines) => {
     expect(await savedStories.save(ada.userId, 99)).toBe('saved');
   });
 
-  it('notes each story once, the last read first, and the newest only', async () => {
+  it('list each read story once, last read first, and only the latest four', async () => {
     const { savedStories, clock, ada, bob, read } = await open();
     for (const id of [1, 2, 3, 1, 4, 5]) {
       expect(await savedStories.read(ada.userId, id)).toBe(true);
@@ -63,14 +63,14 @@ onBothEngines('saved stories and the reading history', (engines) => {
     expect(await savedStories.history(ada.userId)).toEqual({ on: true, items: [] });
   });
 
-  it('says of what is saved that it is, where there is no room for more', async () => {
+  it('report a story as saved if it already is, even when the list is full', async () => {
     const { savedStories, ada, ids } = await open();
     for (const id of [1, 2, 3]) await savedStories.save(ada.userId, id);
     expect(await savedStories.save(ada.userId, 2)).toBe('saved');
     expect(await ids(ada.userId)).toHaveLength(3);
   });
 
-  it('changes nothing of another reader’s history, whatever one does with their own', async () => {
+  it('of one reader are not changed by anything another reader does', async () => {
     const { savedStories, clock, ada, bob, read } = await open();
     const readAll = async (userId: string, from: number) => {
       for (let id = from; id < from + 5; id++) {
@@ -91,7 +91,7 @@ onBothEngines('saved stories and the reading history', (engines) => {
     expect(await savedStories.history(ada.userId)).toEqual({ on: false, items: [] });
   });
 
-  it('hides readings after their days, and deletes them', async () => {
+  it('hide readings after 90 days, and delete them', async () => {
     const { savedStories, clock, ada, read, database } = await open();
     await savedStories.read(ada.userId, 1);
     clock.pass(89 * day);
@@ -104,7 +104,7 @@ onBothEngines('saved stories and the reading history', (engines) => {
     expect(await database.db.selectFrom('reading_history').select('article_id').execute()).toHaveLength(1);
   });
 
-  it('deletes what is too old in a few writes, however much there is', async () => {
+  it('delete 1,800 old readings in fewer than five queries', async () => {
     const { clock, ada, bob, database } = await open();
     for (const { userId } of [ada, bob]) {
       const old = Array.from({ length: 900 }, (_, article) => ({ user_id: userId, article_id: article + 1, at: 1 }));
@@ -131,7 +131,7 @@ onBothEngines('saved stories and the reading history', (engines) => {
     await savedStories.stop();
   });
 
-  it('records no history of users who turned it off', async () => {
+  it('record no readings for users who turned the history off', async () => {
     const { savedStories, ada, bob } = await open();
     await savedStories.read(ada.userId, 1);
     await savedStories.keepHistory(ada.userId, false);
@@ -143,7 +143,7 @@ onBothEngines('saved stories and the reading history', (engines) => {
     expect(await savedStories.read(ada.userId, 3)).toBe(true);
   });
 
-  it('tells of a correction that came after the reading, once, and not of a story that was read again', async () => {
+  it('report a correction made after the reading, until it is seen or the story is read again', async () => {
     const { savedStories, clock, ada, bob } = await open();
     const at = (seconds: number) => new Date(start + seconds * 1000).toISOString();
     const marks = (seconds: number) => [{ kind: 'correction' as const, date: at(seconds) }];
@@ -174,7 +174,7 @@ onBothEngines('saved stories and the reading history', (engines) => {
     expect(await unseen()).toEqual([]);
   });
 
-  it('tells a correction from a clarification by the notes that came after the reading', async () => {
+  it('report a correction or a clarification depending on the notes made after the reading', async () => {
     const { savedStories, clock, ada } = await open();
     const mark = (seconds: number, kind: CorrectionMark['kind']): CorrectionMark => ({
       kind,
@@ -193,7 +193,7 @@ onBothEngines('saved stories and the reading history', (engines) => {
     ]);
   });
 
-  it('is given out with everything that is kept, and goes with its reader', async () => {
+  it('are exported in full, and deleted with the account', async () => {
     const { savedStories, accounts, database, clock, ada } = await open();
     await savedStories.save(ada.userId, 7);
     await savedStories.read(ada.userId, 8);

@@ -8,8 +8,8 @@ import { recordOf } from './record.ts';
 
 const read = (text: string) => readQuestion(new URLSearchParams(text));
 
-describe('an address of a search', () => {
-  it('says words, a section and days', () => {
+describe('a search URL', () => {
+  it('gives the words, the section and the dates', () => {
     expect(read('q=+bridge+&section=politics&from=2026-01-02&to=2026-01-03&else=1')).toEqual({
       ok: true,
       question: { query: 'bridge', section: 'politics', from: '2026-01-02', to: '2026-01-03' },
@@ -24,17 +24,17 @@ describe('an address of a search', () => {
     'to=2026-13-01',
     'from=0',
     'from=2026-01-02&to=2026-01-01',
-  ])('refuses days that make no sense: %s', (text) =>
+  ])('is refused with invalid or reversed dates: %s', (text) =>
     expect(read(`q=bridge&${text}`)).toMatchObject({ ok: false, query: 'bridge' }),
   );
 
-  it('is written with what is given only', () => {
+  it('contains only the parameters that are set', () => {
     const question = { query: 'a & b', section: '', from: '2026-01-02', to: '' };
     expect(questionText(question)).toBe('q=a%20%26%20b&from=2026-01-02');
   });
 });
 
-it('takes days as those of New York, the last one within, also where the clock changes', () => {
+it('search dates are days in New York, including the last one and days when clocks change', () => {
   expect(spanOf({ from: '2026-03-08', to: '2026-03-08' })).toEqual({
     since: '2026-03-08T05:00:00.000Z',
     until: '2026-03-09T04:00:00.000Z',
@@ -45,12 +45,12 @@ it('takes days as those of New York, the last one within, also where the clock c
 
 const of = (q: string) => searchTerms(new URLSearchParams({ q }));
 
-test('what was typed, without white space at its ends', () => {
+test('search words are trimmed', () => {
   expect(of('  harbor pilots ')).toBe('harbor pilots');
   expect(searchTerms(new URLSearchParams())).toBe('');
 });
 
-test('a long query is cut between characters, so that it can still be written into an address', () => {
+test('a long search is cut to 200 characters without splitting an emoji', () => {
   const cut = of(`${'a'.repeat(199)}😀😀`);
   expect(cut).toBe('a'.repeat(199));
   expect(() => encodeURIComponent(cut)).not.toThrow();
@@ -61,7 +61,7 @@ test('a long query is cut between characters, so that it can still be written in
 let store: ContentStore | undefined;
 afterEach(() => store?.close());
 
-it('a picture is named by the picture service and not by its original, which may say where it was taken', () => {
+it('search results link to a picture through the image service, not to its original, which may contain a location', () => {
   store = fixtureStore(1);
   const content = createReader(store);
   const card = content.articles({ limit: 100 }).items.find(({ image }) => image);

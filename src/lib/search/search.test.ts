@@ -4,7 +4,7 @@ import { silent } from '../logging.ts';
 import type { HostedFeed } from './model.ts';
 import { createSearch } from './search.server.ts';
 
-it('logs a failure of a hosted engine and does not throw it at the caller', () => {
+it('a failure to queue a change for the hosted search engine is logged and not thrown', () => {
   const said: string[] = [];
   const feed: HostedFeed = {
     changed() {
@@ -23,7 +23,7 @@ it('logs a failure of a hosted engine and does not throw it at the caller', () =
   expect(said).toEqual(['A change could not be queued for the hosted search']);
 });
 
-it('asks a hosted engine again in time after the clock was set back', async () => {
+it('a failed hosted search engine is tried again after 15 seconds even if the clock was set back', async () => {
   const ahead = Date.now() + 86_400_000;
   vi.useFakeTimers({ toFake: ['Date', 'performance'], now: ahead });
   onTestFinished(() => void vi.useRealTimers());

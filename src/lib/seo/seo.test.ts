@@ -51,7 +51,7 @@ const article: Article = {
 };
 
 describe('structured data', () => {
-  test('a free article', () => {
+  test('of a free article is a NewsArticle with its dates and author', () => {
     expect(newsArticle(article, site)).toMatchObject({
       '@type': 'NewsArticle',
       headline: 'A Story',
@@ -61,7 +61,7 @@ describe('structured data', () => {
       author: [{ '@type': 'Person', name: 'Clara', url: `${site}/author/clara` }],
     });
   });
-  test('a story by several names all authors, the agency and the contributors', () => {
+  test('of an article with several bylines has all authors, the agency and the contributors', () => {
     const [clara] = article.byline.authors as [Article['byline']['authors'][0]];
     const byline = {
       authors: [clara, { ...clara, id: 3, name: 'Ben', slug: 'ben' }],
@@ -82,7 +82,7 @@ describe('structured data', () => {
       `${site}/author/ben`,
     ]);
   });
-  test('a corrected article has its notes as text, also where the rest is for subscribers', () => {
+  test('of a corrected article has the corrections as text, also when the article is restricted', () => {
     expect(newsArticle(article, site)).not.toHaveProperty('correction');
     const note = {
       kind: 'correction',
@@ -101,7 +101,7 @@ describe('structured data', () => {
     }
   });
   test.each(['registered', 'subscriber'] as const)(
-    'a %s article is marked as restricted and tells nothing of its body',
+    'of an article for %s readers marks it as restricted and contains none of its body',
     (access) => {
       const data = newsArticle({ ...article, access }, site);
       expect(data).toMatchObject({
@@ -111,7 +111,7 @@ describe('structured data', () => {
       expect(JSON.stringify(data)).not.toContain('SECRET');
     },
   );
-  test('an opinion is marked as one; no author is the paper; no image is none', () => {
+  test('marks an opinion article, names the paper if there is no author, and omits a missing image', () => {
     const data = newsArticle(
       {
         ...article,
@@ -124,12 +124,12 @@ describe('structured data', () => {
     expect(data).toMatchObject({ '@type': 'OpinionNewsArticle', author: [{ '@type': 'Organization' }] });
     expect(JSON.parse(jsonLdText(data)).image).toBeUndefined();
   });
-  test('a story in another language says so', () => {
+  test('has the language of an article written in another language', () => {
     expect(newsArticle(article, site).inLanguage).toBe('en-US');
     const arabic = { ...article, title: 'خبّاز ديربورن', excerpt: '', openingHtml: '<p>أربعون عامًا</p>' };
     expect(newsArticle(arabic, site).inLanguage).toBe('ar');
   });
-  test('sound has its address where the story is free, and nowhere where it is paid', () => {
+  test('has the URL of the audio of a free story, and not of a restricted one', () => {
     const url = 'https://sound.example/episode.mp3';
     const rest = {
       title: '',
@@ -156,21 +156,21 @@ describe('structured data', () => {
       expect(all).not.toContain('sound.example');
     }
   });
-  test('a long headline is cut, and an author’s page has the picture', () => {
+  test('has a headline of at most 110 characters, and the picture of an author', () => {
     expect(String(newsArticle({ ...article, title: 'word '.repeat(40) }, site).headline).length).toBeLessThanOrEqual(
       110,
     );
     const author = { id: 2, name: 'Clara', slug: 'clara', excerpt: '', image: article.image };
     expect(profilePage(author, site).mainEntity).toMatchObject({ image: expect.stringContaining('wp.example') });
   });
-  test('a trail starts at home', () => {
+  test('of breadcrumbs starts at the home page', () => {
     expect(breadcrumbs(articleTrail(article), site).itemListElement).toMatchObject([
       { position: 1, item: `${site}/` },
       { position: 2, name: 'Politics', item: `${site}/section/politics` },
       { position: 3, item: `${site}/article/a-story` },
     ]);
   });
-  test('a video without an id has no data', () => {
+  test('of a video is omitted if the video has no id', () => {
     const video = {
       title: 'Film',
       excerpt: '',
@@ -186,27 +186,27 @@ describe('structured data', () => {
     });
     expect(videoObject({ ...video, video: { ...video.video, providerId: null } }, site)).toBeNull();
   });
-  test('no title can close the script', () => {
+  test('escapes a title that contains </script', () => {
     const text = jsonLdText({ headline: '</script><!--\u2028' });
     expect(text).not.toMatch(/[<>\u2028]/);
     expect(JSON.parse(text).headline).toBe('</script><!--\u2028');
   });
-  test('the organization', () =>
+  test('of the newspaper is a NewsMediaOrganization founded in 1833', () =>
     expect(newsMediaOrganization(site)).toMatchObject({ '@type': 'NewsMediaOrganization', foundingDate: '1833' }));
 });
 
-describe('the head', () => {
-  test('titles', () => {
+describe('the head of a page', () => {
+  test('has the title and the newspaper’s name', () => {
     expect(documentTitle({ title: 'x', path: '/' })).toBe('The Sun: It Shines for All');
     expect(documentTitle({ title: 'A Story', path: '/article/a-story' })).toBe('A Story | The Sun');
   });
-  test('a description is cut to 155 characters at a word', () => {
+  test('has a description cut at a word to at most 155 characters', () => {
     const text = pageDescription('word '.repeat(60));
     expect(text.length).toBeLessThanOrEqual(155);
     expect(text).toMatch(/word…$/);
     expect(pageDescription('').length).toBeGreaterThan(20);
   });
-  test('an article has its picture at 1280×720, its times and its author', () => {
+  test('has an article’s picture at 1280×720, its times and its author', () => {
     const tags = socialTags(
       { title: 'A Story', path: '/article/a-story', type: 'article', image: article.image, article },
       site,
@@ -219,7 +219,7 @@ describe('the head', () => {
     expect([get('og:url'), get('og:image:alt')]).toEqual([`${site}/article/a-story`, 'A']);
     expect(get('article:author')).toBe(`${site}/author/clara`);
   });
-  test('a page without a picture has the site’s own', () =>
+  test('has the site’s own picture if the page has none', () =>
     expect(
       socialTags({ title: 'About', path: '/about' }, site).find((tag) => tag.name === 'twitter:image')?.content,
     ).toBe(`${site}/social.png`));

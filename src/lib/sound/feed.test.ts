@@ -71,8 +71,8 @@ const parse = (xml: string) => {
 };
 const free = (...items: Episode[]) => parse(publicFeed(reader(...items), podcast, siteUrl));
 
-describe('the public feed', () => {
-  it('declares the namespaces by their documents’ addresses', () => {
+describe('the public feed of a podcast', () => {
+  it('declares the namespaces of Apple and Podcasting 2.0', () => {
     expect(free(episode(1, 'free'))).toMatchObject({
       '@_version': '2.0',
       '@_xmlns:itunes': 'http://www.itunes.com/dtds/podcast-1.0.dtd',
@@ -80,7 +80,7 @@ describe('the public feed', () => {
     });
   });
 
-  it('has every tag that Apple Podcasts requires of a show and of an episode', () => {
+  it('has every tag that Apple Podcasts requires for a show and an episode', () => {
     const { channel } = free(episode(1, 'free'));
     for (const name of ['title', 'description', 'itunes:image', 'language', 'itunes:category', 'itunes:explicit'])
       expect(channel, name).toHaveProperty([name]);
@@ -102,7 +102,7 @@ describe('the public feed', () => {
     expect(channel['itunes:block']).toBeUndefined();
   });
 
-  it('has the podcast namespace’s tags in the form of its documents', () => {
+  it('has the podcast namespace’s tags in their specified form', () => {
     const { channel } = free(episode(1, 'free'));
     expect(channel['podcast:guid']).toMatch(/^[\da-f]{8}-[\da-f]{4}-5[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
     expect(channel['podcast:locked']).toEqual({ '#text': 'yes', '@_owner': 'owner@sun.example' });
@@ -116,7 +116,7 @@ describe('the public feed', () => {
     });
   });
 
-  it('has free episodes alone, and nothing of the others', () => {
+  it('has only episodes that are free, and nothing of the others', () => {
     noted.length = 0;
     const xml = publicFeed(
       reader(episode(1, 'free'), episode(2, 'subscriber'), episode(3, 'registered'), episode(4, 'default')),
@@ -130,12 +130,12 @@ describe('the public feed', () => {
     expect(parse(publicFeed(reader(episode(1, 'free', { url: '' })), podcast, siteUrl)).channel.item).toBeUndefined();
   });
 
-  it('leaves out what an episode doesn’t have', () => {
+  it('leaves out tags for chapters, a transcript or a duration that an episode lacks', () => {
     const [item] = free(episode(1, 'free', { chapters: [], transcript: '', seconds: 0 })).channel.item;
     expect(Object.keys(item).filter((name) => /podcast:|duration/.test(name))).toEqual([]);
   });
 
-  it('is XML whatever the words are', () => {
+  it('is valid XML even if titles contain markup', () => {
     for (const payload of xssPayloads) {
       const rss = parse(
         publicFeed(
@@ -149,14 +149,14 @@ describe('the public feed', () => {
   });
 });
 
-describe('ids', () => {
-  it('are the UUIDs of the podcast namespace', () => {
+describe('the ids in podcast feeds', () => {
+  it('are made like the UUIDs in the podcast namespace’s documentation', () => {
     const namespace = 'ead4c236-bf58-58c6-a2c6-a6b28d128cb6';
     expect(uuid5(namespace, 'podnews.net/rss')).toBe('9b024349-ccf0-5f69-a609-6b82873eab3c');
     expect(uuid5(namespace, 'mp3s.nashownotes.com/pc20rss.xml')).toBe('917393e3-1b1e-5cef-ace4-edaa54e1f810');
   });
 
-  it('of an episode stay when everything else of it changes, and are the same in a private feed', () => {
+  it('stay the same for an episode when all else changes, and in a private feed', () => {
     const changed = episode(1, 'subscriber', { title: 'Another', url: 'https://cms.example/b.mp3' });
     const moved = { ...changed, card: { ...changed.card, slug: 'elsewhere', date: '2020-01-01T00:00:00Z' } };
     const addresses: FileAddresses = { audio: () => 'https://sun.example/x', file: () => 'https://sun.example/y' };
@@ -167,7 +167,7 @@ describe('ids', () => {
     expect(episodeGuid(podcast.details.guid, 1)).not.toBe(episodeGuid(podcast.details.guid, 2));
   });
 
-  it('of a series is WordPress’s; without one, what WordPress would give it', () => {
+  it('are WordPress’s for a series, or computed from the feed’s URL if WordPress has none', () => {
     expect(podcastGuid(podcast, siteUrl)).toBe(podcast.details.guid);
     const none = { ...podcast, details: { ...podcast.details, guid: '' } };
     expect(podcastGuid(none, siteUrl)).toBe(
@@ -176,13 +176,13 @@ describe('ids', () => {
   });
 });
 
-describe('a private feed', () => {
+describe('a private feed of a podcast', () => {
   const addresses: FileAddresses = {
     audio: ({ card }) => `${siteUrl}/sound/${card.id}/0.mp3?key=1`,
     file: ({ card }, name) => `${siteUrl}/sound/${card.id}/${name}?key=1`,
   };
 
-  it('has every episode at the site’s own addresses, and stays out of directories', () => {
+  it('has every episode at URLs of the site, and asks directories not to list it', () => {
     const xml = privateFeed(reader(episode(1, 'free'), episode(2, 'subscriber')), podcast, siteUrl, addresses);
     const { channel } = parse(xml);
     expect(channel.item).toHaveLength(2);
@@ -194,7 +194,7 @@ describe('a private feed', () => {
     expect(xml).not.toMatch(/cms\.example\/talk/);
   });
 
-  it('of a reader who doesn’t subscribe any more has a note and no episodes', () => {
+  it('has a note and no episodes when the subscription has ended', () => {
     const { channel } = parse(endedFeed(podcast, siteUrl));
     expect(channel.item).toBeUndefined();
     expect(channel.description).toContain('Your subscription has ended');
@@ -202,8 +202,8 @@ describe('a private feed', () => {
   });
 });
 
-describe('the files of an episode', () => {
-  it('are chapters of version 1.2, in the order of their times', () => {
+describe('the files of a podcast episode', () => {
+  it('have its chapters in order, in version 1.2 of the format', () => {
     const { version, chapters } = JSON.parse(
       chaptersJson(
         episode(1, 'free', {
@@ -224,7 +224,7 @@ describe('the files of an episode', () => {
     ]);
   });
 
-  it('are there where the episode has them, under their own name alone', () => {
+  it('exist only if the episode has them, and only under the correct names', () => {
     const vtt = episode(1, 'free', { transcript: 'WEBVTT\n\n00:00.000 --> 00:01.000\nHi' });
     expect(episodeFile(vtt, null, 'transcript.vtt')?.type).toBe('text/vtt');
     expect(episodeFile(vtt, null, 'transcript.txt')).toBeNull();

@@ -26,7 +26,7 @@ onBothEngines('private feeds', (engines) => {
     return { ...own, database, feeds, paying, ada, bob };
   }
 
-  it('open for their series with their token, which isn’t stored', async () => {
+  it('open for one series with a token that is not stored', async () => {
     const { database, feeds, ada } = await opened();
     const token = await feeds.create(ada, 9);
     expect(await feeds.open(token, 9)).toMatchObject({ paid: true });
@@ -37,7 +37,7 @@ onBothEngines('private feeds', (engines) => {
   });
 
   it.each(['', 'x', 'A'.repeat(43), `${'A'.repeat(42)}!`, 'A'.repeat(5000)])(
-    'don’t open by a guess: %s',
+    'do not open with a wrong token: %s',
     async (guess) => {
       const { feeds, ada } = await opened();
       await feeds.create(ada, 9);
@@ -45,7 +45,7 @@ onBothEngines('private feeds', (engines) => {
     },
   );
 
-  it('end when a new address is made, and when they are ended, with the addresses of their files', async () => {
+  it('stop working, and so do their files’ URLs, when they are replaced or revoked', async () => {
     const { feeds, ada, bob } = await opened();
     const bobs = await feeds.create(bob, 9);
     const otherSeries = await feeds.create(ada, 8);
@@ -63,7 +63,7 @@ onBothEngines('private feeds', (engines) => {
     expect(await feeds.open(otherSeries, 8)).not.toBeNull();
   });
 
-  it('leave one address, however many are made at once', async () => {
+  it('leave one valid token when four are created at once', async () => {
     const { database, feeds, ada } = await opened();
     const tokens = await Promise.all([1, 2, 3, 4].map(() => feeds.create(ada, 9)));
     const open = await Promise.all(tokens.map((token) => feeds.open(token, 9)));
@@ -71,7 +71,7 @@ onBothEngines('private feeds', (engines) => {
     expect(await database.db.selectFrom('podcast_feeds').selectAll().execute()).toHaveLength(1);
   });
 
-  it('ask at each request whether their owner subscribes', async () => {
+  it('check at each request whether their owner subscribes', async () => {
     const { feeds, paying, ada } = await opened();
     const token = await feeds.create(ada, 9);
     const id = (await feeds.open(token, 9))?.id ?? '';
@@ -82,7 +82,7 @@ onBothEngines('private feeds', (engines) => {
     expect([(await feeds.open(token, 9))?.paid, await feeds.opens(signed, 7)]).toEqual([true, true]);
   });
 
-  it('sign addresses of files that open one episode, for some days, and can’t be changed', async () => {
+  it('sign URLs of one episode’s files, which expire after two weeks and cannot be altered', async () => {
     const { feeds, ada, bob, clock } = await opened();
     const idOf = async (userId: string) => (await feeds.open(await feeds.create(userId, 9), 9))?.id ?? '';
     const [adas, bobs] = [await idOf(ada), await idOf(bob)];

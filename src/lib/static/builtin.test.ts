@@ -5,7 +5,7 @@ import { builtinPage, pageText, previewTrouble } from './builtin.ts';
 import { outline } from './outline.ts';
 
 test.each(['about', 'privacy-policy', 'events', 'oped-guidelines', 'community', 'accessibility', 'cancel'])(
-  '%s has a text',
+  'the built-in page “%s” has a title and a text',
   (slug) => {
     const page = builtinPage(slug);
     expect(page.title).not.toBe('');
@@ -13,12 +13,13 @@ test.each(['about', 'privacy-policy', 'events', 'oped-guidelines', 'community', 
   },
 );
 
-test('the terms of use can be linked', () => {
+test('the heading for the terms of use gets the fixed id Terms-of-use', () => {
   const { html } = outline(builtinPage('privacy-policy').bodyHtml, { 'terms of use': 'Terms-of-use' });
   expect(html).toContain('<h2 id="Terms-of-use">');
 });
 
-test('an unknown slug is an error', () => expect(() => builtinPage('nope')).toThrow(RangeError));
+test('an unknown slug of a built-in page throws a RangeError', () =>
+  expect(() => builtinPage('nope')).toThrow(RangeError));
 
 describe('pageText', () => {
   const kept: StaticPage = {
@@ -30,22 +31,24 @@ describe('pageText', () => {
     image: null,
     modified: '2026-11-20T12:00:00Z',
   };
-  test('the editors’ words win, also where they say less', () => {
+  test('uses the editors’ text if there is one, even if it is shorter', () => {
     expect(pageText('about', kept)).toMatchObject({ title: 'Us', excerpt: '', bodyHtml: '<p>We.</p>' });
   });
-  test('an empty page says what is built in', () => {
+  test('uses the built-in text if the editors’ page is empty', () => {
     expect(pageText('about', { ...kept, bodyHtml: ' ' }).bodyHtml).toBe(builtinPage('about').bodyHtml);
   });
-  test('so does a missing one', () => expect(pageText('print', null).title).toBe('The Sun in print'));
+  test('uses the built-in text if the editors have no such page', () =>
+    expect(pageText('print', null).title).toBe('The Sun in print'));
 });
 
-test('every answer has words of its own', () => {
+test('each status of a failed preview has its own heading', () => {
   const headings = [400, 401, 404, 410, 501, 502].map((status) => previewTrouble(status).heading);
   expect(new Set(headings).size).toBe(6);
 });
 
-test('WordPress is down, with any status', () => {
+test('a failed preview with 503 has the same message as one with 502', () => {
   expect(previewTrouble(503)).toEqual(previewTrouble(502));
 });
 
-test('an expired link says what to do', () => expect(previewTrouble(410).advice).toMatch(/Press Preview/u));
+test('the message for an expired preview link says to press Preview again', () =>
+  expect(previewTrouble(410).advice).toMatch(/Press Preview/u));

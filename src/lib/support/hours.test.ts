@@ -3,7 +3,7 @@ import { supportHours } from './hours.ts';
 
 const at = (instant: string) => supportHours(Date.parse(instant));
 
-describe('weekdays from nine to five in New York', () => {
+describe('support is open on weekdays from nine to five in New York', () => {
   it.each([
     // Winter: UTC-5. A Friday.
     ['2026-11-20T13:59:59Z', 'We’re offline until 9 a.m. ET today.'],
@@ -28,7 +28,7 @@ describe('weekdays from nine to five in New York', () => {
   ])('%s: %s', (instant, words) => expect(at(instant)).toEqual({ open: words.startsWith('We’re online'), words }));
 });
 
-describe('holidays', () => {
+describe('support is closed on holidays', () => {
   it.each([
     ['2026-11-26T16:00:00Z', 'tomorrow'], // Thanksgiving
     ['2026-12-25T16:00:00Z', 'Monday'],
@@ -43,7 +43,7 @@ describe('holidays', () => {
     ['2023-01-02T16:00:00Z', 'tomorrow'], // the first is a Sunday
   ])('%s: back %s', (instant, when) => expect(at(instant).words).toBe(`We’re offline until ${when} at 9 a.m. ET.`));
 
-  it('are skipped in the time when support is back', () => {
+  it('which are skipped when the next open day is named', () => {
     expect(at('2026-12-24T23:00:00Z').words).toBe('We’re offline until Monday at 9 a.m. ET.');
     expect(at('2026-11-25T23:00:00Z').words).toBe('We’re offline until Friday at 9 a.m. ET.');
   });

@@ -13,8 +13,8 @@ const good: SupportFields = {
   message: 'The paper did not come on Saturday.',
 };
 
-describe('the four fields', () => {
-  it('are right as they are', () => expect(checkSupport(good)).toEqual({}));
+describe('the support form’s four fields', () => {
+  it('are accepted when valid', () => expect(checkSupport(good)).toEqual({}));
 
   it('are all required (spec section 5)', () => {
     expect(Object.keys(checkSupport(supportFrom(() => null)))).toEqual(['name', 'email', 'phone', 'message']);
@@ -34,9 +34,11 @@ describe('the four fields', () => {
     [{ phone: 'call me at 2125550183' }, 'phone'],
     [{ name: 'x'.repeat(201) }, 'name'],
     [{ message: 'x'.repeat(5001) }, 'message'],
-  ] as const)('%o is wrong', (part, field) => expect(Object.keys(checkSupport({ ...good, ...part }))).toEqual([field]));
+  ] as const)('are refused with %o', (part, field) =>
+    expect(Object.keys(checkSupport({ ...good, ...part }))).toEqual([field]),
+  );
 
-  it('are put in order: no line break in a line, no sign that is none', () => {
+  it('are cleaned: no line break in one-line fields, and no control characters', () => {
     const sent: Record<string, unknown> = {
       name: ' Ada\r\nBcc: eve@example.com ',
       email: 'ada@example.com\u0000',
@@ -52,29 +54,29 @@ describe('the four fields', () => {
   });
 });
 
-describe('what looks as if no person had written it', () => {
+describe('a support message', () => {
   const now = 1_000_000;
   const signs: Signs = { trap: '', drawn: now - 60_000, known: false };
   const of = (fields: Partial<SupportFields>, more: Partial<Signs> = {}) =>
     spamReason({ ...good, ...fields }, { ...signs, ...more }, now);
 
-  it('is not a letter with a link or two', () => {
+  it('with up to two links is not spam', () => {
     expect(of({})).toBeNull();
     expect(of({ message: 'See https://example.com/a and https://example.com/b' })).toBeNull();
   });
 
-  it('filled in the invisible field', () => {
+  it('is spam if the invisible field is filled in', () => {
     expect(of({}, { trap: 'https://spam.example' })).toBe('trap');
     expect(of({}, { trap: 'x', known: true })).toBe('trap');
   });
 
-  it('was sent faster than a person can read', () => {
+  it('is spam if sent within three seconds by a reader who is not signed in', () => {
     expect(of({}, { drawn: now - 2999 })).toBe('hasty');
     expect(of({}, { drawn: now - 3000 })).toBeNull();
     expect(of({}, { drawn: now - 10, known: true })).toBeNull();
   });
 
-  it('is full of links; one alone is enough for those whose form we did not draw', () => {
+  it('is spam with five links, or two if the form was not served by the site', () => {
     const links = (count: number) => 'https://a.example '.repeat(count);
     expect([of({ message: links(4) }), of({ message: links(5) })]).toEqual([null, 'links']);
     expect([of({ message: links(1) }, { drawn: null }), of({ message: links(2) }, { drawn: null })]).toEqual([
@@ -86,6 +88,6 @@ describe('what looks as if no person had written it', () => {
   });
 });
 
-test('what spec section 8 says of a failure, word for word', () => {
+test('the error message for a failed support message is that of spec section 8', () => {
   expect(supportMessages.failed).toBe('There was an error submitting your message. Please try again.');
 });

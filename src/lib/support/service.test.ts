@@ -52,7 +52,7 @@ onBothEngines('the support inbox', (engines) => {
   }
   const rows = ({ db }: Database) => db.selectFrom('support_messages').selectAll().orderBy('created').execute();
 
-  it('keeps a message and mails it to the support inbox, with the reader as the one to answer', async () => {
+  it('stores a message and mails it to the inbox with the reader’s address', async () => {
     const { database, support, mail, sender } = await open();
     expect(await support.take(fields, sender())).toEqual({ ok: true });
     expect(await rows(database)).toMatchObject([
@@ -61,7 +61,7 @@ onBothEngines('the support inbox', (engines) => {
     expect(mail).toMatchObject([{ kind: 'support', to: inbox, email: 'ada@example.com', known: false }]);
   });
 
-  it('stores a message that is sent twice once, and again when it is sent later', async () => {
+  it('stores a message that is sent twice only once, but again ten minutes later', async () => {
     const { database, support, mail, clock, sender } = await open();
     for (let press = 0; press < 2; press++) expect(await support.take(fields, sender())).toEqual({ ok: true });
     expect([(await rows(database)).length, mail.length]).toEqual([1, 1]);
@@ -71,7 +71,7 @@ onBothEngines('the support inbox', (engines) => {
     expect([(await rows(database)).length, mail.length]).toEqual([3, 3]);
   });
 
-  it('takes the same words from two readers for two messages, and has each mailed at once', async () => {
+  it('stores equal messages of two readers separately, and mails both at once', async () => {
     const { database, support, mail, nudged, sender } = await open();
     await support.take(fields, sender());
     await support.take({ ...fields, email: 'ben@example.com' }, sender());
@@ -79,7 +79,7 @@ onBothEngines('the support inbox', (engines) => {
     expect([mail.length, nudged]).toEqual([2, [1, 2]]);
   });
 
-  it('knows a reader by the address of the account alone, when the message comes and when it is released', async () => {
+  it('marks a message as from a known reader only if its address is the account’s confirmed one', async () => {
     const { database, support, mail, nudged, sender } = await open();
     const { session } = await (await bench(database)).join('ada@example.com');
     const release = async () => {
@@ -100,13 +100,13 @@ onBothEngines('the support inbox', (engines) => {
     ]);
   });
 
-  it('stores nothing that it could not put into the outbox, so that the sender can try again', async () => {
+  it('stores no message if the outbox fails, and throws an error', async () => {
     const { database, support, sender } = await open({ failing: true });
     await expect(support.take(fields, sender())).rejects.toThrow('away');
     expect(await rows(database)).toEqual([]);
   });
 
-  it('stores spam without mailing it, and logs no address', async () => {
+  it('holds back spam without mailing it, and logs no personal data', async () => {
     const said: unknown[] = [];
     const { database, support, mail, clock, sender } = await open({
       log: { ...silent, info: (...words) => void said.push(words) },
@@ -123,7 +123,7 @@ onBothEngines('the support inbox', (engines) => {
     expect(JSON.stringify(said)).not.toMatch(/ada@|whitlock|2125550183/i);
   });
 
-  it('trusts an account only once its address is confirmed: anyone makes one with any address', async () => {
+  it('accepts links from an account only if its address is confirmed', async () => {
     const { database, support, mail, sender } = await open();
     const { session } = await (await bench(database)).join('ada@example.com');
     const spam = { ...fields, message: 'https://a.example https://b.example' };
@@ -133,7 +133,7 @@ onBothEngines('the support inbox', (engines) => {
     expect(mail).toHaveLength(1);
   });
 
-  it('shows and counts held messages, and mails a released one once', async () => {
+  it('lists and counts held messages, and mails a released one once', async () => {
     const { database, support, mail, clock, sender } = await open();
     const { session } = await (await bench(database)).join('ada@example.com');
     await support.take(fields, sender({ session }));
@@ -161,7 +161,7 @@ onBothEngines('the support inbox', (engines) => {
     await support.stop();
   });
 
-  it('knows its own stamp: a minute later it is a person’s, a day later or forged it says nothing', async () => {
+  it('accepts links with its own form stamp, but not with a forged or day-old one', async () => {
     const { support, mail, clock, sender } = await open();
     const stamp = support.stamp();
     clock.now += 60_000;
@@ -174,7 +174,7 @@ onBothEngines('the support inbox', (engines) => {
     expect(mail).toHaveLength(1);
   });
 
-  it('takes five from one address in ten minutes, ten of one reader in an hour, and others’ all the same', async () => {
+  it('limits messages to five in ten minutes per IP address and ten in an hour per email address', async () => {
     const { support, clock, sender } = await open();
     for (let count = 0; count < 5; count++) expect(await support.take(fields, sender())).toEqual({ ok: true });
     expect(await support.take(fields, sender())).toMatchObject({ ok: false, retryAfter: 600 });
@@ -189,7 +189,7 @@ onBothEngines('the support inbox', (engines) => {
     expect(await support.take(fields, sender())).toEqual({ ok: true });
   });
 
-  it('takes a reader’s message however much others have written under their address', async () => {
+  it('accepts a signed-in reader’s messages even if others used up the limit of the reader’s email address', async () => {
     const { database, support, sender } = await open();
     const { session } = await (await bench(database)).join('ada@example.com');
     for (let count = 0; count < 11; count++) await support.take(fields, sender({ caller: elsewhere(count) }));
@@ -202,7 +202,7 @@ onBothEngines('the support inbox', (engines) => {
     expect(await support.take(other, sender({ session, caller: elsewhere(150) }))).toMatchObject({ ok: false });
   });
 
-  it('exports a user’s messages, deletes them with the account, and all messages after their time', async () => {
+  it('exports a reader’s messages, deletes them with the account, and deletes all after 180 days', async () => {
     const { database, support, clock, sender } = await open();
     const site = await bench(database);
     const { session } = await site.join('ada@example.com');

@@ -27,7 +27,7 @@ describe('the tag manager', () => {
       Object.prototype.toString.call(entry) === '[object Arguments]' ? [...(entry as unknown[])] : entry,
     );
 
-  it('says what is denied before anything else, then what is allowed, and tells a view when it is known who reads', () => {
+  it('reports denied consent first, then what is granted, and a page view once the reader’s type is known', () => {
     const tags = makeTagManager({ settings, page, codes });
     expect(window.dataLayer).toBeUndefined();
     void tags.allow(consent('measurement'));
@@ -47,8 +47,8 @@ describe('the tag manager', () => {
   });
 });
 
-describe('notifications', () => {
-  it('set themselves up after consent, and hear who pays afterwards, once for each change', async () => {
+describe('push notifications', () => {
+  it('start after consent, follow changes of subscription and consent, and respect an opt-out at the vendor', async () => {
     const push = makeWebPush({ settings: { appId: 'app', sdkUrl: usualAddresses.webPush }, page, codes });
     push.visitor?.('member');
     void push.allow(consent('marketing'));
@@ -133,7 +133,7 @@ describe('notifications', () => {
   });
 });
 
-describe('notifications of a reader who chooses again at once', () => {
+describe('push notifications of a reader who changes consent quickly', () => {
   /** Loads the vendor's script, whose calls take a while. */
   function load(optedIn: boolean) {
     let given: boolean | null = null;
@@ -181,7 +181,7 @@ describe('notifications of a reader who chooses again at once', () => {
     expect(given()).toBe(false);
   });
 
-  it('are as the last choice says', async () => {
+  it('follow the reader’s last choice', async () => {
     const push = open();
     void push.allow(consent('marketing'));
     const { given, optIn } = load(true);
@@ -199,7 +199,7 @@ describe('notifications of a reader who chooses again at once', () => {
   });
 });
 
-it('referrals are told their campaign, and nothing of the reader', () => {
+it('the referral vendor gets only its campaign', () => {
   void makeReferral({ settings: { campaign: 'abc123', scriptUrl: usualAddresses.referral }, page, codes }).allow(
     consent(),
   );
@@ -207,7 +207,7 @@ it('referrals are told their campaign, and nothing of the reader', () => {
   expect(document.querySelector('script')?.getAttribute('grsf-campaign')).toBe('abc123');
 });
 
-it('what a vendor has left is taken away, and nothing else', () => {
+it('forgetting a vendor deletes its cookies and stored items, and no others', () => {
   // biome-ignore lint/suspicious/noDocumentCookie: as vendors do
   for (const cookie of ['_ga=1', '_ga_X1=2', 'visitor=reader', '_garden=3']) document.cookie = `${cookie}; Path=/`;
   localStorage.setItem('mrfTest', '1');
@@ -218,7 +218,7 @@ it('what a vendor has left is taken away, and nothing else', () => {
   expect(Object.keys(localStorage)).toEqual(['trackedArticles']);
 });
 
-it('notifications leave neither a worker nor a database behind', async () => {
+it('forgetting push notifications removes their service worker and database', async () => {
   const [deleteDatabase, unregister] = [vi.fn(), vi.fn(async () => true)];
   vi.stubGlobal('indexedDB', { deleteDatabase });
   const registrations = ['/push/onesignal/', '/'].map((scope) => ({ scope: `http://localhost${scope}`, unregister }));
@@ -235,7 +235,7 @@ it('notifications leave neither a worker nor a database behind', async () => {
   vi.unstubAllGlobals();
 });
 
-it('what a bank’s page led back with is taken out of the address, and nothing else', () => {
+it('hidePayment removes only payment parameters from the page’s URL', () => {
   history.replaceState(
     { own: 1 },
     '',
@@ -250,7 +250,7 @@ it('what a bank’s page led back with is taken out of the address, and nothing 
   history.replaceState(null, '', '/');
 });
 
-it('readers are asked about configured vendors alone, and secret addresses load no vendor', () => {
+it('readers are asked only about configured vendors, and no vendor is loaded on pages with a secret URL', () => {
   const ads = { network: '1', scriptUrl: '', limitedScriptUrl: '', withoutConsent: 'house' as const };
   const all = ['measurement', 'marketing', 'advertising'] as const;
   expect(purposesAsked(noThirdParties, all)).toEqual([]);

@@ -20,7 +20,7 @@ describe('visitorType', () => {
     expect(visitorType(signedIn('sun-reader', 'sun-member', 'sun-founder'))).toBe('founder');
   });
 
-  it('has the codes of spec section 3, of which the subscriber’s is never assigned', () => {
+  it('has the codes of spec section 3, and is never “subscriber”', () => {
     expect(codes).toEqual({ anonymous: 0, registered: 1, subscriber: 2, reader: 3, member: 4, founder: 5 });
     const all = [
       anonymousSession,
@@ -32,7 +32,7 @@ describe('visitorType', () => {
 });
 
 describe('createAudience', () => {
-  it('sends nothing before the type is known, then it, and again when it changes or the route does', () => {
+  it('sends the visitor type once it is known, and again when it or the page changes', () => {
     const tool = { setVisitorType: vi.fn() };
     const audience = createAudience(tool, codes);
     audience.route();
@@ -45,26 +45,26 @@ describe('createAudience', () => {
     expect(tool.setVisitorType.mock.calls).toEqual([[0], [3], [3]]);
   });
 
-  it('has the vendor’s own numbers where they mean the same in every account', () => {
+  it('uses Marfeel’s own numbers for its standard types, and higher ones for others', () => {
     const { anonymous, registered, subscriber, reader, member, founder } = publication.marfeelUserTypes;
     expect([anonymous, registered, subscriber, reader]).toEqual([1, 2, 3, 3]);
     // The vendor's custom types begin above these.
     expect(Math.min(member, founder)).toBeGreaterThan(3);
   });
 
-  it('maps types to what the vendor’s account is set up for', () => {
+  it('sends the code configured for the visitor type', () => {
     const tool = { setVisitorType: vi.fn() };
     createAudience(tool, { ...codes, registered: 2, reader: 10 }).visitor('reader');
     expect(tool.setVisitorType).toHaveBeenCalledExactlyOnceWith(10);
   });
 });
 
-describe('marfeel', () => {
+describe('the Marfeel adapter', () => {
   afterEach(() => {
     delete window.marfeel;
   });
 
-  it('leaves its commands for a script that comes later', () => {
+  it('queues commands until its script is loaded', () => {
     marfeel().setVisitorType(4);
     const [command] = (window.marfeel?.cmd ?? []) as unknown as [string, (compass: object) => void][];
     const compass = { setUserType: vi.fn() };
@@ -73,7 +73,7 @@ describe('marfeel', () => {
     expect(compass.setUserType).toHaveBeenCalledExactlyOnceWith(4);
   });
 
-  it('fetches the script of an account when it is allowed, and not before', () => {
+  it('loads the account’s script only when allowed', () => {
     const page = { kind: 'home', section: null, article: null };
     const adapter = makeAudience({ settings: { account: '1234', scriptUrl: usualAddresses.audience }, page, codes });
     const script = () => document.querySelector<HTMLScriptElement>('script[type="module"]');
@@ -87,7 +87,7 @@ describe('marfeel', () => {
     script()?.remove();
   });
 
-  it('hands them to the vendor’s own list once it is there', () => {
+  it('passes commands to Marfeel’s own queue if it exists', () => {
     const push = vi.fn();
     window.marfeel = { cmd: { push } };
     marfeel().setVisitorType(1);

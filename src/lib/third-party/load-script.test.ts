@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 describe('loadScriptOnce', () => {
-  it('adds one tag, with its attributes, however often it is asked', async () => {
+  it('adds one tag with its attributes for several calls', async () => {
     const first = loadScriptOnce(src, { attributes: { 'data-id': '7' } });
     const second = loadScriptOnce(src);
     expect(tags()).toHaveLength(1);
@@ -28,7 +28,7 @@ describe('loadScriptOnce', () => {
     expect(tags()).toHaveLength(1);
   });
 
-  it('says that a script is blocked, and fetches it anew when asked again', async () => {
+  it('reports a blocked script, and tries again on the next call', async () => {
     const blocked = loadScriptOnce(src);
     happens('error');
     expect(await blocked).toEqual({ ok: false, why: 'failed' });
@@ -38,7 +38,7 @@ describe('loadScriptOnce', () => {
     expect(await again).toEqual({ ok: true });
   });
 
-  it('gives up a script that does not come, and takes its tag away', async () => {
+  it('gives up a script after its timeout, and removes its tag', async () => {
     vi.useFakeTimers();
     const slow = loadScriptOnce(src, { timeout: 500 });
     await vi.advanceTimersByTimeAsync(500);

@@ -28,7 +28,7 @@ function setUp(...parties: ReturnType<typeof party>[]) {
 }
 
 describe('runThirdParties', () => {
-  it('fetches nothing before it is allowed and the browser idle, and then once', async () => {
+  it('loads a vendor once, when consent is given and the browser is idle', async () => {
     const tags = party('tagManager', 'measurement');
     const ads = party('ads', 'advertising');
     const { running, quiet } = setUp(tags, ads);
@@ -49,7 +49,7 @@ describe('runThirdParties', () => {
     expect(tags.adapter.route).toHaveBeenCalledOnce();
   });
 
-  it('does not start what was taken back while the browser was busy', async () => {
+  it('does not start a vendor whose consent was withdrawn before the browser was idle', async () => {
     const tags = party('tagManager', 'measurement');
     const { running, quiet } = setUp(tags);
     running.consent(consent('measurement'));
@@ -62,7 +62,7 @@ describe('runThirdParties', () => {
     expect(tags.adapter.allow).toHaveBeenCalledOnce();
   });
 
-  it('withdraws once, forgets what was left behind, and tells it nothing more until it is allowed again', async () => {
+  it('withdraws a vendor once, deletes its data, and sends it nothing until consent is given again', async () => {
     const tags = party('tagManager', 'measurement');
     const { running, quiet } = setUp(tags);
     running.consent(consent('measurement'));
@@ -82,7 +82,7 @@ describe('runThirdParties', () => {
     expect(tags.adapter.visitor).toHaveBeenCalledExactlyOnceWith('reader');
   });
 
-  it('forgets again what a script stored that was still loading when the consent was withdrawn', async () => {
+  it('deletes a vendor’s data again if its script was still loading at withdrawal', async () => {
     const loaded = Promise.withResolvers<void>();
     const tags = party('tagManager', 'measurement', { allow: () => loaded.promise });
     const { running, quiet } = setUp(tags);
@@ -96,7 +96,7 @@ describe('runThirdParties', () => {
     expect(tags.forget).toHaveBeenCalledTimes(2);
   });
 
-  it('forgets what was kept by consent where something goes on without it, as limited ads do', async () => {
+  it('deletes data stored by consent if a vendor, such as limited ads, continues without it', async () => {
     const ads = party('ads', 'advertising');
     const { running, quiet } = setUp({ ...ads, startable: { ...ads.startable, allowed: () => true } });
     running.consent(consent('advertising'));
@@ -109,7 +109,7 @@ describe('runThirdParties', () => {
     expect(ads.adapter.allow).toHaveBeenLastCalledWith(consent());
   });
 
-  it('lets one fail without the others hearing of it', async () => {
+  it('reports a failing vendor without affecting others, and tries to load it again later', async () => {
     const broken = party('tagManager', 'measurement', { allow: () => Promise.reject(new Error('a')) });
     const throwing = party('audience', 'measurement', {
       allow() {

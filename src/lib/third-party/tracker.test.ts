@@ -22,7 +22,7 @@ function setUp() {
   };
 }
 
-it('an article has the fields of the specification', () => {
+it('the tracked facts of an article are those of the specification', () => {
   expect(article).toEqual({
     slug: 'a-story',
     title: 'A Story',
@@ -36,7 +36,7 @@ it('an article has the fields of the specification', () => {
   ).toMatchObject({ author: '', category: '' });
 });
 
-it('waits until it is known who reads, and says so with each event', () => {
+it('the tracker waits until the visitor type is known, and sends it with each event', () => {
   const { send, tracker } = setUp();
   tracker.allow(true);
   tracker.event('page_view');
@@ -55,7 +55,7 @@ it('waits until it is known who reads, and says so with each event', () => {
   expect(send.mock.lastCall?.[0]).toMatchObject({ event: 'share', way: 'copy', visitor_type: 'founder' });
 });
 
-it('forgets what happens without consent, and what waited when it is withdrawn', () => {
+it('the tracker drops events without consent, and waiting ones when consent is withdrawn', () => {
   const { send, tracker } = setUp();
   tracker.event('page_view');
   tracker.allow(true);

@@ -11,19 +11,22 @@ import {
   tickerRows,
 } from './model.ts';
 
-describe('numbers of the ticker', () => {
+describe('prices in the ticker', () => {
   it.each([
     [47_112.8, -12.345, '47,112.80', '−12.35', 'down'],
     [1.1583, 0.0012, '1.1583', '+0.0012', 'up'],
     [96.2, 0.001, '96.20', '0.00', 'same'],
     [96.2, 0, '96.20', '0.00', 'same'],
-  ] as const)('%d with %d', (price, change, written, changed, direction) => {
-    expect(priceText(price)).toBe(written);
-    expect(changeText(change, price)).toBe(changed);
-    expect(directionOf(change, price)).toBe(direction);
-  });
+  ] as const)(
+    'of %d with a change of %d have the right decimals, sign and direction',
+    (price, change, written, changed, direction) => {
+      expect(priceText(price)).toBe(written);
+      expect(changeText(change, price)).toBe(changed);
+      expect(directionOf(change, price)).toBe(direction);
+    },
+  );
 
-  it('writes percentages with their sign in parentheses', () => {
+  it('have their percentage change in parentheses, with its sign', () => {
     expect([0.5171, -0.5171, 0].map(percentText)).toEqual(['(+0.52%)', '(−0.52%)', '(0.00%)']);
   });
 });
@@ -44,7 +47,7 @@ const item = (part: Partial<TickerItem>): TickerItem => ({
 });
 
 describe('rows of the ticker', () => {
-  it('stand for every symbol, with a price or without', () => {
+  it('exist for every symbol, with or without a price', () => {
     expect(tickerRows(symbols, [item({})])).toEqual([
       {
         symbol: 'SPX',
@@ -67,7 +70,7 @@ describe('rows of the ticker', () => {
     ]);
   });
 
-  it('say since when the oldest of stale prices has been true, and nothing while all are fresh', () => {
+  it('show the time of the oldest stale price, and none while all are fresh', () => {
     expect(staleSince([item({})])).toBeNull();
     const old = '2026-11-20T19:00:00.000Z';
     expect(staleSince([item({ stale: true }), item({ stale: true, asOf: old }), item({ asOf: '2000-01-01' })])).toBe(
@@ -77,8 +80,8 @@ describe('rows of the ticker', () => {
   });
 });
 
-describe('the rotation of the strip', () => {
-  it('shows each price for its time, and never goes beyond the last', () => {
+describe('the ticker strip’s animation', () => {
+  it('shows each price for its time, and stops at the last', () => {
     const style = rotationStyle(2, 5000);
     expect(style).toContain('animation:ticker 10000ms infinite');
     expect(style).toContain('0%,45%{transform:translateX(max(0*var(--step),min(0px,100cqi - 2*var(--step))))}');

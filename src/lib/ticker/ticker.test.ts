@@ -10,7 +10,7 @@ import { twelveData } from './twelve-data.server.ts';
 const rules = publication.ticker;
 const symbols = rules.symbols.map(({ symbol }) => symbol);
 
-describe('the protocol of Twelve Data', () => {
+describe('the Twelve Data client', () => {
   let sandbox: Quotes;
   beforeAll(async () => {
     // A random step is now and then too small for a price of two places.
@@ -22,7 +22,7 @@ describe('the protocol of Twelve Data', () => {
   const fail = (mode: string) =>
     fetch(`${sandbox.access.url}/_/failure`, { method: 'PUT', body: JSON.stringify({ mode }) });
 
-  it('brings all prices with one question, and one price without a map around it', async () => {
+  it('gets all prices in one request, and also reads a response with a single price', async () => {
     const provider = twelveData(sandbox.access);
     const quotes = await provider.quotes(symbols);
     expect([...quotes.keys()]).toEqual(symbols);
@@ -38,7 +38,7 @@ describe('the protocol of Twelve Data', () => {
     expect(Math.abs((again.get('SPX')?.price ?? 0) / (quotes.get('SPX')?.price ?? 1) - 1)).toBeLessThan(0.005);
   });
 
-  it('leaves out a symbol that is not known', async () => {
+  it('omits an unknown symbol', async () => {
     await fail('partial');
     const quotes = await twelveData(sandbox.access).quotes(symbols);
     expect([...quotes.keys()]).toEqual(symbols.slice(1));
@@ -49,7 +49,7 @@ describe('the protocol of Twelve Data', () => {
     ['malformed', /isn't JSON/, null],
     ['limited', /429/, 60_000],
     ['hang', /in time/, null],
-  ])('says what is wrong when it is %s', async (mode, problem, restMs) => {
+  ])('reports the problem when the provider is “%s”', async (mode, problem, restMs) => {
     await fail(mode);
     // Only what never answers is waited for until the limit: a busy machine may take longer for an answer.
     const asked = twelveData(sandbox.access, mode === 'hang' ? 200 : 20_000).quotes(symbols);
@@ -59,7 +59,7 @@ describe('the protocol of Twelve Data', () => {
     expect(error.message).not.toContain(sandbox.access.key);
   });
 
-  it('leaves the provider alone for a minute when it says under status 200 that credits are used up', async () => {
+  it('asks for a one-minute pause when a 200 response says that credits are used up', async () => {
     const said = { code: 429, message: 'You have run out of API credits.', status: 'error' };
     const fetched = vi.spyOn(globalThis, 'fetch').mockResolvedValueOnce(Response.json(said));
     const asked = twelveData(sandbox.access).quotes(symbols);
@@ -67,7 +67,7 @@ describe('the protocol of Twelve Data', () => {
     fetched.mockRestore();
   });
 
-  it('reports a wrong key and an unavailable provider', async () => {
+  it('reports a wrong key and an unreachable provider', async () => {
     const wrong = twelveData({ ...sandbox.access, key: 'wrong' }).quotes(symbols);
     await expect(wrong).rejects.toThrow(/401/);
     const unavailable = twelveData({ url: 'http://127.0.0.1:9', key: 'x' }).quotes(symbols);
@@ -100,7 +100,7 @@ describe('the ticker', () => {
     };
   }
 
-  it('asks once in an interval, however many ask', async () => {
+  it('queries the provider once per interval for fifty readers', async () => {
     const { ticker, answers, prices, asked, clock } = open();
     answers(prices(96.2));
     const all = await Promise.all(Array.from({ length: 50 }, () => ticker.quotes()));
@@ -114,7 +114,7 @@ describe('the ticker', () => {
     expect(asked()).toBe(2);
   });
 
-  it('asks again after the clock was set back', async () => {
+  it('queries again after the clock was set back', async () => {
     const { ticker, answers, prices, asked, clock } = open();
     answers(prices(96.2));
     await ticker.quotes();
@@ -123,7 +123,7 @@ describe('the ticker', () => {
     expect(asked()).toBe(2);
   });
 
-  it('says price, change and percentage as the wire has them', async () => {
+  it('returns price, change and percentage in the API’s format', async () => {
     const { ticker, answers, prices, clock } = open();
     answers(prices(96.2));
     const [first] = await ticker.quotes();
@@ -138,7 +138,7 @@ describe('the ticker', () => {
     });
   });
 
-  it('keeps the last prices with their age while the provider is unavailable, and waits longer each time', async () => {
+  it('keeps the last prices as stale while the provider is down, and tries less and less often', async () => {
     const { ticker, answers, prices, clock, asked } = open();
     answers(prices(96.2));
     await ticker.quotes();
@@ -160,7 +160,7 @@ describe('the ticker', () => {
     expect((await ticker.quotes())[0]).toMatchObject({ price: 97, stale: false });
   });
 
-  it('warns once in each outage', async () => {
+  it('logs one warning per outage', async () => {
     const warn = vi.fn();
     const { ticker, answers, prices, clock } = open({ ...silent, warn });
     for (const outages of [1, 2]) {
@@ -176,7 +176,7 @@ describe('the ticker', () => {
     }
   });
 
-  it('keeps the last price of what the provider has left out', async () => {
+  it('keeps the last price of a symbol that the provider omits', async () => {
     const { ticker, answers, prices, clock } = open();
     answers(prices(96.2));
     await ticker.quotes();
@@ -187,14 +187,14 @@ describe('the ticker', () => {
     expect(ticker.known()[0]).toMatchObject({ price: 96.2, stale: false });
   });
 
-  it('has nothing to say before the provider has, and does not fail', async () => {
+  it('returns no prices if the provider has never responded', async () => {
     const { ticker, answers } = open();
     answers(() => Promise.reject(new Error('anything')));
     expect(ticker.known()).toEqual([]);
     expect(await ticker.quotes()).toEqual([]);
   });
 
-  it('leaves a provider alone for as long as it wants', async () => {
+  it('does not query the provider during the pause that it asked for', async () => {
     const { ticker, answers, clock, asked } = open();
     answers(() => Promise.reject(new QuotesUnavailable('it answers 429', 300_000)));
     await ticker.quotes();
@@ -206,7 +206,7 @@ describe('the ticker', () => {
     expect(asked()).toBe(2);
   });
 
-  it('has pages rendered again within five minutes of new prices, and not for prices that have not changed', async () => {
+  it('causes pages to be rendered within five minutes of new prices, and not if prices are unchanged', async () => {
     vi.useFakeTimers();
     const onChange = vi.fn();
     let price = 96.2;

@@ -27,8 +27,8 @@ function collector(admit: () => Promise<number | null> = async () => null) {
   return { vitals, notes, send };
 }
 
-describe('measurements', () => {
-  it('are counted as they come', async () => {
+describe('browsers’ performance measurements', () => {
+  it('are recorded when complete or partial', async () => {
     const { vitals, notes, send } = collector();
     expect(await send(JSON.stringify(good))).toEqual({ status: 204 });
     const less = { page: 'other', device: 'desktop', values: { cls: 0.4 } };
@@ -53,20 +53,20 @@ describe('measurements', () => {
     ['a value that no page has', 400, JSON.stringify({ ...good, values: { lcp: 61 } }), {}],
     ['a value that is no number', 400, '{"page":"home","device":"phone","values":{"lcp":"1"}}', {}],
     ['a value beyond numbers', 400, '{"page":"home","device":"phone","values":{"lcp":1e999}}', {}],
-  ])('%s is refused with %i', async (_what, status, body, headers) => {
+  ])('with %s are refused with %i', async (_what, status, body, headers) => {
     const { vitals, notes, send } = collector();
     expect(await send(body, headers)).toEqual({ status });
     expect(notes).toEqual([]);
     expect(vitals.stats()).toEqual({ noted: 0, refused: 1 });
   });
 
-  it('are limited by address, before their body is read', async () => {
+  it('are refused with 429 and a waiting time when the address is over its limit', async () => {
     const { notes, send } = collector(async () => 30);
     expect(await send(JSON.stringify(good))).toEqual({ status: 429, retryAfter: 30 });
     expect(notes).toEqual([]);
   });
 
-  it('never throw, whatever is sent', async () => {
+  it('never cause an exception, whatever the body contains', async () => {
     const { send } = collector();
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.string(), fc.json()), async (body) => {
@@ -76,7 +76,7 @@ describe('measurements', () => {
   });
 });
 
-it('pages are told apart by the first segment of their path, and no more', () => {
+it('the measured kind of page comes only from the first segment of its path', () => {
   expect(['/', '/article/a-story', '/section/politics', '/gift/secret', '/articles'].map(vitalsPageOf)).toEqual([
     'home',
     'article',

@@ -25,7 +25,7 @@ function open(file: string): DatabaseSync {
   return db;
 }
 
-it('carries the log over while its writer goes on, so that the log is begun anew', async () => {
+it('checkpointing copies the SQLite WAL into the database during writes, so that the WAL is reused', async () => {
   const file = join(dir, 'a.sqlite');
   const db = open(file);
   const insert = db.prepare('INSERT INTO t VALUES (?)');
@@ -44,7 +44,7 @@ it('carries the log over while its writer goes on, so that the log is begun anew
   db.close();
 });
 
-it('follows a file that is begun anew under the same name, and waits for one that is not there', async () => {
+it('checkpointing continues after a database file is replaced, and waits for a missing one', async () => {
   const file = join(dir, 'a.sqlite');
   running = keepCheckpointed([join(dir, 'missing.sqlite'), file], silent, often);
   for (const word of ['before', 'after']) {
@@ -56,7 +56,7 @@ it('follows a file that is begun anew under the same name, and waits for one tha
   }
 });
 
-it('says once what it cannot read, and goes on with the others', async () => {
+it('checkpointing warns once about an unreadable database and continues with the others', async () => {
   const [broken, good] = [join(dir, 'broken.sqlite'), join(dir, 'good.sqlite')];
   writeFileSync(broken, 'no database'.repeat(1000));
   writeFileSync(`${broken}-wal`, 'nor is this');

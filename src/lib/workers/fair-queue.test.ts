@@ -24,7 +24,7 @@ function setUp(options: Partial<FairQueueOptions> = {}) {
 }
 
 describe('the fair queue', () => {
-  it('lets another client in at once while one has many jobs', async () => {
+  it('starts another client’s job at once while one client has many', async () => {
     const { started, add, end } = setUp();
     for (let number = 0; number < 24; number++) void add('crowd', `c${number}`);
     await turn();
@@ -38,7 +38,7 @@ describe('the fair queue', () => {
     expect(started).toEqual(['c0', 'r', 'c1']);
   });
 
-  it('takes turns among the clients that wait', async () => {
+  it('takes turns among waiting clients', async () => {
     const { started, add, end } = setUp({ atOnce: 1 });
     for (const name of ['a0', 'a1', 'a2', 'b0', 'b1', 'c0']) void add(name.slice(0, 1), name);
     await turn();
@@ -46,7 +46,7 @@ describe('the fair queue', () => {
     expect(started).toEqual(['a0', 'b0', 'c0', 'a1', 'b1', 'a2']);
   });
 
-  it('gives a failed job’s place to the next, and forgets clients without jobs', async () => {
+  it('starts the next job after one fails', async () => {
     const { queue, started, add, end } = setUp({ atOnce: 1 });
     await expect(queue.run('a', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
     void add('a', 'next');
@@ -56,7 +56,7 @@ describe('the fair queue', () => {
     expect(queue.length).toBe(0);
   });
 
-  it('refuses what is too much for one client, and for all', async () => {
+  it('refuses jobs over the limit per client and over the total limit', async () => {
     const { queue, add } = setUp({ atOnce: 1, waitingPerClient: 2, waiting: 3 });
     for (const name of ['a0', 'a1', 'a2']) void add('a', name);
     await turn();

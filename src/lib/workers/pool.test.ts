@@ -50,20 +50,20 @@ const outcomes = async (runs: readonly Promise<unknown>[]): Promise<unknown[]> =
   (await Promise.allSettled(runs)).map((each) => (each.status === 'fulfilled' ? each.value : each.reason.constructor));
 
 describe('a worker pool', () => {
-  it('performs tasks, passes failures on, and answers what a thread asks', async () => {
+  it('runs tasks in a thread, passes on failures, and responds to a thread’s requests', async () => {
     const { run } = open({ onCall: async (request) => `${request} of the main thread` });
     expect(await run('a')).toBe('a!');
     await expect(run('throw')).rejects.toThrow('thrown');
     expect(await run('ask')).toBe('size of the main thread');
   });
 
-  it('rejects a task that cannot be copied to a thread, and goes on', async () => {
+  it('rejects a task that cannot be cloned for a thread, and continues', async () => {
     const { run } = open({ payload: (task) => (task === 'uncopied' ? () => {} : task) });
     await expect(run('uncopied')).rejects.toThrow('could not be cloned');
     expect(await run('a')).toBe('a!');
   });
 
-  it('starts another thread when more waits than one thread takes', async () => {
+  it('starts a second thread when more tasks wait than one thread takes', async () => {
     const { run } = open({ maxThreads: 2 });
     const blocked = outcomes([run('block')]);
     expect(await Promise.all([run('a'), run('b')])).toEqual(['a!', 'b!']);
@@ -71,19 +71,19 @@ describe('a worker pool', () => {
     expect(await blocked).toEqual([PoolClosed]);
   });
 
-  it('rejects the task that a lost thread had in hand, and performs the others', async () => {
+  it('rejects the task that a lost thread was running, and runs the others', async () => {
     const { run } = open();
     await run('a');
     expect(await outcomes([run('end'), run('b')])).toEqual([ThreadLost, 'b!']);
   });
 
-  it('tries tasks of a lost thread again by themselves, so that one of them takes no other down', async () => {
+  it('retries a lost thread’s tasks one by one, so that only the faulty one fails', async () => {
     const { run } = open({ tasksPerThread: 3, maxTries: 2 });
     await run('a');
     expect(await outcomes(['slow', 'end', 'b'].map(run))).toEqual(['slow!', ThreadLost, 'b!']);
   });
 
-  it('bounds how many tasks wait, and for how long', async () => {
+  it('limits how many tasks wait, and for how long', async () => {
     const { run } = open({ maxWaiting: 1 });
     expect(await outcomes(['slow', 'a', 'b'].map(run))).toEqual(['slow!', 'a!', PoolBusy]);
     await pool?.close();
@@ -92,12 +92,12 @@ describe('a worker pool', () => {
     expect(await outcomes(['slow', 'b'].map(hasty.run))).toEqual(['slow!', PoolBusy]);
   });
 
-  it('works in the calling thread where threads do not start', async () => {
+  it('runs tasks in the calling thread if threads do not start', async () => {
     const { run } = open({ module: new URL('data:text/javascript,throw new Error("no threads")') });
     expect(await outcomes(['a', 'b'].map(run))).toEqual(['local a', 'local b']);
   });
 
-  it('rejects what is left when it is closed, and everything after that', async () => {
+  it('rejects waiting and later tasks once it is closed', async () => {
     const { run, close } = open();
     const left = outcomes(['slow', 'a'].map(run));
     await close();

@@ -70,13 +70,13 @@ const header = (found: CachedPage, name: string): string | undefined => {
   return headers[headers.indexOf(name) + 1];
 };
 
-it('a page without choices is the very same for every reader, and nothing is looked at', async () => {
+it('a page that is the same for all groups is served as stored, without looking for choices', async () => {
   const stored = await bench.press.get('/plain', 'public');
   for (const group of [null, 0, 11]) expect(bench.press.shown(stored, String(group))).toBe(stored);
   expect([chosen, stored.bytes]).toEqual([0, stored.bytes]);
 });
 
-it('each group sees its form, in every encoding, after one render', async () => {
+it('each group of readers gets its form of a page in every encoding, from one render', async () => {
   for (let group = 0; group < 12; group++) {
     const found = await shown('/a', group);
     const expected = page(group % 2 === 1 ? 'OTHER' : 'OWN');
@@ -88,7 +88,7 @@ it('each group sees its form, in every encoding, after one render', async () => 
   expect(renders).toBe(1);
 });
 
-it('groups that see the same share one copy with one ETag, and others have another', async () => {
+it('groups with the same form share a copy and ETag, and only the default form may be cached publicly', async () => {
   const [own, other] = [await shown('/a', null), await shown('/a', 1)];
   for (const group of [0, 2, 10]) expect(await shown('/a', group)).toBe(own);
   for (const group of [3, 11]) expect(await shown('/a', group)).toBe(other);
@@ -99,7 +99,7 @@ it('groups that see the same share one copy with one ETag, and others have anoth
   expect(header(other, 'cache-control')).toBe('private, max-age=0, must-revalidate');
 });
 
-it('is compressed once for each form, however many readers ask', async () => {
+it('a page is compressed once for each form, however many readers request it', async () => {
   const stored = await bench.press.get('/a', 'public');
   const first = bench.press.shown(stored, '1');
   expect(first).toBeInstanceOf(Promise);
@@ -109,7 +109,7 @@ it('is compressed once for each form, however many readers ask', async () => {
   expect(bench.press.shown(stored, '5')).toBe(bench.press.shown(stored, '1'));
 });
 
-it('shows an insertion with each form, and the very same pages after it', async () => {
+it('an inserted banner appears in each form of a page, and removing it restores the earlier pages', async () => {
   const before = await read(1);
   bench.press.insert(banner('NEWS'));
   expect(await read(1)).toBe(before.replace('</a>', '</a>NEWS'));
@@ -120,7 +120,7 @@ it('shows an insertion with each form, and the very same pages after it', async 
   expect([await read(1), await read(null)]).toEqual([before, page('OWN')]);
 });
 
-it('follows its page, and its end', async () => {
+it('the forms of a page follow its changes, and end when the page no longer has any', async () => {
   expect(await read(1)).toContain('OTHER');
   words = 'both {own|other}';
   await bench.press.invalidate(['card:1']);
@@ -132,13 +132,13 @@ it('follows its page, and its end', async () => {
   expect(await read(1)).toContain('over');
 });
 
-it('a tagged page without a place stays as it is', async () => {
+it('a page tagged as having several forms, but with no place for them, is served as stored', async () => {
   words = 'nothing to choose';
   const stored = await bench.press.get('/a', 'public');
   for (const group of [null, 1, 2]) expect(await shown('/a', group)).toBe(stored);
 });
 
-it('counts its copies within the budget of the memory, and gives them back', async () => {
+it('the copies of a page’s forms count toward the memory budget until they are released', async () => {
   const stored = await bench.press.get('/a', 'public');
   await read(null);
   bench.press.encoded(stored, ['gzip']);
@@ -154,7 +154,7 @@ it('counts its copies within the budget of the memory, and gives them back', asy
   expect(stored.bytes).toBeLessThan(bytes);
 });
 
-it('works with the shared dictionary', async () => {
+it('a group’s form of a page can be compressed with the shared dictionary', async () => {
   await bench.close();
   const dictionaryWords = Buffer.from(filler);
   const dictionary = createPageDictionary(dictionaryWords, silent, 60_000);
@@ -178,7 +178,7 @@ it('works with the shared dictionary', async () => {
   }
 });
 
-it('ten thousand readers of all groups wait for at most one in a hundred', async () => {
+it('at most two of ten thousand requests from all groups wait for a form to be made', async () => {
   const stored = await bench.press.get('/a', 'public');
   let waits = 0;
   for (let at = 0; at < 10_000; at++) {

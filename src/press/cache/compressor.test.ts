@@ -30,8 +30,8 @@ const threadOf = (name: string, code: string): URL => {
   return pathToFileURL(file);
 };
 
-describe('the thread', () => {
-  it('makes the same bytes as would be made here, each page its own', async () => {
+describe('the compressor’s thread', () => {
+  it('produces the same bytes as the main thread, in a buffer per page', async () => {
     const { encoder, lines } = open();
     const pages = Array.from({ length: 20 }, (_, number) => page(number));
     const encoded = await Promise.all(pages.map((body) => encoder.encode(body, html)));
@@ -42,7 +42,7 @@ describe('the thread', () => {
     expect(lines).toEqual([]);
   });
 
-  it('takes a part of a larger memory, and leaves it where it is', async () => {
+  it('compresses a slice of a larger buffer without changing the buffer', async () => {
     const { encoder } = open();
     const whole = Buffer.concat([Buffer.from('before'), page(1), Buffer.from('after')]);
     const part = whole.subarray(6, whole.byteLength - 5);
@@ -51,7 +51,7 @@ describe('the thread', () => {
     expect(part.equals(page(1))).toBe(true);
   });
 
-  it('leaves alone what does not shrink', async () => {
+  it('returns incompressible bytes unchanged', async () => {
     const { encoder } = open();
     const body = randomBytes(20_000);
     const { bodies, etags } = await encoder.encode(body, html);
@@ -61,7 +61,7 @@ describe('the thread', () => {
   });
 });
 
-describe('without the thread', () => {
+describe('the compressor', () => {
   it.each([
     ['cannot be started', () => pathToFileURL(join(folder.dir, 'nowhere.mjs'))],
     ['fails when it begins', () => threadOf('broken.mjs', 'throw new Error("broken")')],
@@ -73,7 +73,7 @@ describe('without the thread', () => {
           'import { parentPort } from "node:worker_threads"; parentPort.on("message", () => process.exit(3));',
         ),
     ],
-  ])('pages are compressed all the same when it %s, which is logged once', async (_, module) => {
+  ])('compresses in the main thread if its thread %s, and logs that once', async (_, module) => {
     const { encoder, lines } = open(module());
     const pages = [page(1), page(2), page(3)];
     const first = await Promise.all(pages.map((body) => encoder.encode(body, html)));
@@ -82,7 +82,7 @@ describe('without the thread', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('one that worked is begun anew', async () => {
+  it('starts a new thread after one that worked has ended', async () => {
     const module = threadOf(
       'twice.mjs',
       `import { parentPort } from 'node:worker_threads';
@@ -99,7 +99,7 @@ describe('without the thread', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('calls that wait when it is closed are answered', async () => {
+  it('completes waiting calls when it is closed', async () => {
     const { encoder, lines } = open();
     const waiting = encoder.encode(page(1), html);
     await encoder.close();
@@ -111,7 +111,7 @@ describe('without the thread', () => {
 
 const text = Buffer.from('It shines for all. '.repeat(1000));
 
-it('compresses into bytes that hold nothing else in memory', async () => {
+it('encode makes only a Brotli copy, in a buffer of exactly its size', async () => {
   const { bodies, etags } = encode(text, 'text/html; charset=utf-8');
   expect(bodies.identity).toBeUndefined();
   expect(brotliDecompressSync(bodies.br ?? Buffer.alloc(0))).toEqual(text);
@@ -121,11 +121,11 @@ it('compresses into bytes that hold nothing else in memory', async () => {
   expect(etags).toEqual({ br: expect.stringMatching(/^"[\w-]{22}-br"$/) });
 });
 
-it('gives the same bytes the same ETags', async () => {
+it('encode gives equal bytes equal ETags', async () => {
   expect(encode(text, 'text/html')).toEqual(encode(Buffer.from(text), 'text/html'));
 });
 
-it('leaves alone what is tiny, does not shrink or is compressed already', async () => {
+it('encode does not compress tiny, incompressible or already compressed content', async () => {
   for (const [body, type] of [
     [Buffer.from('short'), 'text/html'],
     [randomBytes(5000), 'text/html'],
@@ -138,6 +138,6 @@ it('leaves alone what is tiny, does not shrink or is compressed already', async 
 });
 
 it.each(['application/rss+xml', 'application/json', 'application/feed+json', 'image/svg+xml', 'application/xml'])(
-  'compresses %s',
+  'encode compresses %s',
   async (type) => expect(encode(text, type).bodies.br).toBeDefined(),
 );

@@ -62,7 +62,7 @@ const bodyIn = (found: CachedPage, encoding: 'br' | 'gzip' | 'identity'): Buffer
   return body;
 };
 
-it('is in every page and in every encoding, without a render, with an ETag and a policy of its own', async () => {
+it('an inserted banner is in every page and encoding without a render, with a new ETag and security policy', async () => {
   const before = await shown('/a');
   await shown('/b');
   const plain = textOf(bench.press, before);
@@ -88,7 +88,7 @@ it('is in every page and in every encoding, without a render, with an ETag and a
   expect(textOf(bench.press, before)).toBe(plain);
 });
 
-it('is compressed once for each page, however many readers ask', async () => {
+it('a page with an inserted banner is compressed once, however many readers request it', async () => {
   const stored = await shown('/a');
   bench.press.insert(banner('NEWS'));
   const [first, second] = [bench.press.shown(stored), bench.press.shown(stored)];
@@ -98,7 +98,7 @@ it('is compressed once for each page, however many readers ask', async () => {
   expect(bench.press.shown(stored)).toBe(bench.press.shown(stored));
 });
 
-it('is replaced and ended at once, also for a page that is being compressed', async () => {
+it('an inserted banner is replaced or removed at once, even while a page is being compressed with it', async () => {
   const stored = await shown('/a');
   bench.press.insert(banner('FIRST'));
   const pending = bench.press.shown(stored);
@@ -114,7 +114,7 @@ it('is replaced and ended at once, also for a page that is being compressed', as
   expect(textOf(bench.press, await shown('/a'))).not.toMatch(/FIRST|SECOND|THIRD/);
 });
 
-it('stays when its page changes', async () => {
+it('an inserted banner stays when its page changes', async () => {
   await shown('/a');
   bench.press.insert(banner('NEWS'));
   await shown('/a');
@@ -123,7 +123,7 @@ it('stays when its page changes', async () => {
   expect(textOf(bench.press, await shown('/a'))).toBe(page('changed').replace('</a>', '</a>NEWS'));
 });
 
-it('leaves alone what has no place for it: fragments, feeds, and the page for the time without a network', async () => {
+it('a banner is not inserted into fragments, feeds and the offline page', async () => {
   const usual = render;
   render = (key) => {
     if (key === '/feed') return { ...usual(key), headers: { 'content-type': 'application/rss+xml' } };
@@ -136,14 +136,14 @@ it('leaves alone what has no place for it: fragments, feeds, and the page for th
   }
 });
 
-it('is on a page that does not exist, which is not stored', async () => {
+it('a banner is inserted into a 404 page, which is not stored', async () => {
   render = (key) => ({ ...html(page(key)), status: 404, tags: [], storable: false });
   bench.press.insert(banner('NEWS'));
   const found = await shown('/missing');
   expect([found.status, textOf(bench.press, found).includes('NEWS')]).toEqual([404, true]);
 });
 
-it('counts in the budget of the memory, and gives it back', async () => {
+it('pages with an inserted banner count toward the memory budget until the banner is removed', async () => {
   await shown('/a');
   const stored = await bench.press.get('/a', 'public');
   for (const encoding of ['br', 'gzip'] as const) bench.press.encoded(stored, [encoding]);
@@ -160,7 +160,7 @@ it('counts in the budget of the memory, and gives it back', async () => {
   expect(bench.press.stats().memory.bytes).toBe(bytes);
 });
 
-it('is in what is compressed with the shared dictionary, too', async () => {
+it('an inserted banner is in a page compressed with the shared dictionary', async () => {
   const words = Buffer.from(filler);
   const dictionary = createPageDictionary(words, silent, 60_000);
   await bench.close();

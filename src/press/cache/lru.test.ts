@@ -10,7 +10,7 @@ async function entryOf(key: string, bytes: number) {
   return createCachedPage({ ...page, etags: { identity: '"x"' } }, (one) => one.headers, { identity: body });
 }
 
-it('keeps within its budget, and keeps what is read', async () => {
+it('the memory cache stays within its budget and keeps an entry that is read again and again', async () => {
   const lru = createLru(100_000);
   const hot = await entryOf('/hot', 8000);
   lru.set('hot', hot);
@@ -25,7 +25,7 @@ it('keeps within its budget, and keeps what is read', async () => {
   expect([...lru.entries()].reduce((sum, [, entry]) => sum + entry.bytes, 0)).toBe(lru.bytes);
 });
 
-it('counts what an entry grows by', async () => {
+it('the memory cache counts the bytes by which an entry grows', async () => {
   const lru = createLru(50_000);
   const { page, bodies } = await pageOf('/a', 'x'.repeat(20_000));
   const entry = createCachedPage(page, (one) => one.headers, {});
@@ -43,7 +43,7 @@ it('counts what an entry grows by', async () => {
   expect(lru.bytes).toBeLessThanOrEqual(50_000);
 });
 
-it('makes gzip at the first request for it, from the one encoding that is stored', async () => {
+it('the gzip form of a page is made on the first request, from its one stored encoding', async () => {
   const { page, bodies } = await pageOf('/a', 'words of a story '.repeat(1000));
   expect(Object.keys(bodies)).toEqual(['br']);
   const entry = createCachedPage(page, (one) => one.headers, {});
@@ -58,14 +58,14 @@ it('makes gzip at the first request for it, from the one encoding that is stored
   expect(loaded).toBe(1);
 });
 
-it('takes an entry that is larger than all room, for as long as it is sent', async () => {
+it('the memory cache does not keep an entry larger than its budget', async () => {
   const lru = createLru(10_000);
   lru.set('a', await entryOf('/a', 20_000));
   expect(lru.bytes).toBe(0);
   expect(lru.size).toBe(0);
 });
 
-it('forgets on demand', async () => {
+it('the memory cache removes an entry on request, and replaces one with the same key', async () => {
   const lru = createLru(100_000);
   lru.set('a', await entryOf('/a', 1000));
   lru.set('a', await entryOf('/a', 2000));

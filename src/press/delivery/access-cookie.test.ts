@@ -8,7 +8,7 @@ const later = () => now / 1000 + 600;
 const cookie = createAccessCookie({ name: 'access', keys: [key('new'), key('old')], now: () => now });
 
 describe('the access cookie', () => {
-  it('says the level that was signed', () => {
+  it('gives the access level that was signed', () => {
     const value = cookie.sign('subscriber', later());
     expect(value).toMatch(/^v1\.new\.\d+\.subscriber\.[\w-]{43}$/);
     expect(cookie.verify(value)).toBe('subscriber');
@@ -16,7 +16,7 @@ describe('the access cookie', () => {
     expect(cookie.levelFor(`access=${cookie.sign('registered', later())}`)).toBe('registered');
   });
 
-  it('expires, also when it was verified before', () => {
+  it('expires even if it was verified before', () => {
     const value = cookie.sign('registered', later());
     expect(cookie.verify(value)).toBe('registered');
     now += 600_000;
@@ -30,7 +30,7 @@ describe('the access cookie', () => {
     expect(createAccessCookie({ name: 'access', keys: [key('new')], now: () => now }).verify(value)).toBeNull();
   });
 
-  it('is not believed when it was changed, cut or made up', () => {
+  it('is rejected when altered, truncated or invented', () => {
     const value = cookie.sign('registered', later());
     const parts = value.split('.');
     const forged = [
@@ -55,19 +55,19 @@ describe('the access cookie', () => {
     expect(cookie.levelFor(`access =${value}`)).toBeNull();
   });
 
-  it('has one spelling: no other last character is believed', () => {
+  it('is accepted with only one spelling of its last character', () => {
     const value = cookie.sign('subscriber', later());
     const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     const believed = [...letters].filter((letter) => cookie.verify(value.slice(0, -1) + letter) !== null);
     expect(believed).toEqual([value.at(-1)]);
   });
 
-  it('is found behind a planted one of the same name', () => {
+  it('is found after an invalid cookie of the same name', () => {
     const value = cookie.sign('subscriber', later());
     expect(cookie.levelFor(`access=x; access=${value}`)).toBe('subscriber');
   });
 
-  it('never comes from chance', () => {
+  it('is rejected for random text and after any change of one character', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (text) => {
         expect(cookie.levelFor(`access=${text}`)).toBeNull();
@@ -82,7 +82,7 @@ describe('the access cookie', () => {
     );
   });
 
-  it('needs fit keys', () => {
+  it('requires keys with unique valid ids and long secrets', () => {
     expect(() => createAccessCookie({ name: 'a', keys: [] })).toThrow('at least one key');
     expect(() => createAccessCookie({ name: 'a', keys: [{ id: 'x', secret: 'short' }] })).toThrow('32');
     expect(() => createAccessCookie({ name: 'a', keys: [{ id: 'x.y', secret: 's'.repeat(32) }] })).toThrow(
@@ -99,8 +99,8 @@ const pass = createPassCookie({ name: 'gift', keys: [passKey], now: passNow });
 const page = '/article/a-bridge';
 const soon = () => Math.floor(clock / 1000) + 60;
 
-describe('a pass', () => {
-  test('opens its page, wherever it stands in the header', () => {
+describe('a pass cookie', () => {
+  test('opens its page, wherever it is in the cookie header', () => {
     const value = pass.sign(page, soon());
     for (const header of [`gift=${value}`, `a=b; gift=${value}; c=d`, `gift=x; gift=${value}`, `a=b;gift=${value} `]) {
       expect(pass.opens(header, page), header).toBe(true);
@@ -112,7 +112,7 @@ describe('a pass', () => {
     for (const other of ['/article/another', '/article/a-bridg', `${page}/comments`, `${page}?page=2`, '/'])
       expect(pass.opens(`gift=${value}`, other), other).toBe(false);
   });
-  test('ends', () => {
+  test('expires', () => {
     const value = pass.sign(page, soon());
     expect(pass.opens(`gift=${value}`, page)).toBe(true);
     clock += 61_000;
@@ -133,8 +133,8 @@ describe('a pass', () => {
     ['no signature', `gift=${pass.sign(page, soon()).replace(/[^.]+$/, '')}`],
     ['something very long', `gift=${'v1.k1.'.padEnd(5000, '9')}`],
     ['too many before it', `${'gift=x; '.repeat(8)}gift=${pass.sign(page, soon())}`],
-  ])('is not %s', (_name, header) => expect(pass.opens(header, page)).toBe(false));
-  test('a key that was taken out of use as first still opens', () => {
+  ])('does not open its page with %s', (_name, header) => expect(pass.opens(header, page)).toBe(false));
+  test('opens its page if it was signed with an older key that is still configured', () => {
     const turned = createPassCookie({
       name: 'gift',
       keys: [{ id: 'k2', secret: 'y'.repeat(40) }, passKey],
@@ -142,7 +142,7 @@ describe('a pass', () => {
     });
     expect(turned.opens(`gift=${pass.sign(page, soon())}`, page)).toBe(true);
   });
-  test('is no access cookie, and an access cookie is no pass', () => {
+  test('is not accepted as an access cookie, nor an access cookie as a pass', () => {
     const access = createAccessCookie({ name: 'access', keys: [passKey], now: passNow });
     expect(access.verify(pass.sign(page, soon()))).toBeNull();
     expect(pass.opens(`gift=${access.sign('subscriber', soon())}`, page)).toBe(false);

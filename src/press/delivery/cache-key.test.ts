@@ -25,8 +25,8 @@ const page = (target: string) => {
   return result.kind === 'page' ? result.key : result;
 };
 
-describe('a key', () => {
-  it('holds the path and the parameters that its page uses', () => {
+describe('a page key', () => {
+  it('has the path and only the parameters that the page uses', () => {
     expect(page('/')).toBe('/');
     expect(page('/section/politics?page=2')).toBe('/section/politics?page=2');
     expect(page('/section/politics?utm_source=x&page=2&fbclid=1')).toBe('/section/politics?page=2');
@@ -45,12 +45,12 @@ describe('a key', () => {
     expect(page('/article/%252e%252e')).toBe('/article/%252e%252e');
   });
 
-  it('knows no host: a whole address gives the key of its path', () => {
+  it('ignores the host of an absolute URL', () => {
     expect(page('http://evil.example/about')).toBe('/about');
     expect(page('https://evil.example')).toBe('/');
   });
 
-  it('is none for what is never stored', () => {
+  it('does not exist for paths and methods whose responses are not cached', () => {
     expect(get('/api/v1/me?x=1')).toEqual({ kind: 'pass', path: '/api/v1/me', target: '/api/v1/me?x=1' });
     expect(get('/search?q=a&page=9')).toMatchObject({ kind: 'pass', target: '/search?q=a&page=9' });
     expect(keyOf('POST', '/about')).toMatchObject({ kind: 'pass', path: '/about' });
@@ -58,7 +58,7 @@ describe('a key', () => {
   });
 });
 
-describe('redirects', () => {
+describe('redirects of URLs', () => {
   it.each([
     ['/about/', '/about'],
     ['/About', '/about'],
@@ -77,7 +77,7 @@ describe('redirects', () => {
     expect(get(from)).toEqual({ kind: 'redirect', location: to, status: 301 });
   });
 
-  it('leave alone what has no other spelling', () => {
+  it('do not apply to a path whose capitals are right, or to an unknown path', () => {
     expect(page('/newsletter-signUp')).toBe('/newsletter-signUp');
     expect(page('/Unknown')).toBe('/Unknown');
   });
@@ -89,7 +89,7 @@ describe('redirects', () => {
     expect(get('/deleted')).toMatchObject({ kind: 'reject', status: 410 });
   });
 
-  it('of a folder give way to those of a folder in it and of a single page, in whatever order they stand', () => {
+  it('for a folder are overridden by those for a subfolder or a page, in any order of the list', () => {
     const redirects: RedirectRule[] = [
       { from: '/old/*', to: '/new/*', status: 301 },
       { from: '/old/sports/*', to: '/section/sports', status: 301 },
@@ -104,7 +104,7 @@ describe('redirects', () => {
     }
   });
 
-  it('that lead nowhere stop the start', () => {
+  it('with a loop, a chain of over 20 or an invalid URL throw an error at startup', () => {
     const list =
       (...redirects: RedirectRule[]) =>
       () =>
@@ -123,7 +123,7 @@ describe('redirects', () => {
   });
 });
 
-describe('refusals', () => {
+describe('invalid request targets', () => {
   it.each([
     '/a%00b',
     '/a\\b',
@@ -138,14 +138,14 @@ describe('refusals', () => {
     '*',
     '',
     '/\xff',
-  ])('%j', (target) => expect(get(target)).toMatchObject({ kind: 'reject', status: 400 }));
-  it('of what is too long', () => {
+  ])('are refused with 400: %j', (target) => expect(get(target)).toMatchObject({ kind: 'reject', status: 400 }));
+  it('are refused with 414 if too long', () => {
     expect(get(`/${'a'.repeat(1024)}`)).toMatchObject({ kind: 'reject', status: 414 });
     expect(get(`/?${'a'.repeat(5000)}`)).toMatchObject({ kind: 'reject', status: 414 });
   });
 });
 
-it('gives every target one normal form, and never leads off the site', () => {
+it('each request target has one normal form, and no redirect leaves the site unless the publisher listed it', () => {
   const piece = fc.oneof(
     fc.constantFrom(
       '/',

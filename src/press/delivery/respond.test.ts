@@ -38,7 +38,7 @@ afterAll(async () => {
 const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   askServer(server, path, headers, method);
 
-it('sends each encoding with its own strong ETag', async () => {
+it('the press sends each encoding with its own strong ETag', async () => {
   const first = await ask('/a', { 'accept-encoding': 'br' });
   expect(first.headers['server-timing']).toBe('press;desc="rendered"');
   const br = await ask('/a', { 'accept-encoding': 'gzip, br' });
@@ -63,7 +63,7 @@ it('sends each encoding with its own strong ETag', async () => {
   for (const etag of etags) expect(etag).toMatch(/^"[\w-]{22,25}"$/);
 });
 
-it('answers HEAD as GET, without the bytes', async () => {
+it('the press responds to HEAD like to GET, without a body', async () => {
   const get = await ask('/a', { 'accept-encoding': 'br' });
   const head = await ask('/a', { 'accept-encoding': 'br' }, 'HEAD');
   const stable = ({ date: _date, age: _age, ...rest }: IncomingHttpHeaders) => rest;
@@ -71,7 +71,7 @@ it('answers HEAD as GET, without the bytes', async () => {
   expect(head.body.byteLength).toBe(0);
 });
 
-it('answers 304 to the ETag of the encoding, and to that alone', async () => {
+it('the press responds with 304 only to the ETag of the requested encoding', async () => {
   const br = await ask('/a', { 'accept-encoding': 'br' });
   const same = { 'accept-encoding': 'br', 'if-none-match': `"other", W/${br.headers.etag}` };
   const unchanged = await ask('/a', same);
@@ -87,7 +87,7 @@ it('answers 304 to the ETag of the encoding, and to that alone', async () => {
   expect((await ask('/gone', { 'if-none-match': '*' })).status).toBe(410);
 });
 
-it('sends what is tiny as it is', async () => {
+it('the press sends a tiny page uncompressed', async () => {
   const tiny = await ask('/tiny', { 'accept-encoding': 'br' });
   expect(tiny.body.toString()).toBe('tiny');
   expect(tiny.headers).toMatchObject({ 'content-length': '4', vary: 'Accept-Encoding' });
@@ -114,17 +114,17 @@ describe('accepted encodings', () => {
     ['br; q=0.8 , gzip ; q=0.9', 'gzip br identity'],
     [',,;q=1,br', 'br identity'],
     ['zstd', 'identity'],
-  ])('%j → %s', (header, expected) => {
+  ])('for Accept-Encoding %j are %s', (header, expected) => {
     expect(acceptedEncodings(header).join(' ')).toBe(expected);
     expect(acceptedEncodings(header).join(' ')).toBe(expected);
   });
 
-  it('does not remember endless headers', () => {
+  it('are read from a header of over 5,000 characters', () => {
     expect(acceptedEncodings(`br, ${'x'.repeat(5000)}`)).toEqual(['br', 'identity']);
   });
 });
 
-describe('If-None-Match', () => {
+describe('the ETag of a page', () => {
   const etag = '"abc-br"';
   it.each([
     [undefined, false],
@@ -138,5 +138,5 @@ describe('If-None-Match', () => {
     ['abc-br', false],
     ['"a,b", "abc-br"', true],
     ['"abc-br', false],
-  ])('%j → %s', (header, expected) => expect(matchesEtag(header, etag)).toBe(expected));
+  ])('matches If-None-Match %j: %s', (header, expected) => expect(matchesEtag(header, etag)).toBe(expected));
 });

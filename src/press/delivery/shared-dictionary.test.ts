@@ -76,7 +76,7 @@ function read({ body, headers }: Answered): string {
   return (isBrotli ? brotliDecompressSync(compressed, how) : zstdDecompressSync(compressed, how)).toString();
 }
 
-it('sends a browser that has the dictionary little more than what is new, at its first request and from the cache', async () => {
+it('a browser with the shared dictionary gets under 200 bytes for a known page shell', async () => {
   const rendered = await ask('/a', withIt);
   const cached = await ask('/a', withIt);
   const gzip = await ask('/a', { 'accept-encoding': 'gzip' });
@@ -88,7 +88,7 @@ it('sends a browser that has the dictionary little more than what is new, at its
   expect(gzip.body.byteLength).toBeGreaterThan(5000);
 });
 
-it('sends brotli unless the browser prefers Zstandard or knows nothing else', async () => {
+it('a browser gets Brotli with the dictionary unless it prefers or only accepts Zstandard', async () => {
   const codingFor = async (accepted: string) =>
     (await ask('/a', { ...withIt, 'accept-encoding': accepted })).headers['content-encoding'];
   expect(await codingFor(chromium)).toBe('dcb');
@@ -103,7 +103,7 @@ it('sends brotli unless the browser prefers Zstandard or knows nothing else', as
   expect(zstandard.headers.etag).toMatch(/^"[\w-]{22}-dcz"$/);
 });
 
-it('is private to the browser, and varies by the header, for caches', async () => {
+it('a response compressed with the dictionary is private, and varies by Available-Dictionary', async () => {
   const small = await ask('/a', withIt);
   const br = await ask('/a', { 'accept-encoding': chromium });
   expect(small.headers).toMatchObject({ 'cache-control': 'private', vary: 'Available-Dictionary, Accept-Encoding' });
@@ -111,7 +111,7 @@ it('is private to the browser, and varies by the header, for caches', async () =
   expect(br.headers['content-encoding']).toBe('br');
 });
 
-it('answers HEAD as GET, without the bytes', async () => {
+it('the press responds to HEAD like to GET with the dictionary, without a body', async () => {
   const get = await ask('/a', withIt);
   const head = await ask('/a', withIt, 'HEAD');
   const { date: _d, age: _a, ...of } = get.headers;
@@ -119,7 +119,7 @@ it('answers HEAD as GET, without the bytes', async () => {
   expect(head.body.byteLength).toBe(0);
 });
 
-it('answers 304 to its own ETag, and to that of the bytes from before the dictionary', async () => {
+it('the press responds with 304 to the ETags with and without the dictionary', async () => {
   const small = await ask('/a', withIt);
   const br = await ask('/a', { 'accept-encoding': chromium });
   expect(small.headers.etag).toMatch(/^"[\w-]{22}-dcb"$/);
@@ -131,7 +131,7 @@ it('answers 304 to its own ETag, and to that of the bytes from before the dictio
   expect(without.headers['content-encoding']).toBe('br');
 });
 
-it('compresses each rendering anew', async () => {
+it('a new rendering is compressed with the dictionary again', async () => {
   const before = await ask('/b', withIt);
   await bench.press.invalidate(['t']);
   const after = await ask('/b', withIt);
@@ -139,7 +139,7 @@ it('compresses each rendering anew', async () => {
   expect(after.headers.etag).not.toBe(before.headers.etag);
 });
 
-it('keeps variants apart', async () => {
+it('the public and full variants are compressed with the dictionary separately', async () => {
   const open = await ask('/restricted', withIt);
   expect(read(open)).toContain('/restricted');
   const full = await bench.press.get('/restricted', 'full');
@@ -151,7 +151,7 @@ it('keeps variants apart', async () => {
 });
 
 it.each(['/gone', '/data', '/tiny', '/other'])(
-  'sends %s as ever: it is no document, or nothing is saved',
+  '%s is sent without the dictionary, because it is an error, no document, or gets no smaller',
   async (path) => {
     for (let turn = 0; turn < 2; turn++) {
       const plain = await ask(path, { 'accept-encoding': chromium });
@@ -162,7 +162,7 @@ it.each(['/gone', '/data', '/tiny', '/other'])(
   },
 );
 
-describe('a browser that must get other bytes', () => {
+describe('the shared dictionary is not used if the browser', () => {
   const another = createPageDictionary(Buffer.from('another build'), silent).available;
   it.each<[string, Record<string, string | string[]>, string | undefined]>([
     ['has no dictionary', { 'accept-encoding': chromium }, 'br'],
@@ -193,7 +193,7 @@ describe('a browser that must get other bytes', () => {
   });
 });
 
-describe('while a page is being compressed', () => {
+describe('while a page is being compressed with the dictionary, the press', () => {
   /** A dictionary whose compressions wait until the test ends them. */
   function held(mostWaitMs: number) {
     const compressions: PromiseWithResolvers<Buffer>[] = [];
@@ -230,7 +230,7 @@ describe('while a page is being compressed', () => {
     };
   }
 
-  it('compresses once for all who wait, and sends them the same bytes', async () => {
+  it('compresses once for all waiting readers and sends them the same bytes', async () => {
     const { slow, compressions } = held(60_000);
     const { server: own, close } = await site(slow);
     await askServer(own, '/a', { 'accept-encoding': 'br' });
@@ -245,7 +245,7 @@ describe('while a page is being compressed', () => {
     await close();
   });
 
-  it('sends brotli when it takes too long, and uses the bytes when they are there', async () => {
+  it('sends plain Brotli if compressing takes too long, and the dictionary version later', async () => {
     const { slow, compressions } = held(1);
     const { bench: made, server: own, close } = await site(slow);
     const first = await askServer(own, '/a', withIt);
@@ -260,7 +260,7 @@ describe('while a page is being compressed', () => {
     await close();
   });
 
-  it('never sends the bytes of a rendering that was replaced meanwhile', async () => {
+  it('never sends an old version of a page that was rendered again', async () => {
     const { slow, compressions } = held(60_000);
     const { bench: made, server: own, close } = await site(slow);
     await askServer(own, '/a', { 'accept-encoding': 'br' });
@@ -278,7 +278,7 @@ describe('while a page is being compressed', () => {
     await close();
   });
 
-  it('sends the page as ever when the thread fails', async () => {
+  it('sends plain Brotli if compressing fails', async () => {
     const { slow, compressions } = held(60_000);
     const { server: own, close } = await site(slow);
     await askServer(own, '/a', { 'accept-encoding': 'br' });

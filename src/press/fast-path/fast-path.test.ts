@@ -139,7 +139,7 @@ const stable = ({ status, headers: { date, age: _age, ...headers }, body }: Answ
   dated: date !== undefined,
 });
 
-describe('what the fast path answers', () => {
+describe('the fast path', () => {
   const requests: [string, string][] = [
     ['plain', lines('GET / HTTP/1.1', 'Host: a')],
     ['gzip', lines('GET /article/a HTTP/1.1', 'host: a', 'Accept-Encoding:gzip', 'Connection: Keep-Alive')],
@@ -147,7 +147,7 @@ describe('what the fast path answers', () => {
     ['long', lines('GET /long HTTP/1.1', 'Host: a')],
     ['any ETag', lines('GET / HTTP/1.1', 'Host: a', 'If-None-Match: *')],
   ];
-  it.each(requests)('is what the server answers: %s', async (_, request) => {
+  it.each(requests)('gives the same response as node:http: %s', async (_, request) => {
     const [received] = await send(fast, request);
     expect(byServer).not.toHaveBeenCalled();
     const [expected] = await send(plain, request);
@@ -155,7 +155,7 @@ describe('what the fast path answers', () => {
     expect(received && stable(received)).toEqual(expected && stable(expected));
   });
 
-  it('keeps the connection for the next request, and changes to the server and stays there', async () => {
+  it('keeps a connection open, and hands it to node:http for good at the first POST', async () => {
     const client = open(fast);
     client.socket.write(lines('GET / HTTP/1.1', 'Host: a', 'Accept-Encoding: gzip'));
     const [first] = await client.answers(1);
@@ -174,7 +174,7 @@ describe('what the fast path answers', () => {
     client.socket.destroy();
   });
 
-  it('answers a client that closes its sending half at once, and closes then', async () => {
+  it('answers a client that half-closes right after its request, then closes the connection', async () => {
     const client = open(fast);
     client.socket.end(lines('GET / HTTP/1.1', 'Host: a'));
     await once(client.socket, 'close');
@@ -183,7 +183,7 @@ describe('what the fast path answers', () => {
   });
 });
 
-describe('what goes to the server as it came', () => {
+describe('requests passed on to node:http unchanged', () => {
   it.each([
     ['HEAD', lines('HEAD / HTTP/1.1', 'Host: a')],
     ['no Host', lines('GET / HTTP/1.1', 'Accept: */*')],
@@ -214,14 +214,14 @@ describe('what goes to the server as it came', () => {
     expect(received && stable(received)).toEqual(expected && stable(expected));
   });
 
-  it('two requests in one piece, answered in their order', async () => {
+  it('two requests in one packet, answered in order', async () => {
     const two = lines('GET / HTTP/1.1', 'Host: a') + lines('GET /long HTTP/1.1', 'Host: a');
     const answers = await send(fast, two, 2);
     expect(answers.map(({ body }) => body.toString())).toEqual([text, long]);
     expect(byFastPath).not.toHaveBeenCalled();
   });
 
-  it('a head in pieces, wherever it is cut', async () => {
+  it('a request head that arrives in two parts, answered wherever it is cut', async () => {
     const request = lines('GET / HTTP/1.1', 'Host: a', 'Accept-Encoding: gzip');
     for (let cut = 1; cut < request.length; cut += 7) {
       const client = open(fast);
@@ -236,8 +236,8 @@ describe('what goes to the server as it came', () => {
   });
 });
 
-describe('a connection that the server has taken over', () => {
-  it('passes on bodies that are longer than what is read at once', async () => {
+describe('a connection handed over to node:http', () => {
+  it('delivers a 300 kB body in full', async () => {
     const server = createServer(async (incoming, outgoing) => {
       let bytes = 0;
       for await (const chunk of incoming) bytes += (chunk as Buffer).byteLength;
@@ -254,7 +254,7 @@ describe('a connection that the server has taken over', () => {
     server.close();
   });
 
-  it('can be read as a stream, and stopped', async () => {
+  it('can be upgraded, read as a stream, and paused', async () => {
     const server = createServer();
     server.on('upgrade', (_, socket: Socket, head: Buffer) => {
       let bytes = head.byteLength;
@@ -275,7 +275,7 @@ describe('a connection that the server has taken over', () => {
     server.close();
   });
 
-  it('was never read by the fast path where bytes had come before', async () => {
+  it('bypasses the fast path when its first bytes were already read', async () => {
     const server = createServer((incoming, outgoing) => outgoing.end(incoming.url));
     const serve = vi.fn(() => null);
     attachFastPath(server, serve, { firstMs: 10_000, idleMs: 10_000 });
@@ -293,7 +293,7 @@ describe('a connection that the server has taken over', () => {
   });
 });
 
-it('never mixes up what connections ask for at the same time', async () => {
+it('the fast path gives each of 40 simultaneous connections its own response', async () => {
   const clients = Array.from({ length: 40 }, (_, at) => ({ client: open(fast), isLong: at % 2 === 0 }));
   for (const { client, isLong } of clients)
     client.socket.write(lines(`GET ${isLong ? '/long' : '/article/a'} HTTP/1.1`, 'Host: a'));
@@ -318,7 +318,7 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
-it('never reads a request in another way than the server does', async () => {
+it('the fast path reads every request head that it accepts exactly as node:http does', async () => {
   const pick = numbers(20_261_121);
   const parts = [
     'GET',
@@ -428,7 +428,7 @@ it('never reads a request in another way than the server does', async () => {
   expect(understood).toBeGreaterThan(40);
 });
 
-it('keeps a response in one piece, in which age and date move on', async () => {
+it('the fast path reuses the bytes of a kept response and updates only its age and date', async () => {
   const server = createServer();
   const kept: KeptBody = { body: Buffer.from('the body'), whole: null };
   let age = '7';
@@ -468,7 +468,7 @@ it('keeps a response in one piece, in which age and date move on', async () => {
   server.close();
 });
 
-describe('slow and silent clients', () => {
+describe('the fast path, facing slow and silent clients', () => {
   async function slow(options: { firstMs: number; idleMs: number }): Promise<Server> {
     const server = createServer((_, outgoing) => outgoing.end('server'));
     const body = Buffer.alloc(1024 * 1024, 'x');
@@ -479,7 +479,7 @@ describe('slow and silent clients', () => {
     return server;
   }
 
-  it('ends a connection on which nothing is asked, and one on which nothing more is', async () => {
+  it('closes a connection that sends no request, and one that sends no further request', async () => {
     const short = await slow({ firstMs: 60, idleMs: 60_000 });
     const silent = open(short);
     await once(silent.socket, 'close');
@@ -493,7 +493,7 @@ describe('slow and silent clients', () => {
     server.close();
   });
 
-  it('reads no more requests from a client that does not read the responses', async () => {
+  it('stops reading requests while the client does not read the responses', async () => {
     const server = await slow({ firstMs: 60_000, idleMs: 60_000 });
     let served: Socket | undefined;
     server.prependListener('connection', (socket: Socket) => {
@@ -520,7 +520,7 @@ describe('slow and silent clients', () => {
     server.close();
   });
 
-  it('closes idle connections on request, and finishes what is being sent', async () => {
+  it('closes idle connections when the server closes, and finishes a response being sent', async () => {
     const server = await slow({ firstMs: 60_000, idleMs: 60_000 });
     const idle = open(server);
     await vi.waitFor(async () => expect(await connections(server)).toBe(1));
@@ -543,7 +543,7 @@ describe('slow and silent clients', () => {
     expect(taken).toBeGreaterThan(1024 * 1024);
   });
 
-  it('wants a server of its own', () => {
+  it('refuses an HTTP server that already has a connection listener', () => {
     const taken = createServer();
     taken.on('connection', () => {});
     expect(() => attachFastPath(taken, () => null, { firstMs: 1, idleMs: 1 })).toThrow('a new HTTP server');

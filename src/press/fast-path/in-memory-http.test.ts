@@ -11,8 +11,8 @@ const asked: Asked = {
 const ask = (handler: PageHandler, part: Partial<Asked> = {}) =>
   exchange(handler, { ...asked, ...part }, {} as App.Locals);
 
-describe('what the handler is given', () => {
-  it('is the request under the public address', async () => {
+describe('the in-memory HTTP request', () => {
+  it('carries the public address, the host header, and the client’s address', async () => {
     let seen: object = {};
     await ask(async ({ method, url, headers, socket }, outgoing) => {
       seen = { method, url, headers, encrypted: socket.encrypted, address: socket.remoteAddress };
@@ -27,7 +27,7 @@ describe('what the handler is given', () => {
     });
   });
 
-  it('has the body as it came, and its length', async () => {
+  it('has the body unchanged, with its content-length', async () => {
     const payload = Buffer.from('name=value');
     await ask(
       async (incoming, outgoing) => {
@@ -39,7 +39,7 @@ describe('what the handler is given', () => {
     );
   });
 
-  it('can be read to its end where there is no body', async () => {
+  it('can be read to its end when it has no body', async () => {
     await ask(
       async (incoming, outgoing) => {
         for await (const chunk of incoming) throw new Error(`There is ${chunk}.`);
@@ -50,8 +50,8 @@ describe('what the handler is given', () => {
   });
 });
 
-describe('the answer', () => {
-  it('is the very bytes that were written, where they are one piece', async () => {
+describe('the in-memory HTTP response', () => {
+  it('reuses the written buffer when the body was written in one piece', async () => {
     const page = Buffer.alloc(50_000, 'page');
     const answer = await ask(async (_, outgoing) => {
       outgoing.writeHead(200, 'OK', { 'content-type': 'text/html', 'content-length': 50_000, connection: 'close' });
@@ -66,7 +66,7 @@ describe('the answer', () => {
     ['HEAD', 200],
     ['GET', 204],
     ['GET', 304],
-  ])('has no body for %s and %i', async (method, status) => {
+  ])('has no body for %s with status %i', async (method, status) => {
     const answer = await ask(
       async (_, outgoing) => {
         outgoing.writeHead(status);
@@ -77,7 +77,7 @@ describe('the answer', () => {
     expect(answer).toMatchObject({ status, body: Buffer.alloc(0) });
   });
 
-  it('ends once, and drops what is written later', async () => {
+  it('ends once, and drops anything written later', async () => {
     const answer = await ask(async (_, outgoing) => {
       outgoing.on('close', () => {
         outgoing.write('later');
@@ -89,7 +89,7 @@ describe('the answer', () => {
     expect(answer?.body.toString()).toBe('now');
   });
 
-  it('cannot have two heads', async () => {
+  it('rejects a second writeHead', async () => {
     const twice = ask(async (_, outgoing) => {
       outgoing.writeHead(200);
       outgoing.writeHead(500);
@@ -98,8 +98,8 @@ describe('the answer', () => {
   });
 });
 
-describe('there is none', () => {
-  it('where the handler passes', async () => {
+describe('an in-memory HTTP exchange without a response', () => {
+  it('returns null when the handler calls next()', async () => {
     expect(await ask(async (_, __, next) => next())).toBeNull();
   });
 
@@ -107,11 +107,11 @@ describe('there is none', () => {
     ['passes with an error', async (_, __, next) => next(new Error('broken'))],
     ['throws', () => Promise.reject(new Error('broken'))],
     ['breaks off', async (_, outgoing) => void outgoing.destroy(new Error('broken'))],
-  ])('but the error, where it %s', async (_, handler) => {
+  ])('rejects with the error when the handler %s', async (_, handler) => {
     await expect(ask(handler)).rejects.toThrow('broken');
   });
 
-  it('reports to the handler that the reader has gone', async () => {
+  it('emits close on the handler’s socket and response when the reader aborts', async () => {
     const gone: string[] = [];
     const reader = new AbortController();
     const answer = ask(

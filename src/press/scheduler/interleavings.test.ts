@@ -134,7 +134,7 @@ async function play(steps: readonly Step[], delays: readonly number[], storeToge
 }
 
 it(
-  'keeps its promises under every interleaving',
+  'the press serves no outdated or withdrawn page under random interleavings of requests, edits, and failures',
   async () => {
     await fc.assert(
       fc.asyncProperty(

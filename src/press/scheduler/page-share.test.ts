@@ -9,7 +9,7 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-it('stay in the cache though the clock of the node that rendered them is ahead', async () => {
+it('a page from another node of the cluster stays cached even if that node’s clock is ahead', async () => {
   const now = Date.now();
   const { page, bodies } = await pageOf('/?page=2', 'of another node', ['list']);
   let taken = 0;
@@ -31,7 +31,7 @@ it('stay in the cache though the clock of the node that rendered them is ahead',
   }
 });
 
-it('are given when they may be stored, and given up when they may not or could not be rendered', async () => {
+it('a node shares a page that may be stored, and gives up its claim to one that may not or that fails', async () => {
   const given: (string | undefined)[] = [];
   const share: PageShare = {
     take: async () => ({ shared: null, give: (rendered) => void given.push(rendered?.page.key) }),

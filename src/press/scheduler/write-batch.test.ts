@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { html, press, readText, tempDir } from '../testing.ts';
 import { createWriteBatch } from './write-batch.ts';
 
-it('stores a given number of pages in one transaction, and the last ones without waiting for more', async () => {
+it('a write batch stores pages in transactions of three, and the last page without waiting', async () => {
   const transactions: number[] = [];
   let stored = 0;
   const batch = createWriteBatch(3, (work) => {
@@ -15,7 +15,7 @@ it('stores a given number of pages in one transaction, and the last ones without
   expect(transactions).toEqual([3, 3, 1]);
 });
 
-it('stores each page alone when the transaction fails, and reports a failure for its page only', async () => {
+it('when one page fails, the write batch stores the others one by one and reports only that failure', async () => {
   let undone = 0;
   const batch = createWriteBatch(3, (work) => {
     try {
@@ -40,7 +40,7 @@ it('stores each page alone when the transaction fails, and reports a failure for
   ]);
 });
 
-it('stores each page alone when the transaction could not be written', async () => {
+it('when the transaction cannot be written, the write batch stores each page on its own', async () => {
   let stored = 0;
   const batch = createWriteBatch(2, (work) => {
     work();
@@ -49,7 +49,7 @@ it('stores each page alone when the transaction could not be written', async () 
   expect(await Promise.all([batch.add(() => ++stored), batch.add(() => ++stored)])).toEqual([3, 4]);
 });
 
-it('has all pages of a warm-up in the store, whatever fits into a transaction', async () => {
+it('a warm-up stores all its pages even when they do not fill the last transaction', async () => {
   const { dir, remove } = tempDir();
   const bench = press(dir, { render: async (key) => html(key), concurrency: 4, storeTogether: 4 });
   const keys = Array.from({ length: 10 }, (_, i) => `/page-${i}`);

@@ -25,7 +25,7 @@ function build(name: string, files: Record<string, string>) {
   return openEarlierAssets({ dir: join(folder.dir, 'assets'), build: name, source, log: silent, now: () => now });
 }
 
-it('keeps the files of the build before for a day after it last ran', async () => {
+it('the files of the previous build are kept for a day after it last ran', async () => {
   const first = await build('a', { 'page.1.css': 'one', 'deep/x.2.js': 'two' });
   expect(await first.find('page.1.css')).toBeUndefined();
   now += 48 * hour;
@@ -46,18 +46,18 @@ it('keeps the files of the build before for a day after it last ran', async () =
   expect(await second.find('page.1.css')).toBeUndefined();
 });
 
-it('finds the files of an earlier build after a return to it', async () => {
+it('after a rollback, the files of the build in between are still found', async () => {
   await build('a', { 'a.css': 'a' });
   await build('b', { 'b.css': 'b' });
   const again = await build('a', {});
   expect(String(await again.find('b.css'))).toBe('b');
 });
 
-it('wants a plain name', async () => {
+it('a build name that contains a path is rejected', async () => {
   await expect(build('../x', {})).rejects.toThrow("isn't the name of a build");
 });
 
-it('opens on a full disk, with the files that were copied before', async () => {
+it('on a full disk, the files copied earlier are still found', async () => {
   await build('a', { 'a.css': 'a' });
   // A disk without room for another folder: a file takes the folder's place.
   writeFileSync(join(folder.dir, 'assets', 'b'), '');

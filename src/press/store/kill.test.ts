@@ -43,7 +43,7 @@ function checkFile(file: string): unknown {
   }
 }
 
-it(`loses no refresh and tears no page in ${rounds} kills at random moments`, async () => {
+it(`the press loses no change and corrupts no page in ${rounds} kills at random moments`, async () => {
   const folder = tempDir();
   writeFileSync(join(folder.dir, 'content.txt'), '');
   let changes = 0;

@@ -46,8 +46,8 @@ async function put(store: PageStore, key: string, text: string, tags: readonly s
 const damaged = () => readdirSync(folder.dir).filter((name) => name.includes('.damaged-'));
 const long = (text: string) => text.repeat(500);
 
-describe('the store', () => {
-  it('gives back what was put', async () => {
+describe('the page store', () => {
+  it('returns a page as it was stored', async () => {
     const store = open();
     const { page, bodies } = await pageOf('/a', long('text'), ['y', 'x']);
     const version = store.put(page, bodies, 0);
@@ -62,7 +62,7 @@ describe('the store', () => {
     });
   });
 
-  it('lists the pages that other builds left, the most read first', async () => {
+  it('lists the pages left by other builds, most read first', async () => {
     const one = open();
     for (const key of ['/a', '/b', '/c']) await put(one, key, 'text');
     one.addReads(new Map([['p/b', { ref: { key: '/b', variant: 'public' }, count: 3 }]]));
@@ -77,7 +77,7 @@ describe('the store', () => {
     expect(two.earlierKeys()).toEqual([]);
   });
 
-  it('never gives the bytes of another rendering', async () => {
+  it('returns no bytes for a page that was replaced after it was looked up', async () => {
     const store = open();
     await put(store, '/a', long('one'));
     const old = store.find('/a', 'public');
@@ -86,7 +86,7 @@ describe('the store', () => {
     expect(store.size().pages).toBe(1);
   });
 
-  it('refuses a page whose tag changed since its render began', async () => {
+  it('refuses a page if one of its tags changed after its render began', async () => {
     const store = open();
     const began = store.latest();
     store.change(['x'], [], false, 0);
@@ -97,7 +97,7 @@ describe('the store', () => {
     expect(await put(store, '/c', 'text', ['z'], began)).toBeNull();
   });
 
-  it('marks by tag, in the order of reads, and takes marks away with the render that saw the change', async () => {
+  it('marks pages by tag with their reads, and clears a mark only after a render that saw the change', async () => {
     const store = open();
     await put(store, '/a', 'a', ['x']);
     await put(store, '/b', 'b', ['x', 'y']);
@@ -115,7 +115,7 @@ describe('the store', () => {
     expect(store.marked().map(({ key }) => key)).toEqual(['/b']);
   });
 
-  it('halves the weight of reads in a day', async () => {
+  it('halves the weight of reads every day', async () => {
     let now = 0;
     const store = open('one', { now: () => now });
     await put(store, '/a', 'a', ['x']);
@@ -124,7 +124,7 @@ describe('the store', () => {
     expect(store.change(['x'], [], false, 0).affected[0]?.reads).toBeCloseTo(2);
   });
 
-  it('holds the pages of two builds apart, and prunes the older', async () => {
+  it('keeps the pages of two builds apart, and prunes those of the older build', async () => {
     const first = open('one');
     for (let i = 0; i < 250; i++) await put(first, `/${i}`, `page ${i}`, ['x']);
     const second = open('two');
@@ -151,7 +151,7 @@ describe('the store', () => {
     db.close();
   });
 
-  it('removes what is withdrawn of every build', async () => {
+  it('removes a withdrawn page from every build', async () => {
     const first = open('one');
     await put(first, '/a', 'whole', ['article:1']);
     await put(first, '/b', 'other', ['article:2']);
@@ -161,7 +161,7 @@ describe('the store', () => {
     expect(second.find('/b', 'public')?.build).toBe('one');
   });
 
-  it('sees the writes of another process', async () => {
+  it('notices writes by another process', async () => {
     const one = open();
     const other = open();
     const before = one.foreignWrites();
@@ -175,7 +175,7 @@ describe('the store', () => {
   });
 });
 
-it('what another process has changed is served within moments, and what it has withdrawn is not', async () => {
+it('the press picks up changes and withdrawals made by another process', async () => {
   const content = { edition: 1 };
   const replaced: (readonly string[] | 'all')[] = [];
   const opened = [1, 2].map(() => {
@@ -211,8 +211,8 @@ it('what another process has changed is served within moments, and what it has w
   }
 });
 
-describe('damage', () => {
-  it('of a row drops the row', async () => {
+describe('a damaged page store', () => {
+  it('loses only the damaged rows', async () => {
     const store = open();
     for (const key of ['/a', '/b', '/c']) await put(store, key, long(key), ['x']);
     const db = new DatabaseSync(file);
@@ -230,7 +230,7 @@ describe('damage', () => {
     expect(damaged()).toEqual([]);
   });
 
-  it.each(['garbage', 'empty', 'short'] as const)('of the whole file (%s) sets it aside at the start', async (kind) => {
+  it.each(['garbage', 'empty', 'short'] as const)('is replaced at startup when its file is %s', async (kind) => {
     const first = open();
     for (let i = 0; i < 50; i++) await put(first, `/${i}`, long(`page ${i}`), ['x']);
     first.close();
@@ -245,7 +245,7 @@ describe('damage', () => {
     expect(lines.some((line) => line.level === 'error')).toBe(kind !== 'empty');
   });
 
-  it('of another version of the tables begins anew without a complaint', async () => {
+  it('is replaced without a report of damage when only its table version differs', async () => {
     await put(open(), '/a', 'a');
     stores[0]?.close();
     const db = new DatabaseSync(file);
@@ -255,7 +255,7 @@ describe('damage', () => {
     expect(damaged()).toEqual([]);
   });
 
-  it('at any place of the file: pages are either right or rendered anew, and the press goes on', async () => {
+  it('never yields a wrong page, wherever in the file the damage is', async () => {
     const texts = new Map<string, string>();
     const render = async (key: string) => {
       const page = { ...html(`${key} ${'content '.repeat(300)}`), tags: ['x', `tag:${key}`] };
@@ -288,7 +288,7 @@ describe('damage', () => {
     }
   });
 
-  it('while it is in use sets the file aside and goes on', async () => {
+  it('does not stop the press when the damage happens while it is in use', async () => {
     const { log, lines } = keepLog();
     const bench = press(folder.dir, {
       render: async (key) => ({ ...html(long(key)), tags: ['x'] }),
@@ -326,7 +326,7 @@ describe('a full disk', () => {
     return { disk, wrap };
   }
 
-  it('costs readers nothing: pages are served from memory until the store takes them', async () => {
+  it('lets pages be served from memory until the store can be written again', async () => {
     const { disk, wrap } = fillable();
     const { log, lines } = keepLog();
     let edition = 1;
@@ -366,7 +366,7 @@ describe('a full disk', () => {
     store.close();
   });
 
-  it('loses no tag that a page got meanwhile', async () => {
+  it('loses no tag that a page gains while the disk is full', async () => {
     const { disk, wrap } = fillable();
     const store = openStore({ file, build: 'one', log: silent, wrap });
     let [text, tags] = ['the same', ['one']];
@@ -384,7 +384,7 @@ describe('a full disk', () => {
     store.close();
   });
 
-  it('is reported to be over, too, when what waited was rendered again and stored meanwhile', async () => {
+  it('is reported as over once the waiting pages have been rendered again and stored', async () => {
     const { disk, wrap } = fillable();
     const { log, lines } = keepLog();
     const store = openStore({ file, build: 'one', log, wrap });
@@ -404,7 +404,7 @@ describe('a full disk', () => {
     store.close();
   });
 
-  it('shows nothing of before when the pages of a change cannot even be looked up', async () => {
+  it('hides old pages when the pages of a change cannot even be looked up', async () => {
     const disk = { away: false };
     const wrap = (inner: StoreFile): StoreFile => {
       const guarded =
@@ -447,7 +447,7 @@ describe('a full disk', () => {
     ['in memory and in the store, while rows can be read', 'full', 'memory'],
     ['in the store alone, while rows can be read', 'full', 'store'],
     ['nowhere but in memory, when the store has just begun to take changes again', 'was full', 'unwritten'],
-  ])('leaves out no page of a change that is %s', async (_what, trouble, where) => {
+  ])('still lets a change refresh a page that is %s', async (_what, trouble, where) => {
     const disk = { full: false, away: false };
     const guarded =
       <Run extends StoreFile['use']>(run: Run, isRefused: () => boolean) =>
@@ -489,7 +489,7 @@ describe('a full disk', () => {
     store.close();
   });
 
-  it('keeps no more unwritten pages than there is room for', async () => {
+  it('keeps only as many unwritten pages as fit in memory', async () => {
     const { disk, wrap } = fillable();
     const store = openStore({ file, build: 'one', log: silent, wrap });
     let renders = 0;

@@ -12,13 +12,13 @@ async function refusedWith(status: number, body: object): Promise<HTMLElement> {
   return document.querySelector('[data-gift-out]') as HTMLElement;
 }
 
-it('a refusal for an address that is not confirmed leads to where another mail is asked for', async () => {
+it('a gift link refused for an unconfirmed address leads to the page that sends another confirmation email', async () => {
   const out = await refusedWith(403, { message: 'Confirm your email address first.', code: 'unconfirmed' });
   expect(out.textContent).toMatch(/^Confirm your email address first\. \w/);
   expect(out.querySelector('a')?.getAttribute('href')).toBe('/account/confirm?return=%2F');
 });
 
-it('any other refusal says why, and leads nowhere', async () => {
+it('any other refusal of a gift link shows its reason, without a link', async () => {
   const out = await refusedWith(403, { message: 'Subscribers can give articles away.' });
   expect([out.textContent, out.querySelector('a')]).toEqual(['Subscribers can give articles away.', null]);
 });

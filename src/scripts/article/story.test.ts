@@ -23,13 +23,13 @@ function follow(): (saved: boolean) => Promise<void> {
   };
 }
 
-it('the button shows whether the story is saved', async () => {
+it('the save button shows that the story is saved', async () => {
   const answer = follow();
   await answer(true);
   expect([button().ariaPressed, button().textContent]).toEqual(['true', 'Saved']);
 });
 
-it('an answer from before the reader saved the story doesn’t take the mark away', async () => {
+it('an answer from before the reader saved the story doesn’t reset the save button', async () => {
   const answer = follow();
   showSaved(true);
   await answer(false);

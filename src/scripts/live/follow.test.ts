@@ -113,7 +113,7 @@ const button = () => document.querySelector<HTMLButtonElement>('.live-news butto
 const isOffered = () => document.querySelector<HTMLElement>('.live-news')?.hidden === false;
 const spoken = () => document.querySelector('[role=status]')?.textContent;
 
-it('new entries wait for the button, each once, and come in their order', () => {
+it('new live entries wait behind the button, each once and in order', () => {
   const live = open();
   expect(live.url).toBe('/live/7?since=s1');
   live.say('entry', entry(13), 's2');
@@ -132,7 +132,7 @@ it('new entries wait for the button, each once, and come in their order', () => 
   expect(isOffered()).toBe(false);
 });
 
-it('entries that come below what is in view are shown at once, and spoken', () => {
+it('new live entries below the visible area appear at once and are announced', () => {
   listTop = 5000;
   const live = open();
   live.say('entry', entry(13, { key: true }), 's2');
@@ -141,7 +141,7 @@ it('entries that come below what is in view are shown at once, and spoken', () =
   expect(document.querySelector<HTMLTimeElement>('[data-live-updated]')?.dateTime).toBe('2026-11-25T11:13:00Z');
 });
 
-it('a changed entry takes the place of the old one, and a withdrawn one goes, also while it waits', () => {
+it('a changed live entry replaces the old one, and a withdrawn one is removed, even while it waits', () => {
   const live = open();
   live.say('entry', entry(11, { version: 'v2', words: 'Corrected' }), 's2');
   expect([ids(), document.querySelector('#entry-11 h3')?.textContent]).toEqual([['12', '11'], 'Corrected']);
@@ -152,7 +152,7 @@ it('a changed entry takes the place of the old one, and a withdrawn one goes, al
   expect([ids(), isOffered()]).toEqual([['11'], false]);
 });
 
-it('an entry that is pinned moves, and a key event is named until it is none', () => {
+it('a live entry moves when pinned or unpinned, and is listed as a key event only while it is one', () => {
   const live = open();
   live.say('entry', entry(11, { version: 'v2', pinned: true, key: true }), 's2');
   expect([ids(), ids('pinned'), document.querySelectorAll('[data-key-event]').length]).toEqual([['12'], ['11'], 1]);
@@ -161,14 +161,14 @@ it('an entry that is pinned moves, and a key event is named until it is none', (
   expect(document.querySelector<HTMLElement>('[data-live-keys]')?.hidden).toBe(true);
 });
 
-it('markup that is no entry is ignored, and one that belongs on a later page does not come', () => {
+it('markup that is not a live entry is ignored, as is an entry that belongs on a later page', () => {
   const live = open({ next: true });
   live.say('entry', '<p onclick="x">No entry</p>', 's2');
   live.say('entry', entry(1), 's3');
   expect([ids(), isOffered()]).toEqual([['12', '11'], false]);
 });
 
-it('the stream is closed while the page is hidden or left, and goes on where it was', () => {
+it('the live stream closes while the page is hidden or left, and resumes from the last state', () => {
   const live = open();
   live.say('entry', entry(13), 's2');
   hidden = true;
@@ -184,7 +184,7 @@ it('the stream is closed while the page is hidden or left, and goes on where it 
   expect([FakeStream.all.length, stream().url]).toEqual([3, '/live/7?since=s2']);
 });
 
-it('asked to fetch itself, the page takes over what is new, changed and gone', async () => {
+it('on a sync event, the live page fetches itself and applies new, changed, and removed entries', async () => {
   pages = [page({ state: 's9', entries: [entry(14), entry(12, { version: 'v2', words: 'Changed' })] })];
   const live = open();
   live.say('sync', 's9', 's9');
@@ -194,7 +194,7 @@ it('asked to fetch itself, the page takes over what is new, changed and gone', a
   expect(ids()).toEqual(['14', '12']);
 });
 
-it('a page that is being rendered again is asked for again, until it has the state', async () => {
+it('after a sync event, the live page is fetched again until it has the new state', async () => {
   pages = [page(), page(), page({ state: 's2', entries: [entry(13), entry(12), entry(11)] })];
   const live = open();
   live.say('sync', 's2', 's2');
@@ -202,7 +202,7 @@ it('a page that is being rendered again is asked for again, until it has the sta
   expect([fetched.length, button().textContent]).toEqual([3, '1 new update']);
 });
 
-it('a pinned entry that is gone goes, however old it is', async () => {
+it('a pinned live entry that is missing from the fetched page is removed, however old it is', async () => {
   pages = [page({ state: 's2', entries: [entry(14), entry(13)], next: true })];
   const live = open({ pinned: [entry(3, { pinned: true })], next: true });
   live.say('sync', 's2', 's2');
@@ -212,14 +212,14 @@ it('a pinned entry that is gone goes, however old it is', async () => {
 
 const keyEvents = () => [...document.querySelectorAll('[data-key-event] a')].map(({ textContent }) => textContent);
 
-it('a key event on a later page is corrected and withdrawn in the list of them', () => {
+it('a key event on a later page is corrected and withdrawn in the list of key events', () => {
   const live = open({ next: true, keys: [3, 2] });
   live.say('entry', entry(3, { version: 'v2', key: true, words: 'Corrected' }), 's2');
   live.say('gone', '2', 's3');
   expect([ids(), keyEvents()]).toEqual([['12', '11'], ['Corrected']]);
 });
 
-it('asked to fetch itself, the page takes over the key events, and not those of entries that wait', async () => {
+it('on a sync event, the list of key events is updated, except for entries that still wait', async () => {
   pages = [
     page({ state: 's2', entries: [entry(14, { key: true }), entry(12), entry(11)], next: true, keys: [14, 11, 3] }),
   ];
@@ -231,7 +231,7 @@ it('asked to fetch itself, the page takes over the key events, and not those of 
   expect(keyEvents()).toHaveLength(3);
 });
 
-it.each([403, 429])('an answer %i that a CDN gives in place of the page ends nothing', async (status) => {
+it.each([403, 429])('a status %i from a CDN does not end the live coverage on the page', async (status) => {
   vi.stubGlobal('fetch', async () => new Response('<p>Checking your browser</p>', { status }));
   open().refuse();
   await vi.advanceTimersByTimeAsync(60_000);
@@ -239,7 +239,7 @@ it.each([403, 429])('an answer %i that a CDN gives in place of the page ends not
   expect(FakeStream.all).toHaveLength(2);
 });
 
-it('entries that have moved on to the next page stay', async () => {
+it('live entries that have moved to the next page stay on the open page', async () => {
   pages = [page({ state: 's2', entries: [entry(14), entry(13)], next: true })];
   const live = open();
   live.say('sync', 's2', 's2');
@@ -247,7 +247,7 @@ it('entries that have moved on to the next page stay', async () => {
   expect(ids()).toEqual(['12', '11']);
 });
 
-it('refused, the page fetches itself now and then, and tries the stream again', async () => {
+it('when the live stream is refused, the page fetches itself and later tries the stream again', async () => {
   pages = [page({ state: 's2', entries: [entry(13), entry(12), entry(11)] })];
   open().refuse();
   await vi.waitFor(() => expect(button().textContent).toBe('1 new update'));
@@ -256,7 +256,7 @@ it('refused, the page fetches itself now and then, and tries the stream again', 
   expect([FakeStream.all.length, stream().url]).toEqual([2, '/live/7?since=s2']);
 });
 
-it('a story that has ended is followed no longer', async () => {
+it('a live story that has ended is no longer followed', async () => {
   open().say('end', '1');
   expect([document.querySelector('.live-badge'), spoken()]).toEqual([null, 'Live coverage has ended.']);
   document.dispatchEvent(new Event('visibilitychange'));
@@ -264,7 +264,7 @@ it('a story that has ended is followed no longer', async () => {
   expect(FakeStream.all).toHaveLength(1);
 });
 
-it('on a further page new entries lead to the first one', () => {
+it('on a later page of a live story, the button for new entries leads to the first page', () => {
   const assign = vi.fn();
   vi.stubGlobal('location', { pathname: '/article/a/live', search: '?page=2', assign });
   const live = open({ first: false });
@@ -279,7 +279,7 @@ const embed =
   '<figure class="embed" data-embed-src="https://www.youtube-nocookie.com/embed/x" data-embed-provider="YouTube" data-embed-title="The vote"><a href="https://www.youtube.com/watch?v=x">Watch on YouTube</a></figure>';
 const loads = (id: number) => [...document.querySelectorAll<HTMLElement>(`#entry-${id} .embed-load`)];
 
-it('embeds of entries that come, change or wait load at a click, as those of the page do', async () => {
+it('embeds in new, changed, and waiting live entries load only on a click', async () => {
   const live = open();
   live.say('entry', entry(13, { words: embed }), 's2');
   live.say('entry', entry(12, { version: 'v2', words: embed }), 's3');
@@ -305,7 +305,7 @@ it('embeds of entries that come, change or wait load at a click, as those of the
   expect(loads(14)).toHaveLength(2);
 });
 
-it('a reader whose access ends keeps the page and reads so, and nothing says that coverage has ended', async () => {
+it('a reader who loses access keeps the live page and is asked to open it again', async () => {
   pages = ['<main><section class="paywall" data-level="subscriber"></section></main>'];
   open().refuse();
   await vi.waitFor(() => expect(spoken()).toContain('open it again'));
@@ -316,7 +316,7 @@ it('a reader whose access ends keeps the page and reads so, and nothing says tha
   expect(FakeStream.all).toHaveLength(1);
 });
 
-it('an alert comes into the open page and leaves it, and the stream gets the id of the one that the page has', async () => {
+it('the live stream adds and removes an alert, and sends the id of the shown alert when it reconnects', async () => {
   document.body.innerHTML = `<a class="skip-link" href="#main">Skip</a><main id="main">${page()}</main>`;
   follow();
   const alert = `<section class="alert" data-alert="a" data-until="${Date.now() + 60_000}"><details open><summary></summary><p><b>Breaking</b>The bridge</p></details></section>`;

@@ -33,7 +33,7 @@ const fixture = join(import.meta.dirname, '../../../tests/fixtures/backing-up.ts
 const hour = 3_600_000;
 
 describe('outdated backups', () => {
-  it('are those beyond all of the last hour, one of each hour of a day, and one of each day', () => {
+  it('are all except those of the last hour, one per hour of the last day, and one per day for 30 days', () => {
     const now = Date.parse('2026-03-10T12:30:00Z');
     const times: number[] = [];
     for (let age = 0; age < 40 * 24 * hour; age += 10 * 60_000) times.push(now - age);
@@ -88,7 +88,7 @@ describe('a backup of SQLite', () => {
     database.close();
   };
 
-  it('is of one moment while the site writes, and the site goes on writing', async () => {
+  it('is consistent while the site keeps writing', async () => {
     const { dataDir, backupDir, options, restoring } = await site(400);
     const database = await openDatabase({ dataDir, databaseUrl: null, log: silent, durable: false });
     const stopping = new AbortController();
@@ -131,7 +131,7 @@ describe('a backup of SQLite', () => {
     await reopened.close();
   });
 
-  it('that is killed leaves the last good one', async () => {
+  it('that is killed leaves the last good backup intact', async () => {
     const { dataDir, backupDir, options, restoring } = await site();
     const good = await makeBackup(options);
     rename(dataDir, 'Later');
@@ -151,7 +151,7 @@ describe('a backup of SQLite', () => {
     expect(listBackups(backupDir).map(({ path }) => path)).toEqual([next.path, good.path]);
   }, 240_000);
 
-  it('of a clock that was ahead is not taken for the latest', async () => {
+  it('made with a clock that was ahead is not taken for the latest', async () => {
     const { backupDir, options } = await site();
     const ahead = await makeBackup({ ...options, now: () => Date.now() + 24 * hour });
     const good = await makeBackup(options);
@@ -159,7 +159,7 @@ describe('a backup of SQLite', () => {
     expect(findBackup(good.name, backupDir, Date.now())).toBe(good.path);
   });
 
-  it('that is damaged is refused with the name of the file, and nothing changes', async () => {
+  it('is refused when damaged; the error names the file, and nothing changes', async () => {
     const { dataDir, options, restoring } = await site();
     const damage: Record<string, (path: string) => void> = {
       'accounts.sqlite': (path) => appendFileSync(path, 'x'),
@@ -177,7 +177,7 @@ describe('a backup of SQLite', () => {
     expect(readdirSync(dataDir)).toEqual(before);
   });
 
-  it('says what this user cannot read or write, and takes it for no damage', async () => {
+  it('reports what cannot be read or written as an access problem, not as damage', async () => {
     const { dataDir, backupDir, options, restoring } = await site();
     // A link to itself exists and can't be read, not even by root.
     const loop = (path: string): void => {
@@ -197,7 +197,7 @@ describe('a backup of SQLite', () => {
     );
   });
 
-  it.skipIf(process.geteuid?.() !== 0)('by root belongs to the owner of the folder, before and after', async () => {
+  it.skipIf(process.geteuid?.() !== 0)('made and restored by root belongs to the owner of the folder', async () => {
     const { dataDir, backupDir, options, restoring } = await site();
     for (const folder of [dataDir, backupDir]) chownSync(folder, 1234, 1234);
     const { path } = await makeBackup(options);
@@ -221,7 +221,7 @@ describe('a backup of SQLite', () => {
     expect(readdirSync(dataDir).filter((name) => name.includes('restor'))).toEqual([]);
   });
 
-  it('is refused when its manifest names other rows, or a file elsewhere', async () => {
+  it('is refused when its manifest has another row count or names a file outside the backup', async () => {
     const { dataDir, options, restoring } = await site();
     const before = readdirSync(dataDir);
     const changed = async (change: (manifest: MadeBackup['manifest']) => object): Promise<string> => {
@@ -238,7 +238,7 @@ describe('a backup of SQLite', () => {
     expect(readdirSync(dataDir)).toEqual(before);
   });
 
-  it('takes the place of accounts that are damaged', async () => {
+  it('can be restored over damaged accounts', async () => {
     const { dataDir, options, restoring } = await site();
     const { path } = await makeBackup(options);
     const before = names(dataDir);
@@ -284,7 +284,7 @@ describe('a backup of SQLite', () => {
     expect(listBackups(options.backupDir)).toHaveLength(2);
   });
 
-  it('is made when a change is in the write-ahead log alone, as while the site runs', async () => {
+  it('is made even when a change is only in the write-ahead log', async () => {
     const { dataDir, options } = await site();
     const running = new DatabaseSync(join(dataDir, 'accounts.sqlite'));
     running.exec('pragma journal_mode = wal; pragma wal_autocheckpoint = 0');
@@ -307,7 +307,7 @@ describe('a backup of SQLite', () => {
     expect(new Set(names(made[1]?.path ?? ''))).toEqual(new Set(['Later']));
   });
 
-  it('that failed is told of, and tried again at the next interval', async () => {
+  it('that fails is reported and retried at the next interval', async () => {
     const { dataDir, options } = await site();
     renameSync(join(dataDir, 'accounts.sqlite'), join(dataDir, 'elsewhere'));
     const made: MadeBackup[] = [];
@@ -327,7 +327,7 @@ describe('a backup of SQLite', () => {
     await running;
   });
 
-  it('has the keys of the site with it, and deletes those that are outdated', async () => {
+  it('includes the site’s keys, and deletes outdated backups', async () => {
     const { dataDir, options } = await site();
     writeFileSync(join(dataDir, 'access-key'), 'the key of the access cookies\n');
     const day = 24 * hour;

@@ -61,7 +61,7 @@ describe('a move to PostgreSQL', () => {
 
   const asText = (row: object): string => JSON.stringify(Object.values(row).map((value) => value && String(value)));
 
-  it('copies every table, or names it as skipped', async () => {
+  it('copies every table that is not listed as skipped', async () => {
     const { tables: there, ...place } = await filled();
     const moved = await moveToPostgres({ ...place, batchSize: 3 });
     expect([...Object.keys(moved.tables), ...Object.keys(skippedTables)].sort()).toEqual(
@@ -82,7 +82,7 @@ describe('a move to PostgreSQL', () => {
     await expect(moveToPostgres(place)).rejects.toThrow('Other accounts were moved into this database already');
   });
 
-  it('goes on where it was killed', async () => {
+  it('resumes where it was killed', async () => {
     const { tables: there, ...place } = await filled(30);
     for (const batches of [4, 9, 14]) {
       const child = spawn(process.execPath, [fixture, place.dataDir, place.databaseUrl], {
@@ -104,7 +104,7 @@ describe('a move to PostgreSQL', () => {
     expect(await rowsThere(place.databaseUrl, tables)).toEqual(rowsHere(place.file, tables));
   }, 240_000);
 
-  it('starts over when the accounts changed after it was broken off, and only when asked', async () => {
+  it('refuses to resume if the accounts have changed, and starts over only when asked', async () => {
     const { tables: _, ...place } = await filled();
     const broken = { ...place, batchSize: 3, onProgress: breakOff };
     await expect(moveToPostgres(broken)).rejects.toThrow('broken off');
@@ -121,7 +121,7 @@ describe('a move to PostgreSQL', () => {
     if (table !== 'users') throw new Error('broken off');
   }
 
-  it('refuses a target with rows of its own', async () => {
+  it('refuses a target that already has rows', async () => {
     const { tables: _, ...place } = await filled();
     const other = await openDatabase({ dataDir: '', databaseUrl: place.databaseUrl, log: silent });
     await other.db.insertInto('popularity').values({ article_id: 1, heat: 1, half_life: 1, total: 1 }).execute();
@@ -129,7 +129,7 @@ describe('a move to PostgreSQL', () => {
     await expect(moveToPostgres(place)).rejects.toThrow('The database of DATABASE_URL already has rows (popularity)');
   });
 
-  it('refuses while a site uses the file or the target', async () => {
+  it('refuses to run while a site uses the file or the target', async () => {
     const { tables: _, ...place } = await filled();
     const here = await openDatabase({ dataDir: place.dataDir, databaseUrl: null, log: silent });
     await expect(moveToPostgres(place)).rejects.toThrow(`${place.file} is in use`);
@@ -148,7 +148,7 @@ describe('a move to PostgreSQL', () => {
     await expect(moveToPostgres(place)).rejects.toThrow(/PostgreSQL refuses a row of profiles: .*0x00/);
   });
 
-  it('refuses accounts of an older version', async () => {
+  it('refuses accounts from an older version', async () => {
     const { tables: _, ...place } = await filled();
     await expect(moveToPostgres({ ...place, migrations: [...migrations, things] })).rejects.toThrow('older version');
   });
@@ -181,7 +181,7 @@ describe('the hash of rows', () => {
     return made.result().hash;
   };
 
-  it('knows no order of rows and keys, and sees every other difference', () => {
+  it('ignores the order of rows and JSON keys, and changes with every other difference', () => {
     const [a, b] = [
       ['1', '{"x":1,"y":2}', 'a'],
       ['2', null, 'b'],

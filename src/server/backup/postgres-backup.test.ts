@@ -17,7 +17,7 @@ import { checkBackup, restore } from './restore.ts';
 const installed = globSync('/usr/lib/postgresql/*/bin/{pg_dump,initdb}').map(dirname);
 const bin = installed.find((folder, at) => installed.indexOf(folder) !== at);
 
-describe('the programs of PostgreSQL', () => {
+describe('pg_dump and pg_restore', () => {
   const engines = prepare('sqlite');
 
   async function fake(version: string): Promise<string> {
@@ -29,7 +29,7 @@ describe('the programs of PostgreSQL', () => {
     return dataDir;
   }
 
-  it('are named when they are missing or of the wrong version, with what to install', async () => {
+  it('are reported when they are missing or of the wrong version', async () => {
     const { dataDir: empty } = await engines.place();
     await expect(findTools(16, empty)).rejects.toThrow(/pg_dump isn't on the PATH.*postgresql-client-16/);
     await expect(findTools(16, await fake('15.4 (Debian)'))).rejects.toThrow(
@@ -40,7 +40,7 @@ describe('the programs of PostgreSQL', () => {
     await findTools(17, await fake('18.0'));
   });
 
-  it('get the address in words that they know, and never the password', async () => {
+  it('receive the database address with an sslmode that they support, and without the password', async () => {
     const path = await fake('16.2');
     writeFileSync(
       join(path, 'pg_dump'),
@@ -64,7 +64,7 @@ describe.skipIf(!bin)('a backup of PostgreSQL', () => {
   });
   afterAll(() => cluster.remove());
 
-  it('is checked in a database of its own, and restored while the earlier tables are kept', async () => {
+  it('is checked in a separate database, and its restore keeps the earlier tables', async () => {
     const { dataDir } = await engines.place();
     const { dataDir: backupDir } = await engines.place();
     const databaseUrl = await cluster.database();

@@ -49,7 +49,7 @@ function node(files: Readonly<Record<string, string>>, options: NodeOptions = {}
 const puts = (): string[] => bucket.requests.filter((request) => request.startsWith('PUT '));
 const kept = (): string[] => [...bucket.objects.keys()].sort();
 
-it('gives the files of each build to the nodes of the others, each file once', async () => {
+it('nodes share their builds’ files through the bucket, each file uploaded once', async () => {
   const before = node({ 'Article.aaaa.css': 'old', 'parts/shared.cccc.js': 'same', 'Article.aaaa.css.br': 'small' });
   const after = node({ 'Article.bbbb.css': 'new', 'parts/shared.cccc.js': 'same' });
   const twin = node({ 'Article.bbbb.css': 'new', 'parts/shared.cccc.js': 'same' });
@@ -74,7 +74,7 @@ it('gives the files of each build to the nodes of the others, each file once', a
   expect([before, after, twin].flatMap(({ warnings }) => warnings)).toEqual([]);
 });
 
-it('keeps a build’s files until no node has had it for days', async () => {
+it('a build’s files stay in the bucket until no node has had the build for three days', async () => {
   const old = node({ 'old.aaaa.js': 'old' });
   const present = node({ 'new.bbbb.js': 'new' });
   await old.offer();
@@ -96,7 +96,7 @@ it('keeps a build’s files until no node has had it for days', async () => {
   expect(kept()).toEqual(['a/site/_assets/new.bbbb.js']);
 });
 
-it('leaves what else is in the bucket alone', async () => {
+it('deleting old files leaves other objects in the bucket alone', async () => {
   await node({ 'x.aaaa.js': 'x' }).offer();
   const object = bucket.objects.get('a/site/_assets/x.aaaa.js');
   for (const name of ['a/site/letter.txt', 'a/other/_assets/x.js', 'x.js'])
@@ -108,7 +108,7 @@ it('leaves what else is in the bucket alone', async () => {
   expect(deleted).toEqual(['DELETE a/site/_assets/x.aaaa.js']);
 });
 
-it('asks once for a file, also when several readers want it at once', async () => {
+it('a node requests a file from the bucket once, even for several readers at once', async () => {
   await node({ 'a.aaaa.js': 'a' }).offer();
   const other = node({});
   expect(await Promise.all([1, 2, 3].map(() => other.find('a.aaaa.js')))).toEqual(['a', 'a', 'a']);
@@ -118,7 +118,7 @@ it('asks once for a file, also when several readers want it at once', async () =
   expect(bucket.requests.filter((request) => request.startsWith('GET '))).toEqual(['GET a/site/_assets/a.aaaa.js']);
 });
 
-it('signs names with any characters', async () => {
+it('requests to the bucket are signed correctly for names with any characters', async () => {
   const name = "[slug] (ü)+&=!'*$@;,~.日.js";
   await node({ [name]: 'odd' }).offer();
   const other = node({ [name]: 'odd' });
@@ -127,33 +127,36 @@ it('signs names with any characters', async () => {
   expect(puts()).toEqual([`PUT a/site/_assets/${name}`]);
 });
 
-it.each(['down', 'hang'] as const)('does without the bucket while it is %s, and warns once', async (mode) => {
-  await node({ 'b.bbbb.js': 'b' }).offer();
-  // The limit ends every wait for a bucket that hangs, and is long enough for the answers of one that is back.
-  const timeoutMs = mode === 'hang' ? 2000 : 20_000;
-  const { offer, find, warnings } = node({ 'a.aaaa.js': 'a' }, { timeoutMs });
-  bucket.fail(mode);
-  await offer();
-  await offer();
-  expect(await find('b.bbbb.js')).toBeUndefined();
-  expect(warnings).toEqual([
-    `This build's files couldn't be given to the other nodes yet; retrying: ${mode === 'down' ? 'the bucket answers 503 ServiceUnavailable' : 'no answer within 2000 ms'}`,
-  ]);
-  bucket.fail(null);
-  await offer();
-  expect(await find('b.bbbb.js')).toBe('b');
-  bucket.fail(mode);
-  expect(await find('c.cccc.js')).toBeUndefined();
-  expect(warnings).toHaveLength(2);
-  expect(warnings[1]).toMatch(/^A file of another build couldn't be read; .*(503|2000 ms)/);
-});
+it.each(['down', 'hang'] as const)(
+  'a node works without the bucket while it fails (%s), and warns once',
+  async (mode) => {
+    await node({ 'b.bbbb.js': 'b' }).offer();
+    // The limit ends every wait for a bucket that hangs, and is long enough for the answers of one that is back.
+    const timeoutMs = mode === 'hang' ? 2000 : 20_000;
+    const { offer, find, warnings } = node({ 'a.aaaa.js': 'a' }, { timeoutMs });
+    bucket.fail(mode);
+    await offer();
+    await offer();
+    expect(await find('b.bbbb.js')).toBeUndefined();
+    expect(warnings).toEqual([
+      `This build's files couldn't be given to the other nodes yet; retrying: ${mode === 'down' ? 'the bucket answers 503 ServiceUnavailable' : 'no answer within 2000 ms'}`,
+    ]);
+    bucket.fail(null);
+    await offer();
+    expect(await find('b.bbbb.js')).toBe('b');
+    bucket.fail(mode);
+    expect(await find('c.cccc.js')).toBeUndefined();
+    expect(warnings).toHaveLength(2);
+    expect(warnings[1]).toMatch(/^A file of another build couldn't be read; .*(503|2000 ms)/);
+  },
+);
 
 it.each([
   [{ secret: 'another-secret' }, '403 SignatureDoesNotMatch: check ASSETS_BUCKET_SECRET'],
   [{ keyId: 'another' }, '403 InvalidAccessKeyId: check ASSETS_BUCKET_KEY_ID'],
   [{ name: 'another-bucket' }, '404 NoSuchBucket: check ASSETS_BUCKET'],
   [{ region: 'us-east-1' }, '400 AuthorizationHeaderMalformed: check ASSETS_BUCKET_REGION'],
-])('says what to do about %j', async (options, problem) => {
+])('a warning says which bucket setting to check for %j', async (options, problem) => {
   const { offer, find, warnings } = node({ 'a.aaaa.js': 'a' }, options);
   await offer();
   expect(await find('b.bbbb.js')).toBeUndefined();
@@ -163,7 +166,7 @@ it.each([
   expect(bucket.objects.size).toBe(0);
 });
 
-it('says what to do about missing rights, a wrong clock, and a bucket that cannot be reached', async () => {
+it('a warning says what to do about missing permissions, a wrong clock, and an unreachable bucket', async () => {
   const denied = node({ 'a.aaaa.js': 'a' });
   bucket.fail('denied');
   await denied.offer();

@@ -34,7 +34,7 @@ describe('the nodes of a cluster', () => {
     expect(room.requests()).toEqual([]);
   });
 
-  it('fetch an edit once, whichever node the webhook reaches, and show it before it is answered', async () => {
+  it('fetch an edit once, whichever node receives the webhook, and all show it before the webhook is answered', async () => {
     const { all, room } = await openNodes(engines, 4, { of });
     const [holder] = holders(all);
     for (const [at, receiver] of [holder, follower(all)].entries()) {
@@ -46,7 +46,7 @@ describe('the nodes of a cluster', () => {
     }
   });
 
-  it('have removed what is withdrawn before the webhook is answered', async () => {
+  it('remove a withdrawn story before the webhook is answered', async () => {
     const { all, room } = await openNodes(engines, 3, { of });
     room.put(2, { status: 'draft' });
     expect((await follower(all).cluster.receive(webhook(2, 'unpublish'))).status).toBe(200);
@@ -56,7 +56,7 @@ describe('the nodes of a cluster', () => {
     }
   });
 
-  it('are fresh everywhere only when each of them has rendered what a change shows', async () => {
+  it('count a change as fresh everywhere only when each of them has rendered it', async () => {
     let rendered = Promise.resolve();
     const { all } = await openNodes(engines, 2, { of: () => ({ ...patient, rendered: () => rendered }) });
     const [holder] = holders(all);
@@ -76,7 +76,7 @@ describe('the nodes of a cluster', () => {
     expect(isFresh).toHaveBeenCalledExactlyOnceWith(true);
   });
 
-  it('do not wait for one that was killed, and do for one that has just reported', async () => {
+  it('do not wait for a node that was killed, but wait for one that has just reported', async () => {
     const { all, place } = await openNodes(engines, 1, { of });
     const { node } = all[0].cluster;
     const { revision } = node.stats();
@@ -91,7 +91,7 @@ describe('the nodes of a cluster', () => {
     expect(await node.everywhere('applied', revision, 50)).toBe(false);
   });
 
-  it('refuse a webhook without a valid signature by themselves', async () => {
+  it('reject a webhook with an invalid signature without passing it on', async () => {
     const { all, room } = await openNodes(engines, 2, { of });
     const forged = { ...webhook(1), rawBody: '{"event":"update","type":"articles","id":1}' };
     for (const { cluster } of all) expect((await cluster.receive(forged)).status).toBe(401);
@@ -99,7 +99,7 @@ describe('the nodes of a cluster', () => {
     expect(room.requests()).toEqual([]);
   });
 
-  it('send each other changes that no document explains, such as prices', async () => {
+  it('send each other changes that belong to no document, such as prices', async () => {
     const { all } = await openNodes(engines, 3, { of });
     const counted = () => all.map(({ changes }) => changes.filter(({ tags }) => tags.has('prices')).length);
     all[2]?.cluster.publish(new Set(['prices']), 'any');
@@ -110,8 +110,8 @@ describe('the nodes of a cluster', () => {
   });
 });
 
-describe('a change that every node finds by itself, such as a new day', () => {
-  it('comes to the others later when the node that syncs couldn’t send it', async () => {
+describe('a change that every node notices by itself, such as a new day', () => {
+  it('reaches the other nodes later when the node that syncs couldn’t send it', async () => {
     const { all, place } = await openNodes(engines, 2);
     const seen = (): number[] => all.map(({ changes }) => changes.filter(({ tags }) => tags.has('today')).length);
     await runSql('alter table content_entries rename to away', place.databaseUrl ?? '');
@@ -136,7 +136,7 @@ describe('a node of a version that no node has run for days', () => {
 });
 
 describe('nodes of two builds with different content stores, as during a release', () => {
-  it('have removed what is withdrawn before the webhook is answered, whichever node it reaches', async () => {
+  it('remove a withdrawn story before the webhook is answered, whichever node receives it', async () => {
     const { all, place, room } = await openNodes(engines, 2, { room: newsroom(6), of });
     const newer = [
       await openNode(engines, { ...place, ...patient, room, version: 2 }),
@@ -152,7 +152,7 @@ describe('nodes of two builds with different content stores, as during a release
     }
   });
 
-  it('refuse a webhook that the other version couldn’t handle, so that it comes again', async () => {
+  it('answer 503 to a webhook that the other version couldn’t handle, so that WordPress sends it again', async () => {
     const { all, place, room } = await openNodes(engines, 1, { of });
     let isDown = false;
     const fetch: typeof globalThis.fetch = async (input, init) =>
@@ -167,7 +167,7 @@ describe('nodes of two builds with different content stores, as during a release
     expect([...all, newer].map(({ title }) => title(1))).toEqual(['Changed', 'Changed']);
   });
 
-  it('have an edit, though the version that answers first is not their own', async () => {
+  it('show an edit whose webhook reached a node of the other version', async () => {
     const { all, place, room } = await openNodes(engines, 2, { of });
     const newer = await openNode(engines, { ...place, ...patient, room, version: 2 });
     await expect.poll(() => isComplete(newer)).toBe(true);
@@ -178,7 +178,7 @@ describe('nodes of two builds with different content stores, as during a release
 });
 
 describe('when the node that syncs', () => {
-  it('stops, another one goes on at once with its cursors', async () => {
+  it('stops, another node takes over and fetches the next edit', async () => {
     const { all, room } = await openNodes(engines, 3, { of });
     const [first] = holders(all);
     await first?.stop();
@@ -190,7 +190,7 @@ describe('when the node that syncs', () => {
     expect(room.requests().filter((path) => path.endsWith('/articles/1'))).toHaveLength(1);
   });
 
-  it('can’t write its content store any more, as on a full disk, another one goes on', async () => {
+  it('can’t write its content store, as on a full disk, another node takes over', async () => {
     const { all, room } = await openNodes(engines, 2);
     const [full] = holders(all);
     const other = follower(all);
@@ -222,7 +222,7 @@ describe('when the node that syncs', () => {
 describe('while PostgreSQL is down', () => {
   const own = prepare('postgres', { ownServer: true });
 
-  it('nodes show what they have, refuse webhooks so that they come again, and know that they miss changes', async () => {
+  it('nodes show the content they have, answer webhooks with 503, and know that they are disconnected', async () => {
     const { all, room } = await openNodes(own, 2, { place: await own.place() });
     await own.cluster().stop();
     try {
@@ -239,7 +239,7 @@ describe('while PostgreSQL is down', () => {
     await expect.poll(() => all.map(({ cluster }) => cluster.node.isConnected)).toEqual([true, true]);
   });
 
-  it('what every node finds by itself, such as a new day, is published when it is back, however long that takes', async () => {
+  it('a change that every node notices by itself is published once PostgreSQL is back, however long that takes', async () => {
     const { all } = await openNodes(own, 2, { place: await own.place() });
     const seen = (): number[] => all.map(({ changes }) => changes.filter(({ tags }) => tags.has('today')).length);
     const monotonic = performance.now.bind(performance);

@@ -38,7 +38,7 @@ const document = (id: number, text = `text ${id}`): LogEntry => ({
 const changed = (tag: string): LogEntry => ({ kind: tagKind, id: tag, payload: null });
 
 describe('the content log', () => {
-  it('gives each append a revision, and a reader what is newer than its own', async () => {
+  it('gives each append a revision, and gives a reader only newer entries', async () => {
     const { log } = await shop();
     expect(await log.revision()).toBe(0);
     expect(await log.append([document(1), document(2)], null)).toBe(1);
@@ -53,7 +53,7 @@ describe('the content log', () => {
     expect(await log.read(2)).toEqual({ revision: 2, entries: [] });
   });
 
-  it('never cuts an append in two, however long', async () => {
+  it('never splits an append between two reads, however long it is', async () => {
     const { log } = await shop();
     await log.append([document(1)], null);
     await log.append(
@@ -64,7 +64,7 @@ describe('the content log', () => {
     expect((await log.read(1, 3)).entries.map(({ id }) => id)).toEqual(['2', '3', '4', '5']);
   });
 
-  it('shows revisions in order, whatever runs at the same time', async () => {
+  it('shows revisions in order when 30 appends run at once', async () => {
     const { log } = await shop();
     const revisions = await Promise.all(Array.from({ length: 30 }, (_, id) => log.append([document(id)], null)));
     expect([...revisions].sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, at) => at + 1));
@@ -74,7 +74,7 @@ describe('the content log', () => {
   });
 });
 
-it('forgets nodes that were killed days ago, and no other', async () => {
+it('pruning the content log forgets nodes not seen for three days, and no others', async () => {
   const { db, log } = await shop();
   const report = (id: string, agoMs: number) =>
     sql`insert into cluster_nodes (id, version, seen, applied, fresh)
@@ -88,10 +88,10 @@ it('forgets nodes that were killed days ago, and no other', async () => {
   expect(rows.map(({ id }) => id)).toEqual(['away', 'here']);
 });
 
-describe('the lease', () => {
+describe('the lease to sync with WordPress', () => {
   const lease = (node: string, staleMs?: number) => createLease({ version: 1, node, log: silent, staleMs });
 
-  it('has one holder, and the next one in the moment in which its connection ends', async () => {
+  it('has one holder, and passes to the next node as soon as the holder’s connection ends', async () => {
     const { log, session } = await shop();
     const [one, two] = [lease('one'), lease('two')];
     const [first, second] = [await session(), await session()];
@@ -105,7 +105,7 @@ describe('the lease', () => {
     expect(await log.append([document(1, 'in time')], 2)).toBe(2);
   });
 
-  it('is taken from a holder that stands still', async () => {
+  it('is taken from a holder that hangs', async () => {
     const { session } = await shop();
     const [one, two] = [lease('one'), lease('two', 50)];
     const [first, second] = [await session(), await session()];
@@ -114,7 +114,7 @@ describe('the lease', () => {
     await expect(one.hold(first)).rejects.toThrow();
   });
 
-  it('is taken from a node that stops between getting the lock and becoming the holder', async () => {
+  it('is taken from a node that hangs between getting the lock and becoming the holder', async () => {
     const { log, session } = await shop();
     // Every node runs this query.
     await log.head();
@@ -199,7 +199,7 @@ describe('shared pages', () => {
     expect(seen).toEqual(Array.from({ length: 5 }, () => page('first')));
   });
 
-  it('are rendered again when one of their tags changes, and not for another tag', async () => {
+  it('are rendered again when one of their tags changes, but not for other tags', async () => {
     const { made, append } = await nodes(2);
     (await made[0].take(ref)).give(page('first'));
     await expect.poll(async () => (await made[1].take(ref)).shared?.page.hash).toBe('first');
@@ -222,7 +222,7 @@ describe('shared pages', () => {
     expect((await made[2]?.take(ref))?.shared).toBeNull();
   });
 
-  it('are given back when PostgreSQL grants them to a node that renders alone by then', async () => {
+  it('are released when PostgreSQL grants them to a node that has already rendered alone', async () => {
     const { made, session } = await nodes(1, undefined, 50);
     const [busy, other] = [await session(), await session()];
     const count = async (query: string): Promise<number> =>
@@ -238,7 +238,7 @@ describe('shared pages', () => {
     await expect.poll(() => count('from shared_pages')).toBe(0);
   });
 
-  it('are rendered once although the log moves on meanwhile, unless the page has changed again', async () => {
+  it('are rendered once even while the log moves on, unless the page has changed again', async () => {
     const { made, append } = await nodes(3);
     (await made[0].take(ref)).give(page('first'));
     await append('article:1');
@@ -254,7 +254,7 @@ describe('shared pages', () => {
     expect((await made[1].take(ref)).shared).toBeNull();
   });
 
-  it('are not rendered by a node that has not read of their change', async () => {
+  it('are not rendered by a node that has not yet read the change', async () => {
     const { made, append, behind } = await nodes(2);
     (await made[0].take(ref)).give(page('first'));
     await expect.poll(async () => (await made[1].take(ref)).shared?.page.hash).toBe('first');
@@ -268,7 +268,7 @@ describe('shared pages', () => {
     expect((await early).shared?.page.hash).toBe('second');
   });
 
-  it('are not taken by a node whose content is older: it could not tell when a story of theirs is withdrawn', async () => {
+  it('are not taken by a node whose content is older', async () => {
     const { made, append, behind } = await nodes(2, 300);
     await append('article:1');
     (await made[1].take(ref)).give(page('newer'));
@@ -299,7 +299,7 @@ describe('shared pages', () => {
     expect((await made[1].take(ref)).shared?.page.hash).toBe('new');
   });
 
-  it('are deleted when no node has used their build for a day, and those of other builds stay', async () => {
+  it('of other builds are deleted after a day, while those of the node’s own build stay', async () => {
     const { made, session } = await nodes(1);
     (await made[0].take(ref)).give(page('first'));
     await expect.poll(async () => (await made[0].take(ref)).shared?.page.hash).toBe('first');

@@ -53,7 +53,7 @@ async function cluster() {
 }
 
 describe('a node that starts', () => {
-  it('says nothing when all have the same settings', async () => {
+  it('logs nothing when all nodes have the same settings', async () => {
     const { open } = await cluster();
     const [first, second] = [await open('first'), await open('second')];
     await first.again();
@@ -66,7 +66,7 @@ describe('a node that starts', () => {
     ['NEWSROOM_SECRET', 'of another newsroom plugin'],
     ['NEWSROOM_SECRET', ''],
     ['SITE_URL', 'https://moon.example'],
-  ])('names a setting that another node has otherwise, what follows, and the remedy: %s', async (name, value) => {
+  ])('logs which setting differs on another node, what follows, and the remedy: %s', async (name, value) => {
     const { open } = await cluster();
     const first = await open('first');
     const second = await open('second', { [name]: value });
@@ -79,7 +79,7 @@ describe('a node that starts', () => {
     }
   });
 
-  it('names keys that the nodes have made by themselves', async () => {
+  it('logs the names of keys that the nodes have generated themselves', async () => {
     const { open } = await cluster();
     mkdirSync(join(dataDir, 'other'));
     await open('first', { ACCESS_KEYS: '', ACCOUNTS_SECRET: '' });
@@ -87,7 +87,7 @@ describe('a node that starts', () => {
     expect(second.said.map((sentence) => sentence.split(' ')[0])).toEqual(['ACCESS_KEYS', 'ACCOUNTS_SECRET']);
   });
 
-  it('says so once, and when it is over', async () => {
+  it('logs a difference once, and logs when it is resolved', async () => {
     const { open, leave } = await cluster();
     await open('first', { SITE_URL: 'https://moon.example' });
     const second = await open('second');
@@ -100,8 +100,8 @@ describe('a node that starts', () => {
   });
 });
 
-describe('keys that are changed on one node after the other', () => {
-  it('are no difference while each node verifies what the other signs', async () => {
+describe('signing keys that are changed on one node after the other', () => {
+  it('cause no warning while each node verifies what the other signs', async () => {
     const { open } = await cluster();
     const first = await open('first', { ACCESS_KEYS: `${key('old')},${key('new')}` });
     const second = await open('second', { ACCESS_KEYS: `${key('new')},${key('old')}` });
@@ -110,7 +110,7 @@ describe('keys that are changed on one node after the other', () => {
     expect([first.said, second.said, third.said]).toEqual([[], [], []]);
   });
 
-  it('are named when a node signs with a key that another doesn’t have', async () => {
+  it('cause a warning when a node signs with a key that another doesn’t have', async () => {
     const { open } = await cluster();
     const first = await open('first', { ACCESS_KEYS: key('old') });
     const second = await open('second', { ACCESS_KEYS: `${key('new')},${key('old')}` });
@@ -120,7 +120,7 @@ describe('keys that are changed on one node after the other', () => {
   });
 });
 
-it('keeps the settings themselves out of the database', async () => {
+it('comparing settings stores none of their values in the database', async () => {
   const { open, stored } = await cluster();
   await open('first');
   const text = await stored();

@@ -23,7 +23,7 @@ async function behindProxy(databaseUrl: string | null | undefined) {
   return { proxy, url: url.href };
 }
 
-it('a node that believes that it leads, while another does, appends nothing', async () => {
+it('a node that wrongly believes that it holds the lease appends nothing', async () => {
   const place = await engines.migratedPlace();
   const own = [0, 1, 2].map(() => behindProxy(place.databaseUrl));
   const listening = await Promise.all(own);
@@ -44,7 +44,7 @@ it('a node that believes that it leads, while another does, appends nothing', as
 });
 
 it.each(proving ? [300, 1000, 2000] : [300, 1000])(
-  'edits and withdrawals arrive on a PostgreSQL that is %i ms late',
+  'edits and withdrawals reach all nodes when PostgreSQL answers %i ms late',
   async (late) => {
     const { proxy, url } = await behindProxy((await engines.migratedPlace()).databaseUrl);
     const { all, room } = await openNodes(engines, 2, {
@@ -68,7 +68,7 @@ it.each(proving ? [300, 1000, 2000] : [300, 1000])(
   },
 );
 
-it('nodes whose clocks are an hour apart follow each other, whichever leads', async () => {
+it('nodes whose clocks are an hour apart follow each other, whichever holds the lease', async () => {
   const hours = [0, 1, -1];
   const { all, place, room } = await openNodes(engines, 3, {
     of: (at) => ({ now: () => Date.now() + (hours[at] ?? 0) * 3_600_000 }),

@@ -76,8 +76,8 @@ async function deliver(others: readonly Node[], id: number, event?: string): Pro
   await expect.poll(async () => (await follower(others).cluster.receive(webhook(id, event))).status).toBe(200);
 }
 
-describe('a node that alone has lost PostgreSQL', () => {
-  it('stops showing what is withdrawn or made paid, keeps the rest, and converges when it is connected again', async () => {
+describe('a node that alone has lost its connection to PostgreSQL', () => {
+  it('hides stories that are withdrawn or made paid, keeps the rest, and catches up when it reconnects', async () => {
     const { room, proxy, own, node, others, all } = await openCutNode();
     proxy.freeze();
     await expect.poll(() => node.cluster.node.cutOffMs !== null).toBe(true);
@@ -103,7 +103,7 @@ describe('a node that alone has lost PostgreSQL', () => {
     expect(asked(own.requests)).toBe(false);
   });
 
-  it('goes on showing what it has while WordPress is down, too, and withdraws when WordPress answers', async () => {
+  it('keeps showing its content while WordPress is down too, and withdraws once WordPress answers', async () => {
     const { room, proxy, own, node, others } = await openCutNode();
     own.isAway = true;
     proxy.freeze();
@@ -119,7 +119,7 @@ describe('a node that alone has lost PostgreSQL', () => {
     expect(node.title(1)).toBe('Headline 1');
   });
 
-  it('stops showing a comment that a moderator removed, and a section that is deleted', async () => {
+  it('stops showing a comment that was removed and a section that was deleted', async () => {
     const { room, proxy, node, others, all } = await openCutNode();
     const shown = ({ content }: Node) => [
       content
@@ -146,7 +146,7 @@ describe('a node that alone has lost PostgreSQL', () => {
     expect(all.map(({ content }) => content.reader().section('opinion')?.label)).toEqual(Array(3).fill('Views'));
   });
 
-  it('shows a story again that WordPress has published again meanwhile', async () => {
+  it('shows a withdrawn story again after WordPress has republished it', async () => {
     const { room, proxy, node, others, all } = await openCutNode();
     proxy.freeze();
     change(room, 2, { status: 'draft' }, 'unpublish');
@@ -163,7 +163,7 @@ describe('a node that alone has lost PostgreSQL', () => {
 describe('while PostgreSQL is down for all nodes', () => {
   const alone = prepare('postgres', { ownServer: true });
 
-  it('all go on with what they have, withdraw what WordPress withdraws, and the log gets it first of all', async () => {
+  it('they keep their content, hide what WordPress withdraws, and put it in the content log once PostgreSQL is back', async () => {
     const place = await alone.place();
     const { all, room } = await openNodes(alone, 2, { place });
     await alone.cluster().stop();
@@ -190,8 +190,8 @@ describe('while PostgreSQL is down for all nodes', () => {
   });
 });
 
-describe('the questions to WordPress', () => {
-  it('are not asked while the node is connected; a failure is logged once; documents ahead of the log are named to the cluster', async () => {
+describe('polling WordPress for missed withdrawals', () => {
+  it('happens only while disconnected, logs a failure once, and reports documents ahead of the content log', async () => {
     const warnings: string[] = [];
     const log: Logger = { ...silent, warn: (_context, message) => void warnings.push(message) };
     const sent: unknown[] = [];
@@ -232,7 +232,7 @@ describe('the questions to WordPress', () => {
   });
 });
 
-it('a process that was asleep, and finds the log late once, asks nothing', async () => {
+it('a process that was asleep and finds the content log late only once does not poll WordPress', async () => {
   let looks = 0;
   const asked: number[] = [];
   const node = {
@@ -255,7 +255,7 @@ it('a process that was asleep, and finds the log late once, asks nothing', async
   }
 });
 
-it('a node that is ahead of the log renders by itself: pages of its revision still show what it has withdrawn', async () => {
+it('a node that is ahead of the content log renders pages itself instead of sharing them', async () => {
   const warnings: string[] = [];
   const log: Logger = { ...silent, warn: (_context, message) => void warnings.push(message) };
   let isAhead = true;

@@ -26,7 +26,7 @@ const startNode = (options: Pick<NodeOptions, 'db' | 'contentLog' | 'follower'> 
     ...options,
   });
 
-it('does not hear by a read from before its report, when nothing waited for it meanwhile', async () => {
+it('a node whose report was late counts as connected only after it has read the log once more', async () => {
   const { db } = await engines.open(await engines.migratedPlace());
   const gates: PromiseWithResolvers<void>[] = [];
   let reads = 0;
@@ -69,7 +69,7 @@ it('does not hear by a read from before its report, when nothing waited for it m
   }
 });
 
-it('leaves no report behind when it stops while one is under way', async () => {
+it('a node that stops while it is reporting leaves no report behind', async () => {
   const { db } = await engines.open(await engines.migratedPlace());
   const gate = Promise.withResolvers<void>();
   const reporting = Promise.withResolvers<void>();
@@ -96,7 +96,7 @@ it('leaves no report behind when it stops while one is under way', async () => {
   expect((await sql`select id from cluster_nodes`.execute(db)).rows).toEqual([]);
 });
 
-it('copies the content again when PostgreSQL was restored to an earlier moment', async () => {
+it('a node copies the content again when PostgreSQL was restored to an earlier state', async () => {
   const { db } = await engines.open(await engines.migratedPlace());
   const contentLog = openContentLog({ db, version: 1 });
   const append = (id: number) => contentLog.append([{ kind: 'document', id: String(id), payload: '{}' }], null);

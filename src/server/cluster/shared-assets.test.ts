@@ -7,7 +7,7 @@ import { createPostgresAssets, createSharedAssets } from './shared-assets.ts';
 const engines = prepare('postgres');
 const build = buildFolders();
 
-it('gives the files of each build to the nodes of the others', async () => {
+it('nodes share their builds’ files through PostgreSQL', async () => {
   const { db } = await engines.open();
   const node = (source: string) => createSharedAssets({ store: createPostgresAssets({ db }), source, log: silent });
   const before = node(build({ 'Article.aaaa.css': 'old', 'parts/shared.cccc.js': 'same' }));
@@ -20,7 +20,7 @@ it('gives the files of each build to the nodes of the others', async () => {
   expect(await after.find('Article.dddd.css')).toBeUndefined();
 });
 
-it('keeps a build’s files until no node has had it for days', async () => {
+it('a build’s files stay in PostgreSQL until no node has had the build for some time', async () => {
   const { db } = await engines.open();
   let now = 1_000_000;
   const store = createPostgresAssets({ db, now: () => now, keptMs: 1000 });
@@ -40,7 +40,7 @@ it('keeps a build’s files until no node has had it for days', async () => {
   expect(await later.find('new.bbbb.js')).toBeDefined();
 });
 
-it('does without PostgreSQL while it is down', async () => {
+it('a node works without shared files while PostgreSQL is down, and warns', async () => {
   const database = await engines.open();
   const source = build({ 'a.aaaa.js': 'a' });
   const warnings: string[] = [];
@@ -52,7 +52,7 @@ it('does without PostgreSQL while it is down', async () => {
   expect(await assets.find('a.aaaa.js')).toBeUndefined();
 });
 
-it('looks again for a file that was missing, after some seconds', async () => {
+it('a shared file that was missing is looked up again after five seconds', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   onTestFinished(() => void vi.useRealTimers());
   let given: Buffer | undefined;
@@ -72,7 +72,7 @@ it('looks again for a file that was missing, after some seconds', async () => {
   expect(get).toHaveBeenCalledTimes(2);
 });
 
-it('asks a store that is slow few questions at a time, and breaks off each', async () => {
+it('a slow store gets at most two requests for shared files at once, each of which is aborted', async () => {
   const signals: AbortSignal[] = [];
   const get = (_path: string, signal: AbortSignal) => {
     signals.push(signal);

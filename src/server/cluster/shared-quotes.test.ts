@@ -7,7 +7,7 @@ import { publication } from '../../publication.ts';
 const engines = prepare('postgres');
 afterEach(stopNodes);
 
-it('are requested by the holder for all nodes, for pages and for readers, and by the next holder after it', async () => {
+it('market prices are requested once for all nodes, by the lease holder or the node that succeeds it', async () => {
   let now = Date.now();
   let requests = 0;
   let price = 100;

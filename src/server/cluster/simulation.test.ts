@@ -67,25 +67,25 @@ const byKnownOrder = new Map<Rule, { readonly was: string; readonly order: Order
 ]);
 const known = [...byKnownOrder.values()];
 
-describe('in every order of events', () => {
-  it('all nodes reach the end of the log, one holder writes, and readers get no outdated page', () => {
+describe('in every order of events in a cluster', () => {
+  it('all nodes reach the end of the log, only one writes to it, and readers get no outdated page', () => {
     checkRandomly('cluster', property(), runs(5000, 1_000_000), runs(20_000, 1_800_000));
   });
 
-  it.each(known)('an order that once broke a promise keeps it: $was', ({ order }) => playOrder(order));
+  it.each(known)('a failure that happened before does not happen again: $was', ({ order }) => playOrder(order));
 
-  it.each(rules.filter((rule) => !byKnownOrder.has(rule)))('a promise breaks without the rule: %s', (rule) => {
+  it.each(rules.filter((rule) => !byKnownOrder.has(rule)))('the checks fail without the rule: %s', (rule) => {
     // A seed with which all of them are found in a few thousand runs.
     const found = fc.check(property([rule]), { numRuns: 100_000, endOnFailure: true, seed: 8 });
     expect(found.errorInstance).toBeInstanceOf(Broken);
   });
 
-  it.each([...byKnownOrder])('a promise breaks without the rule: %s', (rule, { order }) => {
+  it.each([...byKnownOrder])('the checks fail without the rule: %s', (rule, { order }) => {
     expect(() => playOrder(order, [rule])).toThrow(Broken);
   });
 });
 
-describe('the PostgreSQL of the model', () => {
+describe('the PostgreSQL of the cluster model', () => {
   const engines = prepare('postgres');
   const ask = fc.oneof(
     {
@@ -203,7 +203,7 @@ describe('the PostgreSQL of the model', () => {
     }
   }
 
-  it('does what the real one does', async () => {
+  it('behaves like the real PostgreSQL', async () => {
     const { databaseUrl } = await engines.migratedPlace();
     // A single connection, so that queries run in order.
     const { db } = await engines.open({ dataDir: '', databaseUrl, connections: 1 });

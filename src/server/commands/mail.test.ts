@@ -34,7 +34,7 @@ async function withReaders<T>(
   }
 }
 
-it('shows what is held and hands one to the mail, beside the site and on its settings', async () => {
+it('the support command lists held messages, and releases one to the mail queue', async () => {
   const env = {
     DATA_DIR: dir,
     LOG_LEVEL: 'error',
@@ -56,7 +56,7 @@ it('shows what is held and hands one to the mail, beside the site and on its set
   expect(await withReaders(env, ({ outbox }) => outbox.waiting())).toMatchObject({ count: 1 });
 });
 
-it('says how the command is to be called, and what is to be set', async () => {
+it('the support command explains its usage, and names the missing setting', async () => {
   expect(readMessageId([])).toBeNull();
   for (const args of [['list'], ['release'], ['release', 'x'], ['release', 'a'.repeat(36), 'b']]) {
     expect(() => readMessageId(args), args.join(' ')).toThrow('npm run support -- release');

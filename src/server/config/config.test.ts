@@ -22,8 +22,8 @@ const bucket = {
   DATABASE_URL: 'postgres://user:password@127.0.0.1/name',
 };
 
-describe('settings', () => {
-  it('has a default for everything', () => {
+describe('the settings', () => {
+  it('all have a default', () => {
     expect(parseConfig({})).toEqual({
       host: '127.0.0.1',
       port: 4321,
@@ -74,7 +74,7 @@ describe('settings', () => {
     });
   });
 
-  it('reads every setting', () => {
+  it('are all read', () => {
     const config = parseConfig({
       HOST: '::',
       PORT: '80',
@@ -279,15 +279,15 @@ describe('settings', () => {
     ['::', 'http://127.0.0.1:4321'],
     ['::1', 'http://[::1]:4321'],
     ['localhost', 'http://localhost:4321'],
-  ])('names itself by an address that can be opened when it listens on %s', (HOST, siteUrl) => {
+  ])('give a site URL that can be opened when the server listens on %s', (HOST, siteUrl) => {
     expect(parseConfig({ HOST }).siteUrl).toBe(siteUrl);
   });
 
-  it('takes an empty setting for one that is not set', () => {
+  it('count as not set when they are empty', () => {
     expect(parseConfig({ PORT: ' ', WORDPRESS_URL: '', NEWSROOM_SECRET: '  ' })).toEqual(parseConfig({}));
   });
 
-  it('names a value in quotes, which Docker and Kubernetes pass on with it', () => {
+  it('are refused by name when the value is in quotes', () => {
     const secret = `"${'x'.repeat(40)}"`;
     expect(problemsOf({ NEWSROOM_SECRET: secret, PORT: "'80'" })).toEqual([
       'PORT is in quotes; leave them out',
@@ -296,7 +296,7 @@ describe('settings', () => {
     expect(problemsOf({ SMTP_URL: 'smtp://127.0.0.1', MAIL_FROM: '"The Sun, daily" <news@example.com>' })).toEqual([]);
   });
 
-  it('lists every problem at once', () => {
+  it('report every problem at once', () => {
     const env = {
       PORT: 'http',
       SITE_URL: 'example.com',
@@ -395,11 +395,11 @@ describe('settings', () => {
     [{ FACEBOOK_CLIENT_SECRET: 'f' }, /^FACEBOOK_CLIENT_ID is missing/],
     [{ INDEXNOW_KEY: 'no key' }, /^INDEXNOW_KEY isn't a key/],
     [{ INDEXNOW_URL: 'https://x.example' }, /^INDEXNOW_KEY is missing/],
-  ])('says what to do about %j', (env, sentence) => {
+  ])('cause an error that says what to do about %j', (env, sentence) => {
     expect(problemsOf(env)).toEqual([expect.stringMatching(sentence)]);
   });
 
-  it('reads the mail server, its sender and where answers go', () => {
+  it('for mail give the server, the sender, and the reply address', () => {
     expect(parseConfig({}).mail).toBeNull();
     const from = 'The Sun <news@example.com>';
     expect(parseConfig({ SMTP_URL: 'smtps://ann%40x:p%2Fw@mail.example.com', MAIL_FROM: from }).mail).toEqual({
@@ -442,11 +442,11 @@ describe('settings', () => {
     ],
     [{ EMAIL_VERIFIER_URL: 'verifier' }, "EMAIL_VERIFIER_URL isn't an address of a service"],
     [{ EMAIL_DNS_CHECK: 'yes' }, 'EMAIL_DNS_CHECK is "yes"; give on or off'],
-  ])('says what is wrong with %j', (env, sentence) => {
+  ])('for email cause an error that says what is wrong with %j', (env, sentence) => {
     expect(problemsOf(env)).toContainEqual(expect.stringContaining(sentence));
   });
 
-  it('reads the checks of addresses and the headers of the place', () => {
+  it('for email checks and location headers are read', () => {
     expect(parseConfig({})).toMatchObject({
       emailVerifier: null,
       emailDnsCheck: true,
@@ -467,7 +467,7 @@ describe('settings', () => {
     });
   });
 
-  it('takes a hosted search only with all that it needs', () => {
+  it('for a hosted search are accepted only together', () => {
     expect(problemsOf({ ALGOLIA_APP_ID: 'APP1', ALGOLIA_WRITE_KEY: 'writekey1' })).toEqual([
       'ALGOLIA_SEARCH_KEY is missing; set it together with ALGOLIA_APP_ID, or remove ALGOLIA_APP_ID',
       'ALGOLIA_INDEX is missing; set it together with ALGOLIA_APP_ID, or remove ALGOLIA_APP_ID',
@@ -477,7 +477,7 @@ describe('settings', () => {
     expect(parseConfig(settings).algolia).toMatchObject({ writeKey: null, url: null });
   });
 
-  it('never repeats a secret', () => {
+  it('never appear in an error when they are secret', () => {
     expect(problemsOf({ NEWSROOM_SECRET: 'topsecret' }).join()).not.toContain('topsecret');
     expect(problemsOf({ OPERATOR_TOKEN: 'topsecret', ACCESS_KEYS: 'a:topsecret' }).join()).not.toContain('topsecret');
     expect(problemsOf({ WORDPRESS_URL: 'https://user:topsecret@example.com' }).join()).not.toContain('topsecret');
@@ -492,14 +492,14 @@ describe('settings', () => {
       expect(problemsOf({ [name]: 'https://user:topsecret@example.com' }).join()).not.toContain('topsecret');
   });
 
-  it('is documented whole in .env.example, and nothing else is', () => {
+  it('are all in .env.example, which has no others', () => {
     const documented = [...readFileSync('.env.example', 'utf8').matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(
       (match) => match[1],
     );
     expect(documented.toSorted()).toEqual([...settingNames, ...sandboxSettings].toSorted());
   });
 
-  it('has the defaults that .env.example shows', () => {
+  it('have the defaults that .env.example shows', () => {
     const shown = Object.fromEntries(
       [
         ...readFileSync('.env.example', 'utf8').matchAll(

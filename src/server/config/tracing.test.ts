@@ -5,7 +5,7 @@ import { unknownSettings } from './unknown-settings.ts';
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/base/' };
 
 describe('the OTEL_ settings', () => {
-  it('turn traces on with an address of a collector', () => {
+  it('turn tracing on when a collector’s address is set', () => {
     expect(parseConfig({ OTEL_SERVICE_NAME: 'x' }).tracing).toBeNull();
     expect(parseConfig(endpoint).tracing).toEqual({
       url: 'http://collector:4318/base/v1/traces',
@@ -22,7 +22,7 @@ describe('the OTEL_ settings', () => {
     });
   });
 
-  it('of the signal win over those of all signals', () => {
+  it('for traces take precedence over those for all signals', () => {
     const given = {
       ...endpoint,
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/here',
@@ -41,7 +41,7 @@ describe('the OTEL_ settings', () => {
     });
   });
 
-  it('turn traces off', () => {
+  it('can turn off tracing, or only the continuation of parent traces', () => {
     expect(parseConfig({ ...endpoint, OTEL_SDK_DISABLED: 'TRUE' }).tracing).toBeNull();
     expect(parseConfig({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' }).tracing).toBeNull();
     expect(parseConfig({ ...endpoint, OTEL_PROPAGATORS: 'none' }).tracing?.followsParents).toBe(false);
@@ -62,7 +62,7 @@ describe('the OTEL_ settings', () => {
     ['OTEL_TRACES_SAMPLER_ARG', '0.5', 'OTEL_TRACES_SAMPLER is missing'],
     ['OTEL_PROPAGATORS', 'b3', 'give tracecontext or none'],
     ['OTEL_TRACES_EXPORTER', 'zipkin', 'give one of otlp, none'],
-  ])('%s=%s is refused with a sentence', (name, value, sentence) => {
+  ])('are refused with an explanation: %s=%s', (name, value, sentence) => {
     let message = '';
     try {
       parseConfig({ [name]: value });
@@ -75,7 +75,7 @@ describe('the OTEL_ settings', () => {
     expect(message).not.toContain('topsecret');
   });
 
-  it('that are unknown are named', () => {
+  it('are reported when their names are unknown', () => {
     expect(unknownSettings({ OTEL_SERVICENAME: 'x' })).toEqual([
       { name: 'OTEL_SERVICENAME', meant: 'OTEL_SERVICE_NAME' },
     ]);

@@ -12,11 +12,11 @@ it.each([
   ['STRIPE_SECRET', 'STRIPE_SECRET_KEY'],
   ['TRUSTED_PROXY', 'TRUSTED_PROXIES'],
   ['SYNC_POLL_SECOND', 'SYNC_POLL_SECONDS'],
-])('takes %s for %s', (name, meant) => {
+])('the unknown setting %s is reported as a misspelling of %s', (name, meant) => {
   expect(unknownSettings({ [name]: 'x' })).toEqual([{ name, meant }]);
 });
 
-it('says nothing of our own settings and of other programs’', () => {
+it('known settings and those of other programs are not reported as unknown', () => {
   const env = Object.fromEntries(settingNames.map((name) => [name, 'x']));
   const others = {
     PATH: '/bin',
@@ -36,7 +36,7 @@ it('says nothing of our own settings and of other programs’', () => {
   expect(unknownSettings({ ...env, ...others })).toEqual([]);
 });
 
-it('leaves out what is empty, and what other commands know', () => {
+it('empty settings and those of other commands are not reported as unknown', () => {
   expect(unknownSettings({ WORDPRES_URL: ' ' })).toEqual([]);
   expect(unknownSettings({ STRIPE_SANDBOX_PORT: '1' }, ['STRIPE_SANDBOX_PORT'])).toEqual([]);
 });

@@ -18,7 +18,7 @@ const counts = async ({ db }: Database): Promise<Record<string, number>> =>
 const later: Migration = { name: '9999-later', up: async () => {} };
 
 onBothEngines('the accounts database', (engines) => {
-  it('has every table, and times that are numbers', async () => {
+  it('has its tables, and stores times as numbers', async () => {
     const { db } = await engines.open();
     await db.insertInto('limits').values(limit('a')).execute();
     expect(await db.selectFrom('limits').selectAll().executeTakeFirst()).toEqual(limit('a'));
@@ -34,7 +34,7 @@ onBothEngines('the accounts database', (engines) => {
       expect(await db.selectFrom(table).selectAll().execute()).toEqual([]);
   });
 
-  it('counts what 200 transactions add at once', async () => {
+  it('loses no update of 200 simultaneous transactions', async () => {
     const database = await engines.open();
     await database.db.insertInto('limits').values(limit('n')).execute();
     const add = () =>
@@ -52,7 +52,7 @@ onBothEngines('the accounts database', (engines) => {
     expect(await counts(database)).toEqual({ n: 200 });
   });
 
-  it('undoes a transaction that throws, and nothing beside it', async () => {
+  it('rolls back a transaction that throws, but not a simultaneous query outside it', async () => {
     const database = await engines.open();
     let inside: () => void = () => {};
     const begun = new Promise<void>((resolve) => {
@@ -72,14 +72,14 @@ onBothEngines('the accounts database', (engines) => {
     expect(await counts(database)).toEqual({ beside: 0 });
   });
 
-  it('keeps foreign keys', async () => {
+  it('enforces foreign keys', async () => {
     const { db } = await engines.open();
     await expect(
       db.insertInto('profiles').values({ user_id: 'nobody', data: '{}', updated: 0 }).execute(),
     ).rejects.toThrow(/foreign key/i);
   });
 
-  it('keeps what was written, and runs no migration twice', async () => {
+  it('keeps its rows when it is opened again, and runs no migration twice', async () => {
     const place = await engines.place();
     const first = await engines.open(place);
     await first.db.insertInto('limits').values(limit('kept')).execute();
@@ -93,7 +93,7 @@ onBothEngines('the accounts database', (engines) => {
     expect(up).toHaveBeenCalledTimes(1);
   });
 
-  it('leaves the database as it was when a migration fails', async () => {
+  it('stays as it was when a migration fails', async () => {
     const place = await engines.place();
     const failing: Migration = {
       name: '9998-failing',
@@ -107,14 +107,14 @@ onBothEngines('the accounts database', (engines) => {
     await expect(sql`select * from half`.execute(db)).rejects.toThrow(/half/);
   });
 
-  it('refuses a database from a newer version', async () => {
+  it('is refused when it is from a newer version', async () => {
     const place = await engines.place();
     const newer = await engines.open({ ...place, migrations: [...migrations, later] });
     await newer.close();
     await expect(engines.open(place)).rejects.toThrow(/newer version of the site \(it has 9999-later\): start that/);
   });
 
-  it('is migrated once by two processes that start together', async () => {
+  it('is migrated once by three processes that start together', async () => {
     const place = await engines.place();
     const module = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
     const script = join(place.dataDir, 'start.mjs');
@@ -156,13 +156,13 @@ onBothEngines('the accounts database', (engines) => {
 describe('SQLite', () => {
   const engines = prepare('sqlite');
 
-  it('is written through to the disk and read beside writers', async () => {
+  it('uses write-ahead logging and full synchronization', async () => {
     const { db } = await engines.open({ durable: true });
     expect((await sql`pragma journal_mode`.execute(db)).rows).toEqual([{ journal_mode: 'wal' }]);
     expect((await sql`pragma synchronous`.execute(db)).rows).toEqual([{ synchronous: 2 }]);
   });
 
-  it('says what to do about a file that is none of its own', async () => {
+  it('says what to do about a file that is not a database', async () => {
     const place = await engines.place();
     writeFileSync(
       join(place.dataDir, 'accounts.sqlite'),
@@ -171,7 +171,7 @@ describe('SQLite', () => {
     await expect(engines.open(place)).rejects.toThrow(/accounts\.sqlite cannot be opened: .* restore a backup/);
   });
 
-  it('complains about a query that would wait for its own transaction', async () => {
+  it('refuses a query that would wait for its own transaction', async () => {
     const database = await engines.open();
     const wrong = database.transaction(async (tx) => {
       await tx.insertInto('limits').values(limit('a')).execute();
@@ -181,7 +181,7 @@ describe('SQLite', () => {
     expect(await counts(database)).toEqual({});
   });
 
-  it('waits for another process that holds the lock, without delaying queries', async () => {
+  it('waits for a lock of another process without blocking the main thread', async () => {
     const place = await engines.place();
     const database = await engines.open(place);
     const other = new DatabaseSync(join(place.dataDir, 'accounts.sqlite'));
@@ -197,7 +197,7 @@ describe('SQLite', () => {
     expect(await counts(database)).toEqual({ a: 0 });
   });
 
-  it('says that its disk is full, and that it can be written again', async () => {
+  it('reports that its disk is full, and that it can be written again', async () => {
     const logged: string[] = [];
     const log = {
       ...silent,
@@ -257,7 +257,7 @@ describe('SQLite', () => {
 describe('PostgreSQL', () => {
   const engines = prepare('postgres', { ownServer: true });
 
-  it('may be down at the start, and is migrated when it comes', async () => {
+  it('may be down at startup, and is migrated once it is up', async () => {
     const place = await engines.place();
     await engines.cluster().stop();
     const database = await engines.open(place);
@@ -268,7 +268,7 @@ describe('PostgreSQL', () => {
     expect(database.problem()).toBeNull();
   });
 
-  it('goes on after a restart', async () => {
+  it('works again after a restart', async () => {
     const database = await engines.open();
     await database.db.insertInto('limits').values(limit('before')).execute();
     await engines.cluster().stop();
@@ -279,7 +279,7 @@ describe('PostgreSQL', () => {
     expect(database.problem()).toBeNull();
   });
 
-  it('says so when it has more to do than it can, and goes on afterwards', async () => {
+  it('reports that all connections are in use, and works again afterward', async () => {
     const database = await engines.open({ timeoutMs: 5000 });
     let release: () => void = () => {};
     const released = new Promise<void>((resolve) => {
@@ -300,7 +300,7 @@ describe('PostgreSQL', () => {
     expect(await counts(database)).toEqual({});
   });
 
-  it('says that no more connections are accepted, and that none is encrypted', async () => {
+  it('reports that it accepts no more connections, or offers no encrypted ones', async () => {
     const place = await engines.place();
     const problemWith = async (change: (url: URL) => void): Promise<string | null> => {
       const url = new URL(place.databaseUrl ?? '');
@@ -324,7 +324,7 @@ describe('PostgreSQL', () => {
     ['ERR_TLS_CERT_ALTNAME_INVALID', /is for another host: DATABASE_URL/],
     ['CERT_HAS_EXPIRED', /has expired: renew it/],
     ['53100', /disk of PostgreSQL is full/],
-  ])('says what to do about %s', (code, sentence) => {
+  ])('causes an error that says what to do about %s', (code, sentence) => {
     const known = asUnavailable(Object.assign(new Error('what Node says'), { code })) as Error;
     expect(known).toBeInstanceOf(DatabaseUnavailable);
     expect(known.message).toMatch(sentence);
@@ -341,7 +341,7 @@ describe('PostgreSQL', () => {
     return { database, proxy };
   }
 
-  it('can be closed while it is silent, and what waits for it is broken off', async () => {
+  it('can be closed while it does not answer, and pending queries are aborted', async () => {
     const { database, proxy } = await openBehindProxy();
     await database.db.insertInto('limits').values(limit('before')).execute();
     proxy.freeze();
@@ -364,7 +364,7 @@ describe('PostgreSQL', () => {
     expect(performance.now() - began).toBeLessThan(15_000);
   });
 
-  it('names the setting that is wrong, and no password', async () => {
+  it('is reported with the name of the wrong setting, and without a password', async () => {
     const place = await engines.place();
     const said: unknown[] = [];
     const log = { ...silent, error: (context: object, message: string) => void said.push(context, message) };

@@ -27,6 +27,9 @@ it.each([
   [['10.0.0.0/8'], '10.9.9.9', '10.1.1.1', '10.1.1.1'],
   [['2001:db8::/32', '127.0.0.1'], '2001:db8::7', '198.51.100.1', '198.51.100.1'],
   [['127.0.0.1'], '::ffff:127.0.0.1', '198.51.100.1', '198.51.100.1'],
-] as const)('trusting %j, %s with %j is %s', (trusted, remote, forwarded, address) => {
-  expect(from(trusted, remote, forwarded)).toBe(address);
-});
+] as const)(
+  'with trusted proxies %j, a request from %s with X-Forwarded-For %j has the client address %s',
+  (trusted, remote, forwarded, address) => {
+    expect(from(trusted, remote, forwarded)).toBe(address);
+  },
+);

@@ -42,7 +42,7 @@ beforeEach(() => {
   asked = [];
 });
 
-describe('a document that the copy has not come to', () => {
+describe('a document that has not been copied from WordPress yet', () => {
   it.each([
     ['/article/old', 'articles:old'],
     ['/article/old/comments', 'articles:old'],
@@ -53,13 +53,13 @@ describe('a document that the copy has not come to', () => {
     ['/author/ada/rss.xml', 'authors:ada'],
     ['/fragments/author/ada', 'authors:ada'],
     ['/about', 'pages:about'],
-  ])('is fetched: %s', async (key, document) => {
+  ])('is fetched on request: %s', async (key, document) => {
     expect(await gate.arrive(key, 'a')).toBe('arrived');
     expect(await gate.arrive(key, 'a')).toBe('known');
     expect(asked).toEqual([document]);
   });
 
-  it('has to wait while WordPress does not answer, and is let through when WordPress has none', async () => {
+  it('has to wait while WordPress does not answer, and is treated as missing when WordPress does not have it', async () => {
     reachable = false;
     expect(await gate.arrive('/article/old', 'a')).toBe('later');
     // The page has a built-in text.
@@ -76,12 +76,12 @@ describe('a document that the copy has not come to', () => {
     '/latest?page=9',
     '/wp-login.php',
     '/constructor/old',
-  ])('is none of %s', async (key) => {
+  ])('is not looked up for %s', async (key) => {
     expect(await gate.arrive(key, 'a')).toBe('known');
     expect(asked).toEqual([]);
   });
 
-  it('is asked for no more when its type is complete', async () => {
+  it('is not requested once all documents of its type are copied', async () => {
     complete = new Set(['articles']);
     expect(await gate.arrive('/article/old', 'a')).toBe('known');
     expect(await gate.arrive('/media/film', 'a')).toBe('arrived');
@@ -89,8 +89,8 @@ describe('a document that the copy has not come to', () => {
   });
 });
 
-describe('lists', () => {
-  it('end somewhere only when their copy is complete', () => {
+describe('a list during the first copy from WordPress', () => {
+  it('has a certain end only once its documents are all copied', () => {
     for (const key of ['/latest?page=300', '/section/politics?page=40', '/media?page=9', '/games?page=3']) {
       expect(gate.isUncertain(key), key).toBe(true);
     }
@@ -102,13 +102,13 @@ describe('lists', () => {
     }
   });
 
-  it('that there are not, and pages that are none, are certain', () => {
+  it('is certainly missing when its address is invalid or unknown', () => {
     for (const key of ['/section/none?page=2', '/latest?page=0', '/latest?page=x', '/article/none', '/nothing']) {
       expect(gate.isUncertain(key), key).toBe(false);
     }
   });
 
-  it('of addresses are given out when they are whole', async () => {
+  it('of addresses, such as a sitemap, is served only when it is complete', async () => {
     expect(await gate.arrive('/sitemap.xml', 'a')).toBe('later');
     expect(await gate.arrive('/sitemaps/articles-1.xml', 'a')).toBe('later');
     complete = new Set(['articles', 'video', 'crosswords', 'authors']);
@@ -116,7 +116,7 @@ describe('lists', () => {
   });
 });
 
-it('says when to come again by what is left to copy, within bounds', () => {
+it('the Retry-After of the first copy follows the time left, from 5 to 600 seconds', () => {
   expect(gate.retryAfter()).toBe(5);
   secondsLeft = 90;
   expect(gate.retryAfter()).toBe(90);

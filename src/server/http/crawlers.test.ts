@@ -63,7 +63,7 @@ describe('crawlers', () => {
     ['Mozilla/5.0 (Macintosh) AppleWebKit (Applebot/0.1)', null],
     ['Mozilla/5.0 (X11; Linux x64) Chrome/150', null],
     [undefined, null],
-  ])('%s claims to be %s', (agent, name) => expect(open().crawlers.claims(agent)).toBe(name));
+  ])('the user agent %s claims to be %s', (agent, name) => expect(open().crawlers.claims(agent)).toBe(name));
 
   it.each([
     ['66.249.66.1', true],
@@ -74,17 +74,17 @@ describe('crawlers', () => {
     ['192.0.2.1', false],
     ['unknown', false],
     ['', false],
-  ])('%s by its names: %s', async (address, verified) => {
+  ])('%s is verified as Google by its DNS names: %s', async (address, verified) => {
     expect(await open().crawlers.verify('google', address)).toBe(verified);
   });
 
-  it('believes an engine about itself alone, and only one that is named', async () => {
+  it('are verified only as the engine they belong to, and only if that engine is configured', async () => {
     const { crawlers } = open();
     expect(await crawlers.verify('bing', '66.249.66.1')).toBe(false);
     expect(await crawlers.verify('apple', '66.249.66.1')).toBe(false);
   });
 
-  it('by a published list, without a question', async () => {
+  it('are verified by a published list without a DNS query', async () => {
     const list = file(ranges({ ipv4Prefix: '192.178.4.0/27' }, { ipv6Prefix: '2001:db8:5::/64' }));
     const { crawlers, dns } = open({ ranges: { google: list } });
     expect(await crawlers.verify('google', '192.178.4.30')).toBe(true);
@@ -94,7 +94,7 @@ describe('crawlers', () => {
     expect(await crawlers.verify('bing', '192.178.4.30')).toBe(false);
   });
 
-  it('remembers an answer, and asks once for many', async () => {
+  it('are verified once for many requests, and the result is remembered', async () => {
     const { crawlers, dns, pass } = open();
     await Promise.all(Array.from({ length: 10 }, () => crawlers.verify('google', '66.249.66.1')));
     await crawlers.verify('google', '66.249.66.1');
@@ -108,7 +108,7 @@ describe('crawlers', () => {
     expect(dns.reverse).toHaveBeenCalledTimes(3);
   });
 
-  it('asks again in time after the clock was set back', async () => {
+  it('are verified again on time after the clock was set back', async () => {
     const ahead = Date.now() + 86_400_000;
     vi.useFakeTimers({ toFake: ['Date', 'performance'], now: ahead });
     onTestFinished(() => void vi.useRealTimers());
@@ -120,7 +120,7 @@ describe('crawlers', () => {
     expect(dns.reverse).toHaveBeenCalledTimes(2);
   });
 
-  it('lets no flood fill the DNS', async () => {
+  it('cause at most 20 DNS queries when 200 addresses pretend to be one', async () => {
     const { crawlers, dns } = open();
     const addresses = Array.from({ length: 200 }, (_, at) => `198.51.100.${at}`);
     const answers = await Promise.all(addresses.map((address) => crawlers.verify('google', address)));
@@ -128,7 +128,7 @@ describe('crawlers', () => {
     expect(dns.reverse.mock.calls.length).toBeLessThanOrEqual(20);
   });
 
-  it('keeps the last good list while a new one cannot be had', async () => {
+  it('are verified by the last good list while a new one cannot be fetched', async () => {
     let text: string | null = ranges({ ipv4Prefix: '192.178.4.0/27' });
     const fetched = vi.fn(async () => (text === null ? new Response('', { status: 500 }) : new Response(text)));
     const { crawlers, pass } = open({
@@ -146,7 +146,7 @@ describe('crawlers', () => {
     expect(await crawlers.verify('google', '192.178.4.3')).toBe(false);
   });
 
-  it('a list that cannot be read opens nothing', async () => {
+  it('are not verified by a list that cannot be read', async () => {
     for (const broken of ['', '{}', ranges({ ipv4Prefix: '0.0.0.0/0' }), '/no/such/file']) {
       const { crawlers } = open({ ranges: { google: broken.startsWith('/') ? broken : file(broken) } });
       expect(await crawlers.verify('google', '192.0.2.1'), broken).toBe(false);
@@ -154,7 +154,7 @@ describe('crawlers', () => {
   });
 });
 
-describe('readRanges', () => {
+describe('reading a published list of crawler addresses', () => {
   it.each([
     '[]',
     '{"prefixes":[]}',

@@ -92,7 +92,7 @@ async function open(options: Partial<HttpServerOptions> = {}, cdnHeaders = false
   base = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
 }
 
-it('renders the page for what there is not once, whatever was asked for, until something changes', async () => {
+it('the 404 page is rendered once for all missing addresses, until something changes', async () => {
   let made = 0;
   render = async (request, _locals, _address, bare) => {
     const { pathname } = new URL(request.url);
@@ -119,7 +119,7 @@ it('renders the page for what there is not once, whatever was asked for, until s
   expect(await ask('/article/none-201')).toEqual([404, 'missing, number 3']);
 });
 
-it('renders once for all who wait, then answers from the store, and counts both', async () => {
+it('a page is rendered once for 20 waiting readers, then served from the press, and both are counted', async () => {
   let renders = 0;
   const gate = Promise.withResolvers<void>();
   render = async () => {
@@ -142,7 +142,7 @@ it('renders once for all who wait, then answers from the store, and counts both'
   expect(front.counts).toEqual({ hits: 2, notModified: 1, misses: 20, errors: 0 });
 });
 
-it('measures misses, renders under the id of the request that asked, and sends ids in no page that caches keep', async () => {
+it('a miss is rendered and counted under its request’s id, which is not sent with pages that caches keep', async () => {
   const kinds: string[] = [];
   const rendered: unknown[] = [];
   const gate = Promise.withResolvers<void>();
@@ -164,7 +164,7 @@ it('measures misses, renders under the id of the request that asked, and sends i
   expect(kinds).toEqual(paths.map(() => 'miss'));
 });
 
-it('keeps the old page when a render fails, shows the 500 page where there is none, and recovers', async () => {
+it('a failed render leaves the old page, or shows the 500 page if there is none, and recovers', async () => {
   await open();
   await fetch(`${base}/about`);
   let broken = true;
@@ -187,7 +187,7 @@ it('keeps the old page when a render fails, shows the 500 page where there is no
   expect((await fetch(`${base}/pricing`)).status).toBe(200);
 });
 
-it('sends a full page that is for fewer readers than the public one says to none of the others', async () => {
+it('a full page that requires a higher level than the public page says is sent only to readers of that level', async () => {
   let level: 'registered' | 'subscriber' = 'registered';
   render = async (_request, locals) => {
     (locals.content.tags as Set<string>).add(`only ${locals.variant}`);
@@ -209,7 +209,7 @@ it('sends a full page that is for fewer readers than the public one says to none
   expect([await ask('registered'), await ask('subscriber')]).toEqual(['public for subscriber', 'full for subscriber']);
 });
 
-it('sends the full page to a search engine that is known by its address, and lets no cache keep it', async () => {
+it('a verified search engine gets the full page, with headers that prevent caching', async () => {
   let isKnown = true;
   const asked: string[] = [];
   render = async (_request, locals) => {
@@ -244,7 +244,7 @@ it('sends the full page to a search engine that is known by its address, and let
   expect(asked).toEqual(['google 127.0.0.1']);
 });
 
-it('opens a page for a session with access, and sends the new cookie where no shared cache keeps it', async () => {
+it('a session with access gets the full page and a new access cookie, which no shared cache keeps', async () => {
   render = async (_request, locals) => {
     locals.markAccess?.('subscriber');
     return answerWith(`<p>${locals.variant}</p>`, { headers: { 'content-type': 'text/html' } });
@@ -271,7 +271,7 @@ it('opens a page for a session with access, and sends the new cookie where no sh
   expect(renewals).toHaveLength(4);
 });
 
-it('answers 503 when too many wait, and without an edition also for what is stored', async () => {
+it('a page answers 503 when too many readers wait, and without an edition even when it is stored', async () => {
   const pages = { peek: () => undefined, peekFull: () => undefined, get: () => Promise.reject(new PressBusy('full')) };
   await open();
   await fetch(`${base}/about`);
@@ -297,7 +297,7 @@ it('answers 503 when too many wait, and without an edition also for what is stor
   expect(front.counts.errors).toBe(1);
 });
 
-it('carries headers for a CDN where they are on: long for pages, short for what is not there', async () => {
+it('CDN headers, when they are on, are long-lived for pages and short-lived for a 404', async () => {
   await open({}, true);
   const page = await fetch(`${base}/about`);
   expect(page.headers.get('cdn-cache-control')).toContain('max-age=31536000');
@@ -308,7 +308,7 @@ it('carries headers for a CDN where they are on: long for pages, short for what 
   expect(press.stats().store?.pages).toBe(1);
 });
 
-it('serves files of earlier builds for ever, and texts of its own', async () => {
+it('files of earlier builds are served as immutable, and the server’s own texts as plain text', async () => {
   const files: Record<string, string> = { 'a.123.css': 'body{}', 'a.123.css.br': 'compressed' };
   await open({
     earlier: earlierFiles({
@@ -324,7 +324,7 @@ it('serves files of earlier builds for ever, and texts of its own', async () => 
   expect([await key.text(), key.headers.get('content-type')]).toEqual(['abcd1234', 'text/plain; charset=utf-8']);
 });
 
-it('never stores what says that it may not be', async () => {
+it('a page that says no-store is never stored', async () => {
   let n = 0;
   render = async () =>
     answerWith(`<p>${++n}</p>`, { headers: { 'content-type': 'text/html', 'cache-control': 'private, no-store' } });
@@ -334,7 +334,7 @@ it('never stores what says that it may not be', async () => {
   expect(press.stats().store?.pages).toBe(0);
 });
 
-it('sends no cookie with a page that has become free while its request waited', async () => {
+it('a page that becomes free while its request waits is sent without a cookie', async () => {
   let level: 'subscriber' | 'default' = 'subscriber';
   render = async (_request, locals) => {
     locals.markAccess?.(level);

@@ -93,7 +93,7 @@ function ask(
 }
 
 describe('static files', () => {
-  it('serves hashed files for ever, compressed as the browser takes it', async () => {
+  it('are served as immutable if their names are hashed, compressed as the browser accepts', async () => {
     const { port } = await front();
     const plain = await ask(port, '/_assets/a.123.js');
     expect(plain.status).toBe(200);
@@ -111,7 +111,7 @@ describe('static files', () => {
     expect(gzip.headers['content-encoding']).toBe('gzip');
   });
 
-  it('answers 304 to an ETag that it gave, and HEAD without a body', async () => {
+  it('answer 304 to their own ETag, and HEAD without a body', async () => {
     const { port } = await front();
     const first = await ask(port, '/favicon.svg');
     expect(first.headers['cache-control']).toBe('public, max-age=3600, must-revalidate');
@@ -124,7 +124,7 @@ describe('static files', () => {
     expect(head.body).toHaveLength(0);
   });
 
-  it('refuses to be written to', async () => {
+  it('refuse POST with 405', async () => {
     const { port } = await front();
     const answer = await ask(port, '/favicon.svg', {}, 'POST', 'x');
     expect(answer.status).toBe(405);
@@ -140,7 +140,7 @@ describe('static files', () => {
     '//secret.txt',
     '/.hidden',
     '/_assets/a.123.js.br',
-  ])('never leaves its folder: %s', async (path) => {
+  ])('give no access to hidden files or outside their folder: %s', async (path) => {
     const { port } = await front({ render: async () => page('not here', { status: 404 }) });
     const answer = await ask(port, path);
     expect(answer.status).toBe(404);
@@ -149,7 +149,7 @@ describe('static files', () => {
 });
 
 describe('pages', () => {
-  it('renders under the public origin, whatever the Host header says', async () => {
+  it('are rendered under the public origin, whatever the Host header says', async () => {
     const seen: Request[] = [];
     const { port } = await front({
       render: async (request) => {
@@ -173,7 +173,7 @@ describe('pages', () => {
     expect(seen[0]?.headers.get('x-forwarded-host')).toBeNull();
   });
 
-  it('is always asked for again, and answers 304 while nothing changed', async () => {
+  it('must be revalidated, and answer 304 while nothing has changed', async () => {
     let text = '<h1>One</h1>';
     const { port } = await front({ render: async () => page(text) });
     const first = await ask(port, '/');
@@ -186,7 +186,7 @@ describe('pages', () => {
     expect((await ask(port, '/', { 'if-none-match': String(first.headers.etag) })).status).toBe(200);
   });
 
-  it('is compressed when that is worth it', async () => {
+  it('are sent with Brotli compression, and answer 304 to that ETag', async () => {
     const text = '<p>Sun</p>'.repeat(500);
     const { port } = await front({ render: async () => page(text) });
     const answer = await ask(port, '/', { 'accept-encoding': 'br' });
@@ -198,7 +198,7 @@ describe('pages', () => {
     expect(again.headers['content-encoding']).toBeUndefined();
   });
 
-  it('keeps what a page says itself: cookies, caching, redirects', async () => {
+  it('keep their own cookies, caching headers, and redirects', async () => {
     const headers = new Headers({ location: '/new', 'cache-control': 'private, no-store' });
     headers.append('set-cookie', 'a=1');
     headers.append('set-cookie', 'b=2');
@@ -210,7 +210,7 @@ describe('pages', () => {
     expect(answer.headers['set-cookie']).toEqual(['a=1', 'b=2']);
   });
 
-  it('hands on the body of a form, and refuses one that is too long', async () => {
+  it('receive the body of a form, and refuse one over 1 MB with 413', async () => {
     const { port } = await front({ render: async (request) => page(await request.text()) });
     const answer = await ask(port, '/contact', { 'content-type': 'text/plain' }, 'POST', 'q=sun');
     expect(answer.body.toString()).toBe('q=sun');
@@ -224,7 +224,7 @@ describe('pages', () => {
     ['in pieces', 'POST /contact', 413, 'Transfer-Encoding: chunked', ['400000\r\n'], ['\r\n0\r\n\r\n']],
     ['where no body is taken', 'PUT /contact', 405, `Content-Length: ${4 * 1024 * 1024}`, [], []],
   ])(
-    'reaches a client that reads only after sending all of a long body, %s',
+    'send a refusal that reaches a client even if it reads only after sending a long body, %s',
     async (_, start, status, header, before, after) => {
       const { port } = await front();
       const socket = connect(port, '127.0.0.1').pause();
@@ -239,7 +239,7 @@ describe('pages', () => {
     },
   );
 
-  it('cuts off a request that is longer than a browser sends', async () => {
+  it('cut off a request body before it reaches 64 MB', async () => {
     const { port } = await front();
     const socket = connect(port, '127.0.0.1').on('error', () => {});
     socket.write('POST /contact HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -256,13 +256,13 @@ describe('pages', () => {
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it('refuses what is no address', async () => {
+  it('refuse an invalid address with 400', async () => {
     const { port } = await front();
     expect((await ask(port, '/%zz')).status).toBe(400);
     expect((await ask(port, '*', {}, 'OPTIONS')).status).toBe(400);
   });
 
-  it('becomes the 500 page when rendering fails, without a word about why', async () => {
+  it('are replaced by the 500 page when rendering fails, without the reason', async () => {
     const error = vi.fn();
     const { port } = await front({
       render: async () => {
@@ -280,8 +280,8 @@ describe('pages', () => {
   });
 });
 
-describe('without an edition', () => {
-  it('answers 503 with Retry-After and a page that reloads itself, and recovers', async () => {
+describe('until the first edition is ready', () => {
+  it('pages answer 503 with Retry-After and reload themselves, and then recover', async () => {
     let ready = false;
     const { port } = await front({ editionReady: () => ready });
     for (const path of ['/', '/article/a', '/rss.xml']) {
@@ -298,7 +298,7 @@ describe('without an edition', () => {
     expect((await ask(port, '/')).status).toBe(200);
   });
 
-  it('says so in /readyz and is healthy all the same', async () => {
+  it('/readyz answers 503 while /healthz answers 200', async () => {
     const { port } = await front({
       editionReady: () => false,
       readiness: () => ({ features: { preview: { on: false, why: 'set NEWSROOM_SECRET' } } }),
@@ -317,7 +317,7 @@ describe('without an edition', () => {
 });
 
 describe('security headers', () => {
-  it('goes out with every answer', async () => {
+  it('are sent with every response', async () => {
     const { port } = await front();
     const paths: [string, string][] = [
       ['/', 'GET'],
@@ -336,7 +336,7 @@ describe('security headers', () => {
     }
   });
 
-  it('names the address of reports with every page whose policy sends them there', async () => {
+  it('include the reporting endpoint when the page’s policy refers to it', async () => {
     const security = securityHeaders({
       siteUrl: 'https://paper.example',
       wordpress: null,
@@ -352,7 +352,7 @@ describe('security headers', () => {
     expect(headers['reporting-endpoints']).toBe('csp="/-/csp-reports"');
   });
 
-  it("completes a page's own policy and never allows inline scripts", async () => {
+  it('complete a page’s own policy and never allow inline scripts', async () => {
     const rendered =
       "script-src 'self' 'sha256-abc'; style-src 'self' 'unsafe-inline' 'sha256-def'; font-src https://f.example;";
     const { port } = await front({
@@ -368,8 +368,8 @@ describe('security headers', () => {
   });
 });
 
-describe('slow and broken askers', () => {
-  it('ends a connection whose headers never end', async () => {
+describe('a slow or broken client', () => {
+  it('is disconnected with 408 when its headers never end', async () => {
     const { port } = await front({ timeouts: { headersMs: 200, requestMs: 400, checkEveryMs: 50 } });
     const socket = connect(port, '127.0.0.1');
     socket.write('GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ');
@@ -381,7 +381,7 @@ describe('slow and broken askers', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('ends a connection whose body never ends', async () => {
+  it('is disconnected when its body never ends', async () => {
     const { port } = await front({
       render: async (request) => page(await request.text()),
       // The next request has as much time.
@@ -394,15 +394,15 @@ describe('slow and broken askers', () => {
     expect((await ask(port, '/healthz')).status).toBe(200);
   });
 
-  it('refuses headers without end', async () => {
+  it('gets 431 for headers that are too long', async () => {
     const { port } = await front();
     const answer = await ask(port, '/', { cookie: 'a'.repeat(20_000) });
     expect(answer.status).toBe(431);
   });
 });
 
-describe('shutting down', () => {
-  it('finishes what is in flight and takes nothing new', async () => {
+describe('a server that shuts down', () => {
+  it('finishes a request in flight and accepts no new connection', async () => {
     const gate = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     const { port, server } = await front({
@@ -421,7 +421,7 @@ describe('shutting down', () => {
     expect(await stopped).toBe(true);
   });
 
-  it('gives up on what does not end within the bound', async () => {
+  it('gives up on a request that does not end in time', async () => {
     const asked = Promise.withResolvers<void>();
     const { port, server } = await front({
       render: () => {
@@ -438,7 +438,7 @@ describe('shutting down', () => {
 });
 
 describe('request ids and times', () => {
-  it('names the request in what is not cached, and in nothing that caches keep', async () => {
+  it('the id is sent with every response that caches don’t keep, and each time is recorded by kind of request', async () => {
     const answered: [string, number][] = [];
     const { port } = await front({
       requestId: ({ headers }) => String(headers['x-request-id']),
@@ -461,7 +461,7 @@ describe('request ids and times', () => {
     expect(answered.every(([, ms]) => ms > 0 && ms < 10_000)).toBe(true);
   });
 
-  it('makes an id for each request, and logs it with the response when traced', async () => {
+  it('each request gets an id, which is logged with the response when tracing is on', async () => {
     const lines: object[] = [];
     const { port } = await front({ traced: true, log: { ...silent, debug: (line) => lines.push(line) } });
     const first = (await ask(port, '/profile')).headers['x-request-id'];

@@ -51,8 +51,8 @@ function exported(source: string): string[] {
 /** Pages that check the method accept a form. */
 const takesForm = (source: string): boolean => /request\.method|switchPage\(|fieldFormPage\(/.test(source);
 
-describe('the table', () => {
-  it('has every form that posts to a page, and nothing else', () => {
+describe('the table of allowed methods', () => {
+  it('lists every page that accepts a form, and no other page', () => {
     const pages = routes.filter(({ file, path }) => file.endsWith('.astro') && !path.startsWith('/-/'));
     const taking = pages.filter(({ path }) => methodsOf(path).includes('POST')).map(({ file }) => file);
     expect(taking).toEqual(pages.filter(({ source }) => takesForm(source)).map(({ file }) => file));
@@ -69,7 +69,7 @@ describe('the table', () => {
   );
 
   it.each(routes.filter(({ file, path }) => file.endsWith('.ts') && callPaths.test(path)))(
-    'leaves the methods of $file to the table, or to the route, which refuses the others',
+    'lists the methods of $file, or leaves them to the route, which refuses the others',
     ({ path, source }) => {
       if (/^export \{ ALL, POST \} from/m.test(source)) return;
       if (!methodsOf(path).includes('PUT')) {
@@ -81,14 +81,14 @@ describe('the table', () => {
     },
   );
 
-  it('has no row that no route is behind', () => {
+  it('has no row without a route', () => {
     const paths = [...routes.map(({ path }) => path), '/-/csp-reports', '/-/vitals'];
     const behind = (path: string) => methodRules.find((rule) => rule.path.test(path));
     expect(methodRules.filter((rule) => !paths.some((path) => behind(path) === rule))).toEqual([]);
   });
 });
 
-describe('the server', () => {
+describe('the HTTP server', () => {
   const siteUrl = 'https://paper.example';
   let dir: ReturnType<typeof tempDir>;
   let store: PageStore;
@@ -169,7 +169,7 @@ describe('the server', () => {
     ({ path }) => !methodsOf(path).includes('PUT') && methodsOf(path).includes('GET') && !/^\/(?:-|404|500)/.test(path),
   );
 
-  it('answers by the table for each route and each method, and renders nothing that it refuses', async () => {
+  it('follows the table of allowed methods for every route, and renders nothing for a refused method', async () => {
     for (const { path } of pagesAndForms) {
       const taken = methodsOf(path);
       for (const method of methods) {
@@ -187,7 +187,7 @@ describe('the server', () => {
     }
   });
 
-  it('renders a stored page for no other method, however many connections ask', async () => {
+  it('does not render a stored page for another method, however many connections ask for it', async () => {
     expect((await ask('GET', '/article/some')).status).toBe(200);
     expect(renders).toHaveLength(1);
     const asked = Array.from({ length: 8 }, async (_, one) => {
@@ -201,7 +201,7 @@ describe('the server', () => {
     expect(renders).toHaveLength(1);
   });
 
-  it('stays open after a refusal, with the rest of the request’s body skipped', async () => {
+  it('keeps the connection open after a refusal, and skips the rest of the request’s body', async () => {
     const socket = connect(port, '127.0.0.1');
     const get = 'GET /article/some HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
     socket.write(`POST /article/some HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab`);
@@ -211,7 +211,7 @@ describe('the server', () => {
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 405', 'HTTP/1.1 200']);
   });
 
-  it('ends the connection where a body without end comes with what is refused', async () => {
+  it('closes the connection when it refuses a request whose body does not end', async () => {
     const socket = connect(port, '127.0.0.1').on('error', () => {});
     socket.write('PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n');
     let text = '';
@@ -231,7 +231,7 @@ describe('the server', () => {
     expect(renders).toEqual([]);
   });
 
-  it('shows the page for what there is not at the addresses of the error pages', async () => {
+  it('shows the 404 page at the addresses of the error pages', async () => {
     await ask('GET', '/500');
     await ask('GET', '/404');
     await ask('GET', '/500?x=1');

@@ -31,7 +31,7 @@ const ask = async (path: string, bare = false): ReturnType<RenderPage> =>
   (await pages)(new Request(`https://paper.example${path}`), {} as App.Locals, '127.0.0.1', bare);
 
 describe('a rendered page', () => {
-  it('is whole, whatever pieces it comes in', async () => {
+  it('is complete, however many pieces it is written in', async () => {
     const { status, headers, body } = await ask('/chunks');
     expect([status, body.toString(), headers.get('content-type')]).toEqual([200, 'one zwölf', 'text/html']);
     expect(headers.getSetCookie()).toEqual(['a=1', 'b=2']);
@@ -41,16 +41,19 @@ describe('a rendered page', () => {
     expect(await ask('/nothing')).toMatchObject({ status: 204, body: Buffer.alloc(0) });
   });
 
-  it.each(['/breaks', '/cut-off'])('that breaks off half-way is an error and no page: %s', async (path) => {
+  it.each(['/breaks', '/cut-off'])('that breaks off halfway is an error: %s', async (path) => {
     await expect(ask(path)).rejects.toThrow();
   });
 
-  it.each(['/silent-404', '/unknown'])('that there is not becomes the page for it, or nothing: %s', async (path) => {
-    expect((await ask(path)).body.toString()).toBe('the page for it');
-    expect(await ask(path, true)).toMatchObject({ status: 404, body: Buffer.alloc(0) });
-  });
+  it.each(['/silent-404', '/unknown'])(
+    'that does not exist becomes the 404 page, or an empty 404 on request: %s',
+    async (path) => {
+      expect((await ask(path)).body.toString()).toBe('the page for it');
+      expect(await ask(path, true)).toMatchObject({ status: 404, body: Buffer.alloc(0) });
+    },
+  );
 
-  it('ends when the reader goes, before it has begun to answer and after', async () => {
+  it('is aborted when the reader disconnects, whether or not it has begun', async () => {
     for (const path of ['/waits', '/never']) {
       const reader = new AbortController();
       const request = new Request(`https://paper.example${path}`, { signal: reader.signal });

@@ -13,7 +13,7 @@ const uuid = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/;
 it.each([
   [1, '10.0.0.1', '4f2c9d0e6b7a48d1'],
   [['10.0.0.0/8'], '::ffff:10.9.9.9', 'edge_1234-abcd'],
-] as const)('trusting %j, keeps the id that %s gives', (trusted, remote, given) => {
+] as const)('with trusted proxies %j, the request id that %s sends is kept', (trusted, remote, given) => {
   expect(idOf(trusted, remote, given)).toBe(given);
 });
 
@@ -24,11 +24,11 @@ it.each([
   ['it is too short', 1, '10.0.0.1', '1234567'],
   ['it is too long', 1, '10.0.0.1', 'a'.repeat(65)],
   ['it has other characters', 1, '10.0.0.1', '12345678 "}'],
-] as const)('makes an id when %s', (_why, trusted, remote, given) => {
+] as const)('a new request id is made when %s', (_why, trusted, remote, given) => {
   expect(idOf(trusted, remote, given)).toMatch(uuid);
 });
 
-it('is in each log line about its request, and in no later one', async () => {
+it('the request id is in each log line about its request, and in no later one', async () => {
   const lines: string[] = [];
   const log = createLog('info', { write: (line: string) => void lines.push(line) });
   let later: Promise<void> | undefined;

@@ -20,11 +20,11 @@ it.each([
   ['/favicon.svg?1', 'static'],
   ['/_assets/old.js', 'static'],
   ['/key.txt', 'static'],
-] as const)('%s is of the kind %s', (url, kind) => {
+] as const)('a request for %s counts as the kind %s', (url, kind) => {
   expect(requestKind({ ...files, texts }, { incoming: { url } })).toBe(kind);
 });
 
-it('is a miss when it waited for a render', () => {
+it('a request that waited for a render counts as a miss', () => {
   expect(requestKind(files, { incoming: { url: '/article/a' }, missed: true })).toBe('miss');
 });
 
@@ -46,10 +46,10 @@ it.each([
   ['/search?mail=b@example.com&b@example.com=1&page=2', '/search?mail=…&…&page=2'],
   ['/article/a?page=2', '/article/a?page=2'],
   ['/podcast/how-it-works/rss.xml', '/podcast/how-it-works/rss.xml'],
-])('%s is logged without its secret', (address, logged) => expect(loggedAddress(address)).toBe(logged));
+])('%s is logged without secrets', (address, logged) => expect(loggedAddress(address)).toBe(logged));
 
 it.each(['/?', '/?a', '/?a=', '/?&', '/podcast', '/podcast/', 'http://'])(
-  '%s with any end is read in no time',
+  'the address %s with any 16,000 more characters is prepared for the log within half a second',
   (start) => {
     const took = (): number => {
       const began = performance.now();

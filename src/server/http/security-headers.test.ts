@@ -30,8 +30,8 @@ const ids = {
   GPT_NETWORK: '1234567',
 };
 
-describe('the policy of a page', () => {
-  it('allows a consent platform its own hosts', () => {
+describe('the Content-Security-Policy of a page', () => {
+  it('allows the hosts of a consent platform', () => {
     const { consentPlatform, thirdParties } = parseConfig({
       CONSENT_PLATFORM_URL: 'https://cmp.example.com/choice.js?id=1',
       CONSENT_PLATFORM_HOSTS: '*.consent.example.net',
@@ -45,7 +45,7 @@ describe('the policy of a page', () => {
     expect(() => parseConfig({ CONSENT_PLATFORM_HOSTS: 'a.example' })).toThrow(/CONSENT_PLATFORM_URL is missing/);
   });
 
-  it('names the address of reports where operators can read them, and nowhere else', () => {
+  it('names the address of reports only when operators can read them', () => {
     const config = { siteUrl: 'https://paper.example', wordpress: null, imageHosts: [], frameHosts: [] };
     const headers = (operatorToken: string | null, siteUrl = config.siteUrl) =>
       securityHeaders({ ...config, siteUrl, thirdParties: noThirdParties, stripe: null, operatorToken });
@@ -61,21 +61,21 @@ describe('the policy of a page', () => {
     expect(headers(null).reporting).toEqual({});
   });
 
-  it('allows no host of a third party as long as none is set up', () => {
+  it('allows no third-party host when none is configured', () => {
     const policy = policyOf(noThirdParties);
     expect(policy['script-src']).toBe("script-src 'self' 'sha256-abc'");
     expect(policy['connect-src']).toBe("connect-src 'self'");
     expect(policy['style-src']).toBe("style-src 'self' 'unsafe-inline'");
   });
 
-  it('allows the audience tool its script and its reports, and nothing else of it', () => {
+  it('allows the audience tool only its script and its reports', () => {
     const policy = policyOf(settings({ MARFEEL_ACCOUNT: '1234' }));
     expect(policy['script-src']).toBe("script-src 'self' 'sha256-abc' https://sdk.mrf.io");
     expect(policy['connect-src']).toBe("connect-src 'self' https://sdk.mrf.io https://events.newsroom.bi");
     expect(policy['img-src']).toBe("img-src 'self' data:");
   });
 
-  it('allows Tag Manager and Analytics what Google’s guide names, and tags’ hosts by wildcard', () => {
+  it('allows the hosts that Google’s guide names for Tag Manager and Analytics, and wildcards for tags', () => {
     const policy = policyOf(settings({ GTM_CONTAINER: 'GTM-ABCD', TAG_HOSTS: '*.g.doubleclick.net,tags.example.com' }));
     for (const host of ['www.google.com', 'analytics.google.com', '*.analytics.google.com', '*.google-analytics.com'])
       expect(policy['connect-src']?.split(' ')).toContain(`https://${host}`);
@@ -88,7 +88,7 @@ describe('the policy of a page', () => {
     }
   });
 
-  it('names the hosts of each that is set up, never all of them, and nothing inline', () => {
+  it('allows only the hosts of vendors that are configured, and nothing inline', () => {
     const alone: Record<string, string> = {
       GTM_CONTAINER: 'https://www.googletagmanager.com',
       ONESIGNAL_APP_ID: 'https://cdn.onesignal.com',
@@ -108,13 +108,13 @@ describe('the policy of a page', () => {
     expect(all['default-src']).toBe("default-src 'self'");
   });
 
-  it('allows a stand-in its own address in the place of the vendor’s', () => {
+  it('allows a replacement for a vendor’s script address, and not the vendor’s own', () => {
     const policy = policyOf(settings({ ...ids, GPT_SCRIPT_URL: 'http://127.0.0.1:9/gpt.js' }));
     expect(policy['script-src']).toContain(' http://127.0.0.1:9');
     expect(Object.values(policy).join(' ')).not.toContain('doubleclick');
   });
 
-  it('keeps a page without scripts without scripts', () => {
+  it('allows no scripts on a page that has none', () => {
     expect(policyOf(settings(ids), null)['script-src']).toBe("script-src 'none'");
   });
 });

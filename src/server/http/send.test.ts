@@ -40,18 +40,21 @@ async function site(headers: Record<string, string>): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/search`;
 }
 
-it.each(['gzip', 'identity'])('answers HEAD with the headers of GET, the content being %s', async (encoding) => {
-  const address = await site({ 'content-type': 'text/html' });
-  const ask = (method: string) => fetch(address, { method, headers: { 'accept-encoding': encoding } });
-  const [got, head] = [await ask('GET'), await ask('HEAD')];
-  expect(got.headers.get('etag')).not.toBeNull();
-  expect((await got.text()).length).toBeGreaterThan(0);
-  expect(await head.text()).toBe('');
-  for (const name of ['etag', 'content-length', 'content-type', 'content-encoding', 'vary'])
-    expect(head.headers.get(name), name).toBe(got.headers.get(name));
-});
+it.each(['gzip', 'identity'])(
+  'a HEAD response has the headers of the GET response when the encoding is %s',
+  async (encoding) => {
+    const address = await site({ 'content-type': 'text/html' });
+    const ask = (method: string) => fetch(address, { method, headers: { 'accept-encoding': encoding } });
+    const [got, head] = [await ask('GET'), await ask('HEAD')];
+    expect(got.headers.get('etag')).not.toBeNull();
+    expect((await got.text()).length).toBeGreaterThan(0);
+    expect(await head.text()).toBe('');
+    for (const name of ['etag', 'content-length', 'content-type', 'content-encoding', 'vary'])
+      expect(head.headers.get(name), name).toBe(got.headers.get(name));
+  },
+);
 
-it('names the character set of a page that names none', async () => {
+it('a page that names no character set is sent as UTF-8', async () => {
   expect((await fetch(await site({ 'content-type': 'text/html' }))).headers.get('content-type')).toBe(
     'text/html; charset=utf-8',
   );

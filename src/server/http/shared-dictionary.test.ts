@@ -21,7 +21,7 @@ afterAll(() => rmSync(dir, { recursive: true }));
 
 const on = { sharedDictionary: true };
 
-it('is named by pages, and answered as a dictionary that browsers keep', () => {
+it('the shared dictionary has a link for pages, and is served as a dictionary that browsers keep', () => {
   const statics = openStatics(dir);
   const dictionary = openSharedDictionary(statics, on, silent);
   expect(dictionary).toMatchObject({
@@ -39,7 +39,7 @@ it('is named by pages, and answered as a dictionary that browsers keep', () => {
   expect(statics.answer('/_assets/Article.css', {})?.headers).not.toHaveProperty('use-as-dictionary');
 });
 
-it('is absent when it is off, or the build has none', () => {
+it('the shared dictionary is absent when it is off or the build has none', () => {
   expect(openSharedDictionary(openStatics(dir), { sharedDictionary: false }, silent)).toBeNull();
   expect(openSharedDictionary(openStatics(join(dir, 'none')), on, silent)).toBeNull();
 });
@@ -61,20 +61,23 @@ const page = {
 const lower = (headers: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-it.each([null, 'cloudflare', 'fastly'] as const)('lets no shared cache keep what needs it (CDN: %s)', (provider) => {
-  const cdn = provider && ({ provider } as never);
-  const headersOf = pageHeaders(security, { cdn, cdnHeaders: true }, '<x>');
-  expect(lower(headersOf(page, false))).toMatchObject({ link: '<x>', vary: 'Available-Dictionary' });
-  const small = lower(headersOf(page, true));
-  expect(small).toMatchObject({
-    'cache-control': 'private, max-age=0, must-revalidate',
-    'cdn-cache-control': 'no-store',
-    vary: 'Available-Dictionary',
-  });
-  for (const name of ['surrogate-control', 'surrogate-key', 'cache-tag']) expect(small).not.toHaveProperty(name);
-});
+it.each([null, 'cloudflare', 'fastly'] as const)(
+  'shared caches do not keep a response that needs the shared dictionary (CDN: %s)',
+  (provider) => {
+    const cdn = provider && ({ provider } as never);
+    const headersOf = pageHeaders(security, { cdn, cdnHeaders: true }, '<x>');
+    expect(lower(headersOf(page, false))).toMatchObject({ link: '<x>', vary: 'Available-Dictionary' });
+    const small = lower(headersOf(page, true));
+    expect(small).toMatchObject({
+      'cache-control': 'private, max-age=0, must-revalidate',
+      'cdn-cache-control': 'no-store',
+      vary: 'Available-Dictionary',
+    });
+    for (const name of ['surrogate-control', 'surrogate-key', 'cache-tag']) expect(small).not.toHaveProperty(name);
+  },
+);
 
-it('changes no header of other pages, nor without a dictionary', () => {
+it('404s and feeds get no headers for the shared dictionary, nor do pages without one', () => {
   const withIt = pageHeaders(security, { cdn: null, cdnHeaders: false }, '<x>');
   const without = pageHeaders(security, { cdn: null, cdnHeaders: false });
   const feed = { ...page, headers: { 'content-type': 'application/rss+xml' } };

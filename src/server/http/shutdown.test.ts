@@ -37,7 +37,7 @@ async function open(): Promise<{ socket: Socket; text: () => string; ended: Prom
   return { socket, text: () => text, ended };
 }
 
-it('closes a connection with its last answer: one that is being made, and the next one of a connection that is kept alive', async () => {
+it('at shutdown, a connection closes with its current response, or with its next one if it is kept alive', async () => {
   const [slow, kept] = await Promise.all([open(), open()]);
   slow.socket.write(get('/slow'));
   kept.socket.write(get('/quick'));
@@ -53,7 +53,7 @@ it('closes a connection with its last answer: one that is being made, and the ne
   expect(await stopped).toBe(true);
 });
 
-it('ends an idle connection with a FIN, and reads what was on its way', async () => {
+it('at shutdown, an idle connection ends with a FIN, and a request on its way causes no reset', async () => {
   const idle = await open();
   idle.socket.write(get('/quick'));
   await expect.poll(() => idle.text().endsWith('quick')).toBe(true);
@@ -67,7 +67,7 @@ it('ends an idle connection with a FIN, and reads what was on its way', async ()
   expect(await stopped).toBe(true);
 });
 
-it('waits a while for the next request of a connection before it counts as idle', async () => {
+it('at shutdown, a connection may send its next request before it counts as idle', async () => {
   const kept = await open();
   kept.socket.write(get('/quick'));
   await expect.poll(() => kept.text().endsWith('quick')).toBe(true);
@@ -83,7 +83,7 @@ it('waits a while for the next request of a connection before it counts as idle'
   await expect.poll(() => over).toBe(true);
 });
 
-it('does not wait for ever for a client that keeps its half open', async () => {
+it('shutdown does not wait forever for a client that keeps its side open', async () => {
   const silent = await open();
   silent.socket.allowHalfOpen = true;
   const began = performance.now();

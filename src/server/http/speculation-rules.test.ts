@@ -30,13 +30,13 @@ const isAhead = (address: string): boolean =>
     new URLPattern({ ...pattern, baseURL: 'https://paper.example' }).test(address, 'https://paper.example'),
   ) ?? false;
 
-describe('the rules for links', () => {
-  it('are sent as what browsers take them for, and kept for a day', () => {
+describe('the speculation rules', () => {
+  it('are sent with the content type that browsers expect, and cached for a day', () => {
     expect(file?.headers['content-type']).toBe('application/speculationrules+json');
     expect(file?.headers['cache-control']).toBe('public, max-age=86400');
   });
 
-  it('fetch stored pages ahead when a reader is about to open them', () => {
+  it('prefetch stored pages when a reader is about to open them', () => {
     expect(rule).toMatchObject({ source: 'document', eagerness: 'moderate' });
     for (const path of ['/', '/latest', '/article/a-story', '/article/a-story#comments', '/section/politics'])
       expect(isAhead(path), path).toBe(true);
@@ -55,9 +55,9 @@ describe('the rules for links', () => {
     ],
     ...['/article/a-story/comments', '/article/a-story?utm_source=mail', '/article/a-story?recognized_email=a%40b.c'],
     ...['https://elsewhere.example/article/a-story', '/privacy-choices', '/image?url=a', '/rss.xml', '/-/press'],
-  ])('never fetch %s', (address) => expect(isAhead(address)).toBe(false));
+  ])('never prefetch %s', (address) => expect(isAhead(address)).toBe(false));
 
-  it('prerender stories alone, and nothing that they don’t also prefetch', () => {
+  it('prerender only stories, and nothing that they don’t also prefetch', () => {
     expect(rules.prerender).toHaveLength(1);
     const pattern = prerender?.where.and[0].href_matches ?? {};
     expect(prerender).toMatchObject({ source: 'document', eagerness: 'moderate' });
@@ -76,7 +76,7 @@ describe('the rules for links', () => {
       expect(isPrerendered(address), address).toBe(false);
   });
 
-  it('are named by pages that can be read, and by nothing else', () => {
+  it('are named only by HTML pages with status 200', () => {
     const security = securityHeaders({
       siteUrl: 'https://paper.example',
       wordpress: null,

@@ -34,7 +34,7 @@ function feed(access: LiveStory['access'] = 'free') {
   return { made, entries, live, rendered, change, sent };
 }
 
-it('an entry is rendered once, and sent before the new state', async () => {
+it('a live entry is rendered once, and sent before the story’s new state', async () => {
   const { entries, change, rendered } = feed();
   entries.set(11, { story: 1, words: 'a' });
   expect(await change('entry:11', 'live:1')).toEqual([
@@ -44,21 +44,21 @@ it('an entry is rendered once, and sent before the new state', async () => {
   expect(rendered).toEqual(['11 public']);
 });
 
-it('of a restricted story the full text is rendered', async () => {
+it('a live entry of a restricted story is rendered as the full variant', async () => {
   const { entries, change, rendered } = feed('subscriber');
   entries.set(11, { story: 1, words: 'a' });
   await change('entry:11', 'live:1');
   expect(rendered).toEqual(['11 full']);
 });
 
-it('an entry that is withdrawn, or moved to another story, is gone', async () => {
+it('a live entry that is withdrawn, or moved to another story, is sent as gone', async () => {
   const { entries, change } = feed();
   expect(await change('entry:11', 'live:1')).toEqual(['1 0 event: gone\ndata: 11\n\n', ['1 0']]);
   entries.set(11, { story: 2, words: 'a' });
   expect((await change('entry:11', 'live:1', 'live:2'))[0]).toContain('event: gone\ndata: 11');
 });
 
-it('a change of other pages asks for nothing', async () => {
+it('a change of other pages sends nothing to live pages', async () => {
   const { change, made } = feed();
   made.changed({ tags: new Set(['prices', 'card:1', 'latest']) });
   await made.settled();
@@ -75,7 +75,7 @@ it('the beginning and the end of live coverage are sent', async () => {
   expect(made.stories()).toMatchObject([{ id: 2 }]);
 });
 
-it('changes are sent in their order, and one that fails lets pages fetch themselves', async () => {
+it('live changes are sent in order, and one that fails is replaced by a sync event', async () => {
   const { entries, made, sent } = feed();
   entries.set(11, { story: 1, words: 'broken' });
   entries.set(12, { story: 1, words: 'b' });

@@ -57,7 +57,7 @@ async function open(path = '/live/1', headers: Record<string, string> = {}): Pro
 const said = ({ events }: Stream) => events.map(({ name, data }) => `${name} ${data}`);
 const isOpen = (count: number) => expect.poll(() => streams.stats().open).toBe(count);
 
-it('a page that has everything is sent nothing, and gets later events', async () => {
+it('a live page that is up to date gets only later events', async () => {
   streams.stories([story('s1')]);
   const stream = await open('/live/1?since=s1');
   expect([stream.status, stream.headers['content-type'], stream.headers['cache-control']]).toEqual([
@@ -72,7 +72,7 @@ it('a page that has everything is sent nothing, and gets later events', async ()
   expect(stream.lastId()).toBe('s2');
 });
 
-it('a reader who comes back gets exactly what was missed', async () => {
+it('a reader who returns to a live stream gets exactly the missed events', async () => {
   streams.stories([story('s1')]);
   for (const at of [2, 3, 4]) streams.send(story(`s${at}`), entry(`e${at}`));
   const back = await open('/live/1?since=s1', { 'last-event-id': 's2' });
@@ -86,7 +86,7 @@ it('a reader who comes back gets exactly what was missed', async () => {
   await expect.poll(() => said(back).at(-1)).toBe('entry e5');
 });
 
-it('the last event of a change has its place in the stream, by which the page knows what it has', async () => {
+it('the last event of a change carries the id of the live story’s new state', async () => {
   streams.stories([story('s1')]);
   const stream = await open('/live/1?since=s1');
   await isOpen(1);
@@ -102,7 +102,7 @@ it('the last event of a change has its place in the stream, by which the page kn
   await expect.poll(() => ids(lost)).toEqual(['sync s5']);
 });
 
-it('a page that missed more than is remembered gets the event to fetch itself', async () => {
+it('a live page that missed more events than are kept gets a sync event', async () => {
   streams.stories([story('s0')]);
   for (let at = 1; at <= 300; at++) streams.send(story(`s${at}`), entry(`e${at}`));
   for (const since of ['s0', 's99', 'unknown', '']) {
@@ -114,7 +114,7 @@ it('a page that missed more than is remembered gets the event to fetch itself', 
   await expect.poll(() => near.events.length).toBe(200);
 });
 
-it('after a restart with other entries every page gets the event to fetch itself, and with the same ones none', async () => {
+it('after a restart, a live page gets a sync event only if the entries differ', async () => {
   streams.stories([story('s7')]);
   const same = await open('/live/1', { 'last-event-id': 's7' });
   const other = await open('/live/1', { 'last-event-id': 's6' });
@@ -127,7 +127,7 @@ it('after a restart with other entries every page gets the event to fetch itself
   await expect.poll(() => said(same)).toEqual(['sync s8']);
 });
 
-it('a story that has ended ends its streams, and no browser comes back', async () => {
+it('a live story that has ended closes its streams, and answers new ones with 204', async () => {
   streams.stories([story('s1'), story('t1', 'free', 2)]);
   const [ends, stays] = [await open('/live/1?since=s1'), await open('/live/2?since=t1')];
   await isOpen(2);
@@ -140,7 +140,7 @@ it('a story that has ended ends its streams, and no browser comes back', async (
   await expect.poll(() => said(stays)).toEqual(['entry x']);
 });
 
-it('a restricted story is followed only by those who may read it', async () => {
+it('a restricted live story can be followed only by readers with access', async () => {
   streams.stories([story('s1', 'subscriber'), story('r1', 'registered', 2)]);
   const status = async (path: string, cookie = '') => (await open(path, { cookie })).status;
   expect(await status('/live/1')).toBe(403);
@@ -151,7 +151,7 @@ it('a restricted story is followed only by those who may read it', async () => {
   expect(await status('/live/1', 'pass=/article/2')).toBe(403);
 });
 
-it('a story that is no longer free is closed to readers without access from that moment', async () => {
+it('a live stream closes at once for readers without access when its story is no longer free', async () => {
   streams.stories([story('s1')]);
   const reader = await open('/live/1?since=s1');
   await isOpen(1);
@@ -161,7 +161,7 @@ it('a story that is no longer free is closed to readers without access from that
   expect((await open('/live/1')).status).toBe(403);
 });
 
-it('a story that becomes one for subscribers is closed to readers with an account from that moment', async () => {
+it('a live stream closes at once for registered readers when its story becomes subscriber-only', async () => {
   streams.stories([story('s1', 'registered')]);
   const reader = await open('/live/1?since=s1', { cookie: 'level=registered' });
   await isOpen(1);
@@ -172,7 +172,7 @@ it('a story that becomes one for subscribers is closed to readers with an accoun
   expect((await open('/live/1', { cookie: 'level=subscriber' })).status).toBe(200);
 });
 
-it('a story that becomes paid without a new entry is closed at once, too', async () => {
+it('a live stream closes at once when its story becomes paid, even without a new entry', async () => {
   streams.stories([story('s1')]);
   const reader = await open('/live/1?since=s1');
   await isOpen(1);
@@ -181,7 +181,7 @@ it('a story that becomes paid without a new entry is closed at once, too', async
   expect((await open('/live/1?since=s1')).status).toBe(403);
 });
 
-it('readers of a restricted story prove their access again after a while', async () => {
+it('a restricted live stream closes after a while, so that readers prove their access again', async () => {
   streams.close();
   begin({ heartbeatMs: 20, accessMs: 50 });
   streams.stories([story('s1', 'registered')]);
@@ -190,7 +190,7 @@ it('readers of a restricted story prove their access again after a while', async
   expect(streams.stats().open).toBe(0);
 });
 
-it('heartbeats keep connections open', async () => {
+it('heartbeats keep a live stream open', async () => {
   streams.close();
   // A free story has no access to prove.
   begin({ heartbeatMs: 10, accessMs: 15 });
@@ -200,7 +200,7 @@ it('heartbeats keep connections open', async () => {
   expect([said(reader), streams.stats().open]).toEqual([[], 1]);
 });
 
-it('a slow reader is closed, takes nothing from the others, and comes back to everything', async () => {
+it('a slow reader of a live stream is disconnected while others get everything, and catches up on return', async () => {
   streams.close();
   begin({ mostWaiting: 64 * 1024 });
   streams.stories([story('s0')]);
@@ -226,7 +226,7 @@ it('a slow reader is closed, takes nothing from the others, and comes back to ev
   } else expect(first?.name).toBe('sync');
 });
 
-it('too many connections are refused, of all and of one address, and closing one makes room', async () => {
+it('live streams beyond the total limit or the limit per address get 503, and closing one makes room', async () => {
   streams.close();
   begin({ most: 3, mostOfAddress: 2 });
   streams.stories([story('s1')]);
@@ -242,7 +242,7 @@ it('too many connections are refused, of all and of one address, and closing one
   expect((await open('/live/1', { 'x-from': 'a' })).status).toBe(200);
 });
 
-it('odd requests are left to others, and an odd place in the stream is one that is not known', async () => {
+it('addresses that are not live streams are passed on, and an invalid stream position gets a sync event', async () => {
   streams.stories([story('s1')]);
   for (const path of ['/live/', '/live/x', '/live/01', '/live/1x', '/lively', '/live/1/2', `/live/${'9'.repeat(40)}`]) {
     expect((await open(path)).status, path).toBe(418);
@@ -255,7 +255,7 @@ it('odd requests are left to others, and an odd place in the stream is one that 
   }
 });
 
-it('a client of HTTP/1.0 gets the same without chunks', async () => {
+it('an HTTP/1.0 client gets a live stream without chunked encoding', async () => {
   streams.stories([story('s1')]);
   const socket = connect(port, '127.0.0.1');
   let text = '';
@@ -269,7 +269,7 @@ it('a client of HTTP/1.0 gets the same without chunks', async () => {
   socket.destroy();
 });
 
-it('2,000 readers all get every event once, in its order', async () => {
+it('all of 2,000 readers of a live stream get every event once, in order', async () => {
   streams.close();
   begin({ most: 3000, mostOfAddress: 3000 });
   streams.stories([story('s0')]);
@@ -285,7 +285,7 @@ it('2,000 readers all get every event once, in its order', async () => {
 
 const banner = (id: string) => `<section class="alert" data-alert="${id}">\n<p>News</p></section>`;
 
-it('an alert reaches every open page, once, and is taken off again', async () => {
+it('an alert is sent to every open live stream once, and then removed', async () => {
   streams.stories([story('s1'), story('r1', 'registered', 2)]);
   const open1 = await open('/live/1?since=s1');
   const open2 = await open('/live/2?since=r1', { cookie: 'level=registered' });
@@ -301,7 +301,7 @@ it('an alert reaches every open page, once, and is taken off again', async () =>
   await expect.poll(() => open1.lastId()).toBe('s1');
 });
 
-it('a page that comes back gets the alert only where it shows another one', async () => {
+it('a live page that returns gets the alert only if it shows a different one', async () => {
   streams.stories([story('s1')]);
   const first = await open('/live/1?since=s1&alert=gone');
   await expect.poll(() => said(first)).toEqual(['alert -']);

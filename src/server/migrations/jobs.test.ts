@@ -4,7 +4,7 @@ import { createJobQueue } from '../../lib/jobs/queue.server.ts';
 import { migrations } from './all.ts';
 
 onBothEngines('the move of mail and comment tasks into the job queue', (engines) => {
-  it('keeps what is queued, and what became of messages', async () => {
+  it('keeps queued messages and tasks, and the outcome of messages that ended', async () => {
     const place = await engines.place();
     const before = migrations.slice(
       0,
@@ -98,7 +98,7 @@ onBothEngines('the move of mail and comment tasks into the job queue', (engines)
 });
 
 onBothEngines('the move of Stripe’s jobs into the job queue', (engines) => {
-  it('keeps what waits, with its tries', async () => {
+  it('keeps the waiting jobs and how often each was tried', async () => {
     const place = await engines.place();
     const before = migrations.slice(
       0,

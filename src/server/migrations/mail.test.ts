@@ -3,7 +3,7 @@ import { onBothEngines } from '../../../tests/world/databases.ts';
 import { migrations } from './all.ts';
 
 onBothEngines('the move of the newsletters out of the profiles', (engines) => {
-  it('takes every choice along and leaves the rest of a profile as it is', async () => {
+  it('keeps every choice of newsletters and the rest of each profile', async () => {
     const place = await engines.place();
     const before = migrations.slice(
       0,

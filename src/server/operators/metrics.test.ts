@@ -24,7 +24,7 @@ function read(text: string): Map<string, number> {
   return samples;
 }
 
-test('shows every source', async () => {
+test('the metrics show every source', async () => {
   const metrics = createMetrics(allMetricSources, silent);
   expect(metrics.contentType).toMatch(/^text\/plain/);
   const samples = read(await metrics.text());
@@ -87,7 +87,7 @@ test('shows every source', async () => {
   expect(samples.get('process_cpu_seconds_total')).toBeGreaterThan(0);
 });
 
-test('says for how long the main thread was busy, and begins again at each scrape', async () => {
+test('the metrics show the longest block of the main thread since the last scrape', async () => {
   const metrics = createMetrics({}, silent);
   const longest = async () => read(await metrics.text()).get('nodejs_eventloop_lag_max_seconds') as number;
   const turn = () => new Promise((done) => setTimeout(done, 30));
@@ -102,7 +102,7 @@ test('says for how long the main thread was busy, and begins again at each scrap
   expect(await longest()).toBeLessThan(busy);
 });
 
-test('reads the sources anew at each scrape and does not add them up', async () => {
+test('the metrics read their sources at each scrape and do not add them up', async () => {
   let hits = 1;
   const metrics = createMetrics({ server: () => ({ hits, notModified: 0, misses: 0, errors: 0 }) }, silent);
   expect(read(await metrics.text()).get('broadsheet_page_hits_total')).toBe(1);
@@ -110,7 +110,7 @@ test('reads the sources anew at each scrape and does not add them up', async () 
   expect(read(await metrics.text()).get('broadsheet_page_hits_total')).toBe(5);
 });
 
-test('puts milliseconds into buckets of seconds', async () => {
+test('the metrics count milliseconds in buckets of seconds', async () => {
   const metrics = createMetrics({}, silent);
   for (const ms of [3, 40, 40, 99, 7000]) metrics.published(ms);
   metrics.rendered(0.7);
@@ -122,7 +122,7 @@ test('puts milliseconds into buckets of seconds', async () => {
   expect(samples.get('broadsheet_render_duration_seconds_bucket{le="0.001"}')).toBe(1);
 });
 
-test('measures requests by kind, each from the start', async () => {
+test('the metrics measure requests by kind, with every kind present from the start', async () => {
   const metrics = createMetrics({}, silent);
   for (const ms of [0.4, 30, 12_000]) metrics.answered('api', ms);
   const samples = read(await metrics.text());
@@ -135,13 +135,13 @@ test('measures requests by kind, each from the start', async () => {
   ]);
 });
 
-describe('leaves out', () => {
-  test('what is not there', async () => {
+describe('the metrics leave out', () => {
+  test('sources that do not exist', async () => {
     const text = await createMetrics({}, silent).text();
     expect(text).not.toContain('broadsheet_cdn');
   });
 
-  test('what is not known yet', async () => {
+  test('values that are not known yet', async () => {
     const samples = read(
       await createMetrics({ sync: () => ({ syncedAt: null, rejected: 0, refused: {} }) }, silent).text(),
     );
@@ -149,7 +149,7 @@ describe('leaves out', () => {
     expect(samples.get('broadsheet_sync_rejected_documents')).toBe(0);
   });
 
-  test('a source that fails, and says so in the log', async () => {
+  test('a source that fails, and log the failure', async () => {
     const error = vi.fn();
     const sources: MetricSources = {
       ...allMetricSources,
@@ -164,7 +164,7 @@ describe('leaves out', () => {
   });
 });
 
-test('two of them in one process do not meet', async () => {
+test('two sets of metrics in one process are independent', async () => {
   const [one, two] = [createMetrics({}, silent), createMetrics({}, silent)];
   one.published(10);
   expect(read(await two.text()).get('broadsheet_publish_to_fresh_seconds_count')).toBe(0);

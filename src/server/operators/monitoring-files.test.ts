@@ -64,13 +64,13 @@ beforeAll(async () => {
 it.each([
   ['the alerts', rules.map(({ expr }) => expr)],
   ['the dashboard', queries],
-])('%s query metrics that exist', (_file, all) => {
+])('%s use only metrics that exist', (_file, all) => {
   const used = all.map((query) => ({ query, metrics: metricsIn(query) }));
   expect(used.filter(({ metrics }) => metrics.length === 0)).toEqual([]);
   expect([...new Set(used.flatMap(({ metrics }) => metrics))].filter((name) => !known.has(name))).toEqual([]);
 });
 
-it('every alert waits, has a severity, and says in one sentence what to do', () => {
+it('every alert rule waits, has a severity, and says in one sentence what to do', () => {
   expect(rules.length).toBeGreaterThan(20);
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
   for (const rule of rules) {
@@ -90,13 +90,13 @@ it('every metric that operators act on has an alert', () => {
   expect(acted.filter((names) => !isWatched(names))).toEqual([]);
 });
 
-it('the table of the guide has every metric, and no other', () => {
+it('the operations guide lists every metric, and no other', () => {
   const patterns = rows.flatMap(([, names = '']) => patternsOf(names));
   expect(metrics.filter((name) => !patterns.some((pattern) => pattern.test(name)))).toEqual([]);
   expect(patterns.filter((pattern) => !metrics.some((name) => pattern.test(name)))).toEqual([]);
 });
 
-it('the panels have a title and a place of their own', () => {
+it('each dashboard panel has its own title and position', () => {
   expect(charts.length).toBeGreaterThan(12);
   expect(new Set(charts.map(({ title }) => title)).size).toBe(charts.length);
   const places = panels.map((panel) => JSON.stringify((panel as { gridPos?: unknown }).gridPos));

@@ -42,7 +42,7 @@ onBothEngines('operators', (engines) => {
   const signIn = (given: string, address?: string) =>
     form(new URLSearchParams({ action: 'sign-in', token: given }).toString(), address ? { 'x-address': address } : {});
 
-  it('have ten wrong tries from an address, by form and by header, in all processes together', async () => {
+  it('get ten wrong sign-in attempts per address, by form or header, counted across all processes', async () => {
     const place = await engines.place();
     const processes = [await process(place), await process(place)] as const;
     const tries = await Promise.all(
@@ -62,7 +62,7 @@ onBothEngines('operators', (engines) => {
     expect((await processes[0](...signIn(token))).headers['set-cookie']).toMatch(/^operator=/);
   });
 
-  it('are signed out at once in every process, and after two hours by themselves', async () => {
+  it('are signed out in every process at once, and automatically after two hours', async () => {
     const place = await engines.place();
     const [one, two] = [await process(place), await process(place)];
     const enter = async () => String((await one(...signIn(token))).headers['set-cookie']).split(';')[0] ?? '';
@@ -79,7 +79,7 @@ onBothEngines('operators', (engines) => {
   });
 });
 
-it('see on their page why nothing is asked of Stripe', async () => {
+it('signed-in operators see why Stripe is not used', async () => {
   const limiter: Limiter = { count: async () => null, release: async () => {} };
   const stats = () => ({});
   const sources = { press: { stats }, cdn: { stats }, indexNow: { stats }, content: { status: stats }, front: stats };
@@ -102,7 +102,7 @@ it('see on their page why nothing is asked of Stripe', async () => {
   expect((await operators.view(incoming, url))?.figures).toMatchObject({ stripe });
 });
 
-it('lets a scrape of the metrics in while the database hangs', async () => {
+it('the metrics can be scraped with the right token while the database hangs', async () => {
   const database = { engine: 'postgres', transaction: () => new Promise(() => {}), db: {} } as unknown as Database;
   const limiter = createLimiter(database, createHmacs(secret), defaultLimits, Date.now, undefined, 50);
   const access = createOperatorAccess({ token, database, limiter, log: silent, now: Date.now });
@@ -112,7 +112,7 @@ it('lets a scrape of the metrics in while the database hangs', async () => {
   expect((await access.tryToken(token, '203.0.113.1')).kind).toBe('limited');
 });
 
-it('writes nothing for a monitor that asks again, until a wrong token comes from its address', async () => {
+it('a monitor with the right token causes no further writes until a wrong token comes from its address', async () => {
   const calls: string[] = [];
   const limiter: Limiter = {
     count: async () => (calls.push('count') > 4 ? { scope: 'address', retryAfter: 1 } : null),

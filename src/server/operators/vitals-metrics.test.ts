@@ -2,8 +2,8 @@ import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { createVitalsMetrics, quantile } from './vitals-metrics.ts';
 
-describe('the 75th percentile', () => {
-  it('lies evenly within its bucket', () => {
+describe('the 75th percentile of page speeds', () => {
+  it('is interpolated within its bucket', () => {
     const counts = new Map([
       [1, 2],
       [2, 4],
@@ -14,7 +14,7 @@ describe('the 75th percentile', () => {
     expect(quantile(0.75, new Map())).toBeNull();
   });
 
-  it('is the end of the last bucket where values lie beyond it', () => {
+  it('is the end of the last bucket when the values lie beyond it', () => {
     const counts = new Map([
       [1, 0],
       [Number.POSITIVE_INFINITY, 3],

@@ -54,7 +54,7 @@ function bench(part: Partial<AlertBannerOptions> = {}) {
   return { banner, state, inserted, banners, onEnd, on: () => shownOn(banner.current()) };
 }
 
-it('is rendered once, and given to the press and the other processes', async () => {
+it('the alert’s banner is rendered once, and given to the press and the other processes', async () => {
   const { banner, state, inserted, banners, on } = bench();
   await banner.update();
   expect(inserted).toEqual([]);
@@ -65,7 +65,7 @@ it('is rendered once, and given to the press and the other processes', async () 
   expect([on(), banner.html()]).toEqual(['<b>one</b>', '<b>one</b>']);
 });
 
-it('is off the pages when a withdrawal returns, before anything is awaited', async () => {
+it('a withdrawn alert is removed from the pages synchronously, before anything is awaited', async () => {
   const { banner, state, inserted, banners, on } = bench();
   state.alert = alert('one');
   await banner.update();
@@ -76,7 +76,7 @@ it('is off the pages when a withdrawal returns, before anything is awaited', asy
   expect(inserted).toEqual(['<b>one</b>', null]);
 });
 
-it('that was withdrawn or replaced while it was rendered is never shown', async () => {
+it('an alert that is withdrawn or replaced while it is rendered is never shown', async () => {
   const { banner, state, inserted } = bench();
   const held = Promise.withResolvers<void>();
   state.hold = held.promise;
@@ -91,7 +91,7 @@ it('that was withdrawn or replaced while it was rendered is never shown', async 
   expect(inserted).toEqual(['<b>two</b>']);
 });
 
-it('that is replaced is off the pages at once, while its successor is rendered', async () => {
+it('an alert that is replaced is off the pages at once, while its successor is rendered', async () => {
   const { banner, state, inserted, on } = bench();
   state.alert = alert('one');
   await banner.update();
@@ -105,7 +105,7 @@ it('that is replaced is off the pages at once, while its successor is rendered',
   expect(inserted).toEqual(['<b>one</b>', null, '<b>two</b>']);
 });
 
-it('that can’t be rendered is tried again after some seconds, without a change', async () => {
+it('an alert that can’t be rendered is retried after some seconds, without a change', async () => {
   let clock = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => clock);
   onTestFinished(() => void vi.restoreAllMocks());
@@ -121,7 +121,7 @@ it('that can’t be rendered is tried again after some seconds, without a change
   await vi.waitFor(() => expect(inserted).toEqual(['<b>one</b>']));
 });
 
-it('ends by itself', async () => {
+it('an alert is removed automatically when it ends', async () => {
   const { banner, state, inserted, onEnd } = bench();
   state.alert = alert('one');
   await banner.update();
@@ -131,7 +131,7 @@ it('ends by itself', async () => {
   expect(onEnd).toHaveBeenCalledOnce();
 });
 
-it('that has ended while it was rendered, so that its fragment is empty, is never shown', async () => {
+it('an alert that ends while it is rendered, so that its fragment is empty, is never shown', async () => {
   const { banner, state, inserted, banners } = bench({
     press: {
       get: async () => ({ status: 200 }) as never,
@@ -145,7 +145,7 @@ it('that has ended while it was rendered, so that its fragment is empty, is neve
 });
 
 it.each([404, 500])(
-  'that can’t be rendered (%i) leaves the pages as they are, and comes with the next change',
+  'an alert that can’t be rendered (%i) leaves the pages as they are, and is shown after the next change',
   async (status) => {
     const { banner, state, inserted } = bench();
     state.alert = alert('one');

@@ -68,7 +68,7 @@ it.each([
   ['/2024/05/budget/feed', '/article/budget'],
   ['/wp-sitemap.xml', '/sitemap.xml'],
   ['/sitemap_index.xml', '/sitemap.xml'],
-])('%s of the former site is %s', (path, address) => {
+])('the former site’s address %s maps to %s', (path, address) => {
   expect(formerAddress(reader(), path)).toBe(address);
 });
 
@@ -82,7 +82,7 @@ it.each([
   ['/?utm_source=x&p=13', '/article/budget-2'],
   ['/topics/national/', '/section/national'],
   ['/games/review/', '/article/review'],
-])('%s is redirected once, to %s', (target, location) => {
+])('%s is redirected in one step to %s', (target, location) => {
   const keyOf = pageKeys(reader, [{ from: '/topics/*', to: '/category/*', status: 301 }]);
   expect(keyOf('GET', target)).toEqual({ kind: 'redirect', location, status: 301 });
 });
@@ -93,11 +93,11 @@ it.each([
   ['/about/', { kind: 'redirect', location: '/about' }],
   ['/article/budget/', { kind: 'redirect', location: '/article/budget' }],
   ['/2024/06/budget/', { kind: 'redirect', location: '/2024/06/budget' }],
-])('%s is answered as before', (target, result) => {
+])('%s is not treated as a former address', (target, result) => {
   expect(pageKeys(reader)('GET', target)).toMatchObject(result);
 });
 
-it('the press redirects where no page is, and drops the redirect when the story moves or goes', async () => {
+it('the press redirects a former address without a page, and updates that when the story moves or is withdrawn', async () => {
   const missing = { status: 404, headers: new Headers(), body: Buffer.alloc(0) };
   const locals = () => ({ content: reader() }) as unknown as App.Locals;
   const render = pressRender(

@@ -5,7 +5,7 @@ import { alertInsertion } from './insertions.ts';
 const insertion = alertInsertion('<section>news</section>');
 const into = (html: string): string | undefined => insertion.into(Buffer.from(html))?.toString();
 
-it('follows the skip link, which stays the first thing on a page', () => {
+it('the alert is inserted after the skip link, and only into pages that have one', () => {
   const head = '<!doctype html><title>&lt;a class="skip-link"</title><body>';
   const link = '<a class="skip-link" href="#main" data-x>Skip to content</a>';
   expect(into(`${head}${link}<header></header><a>Other</a>`)).toBe(
@@ -15,12 +15,12 @@ it('follows the skip link, which stays the first thing on a page', () => {
   expect(into(`${head}<a class="skip-link"`)).toBeUndefined();
 });
 
-it('keeps bytes that are no letters', () => {
+it('inserting the alert keeps bytes that are not text', () => {
   const body = Buffer.concat([Buffer.from('<a class="skip-link">é</a>'), Buffer.from([0xff, 0x00, 0xc3])]);
   expect(insertion.into(body)?.subarray(-3)).toEqual(Buffer.from([0xff, 0x00, 0xc3]));
 });
 
-it('allows its script where scripts are allowed, and nowhere else', () => {
+it('the policy allows the alert’s script only where it allows scripts', () => {
   const policy = insertion.policy("style-src 'self'; script-src 'self' 'sha256-a'; img-src *");
   expect(policy).toMatch(/^style-src 'self'; script-src 'sha256-[\w+/]+={0,2}' 'self' 'sha256-a'; img-src \*$/);
   expect(insertion.policy("script-src-elem 'self'")).toBe("script-src-elem 'self'");
@@ -28,7 +28,7 @@ it('allows its script where scripts are allowed, and nowhere else', () => {
   expect(insertion.policy(undefined)).toBeUndefined();
 });
 
-it('is not on the page that browsers keep', () => {
+it('the alert is not inserted into the offline page', () => {
   expect(['/offline', '/', '/article/a'].map((key) => insertion.takes({ key } as StoredPage))).toEqual([
     false,
     true,

@@ -31,7 +31,7 @@ function maintenance(part: Partial<MaintenanceOptions> = {}) {
   return { running, warm, invalidate, publish, finishBuild };
 }
 
-it('makes fronts first, then the newest, then what an earlier build had, and only then lets that build go', async () => {
+it('a warm-up renders fronts, the newest stories, then the previous build’s pages, and only then drops that build', async () => {
   const { running, warm, invalidate, finishBuild } = maintenance();
   await running.warmed;
   running.stop();
@@ -44,7 +44,7 @@ it('makes fronts first, then the newest, then what an earlier build had, and onl
   expect(invalidate).not.toHaveBeenCalled();
 });
 
-it('keeps the earlier build when it stops before all of its pages are rendered again', async () => {
+it('a warm-up that stops before all pages are rendered keeps the previous build', async () => {
   const pages = Promise.withResolvers<void>();
   const warm = vi.fn(async () => {
     await pages.promise;
@@ -60,7 +60,7 @@ it('keeps the earlier build when it stops before all of its pages are rendered a
   expect(finishBuild).not.toHaveBeenCalled();
 });
 
-it('renders the newest stories in advance, and leaves the archive to its readers', async () => {
+it('a warm-up renders the newest 300 stories, and not the rest of the archive', async () => {
   const slugs = Array.from({ length: 1000 }, (_, index) => ({ slug: `story-${index}` }));
   const archive = {
     ...reader(),
@@ -71,7 +71,7 @@ it('renders the newest stories in advance, and leaves the archive to its readers
   expect([...(warm.mock.calls[1]?.[0] ?? [])]).toEqual(slugs.slice(0, 300).map(({ slug }) => `/article/${slug}`));
 });
 
-it('deletes the files of earlier builds every hour, also after a failure', async () => {
+it('the files of earlier builds are pruned every hour, even after a failure', async () => {
   let clock = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => clock);
   onTestFinished(() => void vi.restoreAllMocks());
@@ -84,7 +84,7 @@ it('deletes the files of earlier builds every hour, also after a failure', async
   }
 });
 
-it('waits for the edition, and then looks at every stored page again', async () => {
+it('the warm-up waits for the first edition, and then invalidates every stored page', async () => {
   let ready = false;
   const { running, warm, invalidate } = maintenance({ editionReady: () => ready });
   await new Promise((resolve) => setTimeout(resolve, 10));
@@ -95,7 +95,7 @@ it('waits for the edition, and then looks at every stored page again', async () 
   expect(invalidate).toHaveBeenCalledWith(['site'], { reason: 'the first edition' });
 });
 
-it('renews pages of the day at New York’s midnight, also when the clock jumps', async () => {
+it('pages of the day are invalidated at midnight in New York, even when the clock jumps', async () => {
   let now = Date.parse('2026-11-21T04:59:59Z');
   const { running, publish } = maintenance({ now: () => now });
   await running.warmed;
@@ -109,7 +109,7 @@ it('renews pages of the day at New York’s midnight, also when the clock jumps'
   running.stop();
 });
 
-it('renews a home page that was stored yesterday', async () => {
+it('pages of the day are invalidated at startup when the home page was stored yesterday', async () => {
   const entry = { page: { renderedAt: Date.parse('2026-11-20T12:00:00Z') } } as CachedPage;
   const press = maintenance().running;
   press.stop();

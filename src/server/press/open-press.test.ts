@@ -21,7 +21,7 @@ function name(env: Record<string, string>, providers: readonly 'google'[] = []):
   return pagesName('abc', config, { features: describeFeatures(config), accounts });
 }
 
-it('stores pages under another name when the settings that stand in them are others', () => {
+it('settings that show in pages change the name under which pages are stored', () => {
   const names = [
     name({}),
     name(mail),
@@ -38,12 +38,12 @@ it('stores pages under another name when the settings that stand in them are oth
   for (const one of names) expect(one).toMatch(/^abc-[0-9a-f]{6}$/);
 });
 
-it('stores them under the same name whatever stands in no page', () => {
+it('settings that show in no page do not change the name under which pages are stored', () => {
   expect(name({ ...mail, PORT: '1', PRESS_MEMORY_MB: '8', LOG_LEVEL: 'debug' })).toBe(name(mail));
   expect(name({ OPERATOR_TOKEN: token, VITALS_SHARE: '0' })).toBe(name({}));
 });
 
-it('forgets the pages of another SITE_URL, and nothing else that is in the folder', () => {
+it('stored pages of another SITE_URL are deleted, and nothing else in the folder', () => {
   const folder = tempDir();
   onTestFinished(folder.remove);
   const config = parseConfig({ DATA_DIR: folder.dir, SITE_URL: 'https://sun.example' });

@@ -38,7 +38,7 @@ it.each([
   ['/games', false],
   ['/', false],
   ['/none/at-all', false],
-])('%s is plainly unknown: %s', (key, unknown) => {
+])('%s is known not to exist without rendering: %s', (key, unknown) => {
   expect(isUnknownDocument(reader(), key)).toBe(unknown);
 });
 
@@ -53,7 +53,7 @@ it.each([
   ['/about?page=2', '/about'],
   ['/newsletter?problem=email&x=1', '/newsletter?problem=email'],
   ['/newsletter?problem=anything', '/newsletter'],
-])('%s is the page %s', (target, key) => {
+])('%s has the page key %s', (target, key) => {
   expect(keyOf('GET', target)).toMatchObject({ kind: 'page', key });
 });
 
@@ -78,7 +78,7 @@ it.each([
   expect(keyOf('GET', target).kind).toBe('pass');
 });
 
-it('a page that is never stored has one address too, and a call is answered as it was made', () => {
+it('a page that is never stored has one address too, but API calls and form posts are not redirected', () => {
   for (const target of ['/search/?q=a+b', '//search?q=a+b', '/Search/?q=a+b']) {
     expect(keyOf('GET', target)).toEqual({ kind: 'redirect', location: '/search?q=a+b', status: 301 });
   }
@@ -102,15 +102,15 @@ it.each([
   ['/metrics/', '/metrics'],
   ['//readyz/?complete', '/readyz?complete'],
   ['/healthz/.', '/healthz'],
-])('%s leads to %s', (target, location) => {
+])('%s redirects to %s', (target, location) => {
   expect(keyOf('GET', target)).toEqual({ kind: 'redirect', location, status: 301 });
 });
 
-it('leaves other spellings of what there is not alone', () => {
+it('other spellings of a missing page are not redirected', () => {
   expect(keyOf('GET', '/article/No-Such')).toMatchObject({ kind: 'page', key: '/article/No-Such' });
 });
 
-it('reads the publisher’s list, and names every line that is no rule', () => {
+it('the publisher’s redirects are read, and every invalid line is named', () => {
   const folder = mkdtempSync(join(tmpdir(), 'redirects-'));
   const file = join(folder, 'list.txt');
   try {
@@ -134,7 +134,7 @@ it('reads the publisher’s list, and names every line that is no rule', () => {
   }
 });
 
-it('a gift opens every page of its live story, and no other page', () => {
+it('a gift link covers the further pages of its live story, and no other page', () => {
   expect(giftPage('/article/a-story/live?page=2')).toBe('/article/a-story');
   for (const own of [
     '/article/a-story',
@@ -150,7 +150,7 @@ it('a gift opens every page of its live story, and no other page', () => {
     expect(giftPage(own)).toBe(own);
 });
 
-it('finds the keys below a path', () => {
+it('page keys below a path are found', () => {
   const keys = [
     '/',
     '/section/politics',
@@ -163,7 +163,7 @@ it('finds the keys below a path', () => {
   expect(keys.filter((key) => isBelow(key, []))).toEqual(keys);
 });
 
-it('lists every page with an address of its own, and no other', () => {
+it('the list of fixed pages has every page with an address of its own, and no other', () => {
   const pages = join(import.meta.dirname, '../../pages');
   const elsewhere = /^\/(?:404|500|preview|-|account|blaize|fragments)(?:\/|$)|\[/;
   const paths = globSync('**/*.astro', { cwd: pages })
@@ -173,7 +173,7 @@ it('lists every page with an address of its own, and no other', () => {
   expect(fixedPages.map(({ path }) => path).toSorted()).toEqual([...paths, ...text].toSorted());
 });
 
-it('renders every cached page with an address of its own before readers ask for it, once', () => {
+it('every fixed page that is cached is listed once for rendering ahead of readers', () => {
   const none = () => ({ items: [], total: 0 });
   const content = {
     sections: () => [],
@@ -191,7 +191,7 @@ it('renders every cached page with an address of its own before readers ask for 
     ).toHaveLength(uncached ? 0 : 1);
 });
 
-it('knows every fragment, so that other spellings of its address are redirected', () => {
+it('every fragment is known, so that other spellings of its address are redirected', () => {
   const fragments = join(import.meta.dirname, '../../pages/fragments');
   const examples: Readonly<Record<string, readonly string[]>> = {
     '[list]': fragmentLists,

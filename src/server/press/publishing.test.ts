@@ -45,7 +45,7 @@ function bench(part: Partial<PublishingOptions> = {}) {
   return { publishing, calls, pressed, names: () => calls.map(([name]) => name) };
 }
 
-it('presses before anything is awaited, and purges when the pages are stored, and what is withdrawn at once, too', async () => {
+it('a change renders its pages first, purges withdrawn content from the CDN at once, and the rest when pages are stored', async () => {
   const { publishing, calls, pressed, names } = bench();
   const answer = publishing.changed({
     tags: new Set(['card:1', 'article:1', 'latest']),
@@ -66,7 +66,7 @@ it('presses before anything is awaited, and purges when the pages are stored, an
   expect(calls[5]).toEqual(['announce', ['/article/a']]);
 });
 
-it('purges, and answers after its limit, only when no other process serves the pages of before', async () => {
+it('a change is answered and purged only after no other process serves the old pages, even past its time limit', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const workers = Promise.withResolvers<void>();
@@ -85,7 +85,7 @@ it('purges, and answers after its limit, only when no other process serves the p
   expect(purging.names()).toContain('purge');
 });
 
-it('purges what is withdrawn when no node serves it any more, whatever is still being rendered', async () => {
+it('withdrawn content is purged from the CDN once no node serves it, while pages are still rendering', async () => {
   const workers = Promise.withResolvers<void>();
   const nodes = Promise.withResolvers<boolean>();
   const { publishing, calls } = bench({ workersUpdated: () => workers.promise, goneEverywhere: () => nodes.promise });
@@ -98,7 +98,7 @@ it('purges what is withdrawn when no node serves it any more, whatever is still 
   expect(calls.slice(2)).toEqual([['purge', ['article:1'], { withdrawn: true }]]);
 });
 
-it('in a cluster purges what only this node knows of, even where another node purges the CDN', async () => {
+it('in a cluster, a node purges changes that only it knows of, even when another node notifies the CDN', async () => {
   for (const isOwn of [true, false]) {
     const { publishing, calls, pressed } = bench({
       freshEverywhere: async () => false,
@@ -111,7 +111,7 @@ it('in a cluster purges what only this node knows of, even where another node pu
   }
 });
 
-it('announces what is new, fresh and free, and nothing else', async () => {
+it('only a free story published in the last two days is announced to search engines', async () => {
   const { publishing, calls, pressed } = bench();
   pressed.resolve(outcome());
   const published = ['news', 'paid', 'old', 'unknown'].map((slug) => ({ type: 'articles' as const, slug }));
@@ -119,7 +119,7 @@ it('announces what is new, fresh and free, and nothing else', async () => {
   expect(calls.filter(([name]) => name === 'announce')).toEqual([['announce', ['/article/news']]]);
 });
 
-it('announces withdrawn stories, too, which search engines then find gone', async () => {
+it('a withdrawn story is announced to search engines, unless a story has its address again', async () => {
   const { publishing, calls, pressed } = bench();
   pressed.resolve(outcome());
   const withdrawn = [
@@ -131,7 +131,7 @@ it('announces withdrawn stories, too, which search engines then find gone', asyn
   expect(calls.filter(([name]) => name === 'announce')).toEqual([['announce', ['/article/gone']]]);
 });
 
-it('answers with what is fresh by then when a change touches very many pages, and purges at the end all the same', async () => {
+it('a change that outlasts the time limit is answered with the pages fresh so far, and purged when all are done', async () => {
   const { publishing, pressed, names } = bench({ timeoutMs: 5 });
   const answer = publishing.changed({ tags: new Set(['navigation']), withdrawn: [] });
   publishing.fresh({ key: '/', variant: 'public', status: 200, tags: ['latest', 'navigation'] });
@@ -142,7 +142,7 @@ it('answers with what is fresh by then when a change touches very many pages, an
   await vi.waitFor(() => expect(names()).toContain('purge'));
 });
 
-it('answers a change of the alert when its banner is on the pages, and then purges all of them from the CDN', async () => {
+it('a change of the alert waits until its banner is on the pages, then purges every page from the CDN', async () => {
   const banner = Promise.withResolvers<void>();
   const updateAlert = vi.fn(() => banner.promise);
   const { publishing, calls, pressed, names } = bench({ updateAlert });
@@ -161,7 +161,7 @@ it('answers a change of the alert when its banner is on the pages, and then purg
   expect(updateAlert).toHaveBeenCalledOnce();
 });
 
-it('has the CDN forget every page at a start that follows a crash, or a stop with purges that were not sent', async () => {
+it('a start after a crash, or after a stop with unsent purges, purges every page from the CDN', async () => {
   const folder = tempDir();
   onTestFinished(folder.remove);
   const start = (unsent: number, provider: string | null = 'fastly') => {

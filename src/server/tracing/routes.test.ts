@@ -17,7 +17,7 @@ it.each([
   ['/ada@example.com', null],
   ['/ada-lovelace', null],
   ['/wp-login.php', null],
-])('the route of %s is %s', (path, route) => {
+])('a request for %s is traced with the route %s', (path, route) => {
   expect(routeOf(path)).toBe(route);
 });
 
@@ -26,6 +26,6 @@ it.each([
   ['/v1/customers/cus_Ab12', '/v1/customers/{id}'],
   ['/v1/payment_intents', '/v1/payment_intents'],
   ['/check/ada@example.com', '/check/{id}'],
-])('the template of a call to %s is %s', (path, template) => {
+])('an outgoing call to %s is traced as %s', (path, template) => {
   expect(templateOf(path)).toBe(template);
 });

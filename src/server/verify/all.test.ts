@@ -31,7 +31,7 @@ it('every service has a page that says how it is verified, and the index names e
   expect(listed.toSorted()).toEqual([...services].toSorted());
 });
 
-it("the guide names the version and every event of Stripe's webhooks that is checked", () => {
+it('the operators’ guide names the API version and every webhook event that the Stripe check requires', () => {
   const guide = readFileSync(join(docs, 'operations.md'), 'utf8');
   const [, text = ''] = /^2\. A webhook endpoint (.*?)^3\. /ms.exec(guide) ?? [];
   expect(text).toContain(` ${apiVersion},`);

@@ -10,7 +10,7 @@ const refused = (asks: string, error: Error) => ({
 });
 
 describe('running checks', () => {
-  it('says what came, and goes no further in a group after a failure', async () => {
+  it('reports each result, and skips the rest of a group after a failure', async () => {
     const made: string[] = [];
     const check: Check = {
       service: 'mail',
@@ -34,7 +34,7 @@ describe('running checks', () => {
     expect(summaryLine(lines)).toBe('2 ok, 1 failed, 1 not asked');
   });
 
-  it('asks nothing of a service that is not configured, and says what to set', async () => {
+  it('does not contact a service that is not configured, and names the missing setting', async () => {
     const asked: string[] = [];
     const steps = [{ asks: 'EHLO', run: async () => asked.push('EHLO').toString() }];
     const lines = await runChecks([{ service: 'mail', missing: 'set SMTP_URL', steps }]);
@@ -44,7 +44,7 @@ describe('running checks', () => {
     expect(asked).toEqual([]);
   });
 
-  it('takes an error that no check expected for a failure, and a failed clean-up for another', async () => {
+  it('reports an unexpected error as a failure, and a failed clean-up as another', async () => {
     const check: Check = {
       service: 'stripe',
       missing: null,
@@ -61,7 +61,7 @@ describe('running checks', () => {
     for (const { remedy } of lines) expect(remedy).not.toBeNull();
   });
 
-  it('prints what to do on a line of its own', () => {
+  it('prints the remedy on a line of its own', () => {
     const line: Line = { service: 'mail', asks: 'AUTH', outcome: 'failed', result: '535', remedy: 'check it' };
     expect(formatLine(line)).toBe(`failed    mail       AUTH → 535\n${' '.repeat(21)}Do: check it`);
     expect(formatLine({ ...line, outcome: 'ok', remedy: null })).toBe('ok        mail       AUTH → 535');

@@ -69,13 +69,13 @@ async function recordingOf(service: string): Promise<readonly Exchange[]> {
 const fileOf = (service: string): string => join(folder, `${service}.json`);
 const recorded = Object.keys(standIns).filter((service) => existsSync(fileOf(service)));
 
-it.each(recorded)('the stand-in of %s answers as was recorded', async (service) => {
+it.each(recorded)('the stand-in of %s answers as in its recording', async (service) => {
   const recording = JSON.parse(readFileSync(fileOf(service), 'utf8')) as Recording;
   expect(recording.service).toBe(service);
   expect(differences(recording.exchanges, await recordingOf(service))).toEqual([]);
 });
 
-describe('a stand-in that answers otherwise than its service', () => {
+describe('comparing a stand-in with its service', () => {
   const asked = (path: string, status: number, body: unknown, type = 'application/json; charset=utf-8'): Exchange => ({
     request: { method: 'GET', url: `https://api.example.com${path}`, body: null },
     response: { status, headers: { 'content-type': type }, body },
@@ -94,7 +94,7 @@ describe('a stand-in that answers otherwise than its service', () => {
   const found = (...standIn: Exchange[]) => differences(service, standIn);
   const customer = (body: object) => asked('/v1/customers/cus_XyZ987', 200, body);
 
-  it('may say less, know more of what was empty, and have other ids', () => {
+  it('allows a stand-in fewer fields, other ids, and content where the service’s field was empty', () => {
     expect(found(customer({ id: 'cus_XyZ987', tax: { rate: 5 }, tags: ['new'], metadata: { own: 'x' } }))).toEqual([]);
   });
 
@@ -117,11 +117,11 @@ describe('a stand-in that answers otherwise than its service', () => {
       'GET /v1/customers/* 200: (body).balance is number at the service, string at the stand-in',
     ],
     ['something else altogether', asked('/v2/x', 200, {}), 'The two have no request in common.'],
-  ])('is found of %s', (_, exchange, difference) => {
+  ])('reports %s', (_, exchange, difference) => {
     expect(found(exchange)).toContain(difference);
   });
 
-  it('is found out among real answers', async () => {
+  it('finds a single extra field in the answers of Google’s stand-in', async () => {
     const [first, ...others] = await recordingOf('google');
     if (!first) throw new Error('nothing was asked');
     const { issuer: _, ...rest } = first.response.body as Record<string, unknown>;
@@ -136,7 +136,7 @@ const saved = mkdtempSync(join(tmpdir(), 'recorded-'));
 afterAll(() => rmSync(saved, { recursive: true, force: true }));
 
 describe('recording', () => {
-  it('keeps the form of an exchange, and no key, secret or person', async () => {
+  it('saves the structure of an exchange, but no keys, secrets or personal data', async () => {
     const secrets = ['sk_test_abcdef', 'pass/word@1'];
     const body = {
       id: 'cus_1',
@@ -177,7 +177,7 @@ describe('recording', () => {
     });
   });
 
-  it('leaves numbers, ids and the shape of lists alone', () => {
+  it('does not change numbers, ids or the structure of lists', () => {
     const value = { id: 'in_1', amount: 1200, lines: [{ period: { start: 1 } }], paid: null, livemode: false };
     expect(redact(value, ['nothing'])).toEqual(value);
   });

@@ -55,7 +55,7 @@ async function vendor(answers: Answers): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-describe('Google and Facebook', () => {
+describe('the checks of Google and Facebook', () => {
   let google: Google;
   let facebook: Facebook;
   beforeAll(async () => {
@@ -74,12 +74,12 @@ describe('Google and Facebook', () => {
   };
   const redirectUri = `${siteUrl}/blaize/oauth/google/callback`;
 
-  it('know the app by its id and secret', async () => {
+  it('pass with the app’s id and secret', async () => {
     expect(outcomes(await run(googleCheck(googleSettings(), redirectUri)))).toEqual(['ok', 'ok', 'ok']);
     expect(outcomes(await run(facebookCheck(facebookSettings(), graphVersion)))).toEqual(['ok', 'ok']);
   });
 
-  it('refuse another secret, without it being printed', async () => {
+  it('fail with a wrong secret, without printing it', async () => {
     const wrong = await failure(googleCheck({ ...googleSettings(), clientSecret: 'gocspx-wrong' }, redirectUri));
     expect(wrong.result).toContain('invalid_client');
     const other = await failure(facebookCheck({ ...facebookSettings(), clientSecret: 'fb-wrong' }, graphVersion));
@@ -87,7 +87,7 @@ describe('Google and Facebook', () => {
     for (const { result, remedy } of [wrong, other]) expect(result + remedy).not.toMatch(/gocspx-wrong|fb-wrong/);
   });
 
-  it('say that the return address is not registered, or the client is switched off', async () => {
+  it('report an unregistered return address, and a disabled client', async () => {
     const unknown = await failure(
       googleCheck(googleSettings(), 'https://other.example.com/blaize/oauth/google/callback'),
     );
@@ -110,7 +110,7 @@ describe('Google and Facebook', () => {
     }
   });
 
-  it('say that the app is not there for its own token', async () => {
+  it('report an app that its own token cannot read', async () => {
     const graphUrl = await vendor(({ url }) =>
       url?.includes('/oauth/access_token')
         ? { json: { access_token: 'app|token' } }
@@ -124,7 +124,7 @@ describe('Google and Facebook', () => {
     expect(remedy).toContain(graphVersion);
   });
 
-  it('are distinguished from something else at their address', async () => {
+  it('report an address where something else answers, or nothing', async () => {
     const elsewhere = await vendor(() => ({ status: 404, json: { error: 'not found' } }));
     expect((await failure(googleCheck({ ...googleSettings(), url: elsewhere }, redirectUri))).result).toContain('404');
     const issuer = await vendor(() => ({
@@ -139,7 +139,7 @@ describe('Google and Facebook', () => {
   });
 });
 
-it('the bucket takes, lists, gives and deletes a file, or says which right the key lacks', async () => {
+it('the bucket check writes, lists, reads and deletes a file, and reports a denied write and a wrong secret', async () => {
   const bucket = await startBucket();
   const { id: keyId, secret, region } = bucket.key;
   const settings = { endpoint: bucket.url, bucket: bucket.name, prefix: '', region, keyId, secret };
@@ -164,7 +164,7 @@ it('the bucket takes, lists, gives and deletes a file, or says which right the k
   }
 });
 
-describe('mail', () => {
+describe('the mail check', () => {
   /** A mail server that sends these lines, one for each command, and closes the connection after the last. */
   async function smtp(greeting: string, answers: Readonly<Record<string, string>>): Promise<number> {
     const server = createTcpServer((socket) => {
@@ -186,19 +186,19 @@ describe('mail', () => {
   });
   const user = { user: 'sun', password: 'hush' };
 
-  it('signs in', async () => {
+  it('passes when sign-in succeeds', async () => {
     const port = await smtp('220 hello', { EHLO: '250-hello\r\n250 AUTH PLAIN', AUTH: '235 welcome' });
     expect(outcomes(await run(mailCheck(mail(port, user), null)))).toEqual(['ok', 'ok']);
   });
 
-  it('says that the password is wrong, without repeating it', async () => {
+  it('reports a refused password, without printing it', async () => {
     const port = await smtp('220 hello', { EHLO: '250-hello\r\n250 AUTH PLAIN', AUTH: '535 5.7.8 wrong' });
     const { asks, remedy, result } = await failure(mailCheck(mail(port, user), null));
     expect([asks, remedy]).toEqual(['AUTH as the user in SMTP_URL', expect.stringContaining('SMTP_URL')]);
     expect(result + remedy).not.toContain('hush');
   });
 
-  it('says why a test message is refused', async () => {
+  it('reports why a test message is refused', async () => {
     const answers = { EHLO: '250-hello\r\n250 AUTH PLAIN', AUTH: '235 welcome', RCPT: '550 5.1.1 no such user' };
     const { asks, result, remedy } = await failure(
       mailCheck(mail(await smtp('220 hello', answers), user), 'editor@example.com'),
@@ -208,7 +208,7 @@ describe('mail', () => {
     expect(remedy).toContain('MAIL_FROM');
   });
 
-  it('says that nothing answers, and that TLS was expected', async () => {
+  it('reports a server that does not answer, and one that does not use TLS', async () => {
     expect((await failure(mailCheck(mail(await freePort()), null))).result).toContain('ECONNREFUSED');
     const port = await smtp('220 hello', {});
     const secure = { ...mail(port), smtp: { ...mail(port).smtp, secure: true } };
@@ -216,7 +216,7 @@ describe('mail', () => {
   });
 });
 
-describe('search', () => {
+describe('the search check', () => {
   const settings = { appId: 'APP', searchKey: 'search-key-1', writeKey: 'write-key-1', index: 'stories' };
   const algolia = (acl: readonly string[], status = 200): Promise<string> =>
     vendor(({ url }) =>
@@ -225,7 +225,7 @@ describe('search', () => {
         : { status, json: { nbHits: 7, hits: [], query: '', params: '' } },
     );
 
-  it('finds with the one key and may write with the other', async () => {
+  it('passes when one key can search and the other can write', async () => {
     const url = await algolia(['addObject', 'deleteObject']);
     expect((await run(searchCheck({ ...settings, url }, silent))).map(({ result }) => result)).toEqual([
       '7 stories in stories',
@@ -233,7 +233,7 @@ describe('search', () => {
     ]);
   });
 
-  it('says what the write key lacks, and that a key is refused', async () => {
+  it('reports a missing permission of the write key, and a refused key', async () => {
     const lacking = await failure(searchCheck({ ...settings, url: await algolia(['addObject']) }, silent));
     expect(lacking.result).toBe('it may not deleteObject');
     const refused = await failure(searchCheck({ ...settings, url: await algolia([], 403) }, silent));
@@ -241,18 +241,18 @@ describe('search', () => {
   });
 });
 
-describe('the CDN', () => {
+describe('the CDN check', () => {
   const cloudflare = async (answer: Answer) =>
     cdnCheck({ provider: 'cloudflare', zone: 'zone', token: 'cf-token', apiUrl: await vendor(() => answer) }, silent);
 
-  it('takes a purge of a tag that no page has', async () => {
+  it('passes when the CDN accepts a purge of a tag that no page has', async () => {
     const lines = await run(
       await cloudflare({ json: { success: true, errors: [], messages: [], result: { id: 'x' } } }),
     );
     expect(outcomes(lines)).toEqual(['ok']);
   });
 
-  it('says that the token is refused', async () => {
+  it('reports a refused token, without printing it', async () => {
     const errors = [{ code: 10_000, message: 'Authentication error' }];
     const { result } = await failure(await cloudflare({ status: 403, json: { success: false, errors } }));
     expect(result).toContain('CLOUDFLARE_TOKEN');
@@ -260,7 +260,7 @@ describe('the CDN', () => {
   });
 });
 
-describe('WordPress', () => {
+describe('the WordPress check', () => {
   const right: Readonly<Record<string, unknown>> = {
     '/wp-json/': { name: 'The Sun', namespaces: ['wp/v2', 'newsroom/v1'] },
     '/wp-json/newsroom/v1/status': { plugin: '1.0.0', site_url: siteUrl, credentials: true },
@@ -274,7 +274,7 @@ describe('WordPress', () => {
     return wordpressCheck({ url, user: 'site', password: 'app pass word' }, siteUrl, '1.0.0');
   };
 
-  it('has the plugin of this release, and an account that may do what the site does', async () => {
+  it('passes with this release’s plugin and an account that has the needed rights', async () => {
     expect(outcomes(await run(await check()))).toEqual(['ok', 'ok', 'ok', 'ok']);
   });
 
@@ -328,7 +328,7 @@ describe('WordPress', () => {
   });
 });
 
-it('WordPress without an account: the check names the settings', async () => {
+it('the WordPress check names the settings when no account is set', async () => {
   const url = await vendor(({ url: path }) =>
     path === '/wp-json/newsroom/v1/status'
       ? { json: { plugin: '1.0.0', site_url: siteUrl, credentials: true } }
@@ -338,7 +338,7 @@ it('WordPress without an account: the check names the settings', async () => {
   expect([result, remedy]).toEqual(['no account is set', expect.stringContaining('WORDPRESS_APP_PASSWORD')]);
 });
 
-describe('the e-mail verifier', () => {
+describe('the check of the email verifier', () => {
   let verifier: Verifier;
   beforeAll(async () => {
     verifier = await startVerifier();
@@ -346,12 +346,12 @@ describe('the e-mail verifier', () => {
   afterAll(() => verifier.stop());
   const settings = () => ({ vendor: 'kickbox', url: verifier.access.kickboxUrl, key: verifier.access.key }) as const;
 
-  it('knows the address of the site', async () => {
+  it('passes when the site’s own address is deliverable', async () => {
     const lines = await run(verifierCheck(settings(), 'news@example.com'));
     expect(lines.map(({ result }) => result)).toEqual(['deliverable']);
   });
 
-  it('refuses another key, answers as another vendor, or not at all, and no key is printed', async () => {
+  it('reports a wrong key and an unexpected answer, and prints no key', async () => {
     for (const [other, result] of [
       [{ ...settings(), key: 'live_wrong' }, 'it answers 403'],
       [{ ...settings(), url: verifier.access.url, vendor: 'plain', key: 'live_wrong' }, 'it answers 401'],
@@ -364,8 +364,8 @@ describe('the e-mail verifier', () => {
   });
 });
 
-describe('the provider of prices', () => {
-  it('has the first symbol, or says what is wrong', async () => {
+describe('the check of the market prices', () => {
+  it('shows the price of the first symbol, and reports a wrong key', async () => {
     const { access, stop } = await startQuotes();
     try {
       expect((await run(tickerCheck(access, ['SPX', 'DJI']))).map(({ result }) => result)).toEqual([
@@ -380,8 +380,8 @@ describe('the provider of prices', () => {
   });
 });
 
-describe('OneSignal', () => {
-  it('has the segment that gets breaking news, or says which it has', async () => {
+describe('the OneSignal check', () => {
+  it('passes when the breaking-news segment exists, else names the existing ones, and reports a wrong key', async () => {
     const { access, stop } = await startPush();
     try {
       const settings = { ...access, segment: 'Total Subscriptions' };
@@ -400,7 +400,7 @@ describe('OneSignal', () => {
   });
 });
 
-it('a Zephr tenant answers who is not signed in, and nothing else does', async () => {
+it('the Zephr check accepts a 401 from the tenant, and reports a 404', async () => {
   const tenant = await vendor(() => ({ status: 401 }));
   expect(outcomes(await run(zephrCheck(tenant)))).toEqual(['ok']);
   const other = await vendor(() => ({ status: 404 }));

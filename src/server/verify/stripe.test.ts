@@ -33,8 +33,8 @@ function checks(through: Fetch = fetch): { sales: Check[]; account: Check[] } {
 
 const failures = (lines: readonly Line[]): Line[] => lines.filter(({ outcome }) => outcome !== 'ok');
 
-describe('the account', () => {
-  it('needs an enabled webhook endpoint for this site, of our version, with the events that billing needs', async () => {
+describe('the check of the Stripe account', () => {
+  it('requires an enabled webhook endpoint for this site, in our API version, with the events that billing needs', async () => {
     expect(failures(await runChecks(checks().account))).toEqual([]);
     const [endpoint] = [...running.state.account.store.all('webhook_endpoint')];
     if (!endpoint) throw new Error('the stand-in announces no endpoint');
@@ -53,7 +53,7 @@ describe('the account', () => {
     }
   });
 
-  it('needs no event that the instructions for operators leave out, those of refused cards included', () => {
+  it('requires only events that the operators’ guide lists, those of refused cards included', () => {
     const text = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
     const [, listed = ''] = /with the events (.*?) Its secret is/s.exec(text) ?? [];
     const named = [...listed.matchAll(/`([\w.*]+)`/g)].map(
@@ -65,7 +65,7 @@ describe('the account', () => {
     expect(neededEvents).toEqual(expect.arrayContaining(cards));
   });
 
-  it('needs the domain for wallets: it is registered, and what Stripe has against it is reported (S6)', async () => {
+  it('registers the domain for wallets, and reports why Stripe refuses a wallet', async () => {
     const { account } = running.state;
     unregisterDomain(account, 'www.example.com');
     const ours = (lines: readonly Line[]) => lines.find(({ asks }) => asks.includes('for wallets'));
@@ -84,7 +84,7 @@ describe('the account', () => {
     unregisterDomain(account, 'www.example.com');
   });
 
-  it('says which plans the catalog lacks', async () => {
+  it('reports plans that the catalog lacks', async () => {
     const { access } = running;
     const options = { missing: null, siteUrl, scriptUrl: access.scriptUrl, plans: ['reader-monthly', 'reader-weekly'] };
     const lines = await runChecks(stripeAccountCheck({ stripe: openStripe(access), ...options }));
@@ -93,8 +93,8 @@ describe('the account', () => {
   });
 });
 
-describe('a newspaper with other plans', () => {
-  it('may sell one tier by the month alone', async () => {
+describe('the Stripe checks, with other plans and currencies', () => {
+  it('pass when only one tier is sold monthly', async () => {
     const others = [...running.state.account.store.all('price')].filter(
       ({ active, lookup_key }) => active && lookup_key !== 'reader-monthly',
     );
@@ -105,7 +105,7 @@ describe('a newspaper with other plans', () => {
     expect(lines.map(({ result }) => result)).toContain('only one tier is sold monthly: nothing to test');
   });
 
-  it('is told of prices that aren’t in its standard currency', async () => {
+  it('report prices that aren’t in the standard currency', async () => {
     const price = [...running.state.account.store.all('price')].find((each) => each.lookup_key === 'reader-yearly');
     if (!price) throw new Error('the stand-in has no such price');
     price.currency = 'nzd';
@@ -118,10 +118,10 @@ describe('a newspaper with other plans', () => {
     [1200, 'usd', '12.00 USD'],
     [1200, 'jpy', '1200 JPY'],
     [12_345, 'kwd', '12.345 KWD'],
-  ])('reads %i of %s as %s', (amount, currency, text) => expect(sumWithCode(amount, currency)).toBe(text));
+  ])('format %i of %s as %s', (amount, currency, text) => expect(sumWithCode(amount, currency)).toBe(text));
 });
 
-describe('what Stripe answers of the domain and the script', () => {
+describe('the check of the wallet domain and of Stripe.js', () => {
   const answering =
     (path: RegExp, body: unknown, status = 200): Fetch =>
     (input, init) => {
@@ -129,7 +129,7 @@ describe('what Stripe answers of the domain and the script', () => {
       return path.test(pathname) ? Promise.resolve(Response.json(body, { status })) : fetch(input, init);
     };
 
-  it('names what keeps a wallet off the site', async () => {
+  it('reports why a wallet is inactive', async () => {
     const wallet = (status: string, message?: string) => ({
       status,
       status_details: message === undefined ? null : { error_message: message },
@@ -147,7 +147,7 @@ describe('what Stripe answers of the domain and the script', () => {
     expect(others).toEqual([]);
   });
 
-  it('says that STRIPE_JS_URL is no script', async () => {
+  it('reports a STRIPE_JS_URL that is not a script', async () => {
     const { access } = running;
     const options = { missing: null, siteUrl, scriptUrl: `${access.apiUrl}/v1/prices`, plans: [] };
     const lines = await runChecks(stripeAccountCheck({ stripe: openStripe(access), ...options }));
@@ -157,8 +157,8 @@ describe('what Stripe answers of the domain and the script', () => {
   });
 });
 
-describe('sales on test clocks', () => {
-  it('are made, renewed, declined, rescued, switched, refunded and disputed, and leave nothing behind', async () => {
+describe('the check of sales on Stripe’s test clocks', () => {
+  it('passes every step, and leaves no clock or customer behind', async () => {
     const lines = await runChecks(checks().sales);
     expect(failures(lines)).toEqual([]);
     expect(lines.length).toBeGreaterThanOrEqual(16);
@@ -167,7 +167,7 @@ describe('sales on test clocks', () => {
     expect((await stripe.customers.list()).data).toEqual([]);
   });
 
-  it('leave nothing behind where they can’t begin', async () => {
+  it('leaves no clock or customer behind when Stripe refuses customers or prices', async () => {
     for (const path of ['/v1/customers', '/v1/prices']) {
       const refuse: Fetch = (input, init) => {
         const { pathname } = new URL(input instanceof Request ? input.url : String(input));
@@ -182,7 +182,7 @@ describe('sales on test clocks', () => {
     }
   });
 
-  it('fail at each step whose requests Stripe refuses, with what to do, and stop there', async () => {
+  it('fails at the first step that Stripe refuses, with a remedy, and skips the rest', async () => {
     const all = checks().sales.flatMap(({ steps }, group) => steps.map(({ asks }, index) => ({ group, index, asks })));
     for (const { group, index, asks } of all) {
       let done = 0;

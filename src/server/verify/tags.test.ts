@@ -25,8 +25,8 @@ const check = async (hosts: readonly string[] = []) => {
   return lines.find(({ outcome }) => outcome !== 'not asked');
 };
 
-describe('third-party scripts', () => {
-  it('loads what is configured and names the rest', async () => {
+describe('the check of third-party scripts', () => {
+  it('loads the configured scripts, and lists the others as skipped', async () => {
     container = 'var a = 1;';
     type = 'text/javascript';
     expect(await check()).toMatchObject({ service: 'tags', outcome: 'ok' });
@@ -35,7 +35,7 @@ describe('third-party scripts', () => {
     expect(lines.length).toBeGreaterThan(4);
   });
 
-  it('names the hosts of a container that the policy blocks, until they are allowed', async () => {
+  it('names the tag manager’s hosts that the policy blocks, and passes once they are allowed', async () => {
     type = 'text/javascript';
     container = 'load("https://pixel.example.net/p.js"); send("https://collect.example.org/c?")';
     const line = await check();
@@ -45,7 +45,7 @@ describe('third-party scripts', () => {
     expect(await check(['pixel.example.net', 'collect.example.org'])).toMatchObject({ outcome: 'ok' });
   });
 
-  it('looks at a consent platform and at the widget for leaving, and says which hosts a platform names', async () => {
+  it('loads the consent platform and Churnkey, and names the hosts that the platform needs', async () => {
     type = 'text/javascript';
     container = 'load("https://cdn.choices.example/ui.js")';
     const platform = { scriptUrl: `${origin}/choice.js?id=1`, hosts: [] };
@@ -68,13 +68,13 @@ describe('third-party scripts', () => {
       expect(await line(name)).toMatchObject({ outcome: 'failed', remedy: expect.stringContaining(setting) });
   });
 
-  it('fails where something else than a script comes', async () => {
+  it('fails when the address returns something other than a script', async () => {
     type = 'text/html';
     expect(await check()).toMatchObject({ outcome: 'failed', result: 'status 200, text/html' });
   });
 });
 
-describe('sources of a policy', () => {
+describe('the sources of a content security policy', () => {
   it.each([
     ['https://a.example.com/x.js', ['https://a.example.com'], true],
     ['https://a.example.com/x.js', ['https://*.example.com'], true],
@@ -83,7 +83,7 @@ describe('sources of a policy', () => {
     ['http://a.example.com/x.js', ['https://a.example.com'], false],
     ['http://127.0.0.1:4000/x.js', ['http://127.0.0.1:4000'], true],
     ['https://a.example.com/x.js', ["'self'", 'data:'], false],
-  ] as const)('%s under %j: %s', (address, sources, allowed) => {
+  ] as const)('%s under %j is allowed: %s', (address, sources, allowed) => {
     expect(isAllowed(address, sources)).toBe(allowed);
   });
 });

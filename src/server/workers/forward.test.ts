@@ -57,7 +57,7 @@ const textOf = async (incoming: IncomingMessage): Promise<string> => {
   return text;
 };
 
-it('passes on method, address, body and headers, and gives back status, headers and body', async () => {
+it('a serving worker forwards method, address, body and headers to the writer, and returns its whole answer', async () => {
   const socket = newSocket();
   await listening(async (incoming, outgoing) => {
     const { method, url, headers } = incoming;
@@ -90,7 +90,7 @@ it('passes on method, address, body and headers, and gives back status, headers 
   });
 });
 
-it('passes on no length without the body: the next reader’s request would be taken for it', async () => {
+it('a GET or HEAD is forwarded without its body and content-length, so that the next request stays intact', async () => {
   const socket = newSocket();
   await listening(({ url, headers }, outgoing) => {
     outgoing.end(`${url} ${headers['content-length'] ?? 'no length'}`);
@@ -105,7 +105,7 @@ it('passes on no length without the body: the next reader’s request would be t
   }
 });
 
-it('sends what changes something over a connection of its own: one that was kept may be closed at the other end', async () => {
+it('a POST is forwarded on a new connection, since the writer may already have closed a kept one', async () => {
   const socket = newSocket();
   const writer = await listening((_incoming, outgoing) => outgoing.end(), socket);
   let connections = 0;
@@ -115,7 +115,7 @@ it('sends what changes something over a connection of its own: one that was kept
   expect(connections).toBe(2);
 });
 
-it('waits for a writer that is starting, whatever the method', async () => {
+it('requests of any method wait for a writer that is starting', async () => {
   const socket = newSocket();
   const base = await inFront(socket);
   const answers = [fetch(base), fetch(base, { method: 'POST', body: 'kept' })];
@@ -127,11 +127,11 @@ it('waits for a writer that is starting, whatever the method', async () => {
   expect(await Promise.all(answers.map(async (answer) => (await answer).text()))).toEqual(['GET ', 'POST kept']);
 });
 
-it('gives up after a while', async () => {
+it('a request gets 503 when no writer starts within the time limit', async () => {
   expect((await fetch(await inFront(newSocket(), 80))).status).toBe(503);
 });
 
-it('asks again for what only reads when the writer ends meanwhile, and never sends anything else twice', async () => {
+it('a GET is sent again when the writer ends, but a POST is sent only once and gets 503', async () => {
   const socket = newSocket();
   const asked: string[] = [];
   await listening((incoming, outgoing) => {
@@ -145,7 +145,7 @@ it('asks again for what only reads when the writer ends meanwhile, and never sen
   expect(asked).toEqual(['GET', 'GET', 'POST']);
 });
 
-it('ends its request when the client has gone', async () => {
+it('the forwarded request ends when the client disconnects', async () => {
   const socket = newSocket();
   const ended = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();

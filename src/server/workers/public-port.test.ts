@@ -38,7 +38,7 @@ async function open(onUnresponsive = (_: ChildProcess): void => {}, timeoutMs = 
   return { publicPort, arrive };
 }
 
-it('gives connections to the workers in turn', async () => {
+it('the public port gives connections to the workers in turn', async () => {
   const { publicPort, arrive } = await open();
   const [one, two] = [worker(), worker()];
   publicPort.add(one.child);
@@ -47,7 +47,7 @@ it('gives connections to the workers in turn', async () => {
   expect([one.given.length, two.given.length]).toEqual([2, 2]);
 });
 
-it('keeps connections until there is a worker', async () => {
+it('a connection waits until there is a worker to take it', async () => {
   const { publicPort, arrive } = await open();
   await arrive();
   const late = worker();
@@ -55,7 +55,7 @@ it('keeps connections until there is a worker', async () => {
   expect(late.given).toHaveLength(1);
 });
 
-it('gives what a worker hadn’t taken when it ended to another', async () => {
+it('a connection that a worker had not taken when it ended goes to another worker', async () => {
   const { publicPort, arrive } = await open();
   const [dying, other] = [worker(false), worker()];
   publicPort.add(dying.child);
@@ -65,7 +65,7 @@ it('gives what a worker hadn’t taken when it ended to another', async () => {
   expect(other.given).toHaveLength(1);
 });
 
-it('gives what a worker doesn’t take in time to another, nothing more to it, and reports it', async () => {
+it('a worker that does not take a connection in time loses it to another, gets no more, and is reported', async () => {
   const reported: ChildProcess[] = [];
   const { publicPort, arrive } = await open((child) => reported.push(child), 2500);
   const [standing, other] = [worker(false), worker()];
@@ -80,7 +80,7 @@ it('gives what a worker doesn’t take in time to another, nothing more to it, a
   await expect.poll(() => reported[0]).toBe(standing.child);
 });
 
-it('goes on with a worker that comes too late for one', async () => {
+it('a worker that was too late for one connection gets later ones', async () => {
   const { publicPort, arrive } = await open();
   const [slow, other] = [worker(false), worker()];
   publicPort.add(slow.child);
@@ -94,7 +94,7 @@ it('goes on with a worker that comes too late for one', async () => {
   expect(slow.given).toHaveLength(2);
 });
 
-it('gives a connection again that a worker came too late for, as soon as it says so', async () => {
+it('a connection goes to another worker as soon as its worker says that it was too late', async () => {
   const { publicPort, arrive } = await open();
   const slow = worker(false);
   publicPort.add(slow.child);

@@ -13,21 +13,21 @@ function linked(timeoutMs = 20_000) {
   return { link, sent, replaced };
 }
 
-describe('what the writer sends to its serving workers', () => {
-  it('is nothing while there are none', async () => {
+describe('the writer’s link to its serving workers', () => {
+  it('sends nothing while there are no workers', async () => {
     const { link, sent } = linked();
     link.replaced(['p/']);
     await link.workersUpdated();
     expect(sent).toEqual([]);
   });
 
-  it('begins with the store, for each that joins', () => {
+  it('sends each worker that joins the state of the page store', () => {
     const { link, sent } = linked();
     link.receive({ kind: 'joined', from: 7 });
     expect(sent).toEqual([{ to: 7, message: { kind: 'open', ...opening } }]);
   });
 
-  it('is one message for all pages of one turn of the event loop, and is delivered once every worker has confirmed it', async () => {
+  it('sends one message for all pages replaced in one turn of the event loop, and waits for every worker to confirm', async () => {
     const { link, replaced } = linked();
     link.receive({ kind: 'joined', from: 7 });
     link.receive({ kind: 'joined', from: 8 });
@@ -48,7 +48,7 @@ describe('what the writer sends to its serving workers', () => {
     expect(replaced()).toHaveLength(1);
   });
 
-  it('is the banner, after what was replaced before, and is heard like it', async () => {
+  it('sends the banner after earlier replacements, and waits for its confirmation too', async () => {
     const { link, sent } = linked();
     link.banner('<b>no worker hears it</b>');
     link.receive({ kind: 'joined', from: 7 });
@@ -69,7 +69,7 @@ describe('what the writer sends to its serving workers', () => {
     await updated;
   });
 
-  it('is not waited for from a worker that joins after it, and has begun with what it says', async () => {
+  it('does not wait for a worker that joined after the message', async () => {
     const { link, sent, replaced } = linked(5);
     link.receive({ kind: 'joined', from: 7 });
     link.replaced(['p/']);
@@ -81,7 +81,7 @@ describe('what the writer sends to its serving workers', () => {
     expect(sent.filter((one) => 'unresponsive' in one)).toEqual([]);
   });
 
-  it('is every page when one of the changes concerns all', async () => {
+  it('sends one message for all pages when one of the changes affects all', async () => {
     const { link, replaced } = linked();
     link.receive({ kind: 'joined', from: 7 });
     link.replaced(['p/']);
@@ -91,7 +91,7 @@ describe('what the writer sends to its serving workers', () => {
     expect(replaced().map(({ names }) => names)).toEqual(['all']);
   });
 
-  it('needs no answer of a worker that has ended', async () => {
+  it('does not wait for a worker that has ended', async () => {
     const { link } = linked();
     link.receive({ kind: 'joined', from: 7 });
     link.replaced(['p/']);
@@ -100,7 +100,7 @@ describe('what the writer sends to its serving workers', () => {
     await updated;
   });
 
-  it('names a worker that says nothing, and waits for its end', async () => {
+  it('reports a worker that does not answer, and waits until it ends', async () => {
     const { link, sent } = linked(1);
     link.receive({ kind: 'joined', from: 7 });
     link.replaced(['p/']);
@@ -110,7 +110,7 @@ describe('what the writer sends to its serving workers', () => {
     await updated;
   });
 
-  it('stays confirmed when metrics are answered later than a change that came after them', async () => {
+  it('accepts metrics that arrive after the confirmation of a later change', async () => {
     const { link, replaced } = linked();
     link.receive({ kind: 'joined', from: 7 });
     const metrics = link.metrics([]);
@@ -121,7 +121,7 @@ describe('what the writer sends to its serving workers', () => {
     await Promise.all([updated, metrics, link.workersUpdated()]);
   });
 
-  it('includes a request for their metrics', async () => {
+  it('collects the metrics of every worker', async () => {
     const { link } = linked();
     link.receive({ kind: 'joined', from: 7 });
     link.receive({ kind: 'joined', from: 8 });
@@ -143,7 +143,7 @@ describe('what the writer sends to its serving workers', () => {
     return { hits: sum('hits'), open: sum('open') };
   }
 
-  it('includes what workers that have ended had counted, but not their gauges', async () => {
+  it('includes the counters of workers that have ended, but not their gauges', async () => {
     const { link } = linked();
     const sums = async () => sumsOf(await link.metrics([]));
     let number = 0;
@@ -157,7 +157,7 @@ describe('what the writer sends to its serving workers', () => {
     }
   });
 
-  it('includes the figures of earlier writers, with the workers that have ended since', async () => {
+  it('includes the counters of earlier writers and their workers', async () => {
     let before: Counted['counted'] = { ended: [], serving: [] };
     for (const round of [1, 2, 3]) {
       const { link, sent } = linked();
@@ -175,7 +175,7 @@ describe('what the writer sends to its serving workers', () => {
     }
   });
 
-  it('includes the last metrics of a worker that doesn’t answer in time', async () => {
+  it('uses the last metrics of a worker that does not answer in time', async () => {
     const { link } = linked();
     link.receive({ kind: 'joined', from: 7 });
     const first = link.metrics([]);
@@ -184,7 +184,7 @@ describe('what the writer sends to its serving workers', () => {
     expect(await link.metrics([])).toEqual([[{ name: 'a' }]]);
   });
 
-  it('doesn’t wait for the metrics of a worker that ends meanwhile', async () => {
+  it('does not wait for the metrics of a worker that ends', async () => {
     const { link } = linked();
     link.receive({ kind: 'joined', from: 7 });
     // The limit on the wait never passes.

@@ -39,14 +39,14 @@ function openEditor(level: string) {
   };
 }
 
-it('is saved with the story, and not only with the box, which is sent when the story is already public', () => {
+it('choosing an access level in the block editor edits the story’s meta, so that it is saved with the story', () => {
   const editor = openEditor('default');
   editor.choose('subscriber');
   expect(editor.meta()).toEqual({ newsroom_access: 'subscriber', newsroom_agency: 'A Wire' });
   expect(editor.chosen()).toBe('subscriber');
 });
 
-it('follows undo and a restored version, which the box would overwrite', () => {
+it('the access box in the block editor follows undo and a restored version', () => {
   const editor = openEditor('default');
   editor.choose('subscriber');
   editor.editPost({ meta: { newsroom_access: 'default' } });

@@ -91,8 +91,8 @@ const routes = (): [string, string][] => {
 
 const leaks = (answer: Answer) => answer.text.includes(CANARY);
 
-describe('to strangers', () => {
-  it('no address reveals a restricted body', async () => {
+describe('without credentials', () => {
+  it('no route reveals a restricted body', async () => {
     const free = await newsroom.php(
       `wp_update_post( array( 'ID' => $input['free'], 'post_status' => 'draft' ) ); wp_update_post( array( 'ID' => $input['default'], 'post_status' => 'draft' ) ); return 1;`,
       ids,
@@ -122,7 +122,7 @@ describe('to strangers', () => {
     );
   });
 
-  it('a search does not tell which restricted article holds a word', async () => {
+  it('a search does not reveal which restricted article contains a word', async () => {
     const hits = async (address: string) =>
       (await newsroom.get(address)).json.map(({ id }: { id: number }) => id).sort();
     const open = [ids.free, ids.default].sort();
@@ -136,7 +136,7 @@ describe('to strangers', () => {
     expect(await hits(`/wp-json/wp/v2/articles?search=subscribers`)).toEqual([ids.paid]);
   });
 
-  it('open articles are whole', async () => {
+  it('free articles are returned whole', async () => {
     for (const id of [ids.free, ids.default]) {
       const answer = await newsroom.rest(`/wp/v2/articles/${id}`);
       expect([answer.json.restricted, leaks(answer)]).toEqual([false, true]);
@@ -144,7 +144,7 @@ describe('to strangers', () => {
     expect((await newsroom.get('/article/for-all/')).text).toContain(CANARY);
   });
 
-  it('a rule of the section closes what is left to it', async () => {
+  it('an article with the default access is restricted if its section is', async () => {
     await newsroom.pretend({ effective: 'subscriber' });
     try {
       const answer = await newsroom.rest(`/wp/v2/articles/${ids.default}`);
@@ -158,7 +158,7 @@ describe('to strangers', () => {
   });
 });
 
-describe('the opening', () => {
+describe('the excerpt of a restricted article', () => {
   const opening = (content: string): Promise<string> =>
     newsroom.php(
       `return newsroom_opening( new WP_Post( (object) array( 'ID' => 0, 'post_type' => 'articles', 'post_content' => $input ) ) );`,
@@ -179,41 +179,41 @@ describe('the opening', () => {
     expect(html).toBe('<p>One <em>fine</em> day.</p>\n\n<p>Two <a href="https://example.com/">links</a>.</p>');
   });
 
-  it('ends after about 80 words', async () => {
+  it('ends after 80 words', async () => {
     expect(words(await opening(`<p>${many(5000)}</p>`))).toBe(80);
     expect(words(await opening(`<p>${many(60)}</p><p>${many(60)}</p><p>${many(900)}</p>`))).toBe(80);
   });
 
-  it('is never more than half of the text', async () => {
+  it('is at most half of the text', async () => {
     expect(words(await opening('<p>Only eight words are in this short text.</p>'))).toBe(4);
     expect(words(await opening(`<p>${many(10)}</p><p>${many(10)}</p>`))).toBe(10);
   });
 
-  it('is bounded where words have no spaces between them', async () => {
+  it('is limited in length where words have no spaces between them', async () => {
     const html = await opening(`<p>一 二 ${'字'.repeat(20_000)}</p>`);
     expect(html.length).toBeLessThan(700);
   });
 
-  it('leaves out everything that is no paragraph, and finds paragraphs within groups', async () => {
+  it('contains only paragraphs, including those inside groups', async () => {
     const html = await opening(
       `<!-- wp:image --><figure><img src="x.png"><figcaption>caption</figcaption></figure><!-- /wp:image --><!-- wp:group --><div><!-- wp:paragraph --><p class="x" onclick="y">First<sup data-fn="a" class="fn"><a href="#a">1</a></sup> words.</p><!-- /wp:paragraph --></div><!-- /wp:group --><!-- wp:html --><p>raw secret</p><!-- /wp:html --><!-- wp:paragraph {"direction":"rtl"} --><p>كلمات</p><!-- /wp:paragraph --><!-- wp:paragraph --><p>${many(50)}</p><!-- /wp:paragraph -->`,
     );
     expect(html).toBe('<p>First words.</p>\n\n<p dir="rtl">كلمات</p>');
   });
 
-  it('is text where a body has no paragraph at all', async () => {
+  it('is plain text if a body has no paragraph', async () => {
     const html = await opening(`<table><tr><td>${many(300)}</td></tr></table>`);
     expect([words(html), html.startsWith('<p>word0')]).toEqual([80, true]);
   });
 });
 
-describe('to those who may read', () => {
+describe('with credentials', () => {
   const whole = async (id: number | undefined, as?: 'site' | 'admin' | 'reporter') => {
     const answer = await newsroom.rest(`/wp/v2/articles/${id}`, { as });
     return [answer.status, answer.json?.restricted, leaks(answer)];
   };
 
-  it('the site and editors get everything, a reporter only what is their own', async () => {
+  it('the site and administrators get full articles, and a reporter only the reporter’s own', async () => {
     expect(await whole(ids.paid, 'site')).toEqual([200, false, true]);
     expect(await whole(ids.paid, 'admin')).toEqual([200, false, true]);
     expect(await whole(ids.paid, 'reporter')).toEqual([200, true, false]);
@@ -222,7 +222,7 @@ describe('to those who may read', () => {
     expect(notes).toContain(CANARY);
   });
 
-  it('a story that prints the fields of others has nothing of a cut body', async () => {
+  it('a story that lists other articles’ fields reveals no restricted text', async () => {
     const printed = ['newsroom_transcript', 'newsroom_chapters'].map(
       (key) =>
         `<!-- wp:paragraph {"metadata":{"bindings":{"content":{"source":"core/post-meta","args":{"key":"${key}"}}}}} --><p>x</p><!-- /wp:paragraph -->`,
@@ -251,7 +251,7 @@ describe('to those who may read', () => {
     expect(await whole(ids.own, 'site')).toEqual([200, false, true]);
   });
 
-  it('answers to credentials are not for caches', async () => {
+  it('responses are marked private and no-store', async () => {
     const { headers } = await newsroom.rest(`/wp/v2/articles/${ids.paid}`, { as: 'site' });
     expect(headers.get('cache-control')).toMatch(/private/);
     expect(headers.get('cache-control')).toMatch(/no-store/);

@@ -57,7 +57,7 @@ const meta = (id: number | undefined, key: string) =>
   newsroom.php(`return get_post_meta( $input[0], $input[1], true );`, [id, key]);
 
 describe('Settings → Newsroom', () => {
-  it('names what keeps the site from working with WordPress, and says so in /newsroom/v1/status', async () => {
+  it('lists the problems that keep the site from working with WordPress, as /newsroom/v1/status does', async () => {
     const named = async () => {
       const html = await screen('options-general.php?page=newsroom');
       const shown = [...html.matchAll(/data-problem="([\w-]+)"><p>([^<]*)/g)].map(([, code, text]) => [
@@ -92,7 +92,7 @@ describe('Settings → Newsroom', () => {
 
   const page = 'options-general.php?page=newsroom';
 
-  it('shows address and secret to administrators only', async () => {
+  it('shows the webhook address and secret to administrators only', async () => {
     const html = await screen(page);
     expect(html).toContain(`value="${receiver.url}"`);
     expect(html).toContain(newsroom.secret);
@@ -100,7 +100,7 @@ describe('Settings → Newsroom', () => {
     expect([stranger.status, stranger.text.includes(newsroom.secret)]).toEqual([302, false]);
   });
 
-  it('sends a test and shows what came of it', async () => {
+  it('sends a test webhook and shows whether the site accepted it', async () => {
     receiver.clear();
     const sent = await submit('admin-post.php', action(await screen(page), 'newsroom_test'));
     expect(sent.status).toBe(302);
@@ -114,7 +114,7 @@ describe('Settings → Newsroom', () => {
     expect(await screen(`${page}&newsroom=test`)).toContain('The test failed: The site refused the signature');
   });
 
-  it('lists deliveries and tries one again on demand', async () => {
+  it('lists deliveries and sends one again on request', async () => {
     receiver.reply = () => ({ status: 422 });
     receiver.clear();
     await newsroom.rest(`/wp/v2/articles/${ids.second}`, {
@@ -137,7 +137,7 @@ describe('Settings → Newsroom', () => {
     expect(after).toContain('12 ms on the site');
   });
 
-  it('refuses what carries no nonce', async () => {
+  it('answers 403 to a form without a nonce', async () => {
     receiver.clear();
     expect((await submit('admin-post.php', { action: 'newsroom_test' })).status).toBe(403);
     expect((await submit('admin-post.php', { action: 'newsroom_secret' })).status).toBe(403);
@@ -145,7 +145,7 @@ describe('Settings → Newsroom', () => {
     expect(receiver.deliveries).toEqual([]);
   });
 
-  it('takes an address and refuses what is none', async () => {
+  it('saves an http address and refuses a javascript: address', async () => {
     const save = async (newsroom_site_url: string) => {
       const html = await screen(page);
       await submit('options.php', {
@@ -161,7 +161,7 @@ describe('Settings → Newsroom', () => {
     expect(await save(receiver.url)).toBe(receiver.url);
   });
 
-  it('makes a new secret', async () => {
+  it('replaces the secret', async () => {
     await submit('admin-post.php', action(await screen(page), 'newsroom_secret'));
     const secret = await newsroom.php(
       `$secret = get_option( 'newsroom_secret' ); update_option( 'newsroom_secret', $input ); return $secret;`,
@@ -172,7 +172,7 @@ describe('Settings → Newsroom', () => {
   });
 });
 
-describe('the editor’s boxes', () => {
+describe('the plugin’s boxes in the editor', () => {
   /** Saves the boxes of a post as the block editor does, which sends their form to a separate address. */
   const save = async (id: number | undefined, fields: [string, string][], nonce = true) => {
     const html = await screen(`post.php?post=${id}&action=edit`);
@@ -194,7 +194,7 @@ describe('the editor’s boxes', () => {
     return { html, own: field(html, 'newsroom_fields_nonce') };
   };
 
-  it('are there for each type', async () => {
+  it('show the fields of each post type', async () => {
     const article = (await postNonce(ids.first)).html;
     // The byline of an article has a panel of its own.
     expect(article).not.toContain('name="newsroom_author"');
@@ -214,7 +214,7 @@ describe('the editor’s boxes', () => {
     expect([article, top].map((html) => html.includes('block-editor-page'))).toEqual([true, false]);
   });
 
-  it('save what editors choose, in order and cleaned', async () => {
+  it('save what editors choose, in order and sanitized', async () => {
     await save(ids.first, [
       ['newsroom_author', String(ids.author)],
       ['newsroom_access', 'subscriber'],
@@ -248,12 +248,12 @@ describe('the editor’s boxes', () => {
     });
   });
 
-  it('save nothing without their nonce', async () => {
+  it('save nothing without a nonce', async () => {
     await save(ids.first, [['newsroom_access', 'free']], false);
     expect(await meta(ids.first, 'newsroom_access')).toBe('subscriber');
   });
 
-  it('leave to Advanced Custom Fields what is its own', async () => {
+  it('leave out a field that Advanced Custom Fields provides', async () => {
     await newsroom.php(
       `update_post_meta( $input, 'video_url', 'https://youtu.be/zzzzzzzzzzz' ); update_post_meta( $input, '_video_url', 'field_video_url' ); return 1;`,
       ids.video,
@@ -266,7 +266,7 @@ describe('the editor’s boxes', () => {
     expect(html).toContain('name="newsroom_author"');
   });
 
-  it('keep a picture’s credit', async () => {
+  it('the credit field of a picture is saved as plain text', async () => {
     const picture = await newsroom.php(
       `return wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => 'x' ), 'x.png' );`,
     );
@@ -281,7 +281,7 @@ describe('the editor’s boxes', () => {
   });
 });
 
-describe('the screens of sections', () => {
+describe('the category screens', () => {
   it('show, save and list a section’s settings', async () => {
     const [culture] = (await newsroom.rest('/wp/v2/categories?slug=culture')).json;
     const html = await screen(`term.php?taxonomy=category&tag_ID=${culture.id}`);
@@ -326,7 +326,7 @@ describe('the screens of sections', () => {
   });
 });
 
-describe('preview', () => {
+describe('a preview link', () => {
   const check = (link: string, type: string, id: number | undefined) => {
     const url = new URL(link.replaceAll('&#038;', '&').replaceAll('&amp;', '&'));
     const { searchParams: query } = url;
@@ -342,7 +342,7 @@ describe('preview', () => {
     );
   };
 
-  it('leads to the site through a signed link, for each type that has one', async () => {
+  it('is signed and leads to the site, for each post type that the site can preview', async () => {
     const link = (id: number | undefined) => newsroom.php(`return get_preview_post_link( $input );`, id);
     check(await link(ids.draft), 'articles', ids.draft);
     check(await link(ids.video), 'video', ids.video);
@@ -360,7 +360,7 @@ describe('preview', () => {
     check(json.preview_link, 'articles', ids.first);
   });
 
-  it('is refused to users who may not edit the document', async () => {
+  it('is not signed for users who may not edit the document', async () => {
     const link = await newsroom.php(
       `wp_set_current_user( get_user_by( 'login', 'reporter' )->ID ); return get_preview_post_link( $input );`,
       ids.draft,
@@ -368,7 +368,7 @@ describe('preview', () => {
     expect(link).not.toContain('signature');
   });
 
-  it('is where WordPress’s own preview leads', async () => {
+  it('is where WordPress’s own preview redirects a signed-in editor', async () => {
     const own = await newsroom.get(`/?post_type=articles&p=${ids.draft}&preview=true`, {
       headers: { cookie },
       redirect: 'manual',
@@ -381,8 +381,8 @@ describe('preview', () => {
   });
 });
 
-describe('addresses', () => {
-  it('of what is published lead to the site; drafts stay in WordPress', async () => {
+describe('permalinks', () => {
+  it('lead to the site for published documents, and to WordPress for drafts', async () => {
     const [first, draft, section, sample] = await newsroom.php(
       `require_once ABSPATH . 'wp-admin/includes/post.php'; return array( get_permalink( $input['first'] ), get_permalink( $input['draft'] ), get_term_link( 'politics', 'category' ), get_sample_permalink( $input['first'] ) );`,
       ids,
@@ -393,12 +393,12 @@ describe('addresses', () => {
     expect(sample).toEqual([`${receiver.url}/article/%pagename%`, 'first-foremost']);
   });
 
-  it('leave WordPress’s own pages where they are', async () => {
+  it('do not make WordPress redirect its own page of an article', async () => {
     const page = await newsroom.get('/article/first-foremost/', { redirect: 'manual' });
     expect([page.status, page.text.includes('First &#038; foremost')]).toEqual([200, true]);
   });
 
-  it('are WordPress’s own while no site is known', async () => {
+  it('are WordPress’s own if no site address is set', async () => {
     const link = await newsroom.php(
       `add_filter( 'newsroom_site_url', '__return_empty_string' ); return get_permalink( $input );`,
       ids.first,
@@ -407,8 +407,8 @@ describe('addresses', () => {
   });
 });
 
-describe('roles and removal', () => {
-  it('gives the site a role of its own and administrators its reading', async () => {
+describe('roles and uninstalling', () => {
+  it('the site’s account has its own role, and administrators may read restricted articles, but not editors', async () => {
     const [site, administrator, editor] = await newsroom.php(
       `$caps = function ( $role ) { return array_keys( array_filter( get_role( $role )->capabilities ) ); }; return array( $caps( 'newsroom_site' ), in_array( 'newsroom_read_restricted', $caps( 'administrator' ), true ), in_array( 'newsroom_read_restricted', $caps( 'editor' ), true ) );`,
     );
@@ -416,7 +416,7 @@ describe('roles and removal', () => {
     expect([administrator, editor]).toEqual([true, false]);
   });
 
-  it('deletes its own settings and tables and leaves the content', async () => {
+  it('uninstalling deletes the plugin’s settings, table and role and leaves the content', async () => {
     const left = await newsroom.php(
       `define( 'WP_UNINSTALL_PLUGIN', 'newsroom/newsroom.php' );
       require WP_PLUGIN_DIR . '/newsroom/uninstall.php';

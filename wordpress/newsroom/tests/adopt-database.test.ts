@@ -18,8 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => newsroom?.stop());
 
-describe('the adoption', () => {
-  it('ends a batch in which WordPress has lost the connection, and gives the lock back', async () => {
+describe('adopting an existing WordPress', () => {
+  it('stops a batch if WordPress loses the database connection, and releases the lock', async () => {
     const lost = await newsroom.php(
       `global $wpdb; $token = newsroom_adopt_lock(); $retries = array( $wpdb->reconnect_retries );
       try {
@@ -34,7 +34,7 @@ describe('the adoption', () => {
     expect(await ordinary.difference(before)).toEqual([]);
   });
 
-  it('keeps the journal in tables without transactions where the posts are in such', async () => {
+  it('keeps its journal in MyISAM tables if the posts are in MyISAM tables', async () => {
     const engines = await newsroom.php(
       `$own = newsroom_journal_engine();
       add_filter( 'query', function ( $sql ) { return 0 === strpos( $sql, 'SHOW TABLE STATUS LIKE' ) ? "SELECT 'MyISAM' AS Engine" : $sql; } );
@@ -43,7 +43,7 @@ describe('the adoption', () => {
     expect(engines).toEqual(['', 'ENGINE=MyISAM']);
   });
 
-  it('finds an author again that was made just before its field', async () => {
+  it('reuses the author document that an interrupted run created', async () => {
     await newsroom.php(
       `add_filter( 'newsroom_webhooks_enabled', '__return_false' ); global $wpdb; newsroom_create_journal();
       newsroom_journal( array( array( 'author', $input['ada'], '', array( 'after' => (int) $wpdb->get_var( "SELECT MAX(ID) FROM {$wpdb->posts}" ) ), array() ) ) );
@@ -57,7 +57,7 @@ describe('the adoption', () => {
     expect(await ordinary.difference(before)).toEqual([]);
   });
 
-  it('numbers the posts of a slug with one statement for all', async () => {
+  it('numbers the duplicates of a slug with one query per slug, not per post', async () => {
     const numbered = await newsroom.php(
       `$posts = array(); $statements = 0;
       for ( $id = 1; $id <= 60; $id++ ) { $posts[] = (object) array( 'ID' => $id, 'post_name' => $id % 2 ? 'annual' : str_repeat( 'long-', 40 ), 'post_status' => 'publish' ); }
@@ -71,7 +71,7 @@ describe('the adoption', () => {
     expect(numbered[0].slice(0, 3)).toEqual(['annual-2', 'annual-3', `${'long-'.repeat(39)}lon-2`]);
   });
 
-  it('reads no more text at once than PHP has memory for', async () => {
+  it('reads no more post text at once than fits into PHP’s memory', async () => {
     const few = await newsroom.php(
       `add_filter( 'query', function ( $sql ) { return str_replace( 'LENGTH(post_content)', '20 * LENGTH(post_content)', $sql ); } );
       return array( newsroom_ids_within_memory( array( $input['plain'], $input['long'], $input['deep'] ) ), newsroom_ids_within_memory( array( $input['long'], $input['plain'] ) ), newsroom_ids_within_memory( array( $input['plain'], $input['deep'] ) ), newsroom_ids_within_memory( array() ) );`,

@@ -51,8 +51,8 @@ afterAll(async () => {
   await newsroom?.stop();
   await receiver.close();
 });
-describe('the dry run', () => {
-  it('says what would happen, names the problems, and changes nothing', async () => {
+describe('the dry run of wp newsroom adopt', () => {
+  it('reports what it would change, names problems and changes nothing', async () => {
     const { lines, failed } = await run({});
     expect(failed).toBeNull();
     expect(lines.slice(0, 4)).toEqual([
@@ -93,7 +93,7 @@ describe('the dry run', () => {
     expect(await difference()).toEqual([]);
   });
 
-  it('has nothing to put back', async () => {
+  it('leaves nothing to undo', async () => {
     expect(await run({ undo: true })).toEqual({ lines: ['There’s nothing to put back.'], failed: null });
   });
 });
@@ -110,11 +110,11 @@ describe('wp newsroom adopt --yes', () => {
     after = await tables();
   });
 
-  it('adopts all but posts with a password', async () => {
+  it('adopts every post except those with a password and an empty one', async () => {
     expect(await left()).toEqual([ids.protected, ids.blank]);
   });
 
-  it('changes the type, the byline and the addresses of a post, and nothing else', () => {
+  it('changes only the type, slug, byline and former addresses of a post', () => {
     const known = new Set(before.posts?.map(({ ID }) => ID));
     const posts = (rows: Tables) =>
       rows.posts?.filter(({ ID }) => known.has(ID)).map(({ post_type, post_name, ...rest }) => rest);
@@ -129,7 +129,7 @@ describe('wp newsroom adopt --yes', () => {
       expect(after[table], table).toEqual(before[table]);
   });
 
-  it('gives the site what it reads of any article', async () => {
+  it('gives the site the same fields as for any article', async () => {
     const plain = await article('plain');
     expect(plain).toMatchObject({
       slug: 'plain-story',
@@ -144,7 +144,7 @@ describe('wp newsroom adopt --yes', () => {
     expect((await newsroom.rest(`/wp/v2/comments?post=${ids.plain}`)).json).toHaveLength(1);
   });
 
-  it('makes sections of the first level, in the order of their posts, after those that there were', async () => {
+  it('turns top-level categories into sections, after the existing ones', async () => {
     const { json } = await newsroom.rest('/wp/v2/categories?per_page=100');
     const places = Object.fromEntries(
       json.map((term: { slug: string; newsroom: { navigation_position: number | null; home_count: number } }) => [
@@ -164,7 +164,7 @@ describe('wp newsroom adopt --yes', () => {
     });
   });
 
-  it('puts a post of a category deep down into the section above it, and counts it there', async () => {
+  it('adds a post in a nested category to its top-level section, and updates the section’s count', async () => {
     expect(sections(await article('deep'))).toEqual(['news', 'borough']);
     expect(sections(await article('joined'))).toEqual(['politics', 'culture', 'politics-2']);
     expect(sections(await article('bare'))).toEqual(['uncategorized']);
@@ -176,7 +176,7 @@ describe('wp newsroom adopt --yes', () => {
     expect(count(after, ids.borough)).toBe(count(before, ids.borough));
   });
 
-  it('makes an author of each user who wrote, hidden while nothing by that user was public', async () => {
+  it('creates an author for each user with posts, as a hidden one if no post is public', async () => {
     const { json } = await newsroom.rest('/wp/v2/authors?per_page=100&orderby=slug&order=asc');
     expect(json.map(({ slug }: { slug: string }) => slug)).toEqual(['ada', 'bo', 'cleo']);
     expect((await article('orphan')).acf.author).toBeNull();
@@ -186,7 +186,7 @@ describe('wp newsroom adopt --yes', () => {
     expect((await newsroom.rest(`/wp/v2/authors/${ids.byline}`)).json.old_slugs).toEqual(['cleo-m']);
   });
 
-  it('keeps every permalink apart, also where slugs were the same, in any script, and of earlier slugs', async () => {
+  it('keeps a unique slug and the former permalinks for each post, in any script', async () => {
     expect(await article('same2')).toMatchObject({ slug: 'annual-2', old_slugs: ['/2022/05/annual'] });
     expect(await article('same3')).toMatchObject({ slug: 'annual-3', old_slugs: ['/2023/05/annual'] });
     const { slug, old_slugs } = await article('hebrew');
@@ -199,7 +199,7 @@ describe('wp newsroom adopt --yes', () => {
     ]);
   });
 
-  it('redirects old permalinks that still come to WordPress', async () => {
+  it('redirects old permalinks that reach WordPress', async () => {
     const location = async (address: string) => {
       const { status, headers } = await newsroom.get(address, { redirect: 'manual' });
       return [status, headers.get('location')];
@@ -217,11 +217,11 @@ describe('wp newsroom adopt --yes', () => {
     expect((await location('/2024/01/nothing/'))[0]).toBe(404);
   });
 
-  it('tells the site of the sections and of a byline that has a former address now, and not of each post', () => {
+  it('sends webhooks for sections and an author’s former address, but not for each post', () => {
     expect(told).toEqual([expect.stringMatching(/^term /), 'author cleo']);
   });
 
-  it('adopts what has come since when it is run again, and leaves what editors have changed', async () => {
+  it('adopts newer posts when it is run again, and keeps editors’ changes', async () => {
     const late = await newsroom.php(
       `update_term_meta( $input['sport'], 'newsroom_navigation_position', '' ); global $wpdb; $wpdb->update( $wpdb->posts, array( 'post_password' => '' ), array( 'ID' => $input['protected'] ) ); wp_cache_flush(); return 1;`,
       ids,
@@ -232,7 +232,7 @@ describe('wp newsroom adopt --yes', () => {
     expect((await newsroom.rest(`/wp/v2/categories/${ids.sport}`)).json.newsroom.navigation_position).toBeNull();
   });
 
-  it('is put back, exactly as it was', async () => {
+  it('is undone exactly with --undo', async () => {
     await newsroom.php(`update_term_meta( $input['sport'], 'newsroom_navigation_position', '12' ); return 1;`, ids);
     const { lines, failed } = await run({ undo: true });
     expect([failed, lines.at(-1)]).toEqual([null, expect.stringMatching(/^Everything was put back in/)]);
@@ -246,7 +246,7 @@ describe('wp newsroom adopt --yes', () => {
   });
 });
 
-describe('a run that is cut off', () => {
+describe('an interrupted adoption', () => {
   const noWait = `add_filter( 'newsroom_adopt_lock_seconds', '__return_zero' );`;
   /** Ends PHP before the writing statement of this number. */
   const killedAt = (number: number, transactions: boolean) => `${noWait}
@@ -262,7 +262,7 @@ describe('a run that is cut off', () => {
   it.each([
     ['whose tables have transactions', true],
     ['whose tables have none', false],
-  ])('goes on, in a database %s, and is put back as well', async (_, transactions) => {
+  ])('resumes in a database %s, and can be undone', async (_, transactions) => {
     let kills = 0;
     for (const [task, step] of [
       [{ yes: true }, 13],
@@ -292,7 +292,7 @@ describe('a run that is cut off', () => {
     expect(await difference()).toEqual([]);
   });
 
-  it('can be turned round half-way', async () => {
+  it('can be undone halfway', async () => {
     expect(
       await newsroom.php(`${killedAt(45, true)} newsroom_adopt_command( $input, '__return_null' );`, { yes: true }),
     ).toBe('killed');
@@ -301,7 +301,7 @@ describe('a run that is cut off', () => {
     expect(await difference()).toEqual([]);
   });
 
-  it('keeps a second run out while it may still be at work', async () => {
+  it('blocks a second run while it may still be running', async () => {
     await newsroom.php(`return newsroom_adopt_lock();`);
     expect((await run({ yes: true })).failed).toMatch(
       /^Another run is in progress. If it was stopped, start again in \d+ seconds?\.$/,
@@ -316,8 +316,8 @@ describe('a run that is cut off', () => {
   });
 });
 
-describe('the site', () => {
-  it('copies what was adopted, and redirects permalinks to it', async () => {
+describe('the site, after an adoption', () => {
+  it('copies the adopted articles and redirects old permalinks to them', async () => {
     const account = await newsroom.php(
       `$user = get_users( array( 'role' => 'newsroom_site' ) )[0]; return array( 'user' => $user->user_login, 'password' => WP_Application_Passwords::create_new_application_password( $user->ID, array( 'name' => 'Adopted' ) )[0] );`,
     );
@@ -361,8 +361,8 @@ describe('the site', () => {
   });
 });
 
-describe('what editors do meanwhile', () => {
-  it('stays when the adoption is put back', async () => {
+describe('editors’ changes after an adoption', () => {
+  it('are kept when the adoption is undone', async () => {
     await run({ yes: true });
     const made = await newsroom.php(
       `add_filter( 'newsroom_webhooks_enabled', '__return_false' );
@@ -397,7 +397,7 @@ describe('Tools → Adopt this site', () => {
     return (await call((headers.get('location') ?? '').split('/wp-admin/')[1] ?? '')).text;
   };
 
-  it('refuses what carries no nonce, and users who are no administrators', async () => {
+  it('answers 403 without a nonce, and refuses visitors', async () => {
     for (const action of ['newsroom_adopt_check', 'newsroom_adopt', 'newsroom_adopt_undo']) {
       const body = new URLSearchParams({ action });
       expect((await call('admin-post.php', { method: 'POST', body })).status, action).toBe(403);
@@ -407,7 +407,7 @@ describe('Tools → Adopt this site', () => {
     expect(await newsroom.php(`return newsroom_adoption()['task'];`)).toBe('');
   });
 
-  it('checks, adopts step by step with a button, and puts back', async () => {
+  it('checks, adopts in steps and undoes the adoption with buttons', async () => {
     await newsroom.pretend({ adopt_step: 0 });
     const there = await left();
     let html = await press((await call(page)).text, 'newsroom_adopt_check');

@@ -34,7 +34,7 @@ const wire = async () => (await newsroom.rest('/newsroom/v1/alert')).json.alert;
 const report = (as: 'admin' | 'reporter' | 'site' | undefined = 'admin') =>
   newsroom.rest('/newsroom/v1/alert/report', { as });
 
-it('is on the wire from the press of the button to the withdrawal, and the site is told of both', async () => {
+it('an alert is in the API until it is withdrawn, and a webhook announces its start and end', async () => {
   expect(await wire()).toBeNull();
   const alert = given();
   expect(await start(alert)).toBe(true);
@@ -58,7 +58,7 @@ it('is on the wire from the press of the button to the withdrawal, and the site 
   expect(receiver.deliveries.at(-1)?.body).toMatchObject({ event: 'unpublish', type: 'alerts', slug: alert.id });
 });
 
-it('is one alert however often its form is sent, also after another one', async () => {
+it('a form that is sent again starts no second alert, even after another alert', async () => {
   const alert = given();
   for (let press = 0; press < 3; press++) expect(await start(alert)).toBe(true);
   expect(receiver.deliveries).toHaveLength(1);
@@ -71,7 +71,7 @@ it('is one alert however often its form is sent, also after another one', async 
   expect([await wire(), typeof until]).toEqual([null, 'string']);
 });
 
-it('ends by itself', async () => {
+it('an alert ends at its end time', async () => {
   await start(given());
   await newsroom.php(
     `$alert = get_option( 'newsroom_alert' ); $alert['until'] = time() - 1; update_option( 'newsroom_alert', $alert ); return 1;`,
@@ -80,7 +80,7 @@ it('ends by itself', async () => {
   expect(await newsroom.php(`return newsroom_running_alert();`)).toBeNull();
 });
 
-it('leads to its story by the address that readers know, for as long as the story is published', async () => {
+it('an alert links to its story on the site for as long as the story is published', async () => {
   const story = await newsroom.php(
     `return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'The Bridge', 'post_name' => 'the-bridge', 'post_status' => 'publish' ) );`,
   );
@@ -90,7 +90,7 @@ it('leads to its story by the address that readers know, for as long as the stor
   expect((await wire()).link).toBe('');
 });
 
-it('waits for a site that is down, and the withdrawal takes its place', async () => {
+it('an alert waits while the site is down, and withdrawing it replaces the waiting webhook', async () => {
   await receiver.close();
   const alert = given();
   expect(await start(alert)).toBe(true);
@@ -107,19 +107,19 @@ it('waits for a site that is down, and the withdrawal takes its place', async ()
   expect(receiver.deliveries.map(({ body }) => body.event)).toEqual(['unpublish']);
 });
 
-describe('refused in words, and nothing is told', () => {
+describe('the alert form refuses with a message', () => {
   it.each([
     ['without words', { text: ' <em> </em> ' }, 'Write the alert first.'],
     ['that is too long', { text: 'x'.repeat(201) }, '200 characters'],
     ['about a story that isn’t published', { story: 999_999 }, 'Publish the story first'],
     ['without an id', { id: '' }, 'Reload the page'],
     ['with another id', { id: "1' OR 1=1" }, 'Reload the page'],
-  ])('%s', async (_what, part, words) => {
+  ])('an alert %s, and sends no webhook', async (_what, part, words) => {
     expect(await start(given(part))).toContain(words);
     expect([await wire(), receiver.deliveries]).toEqual([null, []]);
   });
 
-  it('from users who may not publish, or not change the stories of others', async () => {
+  it('users who may not publish or may not edit others’ stories', async () => {
     const roles = ['editor', 'author', 'contributor', 'subscriber', 'newsroom_site'];
     const may = await newsroom.php(
       `$user = wp_insert_user( array( 'user_login' => 'alerts', 'user_pass' => 'x', 'role' => 'subscriber' ) ); $may = array(); foreach ( $input as $role ) { ( new WP_User( $user ) )->set_role( $role ); wp_set_current_user( 0 ); wp_set_current_user( $user ); $may[] = newsroom_may_alert(); } return $may;`,
@@ -141,7 +141,7 @@ describe('refused in words, and nothing is told', () => {
   });
 });
 
-it('is one line of plain text, whatever is entered', async () => {
+it('an alert is stored as one line of plain text', async () => {
   expect(await start(given({ text: ' The\n bridge\t<b>is</b> &amp; stays   open\u2028 ' }))).toBe(true);
   expect((await wire()).text).toBe('The bridge is & stays open');
   // All payloads in one request, because each start of an alert waits for the site.
@@ -157,7 +157,7 @@ it('is one line of plain text, whatever is entered', async () => {
   }
 });
 
-describe('the editor reads what became of it', () => {
+describe('the status of an alert', () => {
   const answer = (mail: object, push: object) => {
     receiver.reply = ({ path }) =>
       path.includes('/alerts/report')
@@ -184,7 +184,7 @@ describe('the editor reads what became of it', () => {
       'won’t send it again. no answer',
       false,
     ],
-  ])('%o %o', async (mail, push, mailLine, pushLine, final) => {
+  ])('shows email and push results: %o %o', async (mail, push, mailLine, pushLine, final) => {
     answer(mail, push);
     const alert = given({ push: '1' });
     await start(alert);
@@ -204,7 +204,7 @@ describe('the editor reads what became of it', () => {
     expect(asked?.signature).toMatch(/^sha256=[0-9a-f]{64}$/);
   });
 
-  it('nothing of ways that weren’t chosen, and that the site couldn’t be asked', async () => {
+  it('leaves out channels that were not chosen, and says if the site did not answer', async () => {
     answer({ state: 'sent', readers: 1 }, { state: 'sent' });
     await start(given({ mail: '', push: '' }));
     expect((await report()).json).toMatchObject({ mail: '', push: '', final: true });
@@ -220,7 +220,7 @@ describe('the editor reads what became of it', () => {
     });
   });
 
-  it('on the screen, with the form', async () => {
+  it('is on the alert screen, with a button to withdraw the alert', async () => {
     answer({ state: 'sent', readers: 2 }, { state: 'sent' });
     await start(given({ text: 'It’s "open" & so on' }));
     const html: string = await newsroom.php(`ob_start(); newsroom_alert_screen(); return ob_get_clean();`);
@@ -232,7 +232,7 @@ describe('the editor reads what became of it', () => {
   });
 });
 
-it('starts from a published story, by users who may', async () => {
+it('the alert form is filled in from a published story, and not from a draft', async () => {
   const link = (status: string) =>
     newsroom.php(
       `$id = wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Fire & Smoke', 'post_status' => $input ) ); ob_start(); newsroom_alert_link( get_post( $id ) ); $html = ob_get_clean(); $_GET['story'] = $id; return array( $html, newsroom_alert_begin() );`,

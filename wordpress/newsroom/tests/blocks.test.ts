@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => newsroom?.stop());
 
-it('each track of a playlist has a player of its own', async () => {
+it('each track of a playlist block becomes an audio player, and only the site gets restricted files', async () => {
   const track = (attributes: object) =>
     `<!-- wp:playlist-track ${JSON.stringify(attributes).replaceAll('<', '\\u003c')} /-->`;
   const tracks = [

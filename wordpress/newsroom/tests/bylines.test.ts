@@ -54,8 +54,8 @@ const delivery = async (): Promise<string | undefined> => {
   return own.at(-1)?.delivery;
 };
 
-describe('over REST', () => {
-  it('have authors and contributors in their order, and an agency', async () => {
+describe('bylines over REST', () => {
+  it('have authors and contributors in order, and an agency', async () => {
     expect((await read()).byline).toEqual({ authors: [], contributors: [], agency: null });
     const saved = await save({
       newsroom_authors: [id('ben'), id('ada')],
@@ -73,7 +73,7 @@ describe('over REST', () => {
     expect(acf.author).toEqual(byline.authors[0]);
   });
 
-  it('read the field of one author as a list of one, until there is a list', async () => {
+  it('use the single-author field if there is no list of authors', async () => {
     await save({ newsroom_author: id('ada') });
     expect(await shown()).toEqual([['Ada O’Vale'], []]);
     await save({ newsroom_authors: [id('ben'), id('cy')] });
@@ -82,7 +82,7 @@ describe('over REST', () => {
     expect(await shown()).toEqual([['Ada O’Vale'], []]);
   });
 
-  it('have no person twice, and name no author who is not published or deleted', async () => {
+  it('name each person once, and no unpublished or deleted author', async () => {
     await save({
       newsroom_authors: [id('ben'), id('hidden'), id('ben'), 999_999, article],
       newsroom_contributors: [id('cy'), id('ben')],
@@ -91,7 +91,7 @@ describe('over REST', () => {
     expect(JSON.stringify(await read())).not.toContain('Not Yet Hired');
   });
 
-  it('tell the site, which asks again, when an author is added, moved and removed', async () => {
+  it('send a new webhook when an author is added, moved or removed', async () => {
     // A change is merged with a waiting one of the same article.
     await untilSent(newsroom);
     const told = [await delivery()];
@@ -103,7 +103,7 @@ describe('over REST', () => {
     expect(new Set(told).size).toBe(5);
   });
 
-  it('keep nothing hostile in the name of an agency', async () => {
+  it('remove markup from an agency’s name and URLs that are not http', async () => {
     await save({
       newsroom_agency: '<b onclick="x">Odd</b><script>alert(1)</script> Wire',
       newsroom_agency_url: 'data:x',
@@ -127,7 +127,7 @@ describe('over REST', () => {
     ['what is no list', { newsroom_authors: 'x' }, 'is not of type'],
     ['what is no author', { newsroom_contributors: ['Ada'] }, 'is not of type integer'],
     ['a name that is too long', { newsroom_agency: 'x'.repeat(101) }, 'at most 100 characters'],
-  ])('refuse %s in words, and lose nothing', async (_what, meta, words) => {
+  ])('answer 400 with a message and keep the saved byline: %s', async (_what, meta, words) => {
     await save({ newsroom_authors: [id('ada')], newsroom_agency: 'AP' });
     const { status, text } = await save(meta);
     expect([status, text]).toEqual([400, expect.stringContaining(words)]);
@@ -141,7 +141,7 @@ describe('over REST', () => {
     expect(await shown()).toEqual([['Ada O’Vale'], []]);
   });
 
-  it('are in an autosave, which changes nothing on the site, and in the versions of the story', async () => {
+  it('are in an autosave without changing the published story, and are restored with an earlier version', async () => {
     await save({ newsroom_authors: [id('ada')], newsroom_author: id('ada'), newsroom_agency: 'First' });
     const autosave = await newsroom.rest(`/wp/v2/articles/${article}/autosaves`, {
       as: 'admin',
@@ -159,7 +159,7 @@ describe('over REST', () => {
     expect([await shown(), (await read()).byline.agency?.name]).toEqual([[['Ada O’Vale'], []], 'First']);
   });
 
-  it('are found by each author and contributor', async () => {
+  it('let a search by author ID find their stories, for authors and contributors', async () => {
     await save({ newsroom_authors: [id('ben'), id('ada')], newsroom_contributors: [id('cy')] });
     for (const who of ['ben', 'ada', 'cy']) {
       const { json } = await newsroom.rest(`/wp/v2/articles?author_id=${id(who)}&include=${article}&_fields=id`);
@@ -169,7 +169,7 @@ describe('over REST', () => {
     expect((await newsroom.rest(`/wp/v2/articles?author_id=${id('ben')}0&_fields=id`)).json).toEqual([]);
   });
 
-  it('an author has a role, on one line', async () => {
+  it('show an author’s role as one line of plain text', async () => {
     const role = (newsroom_role: string) =>
       newsroom.rest(`/wp/v2/authors/${id('ada')}`, { as: 'admin', method: 'POST', body: { meta: { newsroom_role } } });
     expect((await role('Economics <b>editor</b>\n&amp; critic')).json.role).toBe('Economics editor & critic');
@@ -178,7 +178,7 @@ describe('over REST', () => {
   });
 });
 
-it('meta that something else wrote is cleaned on its way out', async () => {
+it('invalid byline meta written by other code is ignored when it is read', async () => {
   await newsroom.php(
     `global $wpdb; update_post_meta( $input[0], 'newsroom_authors', array( $input[1] ) ); $wpdb->update( $wpdb->postmeta, array( 'meta_value' => serialize( array( 'junk', -3, array( 'x' ), $input[1], (string) $input[1], 7.9, null ) ) ), array( 'post_id' => $input[0], 'meta_key' => 'newsroom_authors' ) ); wp_cache_flush(); return 1;`,
     [article, id('ben')],
@@ -186,7 +186,7 @@ it('meta that something else wrote is cleaned on its way out', async () => {
   expect((await shown())[0]).toEqual(['Ben Lee']);
 });
 
-describe('in the classic editor', () => {
+describe('bylines in the classic editor', () => {
   const box = () =>
     newsroom.php(`ob_start(); newsroom_byline_box( get_post( $input ) ); return ob_get_clean();`, article);
   const post = (fields: object) =>
@@ -199,7 +199,7 @@ describe('in the classic editor', () => {
       Number(value),
     );
 
-  it('show the one author of before as a list, and save lists in their order', async () => {
+  it('show a single author as a list, and save lists in order', async () => {
     await save({ newsroom_author: id('ada') });
     expect(await listed('newsroom_authors')).toEqual([id('ada')]);
     await post({
@@ -223,13 +223,13 @@ describe('in the classic editor', () => {
     expect((await read()).byline).toEqual({ authors: [], contributors: [], agency: null });
   });
 
-  it('are left alone by a form without the box', async () => {
+  it('are unchanged by a form without the byline box', async () => {
     await save({ newsroom_authors: [id('ben')], newsroom_author: id('ben') });
     await post({ newsroom_access: 'free' });
     expect(await shown()).toEqual([['Ben Lee'], []]);
   });
 
-  it('say which author is not published, and which is deleted', async () => {
+  it('mark unpublished and deleted authors', async () => {
     await save({ newsroom_authors: [id('hidden'), 999_999] });
     const html = await box();
     expect(html).toContain('Not Yet Hired (not published)');
@@ -237,7 +237,7 @@ describe('in the classic editor', () => {
   });
 });
 
-describe('that other plugins hold', () => {
+describe('bylines from other plugins', () => {
   /** Values as ACF stores them: with the reference to their field. */
   const acf = (fields: Record<string, unknown>) =>
     newsroom.php(
@@ -245,7 +245,7 @@ describe('that other plugins hold', () => {
       [article, fields],
     );
 
-  it('are read from Advanced Custom Fields: posts, several posts, and users', async () => {
+  it('are read from Advanced Custom Fields: one post, several posts, and users', async () => {
     await newsroom.pretend({ acf: {} });
     try {
       await acf({ author: String(id('cy')) });
@@ -268,7 +268,7 @@ describe('that other plugins hold', () => {
     }
   });
 
-  it('are cut where a field holds a thousand', async () => {
+  it('ignore unknown authors in an Advanced Custom Fields value with 1,000 entries', async () => {
     await newsroom.pretend({ acf: {} });
     try {
       await acf({ authors: [String(id('ben')), ...Array.from({ length: 999 }, (_, at) => String(at + 500_000))] });
@@ -278,7 +278,7 @@ describe('that other plugins hold', () => {
     }
   });
 
-  it('are read from Co-Authors Plus: users and guest authors by slug, linked user, e-mail address and name, in their order', async () => {
+  it('are read from Co-Authors Plus in order, matched by slug, linked user, email address or name', async () => {
     await newsroom.pretend({ coauthors: true });
     try {
       await newsroom.php(
@@ -330,7 +330,7 @@ describe('that other plugins hold', () => {
   });
 });
 
-describe('the list of articles', () => {
+describe('the list of articles in WordPress', () => {
   let cookie = '';
   beforeAll(async () => {
     const login = await newsroom.get('/wp-login.php', {
@@ -352,7 +352,7 @@ describe('the list of articles', () => {
       .replace(/<[^>]*>/g, '')
       .trim();
 
-  it('has columns for the byline and for who may read an article', async () => {
+  it('has columns for the byline and the access level', async () => {
     await save({
       newsroom_authors: [id('ben'), id('ada')],
       newsroom_contributors: [id('cy')],
@@ -369,7 +369,7 @@ describe('the list of articles', () => {
     expect(cell(rows.get(bare), 'newsroom_access')).toBe('Same as the section (default)');
   });
 
-  it('is filtered by an author or contributor, by access, and by both', async () => {
+  it('can be filtered by author or contributor, by access level, and by both', async () => {
     await save({ newsroom_contributors: [id('cy')], newsroom_access: 'registered' });
     const other = await insert('Of another', { newsroom_author: id('cy') });
     const plain = await insert('Of none', { newsroom_access: 'registered' });
@@ -386,14 +386,14 @@ describe('the list of articles', () => {
     expect(text).toContain(`<option value="${id('cy')}" selected>Cy Park</option>`);
   });
 
-  it('ignores filters that are none', async () => {
+  it('ignores invalid filters', async () => {
     const query =
       '&newsroom_byline[]=7&newsroom_access=%3Cscript%3Ealert(1)%3C/script%3E&newsroom_byline=%22%3E%3Cb%3E';
     const { text, rows } = await list(query);
     expect([rows.has(article), text.includes('<script>alert(1)')]).toEqual([true, false]);
   });
 
-  it('reads the authors of all its articles with few statements', async () => {
+  it('reads the authors of all its articles with fewer than five queries', async () => {
     const counted = (most: number) =>
       newsroom.php(
         `wp_cache_flush(); global $wpdb; $ids = get_posts( array( 'post_type' => 'articles', 'fields' => 'ids', 'numberposts' => $input ) ); _prime_post_caches( $ids ); newsroom_prime_authors( $ids );

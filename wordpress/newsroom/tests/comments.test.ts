@@ -41,7 +41,7 @@ describe('Akismet', () => {
       `$asked = get_option( 'newsroom_tests_akismet', array() ); delete_option( 'newsroom_tests_akismet' ); return $asked;`,
     );
 
-  it('judges by the reader, not by the server that brings the comment; what it drops is refused', async () => {
+  it('checks a comment by the reader’s IP address and browser, and a comment it discards gets 403', async () => {
     await newsroom.pretend({ akismet: true });
     try {
       const reader = { author_ip: '203.0.113.77', author_user_agent: 'Readers Browser/1.0' };
@@ -93,7 +93,7 @@ describe('WordPress’s own comment form', () => {
       name,
     );
 
-  it('lets no stranger write under the name of a reader whom WordPress trusts, or of the newspaper', async () => {
+  it('refuses a comment under the name of a trusted reader or the newspaper with 403', async () => {
     await approve((await write({ ...trusted, newsroom_key: 'first-of-trusted' })).json.id);
     const answers = [
       await send({ author: trusted.author_name, email: trusted.author_email }),
@@ -103,7 +103,7 @@ describe('WordPress’s own comment form', () => {
     expect([await count(trusted.author_name), await count('The Sun')]).toEqual([1, 0]);
   });
 
-  it('takes comments on what the site doesn’t show', async () => {
+  it('accepts comments on posts that the site does not show', async () => {
     const own = await newsroom.php(
       `return wp_insert_post( array( 'post_type' => 'post', 'post_title' => 'Of the theme', 'post_status' => 'publish', 'comment_status' => 'open' ) );`,
     );
@@ -112,13 +112,13 @@ describe('WordPress’s own comment form', () => {
   });
 });
 
-describe('a comment of a user of WordPress who does not moderate', () => {
+describe('a comment of a WordPress user who is not a moderator', () => {
   const names = () =>
     newsroom.php(
       `return array_values( array_unique( wp_list_pluck( get_comments( array( 'status' => 'any' ) ), 'comment_author' ) ) );`,
     );
 
-  it('is refused by REST, under any name', async () => {
+  it('is refused over REST', async () => {
     const { author_ip: _, ...given } = comment({ author_name: 'The Editors', author_email: 'trusted@example.com' });
     const answer = await newsroom.rest('/wp/v2/comments', { as: 'reporter', method: 'POST', body: given });
     expect([answer.status, answer.json.message]).toEqual([
@@ -128,7 +128,7 @@ describe('a comment of a user of WordPress who does not moderate', () => {
     expect(await names()).not.toContain('The Editors');
   });
 
-  it('is refused by XML-RPC', async () => {
+  it('is refused over XML-RPC', async () => {
     await newsroom.php(
       `return wp_update_user( array( 'ID' => get_user_by( 'login', 'reporter' )->ID, 'display_name' => 'The Publisher', 'user_pass' => 'by-xml-rpc' ) );`,
     );
@@ -145,8 +145,8 @@ describe('a comment of a user of WordPress who does not moderate', () => {
   });
 });
 
-describe('a comment with a key', () => {
-  it('is one comment, however often it comes, and however many at once', async () => {
+describe('a comment with a draft key', () => {
+  it('is stored once, even if it is sent repeatedly or at the same time', async () => {
     const key = 'draft-of-a-reader-1';
     const sent = comment({ newsroom_key: key });
     const answers = await Promise.all(
@@ -167,7 +167,7 @@ describe('a comment with a key', () => {
     expect(count).toBe(1);
   });
 
-  it('is found wherever the editors have put it', async () => {
+  it('is found by its key in the trash', async () => {
     const { json } = await write({ newsroom_key: 'binned-by-the-editors' });
     await newsroom.rest(`/wp/v2/comments/${json.id}`, { as: 'admin', method: 'DELETE' });
     expect((await newsroom.rest('/newsroom/v1/comments?key=binned-by-the-editors', { as: 'site' })).json).toEqual({
@@ -176,7 +176,7 @@ describe('a comment with a key', () => {
     });
   });
 
-  it('that is being written is refused, and a writer that died is waited for no longer than two minutes', async () => {
+  it('gets 409 while another request saves it, for at most two minutes', async () => {
     const lock = (seconds: number) =>
       newsroom.php(
         `global $wpdb; $wpdb->replace( $wpdb->options, array( 'option_name' => 'newsroom_comment_' . md5( 'locked-draft' ), 'option_value' => time() - $input, 'autoload' => 'no' ) ); return true;`,
@@ -193,7 +193,7 @@ describe('a comment with a key', () => {
     expect(left).toBe(0);
   });
 
-  it('cannot be asked for without credentials', async () => {
+  it('cannot be looked up without the site’s credentials', async () => {
     for (const as of [undefined, 'reporter'] as const) {
       const options = as ? { as } : {};
       expect((await newsroom.rest('/newsroom/v1/comments?key=binned-by-the-editors', options)).status).toBeGreaterThan(
@@ -204,18 +204,18 @@ describe('a comment with a key', () => {
   });
 });
 
-describe('an author’s own change', () => {
+describe('a comment that its author edits', () => {
   const change = (id: number, content: string) =>
     newsroom.rest(`/wp/v2/comments/${id}`, { as: 'site', method: 'POST', body: { content, newsroom_author: true } });
 
-  it('waits for approval anew where every comment does', async () => {
+  it('waits for approval again if WordPress moderates every comment', async () => {
     const { json } = await write();
     await approve(json.id);
     const changed = await change(json.id, 'Other words.');
     expect([changed.status, changed.json.status]).toEqual([200, 'hold']);
   });
 
-  it('stays where WordPress trusts the author, unless the new words are suspicious', async () => {
+  it('stays approved if WordPress trusts the author, unless the new text has a moderated word', async () => {
     await newsroom.php(
       `update_option( 'comment_moderation', 0 ); update_option( 'moderation_keys', 'casino' ); return true;`,
     );
@@ -228,7 +228,7 @@ describe('an author’s own change', () => {
     );
   });
 
-  it('goes where a new comment with disallowed words goes', async () => {
+  it('goes to the trash if the new text has a disallowed word, as a new comment does', async () => {
     await newsroom.php(`update_option( 'disallowed_keys', 'snake oil' ); return true;`);
     const fresh = await write({ content: 'Buy snake oil.' });
     const { json } = await write();
@@ -239,7 +239,7 @@ describe('an author’s own change', () => {
   });
 });
 
-it('waits under an unproven address, also where WordPress trusts it', async () => {
+it('a comment from an unconfirmed email address waits for approval, even if WordPress trusts the address', async () => {
   await newsroom.php(`update_option( 'comment_moderation', 0 ); return true;`);
   await approve((await write({ newsroom_key: 'of-the-one-who-is-trusted' })).json.id);
   expect((await write({ newsroom_key: 'trusted-as-before' })).json.status).toBe('approved');
@@ -248,8 +248,8 @@ it('waits under an unproven address, also where WordPress trusts it', async () =
   await newsroom.php(`update_option( 'comment_moderation', 1 ); return true;`);
 });
 
-describe('reports', () => {
-  it('take a comment off the page at the bound, and once an editor has approved it, only new ones do', async () => {
+describe('reports of a comment', () => {
+  it('hide it at the limit of three, and after an editor approves it, only new reports count', async () => {
     const { json } = await write();
     await approve(json.id);
     expect((await report(json.id, 2, 'site')).json).toEqual({ id: json.id, status: 'approved' });
@@ -266,7 +266,7 @@ describe('reports', () => {
     expect(open.text).not.toContain('newsroom_reports');
   });
 
-  it('stand in the list of comments, and in a view of their own', async () => {
+  it('are shown in the list of comments, which can be filtered to reported ones', async () => {
     const login = await newsroom.get('/wp-login.php', {
       method: 'POST',
       redirect: 'manual',
@@ -292,7 +292,7 @@ describe('reports', () => {
   });
 });
 
-it('forgets whose a comment was, and keeps the words', async () => {
+it('removing a comment’s author deletes the personal data and keeps the text', async () => {
   const { json } = await write({ newsroom_key: 'written-by-who-leaves', author_name: 'Vera Vane' });
   await approve(json.id);
   expect((await newsroom.rest(`/newsroom/v1/comments/${json.id}/author`, { method: 'DELETE' })).status).toBe(401);

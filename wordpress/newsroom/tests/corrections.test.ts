@@ -24,8 +24,8 @@ const save = (notes: unknown, as: CallOptions['as'] | null = 'admin') =>
   });
 const shown = async () => (await newsroom.rest(`/wp/v2/articles/${article}`)).json.corrections;
 
-describe('over REST', () => {
-  it('are none until there is one, then newest first, for every reader, also of a story for subscribers', async () => {
+describe('corrections over REST', () => {
+  it('are newest first, and visible to every reader even for a subscriber story', async () => {
     expect(await shown()).toEqual([]);
     const older = note('A <a href="https://a.example/">link</a>, <em>this</em> &amp; <strong>that</strong>.');
     const newer = note('Later.', '2026-11-25T18:00:00+01:00', 'clarification');
@@ -35,7 +35,7 @@ describe('over REST', () => {
     expect([json.restricted, json.content.rendered.includes('unrevealed')]).toEqual([true, false]);
   });
 
-  it('tell the site, which asks again, when one is added and when it is removed', async () => {
+  it('send a webhook when one is added and when one is removed', async () => {
     const told = async () => {
       await receiver.find(({ id, event }) => id === article && event === 'update');
       receiver.clear();
@@ -48,7 +48,7 @@ describe('over REST', () => {
     expect(await shown()).toEqual([]);
   });
 
-  it('keep nothing hostile', async () => {
+  it('remove hostile markup', async () => {
     for (let at = 0; at < xssPayloads.length; at += 20) {
       const notes = xssPayloads
         .slice(at, at + 20)
@@ -71,14 +71,14 @@ describe('over REST', () => {
     ['another kind', [note('x', undefined, 'update')], 'is not one of'],
     ['what is no date', [note('x', 'yesterday')], 'Invalid date'],
     ['what is no list', 'x', 'is not of type'],
-  ])('refuse %s in words, and lose nothing', async (_what, notes, words) => {
+  ])('answer 400 with a message and keep the saved corrections: %s', async (_what, notes, words) => {
     await save([note('Stays.')]);
     const { status, text } = await save(notes);
     expect([status, text]).toEqual([400, expect.stringContaining(words)]);
     expect(await shown()).toEqual([note('Stays.')]);
   });
 
-  it('leave out a note without words', async () => {
+  it('leave out a correction without text', async () => {
     await save([note('Said.'), note('  <em> </em>')]);
     expect(await shown()).toEqual([note('Said.')]);
   });
@@ -90,7 +90,7 @@ describe('over REST', () => {
     expect(await shown()).toEqual([note('Mine.')]);
   });
 
-  it('are in an autosave, which changes nothing on the site, and in the versions of the story', async () => {
+  it('are in an autosave without changing the published story, and are restored with an earlier version', async () => {
     await save([note('First.')]);
     const autosave = await newsroom.rest(`/wp/v2/articles/${article}/autosaves`, {
       as: 'admin',
@@ -108,7 +108,7 @@ describe('over REST', () => {
     expect(await shown()).toEqual([note('First.')]);
   });
 
-  it('that have no date get the time when they reach the story, and none in an autosave', async () => {
+  it('without a date are dated when they are saved to the story, but not in an autosave', async () => {
     const { date: _none, ...undated } = note('Undated.');
     const autosave = await newsroom.rest(`/wp/v2/articles/${article}/autosaves`, {
       as: 'admin',
@@ -126,7 +126,7 @@ describe('over REST', () => {
   });
 });
 
-describe('dated in the future', () => {
+describe('corrections dated in the future', () => {
   const inMinutes = (minutes: number) => `${new Date(Date.now() + minutes * 60_000).toISOString().slice(0, 19)}Z`;
 
   it.each([
@@ -134,7 +134,7 @@ describe('dated in the future', () => {
     ['a date in three minutes', () => inMinutes(3)],
     ['a date with another zone', () => new Date(Date.now() + 5 * 60_000).toISOString().replace('Z', '+00:00')],
     ['a year far ahead', () => '2999-01-01T00:00:00Z'],
-  ])('are refused in words over REST: %s', async (_what, date) => {
+  ])('are refused over REST with a message: %s', async (_what, date) => {
     await save([note('Stays.')]);
     const { status, json } = await save([note('Ahead.', date()), note('Fine.')]);
     expect([status, json.code]).toEqual([400, 'newsroom_correction_ahead']);
@@ -142,13 +142,13 @@ describe('dated in the future', () => {
     expect(await shown()).toEqual([note('Stays.')]);
   });
 
-  it('by less than a minute are taken, because clocks differ', async () => {
+  it('are accepted if they are less than a minute ahead', async () => {
     const date = inMinutes(0.3);
     expect((await save([note('Soon.', date)])).status).toBe(200);
     expect(await shown()).toEqual([note('Soon.', date)]);
   });
 
-  it('are refused with a new story, too, and not where the note has no words', async () => {
+  it('are refused in a new story, but ignored if they have no text', async () => {
     const make = (text: string) =>
       newsroom.rest('/wp/v2/articles', {
         as: 'admin',
@@ -158,7 +158,7 @@ describe('dated in the future', () => {
     expect([(await make('Ahead.')).status, (await make(' ')).status]).toEqual([400, 201]);
   });
 
-  it('and stored are shown as of their publication, and don’t keep the story from being saved', async () => {
+  it('that are already stored show the story’s publication time, and the story can be saved', async () => {
     const ahead = { ...note('Stored.'), date: '2999-01-01T00:00:00Z' };
     await save([note('Any.')]);
     // As an older version of the plugin has stored it.
@@ -176,7 +176,7 @@ describe('dated in the future', () => {
   });
 });
 
-it('meta that something else wrote is cleaned on its way out', async () => {
+it('invalid correction meta written by other code is cleaned when it is read', async () => {
   await newsroom.php(
     `global $wpdb; update_post_meta( $input, 'newsroom_corrections', array( array( 'text' => 'x' ) ) ); $wpdb->update( $wpdb->postmeta, array( 'meta_value' => serialize( array( 'junk', array( 'kind' => 7, 'date' => '2026-11-25T13:00:00Z', 'text' => '<b onclick="x">Odd</b><script>alert(1)</script>' ), (object) array( 'text' => array() ) ) ) ), array( 'post_id' => $input, 'meta_key' => 'newsroom_corrections' ) ); wp_cache_flush(); return 1;`,
     article,
@@ -184,7 +184,7 @@ it('meta that something else wrote is cleaned on its way out', async () => {
   expect(await shown()).toEqual([note('Odd')]);
 });
 
-describe('in the classic editor', () => {
+describe('corrections in the classic editor', () => {
   const box = () =>
     newsroom.php(`ob_start(); newsroom_corrections_box( get_post( $input ) ); return ob_get_clean();`, article);
   const post = (notes: unknown) =>
@@ -193,7 +193,7 @@ describe('in the classic editor', () => {
       [article, notes],
     );
 
-  it('are shown with their dates in the zone of WordPress, saved as they were, and removed by emptying', async () => {
+  it('are shown in WordPress’s time zone, saved unchanged, and removed if their text is emptied', async () => {
     await newsroom.php(`update_option( 'timezone_string', 'America/New_York' ); return 1;`);
     await save([note('It’s "so" &amp; <em>not</em> so.')]);
     const html = await box();
@@ -210,7 +210,7 @@ describe('in the classic editor', () => {
     expect(await shown()).toEqual([]);
   });
 
-  it('keep their dates in an autosave that is restored', async () => {
+  it('keep their dates when an autosave is restored', async () => {
     await newsroom.php(`update_option( 'timezone_string', 'America/New_York' ); return 1;`);
     const posted = [
       { kind: 'clarification', local: '2026-11-24T09:30:00', text: 'It’s "so" \\ not.' },
@@ -232,13 +232,13 @@ describe('in the classic editor', () => {
     expect(Math.abs(Date.parse(notes[0].date) - Date.now())).toBeLessThan(120_000);
   });
 
-  it('get the time of saving where none is chosen', async () => {
+  it('without a date get the time of saving', async () => {
     await post([{ kind: 'correction', local: '', text: 'Now.' }]);
     const [{ date }] = await shown();
     expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(120_000);
   });
 
-  it('get the time of saving where one in the future is chosen, and the box says so', async () => {
+  it('with a date in the future get the time of saving, and the box says so', async () => {
     await post([{ kind: 'correction', local: '2999-01-01T09:30', text: 'Ahead.' }]);
     const [{ date }] = await shown();
     expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(120_000);

@@ -64,7 +64,7 @@ const shownStories = async (as?: CallOptions['as']) =>
 const told = () => receiver.deliveries.map(({ body }) => [body.event, body.type, body.slug]);
 const history = async () => (await call('home/history')).json.fronts as { row: number; state: string; slots: number }[];
 
-it('a draft is no one’s until it is published; then the site has it by one webhook', async () => {
+it('a draft front is not in the API until it is published, and then one webhook announces it', async () => {
   const saved = await save([slot(2, { kind: 'lead', headline: 'For <b>this</b> place' }), slot(1)], 0);
   expect(saved.status).toBe(200);
   expect(saved.json).toMatchObject({
@@ -109,7 +109,7 @@ it('a draft is no one’s until it is published; then the site has it by one web
   await expect.poll(() => told().at(-1)).toEqual(['update', 'fronts', 'home']);
 });
 
-it('home and each section have a front of their own; other pages have none', async () => {
+it('the home page and each section have their own front, and other pages answer 404', async () => {
   await save([slot(1)], 0, {}, `section-${section}`);
   await publish(1, `section-${section}`);
   expect((await wire()).map(({ slug }: { slug: string }) => slug)).toEqual([`section-${section}`]);
@@ -119,7 +119,7 @@ it('home and each section have a front of their own; other pages have none', asy
   expect((await publish(0, 'section-999999')).status).toBe(404);
 });
 
-it('the second of two editors is told, and nothing is lost', async () => {
+it('the second of two editors who save the same version gets 409 with the current draft', async () => {
   await save([slot(1)], 0);
   expect((await save([slot(2)], 1)).json.version).toBe(2);
   const late = await save([slot(3)], 1);
@@ -138,7 +138,7 @@ it('the second of two editors is told, and nothing is lost', async () => {
   expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
 });
 
-it('a button that is pressed twice publishes once, and saving the same again changes nothing', async () => {
+it('publishing twice at once publishes one front, and saving an unchanged draft makes no new version', async () => {
   await save([slot(1)], 0);
   expect((await save([slot(1)], 1)).json.version).toBe(1);
   const both = await Promise.all([publish(1), publish(1)]);
@@ -148,7 +148,7 @@ it('a button that is pressed twice publishes once, and saving the same again cha
   await expect.poll(told).toHaveLength(1);
 });
 
-it('a front is published at its time in the newspaper’s zone; the site alone knows of it before', async () => {
+it('a scheduled front is published at its time in the newspaper’s zone, and only the site sees it before', async () => {
   await save([slot(1)], 0);
   await publish(1);
   await save([slot(2)], 2);
@@ -170,7 +170,7 @@ it('a front is published at its time in the newspaper’s zone; the site alone k
   expect((await history()).map(({ state }) => state)).toEqual(['published', 'published']);
 });
 
-it('what is due is published by wp-cron, and what was published later stays', async () => {
+it('wp-cron publishes a front that is due, and a later publish replaces it', async () => {
   await save([slot(1)], 0);
   await publish(1);
   await save([slot(2)], 2);
@@ -193,7 +193,7 @@ it('what is due is published by wp-cron, and what was published later stays', as
   expect(await shownStories()).toEqual([stories[2]]);
 });
 
-it('refuses a time that is past or none, and drops what is scheduled', async () => {
+it('scheduling refuses a past or invalid time with 400, and an editor can cancel a schedule', async () => {
   await save([slot(1)], 0);
   for (const at of ['2020-01-01T00:00', 'tomorrow', '', '2030-02-30T10:00', '2030-01-01T10:00:00Z'])
     expect((await call('home/schedule', { version: 1, at })).status, at).toBe(400);
@@ -209,7 +209,7 @@ it('refuses a time that is past or none, and drops what is scheduled', async () 
   expect((await wire())[0].front.next).toBeNull();
 });
 
-it('times of slots are those of the newspaper’s zone, also when the clocks change', async () => {
+it('slot times are in the newspaper’s time zone, across daylight saving changes', async () => {
   await save(
     [slot(1, { from: '2026-07-01T06:00', until: '2026-12-01T06:00' }), slot(2, { from: '2027-03-14T02:30' })],
     0,
@@ -221,7 +221,7 @@ it('times of slots are those of the newspaper’s zone, also when the clocks cha
   ]);
 });
 
-it('the history has every front with its words, and brings each back, as a draft or at once', async () => {
+it('the history describes every front and restores it as a draft or at once', async () => {
   await save([slot(1, { kind: 'lead' }), slot(2), slot(3)], 0);
   await publish(1);
   await save([slot(3, { kind: 'lead', headline: 'New words' }), slot(1), slot(4)], 2);
@@ -252,7 +252,7 @@ it('the history has every front with its words, and brings each back, as a draft
   ]).toEqual([404, 404]);
 });
 
-it('a package stands where editors put it, and one from before there were places after the seconds', async () => {
+it('a package keeps its place on the page, and one that was saved without a place goes after the second stories', async () => {
   const slots = [slot(1, { kind: 'lead', after: 'start' }), slot(2, { kind: 'package', after: 'lead' })];
   const saved = await save([...slots, slot(3, { kind: 'package', after: 'row-20' }), slot(4, { kind: 'package' })], 0);
   const placesOf = (given: Part[]) => given.map(({ after }) => after);
@@ -282,7 +282,7 @@ it('a package stands where editors put it, and one from before there were places
   expect((await call(`home/history/${only?.row}`)).json.differences).toEqual([]);
 });
 
-it('related headlines keep the order that editors gave them, and the history says when it has changed', async () => {
+it('related headlines keep the editors’ order, and the history reports a changed order', async () => {
   const links = [
     { story: stories[1], url: '', title: '' },
     { story: 0, url: 'https://a.example/', title: 'Elsewhere' },
@@ -300,7 +300,7 @@ it('related headlines keep the order that editors gave them, and the history say
   ]);
 });
 
-it('every front of the past 90 days can be restored, however many there are, whatever WordPress keeps of revisions', async () => {
+it('every front of the past 90 days can be restored, even with 2,400 of them', async () => {
   const oldest = await newsroom.php(
     `global $wpdb;
     $slots = newsroom_clean_slots( $input );
@@ -327,7 +327,7 @@ it('every front of the past 90 days can be restored, however many there are, wha
   expect((await wire())[0].front.slots[0].headline).toMatch(/^Hour 239\d$/);
 });
 
-it('a story that is gone stays in its slot until an editor removes it', async () => {
+it('a deleted story stays in its slot until an editor removes it', async () => {
   await save([slot(1), slot(2, { story: 987654 })], 0);
   const state = (await call('home')).json;
   expect(state.stories[987654]).toEqual({ title: 'Story 987654 (deleted)', state: 'gone' });
@@ -336,7 +336,7 @@ it('a story that is gone stays in its slot until an editor removes it', async ()
   expect(await shownStories()).toEqual([stories[0], 987654]);
 });
 
-describe('refused in words', () => {
+describe('a draft front is refused with a message', () => {
   it.each([
     ['no list', 'x', 'list of slots'],
     ['a list that is an object', { a: 1 }, 'list of slots'],
@@ -375,13 +375,13 @@ describe('refused in words', () => {
       [{ kind: 'package', story: 1, related: [{ url: 'https://a.example' }] }],
       'needs text',
     ],
-  ])('%s', async (_what, slots, words) => {
+  ])('for these slots: %s', async (_what, slots, words) => {
     const { status, json } = await save(slots, 0);
     expect([status, json.message]).toEqual([400, expect.stringContaining(words)]);
     expect((await call('home')).json.version).toBe(0);
   });
 
-  it('a thousand slots, and a hundred related headlines', async () => {
+  it('if it has over 60 slots or a slot has over 12 related headlines', async () => {
     const many = Array.from({ length: 1000 }, () => slot(1));
     expect((await save(many, 0)).json.message).toContain('60 stories');
     const related = Array.from({ length: 100 }, () => ({ story: stories[0], url: '', title: '' }));
@@ -389,7 +389,7 @@ describe('refused in words', () => {
   });
 });
 
-it('words and ids are plain, whatever comes', async () => {
+it('a draft front keeps only single-line text and plain IDs from hostile input', async () => {
   let version = 0;
   for (const payload of xssPayloads.filter((each) => each.isWellFormed()).slice(0, 12)) {
     const words = `A ${payload} B`.slice(0, 190);
@@ -414,7 +414,7 @@ it('words and ids are plain, whatever comes', async () => {
   }
 });
 
-describe('rights', () => {
+describe('permissions for fronts', () => {
   const calls = [
     ['GET', 'home'],
     ['POST', 'home/draft'],
@@ -427,7 +427,7 @@ describe('rights', () => {
     ['POST', 'home/preview'],
   ] as const;
 
-  it.each(['reporter', 'site', undefined] as const)('%s may do nothing of it', async (as) => {
+  it.each(['reporter', 'site', undefined] as const)('every call answers 401 or 403 to this account: %s', async (as) => {
     for (const [method, path] of calls) {
       const body = method === 'POST' ? { version: 0, slots: [], at: '2099-01-01T10:00' } : undefined;
       const { status } = await call(path, body, { as, method });
@@ -436,7 +436,7 @@ describe('rights', () => {
     expect((await wire('admin')).length).toBe(0);
   });
 
-  it('no one creates, renames or deletes the posts behind fronts', async () => {
+  it('the posts that store fronts cannot be created or deleted over REST', async () => {
     await save([slot(1)], 0);
     await publish(1);
     const [{ id }] = await wire();
@@ -455,7 +455,7 @@ describe('rights', () => {
     expect((await newsroom.rest(`/wp/v2/fronts/${id}?force=true`, { as: 'admin', method: 'DELETE' })).status).toBe(403);
   });
 
-  it('a wrong nonce writes nothing', async () => {
+  it('a wrong or missing nonce saves nothing', async () => {
     const login = await fetch(`${newsroom.url}/wp-login.php`, {
       method: 'POST',
       redirect: 'manual',
@@ -478,7 +478,7 @@ describe('rights', () => {
   });
 });
 
-it('a preview is a signed address of the site, whose credentials may read the draft', async () => {
+it('a preview of a draft front has a signed URL on the site, and only the site’s account may read the draft', async () => {
   await save([slot(4)], 0);
   const { url } = (await call('home/preview', {})).json;
   const { pathname, searchParams } = new URL(url);

@@ -52,8 +52,8 @@ const report = (part: object) => {
 };
 const won = (winner: number) => report({ state: 'won', winner, ended: '2026-11-25T13:00:00Z' });
 
-describe('on the wire', () => {
-  it('is nothing until it is started, then its headlines, and nothing when it is stopped', async () => {
+describe('a headline test over REST', () => {
+  it('is null until it starts, lists its headlines while it runs, and is null after it stops', async () => {
     expect((await shown()).headline_test).toBeNull();
     await save({ state: 'off', variants: [variant('Second')] });
     expect((await shown()).headline_test).toBeNull();
@@ -75,7 +75,7 @@ describe('on the wire', () => {
     expect(await field()).toMatchObject({ state: 'ended', reason: 'editor', winner: -1 });
   });
 
-  it('is another test when its headlines change, and the same when the story does', async () => {
+  it('gets a new ID when its headlines change, but not when the story changes', async () => {
     await running();
     const { id } = (await shown()).headline_test;
     await newsroom.rest(`/wp/v2/articles/${article}`, {
@@ -88,7 +88,7 @@ describe('on the wire', () => {
     expect((await shown()).headline_test.id).not.toBe(id);
   });
 
-  it('tells the site when it starts and when it stops', async () => {
+  it('sends a webhook when it starts and when it stops', async () => {
     for (const state of ['running', 'off']) {
       receiver.clear();
       await save({ state, variants: [variant('Second')] });
@@ -96,7 +96,7 @@ describe('on the wire', () => {
     }
   });
 
-  it('of a draft begins when the story is published', async () => {
+  it('of a draft starts when the story is published', async () => {
     await newsroom.rest(`/wp/v2/articles/${article}`, { as: 'admin', method: 'POST', body: { status: 'draft' } });
     await save({ state: 'running', variants: [variant('Second')], started: '2020-01-01T00:00:00Z' });
     await newsroom.rest(`/wp/v2/articles/${article}`, { as: 'admin', method: 'POST', body: { status: 'publish' } });
@@ -105,7 +105,7 @@ describe('on the wire', () => {
   });
 });
 
-describe('refused or cleaned', () => {
+describe('input for a headline test', () => {
   it.each([
     ['a headline that is too long', { variants: [variant('x'.repeat(201))] }, '200 characters'],
     ['four beside the story’s own', { variants: ['a', 'b', 'c', 'd'].map((each) => variant(each)) }, 'at most 3 items'],
@@ -113,19 +113,19 @@ describe('refused or cleaned', () => {
     ['what is no list', { variants: 'x' }, 'is not of type'],
     ['another field', { id: 'x' }, 'is not a valid property'],
     ['what is no test', 'x', 'is not of type'],
-  ])('%s, in words', async (_what, part, words) => {
+  ])('is refused with a message: %s', async (_what, part, words) => {
     const { status, text } = await save(typeof part === 'string' ? part : { state: 'running', variants: [], ...part });
     expect([status, text]).toEqual([400, expect.stringContaining(words)]);
   });
 
-  it('empty headlines and repeated ones are left out, and a test of none doesn’t run', async () => {
+  it('with empty or repeated headlines loses them, and a test without other headlines does not run', async () => {
     await running([variant('  '), variant('Second'), variant('Second')]);
     expect((await shown()).headline_test.others).toEqual([{ headline: 'Second', image: null }]);
     await running([variant(' <em> </em>')]);
     expect((await shown()).headline_test).toBeNull();
   });
 
-  it('headlines are plain text, whatever is entered', async () => {
+  it('is stored as plain text on one line', async () => {
     const payloads = xssPayloads.filter((payload) => payload.isWellFormed() && payload.length < 150);
     const groups = Array.from({ length: Math.ceil(payloads.length / 3) }, (_, at) =>
       payloads.slice(at * 3, at * 3 + 3).map((payload) => variant(`A ${payload} B`)),
@@ -158,7 +158,7 @@ describe('refused or cleaned', () => {
     }
   });
 
-  it('it is changed only by users who may edit the story', async () => {
+  it('is refused from users who may not edit the story', async () => {
     await running();
     for (const as of ['reporter', 'site', null] as const) {
       expect([401, 403], String(as)).toContain((await save({ state: 'off' }, as)).status);
@@ -168,7 +168,7 @@ describe('refused or cleaned', () => {
     expect((await shown()).headline_test.state).toBe('running');
   });
 
-  it('meta that something else wrote is cleaned on its way out', async () => {
+  it('that other code wrote to the meta is cleaned when it is read', async () => {
     await newsroom.php(
       `global $wpdb; update_post_meta( $input, 'newsroom_headline_test', array( 'variants' => array() ) ); $wpdb->update( $wpdb->postmeta, array( 'meta_value' => serialize( array( 'state' => 'running', 'started' => 'yesterday', 'winner' => array(), 'readings' => 'x', 'variants' => array( 'junk', array( 'headline' => array() ), (object) array( 'headline' => '<b onclick="x">Odd</b><script>alert(1)</script>', 'image' => 'x' ) ) ) ) ), array( 'post_id' => $input, 'meta_key' => 'newsroom_headline_test' ) ); wp_cache_flush(); return 1;`,
       article,
@@ -180,8 +180,8 @@ describe('refused or cleaned', () => {
   });
 });
 
-describe('undo', () => {
-  it('an autosave starts nothing, and an earlier version brings its headlines back', async () => {
+describe('a headline test in autosaves and revisions', () => {
+  it('is not started by an autosave, and gets its headlines back with a restored revision', async () => {
     await save({ state: 'off', variants: [variant('First version')] });
     await newsroom.rest(`/wp/v2/articles/${article}/autosaves`, {
       as: 'admin',
@@ -199,8 +199,8 @@ describe('undo', () => {
   });
 });
 
-describe('the end', () => {
-  it('the site is asked by a signed request, with the story and the test', async () => {
+describe('the result of a headline test', () => {
+  it('is requested from the site with a signed request for the story and the test', async () => {
     await running();
     const { id } = (await shown()).headline_test;
     report({});
@@ -215,7 +215,7 @@ describe('the end', () => {
     expect(await field()).toMatchObject({ state: 'running' });
   });
 
-  it('the winner becomes the story’s headline in one change, once, however often the site is asked', async () => {
+  it('makes the winner the story’s headline once, in one change', async () => {
     receiver.clear();
     await running([variant('Tom & Jerry’s 5 < 6')]);
     won(1);
@@ -241,7 +241,7 @@ describe('the end', () => {
     expect(told.length).toBeLessThanOrEqual(1);
   });
 
-  it('the story’s own headline stays where it won, and where there is no winner', async () => {
+  it('leaves the story’s own headline if it won or there is no winner', async () => {
     for (const [part, reason] of [
       [{ state: 'won', winner: 0 }, 'site'],
       [{ state: 'undecided', winner: null }, 'time'],
@@ -255,7 +255,7 @@ describe('the end', () => {
     }
   });
 
-  it('only cards show the winner where the editor says so', async () => {
+  it('changes only cards if the editor chose to keep the story’s headline', async () => {
     await running([variant('Second'), variant('Third')], { story: false });
     won(2);
     await check();
@@ -264,7 +264,7 @@ describe('the end', () => {
     expect(test).toMatchObject({ state: 'won', others: [{ headline: 'Third', image: null }] });
   });
 
-  it('an answer about other headlines, or nonsense, ends nothing', async () => {
+  it('is ignored if it is invalid or for earlier headlines', async () => {
     await running();
     const old = (await shown()).headline_test.id;
     await save({ ...(await field()), variants: [variant('Another')] });
@@ -281,7 +281,7 @@ describe('the end', () => {
     }
   });
 
-  it('waits for a site that is down, and for one that doesn’t know the test yet', async () => {
+  it('is requested again later if the site is down or does not know the test yet', async () => {
     await running();
     await check();
     expect(await field()).toMatchObject({ state: 'running' });
@@ -290,7 +290,7 @@ describe('the end', () => {
     expect(await field()).toMatchObject({ state: 'running' });
   });
 
-  it('is planned while a test runs, and not after', async () => {
+  it('is checked by one wp-cron task while a test runs, and by none afterwards', async () => {
     const planned = () =>
       newsroom.php(
         `$found = 0; foreach ( (array) _get_cron_array() as $hooks ) { $found += is_array( $hooks ) && isset( $hooks['newsroom_headline_tests'] ) ? 1 : 0; } return $found;`,
@@ -305,12 +305,12 @@ describe('the end', () => {
   });
 });
 
-describe('editors read', () => {
+describe('the status of a headline test', () => {
   const read = async () => (await newsroom.rest(`/newsroom/v1/headline-test/${article}`, { as: 'admin' })).json;
   const cell = () =>
     newsroom.php(`ob_start(); newsroom_article_column( 'newsroom_test', $input ); return ob_get_clean();`, article);
 
-  it('how a test stands, beside the story and in the list', async () => {
+  it('is shown in the editor and in the list of articles', async () => {
     expect(await cell()).toContain('No test');
     await running();
     expect(await read()).toMatchObject({ report: null, message: 'Running. The site has no numbers yet.' });
@@ -328,13 +328,13 @@ describe('editors read', () => {
     expect(asked().length).toBeGreaterThan(0);
   });
 
-  it('the column is in the list of articles', async () => {
+  it('has a column in the list of articles', async () => {
     const columns = await newsroom.php(`return newsroom_article_columns( array( 'title' => 'Title' ) );`);
     expect(columns).toMatchObject({ newsroom_test: 'Test' });
   });
 });
 
-describe('in the classic editor', () => {
+describe('a headline test in the classic editor', () => {
   const box = () =>
     newsroom.php(`ob_start(); newsroom_headline_test_box( get_post( $input ) ); return ob_get_clean();`, article);
   const post = (test: unknown) =>
@@ -343,7 +343,7 @@ describe('in the classic editor', () => {
       [article, test],
     );
 
-  it('a test is written, started and stopped, and its words stay as they were', async () => {
+  it('is saved, started and stopped, and its headlines are stored unchanged', async () => {
     await post({
       state: 'running',
       story: '0',
@@ -365,7 +365,7 @@ describe('in the classic editor', () => {
   });
 });
 
-it('that is won while no one is signed in leaves the story’s text as an editor wrote it', async () => {
+it('applying the winner in wp-cron does not filter the story’s HTML', async () => {
   const embed = '<!-- wp:html --><iframe src="https://maps.example/embed"></iframe><!-- /wp:html -->';
   await newsroom.rest(`/wp/v2/articles/${article}`, { as: 'admin', method: 'POST', body: { content: embed } });
   await running();

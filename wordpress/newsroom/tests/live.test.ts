@@ -35,8 +35,8 @@ const write = (part: object = {}, as: CallOptions['as'] | null = 'admin') =>
   });
 const live = async () => (await newsroom.rest(`/wp/v2/articles/${story}`)).json.live;
 
-describe('a story', () => {
-  it('is not live, then live since that moment, then ended, and may begin again', async () => {
+describe('a live story', () => {
+  it('has the times when it started and ended, and can start again', async () => {
     expect(await live()).toBeNull();
     await saveStory({ newsroom_live: 'live' });
     const begun = await live();
@@ -54,7 +54,7 @@ describe('a story', () => {
     expect(await live()).toBeNull();
   });
 
-  it('has no other state, and is changed only by users who may edit it', async () => {
+  it('accepts no other state, and is changed only by users who may edit the story', async () => {
     await saveStory({ newsroom_live: 'paused' });
     expect(await live()).toBeNull();
     for (const as of ['reporter', 'site'] as const) {
@@ -63,7 +63,7 @@ describe('a story', () => {
     expect(await live()).toBeNull();
   });
 
-  it('tells the site when it begins and ends', async () => {
+  it('sends a webhook when it starts and ends', async () => {
     for (const state of ['live', 'ended']) {
       receiver.clear();
       await saveStory({ newsroom_live: state });
@@ -72,8 +72,8 @@ describe('a story', () => {
   });
 });
 
-describe('an entry', () => {
-  it('is published, changed, pinned and withdrawn, and the site hears each of it', async () => {
+describe('a live entry', () => {
+  it('sends a webhook when it is published, changed, pinned and withdrawn', async () => {
     const heard = async (id: number, event: string) => {
       await receiver.find((hook) => hook.id === id && hook.type === 'live-entries' && hook.event === event);
       receiver.clear();
@@ -103,14 +103,14 @@ describe('an entry', () => {
     expect((await newsroom.rest(`/wp/v2/live-entries/${json.id}`)).status).toBe(401);
   });
 
-  it('that is a draft is kept from readers and from the site', async () => {
+  it('is hidden from readers while it is a draft', async () => {
     receiver.clear();
     const { json } = await write({ status: 'draft' });
     expect((await newsroom.rest(`/wp/v2/live-entries/${json.id}`)).status).toBe(401);
     expect((await newsroom.rest(`/wp/v2/live-entries?story=${story}`)).json).toEqual([]);
   });
 
-  it('may have no headline', async () => {
+  it('can have an empty headline', async () => {
     const { json, status } = await write({ title: '' });
     expect([status, json.title.rendered]).toEqual([201, '']);
   });
@@ -119,18 +119,18 @@ describe('an entry', () => {
     ['no story', {}],
     ['a story that does not exist', { newsroom_story: 999_999 }],
     ['what is no story', { newsroom_story: 'x' }],
-  ])('with %s is refused in words', async (_what, meta) => {
+  ])('with %s is refused with 400 and a message', async (_what, meta) => {
     const { status, json } = await write({ meta });
     expect([status, json.message]).toEqual([400, expect.stringMatching(/./)]);
   });
 
-  it('is written only by users who may publish, for stories that they may edit', async () => {
+  it('is refused from a reporter, from the site’s account and without credentials', async () => {
     for (const as of ['reporter', 'site', null] as const) {
       expect([400, 401, 403], String(as)).toContain((await write({}, as)).status);
     }
   });
 
-  it('joins a story by REST alone, which checks who may edit the story', async () => {
+  it('is added to a story only through REST, and not through XML-RPC', async () => {
     await newsroom.php(
       `return wp_insert_user( array( 'user_login' => 'columnist', 'user_pass' => 'columnist', 'role' => 'author' ) );`,
     );
@@ -159,7 +159,7 @@ describe('an entry', () => {
     expect((await newsroom.rest(`/wp/v2/live-entries/${id}`, { as: 'site' })).json.entry.story).toBe(0);
   });
 
-  it('belongs to the list of its story, newest first', async () => {
+  it('is in the list of its story, newest first', async () => {
     const [one, two] = [
       await write({ date_gmt: '2026-11-01T10:00:00' }),
       await write({ date_gmt: '2026-11-01T11:00:00' }),
@@ -170,7 +170,7 @@ describe('an entry', () => {
     expect(json.map(({ id }: { id: number }) => id)).toEqual([two.json.id, one.json.id]);
   });
 
-  it('has an author of the site', async () => {
+  it('can have an author from the site', async () => {
     const author = await newsroom.php(
       `return wp_insert_post( array( 'post_type' => 'authors', 'post_title' => 'Ada Byline', 'post_name' => 'ada-byline', 'post_status' => 'publish' ) );`,
     );
@@ -179,11 +179,11 @@ describe('an entry', () => {
   });
 });
 
-describe('entries of a restricted story', () => {
+describe('live entries of a restricted story', () => {
   const shown = async (id: number, as?: CallOptions['as']) =>
     (await newsroom.rest(`/wp/v2/live-entries/${id}`, { as })).json.content.rendered;
 
-  it('are read whole by the site, and not without the right', async () => {
+  it('show their text to the site’s account only', async () => {
     story = await makeStory('subscriber');
     const { json } = await write({ content: 'UNREVEALED words' });
     expect(await shown(json.id)).not.toContain('UNREVEALED');
@@ -216,7 +216,7 @@ describe('entries of a restricted story', () => {
       })
     ).json.id;
 
-  it('tell strangers and reporters nothing of what they say, and the site everything', async () => {
+  it('reveal no text or field to readers and reporters, and everything to the site and administrators', async () => {
     story = await makeStory('subscriber');
     const id = await writeSecret();
     await newsroom.rest(`/wp/v2/live-entries/${id}`, { as: 'admin', method: 'POST', body: { slug: 'hush-again' } });
@@ -275,56 +275,59 @@ describe('entries of a restricted story', () => {
     ['that a series closes', 'default', 'series'],
     ['that a rule closes', 'default', 'rule'],
     ['that is not published', 'free', 'draft'],
-  ])('of a story %s are found and put in order by no stranger', async (_which, access, closed) => {
-    const open = await makeStory('free');
-    story = open;
-    const shownEntry = await writeSecret();
-    story = await makeStory(access);
-    const id = await writeSecret();
-    const other = (await write({ title: 'Aaa', slug: 'aaa' })).json.id;
-    await newsroom.php(
-      `if ( 'series' === $input[1] ) { update_post_meta( $input[0], 'newsroom_series', wp_insert_post( array( 'post_type' => 'podcasts', 'post_title' => 'S', 'post_status' => 'draft', 'meta_input' => array( 'newsroom_series_access' => 'subscriber' ) ) ) ); }
+  ])(
+    'cannot be found by search or sorted by readers and reporters if the story is one %s',
+    async (_which, access, closed) => {
+      const open = await makeStory('free');
+      story = open;
+      const shownEntry = await writeSecret();
+      story = await makeStory(access);
+      const id = await writeSecret();
+      const other = (await write({ title: 'Aaa', slug: 'aaa' })).json.id;
+      await newsroom.php(
+        `if ( 'series' === $input[1] ) { update_post_meta( $input[0], 'newsroom_series', wp_insert_post( array( 'post_type' => 'podcasts', 'post_title' => 'S', 'post_status' => 'draft', 'meta_input' => array( 'newsroom_series_access' => 'subscriber' ) ) ) ); }
       if ( 'draft' === $input[1] ) { wp_update_post( array( 'ID' => $input[0], 'post_status' => 'draft' ) ); }
       return 1;`,
-      [story, closed],
-    );
-    if (closed === 'rule') await newsroom.pretend({ effective: 'subscriber' });
-    try {
-      const ids = async (query: string, as?: CallOptions['as']) =>
-        (await newsroom.rest(`/wp/v2/live-entries?${query}`, { as })).json.map((each: { id: number }) => each.id);
-      for (const query of [
-        '',
-        'search=hush',
-        'search=words+of+the',
-        'search=-hush',
-        'search=hush&search_columns=post_title',
-        'search=hush&search_columns=post_content',
-        'search=hush+words&orderby=relevance',
-        'slug=hush-slug',
-        'slug=hush-slug-2',
-        'orderby=title',
-        'orderby=slug&order=asc',
-      ]) {
-        expect(await ids(`story=${story}&${query}`), query).toEqual([]);
-        expect(await ids(`story=${story}&${query}`, 'reporter'), query).toEqual([]);
-      }
-      for (const as of ['site', 'admin'] as const) {
-        expect(await ids(`story=${story}&search=hush+words`, as)).toEqual([id]);
-        expect(await ids(`story=${story}&orderby=title&order=asc`, as)).toEqual([other, id]);
-      }
-      expect(await ids('search=hush+words&per_page=100')).toContain(shownEntry);
-      // Queries that skip WordPress's filters don't bypass the check.
-      const found = await newsroom.php(
-        `wp_set_current_user( 0 ); $find = function ( $words ) use ( $input ) { return wp_list_pluck( get_posts( array( 'post_type' => 'live-entry', 's' => $words, 'numberposts' => 100, 'include' => $input ) ), 'ID' ); }; return array( $find( 'headline' ), $find( 'words' ) );`,
-        [shownEntry, id],
+        [story, closed],
       );
-      expect(found).toEqual([[shownEntry], [shownEntry]]);
-    } finally {
-      await newsroom.pretend({});
-    }
-  });
+      if (closed === 'rule') await newsroom.pretend({ effective: 'subscriber' });
+      try {
+        const ids = async (query: string, as?: CallOptions['as']) =>
+          (await newsroom.rest(`/wp/v2/live-entries?${query}`, { as })).json.map((each: { id: number }) => each.id);
+        for (const query of [
+          '',
+          'search=hush',
+          'search=words+of+the',
+          'search=-hush',
+          'search=hush&search_columns=post_title',
+          'search=hush&search_columns=post_content',
+          'search=hush+words&orderby=relevance',
+          'slug=hush-slug',
+          'slug=hush-slug-2',
+          'orderby=title',
+          'orderby=slug&order=asc',
+        ]) {
+          expect(await ids(`story=${story}&${query}`), query).toEqual([]);
+          expect(await ids(`story=${story}&${query}`, 'reporter'), query).toEqual([]);
+        }
+        for (const as of ['site', 'admin'] as const) {
+          expect(await ids(`story=${story}&search=hush+words`, as)).toEqual([id]);
+          expect(await ids(`story=${story}&orderby=title&order=asc`, as)).toEqual([other, id]);
+        }
+        expect(await ids('search=hush+words&per_page=100')).toContain(shownEntry);
+        // Queries that skip WordPress's filters don't bypass the check.
+        const found = await newsroom.php(
+          `wp_set_current_user( 0 ); $find = function ( $words ) use ( $input ) { return wp_list_pluck( get_posts( array( 'post_type' => 'live-entry', 's' => $words, 'numberposts' => 100, 'include' => $input ) ), 'ID' ); }; return array( $find( 'headline' ), $find( 'words' ) );`,
+          [shownEntry, id],
+        );
+        expect(found).toEqual([[shownEntry], [shownEntry]]);
+      } finally {
+        await newsroom.pretend({});
+      }
+    },
+  );
 
-  it('and of one that is not published are kept from readers', async () => {
+  it('are hidden again when their story is unpublished', async () => {
     const { json } = await write({ content: 'EARLY words' });
     expect(await shown(json.id)).toContain('EARLY');
     await newsroom.rest(`/wp/v2/articles/${story}`, { as: 'admin', method: 'POST', body: { status: 'draft' } });
@@ -332,7 +335,7 @@ describe('entries of a restricted story', () => {
   });
 });
 
-it('the list of articles says which are live, and leads to their screens', async () => {
+it('the list of articles marks live stories and links to their live screen', async () => {
   await saveStory({ newsroom_live: 'live' });
   const html = await newsroom.php(
     `ob_start(); newsroom_live_cell( 'newsroom_live', $input ); newsroom_live_cell( 'date', $input ); return ob_get_clean();`,
@@ -346,7 +349,7 @@ it('the list of articles says which are live, and leads to their screens', async
   expect(columns).toEqual(['title', 'newsroom_live', 'date']);
 });
 
-it('the screen lists the stories that are live, and refuses a story that the user may not edit', async () => {
+it('the live screen opens only for users who may edit the story', async () => {
   await saveStory({ newsroom_live: 'live' });
   const screen = (user: string) =>
     newsroom.php(

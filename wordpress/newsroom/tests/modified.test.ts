@@ -14,7 +14,7 @@ const insert = (type: string, title: string): Promise<number> =>
     [type, title],
   );
 
-it('a deleted picture changes every document that it stood on', async () => {
+it('deleting a picture sends a webhook for it and for every document that showed it', async () => {
   const [story, author] = [await insert('articles', 'With a picture'), await insert('authors', 'With a portrait')];
   const picture = await newsroom.php(
     `$upload = wp_upload_bits( 'gone.png', null, base64_decode( $input['png'] ) );
@@ -37,7 +37,7 @@ it('a deleted picture changes every document that it stood on', async () => {
   expect(await image()).toBeNull();
 });
 
-it('a deleted picture changes the story whose headlines are tested with it, and a front that is scheduled', async () => {
+it('deleting a picture sends webhooks for the headline test and the scheduled front that use it', async () => {
   const story = await insert('articles', 'Tested');
   const picture = await newsroom.php(
     `$upload = wp_upload_bits( 'tested.png', null, base64_decode( $input['png'] ) );
@@ -65,7 +65,7 @@ it('a deleted picture changes the story whose headlines are tested with it, and 
   ]);
 });
 
-it('what changed in another site of a network is not taken for a story of this one', async () => {
+it('a change on another site of a multisite network does not touch the story with the same ID', async () => {
   const story = await insert('articles', 'Of this site');
   await untilSent(newsroom);
   receiver.clear();
@@ -88,7 +88,7 @@ it('what changed in another site of a network is not taken for a story of this o
   expect(receiver.deliveries).toEqual([]);
 });
 
-it('a story that loses a section by a bulk tool or the command line has changed', async () => {
+it('removing a story’s section with a bulk tool or on the command line sends an update webhook', async () => {
   const story = await insert('articles', 'Filed twice');
   await newsroom.php(`return wp_set_object_terms( $input, array( 'justice', 'politics' ), 'category' );`, story);
   await untilSent(newsroom);
@@ -107,7 +107,7 @@ it('a story that loses a section by a bulk tool or the command line has changed'
   expect(receiver.deliveries.map(({ body }) => `${body.event} ${body.id}`)).toEqual([`delete ${story}`]);
 });
 
-it('modified_after finds the changes of the hour that comes twice', async () => {
+it('modified_after and modified_before handle the repeated hour at the end of daylight saving time', async () => {
   const story = await insert('articles', 'Changed at night');
   // New York's clocks went from 2 a.m. back to 1 a.m. at 06:00 UTC.
   await newsroom.php(

@@ -38,13 +38,13 @@ async function arrived() {
 const inText = ({ id, url }: Upload) =>
   `<!-- wp:image {"id":${id}} --><figure class="wp-block-image"><img src="${sized(url)}" alt="" class="wp-image-${id}"/></figure><!-- /wp:image -->`;
 
-describe('a picture', () => {
-  it('that is new is nothing to tell', async () => {
+describe('a picture’s webhook', () => {
+  it('is not sent for a new picture', async () => {
     await upload();
     expect(await arrived()).toEqual([]);
   });
 
-  it('that was deleted is named by all its addresses, before the documents that show it', async () => {
+  it('lists all addresses of a deleted picture, before the webhooks of documents that show it', async () => {
     const picture = await upload();
     const other = await upload();
     const first = await publish('Shows it', inText(picture));
@@ -65,7 +65,7 @@ describe('a picture', () => {
     ]);
   });
 
-  it('has the addresses of its original, of its other formats and of its earlier edits', async () => {
+  it('lists the addresses of the original, other formats and earlier edits', async () => {
     const picture = await upload('formats');
     const names: string[] = await newsroom.php(
       `$meta = wp_get_attachment_metadata( $input );
@@ -85,7 +85,7 @@ describe('a picture', () => {
     ]);
   });
 
-  it('whose file was written again under its name is named, though nothing else changed', async () => {
+  it('is sent when the file is written again under the same name', async () => {
     const picture = await upload();
     receiver.clear();
     await newsroom.php(
@@ -98,7 +98,7 @@ describe('a picture', () => {
     expect(documents).toEqual([]);
   });
 
-  it('that has another file is named by both addresses, and what shows it is read again', async () => {
+  it('lists both addresses when the file is replaced, and documents that show it are updated', async () => {
     const picture = await upload();
     const story = await publish('Shows what is replaced', inText(picture));
     await untilSent(newsroom);
@@ -114,7 +114,7 @@ describe('a picture', () => {
     expect(documents.map(({ id }) => id)).toEqual([story]);
   });
 
-  it('that changed while the site was away is one delivery, with all addresses', async () => {
+  it('merges changes made while the site is down into one with all addresses', async () => {
     const picture = await upload();
     await untilSent(newsroom);
     receiver.clear();
@@ -138,7 +138,7 @@ describe('a picture', () => {
       expect(file.addresses).toContain(picture.url.replace('.png', `${part}.png`));
   });
 
-  it('whose words changed has its documents read again, and is not named', async () => {
+  it('is not sent for a new alt text or caption, but documents that show the picture are updated', async () => {
     const picture = await upload();
     const story = await publish('With a lead picture', 'Text.');
     await newsroom.php(`return set_post_thumbnail( $input[0], $input[1] );`, [story, picture.id]);
@@ -151,7 +151,7 @@ describe('a picture', () => {
     }
   });
 
-  it('is not named when hundreds change: one delivery stands for all', async () => {
+  it('is a single one without addresses when over 100 pictures change', async () => {
     await newsroom.php(
       `for ( $i = 0; $i < 101; $i++ ) { wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => "Many $i", 'post_status' => 'inherit' ), "2026/11/many-$i.png" ); } return 1;`,
     );

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => newsroom?.stop());
 
-it('a WordPress without HTTPS takes no application passwords, and says so with what to do', async () => {
+it('without HTTPS, WordPress accepts no application passwords, and its status reports the problem and the fix', async () => {
   const { status, json } = await newsroom.rest('/newsroom/v1/status', { as: 'site' });
   expect(status).toBe(200);
   expect(json).toMatchObject({ credentials: false, signed_in: false, signs_in: true });

@@ -5,14 +5,14 @@ import { untilSent } from './until-sent.ts';
 
 withNewsroom();
 
-describe('the queue', () => {
+describe('the webhook queue', () => {
   const merge = (older: string, newer: string, previous: string | null = null) =>
     newsroom.php(
       `$of = function ( $event, $slug ) { return array( 'event' => $event, 'previous_slug' => $slug ); }; return newsroom_merge( $of( $input[0], $input[2] ), $of( $input[1], null ) );`,
       [older, newer, previous],
     );
 
-  it('merges two events into the one that matters', async () => {
+  it('merges two events of a document into the more important one', async () => {
     const cases: [string, string, string][] = [
       ['publish', 'update', 'publish'],
       ['update', 'publish', 'publish'],
@@ -30,7 +30,7 @@ describe('the queue', () => {
     expect((await merge('slug', 'publish', 'first')).previous_slug).toBe('first');
   });
 
-  it('keeps the last hundred deliveries', async () => {
+  it('keeps the last 100 deliveries', async () => {
     await newsroom.php(
       `for ( $i = 0; $i < 130; $i++ ) { $id = newsroom_enqueue( newsroom_payload( 'update', 'articles', 900000 + $i, 's', 'publish' ) ); newsroom_update_row( $id, array( 'state' => 'done' ) ); } $GLOBALS['wpdb']->query( 'UPDATE ' . newsroom_table() . ' SET tried_at = 1' ); newsroom_prune_log(); return 1;`,
     );
@@ -40,21 +40,21 @@ describe('the queue', () => {
     expect(counted).toEqual([100, 100]);
   });
 
-  it('keeps all that were delivered within ten minutes', async () => {
+  it('keeps more than 100 deliveries if they are less than ten minutes old', async () => {
     const counted = await newsroom.php(
       `global $wpdb; $table = newsroom_table(); $wpdb->query( "UPDATE $table SET tried_at = 1" ); for ( $i = 0; $i < 130; $i++ ) { $id = newsroom_enqueue( newsroom_payload( 'comment', 'comments', 910000 + $i, '', 'trash' ) ); newsroom_update_row( $id, array( 'state' => 'done', 'tried_at' => time() - 500 ) ); } newsroom_prune_log(); $counts = array( (int) $wpdb->get_var( "SELECT COUNT(*) FROM $table" ) ); $wpdb->query( "UPDATE $table SET tried_at = 1" ); newsroom_prune_log(); $counts[] = (int) $wpdb->get_var( "SELECT COUNT(*) FROM $table" ); return $counts;`,
     );
     expect(counted).toEqual([130, 100]);
   });
 
-  it('is taken by one process only', async () => {
+  it('lets only one process claim a delivery', async () => {
     const taken = await newsroom.php(
       `add_filter( 'newsroom_webhooks_enabled', '__return_false' ); $id = newsroom_enqueue( newsroom_payload( 'update', 'articles', 999, 's', 'publish' ) ); $a = newsroom_claim( $id ); $b = newsroom_claim( $id ); newsroom_update_row( $id, array( 'state' => 'done' ) ); return array( null !== $a, null === $b );`,
     );
     expect(taken).toEqual([true, true]);
   });
 
-  it('loses nothing when the database refuses a write twice', async () => {
+  it('delivers a webhook even if the database refuses each write twice', async () => {
     const [row, refused] = await newsroom.php(
       `$refused = array();
       // WordPress's database reports an empty query as a failure.
@@ -73,7 +73,7 @@ describe('the queue', () => {
     expect(row).toMatchObject({ state: 'done', tries: '1', status_code: '200' });
   });
 
-  it('looks again after one that a process was about to send when it was cut off', async () => {
+  it('retries a delivery two minutes after its process was killed', async () => {
     await untilSent(newsroom);
     const [next, left] = await newsroom.php(
       `add_filter( 'newsroom_webhooks_enabled', '__return_false' );
@@ -92,7 +92,7 @@ describe('the queue', () => {
     expect(left).toBe(true);
   });
 
-  it('sends what was just saved before what waits from an import', async () => {
+  it('sends a newly saved story before the backlog of an import', async () => {
     await untilSent(newsroom);
     receiver.clear();
     await newsroom.php(
@@ -106,7 +106,7 @@ describe('the queue', () => {
     expect(receiver.deliveries).toHaveLength(13);
   });
 
-  it('sends at once what waits for hours when the site is back', async () => {
+  it('sends deliveries that failed with a network error or 502 at once when the site responds again', async () => {
     await untilSent(newsroom);
     receiver.clear();
     const states = await newsroom.php(
@@ -123,7 +123,7 @@ describe('the queue', () => {
     expect(states).toEqual({ 600000: 'done', 600401: 'pending', 600502: 'done' });
   });
 
-  it('names two hundred changed documents of one request, and of more only those that were withdrawn', async () => {
+  it('replaces over 200 changes of one request with one for the whole site, except for withdrawals', async () => {
     await untilSent(newsroom);
     receiver.clear();
     const gone = await newsroom.php(
@@ -139,7 +139,7 @@ describe('the queue', () => {
     ]);
   });
 
-  it('says nothing of the comments of a story that is deleted', async () => {
+  it('sends nothing for the comments of a deleted story', async () => {
     const story = await newsroom.php(
       `$id = wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Discussed', 'post_status' => 'publish' ) );
       foreach ( array( 'One', 'Two', 'Three' ) as $text ) { wp_insert_comment( array( 'comment_post_ID' => $id, 'comment_content' => $text, 'comment_approved' => 1 ) ); }
@@ -152,7 +152,7 @@ describe('the queue', () => {
     expect(receiver.deliveries.map(({ body: { event, id } }) => [event, id])).toEqual([['delete', story]]);
   });
 
-  it('has no note for a story that the log has lost: nothing has changed lately', async () => {
+  it('reports no recent changes for a story whose deliveries were deleted', async () => {
     const story = await newsroom.php(
       `return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Long ago', 'post_status' => 'publish' ) );`,
     );

@@ -36,7 +36,7 @@ beforeEach(async () => {
 const ask = (query = '', as: CallOptions['as'] | null = 'admin') =>
   newsroom.rest(`/newsroom/v1/reading-now${query}`, { as: as ?? undefined });
 
-it('asks the site with a signed question that says nothing of who asks', async () => {
+it('the reading-now list is requested with a signed request that does not name the user', async () => {
   const { status, headers, json } = await ask();
   expect([status, headers.get('cache-control')]).toEqual([200, expect.stringContaining('no-store')]);
   expect(json).toMatchObject({ problem: false, note: expect.stringMatching(/^Counted at \d\d:30:15\.$/) });
@@ -47,7 +47,7 @@ it('asks the site with a signed question that says nothing of who asks', async (
   expect(question.body).toMatchObject({ event: 'test', type: 'site', id: 0, slug: 'reading-now' });
 });
 
-it('shows stories with their readers and the trend in words and signs, and escapes headlines', async () => {
+it('the reading-now list shows readers and trend, with text for screen readers, and escapes headlines', async () => {
   const { html } = (await ask()).json;
   expect(html).toContain('Read &amp; &quot;seen&quot;');
   expect(html).not.toMatch(/<script|<b>/);
@@ -61,14 +61,14 @@ it('shows stories with their readers and the trend in words and signs, and escap
   expect((await ask()).json.html).toContain('same as before');
 });
 
-it('leaves out what readers can’t see and what it doesn’t know, and says when there is nothing', async () => {
+it('the reading-now list omits drafts and unknown stories, and says if it is empty', async () => {
   receiver.reply = () => answered([counted(draft, 9, 0), counted(999_999, 8, 0)]);
   const { html } = (await ask()).json;
   expect(html).toContain('No one started reading a story in this period.');
   expect(html).not.toContain('Unseen');
 });
 
-it('shows the period and the number of stories that are asked for, and refuses others', async () => {
+it('the reading-now list shows the requested period, and answers 400 to an invalid period or length', async () => {
   receiver.reply = () => ({
     status: 200,
     body: { ok: true, at, periods: [{ minutes: 30, readings: 77, before: 0, stories: [counted(story, 77, 0)] }] },
@@ -85,12 +85,12 @@ it.each([
   ['can’t count', { status: 503, body: { ok: false } }, 'can’t count readers right now'],
   ['is another site', { status: 200, body: { hello: 1 } }, 'isn’t from the site'],
   ['answers with other types', { status: 200, body: { ok: true, at: 'now', periods: 'none' } }, 'isn’t from the site'],
-])('says so when the site %s', async (_what, reply, words) => {
+])('the reading-now list reports a problem if the site %s', async (_what, reply, words) => {
   receiver.reply = () => reply;
   expect((await ask()).json).toMatchObject({ problem: true, html: '', note: expect.stringContaining(words) });
 });
 
-it('survives an answer whose parts are not what they should be', async () => {
+it('the reading-now list ignores malformed parts of the site’s response', async () => {
   receiver.reply = () =>
     answered([null, 7, { id: story }, { id: story, readings: '<b>3</b>', before: [] }], { extra: '<script>' });
   const { status, json } = await ask();
@@ -98,7 +98,7 @@ it('survives an answer whose parts are not what they should be', async () => {
   expect(json.html).not.toMatch(/<script|<b>/);
 });
 
-it('says so when the site is down, and shows counts again when it is back', async () => {
+it('the reading-now list reports that the site is down, and shows counts again when it is back', async () => {
   await receiver.close();
   expect((await ask()).json).toMatchObject({ problem: true, note: expect.stringContaining('isn’t responding') });
   const screen = await newsroom.php(`ob_start(); newsroom_reading_screen(); return ob_get_clean();`);
@@ -107,20 +107,20 @@ it('says so when the site is down, and shows counts again when it is back', asyn
   expect((await ask()).json.problem).toBe(false);
 });
 
-describe('is for those who write', () => {
-  it('and not for readers or the site', async () => {
+describe('the reading-now list', () => {
+  it('answers 403 to the site’s account and 401 without credentials', async () => {
     expect((await ask('', 'reporter')).status).toBe(200);
     expect((await ask('', 'site')).status).toBe(403);
     expect((await ask('', null)).status).toBe(401);
   });
 
-  it('and those who may not edit a story get no link to edit it', async () => {
+  it('has no edit links for users who may not edit the story', async () => {
     expect((await ask('', 'admin')).json.html).toContain('data-edit');
     expect((await ask('', 'reporter')).json.html).not.toContain('data-edit');
   });
 });
 
-it('the dashboard doesn’t wait for the site, and the screen shows counts without a script', async () => {
+it('the reading-now dashboard widget does not wait for the site, and the full screen needs no script', async () => {
   const widget = await newsroom.php(`ob_start(); newsroom_reading_widget(); return ob_get_clean();`);
   expect(widget).toContain('Loading…');
   expect(receiver.deliveries).toEqual([]);

@@ -59,8 +59,8 @@ const author = () => ({
   image: picture(),
 });
 
-describe('documents', () => {
-  it('carry author, picture, sections and access', async () => {
+describe('documents over REST', () => {
+  it('have author, picture, sections and access level', async () => {
     const { json } = await newsroom.rest(`/wp/v2/articles/${ids.article}`);
     expect(json).toMatchObject({
       acf: { author: author() },
@@ -75,7 +75,7 @@ describe('documents', () => {
     ]);
   });
 
-  it('say so when there is none of it, and never name an author who is not published', async () => {
+  it('have null or empty values without these, and never name an unpublished author', async () => {
     const { json } = await newsroom.rest(`/wp/v2/articles/${ids.bare}`);
     expect(json).toMatchObject({
       acf: { author: null },
@@ -86,7 +86,7 @@ describe('documents', () => {
     });
   });
 
-  it('carry the fields of their type, cleaned', async () => {
+  it('have the fields of their type, sanitized', async () => {
     const video = (await newsroom.rest(`/wp/v2/video/${ids.video}`)).json;
     expect(video.acf).toEqual({ author: author(), video_url: 'https://www.youtube.com/watch?v=abcdefghijk' });
     expect(video.category).toMatchObject([{ slug: 'national' }]);
@@ -95,7 +95,7 @@ describe('documents', () => {
     expect(puzzle.acf.iframe).not.toMatch(/script|onload/);
   });
 
-  it('carry the order of the front page', async () => {
+  it('have the order of the front page’s top stories', async () => {
     const { json } = await newsroom.rest('/wp/v2/pages?slug=top-stories-2&_fields=acf');
     expect(json).toEqual([
       {
@@ -110,13 +110,13 @@ describe('documents', () => {
     expect((await newsroom.rest(`/wp/v2/pages/${ids.about}?_fields=acf`)).json).toEqual({ acf: {} });
   });
 
-  it('show an author with portrait and biography', async () => {
+  it('of an author have portrait and biography', async () => {
     const { json } = await newsroom.rest(`/wp/v2/authors/${ids.author}`);
     expect(json).toMatchObject({ slug: 'ada-ovale', image: picture() });
     expect(json.excerpt.rendered).toContain('rivers');
   });
 
-  it('link to the site', async () => {
+  it('have a link to their page on the site', async () => {
     const link = async (route: string) => (await newsroom.rest(route)).json.link;
     expect(await link(`/wp/v2/articles/${ids.article}`)).toBe('http://127.0.0.1:9/article/first');
     expect(await link(`/wp/v2/video/${ids.video}`)).toBe('http://127.0.0.1:9/media/film');
@@ -125,14 +125,14 @@ describe('documents', () => {
   });
 });
 
-describe('filters', () => {
+describe('filters of REST lists', () => {
   const found = async (query: string, type = 'articles') => {
     const { status, json } = await newsroom.rest(`/wp/v2/${type}?_fields=id&${query}`);
     expect(status).toBe(200);
     return json.map(({ id }: { id: number }) => id);
   };
 
-  it('finds a section by slug and by id', async () => {
+  it('find a section’s documents by slug and by ID', async () => {
     const [culture] = (await newsroom.rest('/wp/v2/categories?slug=culture')).json;
     expect(await found('category=culture')).toEqual([ids.article]);
     expect(await found(`category=${culture.id}`)).toEqual([ids.article]);
@@ -141,14 +141,14 @@ describe('filters', () => {
     expect(await found(`category=culture&exclude=${ids.article}`)).toEqual([]);
   });
 
-  it('finds an author’s documents', async () => {
+  it('find an author’s documents by ID', async () => {
     expect(await found(`author_id=${ids.author}`)).toEqual([ids.article]);
     expect(await found(`author_id=${ids.author}`, 'video')).toEqual([ids.video]);
     expect(await found('author_id=999999')).toEqual([]);
     expect((await newsroom.rest('/wp/v2/articles?author_id=nobody')).status).toBe(400);
   });
 
-  it('sees a backdated article, and changes of meta, terms and image, by modified_after', async () => {
+  it('find backdated articles and changes to meta, terms and images with modified_after', async () => {
     const changedSince = async (change: string) => {
       await newsroom.php(
         `global $wpdb; $wpdb->query( "UPDATE {$wpdb->posts} SET post_modified = '2026-02-02 00:00:00', post_modified_gmt = '2026-02-02 05:00:00'" ); wp_cache_flush(); return 1;`,
@@ -178,7 +178,7 @@ describe('filters', () => {
     ).toHaveLength(1);
   });
 
-  it('leaves password-protected documents to the site’s credentials', async () => {
+  it('omit password-protected documents, which only the site’s account may read', async () => {
     expect(await found('per_page=100')).not.toContain(ids.locked);
     expect((await newsroom.rest(`/wp/v2/articles/${ids.locked}`)).status).toBe(401);
     expect((await newsroom.rest(`/wp/v2/articles/${ids.locked}`, { as: 'reporter' })).status).toBe(403);
@@ -188,7 +188,7 @@ describe('filters', () => {
   });
 });
 
-describe('pages by key', () => {
+describe('REST lists paged with after_key', () => {
   const kept: Record<string, number[]> = {};
   type Item = { id: number } & Record<string, string>;
 
@@ -236,7 +236,7 @@ describe('pages by key', () => {
     ['comments', 'date'],
     ['comments', 'id'],
     ['categories', 'id'],
-  ])('%s by %s, both ways: each document once, in order, with the count of what follows', async (path, orderby) => {
+  ])('of %s by %s return each document once, in order, with the remaining count', async (path, orderby) => {
     for (const order of ['asc', 'desc']) {
       const query = `orderby=${orderby}&order=${order}&_fields=id,${orderby}`;
       const all = await list(path, `${query}&per_page=100`);
@@ -260,7 +260,7 @@ describe('pages by key', () => {
     }
   });
 
-  it('skips and repeats nothing when documents come, change and go between two pages', async () => {
+  it('skip and repeat nothing when documents are added, changed or deleted between two pages', async () => {
     const query =
       'orderby=date&order=desc&_fields=id,date&per_page=3&after=2024-12-31T00:00:00&before=2025-12-31T00:00:00';
     const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = kept.articles ?? [];
@@ -286,7 +286,7 @@ describe('pages by key', () => {
     expect(modified.items.map(({ id }) => id).slice(0, 3)).toEqual([c, f, b]);
   });
 
-  it('keeps comment pages apart in an object cache', async () => {
+  it('do not mix up cached comment pages', async () => {
     const pages = await newsroom.php(
       `$ask = function ( $key ) {
          $request = new WP_REST_Request( 'GET', '/wp/v2/comments' );
@@ -334,17 +334,17 @@ describe('pages by key', () => {
     ['categories', 'after_key=1'],
     ['categories', 'orderby=count&after_key=1'],
     ['categories', 'orderby=id&after_key=x'],
-  ])('refuses %s?%s', async (path, query) => {
+  ])('answer 400 to %s?%s', async (path, query) => {
     const { status, json } = await newsroom.rest(`/wp/v2/${path}?${query}`);
     expect([status, json.code]).toEqual([400, 'rest_invalid_param']);
   });
 
-  it('says what a key looks like', async () => {
+  it('answer an invalid key with an example of a valid one', async () => {
     const { json } = await newsroom.rest('/wp/v2/articles?orderby=date&after_key=12');
     expect(json.data.params.after_key).toContain('2026-11-20T12:00:00,123');
   });
 
-  it('takes a key of any size, and shows nothing that the list does not', async () => {
+  it('accept very large and small keys, and show nothing that the unpaged list hides', async () => {
     expect((await list('articles', 'orderby=id&order=asc&after_key=999999999999999999')).items).toEqual([]);
     expect((await list('articles', 'orderby=date&after_key=0001-01-01T00:00:00,1')).items).toEqual([]);
     const { items } = await list('articles', 'orderby=id&order=asc&per_page=100&after_key=0&_fields=id');
@@ -355,8 +355,8 @@ describe('pages by key', () => {
   });
 });
 
-describe('sections, menus, status', () => {
-  it('sets up the ten sections on a WordPress without categories', async () => {
+describe('sections, menus and status over REST', () => {
+  it('the ten default sections are created on a WordPress without categories', async () => {
     const { json } = await newsroom.rest('/wp/v2/categories?per_page=100');
     const sections = json
       .filter(
@@ -392,7 +392,7 @@ describe('sections, menus, status', () => {
     });
   });
 
-  it('shows the footer’s menu', async () => {
+  it('the footer menu is listed with plain text and site addresses', async () => {
     expect((await newsroom.rest('/newsroom/v1/menus')).json).toEqual([]);
     await newsroom.php(
       `
@@ -414,7 +414,7 @@ describe('sections, menus, status', () => {
     ]);
   });
 
-  it('says what is installed and whether the asker may read everything', async () => {
+  it('the status has versions and whether the credentials may read everything', async () => {
     const status = async (as?: 'site' | 'admin' | 'reporter') =>
       (await newsroom.rest('/newsroom/v1/status', { as })).json;
     expect(await status()).toEqual({
@@ -438,7 +438,7 @@ describe('sections, menus, status', () => {
 });
 
 describe('Advanced Custom Fields', () => {
-  it('wins where it has a field, and leaves the rest to the plugin', async () => {
+  it('provides the fields that it has values for, and the plugin provides the others', async () => {
     const other = await newsroom.php(
       `$bo = wp_insert_post( array( 'post_type' => 'authors', 'post_title' => 'Bo', 'post_status' => 'publish' ) );
       $keep = function ( $id, $name, $value ) { update_post_meta( $id, $name, $value ); update_post_meta( $id, '_' . $name, 'field_' . $name ); };
@@ -472,8 +472,8 @@ describe('Advanced Custom Fields', () => {
   });
 });
 
-describe('writing', () => {
-  it('lets only editors set fields through meta, cleaned', async () => {
+describe('writing over REST', () => {
+  it('a reporter and the site’s account may not set fields through meta, and invalid values are reset', async () => {
     const meta = { newsroom_access: 'everyone!', newsroom_author: ids.bare };
     expect(
       (await newsroom.rest(`/wp/v2/articles/${ids.bare}`, { as: 'reporter', method: 'POST', body: { meta } })).status,
@@ -486,7 +486,7 @@ describe('writing', () => {
     expect(saved.json).toMatchObject({ access: 'default', acf: { author: null } });
   });
 
-  it('takes a reader’s comment from the site and refuses it without credentials', async () => {
+  it('a reader’s comment is accepted from the site’s account only', async () => {
     const comment = {
       post: ids.article,
       author_name: 'A Reader',

@@ -40,8 +40,8 @@ const saveSeries = (meta: Record<string, unknown>, as: CallOptions['as'] = 'admi
   newsroom.rest(`/wp/v2/podcasts/${series}`, { as, method: 'POST', body: { meta } });
 const story = async (as?: CallOptions['as']) => (await newsroom.rest(`/wp/v2/articles/${article}`, { as })).json;
 
-describe('over REST', () => {
-  it('is none until there is one; then it has length in bytes and seconds, type, chapters and series', async () => {
+describe('a story’s recording over REST', () => {
+  it('is null at first, and then has bytes, seconds, media type, chapters, transcript and series', async () => {
     expect((await story()).sound).toBeNull();
     const meta = {
       newsroom_audio: audio,
@@ -70,7 +70,7 @@ describe('over REST', () => {
     });
   });
 
-  it('tells the site, which asks again, of a change of the sound and of its file', async () => {
+  it('sends a webhook when it, its chapters or its file’s metadata change', async () => {
     const told = async () => {
       await receiver.find(({ id, event }) => id === article && event === 'update');
       receiver.clear();
@@ -88,7 +88,7 @@ describe('over REST', () => {
     expect((await story()).sound.audio.seconds).toBe(9);
   });
 
-  it('is refused to those who may not edit, and where its type is wrong', async () => {
+  it('is refused from users who may not edit the story, and with 400 if a field has the wrong type', async () => {
     expect((await save({ newsroom_audio: audio }, null)).status).toBe(401);
     expect((await save({ newsroom_audio: audio }, 'reporter')).status).toBe(403);
     expect((await save({ newsroom_audio: audio }, 'site')).status).toBe(403);
@@ -102,7 +102,7 @@ describe('over REST', () => {
     expect((await story()).sound).toBeNull();
   });
 
-  it('keeps no element in a transcript', async () => {
+  it('has no HTML elements in its transcript', async () => {
     const payloads = xssPayloads.filter((each) => each.isWellFormed());
     const all = payloads.join('\n\n');
     const saved = await save({ newsroom_audio: audio, newsroom_episode_title: all, newsroom_transcript: all });
@@ -112,7 +112,7 @@ describe('over REST', () => {
     expect(transcript).not.toMatch(/<(?:script|img|svg|iframe|a|body|object|embed|style)\b[^>]*>/i);
   });
 
-  it('takes a file that is gone or is no audio for none', async () => {
+  it('is null if its file is deleted or is not audio', async () => {
     const picture = await newsroom.php(
       `return wp_insert_attachment( array( 'post_mime_type' => 'image/jpeg', 'post_title' => 'p' ), 'p.jpg' );`,
     );
@@ -122,7 +122,7 @@ describe('over REST', () => {
     }
   });
 
-  it('comes back with an earlier revision', async () => {
+  it('is restored with an earlier revision', async () => {
     const revise = (content: string, meta: Record<string, unknown>) =>
       newsroom.rest(`/wp/v2/articles/${article}`, { as: 'admin', method: 'POST', body: { content, meta } });
     await revise('First.', { newsroom_audio: audio, newsroom_chapters: '0:00 A' });
@@ -136,14 +136,14 @@ describe('over REST', () => {
   });
 });
 
-describe('a story for subscribers', () => {
+describe('a subscriber story’s recording', () => {
   const fields = {
     newsroom_access: 'subscriber',
     newsroom_chapters: '0:00 heliotrope',
     newsroom_transcript: 'heliotrope',
   };
 
-  it('shows its sound’s title and length to all, and the rest to the site alone', async () => {
+  it('shows its title to everyone, and its address only to the site and administrators', async () => {
     await save({ ...fields, newsroom_audio: audio, newsroom_episode_title: 'The Vote' });
     const { url } = (await story('site')).sound.audio;
     expect(url).toMatch(/Talk-/);
@@ -177,7 +177,7 @@ describe('a story for subscribers', () => {
     expect((await newsroom.rest(`/wp/v2/media/${audio}`, { as: 'admin' })).json.source_url).toBe(url);
   });
 
-  it('hides the recordings of its text from WordPress’s own feeds', async () => {
+  it('is not an enclosure in WordPress’s own feeds', async () => {
     const address = `${newsroom.url}/wp-content/uploads/2026/11/in-the-text.mp3`;
     await newsroom.php(
       `update_post_meta( $input[0], 'newsroom_access', 'subscriber' ); add_post_meta( $input[0], 'enclosure', $input[1] . "\\n9\\naudio/mpeg\\n" ); return 1;`,
@@ -187,7 +187,7 @@ describe('a story for subscribers', () => {
   });
 });
 
-describe('a reporter, who may not upload,', () => {
+describe('a reporter without upload rights', () => {
   const draft = (body: object) =>
     newsroom.rest('/wp/v2/articles', {
       as: 'reporter',
@@ -206,7 +206,7 @@ describe('a reporter, who may not upload,', () => {
     return new URL((await story('site')).sound.audio.url).pathname;
   };
 
-  it('learns no address of a recording by choosing it for a story', async () => {
+  it('does not learn the address of a paid recording by choosing it for a story', async () => {
     const address = await paid();
     const chosen = await draft({ meta: { newsroom_audio: audio } });
     expect([chosen.status, chosen.text.includes(address)]).toEqual([403, false]);
@@ -222,7 +222,7 @@ describe('a reporter, who may not upload,', () => {
     }
   });
 
-  it('learns none by a playlist, which plays what is free', async () => {
+  it('does not learn the address of a paid recording from a playlist, which plays only free ones', async () => {
     const address = await paid();
     const { json } = await draft({ content: `[playlist ids="${audio}"]` });
     const playlist = async (as: CallOptions['as']) =>
@@ -232,7 +232,7 @@ describe('a reporter, who may not upload,', () => {
     expect(await playlist('reporter')).toContain(address);
   });
 
-  it('keeps the sound that an editor has chosen', async () => {
+  it('can edit a story without losing the recording that an editor chose', async () => {
     const { id } = (await draft({})).json;
     await save({ newsroom_audio: audio }, 'admin', id);
     const meta = { newsroom_audio: audio, newsroom_episode_title: 'Better' };
@@ -242,7 +242,7 @@ describe('a reporter, who may not upload,', () => {
   });
 });
 
-it('the name of an uploaded audio file can’t be guessed, that of a picture stays', async () => {
+it('an uploaded audio file gets a random suffix in its name, and a picture does not', async () => {
   const named = (name: string) =>
     newsroom.php(
       `return apply_filters( 'wp_handle_upload_prefilter', array( 'name' => $input, 'type' => 'audio/mpeg' ) )['name'];`,
@@ -254,8 +254,8 @@ it('the name of an uploaded audio file can’t be guessed, that of a picture sta
   expect(await named('Square.png')).toBe('Square.png');
 });
 
-describe('a series', () => {
-  it('has what directories ask for, and an id that stays', async () => {
+describe('a podcast series', () => {
+  it('has the fields that podcast directories need, and a GUID that does not change', async () => {
     const fields = {
       newsroom_series_author: 'The Sun',
       newsroom_series_email: 'owner@sun.example',
@@ -288,7 +288,7 @@ describe('a series', () => {
     );
   });
 
-  it('keeps what a directory doesn’t know out', async () => {
+  it('discards an unknown category, language, email address or access level', async () => {
     await saveSeries({
       newsroom_series_category: 'Gossip > Rumors',
       newsroom_series_language: 'english',
@@ -301,7 +301,7 @@ describe('a series', () => {
     expect((await saveSeries({ newsroom_series_author: 'x' }, 'reporter')).status).toBe(403);
   });
 
-  it('for subscribers closes its stories that have no level of their own, tells the site, and leaves the others', async () => {
+  it('for subscribers restricts its stories with the default access, updates the site, and leaves free ones open', async () => {
     const open = await newsroom.php(
       `return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Open', 'post_status' => 'publish', 'post_content' => $input, 'meta_input' => array( 'newsroom_access' => 'free' ) ) );`,
       body(),
@@ -317,7 +317,7 @@ describe('a series', () => {
     expect(await newsroom.php(`return newsroom_access_of( get_post( $input ) );`, article)).toBe('default');
   });
 
-  it('for subscribers hides the bodies of its stories from searches, and not of those that are free', async () => {
+  it('for subscribers hides its restricted stories’ text from searches, but not its free stories’ text', async () => {
     const [level, free, other] = await newsroom.php(
       `$insert = function ( $level, $series ) use ( $input ) { return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Chapter', 'post_status' => 'publish', 'post_content' => $input[0], 'meta_input' => array_filter( array( 'newsroom_access' => $level, 'newsroom_series' => $series ) ) ) ); };
       return array( $insert( 'default', $input[1] ), $insert( 'free', $input[1] ), $insert( '', 0 ) );`,
@@ -352,7 +352,7 @@ describe('a series', () => {
     expect(skipping).toEqual([free, other]);
   });
 
-  it('that is taken back or deleted opens nothing that was paid for', async () => {
+  it('keeps its paid stories restricted after it is trashed or deleted', async () => {
     await saveSeries({ newsroom_series_access: 'subscriber' });
     await save({ newsroom_audio: audio, newsroom_series: series });
     await newsroom.php(`wp_trash_post( $input ); return 1;`, series);
@@ -361,7 +361,7 @@ describe('a series', () => {
     expect(await story()).toMatchObject({ access: 'subscriber', restricted: true, sound: { series: null } });
   });
 
-  it('is told to the site as a document: published, changed, renamed, withdrawn', async () => {
+  it('sends webhooks when it is published and unpublished, and links to the site', async () => {
     receiver.clear();
     const made = (
       await newsroom.rest('/wp/v2/podcasts', { as: 'admin', method: 'POST', body: { title: 'New', status: 'publish' } })
@@ -381,7 +381,7 @@ describe('a series', () => {
   });
 });
 
-describe('in the classic editor', () => {
+describe('the classic editor', () => {
   const box = (id: number, name: string) =>
     newsroom.php(`ob_start(); ${name}( get_post( $input ) ); return ob_get_clean();`, id);
   const post = (id: number, fields: Record<string, string>) =>
@@ -390,7 +390,7 @@ describe('in the classic editor', () => {
       [id, fields],
     );
 
-  it('a story’s sound is chosen, saved as it was typed, and a line without a time is named', async () => {
+  it('saves a story’s recording as typed, and reports a chapter line without a time', async () => {
     await post(article, {
       newsroom_audio: String(audio),
       newsroom_series: String(series),
@@ -411,7 +411,7 @@ describe('in the classic editor', () => {
     expect((await story()).sound).toBeNull();
   });
 
-  it('a series has its fields, and says what is wrong with its picture', async () => {
+  it('saves a podcast series, and reports a missing or unsuitable picture', async () => {
     await post(series, {
       newsroom_series_category: 'News > Daily News',
       newsroom_series_access: 'subscriber',

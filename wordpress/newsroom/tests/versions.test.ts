@@ -50,15 +50,15 @@ beforeEach(async () => {
   });
 });
 
-describe('a version is kept', () => {
-  it('when a story is first published, with who published it and when', async () => {
+describe('a version of a story is saved', () => {
+  it('when the story is first published, with the editor and the time', async () => {
     const [first, ...more] = await versions();
     expect(more).toEqual([]);
     expect(first).toMatchObject({ number: 1, what: 'First published', editor: 'The Editor' });
     expect(Math.abs(Date.parse(first?.made ?? '') - Date.now())).toBeLessThan(120_000);
   });
 
-  it('once for one save, whatever it changes, and says what', async () => {
+  it('once per save, with a list of what changed', async () => {
     const picture = await newsroom.php(
       `return wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => 'Span', 'post_status' => 'inherit', 'post_excerpt' => 'The span' ), 'span.png' );`,
     );
@@ -88,12 +88,12 @@ describe('a version is kept', () => {
     ['a program', `wp_update_post( array( 'ID' => $input, 'post_title' => 'Program' ) );`, 'Headline'],
     ['a field alone', `update_post_meta( $input, 'newsroom_access', 'registered' );`, 'Who may read it'],
     ['the caption of its picture', `$id = wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => 'x', 'post_status' => 'inherit' ), 'x.png' ); set_post_thumbnail( $input, $id );`, 'Picture'],
-  ])('by %s', async (_way, code, what) => {
+  ])('after this kind of change: %s', async (_way, code, what) => {
     await newsroom.php(`require_once ABSPATH . 'wp-admin/includes/admin.php'; ${code} return 1;`, article);
     expect(await words()).toEqual([what, 'First published']);
   }); // biome-ignore format: one line for each way
 
-  it('by WP-CLI, which it names', async () => {
+  it('after a change by WP-CLI, which it names as the editor', async () => {
     await newsroom.php(
       `define( 'WP_CLI', true ); wp_set_current_user( 0 ); wp_update_post( array( 'ID' => $input, 'post_title' => 'Shell' ) ); return 1;`,
       article,
@@ -116,7 +116,7 @@ describe('a version is kept', () => {
     ]); // biome-ignore format: short
   });
 
-  it('when it is taken from the site, as readers saw it last, and when it returns', async () => {
+  it('when the story is unpublished, as readers last saw it, and when it is published again', async () => {
     await save({ status: 'draft', title: 'Never seen' });
     await save({ title: 'Still a draft' });
     expect(await words()).toEqual(['Removed from the site', 'First published']);
@@ -133,7 +133,7 @@ describe('a version is kept', () => {
     expect((await words())[0]).toBe('Removed from the site');
   });
 
-  it('of live entries and videos, too', async () => {
+  it('for live entries and videos, too', async () => {
     for (const type of ['live-entries', 'video']) {
       const made = await newsroom.rest(`/wp/v2/${type}`, { as: 'admin', method: 'POST', body: { title: 'One', status: 'publish', meta: type === 'live-entries' ? { newsroom_story: article } : {} } }); // biome-ignore format: one line says it
       expect(made.status, made.text).toBe(201);
@@ -142,7 +142,7 @@ describe('a version is kept', () => {
     }
   });
 
-  it('before the next change of a story that is older than versions, or was changed in the database', async () => {
+  it('before the next change if the story has no versions yet or was changed in the database', async () => {
     await newsroom.php(`newsroom_delete_versions( $input ); return 1;`, article);
     await save({ title: 'New' });
     expect(await words()).toEqual(['Headline', 'Saved when versions began']);
@@ -162,7 +162,7 @@ describe('a version is kept', () => {
     expect((await held()).map(({ title }) => title)).toEqual(['Newest', 'Behind the back', 'New', 'The Bridge']);
   });
 
-  it('as one, where the block editor sends the boxes beside it after the story', async () => {
+  it('once when the block editor sends meta boxes in a separate request after the story', async () => {
     await save({ title: 'Both' });
     const boxes = (user: number) =>
       newsroom.php(
@@ -179,8 +179,8 @@ describe('a version is kept', () => {
   });
 });
 
-describe('no version is made', () => {
-  it('by drafts, autosaves, revisions and saves that change nothing', async () => {
+describe('no version of a story is saved', () => {
+  it('for drafts, autosaves and saves that change nothing', async () => {
     const draft = await create({ title: 'Draft', status: 'draft' });
     await save({ title: 'Another draft' }, 'admin', draft);
     expect(await versions(draft)).toEqual([]);
@@ -195,8 +195,8 @@ describe('no version is made', () => {
   });
 });
 
-describe('versions stay', () => {
-  it('where revisions are off and are cleaned away', async () => {
+describe('stored versions of a story', () => {
+  it('are kept if revisions are off and deleted', async () => {
     await newsroom.php(
       `add_filter( 'wp_revisions_to_keep', '__return_zero' ); wp_update_post( array( 'ID' => $input, 'post_title' => 'Without revisions' ) ); foreach ( wp_get_post_revisions( $input ) as $revision ) { wp_delete_post_revision( $revision ); } return 1;`,
       article,
@@ -204,7 +204,7 @@ describe('versions stay', () => {
     expect((await held()).map(({ title }) => title)).toEqual(['Without revisions', 'The Bridge']);
   });
 
-  it('each text once, and exactly as it was', async () => {
+  it('share one stored copy of a text, which is kept exactly', async () => {
     const odd = paragraphs(
       `It’s "so" \\ <em>not</em> 😀 ${'x'.repeat(800)}`,
       '<a href="https://a.example/?a=1&amp;b=2">A</a>',
@@ -220,7 +220,7 @@ describe('versions stay', () => {
     expect((await held()).slice(0, 4).map(({ content }) => content)).toEqual([now, now, now, now]);
   });
 
-  it('until the story is deleted for good', async () => {
+  it('are deleted when the story is permanently deleted, but not when it is trashed', async () => {
     await save({ content: body() });
     await newsroom.php(`wp_trash_post( $input ); return 1;`, article);
     expect(await newsroom.php(`return newsroom_count_versions( $input );`, article)).toBe(3);
@@ -232,13 +232,13 @@ describe('versions stay', () => {
   });
 });
 
-describe('compared', () => {
+describe('a comparison of two versions', () => {
   const compare = async (view: string, more: object = {}) => {
     const [to, from] = await versions();
     return screen({ from: from?.id, to: to?.id, view, ...more });
   };
 
-  it('words are marked as deleted and inserted, side by side and inline', async () => {
+  it('marks deleted and inserted words, side by side and inline', async () => {
     await save({
       title: 'The Bridge Is Open',
       content: paragraphs('It opens on Tuesday.', 'Nothing else is known.', 'More follows.', 'A toll is due.'),
@@ -259,7 +259,7 @@ describe('compared', () => {
     expect(swapped).toContain('It opens on <del>Monday</del>.');
   });
 
-  it('a change of the layout alone says so, and changed links are seen', async () => {
+  it('reports a change of layout only, and shows changed links', async () => {
     await save({ content: paragraphs('It opens on Monday.', 'Nothing else is known.', 'More follows.').replace('wp:paragraph', 'wp:paragraph {"className":"x"}') }); // biome-ignore format: one line says it
     expect((await words())[0]).toBe('Layout of the text');
     expect(await compare('side')).toContain('The text is the same. The layout or settings differ.');
@@ -268,7 +268,7 @@ describe('compared', () => {
     expect(await compare('inline')).toContain('a.example');
   });
 
-  it('a long text shows the paragraphs around a change, or all of it', async () => {
+  it('shows the paragraphs around a change in a long text, or the whole text', async () => {
     await save({ content: body() });
     await save({ content: body().replace('Paragraph 7 tells', 'Paragraph 7 told') });
     const changes = await compare('side');
@@ -277,7 +277,7 @@ describe('compared', () => {
     expect(await compare('side', { whole: 1 })).toContain('Paragraph 2 ');
   });
 
-  it('markup and scripts in every part are shown as text', async () => {
+  it('shows markup and scripts as text', async () => {
     // Versions don't depend on WordPress's own revisions; without revisions a save takes half as long.
     await newsroom.php(
       `add_filter( 'wp_revisions_to_keep', '__return_zero' ); foreach ( $input[1] as $payload ) { wp_update_post( wp_slash( array( 'ID' => $input[0], 'post_title' => 'A ' . $payload . ' B', 'post_excerpt' => $payload, 'post_content' => '<p>x ' . $payload . '</p>' ) ) ); update_post_meta( $input[0], 'newsroom_agency', wp_slash( $payload ) ); newsroom_keep_version( get_post( $input[0] ), 'update' ); } return 1;`,
@@ -301,7 +301,7 @@ describe('compared', () => {
     expect(await screen({})).not.toMatch(/<script|<img|<svg|<iframe/i);
   });
 
-  it('a story with a thousand versions is listed in pages, and a choice goes from page to page', async () => {
+  it('lists 1,000 versions in pages of 50, and keeps the selection across pages', async () => {
     await newsroom.php(
       `global $wpdb; $row = newsroom_last_version( $input ); for ( $n = 0; $n < 999; $n++ ) { $wpdb->insert( newsroom_version_table(), array( 'post_id' => $input, 'made_at' => $row->made_at + $n, 'user_id' => 1, 'event' => 'update', 'fingerprint' => "f$n", 'changed' => '{"title":1}', 'content' => $row->content ) ); } return 1;`,
       article,
@@ -318,8 +318,8 @@ describe('compared', () => {
   });
 });
 
-describe('are for those who may edit the story', () => {
-  it('and not for readers, the site, or reporters who may not', async () => {
+describe('access to versions', () => {
+  it('is refused to readers, the site’s account and reporters who may not edit the story', async () => {
     expect((await asked(article, null)).status).toBe(401);
     expect((await asked(article, 'site')).status).toBe(403);
     expect((await asked(article, 'reporter')).status).toBe(403);
@@ -331,7 +331,7 @@ describe('are for those who may edit the story', () => {
     expect(page.status).toBe(302);
   });
 
-  it('and those of another story aren’t shown', async () => {
+  it('does not include versions of another story', async () => {
     const other = await create({ title: 'Other', status: 'publish', content: 'A secret.' });
     const [theirs] = await versions(other);
     const [own] = await versions();
@@ -345,7 +345,7 @@ describe('are for those who may edit the story', () => {
     expect(restored).toBeNull();
   });
 
-  it('and nothing of them is on the wire', async () => {
+  it('is not offered in the article’s REST response or webhook', async () => {
     const before = await newsroom.rest(`/wp/v2/articles/${article}`, { as: 'site' });
     // A change before the first delivery would be merged with it.
     await untilSent(newsroom);
@@ -357,8 +357,8 @@ describe('are for those who may edit the story', () => {
   });
 });
 
-describe('restored', () => {
-  it('an earlier version is what the editor gets, with every field, and nothing is saved until the editor saves', async () => {
+describe('restoring a version', () => {
+  it('fills the editor with every field of the version, and saves nothing until the editor saves', async () => {
     const author = await newsroom.php(
       `return wp_insert_post( array( 'post_type' => 'authors', 'post_title' => 'Ada', 'post_status' => 'publish' ) );`,
     );
@@ -377,7 +377,7 @@ describe('restored', () => {
     expect((await words())[0]).toBe('Headline, Byline, 3 paragraphs, Who may read it, Corrections');
   });
 
-  it('leaves a headline test as it is, which versions show', async () => {
+  it('does not change a headline test, which a comparison shows', async () => {
     const saved = await save({
       meta: { newsroom_headline_test: { state: 'running', variants: [{ headline: 'A <b>Bridge</b>', image: 0 }] } },
     });
@@ -392,7 +392,7 @@ describe('restored', () => {
     expect(await screen({ from: from?.id, to: to?.id })).toMatch(/<h3>Headline test<\/h3>.*A .*Bridge/s);
   });
 
-  it('leaves live coverage as it is, which has begun or ended since', async () => {
+  it('does not change whether live coverage is running or has ended', async () => {
     await save({ meta: { newsroom_live: 'live' } });
     await save({ title: 'After', meta: { newsroom_live: 'ended' } });
     const restored = (id = 0) =>
@@ -407,7 +407,7 @@ describe('restored', () => {
     expect(await newsroom.php(`return newsroom_live_of( $input )['state'];`, article)).toBe('ended');
   });
 
-  it('fills the form of the classic editor, and leaves what is stored', async () => {
+  it('fills the classic editor’s form and does not change the stored story', async () => {
     await save({ title: 'Rewritten', meta: { newsroom_access: 'subscriber' } });
     const old = (await versions()).at(-1);
     const [title, access, stored] = await newsroom.php(
@@ -419,7 +419,7 @@ describe('restored', () => {
   });
 });
 
-it('an editor’s name is exported, and erased with the account or on request, and the versions stay', async () => {
+it('an editor’s name in versions can be exported, and is erased on request or with the account', async () => {
   const user = await newsroom.php(
     `$id = wp_insert_user( array( 'user_login' => 'cy', 'user_pass' => 'x', 'user_email' => 'cy@newsroom.invalid', 'display_name' => 'Cy Park', 'role' => 'editor' ) ); wp_set_current_user( $id ); wp_update_post( array( 'ID' => $input, 'post_title' => 'By Cy' ) ); return $id;`,
     article,

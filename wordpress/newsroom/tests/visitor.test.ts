@@ -73,8 +73,8 @@ const routes = (): string[] => [
 
 const rendered = (answer: Answer): string => answer.json.content.rendered;
 
-describe.each(['site', 'admin'] as const)('to the credentials of the %s', (as) => {
-  it('nothing is rendered that only users who are signed in may see', async () => {
+describe.each(['site', 'admin'] as const)('REST responses to the %s account', (as) => {
+  it('have nothing that other plugins show only to signed-in WordPress users', async () => {
     const leaking: string[] = [];
     for (const route of routes()) {
       const answer = await newsroom.rest(route, { as });
@@ -85,7 +85,7 @@ describe.each(['site', 'admin'] as const)('to the credentials of the %s', (as) =
     expect(leaking).toEqual([]);
   });
 
-  it('the plugin’s own restricted bodies are whole, and only in their own place', async () => {
+  it('have the full text of a restricted article only in that article', async () => {
     const paid = await newsroom.rest(`/wp/v2/articles/${ids.paid}`, { as });
     expect(paid.json.restricted).toBe(false);
     expect(rendered(paid)).toContain(WHOLE);
@@ -102,7 +102,7 @@ describe.each(['site', 'admin'] as const)('to the credentials of the %s', (as) =
   });
 });
 
-it('the user who asked is back after the answer: permissions count as before', async () => {
+it('the current WordPress user is the same before and after a REST request', async () => {
   expect((await newsroom.rest('/newsroom/v1/status', { as: 'site' })).json.credentials).toBe(true);
   const answers = await newsroom.php(
     `
@@ -121,7 +121,7 @@ it('the user who asked is back after the answer: permissions count as before', a
   ]);
 });
 
-it('editors at work see what they see in WordPress', async () => {
+it('an editor’s request with context=edit gets the content for signed-in users', async () => {
   const answer = await newsroom.rest(`/wp/v2/articles/${ids.free}?context=edit`, { as: 'admin' });
   expect(rendered(answer)).toContain('MEMBERS-ONLY');
   expect(answer.json.content.raw).toContain('[members]');

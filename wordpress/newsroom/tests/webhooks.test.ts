@@ -36,8 +36,8 @@ async function events(id: number) {
 const idle = () => untilSent(newsroom);
 const row = (id: number) => newsroom.php(`return newsroom_last_delivery( $input[0], $input[1] );`, ['articles', id]);
 
-describe('a delivery', () => {
-  it('is signed, says what happened, and is logged with the answer', async () => {
+describe('a webhook delivery', () => {
+  it('is signed, has the event’s data, and is logged with the site’s response', async () => {
     const begun = Date.now() / 1000;
     const article = await publish('Signed and sealed');
     const delivery = await receiver.find(about(article.id));
@@ -71,7 +71,7 @@ describe('a delivery', () => {
     expect((await newsroom.rest(`/newsroom/v1/delivery/${article.id}`)).status).toBe(401);
   });
 
-  it('is sent after the editor has the answer', async () => {
+  it('does not delay the editor’s save', async () => {
     let release = () => {};
     receiver.reply = () =>
       new Promise((resolve) => {
@@ -86,7 +86,7 @@ describe('a delivery', () => {
     await idle();
   });
 
-  it('lets the site read the document before it answers', async () => {
+  it('lets the site read the document before it responds', async () => {
     let read: Promise<unknown> | undefined;
     receiver.reply = async ({ body: payload }) => {
       const answer = await newsroom.rest(`/wp/v2/articles/${payload.id}`, { as: 'site' });
@@ -100,8 +100,8 @@ describe('a delivery', () => {
   });
 });
 
-describe('events of documents', () => {
-  it('follow an article through its life', async () => {
+describe('webhooks for documents', () => {
+  it('are sent for each change of an article from publication to deletion', async () => {
     const article = await publish('A life', { status: 'draft' });
     const id = article.id;
     await save(`articles/${id}`, { content: 'More.' });
@@ -126,7 +126,7 @@ describe('events of documents', () => {
     expect(await events(id)).toEqual(['publish', 'update', 'slug', 'unpublish', 'publish', 'trash', 'delete']);
   });
 
-  it('say when a document becomes private or gets a password, and when it comes back', async () => {
+  it('are sent when a document becomes private or password-protected, and when it is public again', async () => {
     const { id } = await publish('Hidden and found');
     await receiver.find(about(id, 'publish'));
     await save(`articles/${id}`, { password: 'sesame' });
@@ -138,7 +138,7 @@ describe('events of documents', () => {
     expect(await events(id)).toEqual(['publish', 'unpublish', 'publish', 'unpublish']);
   });
 
-  it('include changes of meta, picture and section alone', async () => {
+  it('are sent when only meta or a section changes', async () => {
     const { id } = await publish('Only meta');
     await receiver.find(about(id, 'publish'));
     const changes = [
@@ -154,7 +154,7 @@ describe('events of documents', () => {
     expect(await events(id)).toEqual(['publish', 'update', 'update', 'update']);
   });
 
-  it('are not sent for drafts, autosaves, revisions and other types', async () => {
+  it('are not sent for drafts, autosaves and other post types', async () => {
     const draft = await publish('Quiet', { status: 'draft' });
     await save(`articles/${draft.id}/autosaves`, { content: 'x' });
     await save(`articles/${draft.id}`, { meta: { newsroom_access: 'free' } });
@@ -169,7 +169,7 @@ describe('events of documents', () => {
     expect(await events(article.id)).toHaveLength(before);
   });
 
-  it('announce a scheduled article when it goes live', async () => {
+  it('are sent when a scheduled article goes live', async () => {
     const { id, status } = await publish('Soon', {
       date_gmt: new Date(Date.now() + 3_600_000).toISOString().slice(0, 19),
     });
@@ -192,8 +192,8 @@ describe('events of documents', () => {
   });
 });
 
-describe('events of everything else', () => {
-  it('tell of authors, pages and videos', async () => {
+describe('other webhooks', () => {
+  it('are sent for authors, pages and videos', async () => {
     const author = await save('authors', { title: 'Cleo', status: 'publish' });
     expect((await receiver.find(about(author.id))).body).toMatchObject({
       event: 'author',
@@ -213,7 +213,7 @@ describe('events of everything else', () => {
     expect((await receiver.find(about(video.id))).body.type).toBe('video');
   });
 
-  it('tell of sections, their settings and their end', async () => {
+  it('are sent when a section is created, renamed, given new settings or deleted', async () => {
     const term = await save('categories', { name: 'Weather' });
     const about = (slug: string, fits = (_: { status: string }) => true) =>
       receiver.find((payload) => payload.type === 'categories' && payload.slug === slug && fits(payload));
@@ -235,14 +235,14 @@ describe('events of everything else', () => {
     });
   });
 
-  it('tell of menus', async () => {
+  it('are sent for menus', async () => {
     const menu = await newsroom.php(
       `$menu = wp_create_nav_menu( 'Foot' ); set_theme_mod( 'nav_menu_locations', array( 'footer' => $menu ) ); return $menu;`,
     );
     expect((await receiver.find(({ type }) => type === 'menus')).body).toMatchObject({ event: 'menu', id: menu });
   });
 
-  it('tell of a menu that is put in the first place of a theme', async () => {
+  it('are sent for the first menu that is assigned in a theme', async () => {
     const menu = await newsroom.php(`$menu = wp_create_nav_menu( 'First' ); remove_theme_mods(); return $menu;`);
     await idle();
     receiver.clear();
@@ -251,7 +251,7 @@ describe('events of everything else', () => {
     expect(receiver.deliveries.map(({ body: { type, id } }) => [type, id])).toEqual([['menus', menu]]);
   });
 
-  it('tell of a document that becomes one of another kind', async () => {
+  it('are sent for both types when a document changes its type', async () => {
     const { id } = await publish('Once an article');
     await idle();
     receiver.clear();
@@ -268,7 +268,7 @@ describe('events of everything else', () => {
     expect(sent()).toEqual([['delete', 'video', 'trash']]);
   });
 
-  it('tell of comments that readers see, and not of those that wait', async () => {
+  it('are sent for comments that readers see, but not for comments awaiting approval', async () => {
     const article = await publish('Discussed');
     const write = async () =>
       (
@@ -304,8 +304,8 @@ describe('events of everything else', () => {
   });
 });
 
-describe('when the site does not take it', () => {
-  it('is tried again until the site is back, with the same id and a new signature', async () => {
+describe('a webhook that the site does not accept', () => {
+  it('is sent again until the site accepts it, with the same ID and a new signature', async () => {
     // A webhook of an earlier test would take one of the refusals.
     await idle();
     receiver.clear();
@@ -330,7 +330,7 @@ describe('when the site does not take it', () => {
     for (const each of tries) expect(each.signature).toBe(sign(newsroom.secret, each));
   });
 
-  it('keeps one waiting delivery for each document while the site is down, and loses no withdrawal', async () => {
+  it('is merged with later ones of its document while the site is down, without losing a withdrawal', async () => {
     await idle();
     receiver.clear();
     const kept = await publish('Kept');
@@ -383,7 +383,7 @@ describe('when the site does not take it', () => {
     expect(byId[gone.id]).toMatchObject({ event: 'delete', slug: 'gone' });
   });
 
-  it('distinguishes a duplicate delivery from a wrong clock, and logs which it was', async () => {
+  it('is logged as a duplicate, a wrong clock or an outdated plugin, as the site’s response says', async () => {
     receiver.reply = () => ({ status: 409, body: { ok: false, reason: 'duplicate', error: 'known' } });
     const known = await publish('Known already');
     await idle();
@@ -427,7 +427,7 @@ describe('when the site does not take it', () => {
     await newsroom.pretend({ retry: 1 });
   });
 
-  it('gives up on 422, and on everything else after a day', async () => {
+  it('is dropped at once after 422, and after other errors when the time limit is reached', async () => {
     receiver.reply = () => ({ status: 422 });
     const malformed = await publish('Malformed');
     await idle();
@@ -440,7 +440,7 @@ describe('when the site does not take it', () => {
     await newsroom.pretend({ retry: 1 });
   });
 
-  it('does not mistake another server’s answer for the site’s', async () => {
+  it('fails if another server answers with 200', async () => {
     await newsroom.pretend({ give_up: -1 });
     receiver.reply = () => ({ status: 200, body: 'hello' });
     const { id } = await publish('Mistaken');
@@ -449,7 +449,7 @@ describe('when the site does not take it', () => {
     await newsroom.pretend({ retry: 1 });
   });
 
-  it('waits longer each time, never all at one moment', async () => {
+  it('waits longer and a random time before each retry', async () => {
     await newsroom.pretend({});
     const delays = await newsroom.php(
       `return array_map( function ( $tries ) { return array_map( function () use ( $tries ) { return newsroom_retry_delay( $tries ); }, range( 1, 40 ) ); }, range( 1, 14 ) );`,
@@ -470,7 +470,7 @@ describe('the list of changes', () => {
   const changes = (query: string, as?: 'site' | 'admin' | 'reporter') =>
     newsroom.rest(`/newsroom/v1/changes?${query}`, { as });
 
-  it('names what changed lately and what still waits, in the order of its rows', async () => {
+  it('has recent and waiting changes in order', async () => {
     await idle();
     const old = await publish('Long ago');
     const gone = await publish('Soon gone');
@@ -501,7 +501,7 @@ describe('the list of changes', () => {
     expect((await changes(`seconds=1&after=${waits}`, 'site')).json).toEqual([]);
   });
 
-  it('has at most a hundred rows at once', async () => {
+  it('has at most 100 rows in one response', async () => {
     const first = await newsroom.php(
       `add_filter( 'newsroom_webhooks_enabled', '__return_false' ); $ids = array(); for ( $i = 0; $i < 103; $i++ ) { $ids[] = newsroom_enqueue( newsroom_payload( 'update', 'articles', 800000 + $i, 's', 'publish' ) ); newsroom_update_row( end( $ids ), array( 'state' => 'done' ) ); } return $ids[0];`,
     );
@@ -510,7 +510,7 @@ describe('the list of changes', () => {
     expect((await changes(`seconds=600&after=${page.at(-1).row}`, 'site')).json).toHaveLength(3);
   });
 
-  it('is for the site’s account, and refuses values that it can’t read', async () => {
+  it('answers only the site’s account and administrators, and answers 400 to invalid parameters', async () => {
     expect((await changes('seconds=60')).status).toBe(401);
     expect((await changes('seconds=60', 'reporter')).status).toBe(403);
     expect((await changes('seconds=60', 'admin')).status).toBe(200);

@@ -55,30 +55,33 @@ onBothEngines('a Stripe key', (engines) => {
   it.each([
     ['of another account', 'acct_2', 'sk_live_2', 'STRIPE_SECRET_KEY belongs to the account acct_2'],
     ['of test mode', 'acct_1', 'sk_test_1', 'STRIPE_SECRET_KEY is a test-mode key'],
-  ])('%s sells nothing and loses nothing', async (_, account, secretKey, words) => {
-    const { session, customer } = await sold();
-    const other = openState({ wall: () => site.accounts.clock.now });
-    const wrong = await billingOf(account, stripeFetch(other), secretKey);
-    const another = await site.readers.join('bob@example.com');
-    expect(await wrong.setupIntent(session)).toMatchObject({ ok: false, status: 503 });
-    expect(await wrong.subscribe(another, monthly)).toMatchObject({ ok: false, status: 503 });
-    expect(await wrong.customerOf(session)).toBe(customer);
-    expect(await wrong.entitlements(session.userId)).toHaveLength(1);
-    expect([...other.account.store.all('customer')]).toEqual([]);
-    expect(errors).toEqual([expect.stringContaining(words)]);
-    const jobs = createJobQueue<BillingJobKind>(site.database, 'stripe', () => site.accounts.clock.now);
-    await jobs.add(site.database.db, { kind: 'erase-customer', subject: customer, once: true });
-    await wrong.drain();
-    expect((await jobs.waiting()).count).toBeGreaterThan(0);
-    await site.pass(day);
-    const right = await billingOf('acct_1', site.fetch, 'rk_live_1');
-    expect(paid(await right.setupIntent(session)).clientSecret).toMatch(/^seti_/);
-    await right.drain();
-    expect(await site.dashboard.customers.retrieve(customer)).toMatchObject({ deleted: true });
-    expect(await jobs.waiting()).toMatchObject({ count: 0 });
-  });
+  ])(
+    '%s cannot sell, is logged, and leaves the right account’s jobs and data intact',
+    async (_, account, secretKey, words) => {
+      const { session, customer } = await sold();
+      const other = openState({ wall: () => site.accounts.clock.now });
+      const wrong = await billingOf(account, stripeFetch(other), secretKey);
+      const another = await site.readers.join('bob@example.com');
+      expect(await wrong.setupIntent(session)).toMatchObject({ ok: false, status: 503 });
+      expect(await wrong.subscribe(another, monthly)).toMatchObject({ ok: false, status: 503 });
+      expect(await wrong.customerOf(session)).toBe(customer);
+      expect(await wrong.entitlements(session.userId)).toHaveLength(1);
+      expect([...other.account.store.all('customer')]).toEqual([]);
+      expect(errors).toEqual([expect.stringContaining(words)]);
+      const jobs = createJobQueue<BillingJobKind>(site.database, 'stripe', () => site.accounts.clock.now);
+      await jobs.add(site.database.db, { kind: 'erase-customer', subject: customer, once: true });
+      await wrong.drain();
+      expect((await jobs.waiting()).count).toBeGreaterThan(0);
+      await site.pass(day);
+      const right = await billingOf('acct_1', site.fetch, 'rk_live_1');
+      expect(paid(await right.setupIntent(session)).clientSecret).toMatch(/^seti_/);
+      await right.drain();
+      expect(await site.dashboard.customers.retrieve(customer)).toMatchObject({ deleted: true });
+      expect(await jobs.waiting()).toMatchObject({ count: 0 });
+    },
+  );
 
-  it('of another account is taken once the operator has deleted the note, within a minute', async () => {
+  it('of another account is accepted within a minute after the operator deletes the account note', async () => {
     const { session } = await sold();
     const other = await billingOf('acct_2', site.fetch);
     expect(await other.setupIntent(session)).toMatchObject({ ok: false, status: 503 });
@@ -87,7 +90,7 @@ onBothEngines('a Stripe key', (engines) => {
     expect(await other.setupIntent(session)).toMatchObject({ ok: true });
   });
 
-  it('of another account is named to operators from the start, until it is right', async () => {
+  it('of another account is reported to operators from the start until the problem is fixed', async () => {
     await sold();
     const other = await billingOf('acct_2', site.fetch);
     expect(other.stats().keyProblem).toBeNull();
@@ -101,7 +104,7 @@ onBothEngines('a Stripe key', (engines) => {
     expect(other.stats().keyProblem).toBeNull();
   });
 
-  it('of another account is refused beside the first one that begins at the same time', async () => {
+  it('of a second account is refused when two accounts’ keys are first used at the same moment', async () => {
     errors = [];
     site = await billingBench(await engines.open());
     const session = await site.readers.join('ada@example.com');
@@ -111,12 +114,12 @@ onBothEngines('a Stripe key', (engines) => {
     expect(errors).toEqual([expect.stringContaining('STRIPE_SECRET_KEY belongs to the account')]);
   });
 
-  it('that may not read its account sells', async () => {
+  it('without permission to read its own account can still sell', async () => {
     const { session } = await sold();
     expect(await (await billingOf(null, site.fetch, 'rk_live_1')).setupIntent(session)).toMatchObject({ ok: true });
   });
 
-  it('of live mode follows one of test mode', async () => {
+  it('of live mode can replace one of test mode', async () => {
     errors = [];
     site = await billingBench(await engines.open());
     const session = await site.readers.join('ada@example.com');

@@ -29,7 +29,7 @@ onBothEngines('a running subscription', (engines) => {
   const mailed = (kind: string) => site.mail.filter((message) => message.kind === kind).length;
   const charged = async () => (await site.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was);
 
-  it('is upgraded at once, for the sum that was quoted', async () => {
+  it('is upgraded at once for the quoted amount, and refuses another amount with 409', async () => {
     const { session } = await subscribed();
     await site.pass(10 * day);
     const quote = paid(await site.billing.quote(session, { planId: 'member-monthly' }));
@@ -50,7 +50,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(mailed('welcome-tier')).toBe(2);
   });
 
-  it('is upgraded by Stripe’s clock, which may be far ahead of ours', async () => {
+  it('is upgraded with proration by Stripe’s clock, even when that is 45 days ahead of ours', async () => {
     const { session } = await subscribed();
     const later = Math.floor(site.accounts.clock.now / 1000) + 45 * day;
     site.stripe.advanceTo(later);
@@ -64,7 +64,7 @@ onBothEngines('a running subscription', (engines) => {
     expect((await charged())[0]?.amount).toBe(quote.dueToday);
   });
 
-  it('cannot be upgraded for nothing by a date of the reader’s choice', async () => {
+  it('cannot be upgraded for free by sending a proration date near the period’s end', async () => {
     const { session } = await subscribed();
     const quote = paid(await site.billing.quote(session, { planId: 'member-monthly' }));
     const end = Math.floor(((await opens(session))?.until ?? 0) / 1000) - 60;
@@ -75,7 +75,7 @@ onBothEngines('a running subscription', (engines) => {
     expect((await charged())[0]?.amount).toBe(quote.dueToday);
   });
 
-  it('stays as it is when the card for the upgrade is refused', async () => {
+  it('keeps its plan and leaves no open invoice when the card for an upgrade is declined', async () => {
     const { session, id } = await subscribed();
     const [customer] = (await site.dashboard.customers.list()).data;
     const bad = await site.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', {
@@ -94,7 +94,7 @@ onBothEngines('a running subscription', (engines) => {
     await site.dashboard.paymentMethods.detach(bad.id);
   });
 
-  it('waits for the bank before an upgrade', async () => {
+  it('is upgraded only after the bank confirms the payment', async () => {
     const { session, id } = await subscribed();
     const [customer] = (await site.dashboard.customers.list()).data;
     const card = await site.dashboard.paymentMethods.attach('pm_card_authenticationRequired', {
@@ -109,7 +109,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(await opens(session)).toMatchObject({ product: 'sun-member' });
   });
 
-  it('is downgraded at the renewal', async () => {
+  it('is downgraded at the next renewal', async () => {
     const { session } = await subscribed({ ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' });
     const quote = paid(await site.billing.quote(session, { planId: 'reader-monthly' }));
     expect(quote).toMatchObject({ kind: 'downgrade', dueToday: 0, dueAfterRenewal: 1200 });
@@ -123,7 +123,7 @@ onBothEngines('a running subscription', (engines) => {
     expect((await charged()).map(({ amount }) => amount)).toEqual([1200, 2000]);
   });
 
-  it('is not downgraded by a button that said Upgrade, and a sum', async () => {
+  it('is not downgraded by a request that expected to pay for an upgrade', async () => {
     const { session, id } = await subscribed();
     const quote = paid(await site.billing.quote(session, { planId: 'member-monthly' }));
     const ask = { planId: 'member-monthly', prorationDate: quote.prorationDate ?? 0, expected: quote.dueToday };
@@ -136,7 +136,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(paid(await site.billing.switchPlan(session, { ...ask, expected: 0 })).effective).toBe('renewal');
   });
 
-  it('takes a planned downgrade back', async () => {
+  it('drops a planned downgrade when the reader chooses the current plan again', async () => {
     const { session, id } = await subscribed({ ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' });
     paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
     paid(await site.billing.switchPlan(session, { planId: 'member-monthly' }));
@@ -144,7 +144,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(await site.billing.subscription(session)).toMatchObject({ price: 2000 });
   });
 
-  it('is canceled at the end of what is paid, and taken up again until then', async () => {
+  it('keeps access to the end of the paid period when canceled, and can be resumed until then', async () => {
     const { session } = await subscribed();
     const until = (await opens(session))?.until;
     expect(paid(await site.billing.cancel(session, 'too much to read'))).toMatchObject({
@@ -170,7 +170,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(await opens(session)).not.toBeNull();
   });
 
-  it('is not renewed where it is canceled while the bill of the renewal is a draft', async () => {
+  it('is not renewed if it is canceled while the renewal invoice is a draft', async () => {
     const { session } = await subscribed();
     await site.pass(30 * day + 1800);
     await site.deliver();
@@ -183,7 +183,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(await opens(session)).toBeNull();
   });
 
-  it('keeps access some days when a renewal fails, and goes on with another card', async () => {
+  it('keeps access for three days when a renewal fails, and continues with another card', async () => {
     const { session, id } = await subscribed();
     await failNextTime(id);
     const until = (await opens(session))?.until ?? 0;
@@ -202,7 +202,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(mailed('receipt')).toBe(2);
   });
 
-  it('pays nothing for an upgrade that waits for the bank when its reader replaces the card', async () => {
+  it('is not charged for an upgrade awaiting the bank when the reader replaces the card', async () => {
     const { session, id } = await subscribed();
     const { customer } = await site.dashboard.subscriptions.retrieve(id);
     const asking = await site.dashboard.paymentMethods.attach('pm_card_authenticationRequired', {
@@ -214,7 +214,7 @@ onBothEngines('a running subscription', (engines) => {
     expect((await charged()).map(({ amount }) => amount)).toEqual([1200]);
   });
 
-  it('that is no longer paid ends, with a mail that says it is over', async () => {
+  it('ends when it stays unpaid, with an email that says it is over', async () => {
     const { session, id } = await subscribed();
     await failNextTime(id);
     await site.pass(46 * day);
@@ -224,7 +224,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(letters).toMatchObject([{ over: true }]);
   });
 
-  it('that owes a renewal lets its reader answer the bank about another card', async () => {
+  it('with an overdue renewal is paid with another card after the reader confirms it with the bank', async () => {
     const { session, id } = await subscribed();
     await failNextTime(id);
     await site.pass(32 * day);
@@ -251,7 +251,7 @@ onBothEngines('a running subscription', (engines) => {
     expect((await charged()).map(({ amount }) => amount)).toEqual([1200, 1200]);
   });
 
-  it('that a bank refuses for lack of a confirmation is paid after the reader confirms', async () => {
+  it('declined with authentication_required is paid after the reader confirms', async () => {
     const { session, id } = await subscribed();
     await failNextTime(id);
     await site.pass(32 * day);
@@ -271,7 +271,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(await site.billing.subscription(session)).toMatchObject({ status: 'active' });
   });
 
-  it('closes when all is refunded, and stays open when a part is', async () => {
+  it('loses access after a full refund, and keeps it after a partial one', async () => {
     const { session } = await subscribed();
     const [charge] = await charged();
     await site.dashboard.refunds.create({ charge: charge?.id ?? '', amount: 500 });
@@ -286,7 +286,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(site.mail.filter(({ kind }) => kind === 'cancelled')).toMatchObject([{ until: null, over: true }]);
   });
 
-  it('gets one mail about a cancellation that is followed by a refund', async () => {
+  it('sends one cancellation email when a refund follows the cancellation', async () => {
     const { session, id } = await subscribed();
     await site.dashboard.subscriptions.cancel(id);
     await site.deliver();
@@ -297,7 +297,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(mailed('cancelled')).toBe(1);
   });
 
-  it('is announced before it renews, once', async () => {
+  it('is announced once before it renews', async () => {
     const { session } = await subscribed();
     const until = (await opens(session))?.until ?? 0;
     await site.pass((until - site.accounts.clock.now) / 1000 - 6 * day);
@@ -306,7 +306,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(mailed('renewal-notice')).toBe(1);
   });
 
-  it('is given another price for the penny after sixty days', async () => {
+  it('at the promotional price is charged the full price after 60 days, and the promotion cannot be reused', async () => {
     site = await billingBench(await engines.open());
     const session = await site.readers.join('ada@example.com');
     paid(await site.billing.subscribe(session, { ...monthly, plan_id: 'reader-penny', expected: 60 }));
@@ -323,7 +323,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(again).toMatchObject({ ok: false, status: 409, error: { code: 'promotion_used' } });
   });
 
-  it('is sold for a penny once, also to who deletes the account and comes back', async () => {
+  it('is sold at the promotional price once in two years, even if the reader deletes the account and returns', async () => {
     site = await billingBench(await engines.open());
     const penny = { ...monthly, plan_id: 'reader-penny' };
     const session = await site.readers.join('ada@example.com');
@@ -352,7 +352,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(await site.billing.quote(later, { planId: 'reader-penny' })).toMatchObject({ ok: true });
   });
 
-  it('is quoted for a penny too where Stripe’s clock is far ahead', async () => {
+  it('is quoted at the promotional price even when Stripe’s clock is 100 days ahead', async () => {
     site = await billingBench(await engines.open());
     site.stripe.advanceTo(Math.floor(site.accounts.clock.now / 1000) + 100 * day);
     const quote = paid(await site.billing.quote(null, { planId: 'reader-penny' }));
@@ -360,7 +360,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(quote.renewalDate).toBe(site.accounts.clock.now + 160 * day * 1000);
   });
 
-  it('of a deleted account is canceled at once and belongs to no account', async () => {
+  it('is canceled when its account is deleted, and its purchase record no longer names a user', async () => {
     const { session, id } = await subscribed();
     paid(await site.billing.saveShipping(session, home));
     expect((await site.billing.personalData.export(session)).billing).toMatchObject({
@@ -387,7 +387,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(kept).toMatchObject([{ user_id: null, payment_method: null, attempt: null, subscription: id }]);
   });
 
-  it('is shown to its owner alone', async () => {
+  it('cannot be seen, changed or canceled by another reader, who cannot use its card either', async () => {
     const { id } = await subscribed();
     const other = await site.readers.join('eve@example.com');
     expect(await site.billing.confirm(other, id)).toMatchObject({ ok: false, status: 404 });
@@ -400,7 +400,7 @@ onBothEngines('a running subscription', (engines) => {
     expect(bought).toMatchObject({ ok: false, status: 402 });
   });
 
-  it('keeps notes, and ours as they are', async () => {
+  it('stores metadata from the client without overwriting the site’s own keys', async () => {
     const { session, id } = await subscribed();
     const metadata = { created_with: 'paywall', purchase: 'x', user: 'y', customer_email: 'eve@example.com' };
     paid(await site.billing.saveMetadata(session, id, metadata));

@@ -23,7 +23,7 @@ const shown = (session: Session) => site.billing.subscription(session);
 const previewFails = (status: number, times: number) =>
   site.stripe.faults.add({ path: '/v1/invoices/create_preview', status, times });
 
-it('takes the next bill from Stripe, with a credit that the publisher gives', async () => {
+it('the next amount comes from Stripe’s preview, including a credit from the publisher', async () => {
   const { session, customer } = await subscribed();
   expect(await shown(session)).toMatchObject({ price: 1200, preDiscountPrice: 1200 });
   await site.dashboard.customers.update(customer, { balance: -500 });
@@ -38,7 +38,7 @@ it('takes the next bill from Stripe, with a credit that the publisher gives', as
   expect(newest?.amount).toBe(700);
 });
 
-it('keeps the last amount while Stripe cannot preview, and asks again by itself', async () => {
+it('the last known amount stays while Stripe cannot preview, and is updated five minutes later', async () => {
   const { session, id, customer } = await subscribed();
   await site.dashboard.customers.update(customer, { balance: -500 });
   await site.deliver();
@@ -55,7 +55,7 @@ it('keeps the last amount while Stripe cannot preview, and asks again by itself'
 });
 
 it.each(['the calendar', 'an announcement of Stripe’s'])(
-  'announces a renewal only once its amount is known (by %s)',
+  'a renewal notice waits until Stripe can preview its amount (triggered by %s)',
   async (cause) => {
     const { session, id, customer } = await subscribed();
     await site.dashboard.customers.update(customer, { balance: -500 });
@@ -80,7 +80,7 @@ it.each(['the calendar', 'an announcement of Stripe’s'])(
   },
 );
 
-it('gives access and a receipt for what is paid while Stripe cannot preview', async () => {
+it('a paid renewal gives access and a receipt while Stripe cannot preview', async () => {
   const { session } = await subscribed();
   previewFails(503, 99);
   await site.pass(31 * day);
@@ -91,7 +91,7 @@ it('gives access and a receipt for what is paid while Stripe cannot preview', as
   expect(site.mail.filter(({ kind }) => kind === 'receipt')).toHaveLength(2);
 });
 
-it('quotes a switch as Stripe previews it, with discounts as far as they last', async () => {
+it('a plan switch is quoted as Stripe previews it, with a discount only while it lasts', async () => {
   const { session, id } = await subscribed();
   await site.dashboard.coupons.create({ id: 'five', amount_off: 500, currency: 'usd', duration: 'forever' });
   await site.dashboard.subscriptions.update(id, { discounts: [{ coupon: 'five' }] });
@@ -105,7 +105,7 @@ it('quotes a switch as Stripe previews it, with discounts as far as they last', 
   });
 });
 
-it('quotes a smaller plan with the discount for one bill that its first bill will have', async () => {
+it('a downgrade is quoted with the one-time discount that its first invoice will have', async () => {
   const { session, id } = await subscribed({ product_id: 'sun-member', plan_id: 'member-monthly' });
   await site.dashboard.coupons.create({ id: 'next', percent_off: 50, duration: 'once' });
   await site.dashboard.subscriptions.update(id, { discounts: [{ coupon: 'next' }] });
@@ -117,7 +117,7 @@ it('quotes a smaller plan with the discount for one bill that its first bill wil
   expect((await site.dashboard.charges.list()).data[0]?.amount).toBe(600);
 });
 
-it('offers a reader who cancels what Stripe previews, and nothing beside a discount', async () => {
+it('a reader who cancels is offered the price that Stripe previews, and nothing with a running discount', async () => {
   const { session, id, customer } = await subscribed();
   await site.dashboard.customers.update(customer, { balance: -100 });
   await site.deliver();
@@ -132,7 +132,7 @@ it('offers a reader who cancels what Stripe previews, and nothing beside a disco
   expect(await site.billing.retentionOffer(session)).toBeNull();
 });
 
-it('shows the bill that is tried again, not the one after it', async () => {
+it('an overdue subscription shows the amount of the retried invoice, not of the next one', async () => {
   const { session, id, customer } = await subscribed();
   const bad = await site.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
   await site.dashboard.subscriptions.update(id, { default_payment_method: bad.id });
@@ -144,7 +144,7 @@ it('shows the bill that is tried again, not the one after it', async () => {
   expect(await shown(session)).toMatchObject({ status: 'past_due', price: 1200 });
 });
 
-it('refreshes what was kept before discounts were, by the nightly comparison', async () => {
+it('the nightly comparison updates subscriptions that were stored without discounts', async () => {
   const { session, id } = await subscribed();
   const row = await site.database.db.selectFrom('subscriptions').selectAll().where('id', '=', id).executeTakeFirst();
   const { discounts: _, ...old } = JSON.parse(row?.state ?? '{}') as { discounts?: unknown };
@@ -158,7 +158,7 @@ it('refreshes what was kept before discounts were, by the nightly comparison', a
   expect((await site.billing.compare()).drifted).toEqual([]);
 });
 
-it('sends Stripe nothing in another currency than that of the subscription', async () => {
+it('quotes, switches, charges and emails stay in the subscription’s own currency', async () => {
   const { session, id } = await subscribed({ currency: 'eur' });
   const { id: dollars } = await site.dashboard.prices.create({
     currency: 'usd',

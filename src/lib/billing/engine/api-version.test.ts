@@ -29,7 +29,7 @@ const lines = breakingLines(
   reviewedRelease.sdk,
 );
 
-it('asks for the version that the installed packages are made for, and that was reviewed', () => {
+it('Stripe’s API version and the installed Stripe packages are the reviewed ones', () => {
   expect(apiVersion).toBe(Stripe.API_VERSION);
   expect(versionOf('stripe')).toBe(reviewedRelease.sdk);
   expect(versionOf('@stripe/stripe-js')).toBe(reviewedRelease.stripeJs);
@@ -37,7 +37,7 @@ it('asks for the version that the installed packages are made for, and that was 
   expect(client.getApiField('version')).toBe(apiVersion);
 });
 
-it('has an answer to each breaking change since the version before', () => {
+it('every breaking change since the previous Stripe SDK has exactly one review entry', () => {
   expect(lines.length).toBeGreaterThan(10);
   for (const line of lines) {
     const answers = reviewedRelease.breaking.filter(({ change }) => line.includes(change));
@@ -45,7 +45,7 @@ it('has an answer to each breaking change since the version before', () => {
   }
 });
 
-it('lists nothing that did not happen, and ticks nothing off without a word', () => {
+it('every review entry has an answer and matches a breaking change in the SDK’s changelog', () => {
   for (const { change, done } of reviewedRelease.breaking) {
     expect(done.length, change).toBeGreaterThan(8);
     if (!change.startsWith('endive/'))

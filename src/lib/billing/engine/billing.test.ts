@@ -14,7 +14,7 @@ onBothEngines('buying a subscription', (engines) => {
   };
   afterEach(() => site?.stop());
 
-  it('lists what Stripe sells, cheapest first, promotions behind their price', async () => {
+  it('lists Stripe’s prices cheapest first, each promotion after the price that follows it', async () => {
     const { billing } = await open();
     expect(billing.prices().map(({ zephrPlanId }) => zephrPlanId)).toEqual([
       'reader-monthly',
@@ -40,7 +40,7 @@ onBothEngines('buying a subscription', (engines) => {
     ['member-yearly', 'sun-member', 20_000],
     ['member-print-yearly', 'sun-member', 28_000],
     ['reader-penny', 'sun-reader', 60],
-  ])('charges for %s what the quote said, and opens what was bought', async (plan, product, sum) => {
+  ])('charges the quoted amount for %s and gives access to its product', async (plan, product, sum) => {
     const { billing, readers, dashboard, mail } = await open();
     const session = await readers.join('ada@example.com');
     paid(await billing.saveShipping(session, home));
@@ -68,7 +68,7 @@ onBothEngines('buying a subscription', (engines) => {
     expect(mail.map(({ kind }) => kind).toSorted()).toEqual(['receipt', 'welcome-tier']);
   });
 
-  it('asks the reader where the bank does, and opens only then', async () => {
+  it('waits for the reader when the bank requires a confirmation, and gives access only then', async () => {
     const { billing, readers, stripe, mail } = await open();
     const session = await readers.join('ada@example.com');
     const card = { ...yearly, payment_method: 'pm_card_threeDSecure2Required' };
@@ -83,7 +83,7 @@ onBothEngines('buying a subscription', (engines) => {
     expect(mail.map(({ kind }) => kind).toSorted()).toEqual(['receipt', 'welcome-tier']);
   });
 
-  it('says what the card said, and takes another for the same purchase', async () => {
+  it('reports a declined card, and accepts another card for the same purchase', async () => {
     const { billing, readers, dashboard } = await open();
     const session = await readers.join('ada@example.com');
     const attempt = randomUUID();
@@ -99,7 +99,7 @@ onBothEngines('buying a subscription', (engines) => {
     expect(all.data.map(({ status }) => status)).toEqual(['active']);
   });
 
-  it('limits card attempts: after ten refusals it waits, and a good card is not counted', async () => {
+  it('refuses any card with 429 after ten declined ones, and does not count good cards', async () => {
     const { billing, readers, dashboard } = await open();
     const session = await readers.join('ada@example.com');
     const declined = { ...yearly, payment_method: 'pm_card_visa_chargeDeclined' };
@@ -121,7 +121,7 @@ onBothEngines('buying a subscription', (engines) => {
     for (let time = 0; time < 12; time++) paid(await billing.subscribe(other, yearly, '198.51.100.200'));
   });
 
-  it('counts the cards that are tried for later, too', async () => {
+  it('counts declined cards that are saved for later toward the same limit', async () => {
     const { billing, readers } = await open();
     const session = await readers.join('ada@example.com');
     const statuses: unknown[] = [];
@@ -133,7 +133,7 @@ onBothEngines('buying a subscription', (engines) => {
     expect(await billing.subscribe(session, yearly, '198.51.100.99')).toMatchObject({ ok: false, status: 429 });
   });
 
-  it('goes on with a purchase at the price that is asked, and at no earlier one', async () => {
+  it('resumes an interrupted purchase at the current price, not at the earlier one', async () => {
     const { billing, readers, dashboard } = await open();
     const session = await readers.join('ada@example.com');
     const asks = { ...yearly, payment_method: 'pm_card_authenticationRequired', expected: 12_000 };
@@ -156,7 +156,7 @@ onBothEngines('buying a subscription', (engines) => {
     expect((await dashboard.charges.list()).data.map(({ amount }) => amount)).toEqual([13_000]);
   });
 
-  it('waits three quarters of an hour for a reader whose bank asks, and not longer', async () => {
+  it('waits 45 minutes for a bank confirmation, then gives the purchase up', async () => {
     const { billing, readers, stripe, pass, dashboard } = await open();
     const card = { ...yearly, payment_method: 'pm_card_threeDSecure2Required' };
     const [ada, eve] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];
@@ -172,7 +172,7 @@ onBothEngines('buying a subscription', (engines) => {
     expect(await billing.entitlements(eve.userId)).toEqual([]);
   });
 
-  it('lets only a confirmed address of mail change where paid print goes', async () => {
+  it('requires a confirmed email address to change the delivery address of a paid print edition', async () => {
     const { billing, readers } = await open();
     const session = { ...(await readers.join('ada@example.com')), emailVerified: false };
     const elsewhere = { ...home, name: 'Eve' };
@@ -187,7 +187,7 @@ onBothEngines('buying a subscription', (engines) => {
     expect(await billing.shipping(session)).toEqual(elsewhere);
   });
 
-  it('sells one subscription for two clicks and two tabs at once', async () => {
+  it('sells one subscription for two simultaneous clicks and a click in another tab', async () => {
     const { billing, readers, dashboard } = await open();
     const session = await readers.join('ada@example.com');
     const attempt = randomUUID();
@@ -206,7 +206,7 @@ onBothEngines('buying a subscription', (engines) => {
     expect((await dashboard.subscriptions.list({ status: 'all' })).data).toHaveLength(1);
   });
 
-  it('renews, and goes on in the same transaction as its mail', async () => {
+  it('renews with a second receipt and no second welcome email', async () => {
     const { billing, readers, pass, deliver, mail } = await open();
     const session = await readers.join('ada@example.com');
     paid(await billing.subscribe(session, { ...yearly, plan_id: 'reader-monthly' }));

@@ -25,7 +25,7 @@ it.each([
   ['leaves a draft', { latest_invoice: { ...upgrade, status: 'draft' } }, []],
   ['leaves a renewal', { latest_invoice: { ...upgrade, billing_reason: 'subscription_cycle' } }, []],
   ['leaves all where there is no invoice', { latest_invoice: null }, []],
-])('%s', async (_, subscription, voided) => {
+])('undoing a plan switch %s', async (_, subscription, voided) => {
   const ids: string[] = [];
   await voidSwitch(
     stripeWith(subscription, (id) => ids.push(id)),
@@ -34,7 +34,7 @@ it.each([
   expect(ids).toEqual(voided);
 });
 
-it('takes an invoice that Stripe doesn’t void for paid, and fails where Stripe is down', async () => {
+it('undoing a plan switch succeeds if Stripe refuses to void the invoice, and fails if Stripe is down', async () => {
   const failing = (error: Error) =>
     voidSwitch(
       stripeWith({}, () => {

@@ -24,7 +24,7 @@ onBothEngines('calls that reach Stripe', (engines) => {
     return given;
   };
 
-  it('quotes of strangers are kept; those with a coupon are limited by address', async () => {
+  it('anonymous quotes are cached for a minute, and quotes with a coupon are limited by address', async () => {
     const limits = { ...defaultLimits, quote: { address: { most: 5, seconds: 600 } } };
     const { billing, accounts } = await open({ limits });
     const plain = () => billing.quote(null, { planId: 'reader-yearly' }, address);
@@ -39,7 +39,7 @@ onBothEngines('calls that reach Stripe', (engines) => {
     expect(await statuses(7, quote)).toEqual([200, 200, 200, 200, 200, 429, 429]);
   });
 
-  it('a set-up of a card is one for each reader until it is used', async () => {
+  it('a reader gets one card setup until it is used', async () => {
     const { billing, readers, dashboard } = await open();
     const session = await readers.join('ada@example.com');
     const another = await bench.another();
@@ -53,7 +53,7 @@ onBothEngines('calls that reach Stripe', (engines) => {
     expect(paid(await billing.setupIntent(session, address)).clientSecret).not.toBe(intent?.client_secret);
   });
 
-  it('a client secret ends after eight refused cards, and the account gets no other', async () => {
+  it('a client secret is canceled after eight declined cards, and the account is blocked after ten', async () => {
     const { billing, readers, dashboard, deliver } = await open();
     const abe = await readers.join('abe@example.com');
     const session = await readers.join('ada@example.com');
@@ -85,7 +85,7 @@ onBothEngines('calls that reach Stripe', (engines) => {
     expect(paid(await billing.subscribe(abe, yearly, address)).grant_id).not.toBeNull();
   });
 
-  it('a purchase ends after eight cards that were refused through its secret', async () => {
+  it('a purchase is canceled after eight cards declined through its client secret', async () => {
     const { billing, readers, dashboard, deliver, database } = await open();
     const session = await readers.join('ada@example.com');
     const begun = paid(
@@ -102,7 +102,7 @@ onBothEngines('calls that reach Stripe', (engines) => {
     expect(paid(await billing.setupIntent(session, address)).clientSecret).toContain('seti_');
   });
 
-  it('renewals that Stripe tries by itself count for no reader, and keep no other from buying', async () => {
+  it('renewals that Stripe retries by itself do not count toward the limit on declined cards', async () => {
     const card = { ...defaultLimits.card, overall: { most: 2, seconds: 600 } };
     const { billing, readers, dashboard, deliver } = await open({ limits: { ...defaultLimits, card } });
     for (const name of ['ada', 'eve', 'bob']) {
@@ -119,7 +119,7 @@ onBothEngines('calls that reach Stripe', (engines) => {
     expect(paid(await billing.subscribe(reader, yearly)).grant_id).not.toBeNull();
   });
 
-  it('thirty new readers of one address buy within an hour, and one who tries stolen cards is stopped', async () => {
+  it('thirty new readers at one address can buy while one who tries declined cards there is blocked', async () => {
     const { billing, accounts, readers } = await open();
     const thief = await readers.join('thief@example.com');
     const declined = { ...yearly, payment_method: 'pm_card_chargeDeclined' };

@@ -20,7 +20,7 @@ onBothEngines('coupons', (engines) => {
   const sums = async () =>
     (await site.dashboard.charges.list()).data.filter(({ paid: was }) => was).map(({ amount }) => amount);
 
-  it('are answered with what they take off', async () => {
+  it('show their discount for a valid code', async () => {
     const { billing } = await open();
     expect(paid(await billing.coupon('SUNSHINE20', 'reader-yearly', visitor))).toEqual({
       discount_code: 'SUNSHINE20',
@@ -35,7 +35,7 @@ onBothEngines('coupons', (engines) => {
     ['../customers', 'reader-yearly', 404, couponMessages.unknown],
     ['EXPIRED', 'reader-yearly', 400, couponMessages.expired],
     ['READERONLY', 'member-yearly', 400, couponMessages.otherPlan],
-  ])('%s for %s: %i', async (code, plan, status, message) => {
+  ])('with the code %s for the plan %s are refused with %i', async (code, plan, status, message) => {
     const { billing, readers } = await open();
     expect(await billing.coupon(code, plan, visitor)).toMatchObject({ ok: false, status, error: { message } });
     const session = await readers.join('ada@example.com');
@@ -55,7 +55,7 @@ onBothEngines('coupons', (engines) => {
     ['what is kept for readers who cancel', 'stay', ''],
     ['its code', 'STAY', ''],
     ['another code for it', 'FRIENDS', 'stay'],
-  ])('are no promotion codes: %s (%s)', async (_, code, of) => {
+  ])('are refused as unknown when the reader enters %s (%s)', async (_, code, of) => {
     const { billing, readers } = await open({ rules: { ...rules, stay: { coupon: 'stay', everyDays: 365 } } });
     if (of) await site.dashboard.promotionCodes.create({ code, promotion: { type: 'coupon', coupon: of } });
     const session = await readers.join('ada@example.com');
@@ -87,7 +87,7 @@ onBothEngines('coupons', (engines) => {
       { restrictions: { minimum_amount: 1, minimum_amount_currency: 'eur' } },
       couponMessages.otherPlan,
     ],
-  ])('are refused where their code is %s', async (_, more, message) => {
+  ])('are refused when their code is %s', async (_, more, message) => {
     const { billing, readers, accounts } = await open();
     const soon = Math.floor(accounts.clock.now / 1000) + 60;
     await limited('expires_at' in more ? { expires_at: soon } : more);
@@ -98,7 +98,7 @@ onBothEngines('coupons', (engines) => {
     expect(await billing.subscribe(session, { ...yearly, discount_code: 'HALF' })).toMatchObject(refused);
   });
 
-  it('are refused to others than the reader and the new readers whom their code is for', async () => {
+  it('for one customer, or for first-time buyers, are refused to other readers', async () => {
     const { billing, readers } = await open();
     const [ada, eve] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];
     paid(await billing.subscribe(eve, { ...yearly, plan_id: 'reader-monthly' }));
@@ -118,7 +118,7 @@ onBothEngines('coupons', (engines) => {
     paid(await billing.subscribe(ada, { ...yearly, discount_code: 'NEW', expected: 6000 }));
   });
 
-  it('for larger sums are refused where only the sums after the first are as large', async () => {
+  it('with a minimum amount are refused when only later payments reach it', async () => {
     const { billing, readers } = await open();
     await limited({ restrictions: { minimum_amount: 100, minimum_amount_currency: 'usd' } });
     expect(paid(await billing.coupon('HALF', 'reader-yearly', visitor))).toMatchObject({ percent_off: 50 });
@@ -129,7 +129,7 @@ onBothEngines('coupons', (engines) => {
     expect(await billing.subscribe(session, penny)).toMatchObject(refused);
   });
 
-  it('with a limit are had as often as it says, by many at once', async () => {
+  it('with a redemption limit are redeemed only that often by simultaneous buyers', async () => {
     const { billing, readers } = await open();
     await limited({ max_redemptions: 2 });
     const four = await Promise.all(['a', 'b', 'c', 'd'].map((name) => readers.join(`${name}@example.com`)));
@@ -143,7 +143,7 @@ onBothEngines('coupons', (engines) => {
     ['SUNSHINE20', 9600, 12_000],
     ['TENOFF', 11_000, 11_000],
     ['READERONLY', 8400, 12_000],
-  ])('%s is charged as quoted', async (code, today, later) => {
+  ])('with the code %s are charged as quoted', async (code, today, later) => {
     const { billing, readers } = await open();
     const session = await readers.join('ada@example.com');
     const quote = paid(await billing.quote(session, { planId: 'reader-yearly', couponCode: code }));
@@ -166,7 +166,7 @@ onBothEngines('coupons', (engines) => {
     ['a month', { duration: 'repeating', duration_in_months: 1 }, 600, 1200],
     ['two months', { duration: 'repeating', duration_in_months: 2 }, 600, 600],
     ['ever', { duration: 'forever' }, 600, 600],
-  ])('that last for %s are in the renewal that is told, and no longer', async (_, more, today, later) => {
+  ])('that last for %s reduce the renewal exactly as quoted', async (_, more, today, later) => {
     const { billing, readers } = await open();
     await half('HALF', more);
     const session = await readers.join('ada@example.com');
@@ -178,7 +178,7 @@ onBothEngines('coupons', (engines) => {
     expect(await sums()).toEqual([later, today]);
   });
 
-  it('that leave less than a card can be charged leave it for the renewal, as told', async () => {
+  it('that leave less than the minimum charge add it to the renewal, as quoted', async () => {
     const { billing, readers } = await open();
     const session = await readers.join('ada@example.com');
     const ask = { planId: 'reader-penny', couponCode: 'SUNSHINE20' };
@@ -193,7 +193,7 @@ onBothEngines('coupons', (engines) => {
     expect(await sums()).toEqual([quote.dueAfterRenewal]);
   });
 
-  it('go on after a change of plan, as told', async () => {
+  it('still apply after a change of plan, as quoted', async () => {
     const { billing, readers } = await open();
     await half('HALF', { duration: 'forever' });
     const session = await readers.join('ada@example.com');
@@ -215,7 +215,7 @@ onBothEngines('coupons', (engines) => {
     expect(await newest()).toBe(600);
   });
 
-  it('for one product take nothing off another, and none is told', async () => {
+  it('for one product take nothing off another, neither in the quote nor in the charge', async () => {
     const { billing, readers } = await open();
     await half('READERS', { duration: 'forever', applies_to: { products: ['prod_reader'] } });
     const session = await readers.join('ada@example.com');
@@ -229,7 +229,7 @@ onBothEngines('coupons', (engines) => {
     expect(await newest()).toBe(2000);
   });
 
-  it('of the whole sum open at once, ask for a card for later, and take nothing', async () => {
+  it('that cover the whole amount give access at once without a charge, but need a valid card', async () => {
     const { billing, readers } = await open();
     const session = await readers.join('ada@example.com');
     const free = { ...yearly, discount_code: 'FREEYEAR', expected: 0 };
@@ -247,7 +247,7 @@ onBothEngines('coupons', (engines) => {
     expect(await sums()).toEqual([12_000]);
   });
 
-  it('of a sum take off what they say in the currency of the reader, also before the quote', async () => {
+  it('with a fixed amount use the discount and minimum of the reader’s currency', async () => {
     const { billing, readers } = await open();
     const ten = { amount_off: 1000, currency: 'usd', duration: 'once', currency_options: { gbp: { amount_off: 800 } } };
     await site.dashboard.coupons.create({ id: 'ten', ...ten } as never);
@@ -273,7 +273,7 @@ onBothEngines('coupons', (engines) => {
     expect(await sums()).toEqual([9200]);
   });
 
-  it('are used up by those who buy, not by those who look', async () => {
+  it('are used up by a purchase, not by a lookup', async () => {
     const { billing, readers } = await open();
     const [first, second] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];
     for (const _ of [1, 2]) paid(await billing.coupon('ONCEONLY', 'reader-yearly', visitor));
@@ -285,7 +285,7 @@ onBothEngines('coupons', (engines) => {
   it.each([
     ['once', { duration: 'once' }, 6000, 12_000],
     ['wholly', { duration: 'once', percent_off: 100 }, 0, 12_000],
-  ])('for one reader stay theirs while their first card is refused (%s)', async (_, more, today, later) => {
+  ])('stay usable for their reader after a first card is declined (%s)', async (_, more, today, later) => {
     const { billing, readers } = await open();
     await site.dashboard.coupons.create({ id: 'MINE', percent_off: 50, ...more } as never);
     await site.dashboard.promotionCodes.create({
@@ -315,7 +315,7 @@ onBothEngines('coupons', (engines) => {
     expect(await sums()).toEqual(today > 0 ? [today] : []);
   });
 
-  it('can be guessed at a few times only, by an address and by a reader, however it is asked', async () => {
+  it('allow few wrong guesses per address and per reader, through lookup, quote and purchase', async () => {
     const limits = {
       ...defaultLimits,
       coupon: {
@@ -349,7 +349,7 @@ onBothEngines('coupons', (engines) => {
   });
 });
 
-it('months end by Stripe’s calendar', () => {
+it('a coupon’s months end as in Stripe’s calendar', () => {
   const after = (day: string, months: number) => new Date(monthsAfter(Date.parse(day), months)).toISOString();
   expect([
     after('2025-12-31T09:30:00Z', 2),

@@ -22,7 +22,7 @@ onBothEngines('a customer who was deleted at Stripe', (engines) => {
     await site.pass(day);
   }
 
-  it('is replaced by a new one with the next purchase, and what was paid before stays open', async () => {
+  it('is replaced with the next purchase, and access already paid for remains', async () => {
     await deleted();
     const old = await site.billing.customerOf(session);
     expect(paid(await site.billing.quote(session, { planId: 'reader-monthly' }))).toMatchObject({ dueToday: 1200 });
@@ -37,7 +37,7 @@ onBothEngines('a customer who was deleted at Stripe', (engines) => {
     expect(await site.billing.subscription(session)).toMatchObject({ status: 'active' });
   });
 
-  it('is replaced where a card is saved', async () => {
+  it('is replaced when the reader saves a card', async () => {
     await deleted();
     expect(paid(await site.billing.setupIntent(session)).clientSecret).toMatch(/^seti_/);
     paid(await site.billing.usePaymentMethod(session, 'pm_card_visa'));
@@ -46,7 +46,7 @@ onBothEngines('a customer who was deleted at Stripe', (engines) => {
     });
   });
 
-  it('leaves the promotion used', async () => {
+  it('cannot use the promotion a second time', async () => {
     await deleted(penny);
     paid(await site.billing.setupIntent(session));
     const used = { ok: false, status: 409, error: { code: 'promotion_used' } };

@@ -25,7 +25,7 @@ onBothEngines('a disputed payment', (engines) => {
   };
   const disputes = () => site.billing.stats().disputes;
 
-  it('stays open to its reader while it is not decided, and is told to operators', async () => {
+  it('keeps access open until it is decided, and is counted for operators', async () => {
     const { session } = await subscribed();
     expect(await opens(session)).not.toBeNull();
     expect(disputes()).toBe(1);
@@ -35,7 +35,7 @@ onBothEngines('a disputed payment', (engines) => {
     expect(disputes()).toBe(1);
   });
 
-  it('that is lost closes like a refund; nothing is charged again, and another can be bought', async () => {
+  it('that is lost ends access and the subscription, after which the reader can buy another', async () => {
     const { session, id } = await subscribed();
     await answer('losing_evidence');
     await site.deliver();
@@ -59,7 +59,7 @@ onBothEngines('a disputed payment', (engines) => {
     expect(await site.dashboard.subscriptions.retrieve(id)).toMatchObject({ status: 'active' });
   });
 
-  it('that was refunded stays refunded when a hundred newer charges stand before it', async () => {
+  it('that was refunded stays refunded behind a hundred newer charges', async () => {
     const { session, id } = await subscribed('pm_card_visa');
     const [charge] = (await site.dashboard.charges.list()).data;
     await site.dashboard.refunds.create({ charge: charge?.id ?? '' });
@@ -83,7 +83,7 @@ onBothEngines('a disputed payment', (engines) => {
     expect(await opens(session)).toBeNull();
   });
 
-  it('that was only asked about closes nothing', async () => {
+  it('that was only an inquiry leaves access open', async () => {
     const { session } = await subscribed('pm_card_createDisputeInquiry');
     expect(disputes()).toBe(1);
     await answer('losing_evidence');
@@ -92,7 +92,7 @@ onBothEngines('a disputed payment', (engines) => {
     expect(disputes()).toBe(0);
   });
 
-  it('of an earlier time takes nothing from a later one that is paid', async () => {
+  it('of an earlier period leaves a later paid period open', async () => {
     const { session, id } = await subscribed();
     const { customer } = await site.dashboard.subscriptions.retrieve(id);
     const good = await site.dashboard.paymentMethods.attach('pm_card_visa', { customer: customer as string });
@@ -106,7 +106,7 @@ onBothEngines('a disputed payment', (engines) => {
     expect(await site.dashboard.subscriptions.retrieve(id)).toMatchObject({ status: 'active' });
   });
 
-  it('without a webhook is found by the nightly comparison', async () => {
+  it('is found by the nightly comparison when no webhook arrives', async () => {
     const { session } = await subscribed();
     await answer('losing_evidence');
     site.events.splice(0);
@@ -115,7 +115,7 @@ onBothEngines('a disputed payment', (engines) => {
     expect(await opens(session)).toBeNull();
   });
 
-  it('of a reader who has left does not wait for ever', async () => {
+  it('of a deleted account is no longer counted once it is decided or old', async () => {
     const { session } = await subscribed();
     await site.billing.personalData.erase(session, null);
     await site.billing.drain();
@@ -130,7 +130,7 @@ onBothEngines('a disputed payment', (engines) => {
     expect(disputes()).toBe(0);
   });
 
-  it('does not stand in the way where the key may not read disputes', async () => {
+  it('does not block access when the Stripe key may not read disputes', async () => {
     site = await billingBench(await engines.open());
     site.stripe.faults.add({ path: '/v1/disputes', status: 403, times: 100 });
     const session = await site.readers.join('ada@example.com');

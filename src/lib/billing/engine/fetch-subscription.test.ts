@@ -118,30 +118,33 @@ describe('a Trial Offer', () => {
   });
 
   // Stripe doesn't document which of the two names applies.
-  it.each(['first price', 'reader'])('is what was bought, where its item names the %s', (price) => {
-    const asking = asked([{ lines: [[price, 60, 0, 60]] }], within(price));
-    const state = readState(asking, (id) => offers[id] ?? priceOf(id));
-    expect(state).toMatchObject({
-      price: { plan: 'penny', amount: 12_000 },
-      offer: 'to_1',
-      trialEnd: seconds(60) * 1000,
-    });
-    expect(pricesIn(asking)).toContain('to_1');
-    // The nightly comparison finds no difference.
-    expect(digestOf(state)).toBe(digest({ ...asking.subscription, latest_invoice: 'in_0' } as Stripe.Subscription));
-  });
+  it.each(['first price', 'reader'])(
+    'is recognized as the plan that was bought when its item has the price “%s”',
+    (price) => {
+      const asking = asked([{ lines: [[price, 60, 0, 60]] }], within(price));
+      const state = readState(asking, (id) => offers[id] ?? priceOf(id));
+      expect(state).toMatchObject({
+        price: { plan: 'penny', amount: 12_000 },
+        offer: 'to_1',
+        trialEnd: seconds(60) * 1000,
+      });
+      expect(pricesIn(asking)).toContain('to_1');
+      // The nightly comparison finds no difference.
+      expect(digestOf(state)).toBe(digest({ ...asking.subscription, latest_invoice: 'in_0' } as Stripe.Subscription));
+    },
+  );
 });
 
-describe('what is paid', () => {
-  it('is the time of each paid line', () => {
+describe('paid time', () => {
+  it('covers the period of each paid line', () => {
     expect(paid([{ lines: [['reader', 1200, 0, 30]] }])).toEqual([['reader', 30, false]]);
   });
 
-  it.each(['open', 'draft', 'void', 'uncollectible'])('is nothing of an invoice that is %s', (status) => {
+  it.each(['open', 'draft', 'void', 'uncollectible'])('excludes an invoice that is %s', (status) => {
     expect(paid([{ lines: [['reader', 1200, 0, 30]], status }])).toEqual([]);
   });
 
-  it('is nothing of what was wholly refunded, all of what was partly', () => {
+  it('excludes a fully refunded invoice, but not a partly refunded one', () => {
     expect(paid([{ lines: [['reader', 1200, 0, 30]], refunded: 'whole' }])).toEqual([]);
     expect(paid([{ lines: [['reader', 1200, 0, 30]], refunded: 'part' }])).toEqual([['reader', 30, false]]);
     const two: Bill[] = [
@@ -151,7 +154,7 @@ describe('what is paid', () => {
     expect(paid(two)).toEqual([['reader', 30, false]]);
   });
 
-  it('is nothing of what a bank has taken back for good, with what was given back before', () => {
+  it('excludes an invoice that a lost dispute, with earlier refunds, took back in full', () => {
     const read = (status: string, amount: number, back: number) => {
       const { charges, ...rest } = asked([{ lines: [['reader', 1200, 0, 30]] }]);
       const dispute = { id: 'dp_1', charge: 'ch_0', payment_intent: 'pi_0', amount, status };
@@ -174,7 +177,7 @@ describe('what is paid', () => {
     expect(read('lost', 700, 500)).toEqual([0, 'lost', true]);
   });
 
-  it('stays paid where the disputed payment is another', () => {
+  it('remains when the disputed payment is for another invoice', () => {
     const twice = asked([{ lines: [['reader', 1200, 30, 60]] }, { lines: [['reader', 1200, 0, 30]] }]);
     const charges = twice.charges.map((one, at) => ({ ...one, id: `ch_${at}`, amount: 1200, amount_refunded: 0 }));
     const read = (dispute: object) => {
@@ -204,7 +207,7 @@ describe('what is paid', () => {
     ['won', 'won'],
     ['lost', 'lost'],
     ['appeal_needs_response', 'lost'],
-  ])('with a dispute that Stripe calls %s is %s, until the day that Stripe names', (status, outcome) => {
+  ])('treats a dispute with Stripe’s status %s as %s, with Stripe’s due date', (status, outcome) => {
     const dispute = { id: 'dp_1', charge: 'ch_0', payment_intent: { id: 'pi_0' }, amount: 1200, status };
     const answer = { ...dispute, evidence_details: { due_by: seconds(20) } };
     const state = readState(
@@ -214,7 +217,7 @@ describe('what is paid', () => {
     expect(state.disputes).toEqual([{ id: 'dp_1', invoice: 'in_0', outcome, due: seconds(20) * 1000 }]);
   });
 
-  it('is free when nothing was due, and not when a credit has paid', () => {
+  it('is free when nothing was due, but not when a credit paid for it', () => {
     expect(paid([{ lines: [['reader', 1200, 0, 30]], paid: 0, total: 0 }])).toEqual([['reader', 30, true]]);
     expect(paid([{ lines: [['reader', 1200, 0, 30]], paid: 0, total: 1200, balance: -1200 }])).toEqual([
       ['reader', 30, false],
@@ -223,7 +226,7 @@ describe('what is paid', () => {
     expect(paid([{ lines: [['reader', 48, 0, 30]], paid: 0, total: 48 }])).toEqual([['reader', 30, true]]);
   });
 
-  it('ends where a later bill gave the rest back', () => {
+  it('ends where a later invoice credited the rest', () => {
     const upgrade: Bill = {
       lines: [
         ['reader', -800, 10, 30, 'proration'],
@@ -240,7 +243,7 @@ describe('what is paid', () => {
     expect(paid([{ ...upgrade, refunded: 'whole' }, first])).toEqual([['reader', 30, false]]);
   });
 
-  it('is no time for a fee, nor for something that is no plan', () => {
+  it('is not added by fees or by products that are not plans', () => {
     expect(
       paid([
         {
@@ -255,13 +258,13 @@ describe('what is paid', () => {
   });
 });
 
-describe('a subscription', () => {
-  it('of something else is not ours', () => {
+describe('a subscription read from Stripe', () => {
+  it('for an unknown product is rejected as not ours', () => {
     const items = { data: [{ id: 'si_1', price: { id: 'mug' }, current_period_start: 0, current_period_end: 1 }] };
     expect(() => readState(asked([], { items }), priceOf)).toThrow(NotOurs);
   });
 
-  it('with a plan for the next bill says so', () => {
+  it('with a plan scheduled for the next invoice reports that plan', () => {
     const schedule = {
       id: 'sub_sched_1',
       status: 'active',
@@ -292,7 +295,7 @@ describe('a subscription', () => {
     expect(readState(asked([], { schedule: { ...schedule, status: 'released' } }), priceOf).next).toBeNull();
   });
 
-  it('whose collection is paused says so, and no renewal of it is announced', () => {
+  it('with paused collection reports the pause and announces no renewal', () => {
     const pause_collection = { behavior: 'void', resumes_at: seconds(90) };
     const paid = { lines: [['reader', 1200, 0, 30] as const] };
     const [paused, usual] = [{ pause_collection }, {}].map((change) => readState(asked([paid], change), priceOf));
@@ -304,7 +307,7 @@ describe('a subscription', () => {
     expect(mailed(paused)).toEqual(mailed()?.filter((key) => !key.startsWith('renewal:')));
   });
 
-  it('is named in mail with its tier, whatever Stripe calls the price', () => {
+  it('is named with its tier in email, unless the price’s name already has it', () => {
     const state = readState(asked([{ lines: [['reader', 1200, 0, 30] as const] }]), priceOf);
     const rules = { graceDays: 3, renewalNoticeDays: 7 };
     const named = (name: string) =>
@@ -315,7 +318,7 @@ describe('a subscription', () => {
     expect(named('Sun Reader by the year')).toMatchObject({ plan: 'Sun Reader by the year' });
   });
 
-  it('is billed what Stripe previews, and the list price where nothing will be billed', () => {
+  it('shows the amount that Stripe previews, and the list price when nothing will be billed', () => {
     const taxes = [{ amount: 99, tax_behavior: 'exclusive' }];
     const upcoming = { amount_due: 699, total_taxes: taxes } as unknown as Stripe.Invoice;
     const amounts = (next: Stripe.Invoice | null | undefined, before?: StripeState) => {

@@ -12,7 +12,7 @@ onBothEngines('twenty first purchases at once', (engines) => {
   let site: BillingBench;
   afterEach(() => site?.stop());
 
-  it('make one customer and one subscription', async () => {
+  it('create one customer and one subscription', async () => {
     site = await billingBench(await engines.open());
     const nodes = [site.billing, await site.another()];
     for (const name of ['ada', 'eve', 'grace', 'joan']) {
@@ -32,7 +32,7 @@ onBothEngines('twenty first purchases at once', (engines) => {
     expect((await site.dashboard.charges.list({ limit: 100 })).data).toHaveLength(4);
   });
 
-  it('make no second subscription in a process that looked before the first was paid', async () => {
+  it('get 409 in a process that checked before another process’s purchase was paid', async () => {
     site = await billingBench(await engines.open());
     const session = await site.readers.join('ada@example.com');
     const looked = Promise.withResolvers<void>();
@@ -56,7 +56,7 @@ onBothEngines('twenty first purchases at once', (engines) => {
     expect((await site.dashboard.charges.list()).data).toHaveLength(1);
   });
 
-  it('meet a postal address that is saved at the same time', async () => {
+  it('do not conflict with a delivery address that is saved at the same time', async () => {
     site = await billingBench(await engines.open());
     const other = await site.another();
     for (let round = 0; round < 10; round++) {

@@ -34,7 +34,7 @@ onBothEngines('a reader who leaves', (engines) => {
     }
   }
 
-  it('while a bank is asked about the first payment is not charged afterwards', async () => {
+  it('is not charged if the account is deleted while the bank confirms the first payment', async () => {
     const session = await begin();
     const card = { ...monthly, payment_method: 'pm_card_threeDSecure2Required' };
     const { clientSecret } = paid(await site.billing.subscribe(session, card));
@@ -50,7 +50,7 @@ onBothEngines('a reader who leaves', (engines) => {
     expect(await statuses()).toEqual(['incomplete_expired']);
   });
 
-  it('while a bank is asked about an upgrade is not charged afterwards', async () => {
+  it('is not charged for an upgrade if the account is deleted while the bank confirms it', async () => {
     const session = await begin();
     const { subscriptionId: id } = paid(await site.billing.subscribe(session, monthly));
     const [customer] = (await site.dashboard.customers.list()).data;
@@ -68,7 +68,7 @@ onBothEngines('a reader who leaves', (engines) => {
     expect(await statuses()).toEqual(['canceled']);
   });
 
-  it('leaves what others have bought, and are buying, as it is', async () => {
+  it('does not affect what other readers have bought or are buying', async () => {
     const session = await begin();
     const others = [await site.readers.join('grace@example.com'), await site.readers.join('alan@example.com')];
     const [grace, alan] = others as [Session, Session];
@@ -106,7 +106,7 @@ onBothEngines('a reader who leaves', (engines) => {
     expect(await site.billing.entitlements(alan.userId)).toHaveLength(1);
   });
 
-  it('is not brought back by a call that was under way', async () => {
+  it('is not re-created at Stripe by later calls, which get 403', async () => {
     const session = await begin();
     await leave(session);
     for (const refused of [
@@ -122,7 +122,7 @@ onBothEngines('a reader who leaves', (engines) => {
     expect(await statuses()).toEqual([]);
   });
 
-  it('buys anew where the deletion was cut off in the middle, and keeps that', async () => {
+  it('can buy again after an interrupted deletion, and keeps the new subscription', async () => {
     const session = await begin();
     paid(await site.billing.subscribe(session, monthly));
     expect(await site.billing.isPaying(session.userId)).toBe(false);
@@ -135,7 +135,7 @@ onBothEngines('a reader who leaves', (engines) => {
     expect(await site.billing.entitlements(session.userId)).toHaveLength(1);
   });
 
-  it('only from an address keeps the one that is saved before Stripe forgets the earlier one', async () => {
+  it('a delivery address saved before Stripe clears the earlier owner’s address is kept', async () => {
     const session = await begin();
     paid(await site.billing.setupIntent(session));
     paid(await site.billing.saveShipping(session, { ...home, name: 'Eve' }));

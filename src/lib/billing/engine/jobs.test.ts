@@ -8,7 +8,7 @@ import { createWorker } from './jobs.server.ts';
 
 const engines = prepare('sqlite');
 
-it('stops after the jobs that are under way, however many wait', async () => {
+it('the billing job worker stops after the running jobs and leaves the others queued', async () => {
   const database = await engines.open(await engines.migratedPlace());
   const jobs = createJobQueue<BillingJobKind>(database, 'stripe', Date.now);
   const dependencies = { database, jobs, log: silent, now: Date.now } as unknown as BillingDependencies;

@@ -37,7 +37,7 @@ async function pass(days: number): Promise<void> {
 }
 
 it.each(['void', 'mark_uncollectible', 'keep_as_draft'] as const)(
-  'says so, announces and collects nothing, and stays open (%s); Stripe ends it by itself',
+  'a paused subscription (%s) shows the pause, keeps access without charges or notices, and resumes by itself',
   async (behavior) => {
     const { session, id } = await subscribed();
     await pass(10);
@@ -65,7 +65,7 @@ it.each(['void', 'mark_uncollectible', 'keep_as_draft'] as const)(
   },
 );
 
-it('refuses another plan, and says why; once it is over the plan changes', async () => {
+it('a paused subscription refuses a plan change with 409 until the pause ends', async () => {
   const { session, id } = await subscribed();
   await pause(id, 'void', null);
   expect(await shown(session)).toMatchObject({ paused: { resumesAt: null } });
@@ -79,7 +79,7 @@ it('refuses another plan, and says why; once it is over the plan changes', async
 });
 
 it.each(['void', 'mark_uncollectible'] as const)(
-  'credits no time in an upgrade whose bill was never collected (%s)',
+  'an upgrade after a pause credits nothing for the period that was not collected (%s)',
   async (behavior) => {
     const { session, id } = await subscribed();
     await pass(10);
@@ -101,7 +101,7 @@ it.each(['void', 'mark_uncollectible'] as const)(
   },
 );
 
-it('sends a receipt for a bill of the time before, and doesn’t say that nothing will be charged again', async () => {
+it('the receipt for an earlier invoice that is paid during a pause says that billing is paused', async () => {
   const { session, id } = await subscribed();
   const { customer } = await site.dashboard.subscriptions.retrieve(id);
   const bad = await site.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer: String(customer) });
@@ -112,7 +112,7 @@ it('sends a receipt for a bill of the time before, and doesn’t say that nothin
   expect(site.mail.findLast(({ kind }) => kind === 'receipt')).toMatchObject({ amount: 1200, nextBill: 'paused' });
 });
 
-it('is canceled to the end of its period, and resumed, while it is paused', async () => {
+it('a paused subscription can be canceled at the end of its period, and resumed', async () => {
   const { session, id } = await subscribed();
   await pause(id, 'void', null);
   await pass(35);
@@ -129,7 +129,7 @@ it('is canceled to the end of its period, and resumed, while it is paused', asyn
   expect(await charges()).toBe(1);
 });
 
-it('is no offer to stay: nothing is billed that could be less', async () => {
+it('a paused subscription gets no retention offer', async () => {
   const { session, id } = await subscribed();
   await pause(id, 'void', 60);
   paid(await site.billing.beginCancellation(session, { reason: null, words: null }));

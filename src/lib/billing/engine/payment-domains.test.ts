@@ -24,7 +24,7 @@ function bench(known: readonly object[], checked: object = domain()) {
   return { domains, stripe: { paymentMethodDomains: domains } as unknown as Stripe };
 }
 
-it('registers a domain once, and says which wallets it may show', async () => {
+it('a new domain is registered for wallets once, and the result lists the active wallets', async () => {
   const fresh = bench([]);
   expect(await registerDomain(fresh.stripe, 'https://thesun.example/')).toEqual({
     domain: 'thesun.example',
@@ -39,7 +39,7 @@ it('registers a domain once, and says which wallets it may show', async () => {
   expect(known.domains.validate).toHaveBeenCalledExactlyOnceWith('pmd_1');
 });
 
-it('switches one on that is off, and says what Stripe says against it', async () => {
+it('a disabled domain is enabled, and the result gives Stripe’s error for each refused wallet', async () => {
   const apple_pay = { status: 'inactive', status_details: { error_message: 'The file could not be fetched.' } };
   const { stripe, domains } = bench([domain({ enabled: false })], domain({ apple_pay }));
   expect(await registerDomain(stripe, 'https://thesun.example')).toMatchObject({
@@ -58,14 +58,17 @@ it.each([
     [domain({ link: { status: 'inactive', status_details: { error_message: 'No answer.' } } })],
     expect.stringContaining('Link: No answer.: let Stripe reach thesun.example'),
   ],
-])('%s is told to operators as it is, and nothing is changed', async (_what, known, problem) => {
-  const { stripe, domains } = bench(known);
-  expect(await findWalletProblem(stripe, 'https://thesun.example')).toEqual(problem);
-  expect(domains.list).toHaveBeenCalledExactlyOnceWith({ domain_name: 'thesun.example', limit: 1 });
-  for (const change of [domains.create, domains.update, domains.validate]) expect(change).not.toHaveBeenCalled();
-});
+])(
+  'the wallet check reports the problem, if any, of %s, and changes nothing at Stripe',
+  async (_what, known, problem) => {
+    const { stripe, domains } = bench(known);
+    expect(await findWalletProblem(stripe, 'https://thesun.example')).toEqual(problem);
+    expect(domains.list).toHaveBeenCalledExactlyOnceWith({ domain_name: 'thesun.example', limit: 1 });
+    for (const change of [domains.create, domains.update, domains.validate]) expect(change).not.toHaveBeenCalled();
+  },
+);
 
-it('a site without https has no wallets, and nothing to tell', async () => {
+it('a site without https has no wallets and reports no problem', async () => {
   const { stripe, domains } = bench([]);
   expect(await findWalletProblem(stripe, 'http://127.0.0.1:4321')).toBeNull();
   expect(domains.list).not.toHaveBeenCalled();

@@ -28,27 +28,30 @@ onBothEngines('switching back and forth', (engines) => {
   const agree = (secret: string | null) => site.stripe.finishChallenge(secret?.split('_secret_')[0] ?? '', true);
   const now = (session: Session) => site.billing.subscription(session);
 
-  it('stays who cancels and then pays for more', async () => {
+  it('an upgrade takes back an earlier cancellation', async () => {
     const { session } = await subscribed();
     paid(await site.billing.cancel(session));
     paid(await site.billing.switchPlan(session, { planId: 'member-monthly' }));
     expect(await now(session)).toMatchObject({ planId: 'member-monthly', cancelAtPeriodEnd: false });
   });
 
-  it.each(['the browser says so', 'only Stripe says so'])('stays whose bank asked before, once %s', async (how) => {
-    const { session, id } = await subscribed();
-    paid(await site.billing.cancel(session));
-    await askingBank(id);
-    const { clientSecret } = paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
-    // Nothing was paid, so nothing is credited.
-    expect(await now(session)).toMatchObject({ planId: 'reader-monthly', cancelAtPeriodEnd: true });
-    agree(clientSecret);
-    if (how === 'the browser says so') paid(await site.billing.confirm(session, id));
-    else await site.deliver();
-    expect(await now(session)).toMatchObject({ planId: 'member-yearly', cancelAtPeriodEnd: false });
-  });
+  it.each(['the browser says so', 'only Stripe says so'])(
+    'an upgrade that waits for the bank takes back a cancellation once it is paid and %s',
+    async (how) => {
+      const { session, id } = await subscribed();
+      paid(await site.billing.cancel(session));
+      await askingBank(id);
+      const { clientSecret } = paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
+      // Nothing was paid, so nothing is credited.
+      expect(await now(session)).toMatchObject({ planId: 'reader-monthly', cancelAtPeriodEnd: true });
+      agree(clientSecret);
+      if (how === 'the browser says so') paid(await site.billing.confirm(session, id));
+      else await site.deliver();
+      expect(await now(session)).toMatchObject({ planId: 'member-yearly', cancelAtPeriodEnd: false });
+    },
+  );
 
-  it('leaves who cancels while the bank is asked about more, and is charged nothing for it', async () => {
+  it('canceling while the bank confirms an upgrade also drops the upgrade, without a charge', async () => {
     const { session, id } = await subscribed();
     await askingBank(id);
     const { clientSecret } = paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
@@ -60,7 +63,7 @@ onBothEngines('switching back and forth', (engines) => {
     expect(charges.map(({ amount }) => amount)).toEqual([1200]);
   });
 
-  it('stays, for less from the next bill on, who cancels and then takes a smaller plan', async () => {
+  it('choosing a smaller plan takes back an earlier cancellation and applies at the renewal', async () => {
     const { session } = await subscribed(member);
     paid(await site.billing.cancel(session));
     paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
@@ -71,7 +74,7 @@ onBothEngines('switching back and forth', (engines) => {
   });
 
   it.each(['at once', 'after a failure of Stripe’s'])(
-    'keeps the smaller plan who cancels and resumes (%s)',
+    'canceling and resuming keeps the planned smaller plan (%s)',
     async (how) => {
       const { session, id } = await subscribed({ ...member, plan_id: 'member-yearly' });
       paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
@@ -93,7 +96,7 @@ onBothEngines('switching back and forth', (engines) => {
     },
   );
 
-  describe('keeps the smaller plan whose cancellation fails at its last call', () => {
+  describe('a planned smaller plan is kept when a cancellation fails at its last call to Stripe', () => {
     const failing = async (): Promise<Session> => {
       const { session } = await subscribed(member);
       paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
@@ -115,7 +118,7 @@ onBothEngines('switching back and forth', (engines) => {
       return now(session);
     };
 
-    it('and does not try again', async () => {
+    it('and the reader does not try again', async () => {
       const session = await failing();
       await site.pass(120);
       await site.deliver();
@@ -123,7 +126,7 @@ onBothEngines('switching back and forth', (engines) => {
       expect(await renewed(session)).toMatchObject({ planId: 'reader-monthly', status: 'active' });
     });
 
-    it('and then cancels and resumes', async () => {
+    it('and the reader then cancels and resumes', async () => {
       const session = await failing();
       paid(await site.billing.cancel(session));
       await site.pass(120);
@@ -134,7 +137,7 @@ onBothEngines('switching back and forth', (engines) => {
     });
   });
 
-  it('keeps the smaller plan where the card for more is refused', async () => {
+  it('a planned smaller plan is kept when the card for an upgrade is declined', async () => {
     const { session, id } = await subscribed(member);
     paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
     const customer = (await site.dashboard.subscriptions.retrieve(id)).customer as string;
@@ -150,7 +153,7 @@ onBothEngines('switching back and forth', (engines) => {
     expect((await site.dashboard.subscriptions.retrieve(id)).metadata.planned ?? '').toBe('');
   });
 
-  it('keeps the smaller plan where the bank was asked about more, and nothing came of it', async () => {
+  it('a planned smaller plan is kept when the bank never confirms an upgrade', async () => {
     const { session, id } = await subscribed(member);
     paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
     await askingBank(id);
@@ -162,7 +165,7 @@ onBothEngines('switching back and forth', (engines) => {
     expect(await now(session)).toMatchObject({ planId: 'member-monthly', next: { planId: 'reader-monthly' } });
   });
 
-  it('keeps the smaller plan who cancels while the bank is asked about more, and then resumes', async () => {
+  it('a planned smaller plan is kept when the reader cancels during an upgrade’s confirmation, and resumes', async () => {
     const { session, id } = await subscribed(member);
     paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
     await askingBank(id);
@@ -172,22 +175,25 @@ onBothEngines('switching back and forth', (engines) => {
     expect(paid(await site.billing.resume(session)).next).toMatchObject({ planId: 'reader-monthly' });
   });
 
-  it.each(['the browser says so', 'only Stripe says so'])('has more for good once it is paid and %s', async (how) => {
-    const { session, id } = await subscribed(member);
-    paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
-    await askingBank(id);
-    const { clientSecret } = paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
-    agree(clientSecret);
-    if (how === 'the browser says so') paid(await site.billing.confirm(session, id));
-    await site.deliver();
-    // Taking back a cancellation restores nothing from before the upgrade.
-    paid(await site.billing.cancel(session));
-    expect(paid(await site.billing.resume(session))).toMatchObject({ planId: 'member-yearly' });
-    expect((await now(session))?.next).toBeUndefined();
-    expect((await site.dashboard.subscriptions.retrieve(id)).metadata.planned ?? '').toBe('');
-  });
+  it.each(['the browser says so', 'only Stripe says so'])(
+    'an upgrade replaces the planned smaller plan for good once it is paid and %s',
+    async (how) => {
+      const { session, id } = await subscribed(member);
+      paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+      await askingBank(id);
+      const { clientSecret } = paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
+      agree(clientSecret);
+      if (how === 'the browser says so') paid(await site.billing.confirm(session, id));
+      await site.deliver();
+      // Taking back a cancellation restores nothing from before the upgrade.
+      paid(await site.billing.cancel(session));
+      expect(paid(await site.billing.resume(session))).toMatchObject({ planId: 'member-yearly' });
+      expect((await now(session))?.next).toBeUndefined();
+      expect((await site.dashboard.subscriptions.retrieve(id)).metadata.planned ?? '').toBe('');
+    },
+  );
 
-  it('pays for the smaller plan with the card that has replaced another meanwhile', async () => {
+  it('a planned smaller plan is charged to the card that replaced the earlier one', async () => {
     const { session } = await subscribed(member);
     paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
     paid(await site.billing.usePaymentMethod(session, 'pm_card_mastercard'));
@@ -199,7 +205,7 @@ onBothEngines('switching back and forth', (engines) => {
     expect(paid(await site.billing.card(session))).toMatchObject({ brand: 'mastercard' });
   });
 
-  it('keeps a discount that the publisher gave after the smaller plan was planned, also with another card', async () => {
+  it('a discount given after a smaller plan was planned applies to it, even with another card', async () => {
     const { session, id } = await subscribed(member);
     paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
     await site.dashboard.coupons.create({ id: 'half', percent_off: 50, duration: 'forever' });
@@ -211,7 +217,7 @@ onBothEngines('switching back and forth', (engines) => {
     expect((await site.dashboard.charges.list()).data[0]).toMatchObject({ amount: 600 });
   });
 
-  it('is not charged for two plans at once where the bill of a renewal is a draft', async () => {
+  it('an upgrade is refused with 409 while the renewal invoice is a draft, and nothing is charged twice', async () => {
     const { session } = await subscribed();
     await site.pass(30 * day + 1800);
     await site.deliver();
@@ -228,7 +234,7 @@ onBothEngines('switching back and forth', (engines) => {
     expect(charges).toEqual([dueToday, 1200, 1200]);
   });
 
-  it('pays no more for the same plan, whose price has risen since', async () => {
+  it('choosing the current plan again keeps the old price after a price increase', async () => {
     const { session } = await subscribed();
     const recurring = { interval: 'month' } as const;
     const dearer = { currency: 'usd', unit_amount: 1500, recurring, product: 'prod_reader', nickname: 'Monthly' };
@@ -241,7 +247,7 @@ onBothEngines('switching back and forth', (engines) => {
     expect((await site.dashboard.charges.list()).data).toHaveLength(1);
   });
 
-  it('goes back to the present plan who takes the smaller one back, also after a cancellation', async () => {
+  it('a planned smaller plan that the reader dropped does not return after a cancellation is taken back', async () => {
     const { session } = await subscribed(member);
     paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
     for (const change of [site.billing.cancel, site.billing.cancel, site.billing.resume]) paid(await change(session));
@@ -256,7 +262,7 @@ onBothEngines('switching back and forth', (engines) => {
     expect(await now(session)).toMatchObject({ planId: 'member-monthly', status: 'active' });
   });
 
-  it('leaves at the end of what is paid who takes a smaller plan and then cancels', async () => {
+  it('canceling after planning a smaller plan ends the subscription with the paid period', async () => {
     const { session } = await subscribed(member);
     paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
     paid(await site.billing.cancel(session));
@@ -268,7 +274,7 @@ onBothEngines('switching back and forth', (engines) => {
     expect((await site.dashboard.charges.list()).data).toHaveLength(1);
   });
 
-  describe('stays canceled who chooses a smaller plan that Stripe can’t plan', () => {
+  describe('a canceled subscription stays canceled when Stripe fails to schedule a smaller plan', () => {
     const canceled = async (): Promise<{ session: Session; id: string }> => {
       const bought = await subscribed(member);
       paid(await site.billing.cancel(bought.session));
@@ -280,7 +286,7 @@ onBothEngines('switching back and forth', (engines) => {
     it.each([
       ['the schedule can’t be made', { path: schedules, when: 'before' }],
       ['its phases can’t be set', { path: `${schedules}/`, when: 'before' }],
-    ] as const)('where %s', async (_, fault) => {
+    ] as const)('because %s, until a retry succeeds', async (_, fault) => {
       const { session, id } = await canceled();
       site.stripe.faults.add({ method: 'POST', status: 503, ...fault });
       expect(await site.billing.switchPlan(session, { planId: 'reader-monthly' })).toMatchObject({ status: 503 });
@@ -310,7 +316,7 @@ onBothEngines('switching back and forth', (engines) => {
       return bought;
     }
 
-    it('also where Stripe is down for a while, unless the reader resumes', async () => {
+    it('because of an outage, unless the reader resumes', async () => {
       const { id } = await outage();
       await site.pass(3600);
       await site.billing.recover();
@@ -323,14 +329,14 @@ onBothEngines('switching back and forth', (engines) => {
       expect(await ends(other)).toBe(false);
     });
 
-    it('also where the second try fails', async () => {
+    it('even if the second attempt fails', async () => {
       const { session, id } = await outage();
       site.stripe.faults.add({ method: 'POST', path: schedules, status: 503 });
       expect(await site.billing.switchPlan(session, { planId: 'reader-monthly' })).toMatchObject({ status: 503 });
       expect(await ends(id)).toBe(true);
     });
 
-    it('but not where only the answer was lost', async () => {
+    it('unless only Stripe’s response was lost', async () => {
       const { session, id } = await canceled();
       site.stripe.faults.add({ method: 'POST', path: `${schedules}/`, status: 503, when: 'after' });
       expect(await site.billing.switchPlan(session, { planId: 'reader-monthly' })).toMatchObject({ status: 503 });
@@ -339,7 +345,7 @@ onBothEngines('switching back and forth', (engines) => {
     });
   });
 
-  it('sends Stripe the address for print that it lacks', async () => {
+  it('a switch to a print plan sends Stripe the delivery address that Stripe lacks', async () => {
     const { session } = await subscribed(member);
     site.stripe.faults.add({ method: 'POST', path: '/v1/customers/', status: 503 });
     paid(await site.billing.saveShipping(session, home));
@@ -348,7 +354,7 @@ onBothEngines('switching back and forth', (engines) => {
     expect(customer).toMatchObject({ shipping: { name: home.name } });
   });
 
-  it('is quoted by the new period after a renewal that no event has told', async () => {
+  it('a quote uses the new period after a renewal whose webhook is missing', async () => {
     const { session } = await subscribed(member);
     await site.pass(32 * day);
     site.events.splice(0);

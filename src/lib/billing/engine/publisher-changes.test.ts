@@ -20,7 +20,7 @@ onBothEngines('a subscription', (engines) => {
   const mailed = (kind: string) => site.mail.filter((message) => message.kind === kind).length;
   const charged = async () => (await site.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was);
 
-  it('that owes for a change of the publisher’s goes on with another card', async () => {
+  it('with an unpaid plan change by the publisher continues once it is paid with another card', async () => {
     const { session, id } = await subscribed();
     const customer = (await site.billing.customerOf(session)) ?? '';
     const bad = await site.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
@@ -36,7 +36,7 @@ onBothEngines('a subscription', (engines) => {
     expect((await charged()).map(({ amount }) => amount)).toEqual([800, 1200]);
   });
 
-  it('that the publisher ends on a later day is billed, announced and shown as running until then', async () => {
+  it('with an end date set by the publisher renews and is shown as running until then', async () => {
     const { session, id } = await subscribed();
     const start = site.accounts.clock.now / 1000;
     await site.dashboard.subscriptions.update(id, { cancel_at: start + 75 * day });
@@ -55,7 +55,7 @@ onBothEngines('a subscription', (engines) => {
     expect(mailed('cancelled')).toBe(1);
   });
 
-  it('with a schedule of the publisher’s keeps its phases when the card is replaced, and pays with the new card', async () => {
+  it('keeps a schedule made by the publisher when the card is replaced, and pays with the new card', async () => {
     const { session, id } = await subscribed();
     const { id: schedule, phases } = await site.dashboard.subscriptionSchedules.create({ from_subscription: id });
     const { start_date, end_date } = phases[0] ?? {};
@@ -72,7 +72,7 @@ onBothEngines('a subscription', (engines) => {
     expect(newest).toMatchObject({ amount: 2000, payment_method_details: { card: { brand: 'mastercard' } } });
   });
 
-  it('beside another is the one that is shown, changed and canceled', async () => {
+  it('of a higher tier, added by the publisher next to another, is the one shown, quoted and canceled', async () => {
     const { session, id } = await subscribed();
     const { customer, default_payment_method: card } = await site.dashboard.subscriptions.retrieve(id);
     const params = { customer: String(customer), default_payment_method: String(card) };
@@ -89,7 +89,7 @@ onBothEngines('a subscription', (engines) => {
     expect(paid(await site.billing.cancel(session))).toMatchObject({ id, cancelAtPeriodEnd: true });
   });
 
-  it('that renews is the one to manage beside one that ends, though that gives more; both are shown', async () => {
+  it('that renews is the one to manage next to a higher one that ends, and both are listed', async () => {
     const { session, id } = await subscribed();
     const { customer, default_payment_method: card } = await site.dashboard.subscriptions.retrieve(id);
     const params = { customer: String(customer), default_payment_method: String(card) };
@@ -105,7 +105,7 @@ onBothEngines('a subscription', (engines) => {
     expect(await site.billing.subscriptions(session)).toMatchObject([{ id: ending }, { id, cancelAtPeriodEnd: true }]);
   });
 
-  it('is canceled alone, however often its reader presses', async () => {
+  it('is canceled once by its id, without affecting another one of the same reader', async () => {
     const { session, id } = await subscribed();
     const { customer, default_payment_method: card } = await site.dashboard.subscriptions.retrieve(id);
     const params = { customer: String(customer), default_payment_method: String(card) };
@@ -123,7 +123,7 @@ onBothEngines('a subscription', (engines) => {
     expect(cancellations).toEqual([{ subscription: shown }]);
   });
 
-  it('that ends on a later day does so though a planned change is taken back', async () => {
+  it('keeps the publisher’s end date when the reader resumes', async () => {
     const { session, id } = await subscribed({ ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' });
     const at = site.accounts.clock.now / 1000 + 75 * day;
     await site.dashboard.subscriptions.update(id, { cancel_at: at });
@@ -131,7 +131,7 @@ onBothEngines('a subscription', (engines) => {
     expect((await site.dashboard.subscriptions.retrieve(id)).cancel_at).toBe(at);
   });
 
-  it('that ends on a later day does so though its reader plans a smaller plan, and takes that back', async () => {
+  it('keeps the publisher’s end date when the reader plans a smaller plan and drops it', async () => {
     const { session, id } = await subscribed({ ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' });
     const at = site.accounts.clock.now / 1000 + 75 * day;
     const ends = async () => (await site.dashboard.subscriptions.retrieve(id)).cancel_at;
@@ -152,7 +152,7 @@ onBothEngines('a subscription', (engines) => {
     expect(await charged()).toHaveLength(3);
   });
 
-  it('that a schedule of the publisher’s ends goes on with the smaller plan that its reader chooses', async () => {
+  it('that a publisher’s schedule ends continues with the smaller plan that the reader chooses', async () => {
     const { session, id } = await subscribed({ ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' });
     const { id: schedule } = await site.dashboard.subscriptionSchedules.create({ from_subscription: id });
     await site.dashboard.subscriptionSchedules.update(schedule, { end_behavior: 'cancel' });
@@ -166,7 +166,7 @@ onBothEngines('a subscription', (engines) => {
     expect((await charged()).map(({ amount }) => amount)).toEqual([1200, 2000]);
   });
 
-  it('that a schedule of the publisher’s ends does so though an upgrade of its reader fails', async () => {
+  it('that a publisher’s schedule ends keeps that end when the payment for an upgrade fails', async () => {
     const { session, id } = await subscribed();
     const { id: schedule } = await site.dashboard.subscriptionSchedules.create({ from_subscription: id });
     await site.dashboard.subscriptionSchedules.update(schedule, { end_behavior: 'cancel' });
@@ -187,7 +187,7 @@ onBothEngines('a subscription', (engines) => {
     expect(await site.billing.subscription(session)).toMatchObject({ planId: 'member-monthly', price: 2000 });
   });
 
-  it('whose price the publisher raises with the next bill is billed so though an upgrade of its reader fails', async () => {
+  it('keeps the publisher’s scheduled price increase when the payment for an upgrade fails', async () => {
     const { session, id } = await subscribed();
     const { dashboard } = site;
     const recurring = { interval: 'month' } as const;
@@ -214,7 +214,7 @@ onBothEngines('a subscription', (engines) => {
     expect((await charged()).map(({ amount }) => amount)).toEqual([1500, 1200]);
   });
 
-  it('that is paid by invoice opens once it is paid, and its plan is changed by the publisher', async () => {
+  it('billed by invoice gives access once it is paid, and refuses a plan change by the reader with 409', async () => {
     site = await billingBench(await engines.open());
     const session = await site.readers.join('ada@example.com');
     paid(await site.billing.setupIntent(session));
@@ -234,7 +234,7 @@ onBothEngines('a subscription', (engines) => {
     expect(paid(await site.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
   });
 
-  it('to an archived price opens what that price is for, once the publisher has said so in its metadata', async () => {
+  it('to an archived price gives access once the publisher adds a plan id to the price’s metadata', async () => {
     site = await billingBench(await engines.open());
     const { dashboard } = site;
     const session = await site.readers.join('ada@example.com');

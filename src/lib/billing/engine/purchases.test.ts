@@ -45,7 +45,7 @@ describe('an interrupted upgrade', () => {
     expect(await stateOf(purchase)).toBe('open');
   });
 
-  it('stays open where it leads back to a plan that was paid before', async () => {
+  it('stays open when it leads back to a plan that was paid for earlier', async () => {
     const bought = await subscribed();
     paid(await site.billing.switchPlan(bought.session, { planId: 'member-monthly' }));
     await site.deliver();
@@ -55,7 +55,7 @@ describe('an interrupted upgrade', () => {
     expect(await stateOf(purchase)).toBe('open');
   });
 
-  it('is done with the new plan, once that is paid', async () => {
+  it('is done once the new plan is paid', async () => {
     const bought = await subscribed();
     const purchase = await beginSwitch(bought);
     const customer = (await site.billing.customerOf(bought.session)) ?? '';
@@ -72,7 +72,7 @@ describe('an interrupted upgrade', () => {
     expect(await stateOf(purchase)).toBe('done');
   });
 
-  it('is done where the plan comes with the next bill', async () => {
+  it('is done when the new plan is scheduled for the next invoice', async () => {
     const bought = await subscribed();
     const purchase = await beginSwitch(bought);
     const { id: schedule, phases } = await site.dashboard.subscriptionSchedules.create({
@@ -86,7 +86,7 @@ describe('an interrupted upgrade', () => {
     expect(await stateOf(purchase)).toBe('done');
   });
 
-  it('is given up with its subscription', async () => {
+  it('is given up when its subscription is canceled', async () => {
     const bought = await subscribed();
     const purchase = await beginSwitch(bought);
     await site.dashboard.subscriptions.cancel(bought.id);
@@ -121,12 +121,12 @@ describe('an interrupted purchase', () => {
     ['costs nothing at first', free, async () => {}, 'done'],
     ['costs nothing at first, and is canceled', free, cancel, 'given up'],
     ['waits for the bank', { payment_method: 'pm_card_authenticationRequired' }, async () => {}, 'open'],
-  ])('of a subscription that %s', async (_, body, happens, state) => {
+  ])('is done, given up or left open according to its subscription, which %s', async (_, body, happens, state) => {
     expect(await after(body, happens)).toBe(state);
   });
 });
 
-it('nothing happens to the open ones that were not touched since then, the oldest first', async () => {
+it('idle purchases are the open ones that were not updated since a given time, oldest first', async () => {
   site = await billingBench(await engines.open());
   const readers = ['ada', 'eve', 'grace', 'joan', 'mary'].map((name) => site.readers.join(`${name}@example.com`));
   const [ada, eve, grace, joan, mary] = (await Promise.all(readers)).map(({ userId }) => userId);
@@ -146,7 +146,7 @@ describe('a quote', () => {
   const kind = async (session: Session, planId = 'member-monthly') =>
     paid(await site.billing.quote(session, { planId })).kind;
 
-  it('is one of a change while another change, or another purchase, is open', async () => {
+  it('is for an upgrade while another plan change, or another purchase, is open', async () => {
     const { session, id } = await subscribed();
     const open = await storePurchase(site, session.userId, { kind: 'switch', subscription: id });
     expect(await kind(session)).toBe('upgrade');
@@ -155,7 +155,7 @@ describe('a quote', () => {
     expect(await kind(session)).toBe('upgrade');
   });
 
-  it('is one of a purchase while that of the subscription is open', async () => {
+  it('is for a new purchase while the purchase of the subscription itself is open', async () => {
     const { session, id } = await subscribed();
     const purchase = randomUUID();
     await site.dashboard.subscriptions.update(id, { metadata: { purchase } });
@@ -166,7 +166,7 @@ describe('a quote', () => {
   });
 
   it.each(['at once', 'with its period'])(
-    'is one of a purchase where it has ended %s, and no event has told',
+    'is for a new purchase when the subscription has ended %s, even without a webhook',
     async (when) => {
       const { session, id } = await subscribed();
       if (when === 'at once') await site.dashboard.subscriptions.cancel(id);

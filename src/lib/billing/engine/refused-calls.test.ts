@@ -24,7 +24,7 @@ async function removedCard(): Promise<string> {
   return id;
 }
 
-it('a way to pay that is turned off in Stripe’s dashboard is an error for operators, not a refused card', async () => {
+it('a payment method disabled in Stripe’s dashboard raises an error for operators, not a declined card', async () => {
   const error = {
     type: 'invalid_request_error',
     message:
@@ -36,7 +36,7 @@ it('a way to pay that is turned off in Stripe’s dashboard is an error for oper
   paid(await site.billing.subscribe(session, monthly));
 });
 
-it('a card that was removed is a refused card, at checkout and for later bills', async () => {
+it('a removed card counts as declined, at checkout and when it is saved for later', async () => {
   const card = await removedCard();
   const refused = { ok: false, status: 402 };
   expect(await site.billing.subscribe(session, { ...monthly, payment_method: card })).toMatchObject(refused);

@@ -23,7 +23,7 @@ onBothEngines('leaving', (engines) => {
   const kept = () => site.database.db.selectFrom('cancellations').selectAll().execute();
   afterEach(() => site?.stop());
 
-  it('offers once what the coupon comes to, and takes it when it is accepted', async () => {
+  it('shows one offer with the discounted price, and applies it once even if accepted twice', async () => {
     const session = await subscribed();
     await site.pass(30 * day);
     const { billing } = site;
@@ -45,7 +45,7 @@ onBothEngines('leaving', (engines) => {
     expect(paid(await billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
   });
 
-  it('does not offer again within a year, and then does', async () => {
+  it('repeats the offer only after a year', async () => {
     const session = await subscribed('reader-monthly');
     const { billing } = site;
     paid(await billing.beginCancellation(session, { reason: null, words: null }));
@@ -68,7 +68,7 @@ onBothEngines('leaving', (engines) => {
   it.each([
     ['plans a smaller plan', { from: 2000 }, () => site.billing.switchPlan(ada, { planId: 'reader-monthly' })],
     ['takes a longer time', { from: 2000 }, () => site.billing.switchPlan(ada, { planId: 'member-yearly' })],
-  ])('has no offer any more for who %s after it', async (_, offered, change) => {
+  ])('ends the offer when the reader %s', async (_, offered, change) => {
     ada = await subscribed('member-monthly');
     const { billing } = site;
     paid(await billing.beginCancellation(ada, { reason: null, words: null }));
@@ -79,7 +79,7 @@ onBothEngines('leaving', (engines) => {
     expect(site.stripe.account.store.find('coupon', 'stay')?.times_redeemed).toBe(0);
   });
 
-  it('leaves a discount that the publisher gave meanwhile', async () => {
+  it('refuses the offer and keeps the discount that the publisher gave in between', async () => {
     ada = await subscribed('reader-monthly');
     const { billing } = site;
     paid(await billing.beginCancellation(ada, { reason: null, words: null }));
@@ -93,7 +93,7 @@ onBothEngines('leaving', (engines) => {
     ['the publication makes no offer', 'reader-yearly', null],
     ['Stripe has no such coupon', 'reader-yearly', { coupon: 'gone', everyDays: 365 }],
     ['it is a first cheap time', 'reader-penny', stay],
-  ])('has no offer where %s', async (_where, plan, offered) => {
+  ])('shows no offer when %s', async (_where, plan, offered) => {
     const session = await subscribed(plan, offered);
     await site.pass(day);
     paid(await site.billing.beginCancellation(session, { reason: null, words: null }));
@@ -101,7 +101,7 @@ onBothEngines('leaving', (engines) => {
     expect(paid(await site.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
   });
 
-  describe('offers the coupon', () => {
+  describe('the retention coupon', () => {
     /** What is offered with this coupon after something has happened. */
     async function offered(coupon: object, happens: (id: string) => Promise<unknown> = async () => {}) {
       const session = await subscribed('member-monthly', { coupon: 'ours', everyDays: 365 });
@@ -129,14 +129,14 @@ onBothEngines('leaving', (engines) => {
         { amount_off: 400, currency: 'eur', currency_options: { usd: { amount_off: 500 } } },
         1,
       ],
-    ])('%s', async (_, coupon, bills) => {
+    ])('is offered (%s)', async (_, coupon, bills) => {
       expect(await offered(coupon)).toMatchObject({ from: 2000, to: 'amount_off' in coupon ? 1500 : 1000, bills });
     });
 
     it.each([
       ['for the weekly bills of a month', { interval: 'week' }, 1, 4],
       ['for the quarterly bills of a year', { interval: 'month', interval_count: 3 }, 12, 3],
-    ] as const)('%s', async (_, recurring, duration_in_months, bills) => {
+    ] as const)('is offered with the right number of bills (%s)', async (_, recurring, duration_in_months, bills) => {
       const offer = await offered({ ...half, duration: 'repeating', duration_in_months }, async (id) => {
         const sold = { currency: 'usd', unit_amount: 300, recurring, product: 'prod_reader' };
         const price = await site.dashboard.prices.create({ ...sold, metadata: { zephrPlanId: 'reader-other' } });
@@ -156,12 +156,12 @@ onBothEngines('leaving', (engines) => {
       ['to a reader who pays nothing', half, update({ discounts: [{ coupon: 'free-year' }] })],
       ['while billing is paused', half, update({ pause_collection: { behavior: 'void' } })],
       ['where the publisher ends it', half, update({ cancel_at_period_end: true })],
-    ])('not one %s', async (_, coupon, happens) => {
+    ])('is not offered (%s)', async (_, coupon, happens) => {
       expect(await offered(coupon, happens)).toBeNull();
     });
   });
 
-  it('keeps why, tells Stripe, and counts without a name', async () => {
+  it('stores the reason, sends it to Stripe, and removes name and text when the account is erased', async () => {
     const session = await subscribed();
     await site.pass(day);
     const { billing } = site;
@@ -186,7 +186,7 @@ onBothEngines('leaving', (engines) => {
     expect(await kept()).toMatchObject([{ user_id: null, words: null, reason: 'elsewhere' }]);
   });
 
-  it('is recorded for itself: a resumed one, one that was given up for the offer, and one of an earlier subscription', async () => {
+  it('records each cancellation separately, with its outcome: canceled, stayed or resumed', async () => {
     const session = await subscribed('reader-monthly');
     const { billing } = site;
     const outcomes = async () =>
@@ -213,14 +213,14 @@ onBothEngines('leaving', (engines) => {
     expect(await billing.cancellationCounts(0)).toHaveLength(3);
   });
 
-  it('is one leaving, pressed twice at once', async () => {
+  it('counts two simultaneous cancellations once', async () => {
     const session = await subscribed();
     const both = await Promise.all([site.billing.cancel(session), site.billing.cancel(session)]);
     for (const one of both) expect(paid(one)).toMatchObject({ cancelAtPeriodEnd: true });
     expect(await site.billing.cancellationCounts(0)).toEqual([{ reason: 'skipped', outcome: 'cancelled', count: 1 }]);
   });
 
-  it('keeps the words of a call that gives no reason of ours, and notes nothing where nothing runs', async () => {
+  it('stores free text without a reason code, and stores nothing for a reader without a subscription', async () => {
     const session = await subscribed();
     paid(await site.billing.cancel(session, 'moved away'));
     expect(await kept()).toMatchObject([{ reason: null, words: 'moved away', outcome: 'cancelled' }]);
@@ -238,7 +238,7 @@ onBothEngines('bills and the card', (engines) => {
   let site: BillingBench;
   afterEach(() => site?.stop());
 
-  it('are those of the reader alone, a page at a time', async () => {
+  it('are shown only to their own reader, with twelve bills per page', async () => {
     site = await billingBench(await engines.open());
     const { billing, readers } = site;
     const [ada, eve] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];

@@ -27,14 +27,14 @@ const newest = (path: RegExp): StripeRequest => {
 const listed = ({ form }: StripeRequest, name: string): readonly string[] =>
   Object.entries(form).flatMap(([key, value]) => (key.startsWith(`${name}[`) ? [value] : []));
 
-it('lets a subscription be paid in the ways that the form offers', () => {
+it('a new subscription accepts the payment methods that the form offers', () => {
   const { paymentMethodTypes } = publication.billing;
   expect(paymentMethodTypes.length).toBeGreaterThan(0);
   const created = newest(/^\/v1\/subscriptions$/);
   expect(listed(created, 'payment_settings[payment_method_types]')).toEqual(paymentMethodTypes);
 });
 
-it('lets a card be kept in the same ways, which Stripe compares with the form', async () => {
+it('a card setup allows the same payment methods as the form', async () => {
   paid(await site.billing.setupIntent(session));
   const made = newest(/^\/v1\/setup_intents$/);
   expect(listed(made, 'allowed_payment_method_types')).toEqual(publication.billing.paymentMethodTypes);
@@ -42,7 +42,7 @@ it('lets a card be kept in the same ways, which Stripe compares with the form', 
   expect(listed(made, 'payment_method_types')).toEqual([]);
 });
 
-it('begins a planned interval with its phase, and charges the subscription’s card in each phase', async () => {
+it('a switch to another interval starts it with its phase, and each phase charges the subscription’s card', async () => {
   paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
   const { form } = newest(/^\/v1\/subscription_schedules\/sub_sched_\w+$/);
   expect(form).toMatchObject({
@@ -54,7 +54,7 @@ it('begins a planned interval with its phase, and charges the subscription’s c
   expect(form['phases[0][billing_cycle_anchor]']).toBeUndefined();
 });
 
-it('begins a year with the upgrade that buys it, as the quote says', async () => {
+it('an upgrade to a yearly plan starts the year at once and charges the quoted amount', async () => {
   const other = await site.readers.join('grace@example.com');
   const ask = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
   const { subscriptionId } = paid(await site.billing.subscribe(other, ask));
@@ -77,7 +77,7 @@ it('begins a year with the upgrade that buys it, as the quote says', async () =>
   expect(Math.abs((item?.current_period_end ?? 0) * 1000 - quote.renewalDate)).toBeLessThan(120_000);
 });
 
-it('leaves the billing date where a planned plan keeps the interval', async () => {
+it('a planned switch with the same interval keeps the billing date', async () => {
   const other = await site.readers.join('grace@example.com');
   const ask = { payment_method: 'pm_card_visa', product_id: 'sun-member', plan_id: 'member-yearly' };
   paid(await site.billing.subscribe(other, ask));
@@ -87,7 +87,7 @@ it('leaves the billing date where a planned plan keeps the interval', async () =
   expect(form['phases[1][billing_cycle_anchor]']).toBeUndefined();
 });
 
-it('sells a promotion by its Trial Offer alone, and previews the same (S8)', async () => {
+it('a promotion is previewed and sold only through its Trial Offer (S8)', async () => {
   const other = await site.readers.join('grace@example.com');
   const ask = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-penny' };
   paid(await site.billing.quote(other, { planId: 'reader-penny' }));

@@ -11,7 +11,7 @@ const failing = (statusCode: number) => {
 };
 const keys: string[] = [];
 
-it("keeps a key for a refusal, and gives it up after a failure of Stripe's own", async () => {
+it('an idempotency key is reused after a 402 response, and replaced after a 500 or 503', async () => {
   await expect(withIdempotencyKey('switch:1', failing(402))).rejects.toThrow('no');
   await expect(withIdempotencyKey('switch:1', failing(500))).rejects.toThrow('no');
   await expect(withIdempotencyKey('switch:1', failing(503))).rejects.toThrow('no');

@@ -31,7 +31,7 @@ async function open(tax: boolean): Promise<Session> {
 const charged = async () =>
   (await site.dashboard.charges.list()).data.map(({ amount, currency }) => [amount, currency]);
 
-it('asks where the buyer lives before it says a sum, and charges the sum with the tax that it said', async () => {
+it('with tax, a quote needs the buyer’s address, and the charge includes the quoted tax', async () => {
   const session = await open(true);
   expect(site.billing.plans(null)).toMatchObject({ tax: true });
   expect(paid(await site.billing.quote(session, { planId: 'reader-monthly' }))).toMatchObject({ needs: 'address' });
@@ -46,7 +46,7 @@ it('asks where the buyer lives before it says a sum, and charges the sum with th
   expect(receipt).toMatchObject({ amount: 1299, tax, nextBill: { amount: 1299, tax } });
 });
 
-it('asks a stranger where the tax is due, and says the sum without it until then', async () => {
+it('with tax, a visitor’s quote without an address leaves the tax out and asks for the address', async () => {
   await open(true);
   const ask = { planId: 'reader-monthly' };
   const quote = paid(await site.billing.quote(null, ask, '203.0.113.9'));
@@ -57,14 +57,14 @@ it('asks a stranger where the tax is due, and says the sum without it until then
   });
 });
 
-it('refuses an address that Stripe knows no place for, and charges nothing', async () => {
+it('a purchase with an address too vague for tax is refused with 400 and not charged', async () => {
   const session = await open(true);
   const answer = await site.billing.subscribe(session, { ...monthly, address: { country: 'US' }, expected: 1200 });
   expect(answer).toMatchObject({ ok: false, status: 400, error: { code: 'tax_address' } });
   expect(await charged()).toEqual([]);
 });
 
-it('tells the tax of a first cheap time and of what follows, and of a coupon', async () => {
+it('quotes include the tax on a promotion, on the price that follows, and after a coupon', async () => {
   const session = await open(true);
   const ask = { planId: 'reader-penny', address: newYork };
   // 60 cents and 5 cents of tax; then $120 and $9.90.
@@ -77,7 +77,7 @@ it('tells the tax of a first cheap time and of what follows, and of a coupon', a
   expect(paid(await site.billing.quote(session, coupon))).toMatchObject({ dueToday: 1039, dueAfterRenewal: 1299 });
 });
 
-it('works tax out for an upgrade and for a planned plan, in each phase and in the notice of the renewal', async () => {
+it('tax is computed for an upgrade and in each phase of a planned switch', async () => {
   const session = await open(true);
   paid(await site.billing.subscribe(session, { ...monthly, plan_id: 'reader-yearly', address: newYork }));
   const up = paid(await site.billing.quote(session, { planId: 'member-yearly' }));
@@ -96,7 +96,7 @@ it('works tax out for an upgrade and for a planned plan, in each phase and in th
   expect(await site.billing.subscription(session)).toMatchObject({ price: 1299, tax: { amount: 99 } });
 });
 
-it('adds no tax, and asks for no address, without the setting', async () => {
+it('without the tax setting, no tax is added and no address is required', async () => {
   const session = await open(false);
   const quote = paid(await site.billing.quote(session, { planId: 'reader-monthly', address: newYork }));
   expect(quote).toMatchObject({ dueToday: 1200, dueAfterRenewal: 1200 });
@@ -107,7 +107,7 @@ it('adds no tax, and asks for no address, without the setting', async () => {
   );
 });
 
-it('sells in the currency of a country, and keeps to it through switches and renewals', async () => {
+it('a subscription is sold in the country’s currency and keeps it through switches and renewals', async () => {
   const session = await open(false);
   const { prices, currency } = site.billing.plans('GB');
   expect(currency).toBe('gbp');
@@ -136,7 +136,7 @@ it('sells in the currency of a country, and keeps to it through switches and ren
   expect(await site.billing.subscription(session)).toMatchObject({ currency: 'gbp', price: 1600 });
 });
 
-it('is paid in its own currency where a price has no other', async () => {
+it('a quote in a currency that the price lacks is in the price’s own currency', async () => {
   const session = await open(false);
   expect(paid(await site.billing.quote(session, { planId: 'reader-monthly', currency: 'jpy' }))).toMatchObject({
     currency: 'usd',
@@ -144,7 +144,7 @@ it('is paid in its own currency where a price has no other', async () => {
   });
 });
 
-it('is not paid in dollars where it was sold in pounds until just now', async () => {
+it('a purchase quoted in pounds is refused with 409 when the price is no longer sold in pounds', async () => {
   const session = await open(false);
   const price = site.stripe.account.need('price', 'price_reader_monthly');
   const sellFor = async (amounts: Record<string, number>) => {
@@ -161,7 +161,7 @@ it('is not paid in dollars where it was sold in pounds until just now', async ()
   expect(await charged()).toEqual([]);
 });
 
-it('says what is included where prices include it', async () => {
+it('a quote for a tax-inclusive price says how much tax is included', async () => {
   const session = await open(true);
   const ask = { planId: 'reader-monthly', currency: 'gbp', address: london };
   const tax = { amount: 167, included: true };
@@ -171,7 +171,7 @@ it('says what is included where prices include it', async () => {
   });
 });
 
-it('shows no sum that is worked out from unit_amount (S5)', async () => {
+it('quoted, displayed, emailed and charged amounts include tax, never the bare unit_amount (S5)', async () => {
   const session = await open(true);
   const plans = ['reader-monthly', 'reader-penny'];
   const list = site.billing.prices();

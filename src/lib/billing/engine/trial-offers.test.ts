@@ -39,7 +39,7 @@ async function pass(days: number): Promise<void> {
 /** The kinds of mail that were sent. */
 const kinds = () => site.mail.map(({ kind }) => kind);
 
-it('is paid at once, shows what follows and when, announces it, and goes on at the yearly price', async () => {
+it('a Trial Offer is paid at once, shows and announces the next price, and renews at the yearly price', async () => {
   const id = await begun();
   const subscription = await site.dashboard.subscriptions.retrieve(id);
   expect(subscription).toMatchObject({ status: 'active', trial_end: null, metadata: { promotion: 'reader-penny' } });
@@ -64,7 +64,7 @@ it('is paid at once, shows what follows and when, announces it, and goes on at t
   expect((await site.billing.compare()).drifted).toEqual([]);
 });
 
-it('of a week announces its end halfway', async () => {
+it('a one-week Trial Offer announces its end halfway', async () => {
   await open();
   const text = { heading: 'A week for a dollar', subheading: null };
   const week = { plan: 'reader-penny', next: 'reader-yearly', days: 7, amount: 100, others: {}, ...text };
@@ -84,7 +84,7 @@ it('of a week announces its end halfway', async () => {
   expect(await charged()).toEqual([100, 12_000]);
 });
 
-it('is not paid in dollars by who was shown the same number of pounds', async () => {
+it('a Trial Offer requested in pounds is never charged in dollars, even after an attempt in dollars', async () => {
   await open();
   const declined = { ...penny, payment_method: 'pm_card_chargeDeclined', expected: 60 };
   expect(await site.billing.subscribe(session, declined)).toMatchObject({ ok: false, status: 402 });
@@ -101,7 +101,7 @@ it('is not paid in dollars by who was shown the same number of pounds', async ()
   ]);
 });
 
-it('opens nothing before its sixty cents are paid', async () => {
+it('a Trial Offer gives no access before its payment is confirmed', async () => {
   await open();
   const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required' };
   const { subscriptionId, grant_id } = paid(await site.billing.subscribe(session, asks));
@@ -112,7 +112,7 @@ it('opens nothing before its sixty cents are paid', async () => {
   expect(await shown()).toBeNull();
 });
 
-it('is credited by the second in an upgrade, which ends it', async () => {
+it('an upgrade from a Trial Offer ends it and credits it by the second', async () => {
   const id = await begun();
   await site.pass(30 * day);
   const quote = paid(await site.billing.quote(session, { planId: 'member-yearly' }));
@@ -132,7 +132,7 @@ it('is credited by the second in an upgrade, which ends it', async () => {
   expect(await charged()).toHaveLength(2);
 });
 
-it('stays as it was where the upgrade’s payment fails', async () => {
+it('a Trial Offer continues when the payment for an upgrade fails', async () => {
   const id = await begun();
   const customer = (await site.billing.customerOf(session)) ?? '';
   const bad = await site.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
@@ -146,7 +146,7 @@ it('stays as it was where the upgrade’s payment fails', async () => {
   expect(await shown()).toMatchObject({ status: 'trialing', planId: 'reader-penny' });
 });
 
-it('gives way to a smaller plan at once, for Stripe plans nothing for its end', async () => {
+it('a switch from a Trial Offer to a smaller plan takes effect at once', async () => {
   await begun();
   await site.pass(30 * day);
   const quote = paid(await site.billing.quote(session, { planId: 'reader-monthly' }));
@@ -161,7 +161,7 @@ it('gives way to a smaller plan at once, for Stripe plans nothing for its end', 
   expect(paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' })).effective).toBe('renewal');
 });
 
-it('is what a switch to the price that follows leaves alone', async () => {
+it('a switch from a Trial Offer to the plan that follows it changes nothing', async () => {
   await begun();
   expect(paid(await site.billing.quote(session, { planId: 'reader-yearly' }))).toMatchObject({
     kind: 'same',
@@ -172,7 +172,7 @@ it('is what a switch to the price that follows leaves alone', async () => {
   expect(await shown()).toMatchObject({ status: 'trialing', price: 12_000 });
 });
 
-it('is neither quoted nor sold to a reader who has a subscription', async () => {
+it('a Trial Offer is neither quoted nor sold to a reader who has a subscription', async () => {
   await open();
   paid(await site.billing.subscribe(session, { ...penny, plan_id: 'reader-monthly' }));
   const refused = { ok: false, status: 409, error: { code: 'promotion_used' } };
@@ -180,7 +180,7 @@ it('is neither quoted nor sold to a reader who has a subscription', async () => 
   expect(await site.billing.switchPlan(session, { planId: 'reader-penny' })).toMatchObject(refused);
 });
 
-it('ends with its days where it is canceled, and goes on where that is taken back', async () => {
+it('a canceled Trial Offer can be resumed, and otherwise ends after its 60 days without a charge', async () => {
   await begun();
   expect(paid(await site.billing.cancel(session, null))).toMatchObject({ cancelAtPeriodEnd: true });
   expect(paid(await site.billing.resume(session))).toMatchObject({ cancelAtPeriodEnd: false, price: 12_000 });
@@ -195,7 +195,7 @@ it('ends with its days where it is canceled, and goes on where that is taken bac
   });
 });
 
-it('ends access with its refund', async () => {
+it('a refund of a Trial Offer ends access', async () => {
   await begun();
   const [charge] = (await site.dashboard.charges.list()).data;
   await site.dashboard.refunds.create({ charge: charge?.id ?? '' });
@@ -203,7 +203,7 @@ it('ends access with its refund', async () => {
   expect(await site.billing.entitlements(session.userId)).toEqual([]);
 });
 
-it('is sold in the currencies of both its prices', async () => {
+it('a Trial Offer sold in pounds renews in pounds', async () => {
   await begun({ currency: 'gbp' });
   expect(await charged()).toEqual([60]);
   expect(await shown()).toMatchObject({ currency: 'gbp', price: 10_000 });
@@ -211,7 +211,7 @@ it('is sold in the currencies of both its prices', async () => {
   expect((await site.dashboard.charges.list()).data[0]).toMatchObject({ amount: 10_000, currency: 'gbp' });
 });
 
-describe('the catalog', () => {
+describe('the catalog of plans', () => {
   const plans = () => site.billing.prices().map(({ zephrPlanId, unit_amount }) => [zephrPlanId, unit_amount]);
   const ordinary = [
     ...[
@@ -223,7 +223,7 @@ describe('the catalog', () => {
     ['member-print-yearly', 28_000],
   ];
 
-  it('never sells the price of an offer by itself, and keeps what was sold', async () => {
+  it('never lists an offer’s own price, and still recognizes an archived offer that a reader bought', async () => {
     await begun();
     await site.dashboard.productCatalog.trialOffers.update('to_reader_penny', { active: false });
     // An offer without a mark on its price, archived from the start.
@@ -253,7 +253,7 @@ describe('the catalog', () => {
     });
   });
 
-  it('sells what was marked as a promotion by its metadata no longer', async () => {
+  it('no longer sells a price that its metadata marks as a promotion', async () => {
     await open();
     await site.dashboard.prices.update('price_reader_monthly', {
       metadata: { promo_days: '30', promo_amount_per_day: '1' },
@@ -262,7 +262,7 @@ describe('the catalog', () => {
     expect(plans().map(([plan]) => plan)).not.toContain('reader-monthly');
   });
 
-  it('takes an offer of weeks, and none that is paid more than once or leads nowhere', async () => {
+  it('sells an offer of two weeks, but none with two payments, with months, or without a next plan', async () => {
     await open();
     const make = async (plan: string, interval: 'week' | 'month', iterations: number, next = 'price_member_yearly') => {
       const price = await site.dashboard.prices.create({
@@ -300,7 +300,7 @@ describe('the catalog', () => {
     expect(plans().filter(([plan]) => plan === 'twice' || plan === 'months' || plan === 'nowhere')).toEqual([]);
   });
 
-  it('sells ordinary plans with a key that may not read offers', async () => {
+  it('sells only ordinary plans when the Stripe key may not read offers', async () => {
     await open();
     // The first price of an offer, without a mark of its own.
     const { id: first } = await site.dashboard.prices.create({
@@ -325,7 +325,7 @@ describe('the catalog', () => {
   });
 });
 
-describe('the command that makes an offer', () => {
+describe('the command that creates a Trial Offer', () => {
   const wanted = {
     plan: 'reader-penny',
     next: 'reader-yearly',
@@ -336,7 +336,7 @@ describe('the command that makes an offer', () => {
     subheading: null,
   };
 
-  it('makes what the catalog sells, in place of what was sold under its name', async () => {
+  it('replaces the offer that was sold under the same plan name', async () => {
     await open();
     const made = await createTrialOffer(site.dashboard, wanted);
     expect(made.archived).toEqual(['to_reader_penny', 'price_reader_penny']);
@@ -353,7 +353,7 @@ describe('the command that makes an offer', () => {
     paid(await site.billing.subscribe(session, { ...penny, currency: 'gbp', expected: 80 }));
   });
 
-  it('says which plan there is none of, and where it is not sold', async () => {
+  it('rejects an unknown plan, a currency in which the plan is not sold, and a plan name in use', async () => {
     await open();
     await expect(createTrialOffer(site.dashboard, { ...wanted, next: 'reader-weekly' })).rejects.toThrow(
       /reader-weekly/,
@@ -366,7 +366,7 @@ describe('the command that makes an offer', () => {
     expect(requested(/prices|trial_offers/)).toEqual([]);
   });
 
-  it('asks for an address where the plan that follows is printed', async () => {
+  it('marks the offer as print when the plan that follows is a print plan', async () => {
     await open();
     const print = { ...wanted, plan: 'print-penny', next: 'member-print-yearly', others: {} };
     await createTrialOffer(site.dashboard, print);
@@ -377,7 +377,7 @@ describe('the command that makes an offer', () => {
   });
 });
 
-describe('a subscription that was sold before, as a legacy trial with an added item', () => {
+describe('a promotion sold earlier as a legacy trial with an added item', () => {
   async function legacy(): Promise<string> {
     await open();
     // As Stripe had it before: a yearly price that its metadata marked as a promotion.
@@ -404,7 +404,7 @@ describe('a subscription that was sold before, as a legacy trial with an added i
     return id;
   }
 
-  it('is shown, renewed and had once as ever', async () => {
+  it('is shown and renewed as before, and cannot be bought a second time', async () => {
     await legacy();
     expect(await shown()).toMatchObject({ status: 'trialing', planId: 'reader-penny', price: 12_000 });
     expect(await site.billing.entitlements(session.userId)).toMatchObject([{ trialing: true }]);
@@ -427,7 +427,7 @@ describe('a subscription that was sold before, as a legacy trial with an added i
     expect(await shown()).toMatchObject({ status: 'active', planId: 'member-yearly' });
   });
 
-  it('goes to a smaller plan when its trial is over', async () => {
+  it('switches to a smaller plan when its trial ends', async () => {
     await legacy();
     expect(paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' })).effective).toBe('renewal');
     await pass(60);

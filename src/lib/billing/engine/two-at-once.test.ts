@@ -36,7 +36,7 @@ const sums = async () =>
 it.each([
   ['another shop', {}],
   ['another account', { user: randomUUID() }],
-])('a customer of %s with the same address of mail stays apart', async (_, metadata) => {
+])('a Stripe customer of %s with the reader’s email address is not reused', async (_, metadata) => {
   const session = await open();
   const other = await site.dashboard.customers.create({ email: session.email, metadata });
   paid(await site.billing.subscribe(session, monthly));
@@ -45,7 +45,7 @@ it.each([
   expect(theirs.data).toEqual([]);
 });
 
-it('a decision for one plan is no answer to a call for another', async () => {
+it('an attempt id used to buy one plan does not answer a request for another', async () => {
   const session = await open();
   const attempt = randomUUID();
   const { subscriptionId } = paid(await site.billing.subscribe(session, { ...monthly, attempt }));
@@ -56,7 +56,7 @@ it('a decision for one plan is no answer to a call for another', async () => {
   expect(paid(await site.billing.switchPlan(session, again))).toMatchObject({ subscriptionId, effective: 'now' });
 });
 
-it('a switch to one plan is no answer to a call for another', async () => {
+it('an attempt id used to switch to one plan does not answer a switch to another', async () => {
   const { session } = await subscribed();
   const attempt = randomUUID();
   paid(await site.billing.switchPlan(session, { planId: 'member-monthly', attempt }));
@@ -64,7 +64,7 @@ it('a switch to one plan is no answer to a call for another', async () => {
   expect(await site.billing.subscription(session)).toMatchObject({ planId: 'member-yearly' });
 });
 
-it('a quote in one currency is none in another', async () => {
+it('quotes in different currencies are cached separately', async () => {
   await open();
   const quote = async (currency?: string) =>
     paid(await site.billing.quote(null, { planId: 'reader-yearly', currency }));
@@ -78,7 +78,7 @@ it('a quote in one currency is none in another', async () => {
 it.each([
   ['another coupon', 'SUNSHINE20', 960],
   ['none', undefined, 1200],
-])('a purchase that was begun with a coupon is another one with %s', async (_, discount_code, sum) => {
+])('a purchase begun with a coupon is not resumed with %s', async (_, discount_code, sum) => {
   const session = await open();
   const asks = { ...monthly, payment_method: 'pm_card_authenticationRequired' };
   const begun = paid(await site.billing.subscribe(session, { ...asks, discount_code: 'TENOFF' }));
@@ -88,7 +88,7 @@ it.each([
   expect((await site.dashboard.subscriptions.list({ status: 'active' })).data).toHaveLength(1);
 });
 
-it('a purchase that was begun in pounds is not quoted in dollars', async () => {
+it('a quote in dollars ignores a purchase begun in pounds', async () => {
   const session = await open();
   const asks = { ...monthly, payment_method: 'pm_card_authenticationRequired', discount_code: 'SUNSHINE20' };
   paid(await site.billing.subscribe(session, { ...asks, currency: 'gbp' }));
@@ -100,7 +100,7 @@ it('a purchase that was begun in pounds is not quoted in dollars', async () => {
   expect(pounds.dueToday).not.toBe(960);
 });
 
-it('a card that the bank asks about gives way to another', async () => {
+it('a purchase that waits for the bank can be paid with another card', async () => {
   const session = await open();
   const asks = { ...monthly, payment_method: 'pm_card_authenticationRequired' };
   const begun = paid(await site.billing.subscribe(session, asks));
@@ -110,7 +110,7 @@ it('a card that the bank asks about gives way to another', async () => {
   expect(await sums()).toEqual([1200]);
 });
 
-it('a purchase that another process has just begun is left to it for a minute', async () => {
+it('a purchase that another process has begun blocks a new one for a minute', async () => {
   const session = await open();
   const plan = { plan: 'reader-yearly', price: 'price_reader_yearly' };
   await storePurchase(site, session.userId, plan);
@@ -121,7 +121,7 @@ it('a purchase that another process has just begun is left to it for a minute', 
   expect(await sums()).toEqual([1200]);
 });
 
-it('a subscription to something else does not keep its reader from the newspaper', async () => {
+it('a subscription to another product neither blocks one to the newspaper nor is canceled with it', async () => {
   const session = await open();
   paid(await site.billing.setupIntent(session));
   const customer = (await site.billing.customerOf(session)) ?? '';
@@ -139,7 +139,7 @@ it('a subscription to something else does not keep its reader from the newspaper
   expect(await site.dashboard.subscriptions.retrieve(other.id)).toMatchObject({ cancel_at_period_end: false });
 });
 
-it('a second click without an id is the same purchase for ten minutes, and later one too many', async () => {
+it('a repeated purchase without an attempt id returns the same subscription for ten minutes, then 409', async () => {
   const { session, id } = await subscribed();
   await site.pass(9 * 60);
   expect(paid(await site.billing.subscribe(session, monthly)).subscriptionId).toBe(id);
@@ -149,7 +149,7 @@ it('a second click without an id is the same purchase for ten minutes, and later
   expect(await sums()).toEqual([1200]);
 });
 
-it('two upgrades on one day are two', async () => {
+it('two upgrades on one day are charged separately', async () => {
   const { session } = await subscribed();
   expect(paid(await site.billing.switchPlan(session, { planId: 'member-monthly' })).effective).toBe('now');
   expect(paid(await site.billing.switchPlan(session, { planId: 'member-yearly' })).effective).toBe('now');
@@ -157,7 +157,7 @@ it('two upgrades on one day are two', async () => {
   expect(await sums()).toHaveLength(3);
 });
 
-it('a plan that is planned, taken back and planned again comes with the renewal', async () => {
+it('a smaller plan that is planned, dropped and planned again applies at the renewal', async () => {
   const session = await open();
   paid(await site.billing.subscribe(session, { ...monthly, product_id: 'sun-member', plan_id: 'member-monthly' }));
   for (let times = 0; times < 2; times++) {
@@ -170,7 +170,7 @@ it('a plan that is planned, taken back and planned again comes with the renewal'
   expect(await sums()).toEqual([1200, 2000]);
 });
 
-it('a card that was refused is asked again when its reader tries it again', async () => {
+it('a declined card is sent to Stripe again when the reader tries it again', async () => {
   const session = await open();
   const customer = await site.dashboard.customers.create({ email: session.email, metadata: { user: session.userId } });
   const bad = await site.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer: customer.id });
@@ -181,7 +181,7 @@ it('a card that was refused is asked again when its reader tries it again', asyn
   }
 });
 
-it('an offer for one subscription is not taken with another of the same price and period', async () => {
+it('a retention offer for one subscription does not apply to another with the same price and period', async () => {
   const { session, id } = await subscribed();
   const { customer, default_payment_method: card } = await site.dashboard.subscriptions.retrieve(id);
   const params = { customer: String(customer), default_payment_method: String(card) };
@@ -198,7 +198,7 @@ it('an offer for one subscription is not taken with another of the same price an
   expect(await site.billing.stay(session)).toMatchObject({ ok: false, status: 409, error: { code: 'no_offer' } });
 });
 
-it('a code that many readers have is each one’s own, with what it takes off', async () => {
+it('a promotion code that many customers have gives each reader their own discount', async () => {
   const ada = await open();
   const eve = await site.readers.join('eve@example.com');
   const { coupons, customers, promotionCodes } = site.dashboard;
@@ -224,7 +224,7 @@ it('a code that many readers have is each one’s own, with what it takes off', 
 
 const later = { ...home, address: { ...home.address, line1: '1 Liberty Street' } };
 
-it('an address that is saved while an earlier one is on its way to Stripe is sent as well', async () => {
+it('a delivery address saved while an earlier one is being sent to Stripe is sent too', async () => {
   const session = await open();
   paid(await site.billing.setupIntent(session));
   const { customers } = site.dashboard;
@@ -242,7 +242,7 @@ it('an address that is saved while an earlier one is on its way to Stripe is sen
   expect(kept).toMatchObject({ shipping: { address: { line1: '1 Liberty Street' } } });
 });
 
-it('an older address that reaches Stripe after a newer one does not stay there', async () => {
+it('an older delivery address that reaches Stripe after a newer one does not stay there', async () => {
   const session = await open();
   paid(await site.billing.setupIntent(session));
   const { customers } = site.dashboard;
@@ -291,7 +291,7 @@ async function slowly(session: Session, what: 'request' | 'answer') {
   };
 }
 
-it('an answer of Stripe’s that arrives late replaces no later one', async () => {
+it('a late response from Stripe does not overwrite a newer one', async () => {
   const { session } = await subscribed();
   const goOn = await slowly(session, 'answer');
   paid(await site.billing.cancel(session));
@@ -299,7 +299,7 @@ it('an answer of Stripe’s that arrives late replaces no later one', async () =
   expect(await site.billing.subscription(session)).toMatchObject({ cancelAtPeriodEnd: true });
 });
 
-it('a late answer that may be the newer one is asked for again', async () => {
+it('a late response that may be newer makes the site fetch the subscription again', async () => {
   const { session, id } = await subscribed();
   const goOn = await slowly(session, 'request');
   await site.billing.repair(session);

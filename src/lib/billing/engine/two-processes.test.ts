@@ -13,7 +13,7 @@ afterEach(async () => {
   await bench?.stop();
 });
 
-it('compares all subscriptions once a night, however many processes there are', async () => {
+it('the nightly comparison with Stripe runs once a night for all processes', async () => {
   const place = await engines.migratedPlace();
   bench = await billingBench(await engines.open(place));
   /** Requests for the lists of a comparison. */
@@ -52,7 +52,7 @@ it('compares all subscriptions once a night, however many processes there are', 
   }
 });
 
-it('compares by night in the newspaper’s zone, and again soon where Stripe has failed', async () => {
+it('the comparison runs at night in the newspaper’s time zone, and is retried soon after Stripe fails', async () => {
   bench = await billingBench(await engines.open());
   const { db } = bench.database;
   const compared = async () =>

@@ -34,7 +34,7 @@ onBothEngines('an unpaid subscription', (engines) => {
   const bills = async (id: string) =>
     (await site.dashboard.invoices.list({ subscription: id })).data.map(({ status }) => status);
 
-  it('opens nothing, and its reader is told once at the first failure and once at the last', async () => {
+  it('gives no access, and sends one email at the first failure and one at the last', async () => {
     const { session } = await unpaid();
     expect(await opens(session)).toBe(0);
     expect(failures()).toMatchObject([{ over: false }, { over: true, nextAttempt: null }]);
@@ -46,7 +46,7 @@ onBothEngines('an unpaid subscription', (engines) => {
     expect(failures()).toHaveLength(2);
   });
 
-  it('goes on when its reader pays the open bill with another card', async () => {
+  it('resumes when the reader pays the open invoice with another card', async () => {
     const { session, id } = await unpaid();
     paid(await site.billing.usePaymentMethod(session, 'pm_card_visa'));
     await site.deliver();
@@ -59,7 +59,7 @@ onBothEngines('an unpaid subscription', (engines) => {
     expect(await sums()).toHaveLength(3);
   });
 
-  it('after further periods costs the present one only, even where the card is refused first', async () => {
+  it('after two more periods costs only the current one, even if a card is declined first', async () => {
     const { session, id } = await unpaid();
     await site.pass(50 * day);
     await site.deliver();
@@ -81,7 +81,7 @@ onBothEngines('an unpaid subscription', (engines) => {
     ['an older bill is voided', 2, 'void', 'after'],
     ['the bill is paid', 0, 'pay', 'before'],
     ['the payment is answered', 0, 'pay', 'after'],
-  ] as const)('is charged once, though Stripe fails when %s', async (_, at, call, when) => {
+  ] as const)('is charged once even if Stripe fails when %s', async (_, at, call, when) => {
     const { session, id } = await unpaid();
     await site.pass(50 * day);
     await site.deliver();
@@ -94,7 +94,7 @@ onBothEngines('an unpaid subscription', (engines) => {
     expect(await opens(session)).toBe(1);
   });
 
-  it('ends when its reader cancels, and doesn’t keep the reader from another', async () => {
+  it('can be canceled, and does not keep the reader from subscribing again', async () => {
     const { session } = await unpaid();
     expect(paid(await site.billing.cancel(session))).toMatchObject({ status: 'canceled' });
     paid(await site.billing.subscribe(session, monthly));

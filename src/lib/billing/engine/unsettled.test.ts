@@ -48,15 +48,18 @@ onBothEngines('a first bill of 0', (engines) => {
     ['a card that the bank refuses', 'pm_card_visa_chargeDeclined', penny, 'TENOFF'],
     ['a sum too small to be charged', 'pm_card_visa_chargeDeclined', penny, 'SUNSHINE20'],
     ['a whole year', 'pm_card_visa_chargeDeclined', yearly, 'FREEYEAR'],
-  ])('opens nothing with %s, and leaves nothing at Stripe', async (_, method, plan, code) => {
-    const session = await begin();
-    const refused = await site.billing.subscribe(session, { ...plan, payment_method: method, discount_code: code });
-    expect(refused).toMatchObject({ ok: false, status: 402 });
-    expect((await statuses()).filter((status) => status !== 'canceled')).toEqual([]);
-    await neverOpens(session);
-  });
+  ])(
+    'gives no access when the card is refused, and leaves nothing running at Stripe (%s)',
+    async (_, method, plan, code) => {
+      const session = await begin();
+      const refused = await site.billing.subscribe(session, { ...plan, payment_method: method, discount_code: code });
+      expect(refused).toMatchObject({ ok: false, status: 402 });
+      expect((await statuses()).filter((status) => status !== 'canceled')).toEqual([]);
+      await neverOpens(session);
+    },
+  );
 
-  it('opens nothing where the card is refused only by the subscription itself, which ends at once', async () => {
+  it('gives no access when the card is declined by the subscription itself, which is canceled at once', async () => {
     const session = await begin();
     // The bank confirms only the card, and refuses the payment a moment later.
     site.stripe.faults.add({
@@ -75,7 +78,7 @@ onBothEngines('a first bill of 0', (engines) => {
     ['the penny', penny, 'TENOFF'],
     ['the penny, with a sum too small to be charged', penny, 'SUNSHINE20'],
     ['a whole year', yearly, 'FREEYEAR'],
-  ])('gives no access while the bank waits for a confirmation, nor where it gets none: %s', async (_, plan, code) => {
+  ])('gives no access while the bank’s confirmation is pending, or if it never comes (%s)', async (_, plan, code) => {
     const session = await begin();
     const asks = { ...plan, payment_method: 'pm_card_threeDSecure2Required', discount_code: code };
     const answer = paid(await site.billing.subscribe(session, asks));
@@ -84,7 +87,7 @@ onBothEngines('a first bill of 0', (engines) => {
     await neverOpens(session);
   });
 
-  it('opens nothing where the bank says no, and ends at once', async () => {
+  it('gives no access when the bank refuses, and the subscription is canceled at once', async () => {
     const session = await begin();
     const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
     const { clientSecret, subscriptionId } = paid(await site.billing.subscribe(session, asks));
@@ -94,24 +97,27 @@ onBothEngines('a first bill of 0', (engines) => {
     await neverOpens(session);
   });
 
-  it.each(['the browser says so', 'only Stripe says so'])('opens once the bank says yes and %s', async (how) => {
-    const session = await begin();
-    const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
-    const { clientSecret, subscriptionId } = paid(await site.billing.subscribe(session, asks));
-    await site.deliver();
-    expect(await opens(session)).toEqual([]);
-    site.stripe.finishChallenge(intentOf(clientSecret), true);
-    if (how === 'the browser says so') {
-      expect(paid(await site.billing.confirm(session, subscriptionId)).grant_id).not.toBeNull();
-    } else await site.deliver();
-    expect(await opens(session)).toMatchObject([{ product: 'sun-reader', trialing: true }]);
-    await site.pass(3600);
-    await site.billing.recover();
-    await site.deliver();
-    expect(await opens(session)).toHaveLength(1);
-  });
+  it.each(['the browser says so', 'only Stripe says so'])(
+    'gives access once the bank confirms the card and %s',
+    async (how) => {
+      const session = await begin();
+      const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
+      const { clientSecret, subscriptionId } = paid(await site.billing.subscribe(session, asks));
+      await site.deliver();
+      expect(await opens(session)).toEqual([]);
+      site.stripe.finishChallenge(intentOf(clientSecret), true);
+      if (how === 'the browser says so') {
+        expect(paid(await site.billing.confirm(session, subscriptionId)).grant_id).not.toBeNull();
+      } else await site.deliver();
+      expect(await opens(session)).toMatchObject([{ product: 'sun-reader', trialing: true }]);
+      await site.pass(3600);
+      await site.billing.recover();
+      await site.deliver();
+      expect(await opens(session)).toHaveLength(1);
+    },
+  );
 
-  it('may be had with another card, also the penny, where the first was refused', async () => {
+  it('can be tried again with another card after the first was refused, even for a promotion', async () => {
     const session = await begin();
     const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
     const { clientSecret, subscriptionId } = paid(await site.billing.subscribe(session, asks));
@@ -123,7 +129,7 @@ onBothEngines('a first bill of 0', (engines) => {
     expect((await statuses()).toSorted()).toEqual(['active', 'canceled']);
   });
 
-  it('gives no access where the card setup is canceled', async () => {
+  it('gives no access when the card setup is canceled', async () => {
     const session = await begin();
     const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
     const { subscriptionId } = paid(await site.billing.subscribe(session, asks));
@@ -137,7 +143,7 @@ onBothEngines('a first bill of 0', (engines) => {
     await neverOpens(session);
   });
 
-  it('does not close what was paid with money while another card is set up', async () => {
+  it('is not assumed for a paid subscription that has another card setup pending', async () => {
     const session = await begin();
     const { subscriptionId } = paid(
       await site.billing.subscribe(session, { ...yearly, payment_method: 'pm_card_visa' }),

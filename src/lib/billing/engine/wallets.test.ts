@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => site.stop());
 
-it('a domain that is not registered is found by the running site, which sells by card meanwhile', async () => {
+it('a running site reports that its domain is not registered for wallets, and still sells by card', async () => {
   expect(site.billing.stats().walletProblem).toBeNull();
   site.billing.start();
   await vi.waitFor(() => expect(site.billing.stats().walletProblem).toContain('paper.example is not registered'));
@@ -21,7 +21,7 @@ it('a domain that is not registered is found by the running site, which sells by
   expect(await site.billing.subscribe(session, ask)).toMatchObject({ ok: true });
 });
 
-it('a wallet that Stripe refuses there is named, with what Stripe says', async () => {
+it('a wallet that Stripe rejects for the domain is reported with Stripe’s error', async () => {
   const { account } = site.stripe;
   registerDomain(account, new URL(siteUrl).hostname);
   const domain = [...account.store.all('payment_method_domain')].find((one) => one.domain_name === 'paper.example');

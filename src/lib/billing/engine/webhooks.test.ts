@@ -8,7 +8,7 @@ import { createWebhooks, jobOf } from './webhooks.server.ts';
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
-describe('what an event makes us ask', () => {
+describe('the job for a Stripe event', () => {
   const subscription = { object: 'subscription', id: 'sub_1', customer: 'cus_1' };
   const invoice = { object: 'invoice', customer: 'cus_1', parent: { subscription_details: { subscription: 'sub_1' } } };
   it.each([
@@ -34,17 +34,17 @@ describe('what an event makes us ask', () => {
     ],
     ['customer.subscription.updated', { object: 'subscription', id: 'sub_1/../../x' }, null],
     ['payout.paid', { object: 'payout' }, null],
-  ])('%s of %o: %s', (type, object, subject) => {
+  ])('for %s with %o is %s', (type, object, subject) => {
     const job = jobOf(type, object);
     expect(job && `${job.kind}:${job.subject}`).toBe(subject);
   });
-  it('a customer who gets a discount', () => {
+  it('for customer.updated with a changed discount concerns the customer', () => {
     const job = { kind: 'customer', subject: 'cus_1' };
     expect(jobOf('customer.updated', { object: 'customer', id: 'cus_1' }, { discount: null })).toEqual(job);
   });
 });
 
-it('refused events are logged once a minute, with their number: anyone can send them', async () => {
+it('refused webhooks are logged at most once a minute, with their number', async () => {
   const logged: object[] = [];
   let time = 0;
   const constructEvent = () => {
@@ -77,7 +77,7 @@ onBothEnginesAlone('webhooks', (engines) => {
       ({ state }) => state,
     );
 
-  it('are kept once, and change nothing when they come again or in any order', async () => {
+  it('are stored once, and change nothing when they are repeated or reordered', async () => {
     const session = await subscribed();
     await site.pass(32 * day);
     const delivered = site.events.splice(0);
@@ -92,7 +92,7 @@ onBothEnginesAlone('webhooks', (engines) => {
     expect(await opens(session)).toBe(1);
   });
 
-  it('count for what Stripe says, not for what they carry', async () => {
+  it('only make the site fetch Stripe’s state; what they contain is not trusted', async () => {
     const session = await subscribed();
     const [event] = site.events.filter(({ type }) => type === 'customer.subscription.created');
     const forged = { ...event, id: 'evt_other', type: 'customer.subscription.deleted' };
@@ -100,7 +100,7 @@ onBothEnginesAlone('webhooks', (engines) => {
     expect(await opens(session)).toBe(1);
   });
 
-  it('are refused when they are not signed, wrongly signed, or old', async () => {
+  it('are refused with 400 when unsigned, wrongly signed, or over five minutes old', async () => {
     await subscribed();
     const [event] = site.events;
     if (!event) throw new Error('Stripe told nothing.');
@@ -126,7 +126,7 @@ onBothEnginesAlone('webhooks', (engines) => {
     expect((await site.billing.webhook(raw, two)).status).toBe(200);
   });
 
-  it('come a thousand at once and are few jobs', async () => {
+  it('that arrive a thousand at once become fewer than five jobs', async () => {
     const session = await subscribed();
     await site.deliver();
     const before = site.billing.stats().tried;
@@ -140,7 +140,7 @@ onBothEnginesAlone('webhooks', (engines) => {
     expect(await opens(session)).toBe(1);
   });
 
-  it('are asked about again while Stripe is away, and after a restart', async () => {
+  it('are processed later when Stripe is down, even after a restart', async () => {
     const session = await subscribed();
     await site.deliver();
     const [subscription] = (await site.dashboard.subscriptions.list()).data;
@@ -159,7 +159,7 @@ onBothEnginesAlone('webhooks', (engines) => {
     expect(next.stats().waiting).toBe(0);
   });
 
-  it('may be lost: the nightly comparison finds what they would have said', async () => {
+  it('may be lost: the nightly comparison finds the change', async () => {
     const session = await subscribed();
     expect(await site.billing.compare()).toEqual({ checked: 1, drifted: [] });
     const [subscription] = (await site.dashboard.subscriptions.list()).data;
@@ -173,7 +173,7 @@ onBothEnginesAlone('webhooks', (engines) => {
     expect(await site.billing.compare()).toEqual({ checked: 1, drifted: [] });
   });
 
-  it('give a reader what was bought before the database lost it, with an address for print or without', async () => {
+  it('restore a subscription that the database lost, with or without a delivery address', async () => {
     const session = await subscribed();
     const [subscription] = (await site.dashboard.subscriptions.list()).data;
     const { db } = site.database;
@@ -188,7 +188,7 @@ onBothEnginesAlone('webhooks', (engines) => {
     }
   });
 
-  it('say nothing to readers of what was long ago', async () => {
+  it('send no email about changes that are four days old', async () => {
     await subscribed();
     const eve = await site.readers.join('eve@example.com');
     const { subscriptionId } = paid(await site.billing.subscribe(eve, monthly));
@@ -203,7 +203,7 @@ onBothEnginesAlone('webhooks', (engines) => {
     expect(site.mail).toEqual([]);
   });
 
-  it('bring new prices to the pages', async () => {
+  it('update the prices on pages, but only when a displayed value has changed', async () => {
     let calls = 0;
     site = await billingBench(await engines.open(), { onPrices: () => void calls++ });
     calls = 0;
@@ -220,7 +220,7 @@ onBothEnginesAlone('webhooks', (engines) => {
     expect(next.prices()).toEqual(site.billing.prices());
   });
 
-  it('of another shop in the same account are nothing to us', async () => {
+  it('about another shop in the same Stripe account are ignored', async () => {
     site = await billingBench(await engines.open());
     const { dashboard } = site;
     const product = await dashboard.products.create({ name: 'Mugs' });
@@ -240,7 +240,7 @@ onBothEnginesAlone('webhooks', (engines) => {
     expect(await site.billing.compare()).toEqual({ checked: 0, drifted: [] });
   });
 
-  it('arrive while the database is away: Stripe is told to come again', async () => {
+  it('get a 503 while PostgreSQL is down, so that Stripe sends them again', async () => {
     if (engines.engine !== 'postgres') return;
     await subscribed();
     const [event] = site.events;

@@ -58,29 +58,35 @@ const all: Message[] = [
 const render = (message: Message, minutes = 10) => renderMessage(message, paper, minutes);
 
 describe('every message', () => {
-  it.each(all)('$kind $purpose is whole in both forms', (message) => {
-    const { subject, html, text } = render(message);
-    expect(subject).not.toMatch(/[\r\n]/);
-    expect(html).toContain('<html lang="en-US"');
-    expect(html).toMatch(/<meta name="color-scheme" content="light dark">/);
-    expect(html.match(/<h1/g)).toHaveLength(1);
-    for (const form of [html, text]) {
-      expect(form).toContain('The Sun');
-      expect(form).toContain('support@sun.example');
-      expect(form).toMatch(/You’re receiving this email/);
-    }
-    for (const line of text.split('\n')) if (!line.includes('://')) expect(line.length).toBeLessThanOrEqual(72);
-  });
+  it.each(all)(
+    '$kind $purpose has the publisher’s name, contact and reason for receiving it, in HTML and plain text',
+    (message) => {
+      const { subject, html, text } = render(message);
+      expect(subject).not.toMatch(/[\r\n]/);
+      expect(html).toContain('<html lang="en-US"');
+      expect(html).toMatch(/<meta name="color-scheme" content="light dark">/);
+      expect(html.match(/<h1/g)).toHaveLength(1);
+      for (const form of [html, text]) {
+        expect(form).toContain('The Sun');
+        expect(form).toContain('support@sun.example');
+        expect(form).toMatch(/You’re receiving this email/);
+      }
+      for (const line of text.split('\n')) if (!line.includes('://')) expect(line.length).toBeLessThanOrEqual(72);
+    },
+  );
 
-  it.each(all)('$kind $purpose fetches nothing, runs nothing, and every table is for looks', (message) => {
-    const { html } = render(message);
-    expect(html).not.toMatch(/<(?:img|script|link|iframe|object|form|svg|video|audio)\b/i);
-    expect(html).not.toMatch(/url\(|@import|@font-face|\bsrc=|background=/i);
-    for (const table of html.match(/<table[^>]*>/g) ?? []) expect(table).toContain('role="presentation"');
-    expect(Buffer.byteLength(html)).toBeLessThan(16_000);
-  });
+  it.each(all)(
+    '$kind $purpose loads no resource, contains no script, and marks its tables as presentational',
+    (message) => {
+      const { html } = render(message);
+      expect(html).not.toMatch(/<(?:img|script|link|iframe|object|form|svg|video|audio)\b/i);
+      expect(html).not.toMatch(/url\(|@import|@font-face|\bsrc=|background=/i);
+      for (const table of html.match(/<table[^>]*>/g) ?? []) expect(table).toContain('role="presentation"');
+      expect(Buffer.byteLength(html)).toBeLessThan(16_000);
+    },
+  );
 
-  it.each(all)('$kind $purpose has one button at most, and its address in words', (message) => {
+  it.each(all)('$kind $purpose has at most one button, with its URL also in the text', (message) => {
     const { html, text } = render(message);
     const buttons = [...html.matchAll(/<a class="press"[^>]*href="([^"]+)"/g)].map(([, address]) => address ?? '');
     expect(buttons).toHaveLength(message.kind === 'code' ? 0 : 1);
@@ -90,7 +96,7 @@ describe('every message', () => {
     }
   });
 
-  it('has styles in its elements, for the programs that drop the sheet', () => {
+  it('has inline styles, for mail programs that drop the style sheet', () => {
     for (const message of all) {
       const body = render(message).html.split('<body')[1] ?? '';
       for (const [element] of body.matchAll(/<[a-z0-9]+ [^>]*class="[^"]*"[^>]*>/g)) {
@@ -100,34 +106,34 @@ describe('every message', () => {
   });
 });
 
-describe('a code', () => {
-  it('begins the subject, is copied whole and read aloud digit by digit', () => {
+describe('a code message', () => {
+  it('starts its subject with the code, shows it whole for copying, and spells it for screen readers', () => {
     const { subject, html, text } = render(code);
     expect(subject).toBe('123456 is your code for The Sun');
     expect(html).toContain('role="img" aria-label="1 2 3 4 5 6">123456<');
     expect(text).toContain('\n    123456\n');
   });
 
-  it('says how long it still works', () => {
+  it('says how long the code still works', () => {
     expect(render(code, 10).html).toContain('It works once, for 10 minutes.');
     expect(render(code, 1).html).toContain('It works once, for about a minute.');
   });
 
-  it('is nothing else than a code', () => {
+  it('is refused if the code is anything but digits', () => {
     for (const wrong of ['', '12 34', '123456\r\nBcc: x@y.z', '<b>1</b>']) {
       expect(() => render({ ...code, code: wrong } as Message)).toThrow();
     }
   });
 });
 
-describe('a link', () => {
-  it('is named for what it does', () => {
+describe('a link message', () => {
+  it('has a subject that names what the link does', () => {
     expect(render(link('login')).subject).toBe('Your link to sign in to The Sun');
     expect(render(link('register')).subject).toBe('Confirm your email address for The Sun');
     expect(render(link('completeRegistration')).subject).toBe('Complete your registration with The Sun');
   });
 
-  it('is a web address and nothing else', () => {
+  it('is refused if the link is not a web address', () => {
     for (const wrong of [
       'javascript:alert(1)',
       '/relative',
@@ -140,15 +146,15 @@ describe('a link', () => {
   });
 });
 
-describe('a welcome', () => {
-  it('greets by name', () => {
+describe('a welcome message', () => {
+  it('greets the reader by name', () => {
     expect(render(welcome('Ada')).text).toContain('Welcome, Ada');
     expect(render(welcome('Anne-Marie O’Neill')).text).toContain('Welcome, Anne-Marie O’Neill');
     expect(render(welcome('李')).text).toContain('Welcome, 李');
     expect(render(welcome(null)).html).toContain('Welcome to The Sun</h1>');
   });
 
-  it('does not repeat what is no name', () => {
+  it('leaves out a name that looks like a URL, markup, a header or advertising', () => {
     for (const name of [
       'evil.example',
       'https://evil.example',
@@ -165,8 +171,8 @@ describe('a welcome', () => {
   });
 });
 
-describe('mail about a subscription', () => {
-  it('is a receipt with cents, and the day in New York', () => {
+describe('a message about a subscription', () => {
+  it('is a receipt with cents, and dates in New York time', () => {
     const { subject, text } = render(billing.receipt);
     expect(subject).toBe('Your receipt from The Sun: $0.60');
     expect(text.replaceAll('\n', ' ')).toContain('We received $0.60 on January 19, 2027 for Yearly.');
@@ -177,13 +183,13 @@ describe('mail about a subscription', () => {
     expect(paused).not.toContain('charged again');
   });
 
-  it('confirms a cancellation after a refund without a day of access', () => {
+  it('confirms a cancellation after a refund without naming a last day of access', () => {
     const { text } = render({ ...billing.cancelled, until: null, over: true });
     expect(text).toContain('You won’t be charged again.');
     expect(text).not.toContain('access until');
   });
 
-  it('announces a renewal with its sum and its day', () => {
+  it('announces a renewal with its amount and date', () => {
     const { subject, text } = render(billing.renewal);
     expect(subject).toBe('Your subscription to The Sun renews on January 19, 2027');
     expect(text).toContain('$120.00');
@@ -193,7 +199,7 @@ describe('mail about a subscription', () => {
     ['jpy', 1980, '¥1,980', '¥1,800 + ¥180 tax'],
     ['nzd', 1990, 'NZ$19.90', 'NZ$18.10 + NZ$1.80 tax'],
     ['kwd', 1500, 'KWD 1.500', 'KWD 1.320 + KWD 0.180 tax'],
-  ])('has the decimals of its currency: %s', (currency, amount, sum, parts) => {
+  ])('has the number of decimals of its currency: %s', (currency, amount, sum, parts) => {
     const tax = { amount: 180, included: false };
     const taxed = { currency, amount, tax };
     const mails: Message[] = [
@@ -213,7 +219,7 @@ describe('mail about a subscription', () => {
     }
   });
 
-  it('leads to the card when a payment failed', () => {
+  it('links to the card page when a payment failed', () => {
     expect(render(billing.failed).text).toContain('Update your card:\nhttps://sun.example/account/card\n');
     expect(render(billing.failed).text.replaceAll('\n', ' ')).toContain('We’ll try again on January 19, 2027.');
     expect(render({ ...billing.failed, nextAttempt: null }).text).not.toContain('try again');
@@ -221,13 +227,13 @@ describe('mail about a subscription', () => {
     expect(over).toContain('add another card to pay the bill. You had access until January 19, 2027.');
   });
 
-  it('says until when what is canceled stays open', () => {
+  it('says until when a canceled subscription gives access', () => {
     expect(render(billing.cancelled).text.replaceAll('\n', ' ')).toContain('You have access until January 19, 2027.');
     const over = render({ ...billing.cancelled, over: true }).text.replaceAll('\n', ' ');
     expect(over).toContain('You had access until January 19, 2027.');
   });
 
-  it('welcomes by tier', () => {
+  it('welcomes a reader by tier', () => {
     expect(render(billing.reader).subject).toBe('Welcome to The Sun: you’re a Sun Reader');
     expect(render(billing.print).text.replaceAll('\n', ' ')).toContain('deliver the print edition to the address');
     expect(render(billing.reader).text).not.toContain('print edition');

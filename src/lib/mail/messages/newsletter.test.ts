@@ -35,7 +35,7 @@ describe('a newsletter', () => {
     ...change,
   });
 
-  it('is whole in both forms: every story with its address, and the way out', () => {
+  it('has every story with its URL and a link to unsubscribe, in HTML and plain text', () => {
     const { subject, html, text } = render(letter());
     expect(subject).toBe('Morning Sun: Story 1');
     for (const number of [1, 2, 3]) {
@@ -55,7 +55,7 @@ describe('a newsletter', () => {
     for (const line of text.split('\n')) if (!line.includes('://')) expect(line.length).toBeLessThanOrEqual(72);
   });
 
-  it('can be left by the mail program itself (RFC 8058)', () => {
+  it('has the headers for one-click unsubscribing in a mail program (RFC 8058)', () => {
     expect(render(letter()).headers).toEqual({
       'List-Unsubscribe': `<${unsubscribe}>`,
       'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
@@ -67,7 +67,7 @@ describe('a newsletter', () => {
     }
   });
 
-  it('fetches nothing, runs nothing, says each style once, and every table is for looks', () => {
+  it('loads no resource, contains no script, has one style per element, and presentational tables', () => {
     const { html } = render(letter({ stories: Array.from({ length: 8 }, (_, number) => story(number)) }));
     expect(html).not.toMatch(/<(?:img|script|link|iframe|object|form|svg|video|audio)\b/i);
     expect(html).not.toMatch(/url\(|@import|@font-face|\bsrc=|background=/i);
@@ -78,7 +78,7 @@ describe('a newsletter', () => {
     expect(Buffer.byteLength(html)).toBeLessThan(40_000);
   });
 
-  it('takes a headline for a headline', () => {
+  it('escapes markup in a headline, and is refused without stories', () => {
     const title = '<script>alert("1")</script> & "more"';
     const { html, text, subject } = render(letter({ stories: [story(1, { title, standfirst: '', kicker: '' })] }));
     expect(html).not.toContain('<script>');
@@ -102,7 +102,7 @@ describe('a message to the support inbox', () => {
     ...change,
   });
 
-  it('says who wrote, and is answered to the reader', () => {
+  it('names the reader in its subject and body, and has the reader’s address in Reply-To', () => {
     const { subject, html, text, replyTo, headers } = render(message());
     expect(subject).toBe('Support: Ada Whitlock');
     expect(replyTo).toEqual({ name: 'Ada Whitlock', address: 'ada@example.com' });
@@ -117,7 +117,7 @@ describe('a message to the support inbox', () => {
     expect(text).toContain('One.\n\nTwo <b>bold</b>.');
   });
 
-  it('lets no line break into a header', () => {
+  it('has no line break in its headers, even if the reader’s name has one', () => {
     const { subject, replyTo } = render(message({ name: `Ada\r\nBcc: eve@example.com ${'x'.repeat(300)}` }));
     expect(subject).not.toMatch(/[\r\n]/);
     expect(replyTo?.name).not.toMatch(/[\r\n]/);
