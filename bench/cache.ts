@@ -31,12 +31,12 @@ import {
   startNginx,
   startPress,
   startReady,
-  stopAll,
   usual,
 } from './press/contenders.ts';
 import { article, headers, keyOf } from './press/page.ts';
 import { printTable } from './support/figures.ts';
 import { browsersEncodings } from './support/http.ts';
+import { endAll } from './support/processes.ts';
 
 const budget = 512 * 1024 * 1024;
 const gzip = '\tAccept-Encoding: gzip';
@@ -108,7 +108,7 @@ async function oneArticle(folder: string, bound: Bound): Promise<void> {
   if (memoryCache) bound('press at least 6 × memoryCache', beside(memoryCache) >= 6, number(beside(memoryCache), 1));
   const wrong = runners.reduce((sum, one) => sum + wrongOf(one.results), 0);
   bound('no wrong answers', wrong === 0, String(wrong));
-  stopAll();
+  endAll();
   rmSync(project, { recursive: true, force: true });
 }
 

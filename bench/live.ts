@@ -13,8 +13,9 @@ import { ensureBuilt } from '../scripts/build.ts';
 import { liveFields, liveStory, saveEntry, wireEntry, withdrawEntry } from '../tests/fixtures/live-story.ts';
 import { type Paper, startPaper, until } from '../tests/fixtures/paper.ts';
 import type { Arrived, Report, ToReaders } from './live/readers.ts';
-import { load, pin, pinned, stopAll } from './press/contenders.ts';
+import { load, pin, pinned } from './press/contenders.ts';
 import { count, ms, percentile, printTable, wholeFlag } from './support/figures.ts';
+import { endAll } from './support/processes.ts';
 
 /** Milliseconds from saving to arrival, and the share of a cached page's throughput that stays. */
 const bounds = { p99: 1000, throughput: 0.9 };
@@ -180,7 +181,7 @@ export async function run(args: readonly string[]): Promise<number> {
     without.push(await throughput(paper, seconds));
     return verdict({ open, many, arrivals, last, list, with: withStreams.rate, without });
   } finally {
-    stopAll();
+    endAll();
     if (readers.child.connected) readers.close();
     await paper.close();
   }

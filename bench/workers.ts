@@ -9,8 +9,9 @@ import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../scripts/build.ts';
 import { type Paper, startPaper, until } from '../tests/fixtures/paper.ts';
 import { workersOf } from '../tests/fixtures/workers.ts';
-import { load, pin, processorTime, stopAll } from './press/contenders.ts';
+import { load, pin, processorTime } from './press/contenders.ts';
 import { count, percentile, printTable, wholeFlag } from './support/figures.ts';
+import { endAll } from './support/processes.ts';
 
 /** Share of a whole core that each further process has to bring. */
 const share = 0.85;
@@ -81,11 +82,11 @@ export async function run(args: readonly string[]): Promise<number> {
     const bound = share * workers;
     const holds = ratio >= bound;
     console.log(
-      `${holds ? 'pass' : 'FAIL'}  ${workers} processes beside 1: ${ratio.toFixed(2)} × (at least ${bound.toFixed(2)})`,
+      `${holds ? 'pass' : 'FAIL'}  ${workers} processes, compared with 1: ${ratio.toFixed(2)} × (at least ${bound.toFixed(2)})`,
     );
     return holds ? 0 : 1;
   } finally {
-    stopAll();
+    endAll();
     await Promise.all(papers.map((paper) => paper.close()));
   }
 }

@@ -9,8 +9,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decide, type Facts, meterStates, subjects } from '../../src/lib/access/decide.ts';
-import { load, type Measured, startServer, stopAll } from '../press/contenders.ts';
+import { load, type Measured, startServer } from '../press/contenders.ts';
 import { count, printTable } from '../support/figures.ts';
+import { endAll } from '../support/processes.ts';
 
 const rounds = 11;
 const seconds = 1;
@@ -131,7 +132,7 @@ export async function benchAccess(): Promise<boolean> {
     if (over.length === 0) console.log(`pass  the access check adds at most ${bound * 100} %`);
     return over.length === 0;
   } finally {
-    stopAll();
+    endAll();
     rmSync(folder, { recursive: true, force: true });
   }
 }

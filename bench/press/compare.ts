@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { load, type Measured, pinned, stopAll, type Target, usual, withWrk } from './contenders.ts';
+import { endAll } from '../support/processes.ts';
+import { load, type Measured, pinned, type Target, usual, withWrk } from './contenders.ts';
 
 const limitMs = 10 * 60_000;
 
@@ -32,7 +33,7 @@ export async function compare(bench: (folder: string, bound: Bound) => Promise<v
   let failed = false;
   const timer = setTimeout(() => {
     console.log('The bench takes too long and stops.');
-    stopAll();
+    endAll();
     process.exit(1);
   }, limitMs);
   try {
@@ -45,7 +46,7 @@ export async function compare(bench: (folder: string, bound: Bound) => Promise<v
     });
   } finally {
     clearTimeout(timer);
-    stopAll();
+    endAll();
     rmSync(folder, { recursive: true, force: true });
   }
   return failed ? 1 : 0;

@@ -10,7 +10,6 @@ import { endWithBench } from '../support/processes.ts';
 import { article, headers } from './page.ts';
 
 const here = (file: string): string => join(import.meta.dirname, file);
-const children = new Set<ChildProcess>();
 const quiet = '--disable-warning=ExperimentalWarning';
 
 /** Whether a program can be started. */
@@ -40,8 +39,6 @@ function launch(core: number, program: string, args: readonly string[], ipc = fa
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit', ...(ipc ? ['ipc' as const] : [])],
   });
-  children.add(child);
-  child.once('exit', () => children.delete(child));
   // Ctrl-C doesn't reach other sessions. SIGTERM, because nginx would leave its worker behind.
   endWithBench(child, 'SIGTERM');
   return child;
@@ -55,11 +52,6 @@ async function said<T>(child: ChildProcess): Promise<T> {
     if (text.includes('\n')) return JSON.parse(text.slice(0, text.indexOf('\n'))) as T;
   }
   throw new Error('A process of the bench ended without a word.');
-}
-
-/** Ends what is still running. SIGTERM, because nginx would leave its worker behind. */
-export function stopAll(): void {
-  for (const child of children) child.kill('SIGTERM');
 }
 
 export interface Contender {

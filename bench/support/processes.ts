@@ -3,9 +3,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 const children = new Map<ChildProcess, NodeJS.Signals>();
-process.once('exit', () => {
+
+/** Ends every process of the bench that is still running. */
+export function endAll(): void {
   for (const [child, signal] of children) child.kill(signal);
-});
+}
+process.once('exit', endAll);
 
 // Without a listener a signal would end the bench and leave its processes behind.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
