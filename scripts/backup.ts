@@ -1,6 +1,6 @@
 /**
- * `npm run backup`: one verified backup of the accounts in BACKUP_DIR, beside the running site. `-- --every 60` makes one every 60 seconds in
- * which the accounts changed, until it is stopped. docs/operations.md, "Backup and restore".
+ * `npm run backup`: one verified backup of the accounts in BACKUP_DIR, while the site is running. `-- --every 60` makes one every 60
+ * seconds in which the accounts changed, until it is stopped. docs/operations.md, "Backup and restore".
  */
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-/** Compresses static files in advance: at build time, at the highest level, beside the originals. */
+/** Compresses static files in advance: at build time, at the highest level, next to the originals. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,7 +9,7 @@ const gz = promisify(gzip);
 const textual = /\.(?:css|dict|html|js|json|map|mjs|svg|txt|webmanifest|xml)$/;
 
 /**
- * Writes `.br` and `.gz` beside every text file of a folder, where that saves at least a tenth.
+ * Writes `.br` and `.gz` next to every text file of a folder, where that saves at least a tenth.
  *
  * @returns number of files compressed
  */

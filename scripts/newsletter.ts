@@ -1,7 +1,7 @@
 /**
  * `npm run newsletter -- morning`: writes the day's newsletter and puts it into the outbox for all its subscribers. A newsletter goes out
- * once a day: after an interrupted run the next one continues from there, and a repeated run does nothing. For cron, with `npm run serve`
- * beside it.
+ * once a day: after an interrupted run the next one continues from there, and a repeated run does nothing. For cron, while
+ * `npm run serve` is running.
  */
 
 import { newsletters } from '../src/lib/newsletters/model.ts';

@@ -170,7 +170,7 @@ async function openPrerendered(browser: PrerenderingBrowser, site: string): Prom
     if (!(start > 0)) throw new Error('The story was not prerendered.');
     new PerformanceObserver((list) => {
       const largest = list.getEntries().at(-1).startTime;
-      // What is larger would be reported by then: the page was complete before it was shown.
+      // A larger element would be reported within two frames: the page was complete before it was shown.
       requestAnimationFrame(() => requestAnimationFrame(() => resolve(Math.max(0, largest - start))));
     }).observe({ type: 'largest-contentful-paint', buffered: true });
   })`);

@@ -1,6 +1,6 @@
 /** Formats a bench's numbers for people. */
 
-/** The value below which a share of all lies; 0 when there are none. */
+/** The value below which the given share of the values is; 0 if there are no values. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;

@@ -2,7 +2,7 @@
  * Posts that a newspaper's site must cope with: each is unusual in one respect. Only the tests' edition has them; `npm start` shows a
  * newspaper without them. Each kind of trouble has a file in `awkward/`.
  *
- * In `contentHtml` the words `{{art:motif}}` stand for the address of a picture, which the importer puts there.
+ * In `contentHtml`, `{{art:motif}}` is a placeholder that the importer replaces with the address of a picture.
  */
 import { addresses } from './awkward/addresses.ts';
 import { embeds } from './awkward/embeds.ts';

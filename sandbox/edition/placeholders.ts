@@ -1,4 +1,4 @@
-/** Pictures inside a body: until the import, `{{art:motif}}` stands for a picture's address. */
+/** Pictures inside a body: `{{art:motif}}` is a placeholder for a picture's address until the import. */
 import type { PictureWish } from './model.ts';
 
 const PLACEHOLDER = /\{\{art:([a-z-]+)\}\}/g;

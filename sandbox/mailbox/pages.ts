@@ -1,4 +1,4 @@
-/** The mailbox as a person reads it: a list beside the open message, which works without a script. */
+/** The mailbox as a person reads it: a list next to the open message, which works without a script. */
 import { html, type Route, escapeHtml as safe, text } from '../web.ts';
 import { wantedBy } from './api.ts';
 import { type Failure, failureModes } from './failure.ts';

@@ -195,7 +195,7 @@ function minutes(): string {
 
 const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** 1 → "1st"; good for the few dozen meetings that there are. */
+/** 1 → "1st", 11 → "11th". */
 function ordinal(number: number): string {
   const ending = number % 100 >= 11 && number % 100 <= 13 ? 'th' : (['th', 'st', 'nd', 'rd'][number % 10] ?? 'th');
   return `${number}${ending}`;

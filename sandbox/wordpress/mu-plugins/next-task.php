@@ -7,7 +7,7 @@
 defined( 'ABSPATH' ) || exit;
 
 /**
- * Writes the Unix second at which the next task is due into a file beside the database; none means never.
+ * Writes the Unix second at which the next task is due into a file next to the database; none means never.
  */
 function sandbox_note_next_task() {
 	$times = array_filter( array_keys( (array) _get_cron_array() ), 'is_int' );
