@@ -105,7 +105,7 @@ export const publication = {
 
   /**
    * How the home page sets each section (src/lib/fronts/front-page.ts). Sections that aren't listed use the plain layouts in turn.
-   * The first section with the layout `editorials` is shown beside the lead story.
+   * The first section with the layout `editorials` is shown next to the lead story.
    */
   homeLayouts: {
     editorials: 'editorials',

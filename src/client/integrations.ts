@@ -71,7 +71,7 @@ export const storyWorker = (): AstroIntegration => ({
   name: 'broadsheet:story-worker',
   hooks: {
     'astro:build:done': ({ dir }) => {
-      // The folder of the browser's files; the server's build, if there is one, is beside it.
+      // The folder of the browser's files; the server's build, if there is one, is in the folder next to it.
       const client = fileURLToPath(dir);
       const server = join(client, '..', 'server');
       const build = [client, server].filter((folder) => existsSync(folder)).map(buildName);

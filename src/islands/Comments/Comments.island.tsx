@@ -1,6 +1,6 @@
 /**
- * Writing, answering and reporting comments without leaving the page. The server renders the form and the list of comments; what a
- * reader opens beside a comment is rendered into that comment.
+ * Writing, answering and reporting comments without leaving the page. The server renders the form and the list of comments; the
+ * reply or report that a reader opens under a comment is rendered into that comment.
  */
 import { useStore } from '@nanostores/react';
 import { useEffect, useId, useRef, useState } from 'react';
@@ -116,7 +116,7 @@ function merged(first: readonly OwnComment[], second: readonly OwnComment[]): re
   return [...first, ...second.filter(({ id }) => !ids.has(id))];
 }
 
-/** The reply or report that is open beside a comment of the page, and the element that it is rendered into. */
+/** The reply or report that is open under a comment of the page, and the element that it is rendered into. */
 function useBeside() {
   const [beside, setBeside] = useState<(CommentAct & { readonly place: HTMLElement }) | null>(null);
   const opener = useRef<HTMLElement | null>(null);

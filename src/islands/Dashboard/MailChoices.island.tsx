@@ -66,7 +66,7 @@ export default function MailChoices({ letters, others, chosen, saved = false, pr
     setState('saving');
     const answer = await call;
     if (!answer) return;
-    // A box may have been ticked meanwhile.
+    // A box may have been ticked or cleared during the request.
     const isCurrent = String(tickedIn(form.current)) === String(body.choices);
     setState(answer.ok && isCurrent ? 'saved' : 'changed');
     end(answer.ok ? null : failureMessage(answer.status, choiceMessages));

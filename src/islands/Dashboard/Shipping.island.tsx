@@ -247,7 +247,7 @@ function Field({ id, name, value, error, busy }: FieldProps) {
   };
   return (
     <>
-      {/* The country is fixed, and stands between the ZIP code and the phone number. */}
+      {/* The country is fixed, and is between the ZIP code and the phone number. */}
       {name === 'phone' && (
         <p className={styles.fixed}>
           <span className={styles.label}>Country</span> United States

@@ -137,7 +137,7 @@ export function Coupon({ state, pressed, currency, locked, onApply, onRemove }: 
   const apply = () => {
     if (disabled) return;
     pressed.current = true;
-    // The button is disabled meanwhile, and would lose the focus.
+    // The button is disabled while the code is checked, and would lose the focus.
     field.current?.focus();
     onApply(code);
   };

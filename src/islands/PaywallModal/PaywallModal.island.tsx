@@ -244,7 +244,7 @@ interface StepProps {
   done: boolean;
   /** Shown while the step is closed. */
   summary?: ReactNode;
-  /** The control beside the heading. */
+  /** The control next to the heading. */
   control?: ReactNode;
   children: ReactNode;
 }

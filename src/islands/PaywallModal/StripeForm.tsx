@@ -17,7 +17,7 @@ import styles from './PaywallModal.module.css';
 import { expressOptions, loadStripe } from './stripe.ts';
 
 /**
- * Hides a form behind a skeleton until all of it can be shown at once. Stripe's frames load meanwhile, in their places: browsers
+ * Hides a form behind a skeleton until all of it can be shown at once. Until then, Stripe's frames load in their places: browsers
  * don't render frames without a size.
  */
 export function FormPlaceholder({ isSettled, children }: { isSettled: boolean; children: ReactNode }) {

@@ -26,7 +26,7 @@ export interface CardForm {
 
 export type Made<T> =
   | { readonly ok: true; readonly value: T }
-  /** `shown`: the form shows the message already, beside the field. */
+  /** `shown`: the form already shows the message, next to the field. */
   | { readonly ok: false; readonly message: string; readonly shown: boolean };
 
 export interface PaymentState {

@@ -61,7 +61,7 @@ export interface AccountState {
   readonly email: string;
   readonly busy: boolean;
   readonly error: string | null;
-  /** The address has an account: "Sign in?" stands beside the error. */
+  /** The address has an account: "Sign in?" is shown next to the error. */
   readonly exists: boolean;
   /** Whether the sign-in by link or code is shown instead of the address. */
   readonly signingIn: boolean;

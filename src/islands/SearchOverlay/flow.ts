@@ -94,7 +94,7 @@ export function createSearchFlow({ ask, suggest, online }: FlowOptions): SearchF
     },
     type(text) {
       const query = text.trim();
-      // If another text was typed meanwhile, the answer is outdated.
+      // A search for the same text continues; one for another text is outdated, and is stopped.
       if (current && query === $state.get().query) return;
       stop();
       if (query.length < shortest) return rest();

@@ -111,7 +111,7 @@ export function CodeBoxes({ describedBy, invalid, disabled, ...handlers }: Props
 
 const ignore = () => {};
 
-/** A digit that is typed beside the one in a box replaces it. */
+/** A digit that is typed into a box that already has one replaces it. */
 function typedInto(before: string, value: string): string {
   return before !== '' && value.length === 2 ? value.replace(before, '') : value;
 }

@@ -1,6 +1,6 @@
 /**
  * A sheet over the page: the browser's modal dialog, which keeps the focus inside and makes the page behind it inert.
- * It closes on Escape, on a click beside it and by its button, and returns the focus.
+ * It closes on Escape, on a click outside it and by its button, and returns the focus.
  */
 import { type MouseEvent, type ReactNode, type RefObject, useId, useLayoutEffect, useRef } from 'react';
 import { publication } from '../../publication.ts';
@@ -32,7 +32,7 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
   useModal(dialog);
   const swapping = useAside(dialog, aside);
 
-  /** Whether a pointer is beside the sheet; a click on the backdrop arrives at the dialog itself. */
+  /** Whether a pointer is outside the sheet; the target of a click on the backdrop is the dialog itself. */
   const isOutside = ({ target, clientX, clientY }: MouseEvent) => {
     const box = dialog.current?.getBoundingClientRect();
     if (!box || target !== dialog.current) return false;
@@ -56,7 +56,7 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
         if (swapping.current) swapping.current = false;
         else close.current();
       }}
-      // A drag that starts in a field and ends beside the sheet isn't a click beside it.
+      // A drag that starts in a field and ends outside the sheet isn't a click outside it.
       onMouseDown={(event) => {
         pressedOutside.current = isOutside(event);
       }}

@@ -15,7 +15,7 @@ export type PanelPhase = 'loading' | 'empty' | 'error' | 'offline' | 'ready';
 
 interface PanelStateProps {
   phase: PanelPhase;
-  /** For screen readers, beside the skeleton. */
+  /** For screen readers, while the skeleton is shown. */
   loading?: string;
   /** Shown when there is nothing to list. */
   empty?: ReactNode;
@@ -26,7 +26,7 @@ interface PanelStateProps {
   onRetry?: () => void;
   /** Lines of the skeleton while it loads. */
   lines?: number;
-  /** Shown when ready; earlier content also stays beside `offline` and `error`. */
+  /** Shown when ready; content that was loaded earlier is also shown with `offline` and `error`. */
   children?: ReactNode;
 }
 

@@ -7,7 +7,7 @@ interface NoticeProps {
   id: string;
   /** `null` renders an empty element, so that a later message is announced. */
   text: string | null;
-  /** Makes an address in the text a button; only beside a field for addresses. */
+  /** Makes an address in the text a button; only next to a field for addresses. */
   onSuggestion?: ((email: string) => void) | undefined;
   /** Without JavaScript an address is plain text. */
   plain?: boolean;

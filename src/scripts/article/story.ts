@@ -84,7 +84,7 @@ export function followReader(): void {
   const { id } = storyOf();
   const before = timesShown;
   isSaved(id).then((answer) => {
-    // The reader may have saved or removed the story meanwhile, and the answer may be older than that.
+    // The reader may have saved or removed the story since the request, and the answer may be older than that.
     if (answer.ok && timesShown === before) showSaved(answer.value.saved);
   });
   const blocks = document.querySelectorAll('.story .prose:not([data-cut]) > *');

@@ -156,7 +156,7 @@ function remove(page: Following, id: string): void {
   changeInPlace(lists, null, () => updateKeyEvents(lists, id, null));
 }
 
-/** Shows how many entries wait; the button lies over the page and moves nothing. */
+/** Shows how many entries wait; the button is above the page and moves nothing. */
 function showCount({ waiting, news, button, status }: Following): void {
   const words = waiting.size > 0 ? newUpdates(waiting.size) : '';
   news.hidden = words === '';
