@@ -63,7 +63,7 @@ export interface ContentJournal {
   ): Promise<{ readonly refreshed: Promise<readonly string[]> }>;
 }
 
-/** Small values in the content log beside the content. */
+/** Small values that the content log holds in addition to the content. */
 export interface SharedValues {
   read(key: string): string | null;
   /** @param tags of the pages that show it @throws Error when another node syncs now, or the log can't be reached */
@@ -98,7 +98,7 @@ export interface ContentChange {
   /** Documents that are new in the content store; the first sync lists all of them. */
   readonly published?: readonly { readonly type: DocumentType; readonly slug: string }[];
   /**
-   * Only this process knows of the change, because it made the change at its own start: no other node purges the CDN for it.
+   * Only this process knows about the change, because it made the change at its own start: no other node purges the CDN for it.
    */
   readonly isOwn?: boolean;
   /** Paths of the site that most likely show the change: for logs and the response to the webhook, not for correctness. */

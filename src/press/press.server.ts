@@ -81,7 +81,7 @@ export interface Invalidation {
   readonly withdrawn?: Iterable<string>;
   /** For the operators' page, e.g. `article 12 updated`. */
   readonly reason?: string;
-  /** The other nodes of the cluster don't know of the change, so this node renders the pages itself. */
+  /** The other nodes of the cluster don't know about the change, so this node renders the pages itself. */
   readonly unshared?: boolean;
 }
 

@@ -38,7 +38,7 @@ function renamed(element: Element, name: string): Element {
   return replacement;
 }
 
-/** What `mfenced` stands for: its parts between brackets, with separators between them. */
+/** Replaces `mfenced` by an `mrow`: its parts between brackets, with separators between them. */
 function withFences(element: Element): Element {
   const [open, close, separators] = fenceAttributes.map((name) => element.getAttribute(name));
   const operator = (text: string) => {

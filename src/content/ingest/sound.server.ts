@@ -22,7 +22,7 @@ const cleanTranscript = (text: string): string =>
     .replace(/\n{3,}/gu, '\n\n')
     .trim();
 
-/** @returns `null` for a file that isn't audio, or lies on a host that the site doesn't load media from */
+/** @returns `null` for a file that isn't audio, or is on a host that the site doesn't load media from */
 export function soundOf(
   raw: wire.WireSound | null | undefined,
   context: Pick<BodyContext, 'wordpress' | 'base' | 'mediaHosts'>,

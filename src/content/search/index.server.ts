@@ -25,8 +25,8 @@ export interface IndexedStory extends StoryText {
 }
 
 /**
- * The word that stands for a section. It starts with a private-use character, which the index treats as a letter and which no query
- * contains: readers can’t type it.
+ * The word by which the index finds the stories of a section. It starts with a private-use character, which the index
+ * treats as a letter and which no query contains: readers can’t type it.
  */
 export const sectionWord = (term: number): string => `\ue000${term}`;
 

@@ -34,7 +34,7 @@ function indexOf(rebuilds: number): OpenIndex {
 function search({ rebuilds, text, filter }: SearchTask): FoundArticles {
   try {
     const index = indexOf(rebuilds);
-    // One read transaction, so that the count and the hits are of the same state, whatever is published meanwhile.
+    // One read transaction, so that the count and the hits are of the same state even if a story is published in between.
     index.db.exec('BEGIN');
     try {
       return searchArticles(index, text, filter);

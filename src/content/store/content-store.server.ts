@@ -26,10 +26,10 @@ export interface ContentStore {
   transaction<T>(work: () => T): T;
   getMeta(key: string): string | null;
   setMeta(key: string, value: string): void;
-  /** Grows when what readers cache may be wrong: sections or menus were written, a transaction was rolled back, or the file was made anew. */
+  /** Grows when what readers cache may be wrong: sections or menus were written, a transaction rolled back, or the file replaced. */
   readonly generation: number;
   touch(): void;
-  /** How often the file was made anew: a thread that has it open must open it again. */
+  /** How often the file was replaced by a new one: a thread that has it open must open it again. */
   readonly rebuilds: number;
   /** Sets the file aside (or deletes it) and creates an empty one. */
   rebuild(reason: string): void;

@@ -262,7 +262,7 @@ const summaryOf = ({ changes, rejected }: EntriesChange): Summary => ({
 /**
  * Runs the transaction and notifies the listener.
  *
- * @param log what the content log has beside the entries; an entry that the log doesn't have yet; `null` without a log
+ * @param log the content log's revision and tags for these entries, or an entry that the log doesn't have yet; `null` without a log
  */
 function applyNow(
   apply: ApplyState,

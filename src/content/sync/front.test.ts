@@ -169,7 +169,7 @@ describe('the front’s clock on its own', () => {
     insert.run(JSON.stringify({ front: { slots: [{ ...timed, until: '2026-11-25T10:10:00Z' }], next: null } }));
     let [leads, fails] = [false, true];
     const write = vi.fn(async (entries: readonly { kind: string }[]) => {
-      // As long as the cluster's log takes to report that it is unavailable.
+      // The time that the cluster's log takes to report that it is unavailable.
       await new Promise((resolve) => setTimeout(resolve, 5000));
       if (fails) throw new Error('the log is away');
       for (const entry of entries) if ('value' in entry) store.setMeta('front-time', String(entry.value));

@@ -33,7 +33,7 @@ export interface LookUpOptions extends Pick<SyncContext, 'store' | 'client' | 'a
 /** WordPress answers a handful of requests a second, and serves the first copy at the same time. */
 const bounds = { atOnce: 2, perClient: 1, waitingPerClient: 8, waiting: 64 };
 const defaultTimeoutMs = 8000;
-/** How long a missing slug is remembered. If it is published meanwhile, the webhook delivers it. */
+/** How long a missing slug is remembered. If it is published in that time, the webhook delivers it. */
 const missingForMs = 60_000;
 /** After a failure, no look-up calls WordPress for this long. */
 const restMs = 2000;

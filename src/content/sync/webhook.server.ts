@@ -134,7 +134,7 @@ export interface Receiver {
 }
 
 interface ReceiverState extends WebhookOptions {
-  /** Deliveries in progress; a duplicate that arrives meanwhile gets the same result. */
+  /** Deliveries in progress; a duplicate that arrives during one gets the same result. */
   readonly inProgress: Map<string, Promise<WebhookAnswer>>;
 }
 

@@ -46,7 +46,7 @@ async function withdrawMissed(state: MissedState, seconds: number, signal: Abort
     try {
       const askedAt = state.client.nextTime();
       const entry = await withdrawalOf(state, group[0], signal);
-      // Meanwhile the log changed it; it is checked again if this node is still cut off.
+      // The log changed the document during the request; it is checked again if this node is still cut off.
       if (entry === 'changed') continue;
       if (entry && !aheadOf(state.store, entry)) withdrawn++;
       if (entry) state.applier.applyAhead(entry, askedAt);

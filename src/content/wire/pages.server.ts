@@ -1,6 +1,6 @@
 /**
  * Pages of WordPress's lists. A page starts after the key of the previous page's last document: the field that orders the list, and
- * the id where that field is equal. The last page is then as fast as the first one, and a document that is added or removed meanwhile
+ * the id where that field is equal. The last page is then as fast as the first one, and a document that is added or removed in between
  * neither hides nor repeats another. Older plugins ignore `after_key`; then pages are requested by offset.
  */
 import type { Logger } from '../../lib/logging.ts';

@@ -115,11 +115,11 @@ export interface WireTest {
   readonly id: string;
   readonly state: 'running' | 'won';
   readonly started: string;
-  /** The headlines beside the story's own; for a finished test, only the winner. */
+  /** The headlines in addition to the story's own; for a finished test, only the winner. */
   readonly others: readonly { readonly headline: string; readonly image: WireImage | null }[];
 }
 
-/** Headlines beside the story's own. */
+/** Most headlines in addition to the story's own. */
 const mostOthers = mostHeadlines - 1;
 
 const testOf = (value: unknown): WireTest | null => {

@@ -161,7 +161,7 @@ export interface RenderJob {
   /** Lowest first; among equals the page with more reads. */
   rank: number;
   reads: number;
-  /** Whether this node must render it itself, because only this node knows of the change. */
+  /** Whether this node must render it itself, because only this node knows about the change. */
   unshared: boolean;
   attempts: number;
   /** Earliest start, on the monotonic clock in milliseconds. */

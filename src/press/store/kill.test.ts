@@ -10,7 +10,7 @@ import { type Edited, keys, pageOf, readContent, readPage, tagsOf, victim } from
 const rounds = runs(6, 50);
 
 /**
- * Runs the victim, kills it in the middle of its work, and returns what it had acknowledged by then. @param afterMs from its `edits`th
+ * Runs the victim, kills it in the middle of its work, and returns what it had acknowledged before. @param afterMs from its `edits`th
  * edit on
  */
 function killOne(dir: string, edits: number, afterMs: number): Promise<Map<string, number>> {

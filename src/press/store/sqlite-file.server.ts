@@ -8,7 +8,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Logger } from '../../lib/logging.ts';
 import { cannotOpen, filesOf, isDamage, removeFiles, setAside } from '../../lib/sqlite-files.server.ts';
 
-/** Raised with every change of the tables; a file of another version is created anew. */
+/** Raised with every change of the tables; a file of another version is replaced by a new one. */
 const schemaVersion = 2;
 
 const schema = `
