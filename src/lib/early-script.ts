@@ -1,6 +1,6 @@
 /**
  * The inline script of a document's head. It runs before the first paint, and again when a page that the browser has prerendered is
- * opened (docs/decisions/0036): cookies may have changed meanwhile. If the kind of reader has changed, the page is loaded again, because
+ * opened (docs/decisions/0036): cookies may have changed since then. If the kind of reader has changed, the page is loaded again, because
  * another reader may get another variant of it. Until then it is hidden, and what waits for the reader doesn't run: this is
  * the document's first listener, and `whenShown` calls nothing back on a hidden page.
  *

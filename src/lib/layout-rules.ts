@@ -66,7 +66,7 @@ export interface NavigationItem {
 export const sectionItems = (sections: readonly Section[]): NavigationItem[] =>
   sections.map((section) => ({ name: section.label, href: `/section/${section.slug}` }));
 
-/** Entries beside the sections: Shop (external), Events, Watch, Games. */
+/** Entries in addition to the sections: Shop (external), Events, Watch, Games. */
 export const extraItems: readonly NavigationItem[] = [
   ...(publication.links.shop ? [{ name: 'Shop', href: publication.links.shop, external: true }] : []),
   ...(publication.parts.events ? [{ name: 'Events', href: '/events' }] : []),

@@ -3,7 +3,7 @@
  */
 import { existsSync, renameSync, rmSync } from 'node:fs';
 
-/** A database and the files that SQLite keeps beside it. */
+/** A database and the files that SQLite keeps next to it. */
 export const filesOf = (file: string): readonly string[] => [file, `${file}-wal`, `${file}-shm`];
 
 /**

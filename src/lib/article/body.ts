@@ -1,5 +1,5 @@
 /**
- * A sanitized body as blocks: where an advertisement may stand between two paragraphs, and whether the first paragraph can have a drop
+ * A sanitized body as blocks: where an advertisement may be placed between two paragraphs, and whether the first paragraph can have a drop
  * cap. The markup must be serialized DOM (every element closed, attributes quoted).
  */
 

@@ -68,7 +68,7 @@ export const subscription = (): Promise<Reply<SubscriptionAnswer>> => ask('/api/
 export const resume = (): Promise<Reply<SubscriptionAnswer>> =>
   ask('/api/v1/me/subscription/resume', { body: {}, timeoutMs });
 
-/** Cancels at the end of the paid time. @param reason the reader's words, as long as `limits.reason` allows */
+/** Cancels at the end of the paid time. @param reason the reader's words, at most `limits.reason` characters */
 export const cancel = (reason: string, subscriptionId: string | undefined): Promise<Reply<SubscriptionAnswer>> =>
   ask('/api/v1/me/subscription/cancel', { body: { reason, subscriptionId }, timeoutMs });
 

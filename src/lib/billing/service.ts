@@ -111,7 +111,7 @@ export interface Billing {
 
   /** The reader's subscription, see `mainSubscription`; `null`: there never was one. */
   subscription(session: Session): Promise<Subscription | null>;
-  /** That subscription, and others that run beside it, such as one that the publisher has made. */
+  /** That subscription, and others that run at the same time, such as one that the publisher has created. */
   subscriptions(session: Session): Promise<readonly Subscription[]>;
   saveMetadata(
     session: Session,

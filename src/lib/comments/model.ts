@@ -49,7 +49,7 @@ export function nameProblem(name: string): string | null {
   return null;
 }
 
-/** First letters of a name's first and last word, for the mark beside a comment. */
+/** First letters of a name's first and last word, for the mark next to a comment. */
 export function initialsOf(name: string): string {
   const words = name.match(/\p{L}[\p{L}\p{M}'’-]*/gu) ?? [];
   const first = [...(words[0] ?? '')][0] ?? '';

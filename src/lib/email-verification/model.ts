@@ -21,7 +21,7 @@ export interface Verification {
   readonly verified: boolean;
   /** The address that was probably meant; `null` where there is none. */
   readonly suggestedEmail: string | null;
-  /** What to show beside the field; may be empty. */
+  /** What to show next to the field; may be empty. */
   readonly message: string;
 }
 

@@ -2,9 +2,9 @@
 import type { Card, FeaturedStory, Section, TopStories } from '../content/model.ts';
 
 /**
- * - `editorials`: tinted column beside the lead story
+ * - `editorials`: tinted column next to the lead story
  * - `lead`, `mirror`: a large story, two with pictures, the rest as headlines; `mirror` from right to left
- * - `wide`: one story at full width with the picture beside its text, the rest in columns beneath
+ * - `wide`: one story at full width with the picture next to its text, the rest in columns beneath
  * - `gallery`: a large picture, then rows of pictures
  * - `row`: equal columns
  * - `half`: half the width; two in a row share a line
@@ -48,8 +48,8 @@ export interface TopBlock {
 }
 
 /**
- * Where the other top stories stand: three and two under the lead, up to four in a row across the page. With fewer stories there
- * are fewer rows, and no row has a single story beside empty cells.
+ * Where the other top stories are placed: three and two under the lead, up to four in a row across the page. With fewer stories there
+ * are fewer rows, and no row has a single story next to empty cells.
  */
 export function topBlock(others: readonly Card[]): TopBlock {
   const count = others.length;

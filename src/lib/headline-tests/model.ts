@@ -14,7 +14,7 @@ export const groups = 12;
 const groupCookieName = 'headline-group';
 /** Longest duration of a test, in days; afterward the story keeps its own headline. */
 export const longestDays = 14;
-/** As long as a test: a reader sees one headline during a test, and isn't in the same group forever. */
+/** As long as the longest test: a reader sees one headline during a test, and isn't in the same group forever. */
 const groupMaxAge = longestDays * 24 * 60 * 60;
 
 /** Which readers may take part: those who have allowed measurement or, where the law permits it, all who haven't refused it. */

@@ -48,7 +48,7 @@ export function verdictOf(readings: readonly number[]): Verdict {
 /**
  * How certain it is that a headline is better, or worse, than the story's own: from 0 to below 1. At 1 − {@link errorRate} the test ends.
  *
- * @param compared number of headlines beside the story's own
+ * @param compared number of headlines in addition to the story's own
  */
 export const certaintyOf = (own: number, other: number, compared: number): number =>
   Math.max(0, 1 - compared * Math.exp(-evidence(own, other)));

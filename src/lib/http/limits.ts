@@ -53,7 +53,7 @@ const limits = {
     address: { most: 60, seconds: 60 },
   },
   /**
-   * Sign-in links sent by mail. The window of an email address is as long as a link is valid: a reader over the limit still has a
+   * Sign-in links sent by mail. The window of an email address is the time for which a link is valid: a reader over the limit still has a
    * valid link in the mailbox, and isn't refused (see accounts/sending.server.ts).
    */
   link: {

@@ -62,7 +62,7 @@ export async function openDiskCache(dir: string, maxBytes: number, now: () => nu
     async get(name, maxAgeMs = Number.POSITIVE_INFINITY) {
       const entry = entries.get(name);
       if (!entry || now() - entry.written > maxAgeMs) return null;
-      // A file that is removed or replaced meanwhile has left the records, and its bytes the sum.
+      // A file that is removed or replaced during the read is no longer in `entries`, and its bytes are no longer in `size`.
       const isCurrent = (): boolean => entries.get(name) === entry;
       try {
         const bytes = await readFile(path.join(dir, name));

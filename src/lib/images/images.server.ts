@@ -82,7 +82,7 @@ type Format = 'avif' | 'webp' | 'jpeg' | 'png';
 const originalsMaxAge = 7 * 86_400_000;
 /** Pictures that wait: a page has a few dozen, and several readers may share an address. */
 const waitingPictures = { waitingPerClient: 128, waiting: 1024 };
-/** Times that a picture is made where its original is replaced meanwhile. */
+/** Most attempts to make a picture whose original is replaced during the work. */
 const mostTries = 3;
 const readable = new Set(['jpeg', 'png', 'webp', 'heif', 'gif', 'tiff']);
 const isAvif = (meta: Metadata): boolean => meta.format !== 'heif' || meta.compression === 'av1';
@@ -347,7 +347,7 @@ async function open(bytes: Buffer): Promise<{ picture: Sharp; meta: Metadata }> 
   return { picture, meta };
 }
 
-/** Makes a picture; of the new original if it is replaced meanwhile, because what is kept would count as made of that one. */
+/** Makes a picture, again if its original is replaced during the work: the cached picture would count as made of the new one. */
 async function make(
   state: ImagesState,
   request: PictureRequest,

@@ -36,7 +36,7 @@ export interface ChangedFiles {
   readonly unnamed: boolean;
 }
 
-/** The changed files that these tags stand for. */
+/** The changed files that these tags name. */
 export function changedFiles(tags: ReadonlySet<string>): ChangedFiles {
   const prefix = tag.picture('');
   const digests = [...tags].flatMap((each) => (each.startsWith(prefix) ? [each.slice(prefix.length)] : []));

@@ -88,7 +88,7 @@ export type Caller = 'readers' | 'ingest';
 export interface ImageSource {
   /**
    * Checks an address without fetching it, and removes the parts that do not distinguish pictures.
-   * @throws ImageError 400 for what is no web address, 403 for a host that is not allowed
+   * @throws ImageError 400 for text that isn't a web address, 403 for a host that is not allowed
    */
   check(url: string): URL;
   /**

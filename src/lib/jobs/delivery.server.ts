@@ -20,7 +20,7 @@ export interface DeliveryOptions {
   readonly name: string;
   /** Most notices in one request. */
   readonly batchSize: number;
-  /** Milliseconds from the first notice until it is sent; equal ones that arrive meanwhile are merged. */
+  /** Milliseconds from the first notice until it is sent; equal ones that arrive in that time are merged. */
   readonly collectMs: number;
   /** Most notices that wait. */
   readonly limit: number;

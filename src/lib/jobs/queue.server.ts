@@ -53,7 +53,7 @@ export interface JobQueue<Kind extends string> {
   claim(most: number): Promise<readonly Job<Kind>[]>;
   /** Releases a job until `due`. @param counted whether this attempt counts */
   release(job: Job<Kind>, due: number, counted?: boolean): Promise<void>;
-  /** Deletes a job that is done. A job that was added again meanwhile is due at once. */
+  /** Deletes a job that is done. A job that was added again while it ran is due at once. */
   complete(job: Job<Kind>): Promise<void>;
   /** Ends a job and stores its outcome without subject and payload. @returns `false` when another process has claimed it */
   end(job: Job<Kind>, outcome: string, detail: string | null): Promise<boolean>;

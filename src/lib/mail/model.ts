@@ -164,7 +164,7 @@ export interface Publisher {
 
 /** The address of a sender, as in the headers of a message. */
 export interface Sender {
-  /** Shown beside the address; may be empty. */
+  /** Shown with the address; may be empty. */
   readonly name: string;
   readonly address: string;
 }

@@ -349,7 +349,7 @@ function listsOnPages(state: State): StoredLists {
 }
 
 /**
- * Ids by section; `''` is the whole newspaper. The lists on pages are stored in a file in the data folder beside the stored pages,
+ * Ids by section; `''` is the whole newspaper. The lists on pages are stored in a file in the data folder, like the stored pages,
  * so that lists and pages still agree after a restart. A deleted file is created again.
  */
 export type Lists = ReadonlyMap<string, readonly number[]>;

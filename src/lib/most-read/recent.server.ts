@@ -83,7 +83,7 @@ export async function readRecent(
   };
 }
 
-/** The share of a minute that lies in the last `minutes`. @param age in minutes; 0 is the current minute */
+/** The share of a minute that is within the last `minutes`. @param age in minutes; 0 is the current minute */
 function shareOf(age: number, minutes: number, elapsed: number): number {
   if (age < minutes) return 1;
   return age === minutes ? 1 - elapsed : 0;

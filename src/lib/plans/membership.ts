@@ -119,7 +119,7 @@ export function boughtOf(subscription: Subscription | null, day: (instant: strin
   };
 }
 
-/** A subscription that runs beside the one that is shown, in a sentence or two. @param day prints an instant as a day */
+/** A subscription in addition to the one that is shown, in a sentence or two. @param day prints an instant as a day */
 export function otherSubscriptionInWords(one: Subscription, day: (instant: string) => string): string {
   const next = boughtOf(one, day)?.next;
   return `You also have ${nameOf(one)}.${next ? ` ${next}` : ''}`;

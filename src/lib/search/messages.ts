@@ -8,7 +8,7 @@ export const searchMessages = {
   badPage: 'Enter the number of a page.',
   badLimit: (most: number): string => `Enter a limit from 1 to ${most}.`,
   offline: 'You’re offline. Search will work again when you’re connected.',
-  /** @param words that were searched for beside the typed ones */
+  /** @param words that were searched for in addition to the typed ones */
   also: (words: readonly string[]): string =>
     words.length > 0 ? `, also with ${words.map((word) => `“${word}”`).join(', ')}` : '',
   all: (total: number): string => `All ${total.toLocaleString('en-US')} stories`,

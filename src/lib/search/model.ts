@@ -41,7 +41,7 @@ export interface SearchStats {
 export type HostedAnswer =
   | {
       readonly ok: true;
-      /** In the engine's order; matches in a snippet stand between U+0001 and U+0002. */
+      /** In the engine's order; matches in a snippet are between U+0001 and U+0002. */
       readonly hits: readonly { readonly id: number; readonly snippet: string }[];
       readonly total: number;
     }

@@ -29,7 +29,7 @@ import {
 } from './manifest.ts';
 import { accountsFile, countRows, findDamage, holdAlone, holdDataDir, InUse, migrationsOf } from './sqlite-file.ts';
 
-/** Secrets that the site stores beside the accounts if no setting has them. */
+/** Secrets that the site stores next to the accounts if no setting has them. */
 const secretFiles = ['accounts-secret', 'access-key'] as const;
 
 /** Prefix of the folder of files that are being restored. */
@@ -150,7 +150,7 @@ export interface Restored {
 }
 
 /**
- * Replaces the accounts of a data folder with those of a backup, and moves the earlier files to a folder beside them.
+ * Replaces the accounts of a data folder with those of a backup, and moves the earlier files to a folder next to them.
  *
  * @throws InUse while the site runs, DamagedBackup, or Error with a sentence for the operator
  */

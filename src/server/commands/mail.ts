@@ -1,6 +1,6 @@
 /**
- * Commands that put mail into the outbox: `npm run newsletter` and `npm run support`. They run beside the serving process with the same
- * settings; that process sends the mail.
+ * Commands that put mail into the outbox: `npm run newsletter` and `npm run support`. They run while the serving process runs, with the
+ * same settings; that process sends the mail.
  */
 import { composeIssue, newsletters as letters } from '../../lib/newsletters/model.ts';
 import type { Addressed, SendOptions } from '../../lib/newsletters/service.server.ts';

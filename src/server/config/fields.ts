@@ -163,7 +163,7 @@ export const tenantPath = (example: string) =>
 /**
  * Problems of settings that need others.
  *
- * @param needs for each setting those that must be set beside it
+ * @param needs for each setting, those that must be set together with it
  */
 export const missingBeside = (
   given: Readonly<Record<string, string>>,

@@ -158,7 +158,7 @@ export async function answerWithPage(
       }
     }
     if (page.status === 404 && options.copy?.isUncertain(key)) return sendNotCopied(state, exchange);
-    // The client may have closed the connection meanwhile.
+    // The client may have closed the connection during the wait.
     if (outgoing.destroyed) return;
     const shown = press.shown(page, cookie);
     if (shown instanceof Promise) {

@@ -52,7 +52,7 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
 
   async function warm(): Promise<void> {
     const content = options.reader();
-    // A new content store doesn't know which documents were withdrawn meanwhile, so every stored page is rendered again.
+    // A new content store doesn't know which documents were withdrawn before its first sync, so every stored page is rendered again.
     if (!readyAtStart) void press.invalidate([everyPageTag], { reason: 'the first edition' });
     const first = await press.warm(frontKeys(content), { signal: stopping.signal });
     const newest: string[] = [];

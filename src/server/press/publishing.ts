@@ -79,7 +79,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
       const isNews = article !== null && now() - Date.parse(article.date) < newsMs;
       return isNews && isFree(article.access) ? [`/article/${article.slug}`] : [];
     });
-    // Search engines forget what they find gone. A story of that address is there again where it was republished meanwhile.
+    // Search engines forget a withdrawn story when they find it gone. If a story with its address is published again, it isn't gone.
     for (const { type, slug } of change.withdrawn) {
       if (type === 'articles' && content.article(slug) === null) urls.push(`/article/${slug}`);
     }

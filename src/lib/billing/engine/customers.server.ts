@@ -224,7 +224,8 @@ async function sendShipping({ stripe, database: { db } }: State, userId: string)
       .where('shipping', '=', JSON.stringify(row.shipping))
       .executeTakeFirst();
     if (numUpdatedRows > 0n) return;
-    // A newer address was saved meanwhile. It is sent again, even if another call has sent it: this one may have reached Stripe after it.
+    // A newer address was saved during the request. It is sent again, even if another call has sent it: Stripe may have
+    // received this call's address last.
     await db.updateTable('customers').set({ shipping_sent: 0 }).where('user_id', '=', userId).execute();
   }
 }
