@@ -3,8 +3,8 @@ import { runs } from './tests/world/runs.ts';
 import { Sequencer, sharedPool } from './tests/world/shared-pool.ts';
 
 /**
- * Four projects: `unit` stands beside the code and touches nothing outside its process but temporary folders; `contract`
- * and `plugin` talk to the real WordPress of the sandbox, `fault` starts and kills processes.
+ * Four projects: the tests of `unit`, most of them next to the code, use only their process, temporary folders and the run's own
+ * databases; `contract` and `plugin` talk to the real WordPress of the sandbox, `fault` starts and kills processes.
  */
 export default defineConfig({
   test: {

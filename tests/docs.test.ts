@@ -45,7 +45,7 @@ function pathsIn(text: string): string[] {
   );
 }
 
-/** A path from one of these folders; a bare file name stands for any file of this name. */
+/** A path from one of these folders; a bare file name means any file of this name. */
 const folders = ['', 'src', 'src/lib/billing'];
 const exists = (path: string): boolean =>
   names.has(path) || folders.some((folder) => existsSync(join(root, folder, path)));

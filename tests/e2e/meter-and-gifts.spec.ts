@@ -34,7 +34,7 @@ async function begin(page: Page, path: string): Promise<void> {
 async function read(page: Page, path: string): Promise<void> {
   await begin(page, path);
   const id = Number(await wall(page).getAttribute('data-meter-wall'));
-  // Only the numbers of articles: the times beside them may contain the same digits.
+  // Only the numbers of articles: the times next to them may contain the same digits.
   await page.waitForFunction((number) => {
     const readings: [article: number, at: number][] = JSON.parse(localStorage.getItem('broadsheet-meter') ?? '[]');
     return readings.some(([article]) => article === number);

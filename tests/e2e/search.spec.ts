@@ -183,7 +183,7 @@ test('/search/ redirects to /search, and the search API answers in the specified
 
   const answer = await (await request.get('/api/v1/articles/search?q=bridge')).json();
   expect(answer.nbHits).toBeGreaterThan(0);
-  // A story that another test writes meanwhile may be the best match, and has no picture.
+  // A story that another test writes at the same time may be the best match, and has no picture.
   expect(answer.hits.find(({ slug }: { slug: string }) => !isOfTest(slug))).toMatchObject({
     slug: expect.any(String),
     post_id: expect.any(Number),

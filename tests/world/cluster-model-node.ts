@@ -42,7 +42,7 @@ export interface ModelNode {
   /** Pages that readers get; `stale` ones are to be rendered again. */
   cache: Map<Page, { shown: Shown; stale: boolean }>;
   reading: { began: number; batch: ReturnType<ModelDatabase['read']> } | null;
-  /** Time of the last read that found nothing new, and of the last one that PostgreSQL knows of. */
+  /** Time of the last read that found nothing new, and of the last one that PostgreSQL knows about. */
   caughtUp: number;
   /** Time of the last answer to a read. */
   readAt: number;

@@ -58,7 +58,7 @@ function readCutWords(): string[] {
     if (!shown) continue;
     const range = document.createRange();
     range.selectNodeContents(text);
-    // Letters are lower than their line, so a quarter of the line may lie outside.
+    // Letters are lower than their line, so a quarter of the line may be outside.
     const isCut = [...range.getClientRects()].some(
       ({ left, right, top, bottom, width, height }) =>
         width > 1 &&

@@ -7,7 +7,7 @@ const zipped = (text: string): number => gzipSync(text, { level: 6 }).byteLength
 
 /** Parts of a page by name, as the text of its HTML shows them. */
 const parts = {
-  /** An article with its head, its tools, its comments and the column beside it. */
+  /** An article with its head, its tools, its comments and the column next to it. */
   story: /<article class="story[\s\S]*<\/article>/g,
   'header and menus':
     /<header class="site-header[\s\S]*?<\/header>|<nav class="section-nav[\s\S]*?<\/nav>|<dialog class="site-menu[\s\S]*?<\/dialog>/g,

@@ -3,7 +3,7 @@ import { afterAll, vi } from 'vitest';
 
 vi.resetModules();
 
-// A nanostore without listeners unmounts a second later and reads the window, which may be gone by then with the file's document.
+// A nanostore without listeners unmounts a second later and reads the window, which may be gone with the file's document.
 if ('document' in globalThis) {
   const started = new Set<NodeJS.Timeout>();
   globalThis.setTimeout = new Proxy(globalThis.setTimeout, {
