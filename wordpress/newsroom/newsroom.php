@@ -31,7 +31,7 @@ $newsroom_parts = array(
 	'term-screen',   // Sections: the edit screens and columns.
 	'fields',        // Post meta and how it is cleaned.
 	'values',        // Values of fields, including those of Advanced Custom Fields.
-	'meta-boxes',    // Boxes beside the editor.
+	'meta-boxes',    // Boxes next to the editor.
 	'picker',        // An ordered list of documents in a box.
 	'top-stories',   // The box of the front page.
 	'live',          // Live coverage: the state of a story, its entries.

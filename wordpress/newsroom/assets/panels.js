@@ -22,7 +22,7 @@
 				return;
 			}
 			lockPostSaving( id );
-			// Not announced: the message beside the field already is.
+			// Not announced: the message next to the field already is.
 			createErrorNotice( message, {
 				id,
 				isDismissible: false,
@@ -35,7 +35,7 @@
 		}, [ locked ] );
 	}
 
-	/** Registers a panel. `Beside` is a component that is there while the panel is closed. */
+	/** Registers a panel. `Beside` is a component that is rendered even while the panel is closed. */
 	function registerPanel( { name, title, Inside, Beside } ) {
 		wp.plugins.registerPlugin( name, {
 			render: () =>

@@ -21,7 +21,7 @@
 				const same = story ? `[data-story="${ story }"]` : `[data-edit="${ edit }"]`;
 				( story || edit ) && list.querySelector( same )?.focus();
 			}
-			// Old counts stay beside a problem, in gray, with the time when they were counted.
+			// Old counts stay below a problem, in gray, with the time when they were counted.
 			box.classList.toggle( 'is-old', answer.problem );
 			if ( answer.problem ) {
 				problem.textContent = answer.note;

@@ -224,7 +224,7 @@ function newsroom_cut_rest_entry( $response, $post ) {
 }
 
 /**
- * Whether the user may know of documents that readers may not see.
+ * Whether the user may know about documents that readers may not see.
  *
  * @return bool
  */

@@ -16,7 +16,7 @@ const NEWSROOM_LONG_TEXT = 500000;
  * Reads the posts' texts for some seconds, and continues where the last call ended. The result is stored as an option.
  *
  * @param float $seconds How long.
- * @param bool  $again   Whether to begin anew.
+ * @param bool  $again   Whether to start over.
  * @return array `complete`, `read` (posts so far), `after` (last id), `shortcodes` (name => ids), `long` (ids); of ids at most five, with
  *               their number at the key `count`.
  */
@@ -143,7 +143,7 @@ function newsroom_adopt_report( $check ) {
  * @param string $one     Sentence for one; `%s` is the number.
  * @param string $many    Sentence for several.
  * @param array  $ids     Examples.
- * @param string $names   What `{names}` stands for.
+ * @param string $names   Text that replaces `{names}`.
  * @return array[] None when there are none.
  */
 function newsroom_adopt_problem( $code, $count, $one, $many, $ids = array(), $names = '' ) {

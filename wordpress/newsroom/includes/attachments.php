@@ -1,6 +1,6 @@
 <?php
 /**
- * The credit of a picture, beside its caption in the media library.
+ * The credit of a picture, next to its caption in the media library.
  *
  * @package Newsroom
  */

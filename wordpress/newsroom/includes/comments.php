@@ -23,7 +23,7 @@ add_filter( 'pre_comment_approved', 'newsroom_refuse_comment_call', PHP_INT_MAX,
 const NEWSROOM_COMMENT_LOCK = 120;
 
 /**
- * Registers the routes beside WordPress's own.
+ * Registers the plugin's own routes for comments.
  */
 function newsroom_register_comment_routes() {
 	$may = function () {

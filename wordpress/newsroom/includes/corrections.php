@@ -222,7 +222,7 @@ function newsroom_sanitize_note( $text ) {
  * Cleans the date of a note.
  *
  * @param mixed $date Date with time and zone; without a zone it is UTC.
- * @return string UTC, `2026-11-25T13:00:00Z`; empty for what is no date.
+ * @return string UTC, `2026-11-25T13:00:00Z`; empty if it isn't a date.
  */
 function newsroom_sanitize_note_date( $date ) {
 	$time = is_string( $date ) && preg_match( '/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/', $date ) ? strtotime( preg_match( '/(?:Z|[+-]\d\d:?\d\d)$/', $date ) ? $date : $date . 'Z' ) : false;

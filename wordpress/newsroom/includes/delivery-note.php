@@ -72,7 +72,7 @@ function newsroom_delivery_of( $post ) {
  * A delivery in words for the editor.
  *
  * @param object|null  $row  Delivery.
- * @param WP_Post|null $post Its document; null for what is no document.
+ * @param WP_Post|null $post Its document; null if it isn't a document.
  * @return string
  */
 function newsroom_delivery_message( $row, $post = null ) {

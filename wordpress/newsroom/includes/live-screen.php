@@ -1,7 +1,7 @@
 <?php
 /**
  * The screen "Live": the entries of a story and a block editor for the next one. Also the links to it: the column in the list
- * of articles, and the field beside the editor.
+ * of articles, and the field next to the editor.
  *
  * @package Newsroom
  */
@@ -193,7 +193,7 @@ function newsroom_live_cell( $column, $id ) {
 }
 
 /**
- * Prints the choice of the state beside the editor.
+ * Prints the choice of the state next to the editor.
  *
  * @param WP_Post $post Article.
  */

@@ -1,6 +1,6 @@
 <?php
 /**
- * Boxes beside the editor: author, access, video address, crossword embed, an author’s role. They are plain forms and work in the block
+ * Boxes next to the editor: author, access, video address, crossword embed, an author’s role. They are plain forms and work in the block
  * editor and the classic one.
  *
  * @package Newsroom

@@ -62,7 +62,7 @@ function newsroom_post_signed( $path, $body, $delivery, $timeout ) {
  *     @type int         $code        Status, 0 when there was no answer.
  *     @type int         $took_ms     Milliseconds until the answer.
  *     @type int         $site_ms     What the site says it took.
- *     @type string[]    $refreshed   Pages that the site made anew.
+ *     @type string[]    $refreshed   Pages that the site rendered again.
  *     @type int         $retry_after Seconds the site asks to wait, or 0.
  *     @type string      $error       Why not, in words for editors.
  * }

@@ -74,7 +74,7 @@ it('a change on another site of a multisite network does not touch the story wit
     $wpdb->update( $wpdb->posts, array( 'post_modified_gmt' => '2026-01-02 03:04:05' ), array( 'ID' => $input ) );
     clean_post_cache( $input );
     $before = get_post( $input )->post_modified_gmt;
-    // As switch_to_blog() does; the story stands for one that has its number there.
+    // As switch_to_blog() does; the story is used as the post with the same ID there.
     $GLOBALS['blog_id'] = 2;
     newsroom_touch( $input );
     $GLOBALS['blog_id'] = 1;
