@@ -111,7 +111,7 @@ export async function run(args: readonly string[]): Promise<number> {
     printTable([
       ['transactions of the site, ms', 'number', 'p50', 'p99', 'longest'],
       row('without a backup', alone),
-      row('beside a backup', busy),
+      row('during a backup', busy),
     ]);
   } finally {
     await cluster.remove();

@@ -217,7 +217,7 @@ function verdict({ open, many, arrivals, last, list, with: rate, without }: Resu
     ['pages fetched instead of events', count(last.fetched), '', true],
     [
       'cached page, requests per second of processor time',
-      `${count(Math.round(rate))} beside ${count(Math.round(base))}`,
+      `${count(Math.round(rate))}; without readers ${count(Math.round(base))}`,
       `≥ ${bounds.throughput} ×`,
       ratio >= bounds.throughput,
     ],

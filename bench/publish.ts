@@ -79,7 +79,7 @@ function show(run: Run): boolean {
     'its own ms: the same from the answer’s own count; CPU: processor time of the site until then, its readers included;',
   );
   console.log(
-    'stolen: what the host of a virtual machine took of its processors meanwhile; rendered, expected: pages per edit, on average.\n',
+    'stolen: share of processor time that the host of a virtual machine took during the edits; rendered, expected: pages per edit, on average.\n',
   );
   printTable([
     ['', 'answers', 'current', 'errors', 'stale', 'p99', 'slowest', 'errors 0', 'stale 0'],
@@ -104,7 +104,7 @@ function show(run: Run): boolean {
 
 function compare(small: Run, large: Run): boolean {
   console.log(
-    `\nGrowth, ${count(large.articles)} articles beside ${count(small.articles)}; bound ${bounds.growth} at p50`,
+    `\nGrowth, ${count(large.articles)} articles compared with ${count(small.articles)}; bound ${bounds.growth} at p50`,
   );
   let good = true;
   const lines = [['', 'p50', 'ratio', 'p99', 'ratio', 'CPU p50', 'ratio', 'rendered', 'ratio', 'the same']];

@@ -94,7 +94,7 @@ export async function run(args: readonly string[]): Promise<number> {
       },
       {
         holds: ratio >= bounds.ratio,
-        what: `press beside prerendering alone, at least ${bounds.ratio}: ${ratio.toFixed(2)}`,
+        what: `press compared with prerendering alone, at least ${bounds.ratio}: ${ratio.toFixed(2)}`,
       },
       {
         holds: crawled.wrong === 0,

@@ -82,7 +82,7 @@ export async function run(args: readonly string[]): Promise<number> {
     const bound = share * workers;
     const holds = ratio >= bound;
     console.log(
-      `${holds ? 'pass' : 'FAIL'}  ${workers} processes, compared with 1: ${ratio.toFixed(2)} × (at least ${bound.toFixed(2)})`,
+      `${holds ? 'pass' : 'FAIL'}  ${workers} processes compared with 1: ${ratio.toFixed(2)} × (at least ${bound.toFixed(2)})`,
     );
     return holds ? 0 : 1;
   } finally {

@@ -201,7 +201,8 @@ function report(rows: readonly Row[], stolen: number | null): readonly Verdict[]
       count([site, nginx, ready].reduce((sum, each) => sum + wrongOf(each?.results ?? []), 0)),
     ]),
   ]);
-  if (stolen !== null) console.log(`The host took ${(stolen * 100).toFixed(1)} % of the processors meanwhile.`);
+  if (stolen !== null)
+    console.log(`The host took ${(stolen * 100).toFixed(1)} % of the processor time during the runs.`);
   console.log('');
   return rows.flatMap(({ name, site, nginx, ready }) => {
     const wrong = [site, nginx, ready].reduce((sum, each) => sum + wrongOf(each?.results ?? []), 0);

@@ -78,7 +78,7 @@ function whole(state: StripeState, webhooks: Webhooks | null, view: View, said: 
 <aside class="controls" aria-label="Controls">
 ${clock(state)}
 ${hooks(webhooks)}
-<section><h2>Begin anew</h2><div class="buttons">${button('reset', 'Forget everything')}</div></section>
+<section><h2>Start over</h2><div class="buttons">${button('reset', 'Forget everything')}</div></section>
 </aside>
 <main>
 <nav class="tabs" aria-label="Views">${tabs.join('')}</nav>
