@@ -48,7 +48,7 @@ test('signing out reaches another tab at once, and another device with its next 
   tab.on('request', (request) => asked.push(request.url()));
   await signOut(here);
   await expectAnonymous(tab);
-  expect(asked, 'the tab hears of it and does not ask').toEqual([]);
+  expect(asked, 'requests of the other tab after the sign-out').toEqual([]);
   await there.goto('/dashboard/account');
   await expect(there).toHaveURL(/\/socialLogin\?return=%2Fdashboard%2Faccount$/);
   expect(await phone.cookies(), 'nothing is left of the session').toEqual([]);

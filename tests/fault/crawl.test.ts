@@ -59,7 +59,7 @@ it('a crawler finds stories and lists, and no account addresses', async () => {
       queue.push(path);
     }
   }
-  expect([...followed], 'links without nofollow, and where they stand').toEqual([]);
+  expect([...followed], 'links without nofollow, and the pages that have them').toEqual([]);
   expect([...seen].filter((path) => trap.test(path))).toEqual([]);
   expect(seen).toContain('/article/story-3');
   expect(seen).toContain('/section/politics');

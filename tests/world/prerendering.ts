@@ -75,7 +75,7 @@ const hoverAgainMs = 1000;
 async function wait(what: () => string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + timeoutMs;
   while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`Waited in vain: ${what()}`);
+    if (Date.now() > end) throw new Error(`Timed out waiting for: ${what()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
