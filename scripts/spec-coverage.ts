@@ -85,7 +85,7 @@ function whatRuns(call: ts.CallExpression): { group: boolean; idle: boolean } | 
   const group = at.text === 'describe' || (at.text === 'test' && names[0] === 'describe');
   if (!group && !runners.has(at.text)) return null;
   const last = names.at(-1);
-  // `it.each([…])` alone defines no test yet, and `test.use(…)` or `test.beforeEach(…)` are no tests.
+  // `it.each([…])` alone doesn't define a test yet, and `test.use(…)` and `test.beforeEach(…)` aren't tests.
   if (last === 'each' || last === 'for') {
     if (!ts.isCallExpression(call.expression)) return null;
   } else if (!group && names.length > 0 && !idle.has(last ?? '')) return null;

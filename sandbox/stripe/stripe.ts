@@ -173,7 +173,7 @@ function unknown(method: string, pathname: string): Response {
   return Response.json({ error: body }, { status });
 }
 
-/** Browsers call from the site's origin with the publishable key, which is no secret. */
+/** Browsers call from the site's origin with the publishable key, which isn't secret. */
 const allowOrigin = (request: IncomingMessage): Record<string, string> =>
   request.headers.origin === undefined
     ? {}

@@ -74,7 +74,7 @@ function load(vendor: keyof typeof files, query = '', attributes: Readonly<Recor
 const page = () => window as unknown as Record<string, Loose>;
 /** As in the snippet: the data layer recognizes commands by `arguments`. */
 function command(..._given: unknown[]): void {
-  // biome-ignore lint/complexity/noArguments: a list is no command
+  // biome-ignore lint/complexity/noArguments: a list isn't a command
   page().dataLayer.push(arguments);
 }
 const snippet = { event: 'gtm.js', 'gtm.start': 1 };

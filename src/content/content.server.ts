@@ -212,7 +212,7 @@ function warmUpSoon(ingester: Ingester, { threads, log }: Pick<ContentOptions, '
   return setTimeout(() => void warmUp().catch(onFailure), warmUpAfter).unref();
 }
 
-/** Values that are no documents, such as the most read stories: in a cluster they go through the content log. */
+/** Values that aren't documents, such as the most read stories: in a cluster they go through the content log. */
 const sharedValues = (store: ContentStore, applier: Applier): Content['shared'] => ({
   read: (key) => store.getMeta(`shared:${key}`),
   write: async (key, value, tags) => void (await applier.write([{ kind: 'meta', key: `shared:${key}`, value, tags }])),

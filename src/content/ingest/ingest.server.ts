@@ -212,7 +212,7 @@ function roleOf(sanitizer: Sanitizer, post: WirePost): Pick<DocumentFacts, 'role
   const role = truncateAtWord(sanitizer.line(post.role ?? ''), longestLine);
   return role === '' ? {} : { role };
 }
-/** A test with an empty headline is no test: its counts would be wrong. */
+/** A test with an empty headline is left out: its counts would be wrong. */
 async function testOf(
   sanitizer: Sanitizer,
   post: WirePost,

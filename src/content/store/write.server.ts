@@ -34,7 +34,7 @@ export interface StoredChange {
   readonly type: DocumentType;
   readonly id: number;
   readonly tags: ReadonlySet<string>;
-  /** Slug before and after the change; `null` where there was or is no document. */
+  /** Slug before and after the change; `null` if there was no document before, or is none after. */
   readonly slugs: readonly [before: string | null, after: string | null];
   readonly before: DocumentVersion | null;
   readonly after: DocumentVersion | null;

@@ -55,7 +55,7 @@ export default function Ticker({
         Markets
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a strip that scrolls must be reachable by keyboard. */}
-      {/* biome-ignore lint/a11y/useSemanticElements: it is no part of a form. */}
+      {/* biome-ignore lint/a11y/useSemanticElements: it isn't part of a form. */}
       <div className={styles.strip} ref={strip} tabIndex={0} role="group" aria-label="Prices">
         <ul>
           {tickerRows(symbols, shown).map(({ symbol, name, price, direction, sign, spoken, change }) => (

@@ -7,7 +7,7 @@ import { sessionName } from './visitor.ts';
 /** Names of the copies of profile fields (spec section 3). */
 export const profileCopyKeys = ['firstName', 'lastName', 'phone', 'birthday', 'address'] as const;
 
-/** Copies that are no fields: the first name is also the username, the tracking id also the token. */
+/** Copies that aren't fields of the profile: the first name is also the username, the tracking id also the token. */
 const otherCopies = ['email', 'username', 'token', 'trackingId'];
 
 /** Removes the copies at sign-out: the next user of the browser may be another person. */

@@ -87,7 +87,7 @@ function failed(state: StripeState, now: number, until: number | null): Notice[]
   const { id, due: amount, tax = null, currency, nextAttempt } = invoice;
   return [
     {
-      // A later bill of the same unpaid subscription is no reason for another mail.
+      // A later bill of the same unpaid subscription doesn't cause another mail.
       key: isGivenUp ? `unpaid:${state.id}:${paidUntil(state)}` : `failed:${id}`,
       message: {
         kind: 'payment-failed',

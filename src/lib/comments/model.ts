@@ -107,7 +107,7 @@ export function commentFormPath(
   return `${commentForm}?${query}`;
 }
 
-/** Id of a comment or article from an address; `null` when the text is no id. */
+/** Id of a comment or article from an address; `null` when the text isn't an id. */
 export const commentNumber = (given: string): number | null => (/^[1-9]\d{0,14}$/u.test(given) ? Number(given) : null);
 
 /** "1 comment", "1,204 comments". */

@@ -213,7 +213,7 @@ async function addressAll(
     const { count } = await outbox.waiting();
     if (count >= most) {
       onProgress?.(done.readers, true);
-      // Aborting is no error: queued copies stay.
+      // Aborting isn't an error: queued copies stay.
       await wait(500, undefined, signal && { signal }).catch(() => {});
       continue;
     }

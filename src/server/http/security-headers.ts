@@ -20,7 +20,7 @@ export interface SecurityHeaders {
    * Headers of an HTML page in addition to its policy: where browsers with the Reporting API report what the policy blocked.
    */
   readonly reporting: Readonly<Record<string, string>>;
-  /** The policy of responses that are no pages. */
+  /** The policy of responses that aren't pages. */
   readonly other: string;
 }
 

@@ -211,7 +211,7 @@ async function passOn(
     ...(cookies.length > 0 && { 'set-cookie': [...cookies] }),
   });
   outgoing.setTimeout(idleMs, () => outgoing.destroy());
-  // A reader who leaves ends the connection: that is no error.
+  // A reader who leaves ends the connection, which isn't an error.
   await pipeline(answer.body, outgoing).catch(() => {});
 }
 
