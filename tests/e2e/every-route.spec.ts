@@ -70,7 +70,7 @@ function listen(page: Page): Trouble {
   });
   page.on('pageerror', (error) => trouble.errors.push(`script: ${error.message}`));
   page.on('requestfailed', (request) => {
-    // A lazy picture that is canceled because the test leaves the page is no failure.
+    // A lazy picture that is canceled because the test leaves the page isn't a failure.
     if (request.failure()?.errorText !== 'net::ERR_ABORTED')
       trouble.errors.push(`request: ${request.url()} ${request.failure()?.errorText}`);
   });

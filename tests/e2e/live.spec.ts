@@ -181,7 +181,7 @@ test('a reader in the middle of the page sees “1 new update”, and the text b
   await read.evaluate((element) => element.scrollIntoView({ block: 'start', behavior: 'instant' }));
   const id = `#${await read.getAttribute('id')}`;
   const before = await topOf(page, id);
-  // A move that the reader's press caused is no shift.
+  // A move that the reader's press caused doesn't count as a shift.
   const shifts = await page.evaluate(() => {
     Reflect.set(window, 'shifts', 0);
     new PerformanceObserver((list) => {

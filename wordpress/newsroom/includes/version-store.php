@@ -90,7 +90,7 @@ function newsroom_unpack( $packed ) {
 		return substr( $packed, 6 );
 	}
 	$bytes = 0 === strpos( $packed, 'deflate:' ) && function_exists( 'gzinflate' ) ? base64_decode( substr( $packed, 8 ), true ) : false; // phpcs:ignore WordPress.PHP.DiscouragedPHPFunctions
-	$text  = false === $bytes ? false : @gzinflate( $bytes ); // phpcs:ignore WordPress.PHP.NoSilencedErrors -- damaged data is no reason to stop.
+	$text  = false === $bytes ? false : @gzinflate( $bytes ); // phpcs:ignore WordPress.PHP.NoSilencedErrors -- damaged data gives an empty text.
 	return false === $text ? '' : $text;
 }
 
