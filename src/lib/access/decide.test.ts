@@ -27,7 +27,7 @@ const excerpt = { ...whole, body: 'excerpt', paywall: 'hard' } as const;
 
 /** Each rule with facts that meet it and the required outcome, written independently of the code. */
 const table: Record<string, [Partial<Facts>, Outcome]> = {
-  'what is no article is open': [{ ...anonymous, subject: 'none', meter: 'over' }, whole],
+  'a page that isn’t an article is open': [{ ...anonymous, subject: 'none', meter: 'over' }, whole],
   'a free article is open': [{ ...anonymous, subject: 'free', meter: 'over' }, whole],
   'a subscriber reads everything': [
     { ...reader, subject: 'subscriber', paying: true, meter: 'over' },

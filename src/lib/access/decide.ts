@@ -67,7 +67,7 @@ const shut = (ask: Outcome['ask']): Outcome => ({ ...open, body: 'excerpt', payw
 
 /** Exactly one rule applies to every situation; a test checks that. */
 export const rules: readonly Rule[] = [
-  { name: 'what is no article is open', when: { subject: ['none'] }, outcome: open },
+  { name: 'a page that isn’t an article is open', when: { subject: ['none'] }, outcome: open },
   { name: 'a free article is open', when: { subject: ['free'] }, outcome: open },
   {
     name: 'a subscriber reads everything',

@@ -53,7 +53,7 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
   events: {
     title: 'Events',
     excerpt: 'Conversations with the people in the news and the people who write it.',
-    bodyHtml: paragraphs('No event is announced at the moment. Subscribers hear of new ones first.'),
+    bodyHtml: paragraphs('No event is announced at the moment. Subscribers hear about new ones first.'),
   },
   'oped-guidelines': {
     title: 'Op-Ed Guidelines',
