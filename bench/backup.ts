@@ -40,7 +40,7 @@ const writer = `
 `;
 
 /** Milliseconds of each transaction of a writer while `work` runs. */
-async function beside<T>(file: string, work: () => Promise<T>): Promise<{ result: T; times: readonly number[] }> {
+async function whileWorking<T>(file: string, work: () => Promise<T>): Promise<{ result: T; times: readonly number[] }> {
   const worker = new Worker(writer, { eval: true, workerData: file });
   await new Promise((resolve) => worker.once('online', resolve));
   const result = await work();
@@ -80,8 +80,8 @@ export async function run(args: readonly string[]): Promise<number> {
     const path = values.native ? join(values.native, 'bin') : '';
     const here = { dataDir, databaseUrl: null, path };
     const making = { backupDir, days: 30, now: Date.now };
-    const alone = await beside(file, () => new Promise((resolve) => setTimeout(resolve, 2000)));
-    const busy = await beside(file, () => timed(() => makeBackup({ ...here, ...making })));
+    const alone = await whileWorking(file, () => new Promise((resolve) => setTimeout(resolve, 2000)));
+    const busy = await whileWorking(file, () => timed(() => makeBackup({ ...here, ...making })));
     const made = busy.result.result;
     const lines: string[][] = [];
     const line = (name: string, { took, cpu }: Taken, size = '') => void lines.push([name, ms(took), ms(cpu), size]);

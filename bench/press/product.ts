@@ -182,7 +182,7 @@ async function row(
 
 function report(rows: readonly Row[], stolen: number | null): readonly Verdict[] {
   const rate = ({ results }: Runner) => count(Math.round(median(results.map(({ perCore }) => perCore))));
-  const beside = (a: Runner, b: Runner) => ratioOf(a.results, b.results);
+  const compared = (a: Runner, b: Runner) => ratioOf(a.results, b.results);
   printTable([
     [
       'Requests per second of processor time',
@@ -196,7 +196,7 @@ function report(rows: readonly Row[], stolen: number | null): readonly Verdict[]
     ],
     ...rows.map(({ name, site, nginx, ready }) => [
       ...[name, rate(site), nginx ? rate(nginx) : '-', rate(ready)],
-      ...[nginx ? beside(site, nginx).toFixed(2) : '-', beside(site, ready).toFixed(2)],
+      ...[nginx ? compared(site, nginx).toFixed(2) : '-', compared(site, ready).toFixed(2)],
       median(site.results.map(({ p99 }) => p99)).toFixed(1),
       count([site, nginx, ready].reduce((sum, each) => sum + wrongOf(each?.results ?? []), 0)),
     ]),
@@ -207,7 +207,7 @@ function report(rows: readonly Row[], stolen: number | null): readonly Verdict[]
   return rows.flatMap(({ name, site, nginx, ready }) => {
     const wrong = [site, nginx, ready].reduce((sum, each) => sum + wrongOf(each?.results ?? []), 0);
     if (!nginx) return [];
-    const ratio = beside(site, nginx);
+    const ratio = compared(site, nginx);
     return [
       {
         what: `${name}: at least ${bound.toFixed(1)} × nginx gzip_static`,

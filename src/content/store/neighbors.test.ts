@@ -33,38 +33,39 @@ const write = (id: number, day: number, title = 'Film'): ReadonlySet<string> =>
 function page(id: number): { shown: string; tags: ReadonlySet<string> } | null {
   const reader = createReader(store);
   const video = reader.video(`v${id}`);
-  return video && { shown: JSON.stringify(reader.besideVideo(video, 6)), tags: reader.tags };
+  return video && { shown: JSON.stringify(reader.neighborsOfVideo(video, 6)), tags: reader.tags };
 }
-const beside = (id: number, limit = 6): number[] => {
+const neighbors = (id: number, limit = 6): number[] => {
   const reader = createReader(store);
   const video = reader.video(`v${id}`);
-  return video ? reader.besideVideo(video, limit).map((each) => each.id) : [];
+  return video ? reader.neighborsOfVideo(video, limit).map((each) => each.id) : [];
 };
 const ids = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
-const besideTags = (tags: ReadonlySet<string>): string[] => [...tags].filter((tag) => tag.startsWith('beside:')).sort();
+const neighborTags = (tags: ReadonlySet<string>): string[] =>
+  [...tags].filter((tag) => tag.startsWith('neighbors:')).sort();
 
 describe('the videos listed next to a video', () => {
   it('are the previous ones, and near the end of the list also later ones', () => {
     for (const id of ids(20)) write(id, id);
-    expect(beside(20)).toEqual([19, 18, 17, 16, 15, 14]);
-    expect(beside(3)).toEqual([7, 6, 5, 4, 2, 1]);
-    expect(beside(1)).toEqual([7, 6, 5, 4, 3, 2]);
+    expect(neighbors(20)).toEqual([19, 18, 17, 16, 15, 14]);
+    expect(neighbors(3)).toEqual([7, 6, 5, 4, 2, 1]);
+    expect(neighbors(1)).toEqual([7, 6, 5, 4, 3, 2]);
   });
 
   it('are fewer when there are not enough', () => {
     for (const id of ids(3)) write(id, id);
-    expect(beside(2)).toEqual([3, 1]);
+    expect(neighbors(2)).toEqual([3, 1]);
   });
 
   it('cannot be more than six, because an edit invalidates no more pages', () => {
     write(1, 1);
-    expect(() => beside(1, 7)).toThrow(RangeError);
+    expect(() => neighbors(1, 7)).toThrow(RangeError);
   });
 
   it('stay the same when a video is added to a long list, and change for six when one is inserted', () => {
     for (const id of ids(25)) write(id, id);
-    expect(besideTags(write(26, 26))).toEqual([]);
-    expect(besideTags(write(27, 12))).toEqual([13, 14, 15, 16, 17, 18].map((id) => `beside:${id}`));
+    expect(neighborTags(write(26, 26))).toEqual([]);
+    expect(neighborTags(write(27, 12))).toEqual([13, 14, 15, 16, 17, 18].map((id) => `neighbors:${id}`));
   });
 
   it('are invalidated by every edit that changes them', () => {

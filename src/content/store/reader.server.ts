@@ -79,8 +79,8 @@ export function createReader(store: ContentStore, thread: SearchThread | null = 
     menu: (location) => menu(read, location),
     article: (slug) => article(read, slug),
     articles: (filter) => articles(read, filter),
-    besideVideo: (video, limit) => besideVideo(read, video, limit),
-    besideCrossword: (crossword, limit) => besideCrossword(read, crossword, limit),
+    neighborsOfVideo: (video, limit) => neighborsOfVideo(read, video, limit),
+    neighborsOfCrossword: (crossword, limit) => neighborsOfCrossword(read, crossword, limit),
     topStories: () => topStories(read),
     front: (key, slots) => readFront({ store, tags, card: (id) => card(read, id) }, key, slots),
     corrections: (filter) => corrections(read, filter),
@@ -296,13 +296,13 @@ function articles(read: ReadState, filter: ArticleFilter): Slice<Card> {
   return { items: cards(read, listIds(read.store, lists, asked, 10)), total: listTotal(read.store, lists, asked) };
 }
 
-function besideVideo(read: ReadState, video: Video, limit: number): readonly Video[] {
-  read.tags.add(tag.beside(video.id));
+function neighborsOfVideo(read: ReadState, video: Video, limit: number): readonly Video[] {
+  read.tags.add(tag.neighbors(video.id));
   return videosById(read, neighborIds(read.store, 'video', video, limit));
 }
 
-function besideCrossword(read: ReadState, crossword: Crossword, limit: number): readonly Crossword[] {
-  read.tags.add(tag.beside(crossword.id));
+function neighborsOfCrossword(read: ReadState, crossword: Crossword, limit: number): readonly Crossword[] {
+  read.tags.add(tag.neighbors(crossword.id));
   return crosswordsById(read, neighborIds(read.store, 'crosswords', crossword, limit));
 }
 

@@ -153,7 +153,7 @@ function writeListing(store: ContentStore, before: DocumentVersion | null, after
   if (!after) return [];
   const keptLists = new Set(before?.date === after.date ? listsOf(before) : []);
   const newLists = listsOf(after).filter((list) => !keptLists.has(list));
-  return newLists.flatMap((list) => changedNeighborIds(store, list, after).map(tag.beside));
+  return newLists.flatMap((list) => changedNeighborIds(store, list, after).map(tag.neighbors));
 }
 
 /** Brings the list of all notes up to date. */

@@ -27,7 +27,7 @@ const none: MineAnswer = { name: '', mayWrite: true, comments: [], reported: [] 
 
 export default function Comments({ article, parent, longest }: Props) {
   const { mine, setMine, change } = useMine(article);
-  const { beside, close } = useBeside();
+  const { form, close } = useOpenForm();
   const [done, setDone] = useState('');
   const result = useRef<HTMLParagraphElement>(null);
 
@@ -35,7 +35,7 @@ export default function Comments({ article, parent, longest }: Props) {
     change((comments) => merged([comment], comments));
     setMine((now) => now && { ...now, name: comment.author });
     setDone(comment.status === 'published' ? commentDone.published : commentDone.waiting);
-    if (beside) close();
+    if (form) close();
   }
 
   const shared = { article, longest, name: mine?.name ?? null, onPosted: posted };
@@ -60,21 +60,21 @@ export default function Comments({ article, parent, longest }: Props) {
           result.current?.focus();
         }}
       />
-      {beside?.act === 'reply' &&
+      {form?.act === 'reply' &&
         createPortal(
-          <Composer key={beside.id} {...shared} parent={beside.id} label={yourReply} focused onCancel={close} />,
-          beside.place,
+          <Composer key={form.id} {...shared} parent={form.id} label={yourReply} focused onCancel={close} />,
+          form.place,
         )}
-      {beside?.act === 'report' &&
+      {form?.act === 'report' &&
         createPortal(
           <Report
-            key={beside.id}
-            comment={beside.id}
-            reported={reported.includes(beside.id)}
+            key={form.id}
+            comment={form.id}
+            reported={reported.includes(form.id)}
             onReported={(id) => setMine((now) => ({ ...(now ?? none), reported: [...reported, id] }))}
             onClose={close}
           />,
-          beside.place,
+          form.place,
         )}
     </div>
   );
@@ -117,8 +117,8 @@ function merged(first: readonly OwnComment[], second: readonly OwnComment[]): re
 }
 
 /** The reply or report that is open under a comment of the page, and the element that it is rendered into. */
-function useBeside() {
-  const [beside, setBeside] = useState<(CommentAct & { readonly place: HTMLElement }) | null>(null);
+function useOpenForm() {
+  const [form, setForm] = useState<(CommentAct & { readonly place: HTMLElement }) | null>(null);
   const opener = useRef<HTMLElement | null>(null);
   const requested = useStore($commentAct);
 
@@ -131,7 +131,7 @@ function useBeside() {
     const place = document.createElement('div');
     place.className = styles.place ?? '';
     item.append(place);
-    setBeside((before) => {
+    setForm((before) => {
       before?.place.remove();
       return { ...requested, place };
     });
@@ -139,20 +139,20 @@ function useBeside() {
 
   // Another order or page of comments may have replaced the comment.
   useEffect(() => {
-    const check = () => setBeside((now) => (now && !now.place.isConnected ? null : now));
+    const check = () => setForm((now) => (now && !now.place.isConnected ? null : now));
     addEventListener('broadsheet:stories', check);
     return () => removeEventListener('broadsheet:stories', check);
   }, []);
 
   function close() {
-    setBeside((now) => {
+    setForm((now) => {
       now?.place.remove();
       return null;
     });
     opener.current?.focus();
   }
 
-  return { beside, close };
+  return { form, close };
 }
 
 interface ReportProps {

@@ -105,11 +105,11 @@ export interface ContentReader {
   articles(filter: ArticleFilter): Slice<Card>;
   /**
    * The neighbors of a film in the list of all films: those before it, and if these are too few, the nearest after it. Unlike
-   * `videos`, this doesn't change with every new film. Tags: one per film, and `beside:…`.
+   * `videos`, this doesn't change with every new film. Tags: one per film, and `neighbors:…`.
    */
-  besideVideo(video: Video, limit: number): readonly Video[];
+  neighborsOfVideo(video: Video, limit: number): readonly Video[];
   /** The same for a crossword. */
-  besideCrossword(crossword: Crossword, limit: number): readonly Crossword[];
+  neighborsOfCrossword(crossword: Crossword, limit: number): readonly Crossword[];
   topStories(): TopStories;
   /**
    * The stories that editors have placed on a page, in their order. Tags: `front:…`, and one per card.

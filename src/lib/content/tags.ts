@@ -17,7 +17,7 @@ export const tag = {
   /** Which stories are in an author's list, and their order; including stories to which the author contributed. */
   author: (id: number): string => `author:${id}`,
   /** The neighbors of a document in a list, see `content/store/lists.server.ts`. */
-  beside: (id: number): string => `beside:${id}`,
+  neighbors: (id: number): string => `neighbors:${id}`,
   /** An author's name and slug, as bylines show them. */
   byline: (id: number): string => `byline:${id}`,
   /** An author's own page: biography and portrait. */

@@ -207,6 +207,6 @@
 		name: 'newsroom-corrections',
 		title: __( 'Corrections', 'newsroom' ),
 		Inside: Corrections,
-		Beside: Lock,
+		Always: Lock,
 	} );
 } )();

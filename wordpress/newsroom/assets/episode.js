@@ -174,6 +174,6 @@
 		name: 'newsroom-episode',
 		title: __( 'Sound', 'newsroom' ),
 		Inside: Episode,
-		Beside: Lock,
+		Always: Lock,
 	} );
 } )();

@@ -125,8 +125,8 @@
 			const next = step === 'first' ? put( 0, true ) : put( last, false );
 			return JSON.stringify( next ) === JSON.stringify( slots ) ? null : next;
 		}
-		const beside = slots[ at + steps[ step ] ];
-		if ( beside && isPackage( beside ) && rankOf( beside ) === rankOf( slot ) ) {
+		const neighbor = slots[ at + steps[ step ] ];
+		if ( neighbor && isPackage( neighbor ) && rankOf( neighbor ) === rankOf( slot ) ) {
 			return moved( slots, at, at + steps[ step ] );
 		}
 		const rank = rankOf( slot ) + steps[ step ];

@@ -465,6 +465,6 @@
 		name: 'newsroom-headline-test',
 		title: words.title,
 		Inside: HeadlineTest,
-		Beside: Lock,
+		Always: Lock,
 	} );
 } )();

@@ -35,14 +35,14 @@
 		}, [ locked ] );
 	}
 
-	/** Registers a panel. `Beside` is a component that is rendered even while the panel is closed. */
-	function registerPanel( { name, title, Inside, Beside } ) {
+	/** Registers a panel. `Always` is a component that is rendered even while the panel is closed. */
+	function registerPanel( { name, title, Inside, Always } ) {
 		wp.plugins.registerPlugin( name, {
 			render: () =>
 				el(
 					Fragment,
 					null,
-					Beside && el( Beside ),
+					Always && el( Always ),
 					el( Panel, { name, title }, el( Inside ) )
 				),
 		} );

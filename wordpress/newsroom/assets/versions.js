@@ -149,6 +149,6 @@
 		name: 'newsroom-versions',
 		title: __( 'Versions', 'newsroom' ),
 		Inside: Versions,
-		Beside: restore ? Restore : null,
+		Always: restore ? Restore : null,
 	} );
 } )();
