@@ -96,4 +96,4 @@ it('a killed sandbox repeats its interrupted installation or import, and loses n
   const crossword = await fetch(`${again.wordpress.url}/sandbox/crosswords/low-water`);
   expect(await crossword.text()).toContain('Name on the deed');
   await again.stop();
-}, 360_000);
+}, 900_000);
