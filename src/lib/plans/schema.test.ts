@@ -51,7 +51,11 @@ describe('a valid shipping address', () => {
   it('can be filled into the form again', () => {
     const checked = check({ line2: 'Apt. 4', phone: '12125550183' });
     expect(checked.ok && valuesOf(checked.shipping)).toEqual({ ...good, line2: 'Apt. 4', phone: '+12125550183' });
-    expect(valuesOf(null)).toEqual(valuesOf(null));
+  });
+
+  it('leaves the form empty when none is saved', () => {
+    const empty = { name: '', line1: '', line2: '', city: '', state: '', postal_code: '', phone: '' };
+    expect(valuesOf(null)).toEqual(empty);
   });
 
   it('is formatted as on an envelope', () => {
