@@ -71,10 +71,16 @@ describe('the headline that a group sees', () => {
         seen[headline] = (seen[headline] ?? 0) + 1;
       }
       expect(seen).toEqual(new Array(headlines).fill(groups / headlines));
-      expect(all.map((group) => headlineFor(id, headlines, group))).toEqual(
-        all.map((group) => headlineFor(id, headlines, group)),
-      );
     }
+  });
+
+  it('is the same in every process, and after more tests than are remembered', () => {
+    const seen = (id: string) => all.map((group) => headlineFor(id, 4, group)).join('');
+    expect(seen('00000000000000a1')).toBe('210230110323');
+    // More tests than are remembered.
+    for (let at = 0; at < 1500; at++) headlineFor(at.toString(16).padStart(16, '0'), 4, 0);
+    expect(seen('00000000000000a1')).toBe('210230110323');
+    expect(seen('9e3779b97f4a7c15')).toBe('210121002333');
   });
 
   it('is assigned differently in each test', () => {
