@@ -119,7 +119,13 @@ describe('accepted encodings', () => {
     expect(acceptedEncodings(header).join(' ')).toBe(expected);
   });
 
-  it('are read from a header of over 5,000 characters', () => {
+  it('are remembered for a header of up to 256 characters, and read each time from a longer one', () => {
+    const remembers = (header: string) => {
+      const before = acceptedEncodings(header);
+      return acceptedEncodings(header) === before;
+    };
+    const longest = `br, ${'x'.repeat(252)}`;
+    expect([remembers(longest), remembers(`${longest}x`)]).toEqual([true, false]);
     expect(acceptedEncodings(`br, ${'x'.repeat(5000)}`)).toEqual(['br', 'identity']);
   });
 });
