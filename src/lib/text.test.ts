@@ -16,17 +16,26 @@ describe('truncateAtWord', () => {
     expect(truncateAtWord('The harbor, at last, is open again', 13)).toBe('The harbor…');
   });
   test('cuts a word that is longer than the limit', () => expect(truncateAtWord('Donaudampfschiff', 6)).toBe('Donau…'));
-  test('does not split an emoji’s surrogate pair', () => {
-    expect(truncateAtWord('🗞️🗞️🗞️🗞️🗞️', 4)).not.toMatch(/[\ud800-\udbff](?![\udc00-\udfff])/u);
+  test('counts an emoji as one character, and does not split its surrogate pair', () => {
+    expect(truncateAtWord('😀😀😀😀', 4)).toBe('😀😀😀😀');
+    expect(truncateAtWord('😀😀😀😀😀', 4)).toBe('😀😀😀…');
   });
-  test('never returns more characters than the limit', () => {
+  test('never returns more characters than the limit, and cuts inside a word only if that is the first', () => {
     fc.assert(
       fc.property(
-        fc.array(fc.string({ minLength: 1, maxLength: 12 })),
+        fc.array(fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' })),
         fc.integer({ min: 2, max: 200 }),
         (words, limit) => {
+          const text = truncateAtWord(words.join(' '), Number.POSITIVE_INFINITY);
           const cut = truncateAtWord(words.join(' '), limit);
           expect([...cut].length).toBeLessThanOrEqual(limit);
+          if (cut === text) return;
+          const kept = cut.slice(0, -1);
+          expect(cut).toBe(`${kept}…`);
+          expect(text.startsWith(kept)).toBe(true);
+          const [first = ''] = text.split(' ');
+          // Punctuation before the cut is dropped.
+          if ([...first].length < limit) expect(text.slice(kept.length)).toMatch(/^[\s,;:.–—-]*\s/u);
         },
       ),
     );

@@ -1,8 +1,8 @@
 /** Small pure functions for plain text. */
 
 /**
- * Cuts text at a word so that the result, ellipsis included, has at most `limit` characters (counted as a reader would, by code
- * point). Text that fits is returned unchanged, except that white space is collapsed.
+ * Cuts text at a word so that the result, ellipsis included, has at most `limit` characters, counted by code point. Text that fits is
+ * returned unchanged, except that white space is collapsed.
  */
 export function truncateAtWord(text: string, limit: number): string {
   const collapsed = text.replace(/\s+/gu, ' ').trim();
