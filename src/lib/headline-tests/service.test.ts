@@ -161,11 +161,20 @@ onBothEngines('headline tests', (engines) => {
       expect(service.cookiesFor(reader(null))).toEqual([]);
     });
 
-    it('can be any of the twelve', async () => {
-      const { service } = await open();
-      const seen = new Set<number | null>();
-      for (let at = 0; at < 2000; at++) seen.add(groupIn(service.cookiesFor(reader(null))[0]?.split(';')[0]));
-      expect([...seen].sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: groups }, (_, at) => at));
+    it('is drawn at random, each of the twelve for as many random numbers as any other', async () => {
+      const countsOf = ({ service }: Awaited<ReturnType<typeof open>>) => {
+        const counts = new Map<number | null, number>();
+        for (let readers = 0; readers < 1200; readers++) {
+          const group = groupIn(service.cookiesFor(reader(null))[0]?.split(';')[0]);
+          counts.set(group, (counts.get(group) ?? 0) + 1);
+        }
+        return counts;
+      };
+      let at = 0;
+      const evenly = countsOf(await open({ random: () => (at++ + 0.5) / 1200 }));
+      expect([...evenly]).toEqual(Array.from({ length: groups }, (_, group) => [group, 100]));
+      // Without given numbers: that all readers get the same group is as good as impossible.
+      expect(countsOf(await open()).size).toBeGreaterThan(1);
     });
   });
 

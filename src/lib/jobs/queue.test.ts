@@ -77,6 +77,20 @@ onBothEngines('the job queue', (engines) => {
     expect(await createJobQueue(database, 'mail', () => 2000).claim(5)).toEqual([]);
   });
 
+  // SQLite has one writer, so no claim begins before another has ended.
+  if (engines.engine === 'postgres')
+    it('claims the next job at once while another claim has not committed', async () => {
+      const database = await engines.open();
+      const clock = { now: 100 };
+      const jobs = queue(database, clock);
+      for (const due of [70, 80]) await jobs.add(database.db, { kind: 'one', subject: `due at ${due}`, due });
+      const claims = await database.transaction(async (tx) => {
+        const first = await queue({ ...database, db: tx }, clock).claim(1);
+        return [first, await jobs.claim(5)];
+      });
+      expect(claims.map((claimed) => claimed.map(({ subject }) => subject))).toEqual([['due at 70'], ['due at 80']]);
+    });
+
   it('claims jobs by priority, then by due time', async () => {
     const database = await engines.open();
     const jobs = queue(database, { now: 100 });
