@@ -240,15 +240,15 @@ onBothEnginesAlone('webhooks', (engines) => {
     expect(await site.billing.compare()).toEqual({ checked: 0, drifted: [] });
   });
 
-  it('get a 503 while PostgreSQL is down, so that Stripe sends them again', async () => {
-    if (engines.engine !== 'postgres') return;
-    await subscribed();
-    const [event] = site.events;
-    await engines.cluster().stop();
-    try {
-      expect(event && (await site.send(event))).toBe(503);
-    } finally {
-      await engines.cluster().start();
-    }
-  });
+  if (engines.engine === 'postgres')
+    it('get a 503 while PostgreSQL is down, so that Stripe sends them again', async () => {
+      await subscribed();
+      const [event] = site.events;
+      await engines.cluster().stop();
+      try {
+        expect(event && (await site.send(event))).toBe(503);
+      } finally {
+        await engines.cluster().start();
+      }
+    });
 });
