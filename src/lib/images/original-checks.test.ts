@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -257,7 +258,7 @@ describe('the image service, when a picture is deleted or replaced in WordPress'
       expect((await after).status).toBe(404);
       expect((await ask()).status).toBe(404);
     });
-    test('sends the picture’s cache tags for a CDN', async () => {
+    test('tags the picture for a CDN with the tag of its announcement, and with that of all pictures', async () => {
       await images.close();
       images = await createImages({
         dir,
@@ -268,7 +269,9 @@ describe('the image service, when a picture is deleted or replaced in WordPress'
         headersOfTags: (tags) => ({ 'cache-tag': tags.join(',') }),
       });
       const { headers } = await ask();
-      expect(headers['cache-tag']).toBe([...fileTags([address()], host()), 'pictures'].join(','));
+      const own = `picture:${createHash('sha256').update(address()).digest('hex')}`;
+      expect(headers['cache-tag']).toBe(`${own},pictures`);
+      expect(fileTags([`${address()}?ver=2`], host())).toEqual([own]);
     });
   });
   test('deletes every size when a request for a new size finds the original gone', async () => {
