@@ -47,20 +47,20 @@ const billing = {
   print: { kind: 'welcome-tier', to: 'ada@example.com', product: 'sun-member', plan: 'Yearly with print', print: true },
   founder: { kind: 'welcome-tier', to: 'ada@example.com', product: 'sun-founder', plan: 'Founder', print: false },
 } as const satisfies Record<string, Message>;
-const all: Message[] = [
-  link('login'),
-  link('register'),
-  link('completeRegistration'),
-  code,
-  welcome('Ada'),
-  ...Object.values(billing),
+const all: readonly (readonly [name: string, message: Message])[] = [
+  ['link to sign in', link('login')],
+  ['link to register', link('register')],
+  ['link to complete a registration', link('completeRegistration')],
+  ['code', code],
+  ['welcome', welcome('Ada')],
+  ...Object.values(billing).map((message) => [`${message.kind}, ${message.plan}`, message] as const),
 ];
 const render = (message: Message, minutes = 10) => renderMessage(message, paper, minutes);
 
 describe('every message', () => {
   it.each(all)(
-    '$kind $purpose has the publisher’s name, contact and reason for receiving it, in HTML and plain text',
-    (message) => {
+    'the message “%s” has the publisher’s name, contact and reason for receiving it, in HTML and plain text',
+    (_, message) => {
       const { subject, html, text } = render(message);
       expect(subject).not.toMatch(/[\r\n]/);
       expect(html).toContain('<html lang="en-US"');
@@ -76,8 +76,8 @@ describe('every message', () => {
   );
 
   it.each(all)(
-    '$kind $purpose loads no resource, contains no script, and marks its tables as presentational',
-    (message) => {
+    'the message “%s” loads no resource, contains no script, and marks its tables as presentational',
+    (_, message) => {
       const { html } = render(message);
       expect(html).not.toMatch(/<(?:img|script|link|iframe|object|form|svg|video|audio)\b/i);
       expect(html).not.toMatch(/url\(|@import|@font-face|\bsrc=|background=/i);
@@ -86,7 +86,7 @@ describe('every message', () => {
     },
   );
 
-  it.each(all)('$kind $purpose has at most one button, with its URL also in the text', (message) => {
+  it.each(all)('the message “%s” has one button, or none for a code, with its URL also in the text', (_, message) => {
     const { html, text } = render(message);
     const buttons = [...html.matchAll(/<a class="press"[^>]*href="([^"]+)"/g)].map(([, address]) => address ?? '');
     expect(buttons).toHaveLength(message.kind === 'code' ? 0 : 1);
@@ -97,7 +97,7 @@ describe('every message', () => {
   });
 
   it('has inline styles, for mail programs that drop the style sheet', () => {
-    for (const message of all) {
+    for (const [, message] of all) {
       const body = render(message).html.split('<body')[1] ?? '';
       for (const [element] of body.matchAll(/<[a-z0-9]+ [^>]*class="[^"]*"[^>]*>/g)) {
         if (!element.includes('class="wide"')) expect(element).toContain('style="');
