@@ -2,10 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { countWords, plainText, readingMinutes, truncateAtWord } from './text.ts';
 
-test('plainText adds spaces between blocks, but not around inline elements', () => {
+test('plainText decodes entities, and adds spaces between blocks but not around inline elements', () => {
   const html =
     '<p>The <a href="/x">bridge</a>, H<sub>2</sub>O &amp; <em>“why”</em>.</p><ul><li>One</li><li>Two<br>three</li></ul>';
   expect(plainText(html)).toBe('The bridge, H2O & “why”. One Two three');
+  expect(plainText('It is <strong>t<em>w</em>o</strong>, not&nbsp;ten.')).toBe('It is two, not ten.');
 });
 
 describe('truncateAtWord', () => {

@@ -2,7 +2,6 @@ import { XMLParser, XMLValidator } from 'fast-xml-parser';
 import { describe, expect, it } from 'vitest';
 import type { Card, CorrectedStory, Correction } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
-import { plainText } from '../text.ts';
 import { answerCorrectionsFeed } from './feed.ts';
 import { byDay, namedNote, shownNext } from './model.ts';
 
@@ -40,12 +39,6 @@ it('the line below the byline names a correction before a newer clarification', 
   expect(namedNote(notes)?.kind).toBe('correction');
   expect(namedNote(notes.slice(0, 1))?.kind).toBe('clarification');
   expect(namedNote([])).toBeUndefined();
-});
-
-it('a note’s plain text keeps the spaces of its markup and adds none', () => {
-  expect(
-    plainText('See <a href="/x" rel="nofollow">this</a>. It is <strong>t<em>w</em>o</strong>, not&nbsp;ten.'),
-  ).toBe('See this. It is two, not ten.');
 });
 
 it('a notice shows the three oldest unseen corrections, or more if some have the same time', () => {
