@@ -286,6 +286,30 @@ onBothEngines('a running subscription', (engines) => {
     expect(site.mail.filter(({ kind }) => kind === 'cancelled')).toMatchObject([{ until: null, over: true }]);
   });
 
+  it('stays without access after a refund of a charge that is older than the newest hundred', async () => {
+    const { session, id } = await subscribed();
+    const [charge] = await charged();
+    await site.dashboard.refunds.create({ charge: charge?.id ?? '' });
+    await site.deliver();
+    expect(await opens(session)).toBeNull();
+    const { customer } = await site.dashboard.subscriptions.retrieve(id);
+    for (let at = 0; at < 101; at++) {
+      const refused = site.dashboard.paymentIntents.create({
+        amount: 100,
+        currency: 'usd',
+        customer: customer as string,
+        confirm: true,
+        payment_method: 'pm_card_visa_chargeDeclined',
+        return_url: 'https://paper.example/',
+      });
+      await expect(refused).rejects.toThrow('declined');
+    }
+    expect((await site.dashboard.charges.list({ limit: 100 })).has_more).toBe(true);
+    await site.dashboard.subscriptions.update(id, { metadata: { noted: 'yes' } });
+    await site.deliver();
+    expect(await opens(session)).toBeNull();
+  });
+
   it('sends one cancellation email when a refund follows the cancellation', async () => {
     const { session, id } = await subscribed();
     await site.dashboard.subscriptions.cancel(id);

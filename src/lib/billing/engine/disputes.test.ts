@@ -59,30 +59,6 @@ onBothEngines('a disputed payment', (engines) => {
     expect(await site.dashboard.subscriptions.retrieve(id)).toMatchObject({ status: 'active' });
   });
 
-  it('that was refunded stays refunded behind a hundred newer charges', async () => {
-    const { session, id } = await subscribed('pm_card_visa');
-    const [charge] = (await site.dashboard.charges.list()).data;
-    await site.dashboard.refunds.create({ charge: charge?.id ?? '' });
-    await site.deliver();
-    expect(await opens(session)).toBeNull();
-    const { customer } = await site.dashboard.subscriptions.retrieve(id);
-    for (let at = 0; at < 101; at++) {
-      const refused = site.dashboard.paymentIntents.create({
-        amount: 100,
-        currency: 'usd',
-        customer: customer as string,
-        confirm: true,
-        payment_method: 'pm_card_visa_chargeDeclined',
-        return_url: 'https://paper.example/',
-      });
-      await expect(refused).rejects.toThrow('declined');
-    }
-    expect((await site.dashboard.charges.list({ limit: 100 })).has_more).toBe(true);
-    await site.dashboard.subscriptions.update(id, { metadata: { noted: 'yes' } });
-    await site.deliver();
-    expect(await opens(session)).toBeNull();
-  });
-
   it('that was only an inquiry leaves access open', async () => {
     const { session } = await subscribed('pm_card_createDisputeInquiry');
     expect(disputes()).toBe(1);
