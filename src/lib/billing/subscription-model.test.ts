@@ -302,8 +302,12 @@ it('the main subscription is one that renews, even next to a higher one that end
   expect(first(state({ id: 'ends with less', cancelAtPeriodEnd: true }), ends)).toBe('ends');
 });
 
-it('a subscription is not settled while it is incomplete or nothing is paid', () => {
+it('a subscription is settled when its first bill is paid, or was 0 and a card is set up', () => {
+  const nothingDue = { paid: [paidFor(30, { free: true })] };
   expect(isSettled(state())).toBe(true);
+  expect(isSettled(state(nothingDue))).toBe(true);
+  expect(isSettled(state({ ...nothingDue, card: false }))).toBe(false);
+  expect(isSettled(state({ ...nothingDue, pendingSetup: 'seti_1' }))).toBe(false);
   expect(isSettled(state({ status: 'incomplete' }))).toBe(false);
   expect(isSettled(state({ status: 'trialing', paid: [] }))).toBe(false);
 });

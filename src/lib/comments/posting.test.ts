@@ -222,19 +222,20 @@ onBothEngines('posting', (engines) => {
     await comments.stop();
   });
 
-  it('waits before it sends a report again while WordPress is down', async () => {
+  it('sends a report once in a round while WordPress is down, and waits longer after each try, up to 15 minutes', async () => {
     const { post, ada, ben, comments, moderation, clock } = await open();
     await post(ada, 'Ada');
     moderation.trouble = 'down';
     await comments.report(ben, 900, caller());
-    await comments.tasks.round();
-    const asked = () => moderation.asked.filter((each) => each.endsWith('/reports')).length;
-    expect(asked()).toBe(1);
-    await comments.tasks.round();
-    expect(asked()).toBe(1);
-    clock.pass(31);
-    await comments.tasks.round();
-    expect(asked()).toBe(2);
+    const asked = async (seconds: number) => {
+      clock.pass(seconds);
+      await comments.tasks.round();
+      return moderation.asked.splice(0).filter((each) => each.endsWith('/reports')).length;
+    };
+    expect(await asked(0)).toBe(1);
+    // Of each wait, the second half is random.
+    for (const longest of [30, 60, 120, 240, 480, 900, 900])
+      expect([await asked(longest / 2 - 1), await asked(longest / 2 + 2)], `${longest} seconds`).toEqual([0, 1]);
     await comments.stop();
   });
 
