@@ -167,8 +167,9 @@ onBothEngines('accounts', (engines) => {
       await join(email);
       await accounts.sendCode(send());
       const first = code(email);
-      await accounts.sendCode(send());
-      if (first !== code(email)) expect(await accounts.checkCode(email, first, caller())).toEqual(wrong);
+      do await accounts.sendCode(send());
+      while (code(email) === first);
+      expect(await accounts.checkCode(email, first, caller())).toEqual(wrong);
       expect(await accounts.checkCode(email, code(email), caller())).toMatchObject({ ok: true });
       clock.pass(600);
       expect(await accounts.checkCode(email, code(email), caller())).toEqual(wrong);
@@ -189,19 +190,25 @@ onBothEngines('accounts', (engines) => {
       );
       expect(await database.db.selectFrom('proofs').select('id').where('kind', '=', 'code').execute()).toHaveLength(1);
       let right = 0;
-      for (const code of new Set(codes))
+      for (const code of new Set(codes)) {
+        // Otherwise five wrong guesses before the right one would make that invalid, too.
+        await database.db.updateTable('proofs').set({ tries: 0 }).execute();
         if (await database.transaction((tx) => tryCode(state, tx, email, ['login'], code, false))) right++;
-      expect(right).toBeLessThanOrEqual(1);
+      }
+      expect(right).toBe(1);
     });
 
     it('are valid for one address only', async () => {
       const { accounts, code, join } = await open();
+      const eve = 'eve@example.com';
       await join(email);
-      await join('eve@example.com');
+      await join(eve);
       await accounts.sendCode(send());
-      await accounts.sendCode({ ...send(), email: 'eve@example.com' });
-      if (code(email) === code('eve@example.com')) return;
-      expect(await accounts.checkCode(email, code('eve@example.com'), caller())).toEqual(wrong);
+      do await accounts.sendCode({ ...send(), email: eve });
+      while (code(eve) === code(email));
+      expect(await accounts.checkCode(email, code(eve), caller())).toEqual(wrong);
+      expect(await accounts.checkCode(eve, code(eve), caller())).toMatchObject({ ok: true });
+      expect(await accounts.checkCode(email, code(email), caller())).toMatchObject({ ok: true });
     });
 
     const others = (right: string, count: number): string[] =>
@@ -301,6 +308,18 @@ onBothEngines('accounts', (engines) => {
       expect(access).toMatch(/^access=v1\.test\.\d+\.registered\.[\w-]{43}; .*Max-Age=900; .*HttpOnly; Secure$/);
       expect(await accounts.session(browser(first.cookies))).toEqual({ session: first.session, cookies: [] });
       expect(await accounts.session(null)).toEqual({ session: null, cookies: [] });
+    });
+
+    it('get a new token at each sign-in, and share the account’s tracking id', async () => {
+      const { accounts, join, token } = await open();
+      const jars = [(await join(email)).cookies];
+      for (let device = 0; device < 2; device++) {
+        await accounts.sendLink(send());
+        jars.push(got(await accounts.useLink(token(email), elsewhere(device))).cookies);
+      }
+      const values = (name: string) => jars.map((cookies) => new RegExp(`${name}=([^;]+)`).exec(cookies.join())?.[1]);
+      expect(new Set(values('blaize_session')).size).toBe(3);
+      expect(new Set(values('blaize_tracking_id')).size).toBe(1);
     });
 
     it('have no Secure cookies when the site has no HTTPS', async () => {
