@@ -77,7 +77,7 @@ it('quotes include the tax on a promotion, on the price that follows, and after 
   expect(paid(await site.billing.quote(session, coupon))).toMatchObject({ dueToday: 1039, dueAfterRenewal: 1299 });
 });
 
-it('tax is computed for an upgrade and in each phase of a planned switch', async () => {
+it('tax is computed for an upgrade, in each phase of a planned switch and in its renewal notice', async () => {
   const session = await open(true);
   paid(await site.billing.subscribe(session, { ...monthly, plan_id: 'reader-yearly', address: newYork }));
   const up = paid(await site.billing.quote(session, { planId: 'member-yearly' }));
@@ -94,6 +94,10 @@ it('tax is computed for an upgrade and in each phase of a planned switch', async
     'phases[1][automatic_tax][enabled]': 'true',
   });
   expect(await site.billing.subscription(session)).toMatchObject({ price: 1299, tax: { amount: 99 } });
+  await site.pass(360 * day);
+  await site.deliver();
+  const notice = site.mail.filter(({ kind }) => kind === 'renewal-notice');
+  expect(notice).toMatchObject([{ amount: 1299, tax: { amount: 99, included: false } }]);
 });
 
 it('without the tax setting, no tax is added and no address is required', async () => {
