@@ -263,6 +263,27 @@ describe('the sign-in panel', () => {
     social: null,
   };
 
+  it.each<[SignInState['step'], string, string]>([
+    ['email', 'Please enter your email address below:', 'Continue'],
+    ['sent', 'A login link has been sent to', 'Resend'],
+    ['code', 'A verification code was sent to ada@example.com', 'Confirm'],
+    ['done', 'Please enter your email address below:', 'One moment…'],
+  ])('shows only the view of the step “%s”, with its button and an error', async (step, words, action) => {
+    const $state = atom<SignInState>({
+      ...start,
+      step,
+      email: 'ada@example.com',
+      error: { where: 'form', text: 'Something went wrong.' },
+    });
+    drawn = await draw(<SignInPanel flow={{ $state } as unknown as Flow} providers={[]} returnTo="/" />);
+    const views = ['enter your email address', 'login link has been sent', 'verification code was sent'];
+    const shown = drawn.host.textContent;
+    expect(shown).toContain(words);
+    expect(views.filter((view) => shown.includes(view))).toHaveLength(1);
+    expect(button(action)).toBeInstanceOf(HTMLButtonElement);
+    expect(alerts()).toContain('Something went wrong.');
+  });
+
   it('focuses the address after Edit in the view of a sent link', async () => {
     const $state = atom(start);
     const edit = vi.fn(() => $state.set({ ...start, email: 'ada@example.com' }));
