@@ -182,16 +182,20 @@ onBothEngines('limits', (engines) => {
   });
 
   if (engines.engine === 'postgres')
-    it('for fairness do not wait for a locked row in PostgreSQL', async () => {
+    it('for fairness wait for a locked row in PostgreSQL no longer than their own time limit', async () => {
       const database = await engines.open();
-      const limiter = createLimiter(database, createHmacs(secret), defaultLimits, Date.now);
       const subject = { address: '203.0.113.1' };
-      await limiter.count('search', subject);
+      await createLimiter(database, createHmacs(secret), defaultLimits, Date.now, ...patient).count('search', subject);
+      const warn = vi.fn();
+      const limiter = createLimiter(database, createHmacs(secret), defaultLimits, Date.now, { warn }, 50);
       await database.transaction(async (tx) => {
         // Locks the row while the limiter waits for it.
         await tx.updateTable('limits').set({ count: 1000 }).execute();
         expect(await limiter.count('search', subject)).toBeNull();
       });
+      // Not PostgreSQL's time limit, which is longer.
+      const err = expect.objectContaining({ message: 'PostgreSQL took too long to count.' });
+      expect(warn).toHaveBeenCalledExactlyOnceWith({ err }, expect.any(String));
     });
 
   it('are not used up by a count that the database finishes after its time limit', async () => {
