@@ -55,7 +55,7 @@ onBothEngines('sessions', (engines) => {
     const rotated = got(await accounts.login(again));
     expect((await accounts.session(browser(ada.cookies))).session).toBeNull();
     expect((await accounts.session(browser(rotated.cookies))).session?.email).toBe(email);
-    expect((await accounts.session('blaize_session=chosen-by-somebody')).session).toBeNull();
+    expect((await accounts.session('blaize_session=chosen-by-an-attacker')).session).toBeNull();
   });
 
   it('are not ended by an older request that is answered after the browser signed in again', async () => {
