@@ -101,7 +101,7 @@ it('an alert works without browser storage, and is not shown on a page without a
 
 it.each<[string, () => Promise<Response>]>([
   ['no network', () => Promise.reject(new TypeError('Failed to fetch'))],
-  ['an error of the server', async () => new Response(banner('b'), { status: 503 })],
+  ['a server error', async () => new Response(banner('b'), { status: 503 })],
 ])('the alert is fetched with revalidation of the browser’s copy, and stays as it is with %s', async (_, fails) => {
   const asked = vi.fn(async (_address: string, _how: RequestInit) => new Response(banner('a')));
   vi.stubGlobal('fetch', asked);

@@ -42,10 +42,10 @@ it('prices that come near the viewport request the reader’s currency and show 
 });
 
 it.each([
-  ['there are no prices', { prices: false }],
-  ['no header says the country', { country: false }],
-  ['it is known', { cookie: 'currency=eur' }],
-  ['it is known of a subscription', { cookie: 'currency=eur.own', visitor: 'reader' }],
+  ['the page has no prices', { prices: false }],
+  ['no header names the country', { country: false }],
+  ['the currency is known', { cookie: 'currency=eur' }],
+  ['the currency is known from a subscription', { cookie: 'currency=eur.own', visitor: 'reader' }],
 ])('prices do not request the currency when %s', async (_, page) => {
   await visit(page);
   seen(true);
@@ -53,8 +53,11 @@ it.each([
 });
 
 it.each([
-  ['who subscribes, after a country was known', { cookie: 'currency=usd', visitor: 'member', country: false }],
-  ['who has left, after a subscription was known', { cookie: 'currency=eur.own' }],
+  [
+    'who subscribes, when only the country’s currency is known',
+    { cookie: 'currency=usd', visitor: 'member', country: false },
+  ],
+  ['who no longer subscribes, when the subscription’s currency is known', { cookie: 'currency=eur.own' }],
 ])('prices request the currency again for a reader %s', async (_, page) => {
   await visit(page);
   seen(true);

@@ -52,8 +52,8 @@ describe('the wall over a metered story', () => {
   });
 
   it.each([
-    ['that is not there', async () => new Response('<p>nothing</p>', { status: 503 })],
-    ['that cannot be reached', async () => Promise.reject(new TypeError('offline'))],
+    ['when the server fails', async () => new Response('<p>nothing</p>', { status: 503 })],
+    ['when the server cannot be reached', async () => Promise.reject(new TypeError('offline'))],
   ])('still opens, but without an offer %s', async (_, answer) => {
     fetched.mockImplementation(answer);
     await open();

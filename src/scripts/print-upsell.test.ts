@@ -44,9 +44,9 @@ describe('the print edition’s upsell', () => {
   });
 
   it.each([
-    ['an article', { path: '/article/a-story' }],
-    ['a day later', { seen: now - day }],
-    ['after a clock that went wrong', { seen: now + 30 * day }],
+    ['on an article page', { path: '/article/a-story' }],
+    ['a day after it was last seen', { seen: now - day }],
+    ['when it was last seen at a time in the future', { seen: now + 30 * day }],
   ])('also opens in this case: %s', async (_where, change) => {
     const page = await visit(change);
     await vi.advanceTimersByTimeAsync(2000);
@@ -57,8 +57,8 @@ describe('the print edition’s upsell', () => {
     ['on another page', { path: '/section/culture' }],
     ['for a member', { product: 'sun-member' }],
     ['for a founder', { product: 'sun-founder' }],
-    ['twice in a day', { seen: now - day + 10_000 }],
-    ['beside a campaign', { body: '<div data-campaign="spring"></div>' }],
+    ['a second time within a day', { seen: now - day + 10_000 }],
+    ['on a page with a campaign', { body: '<div data-campaign="spring"></div>' }],
     ['over another dialog', { body: '<dialog open></dialog>' }],
   ])('does not open %s', async (_where, change) => {
     const page = await visit(change);

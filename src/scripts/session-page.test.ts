@@ -31,7 +31,7 @@ it.each([
   ['the first time', null, true],
   ['within an hour', Date.now() - hour / 2, false],
   ['after an hour', Date.now() - 2 * hour, true],
-  ['after a time that a wrong clock has written', Date.now() + 1000 * hour, true],
+  ['after a time in the future, which a wrong clock stored', Date.now() + 1000 * hour, true],
 ])('a signed-in reader’s page requests corrections at most once an hour: %s', async (_when, last, asks) => {
   if (last !== null) localStorage.setItem(correctionsId, String(last));
   await import('./session-page.ts');

@@ -43,8 +43,8 @@ describe('the welcome popup', () => {
     ['on another page', { path: '/section/culture' }],
     ['in a window of less than 768 pixels', { width: 767 }],
     ['for readers who are signed in', { visitor: 'registered' }],
-    ['for those who have seen it', { seen: true }],
-    ['for those who have given an address', { known: true }],
+    ['for readers who have seen it', { seen: true }],
+    ['for readers who have given an email address', { known: true }],
   ] as const)('does not open %s', async (_where, change) => {
     const page = await visit(change);
     scrollTo(2000);

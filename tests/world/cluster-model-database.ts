@@ -31,25 +31,25 @@ export type Shown = Readonly<Record<number, number>>;
 export const rules = [
   'an append names its epoch',
   'a new holder reads the log to its end first',
-  'what was fetched before the takeover is not appended',
+  'documents fetched before a takeover are not appended',
   'later fetches have later times',
   'a page of an older revision is not stored',
   'a changed tag makes a page invalid',
   'a render that a change overtakes is repeated',
-  'nodes read the log without a message',
-  'a holder that stands still is cut off',
+  'nodes read the log even without a message',
+  'a holder that hangs is cut off',
   'the owner of the lock is cut off',
-  'PostgreSQL has the clock',
+  'nodes use PostgreSQL’s clock',
   'a node that cannot write gives up the lease',
-  'only a node that has reported hears',
-  'after a break a node reads the log before it hears',
-  'a withdrawal waits for every node that hears',
-  'a page of newer content is not taken',
-  'a withdrawal of its own is dated as the stored version',
+  'only a node that has reported counts as connected',
+  'after a disconnection a node reads the log before it counts as connected',
+  'a withdrawal waits for every connected node',
+  'a node takes no page of newer content than its own',
+  'a node’s own withdrawal has the time of the stored version',
   'a node that is ahead of the log shares no pages',
   'a node that is ahead of the log asks the holder',
-  'a holder appends first what it has withdrawn itself',
-  'what WordPress answered before a withdrawal does not count',
+  'a holder first appends its own withdrawals',
+  'WordPress’s answers from before a withdrawal are ignored',
 ] as const;
 export type Rule = (typeof rules)[number];
 
@@ -136,7 +136,7 @@ export class ModelDatabase {
       Object.assign(row, claimed);
       return 'got';
     }
-    const isNewer = row.revision > revision && this.holds('a page of newer content is not taken');
+    const isNewer = row.revision > revision && this.holds('a node takes no page of newer content than its own');
     return row.shown !== null && !isOutdated && !isNewer ? row.shown : 'wait';
   }
 
@@ -155,7 +155,7 @@ export class ModelDatabase {
 
   /** node.ts, `everywhere`. */
   everywhere(revision: number): boolean {
-    if (!this.holds('a withdrawal waits for every node that hears')) return true;
+    if (!this.holds('a withdrawal waits for every connected node')) return true;
     const seen = [...this.nodes.values()].filter(({ seen: at }) => at > this.now - goneMs);
     return seen.every(({ applied }) => applied >= revision);
   }

@@ -47,7 +47,7 @@ export class ModelCluster {
   /** node.ts, `hears`. */
   hears(node: ModelNode): boolean {
     if (!this.runs(node)) return false;
-    const at = this.db.holds('only a node that has reported hears') ? node.heard : node.caughtUp;
+    const at = this.db.holds('only a node that has reported counts as connected') ? node.heard : node.caughtUp;
     return this.db.now - at < goneMs;
   }
 
@@ -128,7 +128,7 @@ export class ModelCluster {
 
   private endStaleHolder(now: number): void {
     const { db } = this;
-    if (db.renewed >= now - staleMs || !db.holds('a holder that stands still is cut off')) return;
+    if (db.renewed >= now - staleMs || !db.holds('a holder that hangs is cut off')) return;
     db.renewed = now;
     const pid = db.holds('the owner of the lock is cut off') ? db.lock : db.pid;
     const holder = this.nodes.find(({ session }) => session !== null && session === pid);
@@ -137,7 +137,7 @@ export class ModelCluster {
 
   /** channel.ts, `databaseNow`. */
   private clockOf({ skew }: ModelNode): number {
-    return this.db.now + (this.db.holds('PostgreSQL has the clock') ? 0 : skew);
+    return this.db.now + (this.db.holds('nodes use PostgreSQL’s clock') ? 0 : skew);
   }
 
   /** node.ts, `readLog`: the statement runs. */
@@ -175,9 +175,7 @@ export class ModelCluster {
   private counts(node: ModelNode, id: number, { clock }: Stored): boolean {
     const ahead = node.ahead.get(id);
     if (ahead?.clock === clock) node.ahead.set(id, { ...ahead, isDoubtful: true });
-    return (
-      !ahead || clock > ahead.clock || !this.db.holds('what WordPress answered before a withdrawal does not count')
-    );
+    return !ahead || clock > ahead.clock || !this.db.holds('WordPress’s answers from before a withdrawal are ignored');
   }
 
   /** press/cache/invalidation.ts: what is withdrawn is removed, what is stale is rendered again. */
@@ -201,7 +199,7 @@ export class ModelCluster {
       if (!stored || !present.gone || (stored.gone && !node.ahead.has(id))) continue;
       node.told.set(id, this.lastWithdrawal);
       const askedAt = this.nextAt(node);
-      const at = this.db.holds('a withdrawal of its own is dated as the stored version') ? stored.at : askedAt;
+      const at = this.db.holds('a node’s own withdrawal has the time of the stored version') ? stored.at : askedAt;
       const entry = { ...present, at, clock: this.seconds() };
       const tags = put(node.store, id, entry);
       node.ahead.set(id, { ...entry, askedAt, isDoubtful: false });
@@ -228,7 +226,9 @@ export class ModelCluster {
     this.db.report(node.name, node.revision);
     if (this.db.now - node.reportedAt >= goneMs) node.listedSince = this.db.now;
     node.reportedAt = this.db.now;
-    const isRead = caughtUp >= node.listedSince || !this.db.holds('after a break a node reads the log before it hears');
+    const isRead =
+      caughtUp >= node.listedSince ||
+      !this.db.holds('after a disconnection a node reads the log before it counts as connected');
     if (isRead) node.heard = caughtUp;
   }
 
@@ -268,12 +268,12 @@ export class ModelCluster {
     const { lead, epoch } = node;
     node.fetched = null;
     if (epoch === null || lead?.epoch !== epoch) return;
-    if (stored.at < lead.since && this.db.holds('what was fetched before the takeover is not appended')) return;
+    if (stored.at < lead.since && this.db.holds('documents fetched before a takeover are not appended')) return;
     const entries = this.withAhead(node, id, stored, lead.since);
     const tags = new Set<string>();
     const preview = new Map(node.store);
     for (const [each, entry] of entries) for (const tag of put(preview, each, entry)) tags.add(tag);
-    if (node.ahead.size > 0 && this.db.holds('a holder appends first what it has withdrawn itself')) tags.add('site');
+    if (node.ahead.size > 0 && this.db.holds('a holder first appends its own withdrawals')) tags.add('site');
     node.sent = { node, entries, tags, epoch };
     this.flights.push(node.sent);
   }
@@ -288,7 +288,7 @@ export class ModelCluster {
     const own = node.ahead.get(id);
     const dated = own ? { ...stored, clock: Math.max(stored.clock, own.clock + 1) } : stored;
     const entries = own && stored.at < own.askedAt ? [] : [[id, dated] as const];
-    if (!this.db.holds('a holder appends first what it has withdrawn itself')) return entries;
+    if (!this.db.holds('a holder first appends its own withdrawals')) return entries;
     const ahead = [...node.ahead].flatMap(([each, { askedAt, isDoubtful, ...entry }]) =>
       isDoubtful ? [] : [[each, { ...entry, at: Math.max(since, askedAt), clock: entry.clock + 1 }] as const],
     );
@@ -433,7 +433,7 @@ export class ModelCluster {
     this.tick(1000);
     for (const node of nodes) {
       this.beat(node);
-      if (this.db.holds('nodes read the log without a message')) this.follow(node);
+      if (this.db.holds('nodes read the log even without a message')) this.follow(node);
       this.takeOver(node);
       this.ask(node);
       this.remind(node);

@@ -72,10 +72,13 @@ describe('the byline of a story', () => {
   });
 
   it.each([
-    ['nothing of the kind', 'x'],
+    ['a string', 'x'],
     ['a list', [1, 2]],
-    ['odd lists', { authors: 'x', contributors: 7.5, agency: ['x'] }],
-    ['odd people', { authors: [null, {}, { id: 'x' }, { id: -4 }], contributors: { a: 1 }, agency: { name: 7 } }],
+    ['an object without lists', { authors: 'x', contributors: 7.5, agency: ['x'] }],
+    [
+      'an object with invalid entries',
+      { authors: [null, {}, { id: 'x' }, { id: -4 }], contributors: { a: 1 }, agency: { name: 7 } },
+    ],
   ])('is ignored when it is %s, and the story is accepted', async (_what, odd) => {
     const taken = await take({ byline: odd });
     expect([taken.authorId, taken.facts.byline]).toEqual([null, undefined]);

@@ -58,11 +58,11 @@ describe('a story’s corrections', () => {
   );
 
   it.each([
-    ['a text', 'x'],
+    ['a string instead of a list', 'x'],
     ['no text', [{ kind: 'correction', date: '2026-11-25T13:00:00Z' }]],
-    ['another kind', [note('x', undefined, 'update')]],
-    ['no date', [note('x', 'yesterday')]],
-    ['a day that does not exist', [note('x', '2026-02-30T00:00:00Z')]],
+    ['an unknown kind', [note('x', undefined, 'update')]],
+    ['an invalid date', [note('x', 'yesterday')]],
+    ['a date that does not exist', [note('x', '2026-02-30T00:00:00Z')]],
   ])('with %s are dropped, and the story’s other corrections are kept', async (_what, wrong) => {
     expect(await notes(wrong)).toBeUndefined();
     const taken = { kind: 'correction', date: '2026-11-25T13:00:00Z', html: 'Read.' };

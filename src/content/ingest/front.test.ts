@@ -62,12 +62,12 @@ describe('a front (the stories that editors place on a page)', () => {
   });
 
   it.each([
-    ['no kind', { kind: 'banner' }],
-    ['no story', { story: 0 }],
-    ['a story that is text', { story: 'five' }],
-    ['a beginning that is no time', { from: 'tomorrow' }],
-    ['an end that is no time', { until: '2026-13-45T99:00:00Z' }],
-    ['a headline that is none', { headline: { a: 1 } }],
+    ['an unknown kind', { kind: 'banner' }],
+    ['a story id of 0', { story: 0 }],
+    ['a story id that is not a number', { story: 'five' }],
+    ['a start that is not a time', { from: 'tomorrow' }],
+    ['an end that is not a time', { until: '2026-13-45T99:00:00Z' }],
+    ['a headline that is not text', { headline: { a: 1 } }],
   ])('drops a slot with %s, and keeps the others', async (_why, part) => {
     const { slots } = await planOf({ slots: [slot(part), slot({ story: 6 })] });
     expect(slots.map(({ story }) => story)).toEqual([6]);
@@ -144,8 +144,8 @@ describe('a front (the stories that editors place on a page)', () => {
 
   it.each([
     ['no plan', undefined],
-    ['text', 'x'],
-    ['slots that are none', { slots: 'x' }],
+    ['a string instead of a plan', 'x'],
+    ['slots that are not a list', { slots: 'x' }],
   ])('with %s is rejected', async (_what, front) => {
     expect((await ingest(front)).kind).toBe('rejected');
   });

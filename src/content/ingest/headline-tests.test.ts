@@ -47,17 +47,17 @@ it('a story from an older plugin has no headline test', async () => {
 });
 
 it.each([
-  ['an id of another form', test({ id: 'x' })],
+  ['an id in the wrong format', test({ id: 'x' })],
   ['an id with markup', test({ id: '0123456789abcde>' })],
-  ['a state that is unknown', test({ state: 'paused' })],
-  ['no start', test({ started: 'now' })],
-  ['no headline', test({ others: [] })],
+  ['an unknown state', test({ state: 'paused' })],
+  ['an invalid start time', test({ started: 'now' })],
+  ['no other headline', test({ others: [] })],
   ['too many headlines', test({ others: Array.from({ length: 10_000 }, () => other('x')) })],
-  ['a headline that is no text', test({ others: [other({})] })],
+  ['a headline that is not text', test({ others: [other({})] })],
   ['an empty headline', test({ others: [other('<b></b>')] })],
-  ['an empty one among others', test({ others: [other('x'), other('')] })],
-  ['a text', 'x'],
-  ['a number', 7],
+  ['an empty headline among others', test({ others: [other('x'), other('')] })],
+  ['a string instead of an object', 'x'],
+  ['a number instead of an object', 7],
 ])('a headline test with %s is dropped, and its story is accepted', async (_what, given) => {
   expect(await take(given)).toBeUndefined();
 });

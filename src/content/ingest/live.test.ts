@@ -52,9 +52,9 @@ describe('an entry of a live story', () => {
 
   it.each([
     ['no story', null],
-    ['story 0', { story: 0 }],
-    ['a story that is no number', { story: 'x' }],
-    ['a flag that is none', { story: 7, pinned: 'maybe' }],
+    ['a story id of 0', { story: 0 }],
+    ['a story id that is not a number', { story: 'x' }],
+    ['a pinned flag that is not a boolean', { story: 7, pinned: 'maybe' }],
   ])('with %s is rejected with the name of the field', async (_what, of) => {
     expect(await entry({}, of)).toMatchObject({
       kind: 'rejected',

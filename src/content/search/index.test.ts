@@ -67,12 +67,12 @@ describe('a misspelled word in a search', () => {
   });
 
   it.each([
-    ['hrabour', 'two in the wrong order'],
-    ['harbuor', 'two in the wrong order'],
-    ['harrbour', 'one too many'],
-    ['harbur', 'one missing'],
-    ['harbpur', 'one wrong'],
-    ['narbour', 'the first one wrong'],
+    ['hrabour', 'two letters swapped'],
+    ['harbuor', 'two letters swapped'],
+    ['harrbour', 'one letter too many'],
+    ['harbur', 'one letter missing'],
+    ['harbpur', 'one wrong letter'],
+    ['narbour', 'a wrong first letter'],
   ])('is corrected to “harbour”: %s (%s)', (typed) => {
     expect(search(typed)).toMatchObject({ total: 2, instead: ['harbour'] });
     expect(search(`${typed} opens`).items.map(({ id }) => id)).toEqual([51]);

@@ -33,11 +33,11 @@ afterEach(() => store.close());
 describe('a link to WordPress in a body', () => {
   it.each([
     ['an article', '/article/budget', `${cms}/articles/budget/`, '/article/budget'],
-    ['a place in an article', '/article/budget#a', `${cms}/articles/budget/#a`, '/article/budget#a'],
+    ['an anchor in an article', '/article/budget#a', `${cms}/articles/budget/#a`, '/article/budget#a'],
     ['an article by its id', `${cms}/?p=12`, `${cms}/?p=12`, '/article/budget'],
     ['an author of the site', '/author/ada', `${cms}/author/ada/`, '/author/ada'],
     ['a section', '/section/politics', `${cms}/category/politics/`, '/section/politics'],
-    ['a section by a slug that it had', '/section/power', `${cms}/category/power/`, '/section/politics'],
+    ['a section by its former slug', '/section/power', `${cms}/category/power/`, '/section/politics'],
     ['a section by its id', `${cms}/?cat=3`, `${cms}/?cat=3`, '/section/politics'],
     ['a page of the site', '/about', `${cms}/company/about/`, '/about'],
     ['a page by its id', `${cms}/?page_id=30`, `${cms}/?page_id=30`, '/about'],
@@ -53,14 +53,14 @@ describe('a link to WordPress in a body', () => {
   });
 
   const absent: [string, string, string][] = [
-    ['a category that is no section', '/section/uncategorized', `${cms}/category/uncategorized/`],
+    ['a category that is not a section', '/section/uncategorized', `${cms}/category/uncategorized/`],
     ['a user’s archive', '/author/admin', `${cms}/author/admin/`],
     ['a page that the site does not have', '/masthead', `${cms}/masthead/`],
-    ['a post of WordPress’s own', '/hello-world', `${cms}/hello-world/`],
-    ['a tag', `${cms}/tag/budget/`, `${cms}/tag/budget/`],
+    ['a plain WordPress post', '/hello-world', `${cms}/hello-world/`],
+    ['a tag archive', `${cms}/tag/budget/`, `${cms}/tag/budget/`],
     ['an attachment', `${cms}/?attachment_id=9`, `${cms}/?attachment_id=9`],
-    ['a month', `${cms}/2026/11/`, `${cms}/2026/11/`],
-    ['an article that is not here', '/article/nowhere', `${cms}/articles/nowhere/`],
+    ['a monthly archive', `${cms}/2026/11/`, `${cms}/2026/11/`],
+    ['an article that does not exist', '/article/nowhere', `${cms}/articles/nowhere/`],
   ];
   it.each(absent)('becomes plain text when its target is missing and WordPress is not public: %s', (_, here, there) => {
     expect(resolveLinks(stored(here, there, '<em>words</em>'), store)).toBe('<p>See <em>words</em>.</p>');

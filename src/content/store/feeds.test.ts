@@ -76,9 +76,9 @@ it('a new live entry updates the story’s lastmod in the sitemap', () => {
 });
 
 it.each([
-  ['older', false, 'live'],
+  ['not the newest', false, 'live'],
   ['pinned', true, 'live'],
-  ['older', false, 'ended'],
+  ['not the newest', false, 'ended'],
 ] as const)(
   'an edit of an entry that is %s (pinned: %s) in coverage that is %s updates the story’s lastmod',
   (_, pinned, state) => {

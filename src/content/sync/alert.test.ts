@@ -144,11 +144,11 @@ it.each([
 });
 
 it.each([
-  ['an id that is none', { id: 'x' }],
+  ['an invalid id', { id: 'x' }],
   ['an id with markup', { id: `${id}"><script>` }],
-  ['no text', { text: 7 }],
-  ['a time that is none', { until: 'tomorrow' }],
-  ['no object', null, 'x'],
+  ['a text that is not a string', { text: 7 }],
+  ['an end that is not a time', { until: 'tomorrow' }],
+  ['a string instead of an object', null, 'x'],
 ])('an alert with %s is refused, and the previous alert stays', async (_why, part, whole?: unknown) => {
   wordpress.alert = wire();
   await deliver('publish');

@@ -188,10 +188,10 @@ describe('what a poll cannot read', () => {
 
 describe('a poll finds an edit', () => {
   it.each([
-    ['while WordPress’s clock is an hour fast, and when it has been put right', hour, 0],
-    ['while WordPress’s clock is an hour slow, and when it has been put right', -hour, 0],
-    ['when WordPress’s clock has gone an hour back', 0, -hour],
-    ['when WordPress’s clock has gone an hour ahead', 0, hour],
+    ['while WordPress’s clock is an hour fast, and after it is corrected', hour, 0],
+    ['while WordPress’s clock is an hour slow, and after it is corrected', -hour, 0],
+    ['after WordPress’s clock is set back an hour', 0, -hour],
+    ['after WordPress’s clock is set ahead an hour', 0, hour],
   ])('%s', async (_, first, then) => {
     fill();
     wordpress.clockAhead = first;

@@ -333,8 +333,8 @@ describe('sections from the content log that are older than this node’s', () =
   const clock = Math.floor(Date.now() / 1000) + 100;
 
   it.each([
-    ['earlier', clock - 5],
-    ['of the same second', clock],
+    ['fetched in an earlier second', clock - 5],
+    ['fetched in the same second', clock],
   ])('add a section that makes its stories paid, but do not restore the deleted one: %s', async (_, answered) => {
     rules.premium = 'subscriber';
     // An editor adds a paid section, moves a free story into it and deletes another section; the holder logs it.

@@ -60,9 +60,9 @@ const plugin = (code: string) => ({ credentials: false, problems: [{ code, messa
 it.each<[name: string, broken: Break, code: string, remedy: RegExp, goesOn: boolean]>([
   ['a private CA', tls('SELF_SIGNED_CERT_IN_CHAIN'), 'private-ca', /NODE_EXTRA_CA_CERTS=/, false],
   ['an unknown issuer', tls('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'private-ca', /NODE_EXTRA_CA_CERTS=/, false],
-  ['another host’s certificate', tls('ERR_TLS_CERT_ALTNAME_INVALID'), 'certificate', /WORDPRESS_URL/, false],
+  ['a certificate for another host', tls('ERR_TLS_CERT_ALTNAME_INVALID'), 'certificate', /WORDPRESS_URL/, false],
   [
-    'HTTP Basic authentication before WordPress',
+    'HTTP Basic authentication in front of WordPress',
     answers(() => page(401, { 'WWW-Authenticate': 'Basic realm="Staging"' })),
     ...(['basic-auth', /exempt \/wp-json\/ and \/wp-content\/uploads\//, false] as const),
   ],
@@ -74,7 +74,7 @@ it.each<[name: string, broken: Break, code: string, remedy: RegExp, goesOn: bool
     ),
     ...(['plain-permalinks', /Settings → Permalinks/, false] as const),
   ],
-  ['no plugin', answers(() => restError(404, 'rest_no_route')), 'no-plugin', /install and activate/, false],
+  ['a missing plugin', answers(() => restError(404, 'rest_no_route')), 'no-plugin', /install and activate/, false],
   [
     'a wrong password',
     answers(() => restError(401, 'incorrect_password')),
@@ -83,25 +83,25 @@ it.each<[name: string, broken: Break, code: string, remedy: RegExp, goesOn: bool
     false,
   ],
   [
-    'passwords that Wordfence refuses',
+    'application passwords disabled by Wordfence',
     answers(() => restError(401, 'application_passwords_disabled')),
     ...(['passwords-off', /Wordfence: All Options/, false] as const),
   ],
   ['WordPress without HTTPS', status(plugin('passwords-need-https')), 'passwords-need-https', /do this/, true],
-  ['passwords turned off', status(plugin('passwords-off')), 'passwords-off', /do this/, true],
+  ['disabled application passwords', status(plugin('passwords-off')), 'passwords-off', /do this/, true],
   [
-    'a web server that drops the header',
+    'a web server that drops the Authorization header',
     status({ credentials: false, signed_in: false, signs_in: false }),
     ...(['authorization-lost', /CGIPassAuth On/, true] as const),
   ],
   [
-    'a user without the role',
+    'a user without the needed role',
     status({ credentials: false, signed_in: true, signs_in: true }),
     ...(['role', /Newsroom site/, true] as const),
   ],
-  ['an older plugin that says nothing', status({ credentials: false }), 'password', /WORDPRESS_USER/, true],
+  ['an ignored password with an older plugin', status({ credentials: false }), 'password', /WORDPRESS_USER/, true],
   [
-    'uploads under another host',
+    'an uploads folder on another host',
     status({ uploads: 'https://cdn.example/uploads' }),
     ...(['uploads-elsewhere', /IMAGE_HOSTS=cdn\.example/, true] as const),
   ],

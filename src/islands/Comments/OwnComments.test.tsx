@@ -62,9 +62,9 @@ it('the comment field is read-only while the text is being saved', async () => {
 });
 
 it.each([
-  ['a connection that is lost', () => Promise.reject(new TypeError('offline')), /^We couldn’t reach the server/],
-  ['a broken server', async () => Response.json({}, { status: 500 }), /^Something went wrong/],
-  ['an answer without a comment', async () => Response.json(null), /^Something went wrong/],
+  ['a lost connection', () => Promise.reject(new TypeError('offline')), /^We couldn’t reach the server/],
+  ['a server error', async () => Response.json({}, { status: 500 }), /^Something went wrong/],
+  ['a response without a comment', async () => Response.json(null), /^Something went wrong/],
 ])('after %s, an edit shows an error that does not claim the text is saved', async (_what, answer, words) => {
   fetched.mockImplementation(answer);
   await click(button('Edit'));

@@ -55,9 +55,9 @@ describe('deleting the account', () => {
   });
 
   it.each([
-    ['is still there, where the server is broken', 503, /It’s still there/],
-    ['was not asked about, where the session has ended', 401, /signed out, so nothing was deleted/],
-    ['is kept for a reason that the server names', 409, /^stack$/],
+    ['is still there after a server error', 503, /It’s still there/],
+    ['was not deleted because the session has ended', 401, /signed out, so nothing was deleted/],
+    ['is kept, with the server’s reason', 409, /^stack$/],
   ])('says that the account %s', async (_what, status, words) => {
     fetched.mockImplementation(async () => Response.json({ message: 'stack' }, { status }));
     await type(address(), 'ada@example.com');

@@ -101,12 +101,12 @@ describe('the profile form with a script', () => {
 
   it.each([
     [
-      'a server that is broken',
+      'a server error',
       async () => Response.json({ message: 'stack' }, { status: 503 }),
       /^We couldn’t save your profile/,
     ],
-    ['no connection', async () => Promise.reject(new TypeError('offline')), /^You’re offline/],
-    ['no one signed in', async () => Response.json({}, { status: 401 }), /^You’re signed out/],
+    ['a missing connection', async () => Promise.reject(new TypeError('offline')), /^You’re offline/],
+    ['an ended session', async () => Response.json({}, { status: 401 }), /^You’re signed out/],
   ])('reports %s in the status line and not as an alert, and keeps what was typed', async (_what, answer, words) => {
     fetched.mockImplementation(answer);
     await type(field('First name (optional)'), 'Adele');

@@ -121,15 +121,15 @@ describe('the shipping form with a script', () => {
   });
 
   it.each([
-    ['what the server says', 422, { message: 'This address is unknown.' }, 'This address is unknown.'],
+    ['what the server reports', 422, { message: 'This address is unknown.' }, 'This address is unknown.'],
     [
-      'the usual words where the server is broken',
+      'that something went wrong after a server error',
       502,
       { message: 'stack' },
       'Something went wrong. Please try again.',
     ],
     ['that the session has ended', 401, {}, 'You’re signed out. Sign in in another tab, then save again.'],
-    ['a limit', 429, { message: 'Please wait.' }, 'Please wait.'],
+    ['to wait when the server’s limit is reached', 429, { message: 'Please wait.' }, 'Please wait.'],
   ])('says %s, and keeps what was typed', async (_what, status, body, words) => {
     await edit(null);
     for (const [label, value] of [

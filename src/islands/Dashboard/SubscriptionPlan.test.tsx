@@ -79,7 +79,7 @@ it('continuing a canceled subscription sends one request for two submits, from a
 });
 
 it.each([
-  ['the server is broken', async () => new Response('<h1>Bad gateway</h1>', { status: 502 }), 'Something went wrong.'],
+  ['the server fails', async () => new Response('<h1>Bad gateway</h1>', { status: 502 }), 'Something went wrong.'],
   ['there is no connection', () => Promise.reject(new TypeError('offline')), 'We couldn’t reach the server.'],
 ])('continuing a subscription shows an error when %s, and can be tried again', async (_where, answer, words) => {
   answers(answer);

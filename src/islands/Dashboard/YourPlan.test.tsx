@@ -41,10 +41,13 @@ it('a print plan shows its next bill and a link to the shipping address', async 
 
 it.each([
   ['the session has ended', () => Response.json({ message: 'Sign in.' }, { status: 401 })],
-  ['the server is broken', () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
-  ['the payment provider is away', () => Response.json({ message: 'Failed to fetch subscriptions' }, { status: 502 })],
-  ['there is none', () => Response.json({ subscription: null })],
-  ['the answer is empty', () => new Response('')],
+  ['the server fails', () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
+  [
+    'the payment provider is unavailable',
+    () => Response.json({ message: 'Failed to fetch subscriptions' }, { status: 502 }),
+  ],
+  ['there is no subscription', () => Response.json({ subscription: null })],
+  ['the response is empty', () => new Response('')],
 ])('the plan is replaced by a reference to the account, without an error, when %s', async (_why, answer) => {
   const fetched = answers(async () => answer());
   const error = vi.spyOn(console, 'error');

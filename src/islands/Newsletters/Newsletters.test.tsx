@@ -34,9 +34,9 @@ describe('signing up for newsletters', () => {
   });
 
   it.each([
-    ['says what the server says', refuses(400, 'This address cannot be used.'), 'This address cannot be used.'],
-    ['has words where the server has none', refuses(500), 'Failed to create user'],
-    ['passes on a limit', refuses(429, 'Please wait an hour.'), 'Please wait an hour.'],
+    ['shows the server’s message', refuses(400, 'This address cannot be used.'), 'This address cannot be used.'],
+    ['shows its own message when the server sends none', refuses(500), 'Failed to create user'],
+    ['shows the server’s message about a limit', refuses(429, 'Please wait an hour.'), 'Please wait an hour.'],
   ])('%s', async (_what, answer, words) => {
     const flow = createNewsletterFlow(calls(async () => answer));
     await flow.submit('ada@example.com');

@@ -89,13 +89,13 @@ describe('the coupon', () => {
   });
 
   it.each([
-    [refusal(404, null, { error: 'This coupon is not known.' }), 'This coupon is not known.'],
-    [refusal(400, 'This coupon has expired.'), 'This coupon has expired.'],
-    [refusal(429, null, { error: 'Too many tries.' }), 'Too many tries.'],
-    [refusal(500), 'This coupon can’t be used.'],
-    [refusal(0), 'We couldn’t reach the server. Check your connection and try again.'],
-    [granted({ ...sunshine, error: 'Used up.' }), 'Used up.'],
-  ])('that is refused shows the reason, and another can be tried (%#)', async (answer, text) => {
+    ['unknown', refusal(404, null, { error: 'This coupon is not known.' }), 'This coupon is not known.'],
+    ['expired', refusal(400, 'This coupon has expired.'), 'This coupon has expired.'],
+    ['after too many tries', refusal(429, null, { error: 'Too many tries.' }), 'Too many tries.'],
+    ['by a server error', refusal(500), 'This coupon can’t be used.'],
+    ['without a connection', refusal(0), 'We couldn’t reach the server. Check your connection and try again.'],
+    ['used up', granted({ ...sunshine, error: 'Used up.' }), 'Used up.'],
+  ])('that is refused shows the reason, and another can be tried (%s)', async (_, answer, text) => {
     const answers = [answer, granted(sunshine)];
     const { order, state } = bench({ coupon: async () => answers.shift() });
     await order.apply('NOPE');

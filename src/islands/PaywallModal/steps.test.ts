@@ -112,12 +112,12 @@ describe('an address that has an account', () => {
 
 describe('a failed account request', () => {
   it.each([
-    [refusal(0), 'We couldn’t reach the server. Check your connection and try again.'],
-    [refusal(500, 'Failed to create user'), 'Something went wrong. Please try again.'],
-    [refusal(429, 'Wait.'), 'Wait.'],
-    [refusal(400, 'Please enter a valid email address.'), 'Please enter a valid email address.'],
-    [{ ...refusal(400), suggestedEmail: 'ada@gmail.com' }, 'Did you mean ada@gmail.com?'],
-  ])('shows a message (%#)', async (answer, text) => {
+    ['no connection', refusal(0), 'We couldn’t reach the server. Check your connection and try again.'],
+    ['a server error', refusal(500, 'Failed to create user'), 'Something went wrong. Please try again.'],
+    ['too many tries', refusal(429, 'Wait.'), 'Wait.'],
+    ['an invalid address', refusal(400, 'Please enter a valid email address.'), 'Please enter a valid email address.'],
+    ['a suggested correction', { ...refusal(400), suggestedEmail: 'ada@gmail.com' }, 'Did you mean ada@gmail.com?'],
+  ])('shows a message (%s)', async (_, answer, text) => {
     const { step, state } = bench({ createAndEnter: async () => answer });
     await step.submit('ada@example.com');
     expect(state()).toMatchObject({ busy: false, error: text, exists: false });

@@ -62,8 +62,8 @@ describe('Stripe’s script', () => {
 
 const forms = [
   ['a purchase', elementsOptions(1200, 'usd'), { mode: 'subscription', amount: 1200, paymentMethodCreation: 'manual' }],
-  ['a purchase for nothing now', elementsOptions(0, 'usd'), { mode: 'setup', paymentMethodCreation: 'manual' }],
-  ['another card', cardOptions('usd'), { mode: 'setup' }],
+  ['a purchase with nothing due now', elementsOptions(0, 'usd'), { mode: 'setup', paymentMethodCreation: 'manual' }],
+  ['a new card', cardOptions('usd'), { mode: 'setup' }],
 ] as const;
 
 it.each(forms)('the Stripe form for %s allows the configured payment methods', (_what, options, rest) => {

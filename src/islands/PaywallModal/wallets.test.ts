@@ -117,13 +117,13 @@ describe('line items in the wallet’s sheet', () => {
     ['a credit', quoteOf(11_000, line(12_000)), null, ['1 × Sun Reader', 'Discount']],
     ['an open balance', quoteOf(12_500, line(12_000)), null, ['1 × Sun Reader', 'Balance']],
     [
-      'tax on top',
+      'tax added to the price',
       quoteOf(12_990, { ...line(12_000), tax: { today: tax, renewal: tax } }),
       null,
       ['1 × Sun Reader', 'Tax'],
     ],
     [
-      'tax within the price',
+      'tax included in the price',
       quoteOf(12_000, { ...line(12_000), tax: { today: { ...tax, included: true }, renewal: tax } }),
       null,
       ['1 × Sun Reader'],

@@ -113,9 +113,9 @@ describe('the Churnkey widget', () => {
   });
 
   it.each([
-    ['the script does not come', { load: async () => ({ ok: false, why: 'timeout' }) as const }],
-    ['the script is another', { load: async () => ({ ok: true }) as const }],
-    ['there is no hash to be had', { hash: async () => refused }],
+    ['the script does not load', { load: async () => ({ ok: false, why: 'timeout' }) as const }],
+    ['the script is not Churnkey’s', { load: async () => ({ ok: true }) as const }],
+    ['the server refuses the hash', { hash: async () => refused }],
   ])('reports failure without throwing when %s', async (_where, over) => {
     expect(await openWidget(churnkey, 'ada@example.com', calls(over), ends())).toBe('failed');
     expect(init).not.toHaveBeenCalled();

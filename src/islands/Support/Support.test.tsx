@@ -144,8 +144,8 @@ it('the support form requires a message, sends it once, and is replaced by a sta
 });
 
 it.each([
-  ['a server that is broken', 503],
-  ['no connection', 0],
+  ['a server error', 503],
+  ['a missing connection', 0],
 ])('the support form shows the error of spec section 8 for %s, and keeps what was typed', async (_what, status) => {
   drawn = await draw(<Support inline stamp="s" values={known} />);
   await type(field('Name'), 'Adele');

@@ -40,11 +40,11 @@ describe('complaintAbout', () => {
   });
 
   it.each([
-    ['does not answer', refuses(0)],
-    ['is broken', refuses(500, 'Internal Server Error')],
-    ['is gone', refuses(404)],
-    ['answers nonsense', says(null)],
-    ['answers something else', says({ hello: 'world' })],
+    ['cannot be reached', refuses(0)],
+    ['fails with a server error', refuses(500, 'Internal Server Error')],
+    ['responds with 404', refuses(404)],
+    ['responds with null', says(null)],
+    ['responds with an unknown object', says({ hello: 'world' })],
   ])('accepts the address when the verifier %s', async (_what, answer) => {
     expect(await complaint(answer)).toBeNull();
   });

@@ -33,7 +33,7 @@ const table: Record<string, [Partial<Facts>, Outcome]> = {
     { ...reader, subject: 'subscriber', paying: true, meter: 'over' },
     { ...whole, by: 'subscriber' },
   ],
-  'a promotion is a subscription': [
+  'a promotion counts as a subscription': [
     { ...reader, subject: 'subscriber', paying: true, promotion: true },
     { ...whole, by: 'trialing' },
   ],
@@ -41,7 +41,7 @@ const table: Record<string, [Partial<Facts>, Outcome]> = {
     { ...reader, subject: 'subscriber', timed: true },
     { ...whole, by: 'timed' },
   ],
-  'a gift opens its article, and does not count': [
+  'a gift opens its article and does not count toward the meter': [
     { ...anonymous, subject: 'subscriber', gift: true },
     { ...whole, by: 'gifted' },
   ],
@@ -57,13 +57,13 @@ const table: Record<string, [Partial<Facts>, Outcome]> = {
     { ...reader, subject: 'subscriber' },
     { ...excerpt, ask: 'subscription' },
   ],
-  'what was counted once is not counted again': [{ ...anonymous, meter: 'counted' }, whole],
+  'an article that was counted once is not counted again': [{ ...anonymous, meter: 'counted' }, whole],
   'a metered article is counted': [anonymous, { ...whole, count: true }],
-  'beyond the meter a registered reader is asked to subscribe': [
+  'a registered reader beyond the meter is asked to subscribe': [
     { ...reader, meter: 'over' },
     { ...whole, paywall: 'soft', ask: 'subscription' },
   ],
-  'beyond the meter an anonymous reader is asked to register': [
+  'an anonymous reader beyond the meter is asked to register': [
     { ...anonymous, meter: 'over' },
     { ...whole, paywall: 'soft', ask: 'registration' },
   ],

@@ -75,7 +75,7 @@ export const rules: readonly Rule[] = [
     outcome: { ...open, by: 'subscriber' },
   },
   {
-    name: 'a promotion is a subscription',
+    name: 'a promotion counts as a subscription',
     when: { subject: mostly, reader: ['trialing'] },
     outcome: { ...open, by: 'trialing' },
   },
@@ -85,7 +85,7 @@ export const rules: readonly Rule[] = [
     outcome: { ...open, by: 'timed' },
   },
   {
-    name: 'a gift opens its article, and does not count',
+    name: 'a gift opens its article and does not count toward the meter',
     when: { subject: mostly, reader: ['gifted'] },
     outcome: { ...open, by: 'gifted' },
   },
@@ -105,7 +105,7 @@ export const rules: readonly Rule[] = [
     outcome: shut('subscription'),
   },
   {
-    name: 'what was counted once is not counted again',
+    name: 'an article that was counted once is not counted again',
     when: { subject: ['default'], reader: ['registered', 'anonymous'], meter: ['counted'] },
     outcome: open,
   },
@@ -115,12 +115,12 @@ export const rules: readonly Rule[] = [
     outcome: { ...open, count: true },
   },
   {
-    name: 'beyond the meter a registered reader is asked to subscribe',
+    name: 'a registered reader beyond the meter is asked to subscribe',
     when: { subject: ['default'], reader: ['registered'], meter: ['over'] },
     outcome: over('subscription'),
   },
   {
-    name: 'beyond the meter an anonymous reader is asked to register',
+    name: 'an anonymous reader beyond the meter is asked to register',
     when: { subject: ['default'], reader: ['anonymous'], meter: ['over'] },
     outcome: over('registration'),
   },

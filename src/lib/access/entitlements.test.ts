@@ -15,17 +15,21 @@ const paid = (product: string, until: number) => ({ product, until, trialing: fa
 
 describe('grantOf', () => {
   test.each([
-    ['nothing', [], registeredGrant],
-    ['a reader', [paid('sun-reader', now + 1)], { level: 'subscriber', until: now + 1, visitor: 'reader' }],
-    ['what has just ended', [paid('sun-reader', now)], registeredGrant],
-    ['another product', [paid('sun-shop', now + hour)], registeredGrant],
+    ['gives the registered level without a product', [], registeredGrant],
     [
-      'a member who was a reader for longer',
+      'gives a reader subscriber access until the paid time ends',
+      [paid('sun-reader', now + 1)],
+      { level: 'subscriber', until: now + 1, visitor: 'reader' },
+    ],
+    ['gives the registered level at the moment the paid time ends', [paid('sun-reader', now)], registeredGrant],
+    ['gives the registered level for a product that is not a tier', [paid('sun-shop', now + hour)], registeredGrant],
+    [
+      'combines the higher tier of two products with the later end',
       [paid('sun-reader', now + 2 * hour), paid('sun-member', now + hour)],
       { level: 'subscriber', until: now + 2 * hour, visitor: 'member' },
     ],
     [
-      'a founder',
+      'makes a reader with member and founder a founder',
       [paid('sun-member', now + hour), paid('sun-founder', now + hour)],
       { level: 'subscriber', until: now + hour, visitor: 'founder' },
     ],
@@ -54,19 +58,27 @@ describe('entitlementsOf', () => {
   test.each([
     ['one in its introductory period', [trial('sun-reader', now + day)], now + day],
     [
-      'several in it, by the one that ends last',
+      'several in their introductory periods, of which the last end counts',
       [trial('sun-reader', now + 2), trial('sun-member', now + day)],
       now + day,
     ],
     ['none', [], null],
     ['one that is paid in full', [paid('sun-reader', now + day)], null],
-    ['one in it and one paid in full', [trial('sun-reader', now + day), paid('sun-member', now + 1)], null],
     [
-      'one in it and one that was paid in full and has ended',
+      'one in its introductory period and one paid in full',
+      [trial('sun-reader', now + day), paid('sun-member', now + 1)],
+      null,
+    ],
+    [
+      'one in its introductory period and one that was paid in full and has ended',
       [trial('sun-reader', now + day), paid('sun-member', now)],
       now + day,
     ],
-    ['one in it and what is no product', [trial('sun-reader', now + day), paid('sun-shop', now + day)], now + day],
+    [
+      'one in its introductory period and one that is not a tier',
+      [trial('sun-reader', now + day), paid('sun-shop', now + day)],
+      now + day,
+    ],
     ['one whose introductory period has ended', [trial('sun-reader', now)], null],
   ])('returns the promotion for products: %s', (_name, given, endsAt) => {
     const promotion = endsAt === null ? null : { startedAt: endsAt - 60 * day, endsAt };

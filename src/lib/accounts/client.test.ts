@@ -49,8 +49,14 @@ describe('account calls of the browser (spec section 7)', () => {
   const cases: [string, () => Promise<unknown>, string, string, unknown][] = [
     ['userExists', () => client.userExists(email), 'POST', '/zephr/media/user/info', { identifiers }],
     ['verifyEmail', () => client.verifyEmail(email), 'POST', '/api/verification', { email }],
-    ['sendLink, in both shapes', () => client.sendLink(delivery), 'POST', '/blaize/token-exchange', both],
-    ['sendCode, in both shapes', () => client.sendCode(delivery), 'POST', '/blaize/two-factor-authentication', both],
+    ['sendLink, with both forms of the body', () => client.sendLink(delivery), 'POST', '/blaize/token-exchange', both],
+    [
+      'sendCode, with both forms of the body',
+      () => client.sendCode(delivery),
+      'POST',
+      '/blaize/two-factor-authentication',
+      both,
+    ],
     [
       'checkCode',
       () => client.checkCode(email, '012345'),
@@ -88,8 +94,8 @@ describe('account calls of the browser (spec section 7)', () => {
       '/blaize/profile',
       { first_name: 'Ann', 'phone-number': '12125550183' },
     ],
-    ['logout, everywhere', () => client.logout(), 'POST', '/blaize/logout', { where: 'EVERYWHERE' }],
-    ['logout, here', () => client.logout('THIS_DEVICE'), 'POST', '/blaize/logout', { where: 'THIS_DEVICE' }],
+    ['logout on all devices', () => client.logout(), 'POST', '/blaize/logout', { where: 'EVERYWHERE' }],
+    ['logout on this device', () => client.logout('THIS_DEVICE'), 'POST', '/blaize/logout', { where: 'THIS_DEVICE' }],
     ['forgetMe', () => client.forgetMe('a@example.com'), 'POST', '/blaize/forget-me', { email: 'a@example.com' }],
     [
       'featureDecisions',

@@ -116,7 +116,7 @@ onBothEngines('limits', (engines) => {
   });
 });
 
-onBothEngines('what had its time', (engines) => {
+onBothEngines('expired data', (engines) => {
   it('is deleted in turn: proofs and limits, then sessions and unconfirmed accounts, then the audit trail', async () => {
     const { accounts, database, clock, join } = await bench(await engines.open());
     const ada = await join(email);

@@ -7,7 +7,7 @@ import { defaultLimits } from '../http/limits.ts';
 const email = 'ada@example.com';
 const exists = { ok: false, failure: { kind: 'exists' } };
 
-onBothEngines('an account that is entered when it is made', (engines) => {
+onBothEngines('an account that is signed in when it is created', (engines) => {
   it('has a session with an unconfirmed address, and is sent a link to confirm it', async () => {
     const { accounts, mail } = await bench(await engines.open());
     const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));

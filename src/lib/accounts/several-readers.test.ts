@@ -9,7 +9,7 @@ const [ada, grace] = ['ada@example.com', 'grace@example.com'] as const;
 const mailed = (email: string) => ({ email, purpose: 'login', redirect: '/', caller: caller() }) as const;
 const nextCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
 
-onBothEngines('of several readers', (engines) => {
+onBothEngines('with several readers', (engines) => {
   describe('links and codes', () => {
     it('of one reader are not used up by the guesses and sign-ins of another', async () => {
       const { accounts, join, code, token } = await bench(await engines.open());

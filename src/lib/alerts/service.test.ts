@@ -211,8 +211,8 @@ onBothEngines('an alert', (engines) => {
   });
 
   it.each([
-    ['another key', { key: 'wrong-key' }, 'ok', /ONESIGNAL_API_KEY/],
-    ['no browser to send it to', {}, 'empty', /not subscribed/],
+    ['a wrong key', { key: 'wrong-key' }, 'ok', /ONESIGNAL_API_KEY/],
+    ['no subscribed browsers', {}, 'empty', /not subscribed/],
   ])(
     'is refused by the push service with %s, and the report gives the reason',
     async (_why, { key }: { key?: string }, how, words) => {

@@ -62,18 +62,18 @@ describe('cutting a story body for ads', () => {
 
 describe('a drop cap', () => {
   test.each([
-    [p(200), true],
-    [`<p>“${'x'.repeat(200)}</p>`, true],
-    [p(50), false],
-    [`<p><em>${'x'.repeat(200)}</em></p>`, false],
-    [`<p dir="auto">${'ب'.repeat(200)}</p>`, false],
-    [`<p>${'7'.repeat(200)}</p>`, false],
-    [`<h2>a</h2>${p(200)}`, false],
-    ['', false],
-    [`<p class="wp-block-paragraph">It ${'x'.repeat(200)}</p>`, true],
-    [`<p class="wp-block-paragraph"><em>${'x'.repeat(200)}</em></p>`, false],
-    [`<p>PORT AUBURN, Mo. — Denise ${'x'.repeat(200)}</p>`, false],
-    [`<p>NEW YORK – It ${'x'.repeat(200)}</p>`, false],
-    [`<p>NATO met — as ever ${'x'.repeat(200)}</p>`, false],
-  ])('depends on how the story opens, case %#', (html, expected) => expect(takesDropCap(html)).toBe(expected));
+    ['a long paragraph', p(200), true],
+    ['a quotation mark', `<p>“${'x'.repeat(200)}</p>`, true],
+    ['a short paragraph', p(50), false],
+    ['italics', `<p><em>${'x'.repeat(200)}</em></p>`, false],
+    ['Arabic letters', `<p dir="auto">${'ب'.repeat(200)}</p>`, false],
+    ['digits', `<p>${'7'.repeat(200)}</p>`, false],
+    ['a heading', `<h2>a</h2>${p(200)}`, false],
+    ['nothing', '', false],
+    ['a long paragraph from the block editor', `<p class="wp-block-paragraph">It ${'x'.repeat(200)}</p>`, true],
+    ['italics from the block editor', `<p class="wp-block-paragraph"><em>${'x'.repeat(200)}</em></p>`, false],
+    ['a dateline', `<p>PORT AUBURN, Mo. — Denise ${'x'.repeat(200)}</p>`, false],
+    ['a dateline with an en dash', `<p>NEW YORK – It ${'x'.repeat(200)}</p>`, false],
+    ['an acronym, and a dash after the next word', `<p>NATO met — as ever ${'x'.repeat(200)}</p>`, false],
+  ])('depends on how the story opens: %s', (_, html, expected) => expect(takesDropCap(html)).toBe(expected));
 });

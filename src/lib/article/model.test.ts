@@ -2,12 +2,12 @@ import { expect, it, test } from 'vitest';
 import { headlineSize, languageOf, languageOfCard, languageOfStory, standfirstOf } from './model.ts';
 
 test.each([
-  ['The Night Switchman', 'large'],
-  ['x'.repeat(73), 'medium'],
-  ['x'.repeat(121), 'small'],
-  ['🗞️'.repeat(36), 'large'],
-  ['', 'large'],
-])('a headline’s size follows from its length, case %#', (title, size) => expect(headlineSize(title)).toBe(size));
+  ['19 characters', 'The Night Switchman', 'large'],
+  ['73 characters', 'x'.repeat(73), 'medium'],
+  ['121 characters', 'x'.repeat(121), 'small'],
+  ['36 emoji', '🗞️'.repeat(36), 'large'],
+  ['no characters', '', 'large'],
+])('a headline’s size follows from its length: %s', (_, title, size) => expect(headlineSize(title)).toBe(size));
 
 it.each([
   ['الصحيفة تشرق للجميع', { lang: 'ar', dir: 'rtl' }],
@@ -39,19 +39,19 @@ const body =
 
 test.each([
   ['an excerpt that an editor wrote', 'A zeppelin landed at the ferry terminal, and stayed.'],
-  ['a short one', 'It stayed.'],
+  ['a short excerpt', 'It stayed.'],
 ])('standfirst: %s is used unchanged', (_name, excerpt) => {
   expect(standfirstOf(excerpt, body)).toBe(excerpt);
 });
 
 test.each([
-  ['cut', 'HOBOKEN — The airship came in over the river at 6:40 & nobody was […]'],
+  ['cut off', 'HOBOKEN — The airship came in over the river at 6:40 & nobody was […]'],
   [
-    'whole, without what stands between paragraphs',
+    'complete, without the embed between the paragraphs',
     'HOBOKEN — The airship came in over the river at 6:40 & nobody was ready for it. It stayed for breakfast',
   ],
   [
-    'of a picture’s story, after the caption',
+    'in a story that begins with a picture’s caption',
     'HOBOKEN — The airship came in over the river at 6:40 & nobody…',
     '<figure><figcaption>The ship.</figcaption></figure>',
   ],

@@ -51,7 +51,7 @@ it('a subscription is described in Zephr’s format', () => {
 });
 
 it.each<[string, Partial<Subscription>, object]>([
-  ['of a week', { interval: 'week', intervalCount: 1 }, { billingFrequency: 1, billingFrequencyUnit: 'WEEK' }],
+  ['billed weekly', { interval: 'week', intervalCount: 1 }, { billingFrequency: 1, billingFrequencyUnit: 'WEEK' }],
   ['at its full price', { price: 3300 }, { discountsApplied: false }],
   [
     'that is canceled',

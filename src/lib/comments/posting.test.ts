@@ -22,7 +22,7 @@ const usual: CommentRules = {
 };
 const kindOf = <T>(outcome: CommentOutcome<T>): string => (outcome.ok ? 'done' : outcome.failure.kind);
 
-onBothEngines('posting', (engines) => {
+onBothEngines('the comment service', (engines) => {
   async function open(rules: Partial<CommentRules> = {}) {
     const database = await engines.open();
     const own = await bench(database);

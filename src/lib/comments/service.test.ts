@@ -468,7 +468,7 @@ onBothEngines('comments', (engines) => {
 
   it.each([
     ['was being sent when the account was deleted', true],
-    ['was begun while the account was being deleted, and its row went with the account', false],
+    ['was begun during the account’s deletion, which also deleted its row', false],
   ])('lose their name in WordPress even if one %s', async (_, isSeen) => {
     const { post, comments, session, moderation, clock, slow, database } = await open();
     const arrived = Promise.withResolvers<void>();

@@ -78,7 +78,7 @@ describe('the consent script in the page’s head', () => {
   });
 
   it.each([
-    ['the cookie has gone', null, false],
+    ['the cookie is gone', null, false],
     ['the cookie is of an earlier version', '0.advertising', false],
     ['advertising is denied', '1.measurement', false],
     ['advertising is allowed', '1.advertising', false],

@@ -17,15 +17,15 @@ describe('an answer of a consent platform', () => {
   it.each([
     ['everything', data([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), ['measurement', 'marketing', 'advertising']],
     ['nothing', data([]), []],
-    ['nothing without storage', data([2, 3, 4, 5, 6, 7, 8]), []],
+    ['nothing without consent to storage', data([2, 3, 4, 5, 6, 7, 8]), []],
     ['measurement alone', data([1, 8]), ['measurement']],
-    ['half of marketing', data([1, 5]), []],
+    ['no marketing with half of its consents', data([1, 5]), []],
     ['advertising with legitimate interests', data([1, 3, 4], [2, 7]), ['advertising']],
-    ['no advertising that may not be measured', data([1, 3, 4], [2]), []],
-    ['no advertising by legitimate interests alone', data([1], [2, 3, 4, 7]), []],
-    ['no advertising without Google', data([1, 2, 3, 4, 7], [], [1]), []],
+    ['no advertising without its measurement', data([1, 3, 4], [2]), []],
+    ['no advertising on legitimate interests alone', data([1], [2, 3, 4, 7]), []],
+    ['no advertising without consent for Google', data([1, 2, 3, 4, 7], [], [1]), []],
     [
-      'no advertising where the reader was not told of Google',
+      'no advertising when Google was not disclosed',
       {
         ...data([1, 3, 4], [2, 7]),
         vendor: { consents: numbered(755), disclosedVendors: numbered(1) },
@@ -33,14 +33,14 @@ describe('an answer of a consent platform', () => {
       [],
     ],
     [
-      'advertising where the reader was told of Google',
+      'advertising when Google was disclosed',
       {
         ...data([1, 3, 4], [2, 7]),
         vendor: { consents: numbered(755), disclosedVendors: numbered(1, 755) },
       },
       ['advertising'],
     ],
-    ['no data', {}, []],
+    ['nothing without data', {}, []],
   ])('allows the right purposes: %s', (_, given, expected) => {
     expect(grantedByTcf(given)).toEqual(expected);
   });

@@ -38,13 +38,13 @@ describe('a CSP report', () => {
 
   it.each([
     ['about another site', legacy({ 'document-uri': 'https://evil.example/' })],
-    ['of an extension', legacy({ 'blocked-uri': 'chrome-extension://abc/x.js' })],
-    ['of a script of an extension', legacy({ 'source-file': 'moz-extension://abc' })],
-    ['of a directive that does not exist', legacy({ 'effective-directive': '<script>' })],
-    ['without an address', legacy({ 'blocked-uri': 'tags.example.com' })],
-    ['of another kind', { type: 'deprecation', body: modern().body }],
-    ['with an address that is too long', legacy({ 'blocked-uri': `https://a.example/${'x'.repeat(5000)}` })],
-    ['that is none', null],
+    ['about a browser extension’s resource', legacy({ 'blocked-uri': 'chrome-extension://abc/x.js' })],
+    ['about a browser extension’s script', legacy({ 'source-file': 'moz-extension://abc' })],
+    ['with a directive that does not exist', legacy({ 'effective-directive': '<script>' })],
+    ['without the URL of the blocked resource', legacy({ 'blocked-uri': 'tags.example.com' })],
+    ['of another type', { type: 'deprecation', body: modern().body }],
+    ['with a URL that is too long', legacy({ 'blocked-uri': `https://a.example/${'x'.repeat(5000)}` })],
+    ['that is null', null],
     ['that is a list', [legacy()]],
   ])('%s is ignored', (_, report) => {
     expect(readReport(report, siteUrl)).toBeNull();

@@ -41,12 +41,12 @@ const google = { 'gmail.com': { mx: 'mx.google.example' } };
 describe('the check of a mail domain', () => {
   it.each([
     ['has mail servers', { mx: 'mx.sun.example' }, 'takes-mail'],
-    ['has an address alone', { address: true }, 'takes-mail'],
-    ['has neither', {}, 'takes-none'],
-    ['says that it takes none (RFC 7505)', { mx: 'none' }, 'takes-none'],
+    ['has only an IP address', { address: true }, 'takes-mail'],
+    ['has neither mail servers nor an IP address', {}, 'takes-none'],
+    ['declares that it takes no mail (RFC 7505)', { mx: 'none' }, 'takes-none'],
     ['does not exist', undefined, 'takes-none'],
-    ['cannot be asked', { mx: failing('ESERVFAIL') }, 'unknown'],
-    ['cannot be asked in time', { mx: failing('ETIMEOUT') }, 'unknown'],
+    ['cannot be looked up', { mx: failing('ESERVFAIL') }, 'unknown'],
+    ['cannot be looked up in time', { mx: failing('ETIMEOUT') }, 'unknown'],
   ])('gives the right result when the domain %s', async (_, entry, expected) => {
     const { dns } = dnsOf({ ...google, ...(entry && { 'sun.example': entry }) });
     expect(await createMailDomainCheck({ dns })('sun.example')).toBe(expected);

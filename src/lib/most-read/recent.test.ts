@@ -10,7 +10,7 @@ const halfLife = 86_400_000;
 const start = Math.floor(Date.UTC(2026, 10, 25, 9) / minute) * minute;
 const all = (ids: readonly number[]): ReadonlySet<number> => new Set(ids);
 
-onBothEngines('what is read now', (engines) => {
+onBothEngines('the record of recent readings', (engines) => {
   async function open() {
     const database = await engines.open();
     const scores = openScores(database, halfLife);

@@ -38,7 +38,7 @@ describe('the heat of an article', () => {
 
 /** The scores of articles in both databases. */
 
-onBothEngines('the scores of popularity', (engines) => {
+onBothEngines('the table of popularity scores', (engines) => {
   it('adds new readings to decayed ones as if all had been counted at once', async () => {
     const scores = openScores(await engines.open(), day);
     await scores.add(new Map([[1, 8], [2, 5]]), now); // biome-ignore format: one line says it

@@ -52,7 +52,7 @@ describe('the offer of plans', () => {
 
   it.each([
     ['nothing is sold', []],
-    ['only other things are sold', [price('mug', 'coffee-mug')]],
+    ['only products other than tiers are sold', [price('mug', 'coffee-mug')]],
   ])('is closed and shows the standard plans when %s', (_when, prices) => {
     const closed = offerOf(prices);
     expect(closed.open).toBe(false);

@@ -38,21 +38,21 @@ describe('browsers’ performance measurements', () => {
   });
 
   it.each([
-    ['another site’s page', 403, JSON.stringify(good), { origin: 'https://elsewhere.example' }],
+    ['another site’s origin', 403, JSON.stringify(good), { origin: 'https://elsewhere.example' }],
     ['no origin', 403, JSON.stringify(good), { origin: '' }],
-    ['another type', 415, JSON.stringify(good), { 'content-type': 'application/json' }],
-    ['a length over the limit', 413, JSON.stringify(good), { 'content-length': '513' }],
+    ['another content type', 415, JSON.stringify(good), { 'content-type': 'application/json' }],
+    ['a Content-Length over the limit', 413, JSON.stringify(good), { 'content-length': '513' }],
     ['a body over the limit', 413, JSON.stringify(good) + ' '.repeat(512), {}],
-    ['no JSON', 400, 'lcp=1', {}],
+    ['a body that is not JSON', 400, 'lcp=1', {}],
     ['an unknown page', 400, JSON.stringify({ ...good, page: '/gift/token' }), {}],
     ['an unknown device', 400, JSON.stringify({ ...good, device: 'Pixel 9' }), {}],
-    ['a further field', 400, JSON.stringify({ ...good, user: 'ann' }), {}],
-    ['a further value', 400, JSON.stringify({ ...good, values: { fid: 1 } }), {}],
-    ['no value', 400, JSON.stringify({ ...good, values: {} }), {}],
+    ['an unknown field', 400, JSON.stringify({ ...good, user: 'ann' }), {}],
+    ['an unknown metric', 400, JSON.stringify({ ...good, values: { fid: 1 } }), {}],
+    ['no values', 400, JSON.stringify({ ...good, values: {} }), {}],
     ['a negative value', 400, JSON.stringify({ ...good, values: { lcp: -1 } }), {}],
-    ['a value that no page has', 400, JSON.stringify({ ...good, values: { lcp: 61 } }), {}],
-    ['a value that is no number', 400, '{"page":"home","device":"phone","values":{"lcp":"1"}}', {}],
-    ['a value beyond numbers', 400, '{"page":"home","device":"phone","values":{"lcp":1e999}}', {}],
+    ['an implausibly high value', 400, JSON.stringify({ ...good, values: { lcp: 61 } }), {}],
+    ['a value that is not a number', 400, '{"page":"home","device":"phone","values":{"lcp":"1"}}', {}],
+    ['a value too large for a number', 400, '{"page":"home","device":"phone","values":{"lcp":1e999}}', {}],
   ])('with %s are refused with %i', async (_what, status, body, headers) => {
     const { vitals, notes, send } = collector();
     expect(await send(body, headers)).toEqual({ status });

@@ -64,9 +64,9 @@ describe('the compressor’s thread', () => {
 describe('the compressor', () => {
   it.each([
     ['cannot be started', () => pathToFileURL(join(folder.dir, 'nowhere.mjs'))],
-    ['fails when it begins', () => threadOf('broken.mjs', 'throw new Error("broken")')],
+    ['fails at its start', () => threadOf('broken.mjs', 'throw new Error("broken")')],
     [
-      'ends at its first page',
+      'exits at its first page',
       () =>
         threadOf(
           'ends.mjs',

@@ -119,8 +119,8 @@ describe('a pass cookie', () => {
     expect(pass.opens(`gift=${value}`, page)).toBe(false);
   });
   test.each([
-    ['nothing', undefined],
-    ['another name', `xgift=${pass.sign(page, soon())}`],
+    ['no cookies', undefined],
+    ['another cookie name', `xgift=${pass.sign(page, soon())}`],
     [
       'another secret',
       `gift=${createPassCookie({ name: 'gift', keys: [{ ...passKey, secret: 'x'.repeat(40) }], now: passNow }).sign(page, soon())}`,
@@ -131,8 +131,8 @@ describe('a pass cookie', () => {
     ],
     ['a later expiry', `gift=${pass.sign(page, soon()).replace(/\.\d+\./, '.99999999999.')}`],
     ['no signature', `gift=${pass.sign(page, soon()).replace(/[^.]+$/, '')}`],
-    ['something very long', `gift=${'v1.k1.'.padEnd(5000, '9')}`],
-    ['too many before it', `${'gift=x; '.repeat(8)}gift=${pass.sign(page, soon())}`],
+    ['a very long value', `gift=${'v1.k1.'.padEnd(5000, '9')}`],
+    ['eight cookies of its name in front of it', `${'gift=x; '.repeat(8)}gift=${pass.sign(page, soon())}`],
   ])('does not open its page with %s', (_name, header) => expect(pass.opens(header, page)).toBe(false));
   test('opens its page if it was signed with an older key that is still configured', () => {
     const turned = createPassCookie({

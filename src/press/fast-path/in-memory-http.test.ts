@@ -104,9 +104,9 @@ describe('an in-memory HTTP exchange without a response', () => {
   });
 
   it.each<[string, PageHandler]>([
-    ['passes with an error', async (_, __, next) => next(new Error('broken'))],
+    ['calls next() with an error', async (_, __, next) => next(new Error('broken'))],
     ['throws', () => Promise.reject(new Error('broken'))],
-    ['breaks off', async (_, outgoing) => void outgoing.destroy(new Error('broken'))],
+    ['destroys the response', async (_, outgoing) => void outgoing.destroy(new Error('broken'))],
   ])('rejects with the error when the handler %s', async (_, handler) => {
     await expect(ask(handler)).rejects.toThrow('broken');
   });

@@ -443,10 +443,10 @@ describe('a full disk', () => {
   });
 
   it.each([
-    ['in memory alone, while rows can neither be read nor written', 'away', 'memory'],
-    ['in memory and in the store, while rows can be read', 'full', 'memory'],
-    ['in the store alone, while rows can be read', 'full', 'store'],
-    ['nowhere but in memory, when the store has just begun to take changes again', 'was full', 'unwritten'],
+    ['only in memory, while the store can be neither read nor written', 'away', 'memory'],
+    ['in memory and in a read-only store', 'full', 'memory'],
+    ['only in a read-only store', 'full', 'store'],
+    ['only in memory, when the store has just become writable again', 'was full', 'unwritten'],
   ])('still lets a change refresh a page that is %s', async (_what, trouble, where) => {
     const disk = { full: false, away: false };
     const guarded =

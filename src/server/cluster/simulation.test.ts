@@ -24,7 +24,7 @@ const hour = 3_600_000;
 /** Orders that are too rare to be found each time: each broke a promise before its rule existed. */
 const byKnownOrder = new Map<Rule, { readonly was: string; readonly order: Order }>([
   [
-    'a page of newer content is not taken',
+    'a node takes no page of newer content than its own',
     {
       was: 'a node that had taken a page of newer content than its own did not see that its story was withdrawn',
       order: {
@@ -46,9 +46,9 @@ const byKnownOrder = new Map<Rule, { readonly was: string; readonly order: Order
     },
   ],
   [
-    'after a break a node reads the log before it hears',
+    'after a disconnection a node reads the log before it counts as connected',
     {
-      was: 'a late report made a node hear that had not been waited for',
+      was: 'a late report made a node count as connected, although a withdrawal had not waited for it',
       order: {
         skews: [0, 0, 0],
         settled: true,

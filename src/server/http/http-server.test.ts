@@ -220,9 +220,9 @@ describe('pages', () => {
   });
 
   it.each([
-    ['of a length that it says', 'POST /contact', 413, `Content-Length: ${4 * 1024 * 1024}`, [], []],
-    ['in pieces', 'POST /contact', 413, 'Transfer-Encoding: chunked', ['400000\r\n'], ['\r\n0\r\n\r\n']],
-    ['where no body is taken', 'PUT /contact', 405, `Content-Length: ${4 * 1024 * 1024}`, [], []],
+    ['with a Content-Length', 'POST /contact', 413, `Content-Length: ${4 * 1024 * 1024}`, [], []],
+    ['in chunks', 'POST /contact', 413, 'Transfer-Encoding: chunked', ['400000\r\n'], ['\r\n0\r\n\r\n']],
+    ['to a route that takes none', 'PUT /contact', 405, `Content-Length: ${4 * 1024 * 1024}`, [], []],
   ])(
     'send a refusal that reaches a client even if it reads only after sending a long body, %s',
     async (_, start, status, header, before, after) => {

@@ -20,10 +20,10 @@ it.each([
 it.each([
   ['no proxy is trusted', 0, '10.0.0.1', '4f2c9d0e6b7a48d1'],
   ['the proxy is not trusted', ['10.0.0.0/8'], '203.0.113.5', '4f2c9d0e6b7a48d1'],
-  ['there is none', 1, '10.0.0.1', undefined],
-  ['it is too short', 1, '10.0.0.1', '1234567'],
-  ['it is too long', 1, '10.0.0.1', 'a'.repeat(65)],
-  ['it has other characters', 1, '10.0.0.1', '12345678 "}'],
+  ['the request has none', 1, '10.0.0.1', undefined],
+  ['the given one is too short', 1, '10.0.0.1', '1234567'],
+  ['the given one is too long', 1, '10.0.0.1', 'a'.repeat(65)],
+  ['the given one has invalid characters', 1, '10.0.0.1', '12345678 "}'],
 ] as const)('a new request id is made when %s', (_why, trusted, remote, given) => {
   expect(idOf(trusted, remote, given)).toMatch(uuid);
 });

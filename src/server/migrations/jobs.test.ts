@@ -3,7 +3,7 @@ import { onBothEngines } from '../../../tests/world/databases.ts';
 import { createJobQueue } from '../../lib/jobs/queue.server.ts';
 import { migrations } from './all.ts';
 
-onBothEngines('the move of mail and comment tasks into the job queue', (engines) => {
+onBothEngines('the migration of mail and comment tasks to the job queue', (engines) => {
   it('keeps queued messages and tasks, and the outcome of messages that ended', async () => {
     const place = await engines.place();
     const before = migrations.slice(
@@ -97,7 +97,7 @@ onBothEngines('the move of mail and comment tasks into the job queue', (engines)
   });
 });
 
-onBothEngines('the move of Stripe’s jobs into the job queue', (engines) => {
+onBothEngines('the migration of Stripe jobs to the job queue', (engines) => {
   it('keeps the waiting jobs and how often each was tried', async () => {
     const place = await engines.place();
     const before = migrations.slice(

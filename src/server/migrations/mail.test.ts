@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { migrations } from './all.ts';
 
-onBothEngines('the move of the newsletters out of the profiles', (engines) => {
+onBothEngines('the migration of newsletter choices out of the profiles', (engines) => {
   it('keeps every choice of newsletters and the rest of each profile', async () => {
     const place = await engines.place();
     const before = migrations.slice(

@@ -99,24 +99,28 @@ describe('comparing a stand-in with its service', () => {
   });
 
   it.each([
-    ['another status', asked('/v1/charges', 400, {}), 'GET /v1/charges: the service answers 402, the stand-in 400'],
+    ['a different status', asked('/v1/charges', 400, {}), 'GET /v1/charges: the service answers 402, the stand-in 400'],
     [
-      'another media type',
+      'a different media type',
       asked('/v1/charges', 402, '', 'text/html'),
       'GET /v1/charges 402: the service sends application/json, the stand-in text/html',
     ],
-    ['a field of its own', customer({ nickname: 'x' }), 'GET /v1/customers/* 200: the service has no (body).nickname'],
     [
-      'a field of its own, deeper',
+      'a field that the service lacks',
+      customer({ nickname: 'x' }),
+      'GET /v1/customers/* 200: the service has no (body).nickname',
+    ],
+    [
+      'a nested field that the service lacks',
       customer({ card: { first6: 'x' } }),
       'GET /v1/customers/* 200: the service has no (body).card.first6',
     ],
     [
-      'another type',
+      'a field of a different type',
       customer({ balance: '0' }),
       'GET /v1/customers/* 200: (body).balance is number at the service, string at the stand-in',
     ],
-    ['something else altogether', asked('/v2/x', 200, {}), 'The two have no request in common.'],
+    ['that no request is in both', asked('/v2/x', 200, {}), 'The two have no request in common.'],
   ])('reports %s', (_, exchange, difference) => {
     expect(found(exchange)).toContain(difference);
   });

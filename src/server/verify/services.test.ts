@@ -280,13 +280,13 @@ describe('the WordPress check', () => {
 
   it.each([
     ['plain permalinks', { '/wp-json/': { status: 404 } }, 'Plain'],
-    ['a log-in of the web server', { '/wp-json/': { status: 401 } }, 'its own login'],
+    ['a login of the web server', { '/wp-json/': { status: 401 } }, 'its own login'],
     [
-      'another address',
+      'a redirect to another address',
       { '/wp-json/': { status: 301, headers: { location: 'https://other.example/' } } },
       'WORDPRESS_URL',
     ],
-    ['no plugin', { '/wp-json/': { json: { name: 'x', namespaces: ['wp/v2'] } } }, 'activate'],
+    ['a missing plugin', { '/wp-json/': { json: { name: 'x', namespaces: ['wp/v2'] } } }, 'activate'],
     [
       'a clock that is an hour ahead',
       { '/wp-json/': { json: right['/wp-json/'], headers: { date: new Date(Date.now() + 3_600_000).toUTCString() } } },
@@ -298,7 +298,7 @@ describe('the WordPress check', () => {
       'of this release',
     ],
     [
-      'another site',
+      'a plugin that is set up for another site',
       {
         '/wp-json/newsroom/v1/status': {
           json: { plugin: '1.0.0', site_url: 'https://old.example', credentials: true },
@@ -307,12 +307,12 @@ describe('the WordPress check', () => {
       siteUrl,
     ],
     [
-      'an application password that was ignored',
+      'an ignored application password',
       { '/wp-json/newsroom/v1/status': { json: { plugin: '1.0.0', site_url: siteUrl, credentials: false } } },
       'Authorization header',
     ],
     [
-      'an application password that is wrong',
+      'a wrong application password',
       { '/wp-json/wp/v2/users/me': { status: 401, json: { code: 'incorrect_password' } } },
       'WORDPRESS_APP_PASSWORD',
     ],

@@ -54,20 +54,22 @@ it('the last known amount stays while Stripe cannot preview, and is updated five
   expect(await shown(session)).toMatchObject({ price: 1200 });
 });
 
-it.each(['the calendar', 'an announcement of Stripe’s'])(
+it.each(['the site’s own schedule', 'Stripe’s announcement of the renewal'])(
   'a renewal notice waits until Stripe can preview its amount (triggered by %s)',
   async (cause) => {
     const { session, id, customer } = await subscribed();
     await site.dashboard.customers.update(customer, { balance: -500 });
     await site.deliver();
     // Stripe's announcement comes before the publication's own.
-    await site.pass((cause === 'the calendar' ? 25 : 20) * day);
+    await site.pass((cause === 'the site’s own schedule' ? 25 : 20) * day);
     site.events.splice(0);
     previewFails(500, 1);
     const announcement = { object: 'invoice', parent: { subscription_details: { subscription: id } } };
     const update = (await site.dashboard.events.list({ types: ['customer.subscription.created'] })).data[0];
     const event =
-      cause === 'the calendar' ? update : { ...update, type: 'invoice.upcoming', data: { object: announcement } };
+      cause === 'the site’s own schedule'
+        ? update
+        : { ...update, type: 'invoice.upcoming', data: { object: announcement } };
     await site.dashboard.customers.update(customer, { balance: -200 });
     site.events.splice(0);
     await site.deliver([{ ...event, id: 'evt_now' } as never]);

@@ -19,12 +19,12 @@ function stripeWith(subscription: object, voidInvoice: (id: string) => void): St
 }
 
 it.each([
-  ['voids the invoice of an upgrade that waits', {}, ['in_1']],
+  ['voids the invoice of an upgrade that waits for its payment', {}, ['in_1']],
   ['leaves the invoice of a change that doesn’t wait for its payment', { pending_update: null }, []],
-  ['leaves an invoice that is paid', { latest_invoice: { ...upgrade, status: 'paid' } }, []],
-  ['leaves a draft', { latest_invoice: { ...upgrade, status: 'draft' } }, []],
-  ['leaves a renewal', { latest_invoice: { ...upgrade, billing_reason: 'subscription_cycle' } }, []],
-  ['leaves all where there is no invoice', { latest_invoice: null }, []],
+  ['leaves a paid invoice', { latest_invoice: { ...upgrade, status: 'paid' } }, []],
+  ['leaves a draft invoice', { latest_invoice: { ...upgrade, status: 'draft' } }, []],
+  ['leaves a renewal invoice', { latest_invoice: { ...upgrade, billing_reason: 'subscription_cycle' } }, []],
+  ['changes nothing when there is no invoice', { latest_invoice: null }, []],
 ])('undoing a plan switch %s', async (_, subscription, voided) => {
   const ids: string[] = [];
   await voidSwitch(

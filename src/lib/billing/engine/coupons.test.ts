@@ -50,11 +50,11 @@ onBothEngines('coupons', (engines) => {
 
   it.each([
     ['the id of a coupon', 'ten-off', ''],
-    ['the id of one whose code is used up', 'once-only', ''],
+    ['the id of a coupon whose code is used up', 'once-only', ''],
     ['the id of a promotion code', 'promo_ten_off', ''],
-    ['what is kept for readers who cancel', 'stay', ''],
-    ['its code', 'STAY', ''],
-    ['another code for it', 'FRIENDS', 'stay'],
+    ['the id of the retention coupon', 'stay', ''],
+    ['a code that spells the retention coupon’s id', 'STAY', ''],
+    ['another code for the retention coupon', 'FRIENDS', 'stay'],
   ])('are refused as unknown when the reader enters %s (%s)', async (_, code, of) => {
     const { billing, readers } = await open({ rules: { ...rules, stay: { coupon: 'stay', everyDays: 365 } } });
     if (of) await site.dashboard.promotionCodes.create({ code, promotion: { type: 'coupon', coupon: of } });
@@ -76,14 +76,14 @@ onBothEngines('coupons', (engines) => {
 
   it.each([
     ['turned off', { active: false }, couponMessages.expired],
-    ['over', { expires_at: 1 }, couponMessages.expired],
+    ['expired', { expires_at: 1 }, couponMessages.expired],
     [
-      'for larger sums',
+      'for larger amounts',
       { restrictions: { minimum_amount: 20_000, minimum_amount_currency: 'usd' } },
       couponMessages.otherPlan,
     ],
     [
-      'for sums in another currency',
+      'for amounts in another currency',
       { restrictions: { minimum_amount: 1, minimum_amount_currency: 'eur' } },
       couponMessages.otherPlan,
     ],
@@ -165,7 +165,7 @@ onBothEngines('coupons', (engines) => {
     // November 20: the months that follow have 30 and 31 days.
     ['a month', { duration: 'repeating', duration_in_months: 1 }, 600, 1200],
     ['two months', { duration: 'repeating', duration_in_months: 2 }, 600, 600],
-    ['ever', { duration: 'forever' }, 600, 600],
+    ['an unlimited time', { duration: 'forever' }, 600, 600],
   ])('that last for %s reduce the renewal exactly as quoted', async (_, more, today, later) => {
     const { billing, readers } = await open();
     await half('HALF', more);
@@ -283,8 +283,8 @@ onBothEngines('coupons', (engines) => {
   });
 
   it.each([
-    ['once', { duration: 'once' }, 6000, 12_000],
-    ['wholly', { duration: 'once', percent_off: 100 }, 0, 12_000],
+    ['half the price off', { duration: 'once' }, 6000, 12_000],
+    ['the whole price off', { duration: 'once', percent_off: 100 }, 0, 12_000],
   ])('stay usable for their reader after a first card is declined (%s)', async (_, more, today, later) => {
     const { billing, readers } = await open();
     await site.dashboard.coupons.create({ id: 'MINE', percent_off: 50, ...more } as never);

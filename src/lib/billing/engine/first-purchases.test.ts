@@ -8,7 +8,7 @@ import { onBothEngines } from '../../../../tests/world/databases.ts';
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
-onBothEngines('twenty first purchases at once', (engines) => {
+onBothEngines('twenty simultaneous first purchases', (engines) => {
   let site: BillingBench;
   afterEach(() => site?.stop());
 

@@ -7,7 +7,7 @@ import type { Session } from '../../accounts/service.ts';
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
-onBothEngines('a reader who leaves', (engines) => {
+onBothEngines('a reader who deletes the account', (engines) => {
   let site: BillingBench;
   afterEach(() => site?.stop());
 

@@ -56,12 +56,12 @@ onBothEngines('an account that is deleted while its reader buys', (engines) => {
 
   /** The moments of a deletion's steps, counted from the chosen moment. */
   const ways: readonly (readonly [string, readonly number[], 'lives' | 'dies'])[] = [
-    ['is deleted at once', [0, 0, 0], 'lives'],
-    ['is deleted in parts', [0, 1, 2], 'lives'],
-    ['is deleted slowly', [0, 3, 7], 'lives'],
-    ['is deleted, and the deletion is cut off', [0, 2], 'lives'],
-    ['is deleted, and the purchase is cut off', [0, 0, 0], 'dies'],
-    ['is deleted in parts, and both are cut off', [0, 1], 'dies'],
+    ['with a deletion in one go', [0, 0, 0], 'lives'],
+    ['with a deletion in steps', [0, 1, 2], 'lives'],
+    ['with a slow deletion', [0, 3, 7], 'lives'],
+    ['with a deletion whose process dies', [0, 2], 'lives'],
+    ['with a purchase whose process dies', [0, 0, 0], 'dies'],
+    ['with a deletion in steps, when both processes die', [0, 1], 'dies'],
   ];
 
   // PostgreSQL differs only in its locks.
@@ -97,7 +97,7 @@ onBothEngines('an account that is deleted while its reader buys', (engines) => {
     },
   );
 
-  it.each(['buys first', 'leaves first'])(
+  it.each(['purchase first', 'deletion first'])(
     'leaves no subscription and no charge when one process does both at the same moment (%s)',
     async (order) => {
       site = await billingBench(await engines.open());
@@ -106,7 +106,7 @@ onBothEngines('an account that is deleted while its reader buys', (engines) => {
         for (const step of steps(session)) await step();
       };
       const buy = () => site.billing.subscribe(session, monthly);
-      await Promise.all(order === 'buys first' ? [buy(), leave()] : [leave(), buy()]);
+      await Promise.all(order === 'purchase first' ? [buy(), leave()] : [leave(), buy()]);
       expect(await remains()).toEqual({ charged: 0, live: 0 });
     },
   );

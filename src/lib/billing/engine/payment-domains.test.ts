@@ -50,11 +50,15 @@ it('a disabled domain is enabled, and the result gives Stripe’s error for each
 });
 
 it.each([
-  ['a domain that is registered', [domain()], null],
-  ['one that is not', [], expect.stringContaining('thesun.example is not registered for wallets: add it in Stripe')],
-  ['one that is off', [domain({ enabled: false })], expect.stringContaining('turned off')],
+  ['a registered domain', [domain()], null],
   [
-    'one that a wallet refuses',
+    'an unregistered domain',
+    [],
+    expect.stringContaining('thesun.example is not registered for wallets: add it in Stripe'),
+  ],
+  ['a domain that is turned off', [domain({ enabled: false })], expect.stringContaining('turned off')],
+  [
+    'a domain that a wallet refuses',
     [domain({ link: { status: 'inactive', status_details: { error_message: 'No answer.' } } })],
     expect.stringContaining('Link: No answer.: let Stripe reach thesun.example'),
   ],

@@ -8,7 +8,7 @@ import type { Session } from '../../accounts/service.ts';
 const reader = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 const member = { ...reader, product_id: 'sun-member', plan_id: 'member-monthly' };
 
-onBothEngines('switching back and forth', (engines) => {
+onBothEngines('plan switches', (engines) => {
   let site: BillingBench;
   afterEach(() => site?.stop());
 
@@ -35,7 +35,7 @@ onBothEngines('switching back and forth', (engines) => {
     expect(await now(session)).toMatchObject({ planId: 'member-monthly', cancelAtPeriodEnd: false });
   });
 
-  it.each(['the browser says so', 'only Stripe says so'])(
+  it.each(['the browser reports it', 'only Stripe reports it'])(
     'an upgrade that waits for the bank takes back a cancellation once it is paid and %s',
     async (how) => {
       const { session, id } = await subscribed();
@@ -45,7 +45,7 @@ onBothEngines('switching back and forth', (engines) => {
       // Nothing was paid, so nothing is credited.
       expect(await now(session)).toMatchObject({ planId: 'reader-monthly', cancelAtPeriodEnd: true });
       agree(clientSecret);
-      if (how === 'the browser says so') paid(await site.billing.confirm(session, id));
+      if (how === 'the browser reports it') paid(await site.billing.confirm(session, id));
       else await site.deliver();
       expect(await now(session)).toMatchObject({ planId: 'member-yearly', cancelAtPeriodEnd: false });
     },
@@ -73,7 +73,7 @@ onBothEngines('switching back and forth', (engines) => {
     expect(await now(session)).toMatchObject({ planId: 'reader-monthly', status: 'active' });
   });
 
-  it.each(['at once', 'after a failure of Stripe’s'])(
+  it.each(['at the first try', 'after Stripe fails once'])(
     'canceling and resuming keeps the planned smaller plan (%s)',
     async (how) => {
       const { session, id } = await subscribed({ ...member, plan_id: 'member-yearly' });
@@ -81,7 +81,7 @@ onBothEngines('switching back and forth', (engines) => {
       expect(paid(await site.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
       expect((await site.dashboard.subscriptions.retrieve(id)).schedule).toBeNull();
       await site.deliver();
-      if (how !== 'at once') {
+      if (how !== 'at the first try') {
         site.stripe.faults.add({ path: '/v1/subscription_schedules/', method: 'post', status: 500, times: 1 });
         expect(await site.billing.resume(session)).toMatchObject({ ok: false, status: 503 });
       }
@@ -175,7 +175,7 @@ onBothEngines('switching back and forth', (engines) => {
     expect(paid(await site.billing.resume(session)).next).toMatchObject({ planId: 'reader-monthly' });
   });
 
-  it.each(['the browser says so', 'only Stripe says so'])(
+  it.each(['the browser reports it', 'only Stripe reports it'])(
     'an upgrade replaces the planned smaller plan for good once it is paid and %s',
     async (how) => {
       const { session, id } = await subscribed(member);
@@ -183,7 +183,7 @@ onBothEngines('switching back and forth', (engines) => {
       await askingBank(id);
       const { clientSecret } = paid(await site.billing.switchPlan(session, { planId: 'member-yearly' }));
       agree(clientSecret);
-      if (how === 'the browser says so') paid(await site.billing.confirm(session, id));
+      if (how === 'the browser reports it') paid(await site.billing.confirm(session, id));
       await site.deliver();
       // Taking back a cancellation restores nothing from before the upgrade.
       paid(await site.billing.cancel(session));

@@ -120,7 +120,7 @@ describe('an interrupted purchase', () => {
     ['is paid, refunded and canceled', {}, (id) => refund().then(() => cancel(id)), 'given up'],
     ['costs nothing at first', free, async () => {}, 'done'],
     ['costs nothing at first, and is canceled', free, cancel, 'given up'],
-    ['waits for the bank', { payment_method: 'pm_card_authenticationRequired' }, async () => {}, 'open'],
+    ['waits for the bank’s confirmation', { payment_method: 'pm_card_authenticationRequired' }, async () => {}, 'open'],
   ])('is done, given up or left open according to its subscription, which %s', async (_, body, happens, state) => {
     expect(await after(body, happens)).toBe(state);
   });
@@ -165,7 +165,7 @@ describe('a quote', () => {
     expect(await kind(session)).toBe('new');
   });
 
-  it.each(['at once', 'with its period'])(
+  it.each(['at once', 'at the end of its period'])(
     'is for a new purchase when the subscription has ended %s, even without a webhook',
     async (when) => {
       const { session, id } = await subscribed();

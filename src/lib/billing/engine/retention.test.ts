@@ -6,7 +6,7 @@ import type { Session } from '../../accounts/service.ts';
 
 const stay = { coupon: 'stay', everyDays: 365 };
 
-onBothEngines('leaving', (engines) => {
+onBothEngines('the cancellation flow', (engines) => {
   let site: BillingBench;
   let ada: Session;
   async function subscribed(plan = 'reader-yearly', offered: typeof stay | null = stay): Promise<Session> {
@@ -66,8 +66,8 @@ onBothEngines('leaving', (engines) => {
   });
 
   it.each([
-    ['plans a smaller plan', { from: 2000 }, () => site.billing.switchPlan(ada, { planId: 'reader-monthly' })],
-    ['takes a longer time', { from: 2000 }, () => site.billing.switchPlan(ada, { planId: 'member-yearly' })],
+    ['chooses a smaller plan', { from: 2000 }, () => site.billing.switchPlan(ada, { planId: 'reader-monthly' })],
+    ['switches to yearly payments', { from: 2000 }, () => site.billing.switchPlan(ada, { planId: 'member-yearly' })],
   ])('ends the offer when the reader %s', async (_, offered, change) => {
     ada = await subscribed('member-monthly');
     const { billing } = site;
@@ -91,8 +91,8 @@ onBothEngines('leaving', (engines) => {
 
   it.each([
     ['the publication makes no offer', 'reader-yearly', null],
-    ['Stripe has no such coupon', 'reader-yearly', { coupon: 'gone', everyDays: 365 }],
-    ['it is a first cheap time', 'reader-penny', stay],
+    ['Stripe does not have the coupon', 'reader-yearly', { coupon: 'gone', everyDays: 365 }],
+    ['the promotional price still applies', 'reader-penny', stay],
   ])('shows no offer when %s', async (_where, plan, offered) => {
     const session = await subscribed(plan, offered);
     await site.pass(day);
@@ -121,11 +121,11 @@ onBothEngines('leaving', (engines) => {
 
     it.each([
       ['for one bill', half, 1],
-      ['for good', { ...half, duration: 'forever' }, null],
-      ['for the bills of its months', { ...half, duration: 'repeating', duration_in_months: 4 }, 3],
-      ['of a sum in the reader’s currency', { amount_off: 500, currency: 'usd' }, 1],
+      ['forever', { ...half, duration: 'forever' }, null],
+      ['for the bills within its four months', { ...half, duration: 'repeating', duration_in_months: 4 }, 3],
+      ['with an amount in the reader’s currency', { amount_off: 500, currency: 'usd' }, 1],
       [
-        'of a sum that has one in the reader’s currency',
+        'with an amount in euros and one in the reader’s currency',
         { amount_off: 400, currency: 'eur', currency_options: { usd: { amount_off: 500 } } },
         1,
       ],
@@ -134,8 +134,8 @@ onBothEngines('leaving', (engines) => {
     });
 
     it.each([
-      ['for the weekly bills of a month', { interval: 'week' }, 1, 4],
-      ['for the quarterly bills of a year', { interval: 'month', interval_count: 3 }, 12, 3],
+      ['weekly bills within a month', { interval: 'week' }, 1, 4],
+      ['quarterly bills within a year', { interval: 'month', interval_count: 3 }, 12, 3],
     ] as const)('is offered with the right number of bills (%s)', async (_, recurring, duration_in_months, bills) => {
       const offer = await offered({ ...half, duration: 'repeating', duration_in_months }, async (id) => {
         const sold = { currency: 'usd', unit_amount: 300, recurring, product: 'prod_reader' };
@@ -148,14 +148,14 @@ onBothEngines('leaving', (engines) => {
     });
 
     it.each<[string, object, ((id: string) => Promise<unknown>)?]>([
-      ['that is out of date', { ...half, redeem_by: Date.UTC(2026, 10, 21) / 1000 }, () => site.pass(2 * day)],
-      ['of a sum in another currency', { amount_off: 500, currency: 'eur' }],
-      ['for something else', { ...half, applies_to: { products: ['prod_reader'] } }],
-      ['to a reader who has a discount', half, reduced],
-      ['while the publisher has planned how it goes on', half, planned],
+      ['after it has expired', { ...half, redeem_by: Date.UTC(2026, 10, 21) / 1000 }, () => site.pass(2 * day)],
+      ['with an amount in another currency only', { amount_off: 500, currency: 'eur' }],
+      ['for another product', { ...half, applies_to: { products: ['prod_reader'] } }],
+      ['to a reader who already has a discount', half, reduced],
+      ['while the publisher has a schedule for the subscription', half, planned],
       ['to a reader who pays nothing', half, update({ discounts: [{ coupon: 'free-year' }] })],
       ['while billing is paused', half, update({ pause_collection: { behavior: 'void' } })],
-      ['where the publisher ends it', half, update({ cancel_at_period_end: true })],
+      ['when the publisher has set the subscription to end', half, update({ cancel_at_period_end: true })],
     ])('is not offered (%s)', async (_, coupon, happens) => {
       expect(await offered(coupon, happens)).toBeNull();
     });
@@ -234,7 +234,7 @@ onBothEngines('leaving', (engines) => {
   });
 });
 
-onBothEngines('bills and the card', (engines) => {
+onBothEngines('bills and the saved card', (engines) => {
   let site: BillingBench;
   afterEach(() => site?.stop());
 

@@ -77,7 +77,7 @@ it('quotes in different currencies are cached separately', async () => {
 
 it.each([
   ['another coupon', 'SUNSHINE20', 960],
-  ['none', undefined, 1200],
+  ['no coupon', undefined, 1200],
 ])('a purchase begun with a coupon is not resumed with %s', async (_, discount_code, sum) => {
   const session = await open();
   const asks = { ...monthly, payment_method: 'pm_card_authenticationRequired' };

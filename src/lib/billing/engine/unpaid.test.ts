@@ -77,10 +77,10 @@ onBothEngines('an unpaid subscription', (engines) => {
   });
 
   it.each([
-    ['a new bill is made payable', 0, 'finalize', 'before'],
-    ['an older bill is voided', 2, 'void', 'after'],
-    ['the bill is paid', 0, 'pay', 'before'],
-    ['the payment is answered', 0, 'pay', 'after'],
+    ['the newest invoice is finalized', 0, 'finalize', 'before'],
+    ['an older invoice is voided', 2, 'void', 'after'],
+    ['the payment begins', 0, 'pay', 'before'],
+    ['the payment has just succeeded', 0, 'pay', 'after'],
   ] as const)('is charged once even if Stripe fails when %s', async (_, at, call, when) => {
     const { session, id } = await unpaid();
     await site.pass(50 * day);

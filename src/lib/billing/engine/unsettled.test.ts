@@ -10,7 +10,7 @@ import type { Session } from '../../accounts/service.ts';
 const penny = { product_id: 'sun-reader', plan_id: 'reader-penny' };
 const yearly = { product_id: 'sun-reader', plan_id: 'reader-yearly' };
 
-onBothEngines('a first bill of 0', (engines) => {
+onBothEngines('a first invoice of 0', (engines) => {
   let site: BillingBench;
   afterEach(() => site?.stop());
 
@@ -44,10 +44,10 @@ onBothEngines('a first bill of 0', (engines) => {
   }
 
   it.each([
-    ['a payment method that there is none of', 'pm_bogus', penny, 'TENOFF'],
-    ['a card that the bank refuses', 'pm_card_visa_chargeDeclined', penny, 'TENOFF'],
-    ['a sum too small to be charged', 'pm_card_visa_chargeDeclined', penny, 'SUNSHINE20'],
-    ['a whole year', 'pm_card_visa_chargeDeclined', yearly, 'FREEYEAR'],
+    ['a payment method that does not exist', 'pm_bogus', penny, 'TENOFF'],
+    ['a card that the bank declines', 'pm_card_visa_chargeDeclined', penny, 'TENOFF'],
+    ['an amount too small to be charged', 'pm_card_visa_chargeDeclined', penny, 'SUNSHINE20'],
+    ['a free year', 'pm_card_visa_chargeDeclined', yearly, 'FREEYEAR'],
   ])(
     'gives no access when the card is refused, and leaves nothing running at Stripe (%s)',
     async (_, method, plan, code) => {
@@ -75,9 +75,9 @@ onBothEngines('a first bill of 0', (engines) => {
   });
 
   it.each([
-    ['the penny', penny, 'TENOFF'],
-    ['the penny, with a sum too small to be charged', penny, 'SUNSHINE20'],
-    ['a whole year', yearly, 'FREEYEAR'],
+    ['the promotional price', penny, 'TENOFF'],
+    ['the promotional price, reduced to an amount too small to be charged', penny, 'SUNSHINE20'],
+    ['a free year', yearly, 'FREEYEAR'],
   ])('gives no access while the bank’s confirmation is pending, or if it never comes (%s)', async (_, plan, code) => {
     const session = await begin();
     const asks = { ...plan, payment_method: 'pm_card_threeDSecure2Required', discount_code: code };
@@ -97,7 +97,7 @@ onBothEngines('a first bill of 0', (engines) => {
     await neverOpens(session);
   });
 
-  it.each(['the browser says so', 'only Stripe says so'])(
+  it.each(['the browser reports it', 'only Stripe reports it'])(
     'gives access once the bank confirms the card and %s',
     async (how) => {
       const session = await begin();
@@ -106,7 +106,7 @@ onBothEngines('a first bill of 0', (engines) => {
       await site.deliver();
       expect(await opens(session)).toEqual([]);
       site.stripe.finishChallenge(intentOf(clientSecret), true);
-      if (how === 'the browser says so') {
+      if (how === 'the browser reports it') {
         expect(paid(await site.billing.confirm(session, subscriptionId)).grant_id).not.toBeNull();
       } else await site.deliver();
       expect(await opens(session)).toMatchObject([{ product: 'sun-reader', trialing: true }]);
