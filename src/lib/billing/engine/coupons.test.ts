@@ -53,7 +53,7 @@ onBothEngines('coupons', (engines) => {
     ['the id of a coupon whose code is used up', 'once-only', ''],
     ['the id of a promotion code', 'promo_ten_off', ''],
     ['the id of the retention coupon', 'stay', ''],
-    ['a code that spells the retention coupon’s id', 'STAY', ''],
+    ['the retention coupon’s code', 'STAY', ''],
     ['another code for the retention coupon', 'FRIENDS', 'stay'],
   ])('are refused as unknown when the reader enters %s (%s)', async (_, code, of) => {
     const { billing, readers } = await open({ rules: { ...rules, stay: { coupon: 'stay', everyDays: 365 } } });
