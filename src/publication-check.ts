@@ -15,13 +15,13 @@ export function publicationProblems(paper: Publication): readonly string[] {
       isKnown(() => new Intl.DateTimeFormat('en', { timeZone: paper.timeZone })),
       'timeZone',
       paper.timeZone,
-      'no time zone such as Europe/Berlin',
+      'not a time zone such as Europe/Berlin',
     ),
     problem(
       isKnown(() => new Intl.Locale(paper.language)),
       'language',
       paper.language,
-      'no BCP 47 language such as en-NZ',
+      'not a BCP 47 language such as en-NZ',
     ),
     problem(paper.timeZoneLabel.trim() !== '', 'timeZoneLabel', paper.timeZoneLabel, 'empty'),
     ...repeated('sections: the slug', slugs),
@@ -30,16 +30,23 @@ export function publicationProblems(paper: Publication): readonly string[] {
       sections.map(({ id }) => id),
     ),
     ...slugs.map((slug) =>
-      problem(/^[a-z0-9-]+$/.test(slug), 'sections: the slug', slug, 'not of small letters, digits and dashes'),
+      problem(
+        /^[a-z0-9-]+$/.test(slug),
+        'sections: the slug',
+        slug,
+        'not made of lowercase letters, digits and hyphens',
+      ),
     ),
-    ...paper.opinionSections.map((slug) => problem(slugs.includes(slug), 'opinionSections', slug, 'no section')),
-    ...Object.keys(paper.homeLayouts).map((slug) => problem(slugs.includes(slug), 'homeLayouts', slug, 'no section')),
+    ...paper.opinionSections.map((slug) => problem(slugs.includes(slug), 'opinionSections', slug, 'not a section')),
+    ...Object.keys(paper.homeLayouts).map((slug) =>
+      problem(slugs.includes(slug), 'homeLayouts', slug, 'not a section'),
+    ),
     ...Object.entries(levels).map(([slug, level]) =>
       problem(
         ['free', 'registered', 'subscriber'].includes(String(level)),
         `access.sections.${slug}`,
         level,
-        'no level',
+        'not an access level',
       ),
     ),
     problem(plans.sold.length > 0, 'plans.sold', '', 'empty'),
@@ -56,7 +63,7 @@ export function publicationProblems(paper: Publication): readonly string[] {
         Number.isInteger(amount) && amount > 0,
         `plans.listed: the amount of ${id}`,
         amount,
-        'no whole number of minor units',
+        'not a whole number of minor units',
       ),
     ]),
     ...repeated(
@@ -64,26 +71,31 @@ export function publicationProblems(paper: Publication): readonly string[] {
       plans.listed.map(({ id }) => id),
     ),
     ...[standard, ...Object.values(byCountry)].map((code) =>
-      problem(currencies.has(code), 'billing.currencies', code, 'no currency in small letters such as nzd'),
+      problem(currencies.has(code), 'billing.currencies', code, 'not a currency in lowercase such as nzd'),
     ),
     ...Object.keys(byCountry).map((country) =>
-      problem(/^[A-Z]{2}$/.test(country), 'billing.currencies.byCountry', country, 'no country of two capital letters'),
+      problem(
+        /^[A-Z]{2}$/.test(country),
+        'billing.currencies.byCountry',
+        country,
+        'not a country code of two capital letters',
+      ),
     ),
     ...repeated(
       'newsletters',
       paper.newsletters.map(({ slug }) => slug),
     ),
     ...paper.newsletters.map(({ slug }) =>
-      problem(!['breaking', 'offers'].includes(slug), 'newsletters', slug, 'taken by a choice of the site'),
+      problem(!['breaking', 'offers'].includes(slug), 'newsletters', slug, 'reserved for a choice of the site'),
     ),
     problem(
       0 <= support.opens && support.opens < support.closes && support.closes <= 24,
       'support.opens, support.closes',
       `${support.opens}, ${support.closes}`,
-      'no hours of a day, one after the other',
+      'not two hours of a day, the earlier one first',
     ),
     ...holidaysOf(support.holidays).map((day) =>
-      problem(/^\d{4}-\d\d-\d\d$/.test(day), 'support.holidays', day, 'no day such as 2027-12-25'),
+      problem(/^\d{4}-\d\d-\d\d$/.test(day), 'support.holidays', day, 'not a date such as 2027-12-25'),
     ),
     ...addressesOf(paper),
   ].filter((text) => text !== null);
@@ -103,7 +115,7 @@ const problem = (right: boolean, field: string, value: unknown, what: string): s
 
 const repeated = (field: string, values: readonly unknown[]): readonly string[] =>
   [...new Set(values.filter((value, at) => values.indexOf(value) !== at))].map(
-    (value) => `${field}: ${JSON.stringify(value)} is there twice`,
+    (value) => `${field}: ${JSON.stringify(value)} is listed twice`,
   );
 
 const holidaysOf = (holidays: 'us' | readonly string[]): readonly string[] => (holidays === 'us' ? [] : holidays);
@@ -122,10 +134,10 @@ function addressesOf({ links, contact }: Publication): readonly (string | null)[
   const pages = [...Object.entries(single), ...social.map(({ name, href }) => [`social, ${name}`, href] as const)];
   return [
     ...pages.map(([name, href]) =>
-      problem(href === null || URL.canParse(href), `links.${name}`, href, 'no address of a page'),
+      problem(href === null || URL.canParse(href), `links.${name}`, href, 'not the address of a page'),
     ),
     ...[contact.email, contact.tips, contact.corrections, contact.security].map((address) =>
-      problem(/^[^@\s]+@[^@\s]+$/.test(address), 'contact', address, 'no email address'),
+      problem(/^[^@\s]+@[^@\s]+$/.test(address), 'contact', address, 'not an email address'),
     ),
   ];
 }
