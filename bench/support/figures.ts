@@ -28,6 +28,6 @@ export function printTable(lines: readonly (readonly string[])[]): void {
 /** A whole number given as a flag, e.g. `--articles 300`. @throws Error that says what is wrong */
 export function wholeFlag(name: string, text: string | undefined, fallback: number): number {
   if (text === undefined) return fallback;
-  if (!/^\d+$/.test(text)) throw new Error(`--${name} ${text} is no whole number.`);
+  if (!/^\d+$/.test(text)) throw new Error(`--${name} ${text} is not a whole number.`);
   return Number(text);
 }

@@ -42,7 +42,7 @@ export async function startVerifier({ port = 0 }: { readonly port?: number } = {
         handle({ request, url, gone }) {
           if (request.headers.authorization !== `Bearer ${key}`) return json({ error: 'The key is wrong.' }, 401);
           const email = url.searchParams.get('email') ?? '';
-          if (!/^[^\s@]+@[^\s@]+$/.test(email)) return json({ error: 'That is no address.' }, 400);
+          if (!/^[^\s@]+@[^\s@]+$/.test(email)) return json({ error: 'That isn’t an email address.' }, 400);
           return judge(email, gone);
         },
       },
