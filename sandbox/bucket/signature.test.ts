@@ -68,8 +68,8 @@ it.each([
   ['GET of an object', get],
   ['PUT of an object', put],
   ['GET of a sub-resource', lifecycle],
-  ['a list', list],
-  ['a presigned address', presigned],
+  ['a list of objects', list],
+  ['a presigned URL', presigned],
 ])('the signature of AWS’s published example is accepted: %s', (_, request) => {
   expect(faultOf(request, key, at)).toBeNull();
 });
@@ -80,7 +80,7 @@ it.each([
   ['another query', { ...list, target: '/?max-keys=2&prefix=K' }],
   ['another signed header', { ...get, headers: { ...get.headers, range: 'bytes=0-10' } }],
   ['another body', { ...get, headers: { ...get.headers, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' } }],
-  ['a longer presigned address', { ...presigned, target: presigned.target.replace('86400', '86401') }],
+  ['a longer lifetime', { ...presigned, target: presigned.target.replace('86400', '86401') }],
 ])('a signed request that was changed to %s is refused', (_, request) => {
   expect(faultOf(request, key, at)).toMatchObject({ status: 403, code: 'SignatureDoesNotMatch' });
 });

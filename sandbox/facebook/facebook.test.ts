@@ -125,12 +125,12 @@ describe('the Facebook stand-in, like Facebook, refuses', () => {
   });
 
   it.each([
-    [{ client_id: '1' }, { code: 101 }],
-    [{ client_secret: 'x' }, { code: 1, message: 'Error validating client secret.' }],
-    [{ redirect_uri: null }, { code: 191, message: 'Missing redirect_uri parameter.' }],
-    [{ redirect_uri: `${siteUrl}/other` }, { code: 100, error_subcode: 36_008 }],
-    [{ code: 'AQwrong' }, { code: 100, message: 'Invalid verification code format.' }],
-  ])('a code exchange with %j', async (changes, error) => {
+    ['another client_id', { client_id: '1' }, { code: 101 }],
+    ['a wrong client_secret', { client_secret: 'x' }, { code: 1, message: 'Error validating client secret.' }],
+    ['no redirect_uri', { redirect_uri: null }, { code: 191, message: 'Missing redirect_uri parameter.' }],
+    ['another redirect_uri', { redirect_uri: `${siteUrl}/other` }, { code: 100, error_subcode: 36_008 }],
+    ['a malformed code', { code: 'AQwrong' }, { code: 100, message: 'Invalid verification code format.' }],
+  ])('a code exchange with %s', async (_, changes, error) => {
     const answer = await exchange(await codeFor(), changes as Record<string, string | null>);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({

@@ -138,32 +138,72 @@ describe('a Google sign-in', () => {
 
 describe('the Google stand-in, like Google, refuses', () => {
   it.each([
-    [{ client_id: 'x' }, 401, 'invalid_client'],
-    [{ redirect_uri: 'https://evil.test/callback' }, 400, 'redirect_uri_mismatch'],
-    [{ redirect_uri: `${redirectUri}/` }, 400, 'redirect_uri_mismatch'],
-    [{ redirect_uri: `${siteUrl}/blaize/oauth/google/other` }, 400, 'redirect_uri_mismatch'],
-    [{ redirect_uri: null }, 400, 'redirect_uri_mismatch'],
-    [{ response_type: 'token' }, 400, 'unsupported_response_type'],
-    [{ scope: null }, 400, 'invalid_request'],
-    [{ scope: 'openid drive' }, 400, 'invalid_scope'],
-    [{ scope: 'openid https://www.googleapis.com/auth/userinfo.shoes' }, 400, 'invalid_scope'],
-    [{ code_challenge_method: 'S512' }, 400, 'invalid_request'],
-  ])('an authorization request with %j', async (changes, status, code) => {
+    ['an unknown client_id', { client_id: 'x' }, 401, 'invalid_client'],
+    ['a redirect_uri on another site', { redirect_uri: 'https://evil.test/callback' }, 400, 'redirect_uri_mismatch'],
+    ['a redirect_uri with a trailing slash', { redirect_uri: `${redirectUri}/` }, 400, 'redirect_uri_mismatch'],
+    [
+      'a redirect_uri with another path',
+      { redirect_uri: `${siteUrl}/blaize/oauth/google/other` },
+      400,
+      'redirect_uri_mismatch',
+    ],
+    ['no redirect_uri', { redirect_uri: null }, 400, 'redirect_uri_mismatch'],
+    ['an unsupported response_type', { response_type: 'token' }, 400, 'unsupported_response_type'],
+    ['no scope', { scope: null }, 400, 'invalid_request'],
+    ['an unknown scope', { scope: 'openid drive' }, 400, 'invalid_scope'],
+    [
+      'an unknown scope in the form of a URL',
+      { scope: 'openid https://www.googleapis.com/auth/userinfo.shoes' },
+      400,
+      'invalid_scope',
+    ],
+    ['an unknown code_challenge_method', { code_challenge_method: 'S512' }, 400, 'invalid_request'],
+  ])('an authorization request with %s', async (_, changes, status, code) => {
     const answer = await authorize(changes as Record<string, string | null>);
     expect(answer.status).toBe(status);
     expect(await answer.text()).toContain(code);
   });
 
   it.each([
-    [{ client_secret: 'x' }, 401, { error: 'invalid_client', error_description: 'Unauthorized' }],
-    [{ client_id: 'x' }, 401, { error: 'invalid_client', error_description: 'The OAuth client was not found.' }],
-    [{ grant_type: 'password' }, 400, { error: 'unsupported_grant_type' }],
-    [{ code: null }, 400, { error: 'invalid_request' }],
-    [{ code: '4/0Awrong' }, 400, { error: 'invalid_grant', error_description: 'Malformed auth code.' }],
-    [{ redirect_uri: `${siteUrl}/other` }, 400, { error: 'redirect_uri_mismatch', error_description: 'Bad Request' }],
-    [{ code_verifier: null }, 400, { error: 'invalid_grant', error_description: 'Missing code verifier.' }],
-    [{ code_verifier: 'wrong' }, 400, { error: 'invalid_grant', error_description: 'Invalid code verifier.' }],
-  ])('a token request with %j', async (changes, status, body) => {
+    [
+      'a wrong client_secret',
+      { client_secret: 'x' },
+      401,
+      { error: 'invalid_client', error_description: 'Unauthorized' },
+    ],
+    [
+      'an unknown client_id',
+      { client_id: 'x' },
+      401,
+      { error: 'invalid_client', error_description: 'The OAuth client was not found.' },
+    ],
+    ['an unsupported grant_type', { grant_type: 'password' }, 400, { error: 'unsupported_grant_type' }],
+    ['no code', { code: null }, 400, { error: 'invalid_request' }],
+    [
+      'a malformed code',
+      { code: '4/0Awrong' },
+      400,
+      { error: 'invalid_grant', error_description: 'Malformed auth code.' },
+    ],
+    [
+      'another redirect_uri',
+      { redirect_uri: `${siteUrl}/other` },
+      400,
+      { error: 'redirect_uri_mismatch', error_description: 'Bad Request' },
+    ],
+    [
+      'no code_verifier',
+      { code_verifier: null },
+      400,
+      { error: 'invalid_grant', error_description: 'Missing code verifier.' },
+    ],
+    [
+      'a wrong code_verifier',
+      { code_verifier: 'wrong' },
+      400,
+      { error: 'invalid_grant', error_description: 'Invalid code verifier.' },
+    ],
+  ])('a token request with %s', async (_, changes, status, body) => {
     const answer = await exchange(await codeFor(), changes as Record<string, string | null>);
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject(body);

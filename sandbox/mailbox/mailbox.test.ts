@@ -157,11 +157,11 @@ describe('the mailbox page', () => {
 describe('the simulated SMTP failure', () => {
   const to = 'ann@example.com';
   it.each([
-    [{ mode: 'temporary' }, ['220', '250', '250', '451']],
-    [{ mode: 'permanent' }, ['220', '250', '250', '550']],
-  ])('%j refuses the recipient until it is turned off', async (failure, expected) => {
+    ['temporary', ['220', '250', '250', '451']],
+    ['permanent', ['220', '250', '250', '550']],
+  ])('in the mode “%s” refuses the recipient until it is turned off', async (mode, expected) => {
     const { port, fail, letters } = await mailbox();
-    expect((await fail(failure)).status).toBe(200);
+    expect((await fail({ mode })).status).toBe(200);
     expect(codes(await speak(port, letter(to).slice(0, 3)))).toEqual(expected);
     await fail({ mode: 'none' });
     await speak(port, letter(to));

@@ -36,15 +36,15 @@ it('the push stand-in sends a message once per idempotency key, and marks the re
 });
 
 it.each([
-  ['another app', { app_id: 'x' }],
-  ['no words', { contents: { en: ' ' } }],
-  ['no language', { contents: {} }],
+  ['another app’s ID', { app_id: 'x' }],
+  ['blank text', { contents: { en: ' ' } }],
+  ['no text in any language', { contents: {} }],
   ['no segment', { included_segments: [] }],
-  ['a segment that is not there', { included_segments: ['Everyone'] }],
-  ['a key that is no UUID', { idempotency_key: 'alert-1' }],
-  ['a UUID of version 7', { idempotency_key: '01890a5d-ac96-774b-bcce-b302099a8057' }],
-  ['an address that is none', { web_url: 'javascript:alert(1)' }],
-  ['a time to live that is too long', { ttl: 2_419_201 }],
+  ['an unknown segment', { included_segments: ['Everyone'] }],
+  ['an idempotency key that isn’t a UUID', { idempotency_key: 'alert-1' }],
+  ['an idempotency key that is a version 7 UUID', { idempotency_key: '01890a5d-ac96-774b-bcce-b302099a8057' }],
+  ['a javascript: link', { web_url: 'javascript:alert(1)' }],
+  ['a time to live over the limit', { ttl: 2_419_201 }],
   ['a misspelled field', { idempotencyKey: 'x' }],
 ])('the push stand-in refuses a message with %s', async (_what, part) => {
   const answer = await send(message(part));

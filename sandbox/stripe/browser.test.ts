@@ -32,57 +32,57 @@ const made = (): StripeElements => stripeJs.elements({ ...group });
 
 type Refused = [name: string, call: () => unknown, message: RegExp];
 const refused: Refused[] = [
-  // S1: the former name of the option for payment methods.
+  // The former name of the option for payment methods.
   [
     'elements() with paymentMethodTypes',
     () => stripeJs.elements(old({ ...group, allowedPaymentMethodTypes: undefined, paymentMethodTypes: ['card'] })),
     /paymentMethodTypes/,
   ],
-  ['elements() with a mode that is none', () => stripeJs.elements(old({ ...group, mode: 'gift' })), /mode/],
+  ['elements() with an unknown mode', () => stripeJs.elements(old({ ...group, mode: 'gift' })), /mode/],
   [
-    'elements() with an amount as text',
+    'elements() with a string as the amount',
     () => stripeJs.elements(old({ ...group, mode: 'payment', amount: '100' })),
     /amount/,
   ],
   ['elements.update() with an unknown option', () => made().update(old({ banana: 1 })), /banana/],
-  ['elements.create() of an element that is none', () => made().create(old('banana')), /valid Element name/],
+  ['elements.create() with an unknown element', () => made().create(old('banana')), /valid Element name/],
   ['elements.create() with an unknown option', () => made().create('payment', old({ banana: 1 })), /banana/],
   [
-    'elements.create() with a word that is none',
+    'elements.create() with an invalid value of an option',
     () => made().create('payment', old({ wallets: { applePay: 'perhaps' } })),
     /applePay/,
   ],
   [
-    'update() of an element',
+    'update() of an element with an unknown option',
     () =>
       made()
         .create('payment')
         .update(old({ banana: 1 })),
     /banana/,
   ],
-  // S6: options that the wallets' buttons don't take.
+  // Options that the wallets' buttons don't take.
   [
-    'an express element with an unknown option',
+    'an Express Checkout Element with an unknown option',
     () => made().create('expressCheckout', old({ paymentMethodTypes: ['card'] })),
     /paymentMethodTypes/,
   ],
   [
-    'an express element with a word that is none',
+    'an Express Checkout Element with an invalid value of an option',
     () => made().create('expressCheckout', old({ paymentMethods: { link: 'always' } })),
     /paymentMethods/,
   ],
   [
-    'an express element with buttons that are too high',
+    'an Express Checkout Element with buttons that are too tall',
     () => made().create('expressCheckout', { buttonHeight: 60 }),
     /buttonHeight/,
   ],
   [
-    'an express element whose layout contradicts itself',
+    'an Express Checkout Element with a contradictory layout',
     () => made().create('expressCheckout', { layout: { maxRows: 1, overflow: 'never' } }),
     /maxRows/,
   ],
   [
-    'an event that an element does not have',
+    'a listener for an event that the element does not have',
     () =>
       made()
         .create('expressCheckout')
@@ -129,7 +129,7 @@ async function refusalOf(call: () => unknown): Promise<Error> {
 }
 
 describe('the Stripe.js stand-in', () => {
-  it.each(refused)('refuses %s with an IntegrationError', async (_name, call, message) => {
+  it.each(refused)('reports an IntegrationError for %s', async (_name, call, message) => {
     const error = await refusalOf(call);
     expect(error.name).toBe('IntegrationError');
     expect(error.message).toMatch(message);
@@ -151,7 +151,7 @@ describe('a Stripe intent', () => {
     return (await bench.stripe.setupIntents.create({ customer, ...more })).client_secret;
   };
 
-  it('cannot be confirmed unless it allows the same payment methods as the elements (S2)', async () => {
+  it('cannot be confirmed unless it allows the same payment methods as the elements', async () => {
     const error = await refusalOf(confirm(made(), await setup({})));
     expect(error).toMatchObject({
       name: 'IntegrationError',

@@ -33,16 +33,16 @@ async function plannedSwitch(phase: Partial<Stripe.SubscriptionScheduleUpdatePar
 }
 
 describe('a scheduled switch to another billing interval', () => {
-  it('with phase_start is billed at the boundary, but stays unpaid without a card on the phase (S3)', async () => {
+  it('with phase_start is billed at the boundary, but stays unpaid without a card on the phase', async () => {
     const { last, after, card } = await plannedSwitch({ billing_cycle_anchor: 'phase_start' });
     expect(amounts(last)).toEqual([12_000]);
-    // Without its own card the phase has none to charge (S4).
+    // Without its own card the phase has none to charge.
     expect(after).toMatchObject({ status: 'past_due', default_payment_method: null });
     expect(last.status).toBe('open');
     expect(card).toMatch(/^pm_/);
   });
 
-  it('with phase_start is paid when the phase carries the card (S4)', async () => {
+  it('with phase_start is paid when the phase carries the card', async () => {
     const { id: customer } = await stripe.customers.create({});
     const card = await stripe.paymentMethods.attach('pm_card_visa', { customer });
     const made = await bench.subscribe(customer, 'price_reader_monthly', { default_payment_method: card.id });
@@ -84,7 +84,7 @@ describe('a scheduled switch to another billing interval', () => {
   });
 });
 
-describe('pausing collection (S7)', () => {
+describe('pausing collection', () => {
   it.each([
     ['void', 'void'],
     ['mark_uncollectible', 'uncollectible'],

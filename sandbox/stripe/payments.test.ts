@@ -48,31 +48,40 @@ describe('cards', () => {
       ],
     ],
     ['4000000000000341', 'card_declined', 'generic_decline', 'Your card was declined.'],
-  ])('number %s is declined with %s, after which another card can pay', async (number, code, declineCode, message) => {
-    const { body } = await card(String(number));
-    const { id } = await intent();
-    const error = await refusal(stripe.paymentIntents.confirm(id, { payment_method: String(body.id) }));
-    expect(error).toMatchObject({ statusCode: 402, type: 'StripeCardError', code, decline_code: declineCode, message });
-    expect(error.payment_intent?.status).toBe('requires_payment_method');
-    const after = await stripe.paymentIntents.retrieve(id, { expand: ['latest_charge'] });
-    expect(after).toMatchObject({
-      status: 'requires_payment_method',
-      last_payment_error: { code, decline_code: declineCode },
-    });
-    expect(after.latest_charge).toMatchObject({ status: 'failed', paid: false, failure_code: code });
-    expect(await stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa' })).toMatchObject({
-      status: 'succeeded',
-      amount_received: 1200,
-      last_payment_error: null,
-    });
-  });
+  ])(
+    'with the number %s are declined with %s, after which another card can pay',
+    async (number, code, declineCode, message) => {
+      const { body } = await card(String(number));
+      const { id } = await intent();
+      const error = await refusal(stripe.paymentIntents.confirm(id, { payment_method: String(body.id) }));
+      expect(error).toMatchObject({
+        statusCode: 402,
+        type: 'StripeCardError',
+        code,
+        decline_code: declineCode,
+        message,
+      });
+      expect(error.payment_intent?.status).toBe('requires_payment_method');
+      const after = await stripe.paymentIntents.retrieve(id, { expand: ['latest_charge'] });
+      expect(after).toMatchObject({
+        status: 'requires_payment_method',
+        last_payment_error: { code, decline_code: declineCode },
+      });
+      expect(after.latest_charge).toMatchObject({ status: 'failed', paid: false, failure_code: code });
+      expect(await stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa' })).toMatchObject({
+        status: 'succeeded',
+        amount_received: 1200,
+        last_payment_error: null,
+      });
+    },
+  );
 
   it.each([
-    ['4242424242424241', {}, 'incorrect_number'],
-    ['4242424242424242', { 'card[exp_year]': '2020' }, 'invalid_expiry_year'],
-    ['4242424242424242', { 'card[exp_month]': '13' }, 'invalid_expiry_month'],
-    ['4242424242424242', { 'card[cvc]': '1' }, 'invalid_cvc'],
-  ])('number %s with %o is refused with 402', async (number, more, code) => {
+    ['with a wrong number', '4242424242424241', {}, 'incorrect_number'],
+    ['that have expired', '4242424242424242', { 'card[exp_year]': '2020' }, 'invalid_expiry_year'],
+    ['with an invalid month', '4242424242424242', { 'card[exp_month]': '13' }, 'invalid_expiry_month'],
+    ['with a security code of one digit', '4242424242424242', { 'card[cvc]': '1' }, 'invalid_cvc'],
+  ])('%s are refused with 402', async (_, number, more, code) => {
     const { status, body } = await card(number, more);
     expect(status).toBe(402);
     expect(body.error).toMatchObject({ type: 'card_error', code });
@@ -108,18 +117,29 @@ describe('3-D Secure', () => {
   };
 
   it.each([
-    ['pm_card_threeDSecure2Required', true, 'succeeded', undefined],
-    ['pm_card_threeDSecure2Required', false, 'requires_payment_method', 'payment_intent_authentication_failure'],
-    ['pm_card_threeDSecureRequiredChargeDeclined', true, 'requires_payment_method', 'card_declined'],
-    ...([
-      [
-        'pm_card_authenticationRequiredChargeDeclinedInsufficientFunds',
-        true,
-        'requires_payment_method',
-        'card_declined',
-      ],
-    ] as const),
-  ] as const)('for %s, passed: %s, leaves the intent at %s', async (name, passed, status, code) => {
+    ['that is passed', 'succeeded', 'pm_card_threeDSecure2Required', true, undefined],
+    [
+      'that is failed',
+      'requires_payment_method',
+      'pm_card_threeDSecure2Required',
+      false,
+      'payment_intent_authentication_failure',
+    ],
+    [
+      'that is passed with a card that is then declined',
+      'requires_payment_method',
+      'pm_card_threeDSecureRequiredChargeDeclined',
+      true,
+      'card_declined',
+    ],
+    [
+      'that is passed with a card without funds',
+      'requires_payment_method',
+      'pm_card_authenticationRequiredChargeDeclinedInsufficientFunds',
+      true,
+      'card_declined',
+    ],
+  ] as const)('%s leaves the intent at %s', async (_, status, name, passed, code) => {
     const { id, status: before, next_action: action } = await asked(name);
     expect(before).toBe('requires_action');
     expect(action?.type).toBe('use_stripe_sdk');

@@ -217,7 +217,7 @@ it('a trial offer is refused with other trial settings, prices, currencies or a 
   expect(itemOf(await stripe.subscriptions.retrieve(made.id)).price.id).toBe(yearly);
 });
 
-it('a trial with an added invoice item, unlike a trial offer, renews at the same price (S8)', async () => {
+it('a trial with an added invoice item, unlike a trial offer, renews at the same price', async () => {
   const { id } = await bench.payer();
   const fee = { price_data: { currency: 'usd', product: 'prod_reader', unit_amount: 1 }, quantity: 60 };
   const made = (await stripe.subscriptions.create({

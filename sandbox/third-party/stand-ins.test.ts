@@ -83,7 +83,7 @@ const snippet = { event: 'gtm.js', 'gtm.start': 1 };
 const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: () => unknown, fault: RegExp])[] = [
   [
     'gtm',
-    'without the snippet',
+    'the snippet is missing',
     () => {
       page().dataLayer = [];
       load('gtm');
@@ -92,7 +92,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'gtm',
-    'a word of consent mode that there is not',
+    'an unknown consent type',
     () => {
       page().dataLayer = [snippet];
       load('gtm');
@@ -112,7 +112,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'marfeel',
-    'without an account',
+    'the account is missing',
     () => {
       page().marfeel = { cmd: [] };
       load('marfeel', '?id=12');
@@ -121,7 +121,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'marfeel',
-    'an account as text',
+    'an account ID as a string',
     () => {
       page().marfeel = { config: { accountId: '12' } };
       load('marfeel', '?id=12');
@@ -130,7 +130,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'marfeel',
-    'another account',
+    'another account’s ID',
     () => {
       page().marfeel = { config: { accountId: 13 } };
       load('marfeel', '?id=12');
@@ -139,7 +139,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'marfeel',
-    'a method that there is not',
+    'an unknown method',
     () => {
       page().marfeel = { config: { accountId: 12 }, cmd: [['compass', (compass: Loose) => compass.setUsertype(1)]] };
       load('marfeel', '?id=12');
@@ -148,7 +148,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'onesignal',
-    'without an app',
+    'the app ID is missing',
     async () => {
       page().OneSignalDeferred = [(sdk: Loose) => sdk.init({})];
       load('onesignal');
@@ -157,7 +157,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'onesignal',
-    'an app that is none',
+    'an app ID that isn’t a UUID',
     async () => {
       page().OneSignalDeferred = [(sdk: Loose) => sdk.init({ appId: 'the-sun' })];
       load('onesignal');
@@ -166,7 +166,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'onesignal',
-    'a tag that is no text',
+    'a tag that isn’t a string',
     async () => {
       page().OneSignalDeferred = [(sdk: Loose) => sdk.User.addTags({ paying: true })];
       load('onesignal');
@@ -175,7 +175,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'growsurf',
-    'without a campaign',
+    'the campaign is missing',
     () => {
       page().grsfSettings = { version: '2' };
       load('growsurf');
@@ -184,7 +184,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'growsurf',
-    'a setting that there is not',
+    'an unknown setting',
     () => {
       page().grsfSettings = { campaignId: 'a', version: '2', email: 'ann@example.com' };
       load('growsurf', '', { 'grsf-campaign': 'a' });
@@ -193,7 +193,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'growsurf',
-    'another campaign',
+    'settings of another campaign',
     () => {
       page().grsfSettings = { campaignId: 'a', version: '2' };
       load('growsurf', '', { 'grsf-campaign': 'b' });
@@ -202,7 +202,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'calendly',
-    'without an address',
+    'the URL is missing',
     () => {
       load('calendly');
       page().Calendly.initPopupWidget({});
@@ -211,7 +211,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'calendly',
-    'an option that there is not',
+    'an unknown option',
     () => {
       load('calendly');
       page().Calendly.initPopupWidget({ url: 'https://calendly.com/a', prefil: {} });
@@ -220,7 +220,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'calendly',
-    'a function that there is not',
+    'an unknown function',
     () => {
       load('calendly');
       page().Calendly.showPopup({});
@@ -229,7 +229,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'gpt',
-    'an option that there is not',
+    'an unknown option',
     () => {
       page().googletag = { cmd: [() => page().googletag.setConfig({ lazyload: {} })] };
       load('gpt');
@@ -238,7 +238,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'gpt',
-    'without a network',
+    'an ad unit path without its network',
     () => {
       page().googletag = { cmd: [() => page().googletag.defineSlot('home-1', [300, 250], 'a')] };
       load('gpt');
@@ -247,7 +247,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'churnkey',
-    'without the hash',
+    'the hash is missing',
     () => {
       load('churnkey', '?appId=app_1');
       page().churnkey.init('show', { customerId: 'cus_1', appId: 'app_1', mode: 'test', provider: 'stripe' });
@@ -256,7 +256,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'churnkey',
-    'another app',
+    'another app’s ID',
     () => {
       load('churnkey', '?appId=app_1');
       page().churnkey.init('show', {
@@ -271,7 +271,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
   ],
   [
     'churnkey',
-    'a mode that there is not',
+    'an unknown mode',
     () => {
       load('churnkey', '?appId=app_1');
       page().churnkey.init('show', {
@@ -284,10 +284,10 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
     },
     /mode is "demo"/,
   ],
-  ['cmp', 'without the stub', () => load('cmp'), /no stub/],
+  ['cmp', 'the stub is missing', () => load('cmp'), /no stub/],
   [
     'cmp',
-    'a command that there is not',
+    'an unknown command',
     () => {
       const queue = [['getConsent', 2, () => {}]];
       page().__tcfapi = () => queue;

@@ -1,6 +1,4 @@
-/**
- * Each parameter that this release refuses, sent by the real SDK: those listed in outside-world.md, and every kind of fault.
- */
+/** Requests that this release of Stripe refuses, sent by the real SDK: removed parameters, and every kind of invalid value. */
 import fs from 'node:fs';
 import path from 'node:path';
 import type Stripe from 'stripe';
@@ -53,7 +51,7 @@ const refused: Refused[] = [
     ...(['payment_method_types', 'payment_method_types_no_longer_supported'] as const),
   ],
   [
-    'a word for billing_cycle_anchor',
+    'the word “now” for billing_cycle_anchor',
     subscribe({ billing_cycle_anchor: 'now' }),
     'billing_cycle_anchor',
     'parameter_invalid_integer',
@@ -62,31 +60,41 @@ const refused: Refused[] = [
   ['51 metadata keys', subscribe({ metadata: many(51) }), 'metadata', undefined],
   ['a metadata key of 41 characters', subscribe({ metadata: { ['k'.repeat(41)]: '1' } }), 'metadata', undefined],
   ['a metadata value of 501 characters', subscribe({ metadata: { key: 'v'.repeat(501) } }), 'metadata[key]', undefined],
-  ['21 items', subscribe({ items: Array.from({ length: 21 }, () => items[0]) }), 'items', 'array_too_long'],
+  [
+    '21 subscription items',
+    subscribe({ items: Array.from({ length: 21 }, () => items[0]) }),
+    'items',
+    'array_too_long',
+  ],
   ['an unknown parameter', subscribe({ banana: true }), 'banana', 'parameter_unknown'],
   [
-    'an unknown parameter within another',
+    'an unknown nested parameter',
     subscribe({ payment_settings: { banana: 1 } }),
     'payment_settings[banana]',
     'parameter_unknown',
   ],
-  ['no amount', (stripe) => stripe.paymentIntents.create(old({ currency: 'usd' })), 'amount', 'parameter_missing'],
   [
-    'an amount of nothing',
+    'a missing amount',
+    (stripe) => stripe.paymentIntents.create(old({ currency: 'usd' })),
+    'amount',
+    'parameter_missing',
+  ],
+  [
+    'an amount of zero',
     (stripe) => stripe.paymentIntents.create({ amount: 0, currency: 'usd' }),
     'amount',
     'parameter_invalid_integer',
   ],
   [
-    'an amount in dollars and cents',
+    'an amount with a fraction',
     (stripe) => stripe.paymentIntents.create({ amount: 1.5, currency: 'usd' }),
     'amount',
     'parameter_invalid_integer',
   ],
-  ['a text for a yes or no', subscribe({ off_session: 'perhaps' }), 'off_session', undefined],
-  ['a text for a list', subscribe({ items: 'price_reader_monthly' }), 'items', undefined],
+  ['a string instead of a Boolean', subscribe({ off_session: 'perhaps' }), 'off_session', undefined],
+  ['a string instead of a list', subscribe({ items: 'price_reader_monthly' }), 'items', undefined],
   [
-    'an empty text where nothing can be unset',
+    'an empty string for a parameter that can’t be unset',
     subscribe({ default_payment_method: '' }),
     'default_payment_method',
     'parameter_invalid_empty',
@@ -111,8 +119,13 @@ const refused: Refused[] = [
     'code',
     undefined,
   ],
-  ['a page of 101', (stripe) => stripe.customers.list({ limit: 101 }), 'limit', undefined],
-  ['an expansion of what is not there', subscribe({ expand: ['latest_invoice.payment_intent'] }), 'expand', undefined],
+  ['a page of 101 objects', (stripe) => stripe.customers.list({ limit: 101 }), 'limit', undefined],
+  [
+    'an expansion of a field that doesn’t exist',
+    subscribe({ expand: ['latest_invoice.payment_intent'] }),
+    'expand',
+    undefined,
+  ],
 ];
 
 describe('a request to the Stripe stand-in', () => {
