@@ -87,7 +87,7 @@ it('a planned switch with the same interval keeps the billing date', async () =>
   expect(form['phases[1][billing_cycle_anchor]']).toBeUndefined();
 });
 
-it('a promotion is previewed and sold only through its Trial Offer (S8)', async () => {
+it('a promotion is previewed and sold only through its Trial Offer', async () => {
   const other = await site.readers.join('grace@example.com');
   const ask = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-penny' };
   paid(await site.billing.quote(other, { planId: 'reader-penny' }));

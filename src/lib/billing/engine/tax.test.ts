@@ -175,7 +175,7 @@ it('a quote for a tax-inclusive price says how much tax is included', async () =
   });
 });
 
-it('quoted, displayed, emailed and charged amounts include tax, never the bare unit_amount (S5)', async () => {
+it('quoted, displayed, emailed and charged amounts include tax, never the bare unit_amount', async () => {
   const session = await open(true);
   const plans = ['reader-monthly', 'reader-penny'];
   const list = site.billing.prices();

@@ -1,4 +1,4 @@
-/** What operators are told about the domain that wallets need (S6), against the strict stand-in. */
+/** What operators are told about the domain that wallets need, against the strict stand-in. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { registerDomain } from '../../../../sandbox/stripe/wallets.ts';
 import { siteUrl } from '../../../../tests/world/accounts.ts';
