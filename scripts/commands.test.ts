@@ -327,9 +327,9 @@ describe('the stripe:offer command', () => {
 
   it.each([
     ['no plan', given.slice(2), /--plan/],
-    ['dollars and cents', given.map((one) => (one === '60' ? '0.60' : one)), /--days: a whole number/],
+    ['a fraction as the number of days', given.map((one) => (one === '60' ? '0.60' : one)), /--days: a whole number/],
     ['a currency without an amount', [...given, '--also', 'gbp'], /"gbp" isn't of the form gbp=60/],
-    ['no days', given.map((one, at) => (at === 5 ? '0' : one)), /from 1 to 1095/],
-    ['an unknown word', [...given, '--weeks', '2'], /--weeks/],
+    ['zero days', given.map((one, at) => (at === 5 ? '0' : one)), /from 1 to 1095/],
+    ['an unknown option', [...given, '--weeks', '2'], /--weeks/],
   ])('names the wrong option when given %s', (_, args, problem) => expect(() => readOffer(args)).toThrow(problem));
 });

@@ -45,6 +45,7 @@ describe('the check of calls to a vendor’s script', () => {
 
   it.each([
     [
+      'OneSignal.init() without an app ID',
       'onesignal',
       'OneSignal',
       { init() {} },
@@ -52,6 +53,7 @@ describe('the check of calls to a vendor’s script', () => {
       /appId is missing/,
     ],
     [
+      'OneSignal.init() with an unknown option',
       'onesignal',
       'OneSignal',
       { init() {} },
@@ -59,25 +61,32 @@ describe('the check of calls to a vendor’s script', () => {
       /has no serviceWorkerpath/,
     ],
     [
+      'OneSignal.User.addTags() with a tag that isn’t a string',
       'onesignal',
       'User',
       { addTags() {} },
       (user: Record<string, (...given: unknown[]) => unknown>) => user.addTags?.({ paying: true }),
       /paying is true and no string/,
     ],
-  ] as const)('refuses a wrong call to %s: %s, %s', (vendor, name, implementation, call, message) => {
+  ] as const)('refuses %s', (_, vendor, name, implementation, call, message) => {
     const { strict, faults } = strictFor(shapes[vendor] ?? {});
     expect(() => call(strict.wrap(name, implementation))).toThrow(message);
     expect(faults).toHaveLength(1);
   });
 
   it.each([
-    ['marfeel', 'Config', undefined, /no object/],
-    ['marfeel', 'Config', {}, /accountId is missing/],
-    ['marfeel', 'Config', { accountId: '12' }, /no number/],
-    ['growsurf', 'Settings', { campaignId: 'a', version: '2', email: 'ann@example.com' }, /has no email/],
-    ['churnkey', 'Options', { customerId: 'cus_1' }, /authHash is missing/],
-  ] as const)('refuses for %s a %s of %j', (vendor, type, value, message) => {
+    ['a missing Marfeel configuration', 'marfeel', 'Config', undefined, /no object/],
+    ['a Marfeel configuration without an account ID', 'marfeel', 'Config', {}, /accountId is missing/],
+    ['a Marfeel account ID that is a string', 'marfeel', 'Config', { accountId: '12' }, /no number/],
+    [
+      'an unknown GrowSurf setting',
+      'growsurf',
+      'Settings',
+      { campaignId: 'a', version: '2', email: 'ann@example.com' },
+      /has no email/,
+    ],
+    ['Churnkey options without the hash', 'churnkey', 'Options', { customerId: 'cus_1' }, /authHash is missing/],
+  ] as const)('refuses %s', (_, vendor, type, value, message) => {
     const { strict } = strictFor(documentedShapes[vendor]);
     expect(() => strict.check(type, value)).toThrow(message);
   });

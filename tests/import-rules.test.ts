@@ -77,13 +77,12 @@ describe('import rules', () => {
     expect(Object.keys(broken).toSorted()).toEqual(ruleNames().toSorted());
   });
 
-  it.each(Object.entries(broken).flatMap(([rule, trees]) => trees.map((tree) => [rule, tree] as const)))(
-    '%s reports %j',
-    async (rule, tree) => {
+  it.each(Object.entries(broken))('%s reports the imports that break it', async (rule, trees) => {
+    for (const tree of trees) {
       const found = await violations(write(tree));
-      expect([...new Set(found.map((violation) => violation.rule))]).toEqual([rule]);
-    },
-  );
+      expect([...new Set(found.map((violation) => violation.rule))], JSON.stringify(tree)).toEqual([rule]);
+    }
+  });
 
   it('allow the imports that they permit', async () => {
     const tree: Tree = {

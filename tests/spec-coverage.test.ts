@@ -54,14 +54,18 @@ describe('the checker of docs/spec-coverage.md', () => {
   });
 
   it.each([
-    ['a title that is gone', ['1.1 | x | `src/door.test.ts` › closes'], 'has no test “closes”'],
-    ['a group that is another', ['1.1 | x | `src/door.test.ts` › a window › opens'], 'has no test “a window › opens”'],
-    ['a test that never runs', ['1.1 | x | `src/door.test.ts` › sings'], 'has no test “sings”'],
-    ['a test that is not written', ['1.1 | x | `src/door.test.ts` › flies'], 'has no test “flies”'],
-    ['a file that is gone', ['1.1 | x | `src/gate.test.ts` › opens'], 'no tests in src/gate.test.ts'],
-    ['a file that holds no tests', ['1.1 | x | `src/door.ts` › opens'], 'no tests in src/door.ts'],
-    ['a gap', ['1.1 | x | `src/door.test.ts` › opens', '1.3 | x | `src/door.test.ts` › opens'], '1.3 does not follow'],
-    ['a beginning in the middle', ['1.2 | x | `src/door.test.ts` › opens'], '1.2 does not follow'],
+    ['a title that doesn’t exist', ['1.1 | x | `src/door.test.ts` › closes'], 'has no test “closes”'],
+    ['a test in another group', ['1.1 | x | `src/door.test.ts` › a window › opens'], 'has no test “a window › opens”'],
+    ['a skipped test', ['1.1 | x | `src/door.test.ts` › sings'], 'has no test “sings”'],
+    ['a test that is still to be written', ['1.1 | x | `src/door.test.ts` › flies'], 'has no test “flies”'],
+    ['a file that doesn’t exist', ['1.1 | x | `src/gate.test.ts` › opens'], 'no tests in src/gate.test.ts'],
+    ['a file without tests', ['1.1 | x | `src/door.ts` › opens'], 'no tests in src/door.ts'],
+    [
+      'a gap in the numbers',
+      ['1.1 | x | `src/door.test.ts` › opens', '1.3 | x | `src/door.test.ts` › opens'],
+      '1.3 does not follow',
+    ],
+    ['a first number other than 1.1', ['1.2 | x | `src/door.test.ts` › opens'], '1.2 does not follow'],
   ] as const)('reports %s', (_, rows, problem) => {
     expect(wrong(...rows).join('\n')).toContain(problem);
   });

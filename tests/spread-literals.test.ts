@@ -104,7 +104,7 @@ it.each([
   ['x.ts', 'call({ ...{ a, b }, c });', ['x.ts:1']],
   ['x.tsx', 'const a = <Field\n  {...{ a, b }} />;', ['x.tsx:2']],
   ['x.tsx', 'const a = <Field {...props} />; call({ ...(c && { a }) });', []],
-])('the check finds spread literals in %s: %s', (name, text, found) => {
+])('the check finds the spread literals, if any, in %s: %j', (name, text, found) => {
   expect(spreadLiterals(name, text)).toEqual(found);
 });
 
@@ -116,6 +116,6 @@ it.each([
   ['let a: Readonly<Record<string, unknown>>;', ['x.ts:1 Record<string, unknown>']],
   ['call({ ...settings }); let a: Record<string, string>;', []],
   ['// ...{ a } and Record<string, unknown>', []],
-])('the check of vendor code finds the faults in %j', (text, faults) => {
+])('the check of vendor code finds the faults, if any, in %j', (text, faults) => {
   expect(faultsIn('x.ts', text)).toEqual(faults);
 });
