@@ -68,11 +68,11 @@ const forms: readonly (readonly [path: string, form: Record<string, string>])[] 
 /** Headers that another site can make a browser send. */
 const elsewhere: Readonly<Record<string, Record<string, string | null>>> = {
   'another site': { origin: 'https://other.example', 'sec-fetch-site': 'cross-site' },
-  'another site, an old browser': { origin: 'https://other.example', 'sec-fetch-site': null },
+  'another site in a browser without Sec-Fetch-Site': { origin: 'https://other.example', 'sec-fetch-site': null },
   'a sandboxed frame': { origin: 'null', 'sec-fetch-site': 'cross-site' },
-  'a sister domain': { origin: 'https://blog.paper.example', 'sec-fetch-site': 'same-site' },
-  'the same host by http': { origin: 'http://paper.example', 'sec-fetch-site': 'cross-site' },
-  'nowhere, with cookies': { origin: null, 'sec-fetch-site': null },
+  'another subdomain': { origin: 'https://blog.paper.example', 'sec-fetch-site': 'same-site' },
+  'the same host over plain HTTP': { origin: 'http://paper.example', 'sec-fetch-site': 'cross-site' },
+  'a client that sends cookies but no Origin': { origin: null, 'sec-fetch-site': null },
 };
 
 describe('calls from other sites', () => {
@@ -332,13 +332,13 @@ describe('reader input in headers and pages', () => {
 describe('oversized and malformed bodies', () => {
   const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
   it.each([
-    ['too long', `{"a":"${'x'.repeat(20_000)}"}`, 413],
-    ['nested', nested(17), 400],
-    ['nested without end', `{"a":${'['.repeat(7000)}${']'.repeat(7000)}}`, 400],
-    ['never closed', '['.repeat(16_000), 400],
-    ['no JSON', '{a:1}', 400],
-    ['no text', '\u0000\uffff', 400],
-    ['many keys', JSON.stringify(Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`k${at}`, at]))), 400],
+    ['over the size limit', `{"a":"${'x'.repeat(20_000)}"}`, 413],
+    ['nested 17 levels deep', nested(17), 400],
+    ['nested 7,000 levels deep', `{"a":${'['.repeat(7000)}${']'.repeat(7000)}}`, 400],
+    ['16,000 open brackets', '['.repeat(16_000), 400],
+    ['invalid JSON', '{a:1}', 400],
+    ['control characters', '\u0000\uffff', 400],
+    ['900 keys', JSON.stringify(Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`k${at}`, at]))), 400],
   ])('a profile body is refused: %s', async (_, body, status) => {
     const { browser } = await reader();
     const headers = { 'content-type': 'application/json' };

@@ -22,12 +22,12 @@ checkoutForEachTest();
 
 describe('the price of a purchase', () => {
   it.each([
-    ['another product', { product_id: 'sun-member' }],
-    ['a dearer plan of another product', { plan_id: 'member-print-yearly' }],
+    ['another plan’s product', { product_id: 'sun-member' }],
+    ['a more expensive plan of another product', { plan_id: 'member-print-yearly' }],
     ['a product without prices', { product_id: 'sun-founder' }],
-    ['no plan of ours', { plan_id: 'free' }],
-    ['Stripe’s number of the price', { plan_id: 'price_reader_yearly' }],
-    ['a plan called like a property', { plan_id: '__proto__', product_id: 'constructor' }],
+    ['an unknown plan', { plan_id: 'free' }],
+    ['a Stripe price ID instead of a plan ID', { plan_id: 'price_reader_yearly' }],
+    ['a plan ID that is a property of every object', { plan_id: '__proto__', product_id: 'constructor' }],
   ])('is refused for %s', async (_, wrong) => {
     const { cookies } = await reader();
     const answer = await ask('blaize/payment/stripe/subscribe.ts', {
@@ -43,11 +43,11 @@ describe('the price of a purchase', () => {
     ['negative', -12_000, 400],
     ['fractional', 0.5, 400],
     ['huge', Number.MAX_SAFE_INTEGER + 2, 400],
-    ['not a number', 'NaN', 400],
-    ['a text', '12000', 400],
-    ['nothing', 0, 409],
-    ['a cent less', 11_999, 409],
-    ['a cent more', 12_001, 409],
+    ['the string “NaN”', 'NaN', 400],
+    ['a string', '12000', 400],
+    ['zero', 0, 409],
+    ['a cent too low', 11_999, 409],
+    ['a cent too high', 12_001, 409],
   ])('charges nothing if the price that the reader expects is %s', async (_, expected, refused) => {
     const { cookies } = await reader();
     const answer = await ask('blaize/payment/stripe/subscribe.ts', {
@@ -123,9 +123,9 @@ describe('the price of a purchase', () => {
   });
 
   it.each([
-    ['far ahead', 360 * day],
-    ['long ago', -300 * day],
-    ['before time', -1_800_000_000],
+    ['360 days ahead', 360 * day],
+    ['300 days ago', -300 * day],
+    ['before 1970', -1_800_000_000],
   ])('of an upgrade does not change with a proration date %s', async (_, away) => {
     const { cookies, session } = await reader();
     paid(await bench.billing.subscribe(session, yearly));
@@ -255,12 +255,14 @@ describe('coupon guesses', () => {
     [404, 429].map((wanted) => answers.filter((answer) => answer.status === wanted).length);
 
   it.each([
-    ['of an address', { address: few, email: many, overall: many }],
-    ['of all readers', { address: many, email: many, overall: few }],
+    ['from one IP address', { address: few, email: many, overall: many }],
+    ['from all addresses together', { address: many, email: many, overall: few }],
   ])('%s stop at the limit, even with 100 at once', async (of, coupon) => {
     await bench.stop();
     await open({ ...defaultLimits, coupon });
-    const answers = await hundred((at) => guess(at, of === 'of all readers' ? { address: `198.51.100.${at}` } : {}));
+    const answers = await hundred((at) =>
+      guess(at, of === 'from all addresses together' ? { address: `198.51.100.${at}` } : {}),
+    );
     expect(counted(answers)).toEqual([7, 93]);
     const late = answers.find((answer) => answer.status === 429)?.json;
     expect(late).toMatchObject({ retryAfter: expect.any(Number), amount_off: null, percent_off: null });

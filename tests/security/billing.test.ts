@@ -142,11 +142,11 @@ describe.each(webhooks)('a Stripe webhook at %s', (path) => {
 describe('billing calls', () => {
   it.each([
     ['another site', { origin: 'https://other.example', 'sec-fetch-site': 'cross-site' }],
-    ['another site, by an old browser', { origin: 'https://other.example', 'sec-fetch-site': null }],
+    ['another site in a browser without Sec-Fetch-Site', { origin: 'https://other.example', 'sec-fetch-site': null }],
     ['a sandboxed frame', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
-    ['a sister domain', { origin: 'https://blog.paper.example', 'sec-fetch-site': 'same-site' }],
-    ['the same host by http', { origin: 'http://paper.example', 'sec-fetch-site': 'cross-site' }],
-    ['nowhere, with cookies', { origin: null, 'sec-fetch-site': null }],
+    ['another subdomain', { origin: 'https://blog.paper.example', 'sec-fetch-site': 'same-site' }],
+    ['the same host over plain HTTP', { origin: 'http://paper.example', 'sec-fetch-site': 'cross-site' }],
+    ['a client that sends cookies but no Origin', { origin: null, 'sec-fetch-site': null }],
   ])('from %s get 403 and change nothing', async (_, headers) => {
     const { cookies } = await reader();
     const before = things();

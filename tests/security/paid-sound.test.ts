@@ -220,10 +220,10 @@ describe('paid recordings, with access', () => {
   });
 
   it.each([
-    ['a page instead of a file', { status: 200, headers: { 'content-type': 'text/html' }, body: '<script>' }, 502],
+    ['a web page instead of a file', { status: 200, headers: { 'content-type': 'text/html' }, body: '<script>' }, 502],
     ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/', 'content-type': 'audio/mpeg' } }, 502],
-    ['an error', { status: 500, headers: { 'content-type': 'audio/mpeg' } }, 502],
-    ['nothing', { status: 404 }, 404],
+    ['status 500', { status: 500, headers: { 'content-type': 'audio/mpeg' } }, 502],
+    ['status 404', { status: 404 }, 404],
   ] as const)('are not sent if WordPress answers with %s', async (what, answer, status) => {
     const subscriber = await reader(`${what.replaceAll(' ', '-')}@example.com`, true);
     odd = () => answer;

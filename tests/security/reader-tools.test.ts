@@ -241,8 +241,8 @@ describe('an injected script', () => {
   });
 
   it.each([
-    ['markup', script],
-    ['an address', link],
+    ['a script and event handlers', script],
+    ['a javascript: link', link],
   ])('does not run on any page when a URL contains it as %s', async (_, payload) => {
     const found: string[] = [];
     for (const browser of [site.browser(), await site.join(`secure-xss-${payload.length}@example.com`)]) {
