@@ -105,7 +105,10 @@ describe('POST /blaize/token-exchange', () => {
 describe('GET /blaize/token-exchange', () => {
   const linkFor = async (email: string) => {
     const browser = site.browser();
-    await browser.post('/blaize/token-exchange', bodies.tokenExchange.both(email, 'register', '/dashboard/account'));
+    await browser.post(
+      '/blaize/token-exchange',
+      bodies.tokenExchange['flat and delivery'](email, 'register', '/dashboard/account'),
+    );
     return { browser, path: `/blaize/token-exchange?token=${site.token(email)}` };
   };
 
@@ -229,9 +232,9 @@ describe('POST /blaize/two-factor-authentication, /zephr/media/user/otp-check, /
   });
 
   it.each([
-    ['no validators', {}],
-    ['a password', { validators: { password: 'secret' }, ...by('a@example.com') }],
-    ['no address', { validators: { code: '123456' } }],
+    ['a body without validators', {}],
+    ['a password instead of a code', { validators: { password: 'secret' }, ...by('a@example.com') }],
+    ['a body without an email address', { validators: { code: '123456' } }],
     [
       'nested attributes',
       { validators: { code: '123456' }, ...by('a@example.com'), attributes: { address: { city: 'x' } } },
@@ -498,8 +501,8 @@ describe('an account call over its limit', () => {
 
 describe('accounts', () => {
   it.each([
-    ['switched off', null],
-    ['with their database away', 'away'],
+    ['that are switched off', null],
+    ['whose database does not answer', 'away'],
   ] as const)('%s: their calls answer 503, and pages are still served', async (_, how) => {
     const fails = () => Promise.reject(new Error('The database does not answer.'));
     const off = await startAccountSite({

@@ -190,16 +190,16 @@ describe('a search with Algolia', () => {
 
 describe('a failing Algolia', () => {
   test.each<[string, Answer]>([
-    ['403', json({ message: 'Invalid Application-ID or API key', status: 403 }, 403)],
-    ['404', json({ message: 'Index stories does not exist', status: 404 }, 404)],
-    ['429', json({ message: 'Too many requests', status: 429 }, 429)],
-    ['500', () => new HttpResponse('<h1>Oops</h1>', { status: 500, headers: { 'content-type': 'text/html' } })],
+    ['status 403', json({ message: 'Invalid Application-ID or API key', status: 403 }, 403)],
+    ['status 404', json({ message: 'Index stories does not exist', status: 404 }, 404)],
+    ['status 429', json({ message: 'Too many requests', status: 429 }, 429)],
+    ['status 500', () => new HttpResponse('<h1>Oops</h1>', { status: 500, headers: { 'content-type': 'text/html' } })],
     [
-      'a page instead of an answer',
+      'an HTML page instead of JSON',
       () => new HttpResponse('<h1>Hello</h1>', { headers: { 'content-type': 'text/html' } }),
     ],
-    ['another shape', json({ results: [] })],
-    ['a broken line', () => HttpResponse.error()],
+    ['JSON of an unexpected shape', json({ results: [] })],
+    ['a network error', () => HttpResponse.error()],
   ])('is replaced by the site’s own index after %s', async (_, answer) => {
     const { find, search } = stand({ query: [answer] });
     const found = await find('bridge');

@@ -122,15 +122,15 @@ describe('Cloudflare', () => {
   });
 
   test.each<[string, Answer, RegExp]>([
-    ['500', () => HttpResponse.json(error(1000, 'internal'), { status: 500 }), /500 \(1000 internal\)/],
-    ['HTML with 502', () => HttpResponse.html('<h1>Bad gateway</h1>', { status: 502 }), /502/],
-    ['HTML with 200', () => HttpResponse.html('<h1>Welcome</h1>'), /text\/html.*CLOUDFLARE_API_URL/],
-    ['a body cut off', () => HttpResponse.text('{"success": true, "err', { status: 200 }), /instead of JSON/],
+    ['status 500', () => HttpResponse.json(error(1000, 'internal'), { status: 500 }), /500 \(1000 internal\)/],
+    ['HTML with status 502', () => HttpResponse.html('<h1>Bad gateway</h1>', { status: 502 }), /502/],
+    ['HTML with status 200', () => HttpResponse.html('<h1>Welcome</h1>'), /text\/html.*CLOUDFLARE_API_URL/],
+    ['a body that is cut off', () => HttpResponse.text('{"success": true, "err', { status: 200 }), /instead of JSON/],
     ['a connection that breaks', breaks, /UND_ERR_SOCKET|broken off/],
-    ['no connection', () => HttpResponse.error(), /Cloudflare: /],
-    ['no answer in time', late, /no answer within 400 ms/],
-    ['an answer without end', endless, /more than 262144 bytes/],
-  ])('%s: the same tags are sent again until accepted', async (_name, bad, problem) => {
+    ['a failed connection', () => HttpResponse.error(), /Cloudflare: /],
+    ['a timeout', late, /no answer within 400 ms/],
+    ['an endless response', endless, /more than 262144 bytes/],
+  ])('is sent the same tags again after %s, until it accepts them', async (_name, bad, problem) => {
     if (bad === late) limitOnly(2);
     const { cdn, calls, log } = stand(cloudflare, [bad, bad, taken], { timeoutMs: bad === late ? 400 : 20_000 });
     cdn.purge(['latest']);
@@ -146,24 +146,31 @@ describe('Cloudflare', () => {
   });
 
   test.each<[string, Answer, string]>([
-    ['401', () => HttpResponse.json(error(10000, 'Authentication error'), { status: 401 }), 'CLOUDFLARE_TOKEN'],
-    ['403', () => HttpResponse.json(error(10000, 'Authentication error'), { status: 403 }), 'CLOUDFLARE_TOKEN'],
-    ['a malformed token', () => HttpResponse.json(error(6003, 'Invalid headers'), { status: 400 }), 'CLOUDFLARE_TOKEN'],
-    ['a zone that is none', () => HttpResponse.json(error(7003, 'No route'), { status: 400 }), 'CLOUDFLARE_ZONE'],
-    ['404', () => HttpResponse.json(error(7003, 'No route'), { status: 404 }), 'CLOUDFLARE_ZONE'],
+    ['status 401', () => HttpResponse.json(error(10000, 'Authentication error'), { status: 401 }), 'CLOUDFLARE_TOKEN'],
+    ['status 403', () => HttpResponse.json(error(10000, 'Authentication error'), { status: 403 }), 'CLOUDFLARE_TOKEN'],
+    [
+      'an error about the token',
+      () => HttpResponse.json(error(6003, 'Invalid headers'), { status: 400 }),
+      'CLOUDFLARE_TOKEN',
+    ],
+    ['an error about the zone', () => HttpResponse.json(error(7003, 'No route'), { status: 400 }), 'CLOUDFLARE_ZONE'],
+    ['status 404', () => HttpResponse.json(error(7003, 'No route'), { status: 404 }), 'CLOUDFLARE_ZONE'],
     ['a redirect', () => HttpResponse.redirect('https://elsewhere.stand-in.test/', 307), 'CLOUDFLARE_API_URL'],
-  ])('%s: one log line names the setting, and purges continue once it is right', async (_name, bad, setting) => {
-    const { cdn, calls, log } = stand(cloudflare, [bad, bad, bad, taken]);
-    cdn.purge(['latest']);
-    await cdn.idle();
-    expect(calls).toHaveLength(4);
-    expect(log.error).toHaveBeenCalledTimes(1);
-    const [context, message] = log.error.mock.calls[0] ?? [];
-    expect(message).toBe('CDN purge: a setting is wrong');
-    expect(context.problem).toContain(setting);
-    expect(JSON.stringify(log.error.mock.calls)).not.toContain('cf-token');
-    expect(cdn.stats()).toMatchObject({ purged: 2, failed: 0, problem: null });
-  });
+  ])(
+    'answers with %s: one log line names the setting, and purges continue once it is right',
+    async (_name, bad, setting) => {
+      const { cdn, calls, log } = stand(cloudflare, [bad, bad, bad, taken]);
+      cdn.purge(['latest']);
+      await cdn.idle();
+      expect(calls).toHaveLength(4);
+      expect(log.error).toHaveBeenCalledTimes(1);
+      const [context, message] = log.error.mock.calls[0] ?? [];
+      expect(message).toBe('CDN purge: a setting is wrong');
+      expect(context.problem).toContain(setting);
+      expect(JSON.stringify(log.error.mock.calls)).not.toContain('cf-token');
+      expect(cdn.stats()).toMatchObject({ purged: 2, failed: 0, problem: null });
+    },
+  );
 
   test('is not called again after a permanent refusal, which is counted and logged', async () => {
     const refused: Answer = () => HttpResponse.json(error(1012, 'Request must contain "tags"'), { status: 400 });
@@ -256,11 +263,11 @@ describe('Fastly', () => {
   });
 
   test.each<[string, Answer]>([
-    ['503', () => HttpResponse.json({ msg: 'down' }, { status: 503 })],
-    ['HTML with 200', () => HttpResponse.html('<h1>Welcome</h1>')],
+    ['status 503', () => HttpResponse.json({ msg: 'down' }, { status: 503 })],
+    ['HTML with status 200', () => HttpResponse.html('<h1>Welcome</h1>')],
     ['a connection that breaks', breaks],
-    ['no answer in time', late],
-  ])('%s: the same keys are sent again until accepted', async (_name, bad) => {
+    ['a timeout', late],
+  ])('is sent the same keys again after %s, until it accepts them', async (_name, bad) => {
     if (bad === late) limitOnly(1);
     const { cdn, calls } = stand(fastly, [bad, fastlyTaken], { timeoutMs: bad === late ? 400 : 20_000 });
     cdn.purge(['latest']);
@@ -276,7 +283,7 @@ describe('Fastly', () => {
     [401, 'FASTLY_TOKEN'],
     [403, 'FASTLY_TOKEN'],
     [404, 'FASTLY_SERVICE'],
-  ])('%i: one log line names %s', async (status, setting) => {
+  ])('answers with status %i: one log line names %s', async (status, setting) => {
     const bad: Answer = () => HttpResponse.json({ msg: 'No', detail: 'not yours' }, { status });
     const { cdn, log } = stand(fastly, [bad, bad, fastlyTaken]);
     cdn.purge(['latest']);

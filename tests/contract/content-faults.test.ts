@@ -44,15 +44,15 @@ const total = (): number => content.reader().articles({}).total;
 const rest = (status: number, code: string) => HttpResponse.json({ code, message: code, data: { status } }, { status });
 
 const faults: [name: string, answer: (count: number) => Response | Promise<Response>, problem: RegExp][] = [
-  ['500', () => rest(500, 'internal_server_error'), /status 500 \(internal_server_error\)/u],
+  ['status 500', () => rest(500, 'internal_server_error'), /status 500 \(internal_server_error\)/u],
   ['a connection that breaks', () => HttpResponse.error(), /no answer/u],
   [
-    'half a body',
+    'incomplete JSON',
     () => new HttpResponse('[{"id":1,"slug":"a', { headers: { 'Content-Type': 'application/json' } }),
     /not complete JSON/u,
   ],
   [
-    'a body that ends early',
+    'a connection that breaks in the middle of the body',
     () =>
       new HttpResponse(
         new ReadableStream({
@@ -77,17 +77,17 @@ const faults: [name: string, answer: (count: number) => Response | Promise<Respo
     /redirects more than/u,
   ],
   [
-    'a redirect elsewhere',
+    'a redirect to another site',
     () => new HttpResponse(null, { status: 301, headers: { Location: 'https://evil.example/' } }),
     /redirects to https:\/\/evil\.example/u,
   ],
   [
-    '429 with a long wait',
+    'status 429 and a long Retry-After',
     () => new HttpResponse(null, { status: 429, headers: { 'Retry-After': '600' } }),
     /status 429/u,
   ],
-  ['a refused password', () => rest(401, 'incorrect_password'), /check WordPress's user and application password/u],
-  ['a plugin that was switched off', () => rest(404, 'rest_no_route'), /install and activate/u],
+  ['a rejected password', () => rest(401, 'incorrect_password'), /check WordPress's user and application password/u],
+  ['a plugin that is not active', () => rest(404, 'rest_no_route'), /install and activate/u],
 ];
 
 describe.each(faults)('when WordPress fails with %s', (_name, answer, problem) => {

@@ -70,10 +70,10 @@ async function synced(url = newsroom.url): Promise<Content> {
 }
 
 it.each([
-  ['as ids, registered before the newsroom plugin', {}],
-  ['as ids, registered after it', { last: true }],
-  ['formatted, registered before it', { format: 'standard' }],
-  ['formatted, registered after it', { format: 'standard', last: true }],
+  ['as IDs if they are registered before the newsroom plugin’s', {}],
+  ['as IDs if they are registered after the newsroom plugin’s', { last: true }],
+  ['as formatted values if they are registered before the newsroom plugin’s', { format: 'standard' }],
+  ['as formatted values if they are registered after the newsroom plugin’s', { format: 'standard', last: true }],
 ])('fields of Advanced Custom Fields are read %s', async (_, acf) => {
   await newsroom.pretend({ acf });
   const content = await synced();

@@ -92,21 +92,21 @@ test('after a 429, IndexNow is asked again when its Retry-After has passed', asy
 });
 
 test.each<[string, Answer]>([
-  ['500', status(500)],
-  ['503 with HTML', () => HttpResponse.html('<h1>Maintenance</h1>', { status: 503 })],
-  ['no connection', () => HttpResponse.error()],
+  ['status 500', status(500)],
+  ['status 503 with HTML', () => HttpResponse.html('<h1>Maintenance</h1>', { status: 503 })],
+  ['a failed connection', () => HttpResponse.error()],
   [
-    'no answer in time',
+    'a timeout',
     async () => {
       await delay(4000);
       return new HttpResponse(null, { status: 200 });
     },
   ],
-])('%s: the request to IndexNow is tried again', async (name, bad) => {
+])('after %s, the request to IndexNow is tried again', async (name, bad) => {
   const { indexNow, calls } = stand([bad, bad, status(200)], {
-    timeoutMs: name === 'no answer in time' ? 400 : 20_000,
+    timeoutMs: name === 'a timeout' ? 400 : 20_000,
   });
-  if (name === 'no answer in time') limitOnly(2);
+  if (name === 'a timeout') limitOnly(2);
   indexNow.announce([article(1)]);
   await indexNow.idle();
   expect(calls).toHaveLength(3);
@@ -126,7 +126,7 @@ test.each<[number, RegExp]>([
   [422, /INDEXNOW_KEY and SITE_URL/],
   [404, /INDEXNOW_URL/],
   [301, /INDEXNOW_URL/],
-])('%i: the request to IndexNow is not repeated, and the error is logged once', async (code, problem) => {
+])('after status %i, the request to IndexNow is not repeated, and the error is logged once', async (code, problem) => {
   const { indexNow, calls, log } = stand([status(code, { Location: 'https://elsewhere.stand-in.test/' })]);
   indexNow.announce([article(1)]);
   await indexNow.idle();
@@ -138,7 +138,7 @@ test.each<[number, RegExp]>([
   expect(indexNow.stats()).toMatchObject({ announced: 0, failed: 2, pending: 0 });
 });
 
-test('400: the request to IndexNow is not repeated', async () => {
+test('after status 400, the request to IndexNow is not repeated', async () => {
   const { indexNow, calls } = stand([status(400)]);
   indexNow.announce([article(1)]);
   await indexNow.idle();
@@ -156,8 +156,8 @@ test('closing IndexNow sends the waiting addresses at once', async () => {
 describe('IndexNow is off and says why', () => {
   test.each<[string, IndexNowSettings | null, RegExp]>([
     ['without a key', null, /INDEXNOW_KEY is not set/],
-    ['with a key that is none', { ...settings, key: 'short' }, /8 to 128/],
-    ['on a laptop', { ...settings, siteUrl: 'http://127.0.0.1:4321' }, /SITE_URL/],
+    ['with an invalid key', { ...settings, key: 'short' }, /8 to 128/],
+    ['with a local SITE_URL', { ...settings, siteUrl: 'http://127.0.0.1:4321' }, /SITE_URL/],
   ])('%s', async (_name, given, why) => {
     // No handler is set: a request would fail this test.
     const indexNow = openIndexNow(given, silent, { collectMs: 0 });

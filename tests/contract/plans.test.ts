@@ -238,9 +238,9 @@ describe('the shipping form without JavaScript', () => {
   });
 
   it.each([
-    ['refused', 422, 'This address is not known.'],
-    ['thrown', 503, 'Something went wrong. Please try again.'],
-  ] as const)('keeps what was typed when saving fails (%s)', async (failing, status, sentence) => {
+    ['is refused', 'refused', 422, 'This address is not known.'],
+    ['fails with an error', 'thrown', 503, 'Something went wrong. Please try again.'],
+  ] as const)('keeps what was typed when saving %s', async (_, failing, status, sentence) => {
     shop.failing = failing;
     const answer = await browser.submit('/shipping', address);
     expect(answer.status).toBe(status);
