@@ -19,13 +19,13 @@ const calls = [
   ...[['POST', '/v1/payment_intents/'] as const, ['GET', '/v1/invoices'] as const, ['GET', '/v1/charges'] as const],
 ];
 const failures = [
-  ['says 500 and has done nothing', { status: 500, when: 'before' }],
-  ['says 500 and has done it', { status: 500, when: 'after' }],
-  ['breaks off and has done nothing', { status: 0, when: 'before' }],
-  ['breaks off and has done it', { status: 0, when: 'after' }],
-  ['does it after the caller has stopped waiting', { delay: 2500, when: 'before' }],
-  ['does not answer and has done it', { hang: true, when: 'after' }],
-  ['says 429', { status: 429, when: 'before' }],
+  ['answers 500 before it executes the call', { status: 500, when: 'before' }],
+  ['answers 500 after it executes the call', { status: 500, when: 'after' }],
+  ['breaks the connection before it executes the call', { status: 0, when: 'before' }],
+  ['breaks the connection after it executes the call', { status: 0, when: 'after' }],
+  ['executes the call after the caller has stopped waiting', { delay: 2500, when: 'before' }],
+  ['executes the call but never answers', { hang: true, when: 'after' }],
+  ['answers 429', { status: 429, when: 'before' }],
 ] as const;
 
 describe('Stripe', () => {
@@ -82,8 +82,8 @@ describe('Stripe', () => {
   });
 
   it.each([
-    ['half a JSON', 200, '{"id": "sub_1", "obj'],
-    ['the HTML of a proxy', 502, '<html><body>Bad gateway</body></html>'],
+    ['incomplete JSON', 200, '{"id": "sub_1", "obj'],
+    ['a proxy’s HTML error page', 502, '<html><body>Bad gateway</body></html>'],
     ['an empty body', 200, ''],
   ])('answers with %s after executing any call of a purchase: the retry buys once', async (_, status, body) => {
     await begin();

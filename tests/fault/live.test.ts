@@ -97,7 +97,10 @@ function prepare(paper: Paper): void {
   for (let id = 501; id <= 503; id++) paper.wordpress.put('live-entries', wireEntry(id));
 }
 
-describe.each([1, 2])('live coverage with %i process(es)', (count) => {
+describe.each([
+  ['one process', 1],
+  ['two processes', 2],
+])('live coverage with %s', (_, count) => {
   let paper: Paper;
   const readers: OpenPage[] = [];
   const all = (holds: (reader: OpenPage) => boolean) => until(() => readers.every(holds), paper.output);
