@@ -260,8 +260,8 @@ describe('an interrupted adoption', () => {
     } );`;
 
   it.each([
-    ['whose tables have transactions', true],
-    ['whose tables have none', false],
+    ['with transactions', true],
+    ['without transactions', false],
   ])('resumes in a database %s, and can be undone', async (_, transactions) => {
     let kills = 0;
     for (const [task, step] of [

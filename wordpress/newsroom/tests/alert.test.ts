@@ -109,11 +109,11 @@ it('an alert waits while the site is down, and withdrawing it replaces the waiti
 
 describe('the alert form refuses with a message', () => {
   it.each([
-    ['without words', { text: ' <em> </em> ' }, 'Write the alert first.'],
+    ['without text', { text: ' <em> </em> ' }, 'Write the alert first.'],
     ['that is too long', { text: 'x'.repeat(201) }, '200 characters'],
     ['about a story that isn’t published', { story: 999_999 }, 'Publish the story first'],
-    ['without an id', { id: '' }, 'Reload the page'],
-    ['with another id', { id: "1' OR 1=1" }, 'Reload the page'],
+    ['without an ID', { id: '' }, 'Reload the page'],
+    ['with an invalid ID', { id: "1' OR 1=1" }, 'Reload the page'],
   ])('an alert %s, and sends no webhook', async (_what, part, words) => {
     expect(await start(given(part))).toContain(words);
     expect([await wire(), receiver.deliveries]).toEqual([null, []]);
@@ -166,11 +166,33 @@ describe('the status of an alert', () => {
   };
 
   it.each([
-    [{ state: 'sending', readers: 12 }, { state: 'sending', detail: '' }, 'Readers so far: 12.', 'Sending.', false],
-    [{ state: 'sent', readers: 1200 }, { state: 'sent' }, 'Readers: 1,200.', 'OneSignal has accepted it.', true],
-    [{ state: 'sent', readers: 0 }, { state: 'sent' }, 'no readers have signed up', 'OneSignal has accepted it.', true],
-    [{ state: 'off' }, { state: 'off' }, 'reader accounts are off', 'ONESIGNAL_API_KEY', true],
     [
+      'both in progress',
+      { state: 'sending', readers: 12 },
+      { state: 'sending', detail: '' },
+      'Readers so far: 12.',
+      'Sending.',
+      false,
+    ],
+    [
+      'both sent',
+      { state: 'sent', readers: 1200 },
+      { state: 'sent' },
+      'Readers: 1,200.',
+      'OneSignal has accepted it.',
+      true,
+    ],
+    [
+      'an email without readers',
+      { state: 'sent', readers: 0 },
+      { state: 'sent' },
+      'no readers have signed up',
+      'OneSignal has accepted it.',
+      true,
+    ],
+    ['both switched off', { state: 'off' }, { state: 'off' }, 'reader accounts are off', 'ONESIGNAL_API_KEY', true],
+    [
+      'email stopped and push refused',
       { state: 'stopped', readers: 3 },
       { state: 'refused', detail: 'wrong key' },
       'Readers who got it: 3.',
@@ -178,13 +200,14 @@ describe('the status of an alert', () => {
       true,
     ],
     [
+      'email not started and push unclear',
       { state: 'none' },
       { state: 'unclear', detail: 'no answer' },
       'hasn’t started',
       'won’t send it again. no answer',
       false,
     ],
-  ])('shows email and push results: %o %o', async (mail, push, mailLine, pushLine, final) => {
+  ])('shows email and push results: %s', async (_what, mail, push, mailLine, pushLine, final) => {
     answer(mail, push);
     const alert = given({ push: '1' });
     await start(alert);

@@ -124,9 +124,9 @@ describe('bylines over REST', () => {
 
   it.each([
     ['a thousand authors', { newsroom_authors: Array.from({ length: 1000 }, (_, at) => at + 1) }, 'at most 30 items'],
-    ['what is no list', { newsroom_authors: 'x' }, 'is not of type'],
-    ['what is no author', { newsroom_contributors: ['Ada'] }, 'is not of type integer'],
-    ['a name that is too long', { newsroom_agency: 'x'.repeat(101) }, 'at most 100 characters'],
+    ['text instead of a list of authors', { newsroom_authors: 'x' }, 'is not of type'],
+    ['a name instead of an author’s ID', { newsroom_contributors: ['Ada'] }, 'is not of type integer'],
+    ['an agency name that is too long', { newsroom_agency: 'x'.repeat(101) }, 'at most 100 characters'],
   ])('answer 400 with a message and keep the saved byline: %s', async (_what, meta, words) => {
     await save({ newsroom_authors: [id('ada')], newsroom_agency: 'AP' });
     const { status, text } = await save(meta);

@@ -66,11 +66,11 @@ describe('corrections over REST', () => {
   });
 
   it.each([
-    ['a note that is too long', [note('x'.repeat(1501))], 'must be at most 1,500 characters long'],
-    ['too many', Array.from({ length: 21 }, () => note('x')), 'at most 20 items'],
-    ['another kind', [note('x', undefined, 'update')], 'is not one of'],
-    ['what is no date', [note('x', 'yesterday')], 'Invalid date'],
-    ['what is no list', 'x', 'is not of type'],
+    ['a correction that is too long', [note('x'.repeat(1501))], 'must be at most 1,500 characters long'],
+    ['21 corrections', Array.from({ length: 21 }, () => note('x')), 'at most 20 items'],
+    ['an unknown kind', [note('x', undefined, 'update')], 'is not one of'],
+    ['an invalid date', [note('x', 'yesterday')], 'Invalid date'],
+    ['text instead of a list', 'x', 'is not of type'],
   ])('answer 400 with a message and keep the saved corrections: %s', async (_what, notes, words) => {
     await save([note('Stays.')]);
     const { status, text } = await save(notes);
@@ -132,8 +132,11 @@ describe('corrections dated in the future', () => {
   it.each([
     ['a date tomorrow', () => inMinutes(24 * 60)],
     ['a date in three minutes', () => inMinutes(3)],
-    ['a date with another zone', () => new Date(Date.now() + 5 * 60_000).toISOString().replace('Z', '+00:00')],
-    ['a year far ahead', () => '2999-01-01T00:00:00Z'],
+    [
+      'a date with an offset instead of Z',
+      () => new Date(Date.now() + 5 * 60_000).toISOString().replace('Z', '+00:00'),
+    ],
+    ['a date in the year 2999', () => '2999-01-01T00:00:00Z'],
   ])('are refused over REST with a message: %s', async (_what, date) => {
     await save([note('Stays.')]);
     const { status, json } = await save([note('Ahead.', date()), note('Fine.')]);

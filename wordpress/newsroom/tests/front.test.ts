@@ -338,43 +338,39 @@ it('a deleted story stays in its slot until an editor removes it', async () => {
 
 describe('a draft front is refused with a message', () => {
   it.each([
-    ['no list', 'x', 'list of slots'],
-    ['a list that is an object', { a: 1 }, 'list of slots'],
+    ['text instead of a list', 'x', 'list of slots'],
+    ['an object instead of a list', { a: 1 }, 'list of slots'],
     ['a slot without a story', [{ kind: 'lead' }], 'a kind and a story'],
-    ['a story that is text', [{ kind: 'lead', story: '1' }], 'a kind and a story'],
+    ['a story ID that is a string', [{ kind: 'lead', story: '1' }], 'a kind and a story'],
     ['an unknown kind', [{ kind: 'banner', story: 1 }], 'a kind and a story'],
     ['a headline that is too long', [{ kind: 'lead', story: 1, headline: 'x'.repeat(201) }], '200 characters'],
-    ['a time that is none', [{ kind: 'lead', story: 1, from: 'now' }], 'date and time'],
+    ['an invalid time', [{ kind: 'lead', story: 1, from: 'now' }], 'date and time'],
     [
-      'an end before its beginning',
+      'an end time before the start time',
       [{ kind: 'lead', story: 1, from: '2026-11-25T10:00', until: '2026-11-25T09:00' }],
       'ends before it begins',
     ],
     [
-      'a script as an address',
+      'a javascript: link',
       [{ kind: 'package', story: 1, related: [{ url: 'javascript:alert(1)', title: 'x' }] }],
       'web address',
     ],
     [
-      'data as an address',
+      'a data: link',
       [{ kind: 'package', story: 1, related: [{ url: 'data:text/html,x', title: 'x' }] }],
       'web address',
     ],
     [
-      'an address of no scheme',
+      'a link without a scheme',
       [{ kind: 'package', story: 1, related: [{ url: '//evil.example', title: 'x' }] }],
       'web address',
     ],
-    ['an unknown place', [{ kind: 'package', story: 1, after: 'end' }], 'can go before the lead'],
-    ['a row that no page has', [{ kind: 'package', story: 1, after: 'row-21' }], 'can go before the lead'],
-    ['a row before the first', [{ kind: 'package', story: 1, after: 'row-0' }], 'can go before the lead'],
-    ['a place that is a list', [{ kind: 'package', story: 1, after: ['lead'] }], 'can go before the lead'],
-    ['a place with markup', [{ kind: 'package', story: 1, after: 'lead\n<script>' }], 'can go before the lead'],
-    [
-      'an address without words',
-      [{ kind: 'package', story: 1, related: [{ url: 'https://a.example' }] }],
-      'needs text',
-    ],
+    ['an unknown position', [{ kind: 'package', story: 1, after: 'end' }], 'can go before the lead'],
+    ['a position after row 21', [{ kind: 'package', story: 1, after: 'row-21' }], 'can go before the lead'],
+    ['a position after row 0', [{ kind: 'package', story: 1, after: 'row-0' }], 'can go before the lead'],
+    ['a list as the position', [{ kind: 'package', story: 1, after: ['lead'] }], 'can go before the lead'],
+    ['a position with markup', [{ kind: 'package', story: 1, after: 'lead\n<script>' }], 'can go before the lead'],
+    ['a link without text', [{ kind: 'package', story: 1, related: [{ url: 'https://a.example' }] }], 'needs text'],
   ])('for these slots: %s', async (_what, slots, words) => {
     const { status, json } = await save(slots, 0);
     expect([status, json.message]).toEqual([400, expect.stringContaining(words)]);
@@ -427,7 +423,11 @@ describe('permissions for fronts', () => {
     ['POST', 'home/preview'],
   ] as const;
 
-  it.each(['reporter', 'site', undefined] as const)('every call answers 401 or 403 to this account: %s', async (as) => {
+  it.each([
+    ['a reporter', 'reporter'],
+    ['the site’s account', 'site'],
+    ['a caller without credentials', undefined],
+  ] as const)('every call answers 401 or 403 to %s', async (_who, as) => {
     for (const [method, path] of calls) {
       const body = method === 'POST' ? { version: 0, slots: [], at: '2099-01-01T10:00' } : undefined;
       const { status } = await call(path, body, { as, method });

@@ -108,11 +108,11 @@ describe('a headline test over REST', () => {
 describe('input for a headline test', () => {
   it.each([
     ['a headline that is too long', { variants: [variant('x'.repeat(201))] }, '200 characters'],
-    ['four beside the story’s own', { variants: ['a', 'b', 'c', 'd'].map((each) => variant(each)) }, 'at most 3 items'],
-    ['another state', { state: 'paused' }, 'is not one of'],
-    ['what is no list', { variants: 'x' }, 'is not of type'],
-    ['another field', { id: 'x' }, 'is not a valid property'],
-    ['what is no test', 'x', 'is not of type'],
+    ['four other headlines', { variants: ['a', 'b', 'c', 'd'].map((each) => variant(each)) }, 'at most 3 items'],
+    ['an unknown state', { state: 'paused' }, 'is not one of'],
+    ['text instead of a list of headlines', { variants: 'x' }, 'is not of type'],
+    ['an unknown field', { id: 'x' }, 'is not a valid property'],
+    ['text instead of a test', 'x', 'is not of type'],
   ])('is refused with a message: %s', async (_what, part, words) => {
     const { status, text } = await save(typeof part === 'string' ? part : { state: 'running', variants: [], ...part });
     expect([status, text]).toEqual([400, expect.stringContaining(words)]);

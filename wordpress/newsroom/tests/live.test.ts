@@ -118,7 +118,7 @@ describe('a live entry', () => {
   it.each([
     ['no story', {}],
     ['a story that does not exist', { newsroom_story: 999_999 }],
-    ['what is no story', { newsroom_story: 'x' }],
+    ['an invalid story ID', { newsroom_story: 'x' }],
   ])('with %s is refused with 400 and a message', async (_what, meta) => {
     const { status, json } = await write({ meta });
     expect([status, json.message]).toEqual([400, expect.stringMatching(/./)]);
@@ -272,8 +272,8 @@ describe('live entries of a restricted story', () => {
 
   it.each([
     ['for subscribers', 'subscriber', ''],
-    ['that a series closes', 'default', 'series'],
-    ['that a rule closes', 'default', 'rule'],
+    ['restricted by its series', 'default', 'series'],
+    ['restricted by a rule', 'default', 'rule'],
     ['that is not published', 'free', 'draft'],
   ])(
     'cannot be found by search or sorted by readers and reporters if the story is one %s',

@@ -80,11 +80,11 @@ it('the reading-now list shows the requested period, and answers 400 to an inval
 });
 
 it.each([
-  ['is older', { status: 404, body: {} }, 'Update the site.'],
+  ['runs an older version', { status: 404, body: {} }, 'Update the site.'],
   ['refuses the signature', { status: 401, body: { ok: false, reason: 'signature' } }, 'refused the signature'],
   ['can’t count', { status: 503, body: { ok: false } }, 'can’t count readers right now'],
-  ['is another site', { status: 200, body: { hello: 1 } }, 'isn’t from the site'],
-  ['answers with other types', { status: 200, body: { ok: true, at: 'now', periods: 'none' } }, 'isn’t from the site'],
+  ['answers with unrelated JSON', { status: 200, body: { hello: 1 } }, 'isn’t from the site'],
+  ['answers with wrong types', { status: 200, body: { ok: true, at: 'now', periods: 'none' } }, 'isn’t from the site'],
 ])('the reading-now list reports a problem if the site %s', async (_what, reply, words) => {
   receiver.reply = () => reply;
   expect((await ask()).json).toMatchObject({ problem: true, html: '', note: expect.stringContaining(words) });

@@ -85,9 +85,9 @@ describe('a version of a story is saved', () => {
   it.each([
     ['a quick edit', `edit_post( array( 'post_ID' => $input, 'post_type' => 'articles', 'post_title' => 'Quick', 'post_status' => 'publish', 'post_view' => 'list', 'content' => get_post( $input )->post_content, 'excerpt' => get_post( $input )->post_excerpt ) );`, 'Headline'],
     ['a bulk edit', `bulk_edit_posts( array( 'post_type' => 'articles', 'post' => array( $input ), 'post_category' => array( wp_insert_term( 'Bulk ' . wp_rand(), 'category' )['term_id'] ), '_status' => 'publish', 'post_status' => -1 ) );`, 'Sections'],
-    ['a program', `wp_update_post( array( 'ID' => $input, 'post_title' => 'Program' ) );`, 'Headline'],
-    ['a field alone', `update_post_meta( $input, 'newsroom_access', 'registered' );`, 'Who may read it'],
-    ['the caption of its picture', `$id = wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => 'x', 'post_status' => 'inherit' ), 'x.png' ); set_post_thumbnail( $input, $id );`, 'Picture'],
+    ['an update by PHP code', `wp_update_post( array( 'ID' => $input, 'post_title' => 'Program' ) );`, 'Headline'],
+    ['a change of one field', `update_post_meta( $input, 'newsroom_access', 'registered' );`, 'Who may read it'],
+    ['a new picture', `$id = wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => 'x', 'post_status' => 'inherit' ), 'x.png' ); set_post_thumbnail( $input, $id );`, 'Picture'],
   ])('after this kind of change: %s', async (_way, code, what) => {
     await newsroom.php(`require_once ABSPATH . 'wp-admin/includes/admin.php'; ${code} return 1;`, article);
     expect(await words()).toEqual([what, 'First published']);
