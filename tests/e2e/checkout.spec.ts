@@ -78,10 +78,10 @@ test('the print plan asks for a shipping address first, in three steps', async (
 test.describe('a refused card', () => {
   for (const [name, card, said] of [
     ['declined', cards.declined, 'Your card was declined.'],
-    ['without money', cards.empty, 'Your card has insufficient funds.'],
+    ['insufficient funds', cards.empty, 'Your card has insufficient funds.'],
     ['expired', cards.expired, 'Your card has expired.'],
-    ['with a wrong code', cards.wrongCode, /security code is incorrect/],
-    ['that breaks', cards.broken, /error occurred while processing your card/],
+    ['wrong security code', cards.wrongCode, /security code is incorrect/],
+    ['processing error', cards.broken, /error occurred while processing your card/],
   ] as const) {
     test(`shows a message, and another card then pays once (${name})`, async ({ context, page }) => {
       const email = await signIn(context);
@@ -108,8 +108,11 @@ test.describe('a refused card', () => {
 });
 
 test.describe('the bank’s confirmation', () => {
-  for (const card of [cards.asks, cards.asksUnlessKept]) {
-    test(`completes the payment (${card})`, async ({ context, page }) => {
+  for (const [name, card] of [
+    ['a card that always requires it', cards.asks],
+    ['a card that requires it unless it was set up before', cards.asksUnlessKept],
+  ] as const) {
+    test(`completes the payment with ${name}`, async ({ context, page }) => {
       const email = await signIn(context);
       await openPaywall(page, 'reader-yearly');
       await fillCard(page, card);
@@ -134,8 +137,11 @@ test.describe('the bank’s confirmation', () => {
     await expectPaidOnce(email, 12_000);
   });
 
-  for (const card of [cards.asksThenDeclined, cards.asksThenEmpty]) {
-    test(`followed by a declined card leaves nothing charged (${card})`, async ({ context, page }) => {
+  for (const [name, card] of [
+    ['a decline', cards.asksThenDeclined],
+    ['a decline for insufficient funds', cards.asksThenEmpty],
+  ] as const) {
+    test(`followed by ${name} leaves nothing charged`, async ({ context, page }) => {
       const email = await signIn(context);
       await openPaywall(page, 'reader-yearly');
       await fillCard(page, card);

@@ -176,11 +176,11 @@ for (const javaScriptEnabled of [true, false]) {
   test.describe(`every route loads without errors or overflow, with JavaScript ${javaScriptEnabled ? 'on' : 'off'}`, () => {
     test.use({ viewport: widths[0], javaScriptEnabled });
     for (const [part, routes] of [
-      ['the front and the sections', fixed.filter((path) => inSections.test(path))],
-      ['the other pages', fixed.filter((path) => !inSections.test(path))],
-      ['what the edition holds', null],
-      ['a reader’s own pages', own],
-      ['what does not exist', missing],
+      ['the home page, lists of stories, videos and games', fixed.filter((path) => inSections.test(path))],
+      ['other pages with fixed addresses', fixed.filter((path) => !inSections.test(path))],
+      ['stories and other pages from the sitemap', null],
+      ['pages for signed-in readers', own],
+      ['pages that don’t exist', missing],
     ] as const) {
       test(part, async ({ context, page, request }) => {
         test.setTimeout(600_000);

@@ -83,7 +83,7 @@ test('a story appears when published, redirects when its slug changes, and answe
 
 test.describe('the operators’ page', () => {
   for (const javaScriptEnabled of [true, false]) {
-    test.describe(javaScriptEnabled ? 'with scripts' : 'without scripts', () => {
+    test.describe(javaScriptEnabled ? 'with JavaScript' : 'without JavaScript', () => {
       test.use({ javaScriptEnabled });
       test('requires the token, shows the state of the press, and refreshes a page', async ({ page }) => {
         expect((await page.goto('/-/press'))?.status()).toBe(401);

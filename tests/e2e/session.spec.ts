@@ -94,7 +94,10 @@ test.describe('account requests', () => {
 
 test.describe('the first paint', () => {
   for (const kind of signedInKinds) {
-    test(`shows the right header for a ${kind}, with all external scripts blocked`, async ({ context, page }) => {
+    test(`shows the right header for visitor kind ${kind}, with all external scripts blocked`, async ({
+      context,
+      page,
+    }) => {
       await pretend(context, kind);
       await context.route('**/*.js', (route) => route.abort());
       await page.goto(article);

@@ -291,8 +291,8 @@ test.describe('the sandbox’s wallet buttons', () => {
   });
 
   for (const [name, how, message] of [
-    ['a page that answers a click in no second', 'silent', 'within 1 second'],
-    ['line items that come to more than the amount', 'dear', 'The amount 1200 is less than the total amount'],
+    ['a page that doesn’t answer a click within a second', 'silent', 'within 1 second'],
+    ['line items that add up to more than the amount', 'dear', 'The amount 1200 is less than the total amount'],
   ] as const) {
     test(`refuse ${name}`, async ({ page }) => {
       const error = page.waitForEvent('pageerror');
@@ -310,7 +310,7 @@ test.describe('the sandbox’s wallet buttons', () => {
     await expect(result(page)).toContainText('elements.submit() must be called');
   });
 
-  test('match the browser’s wallets, and are absent on an unregistered domain (S6)', async ({ page }) => {
+  test('match the browser’s wallets, and are absent on an unregistered domain', async ({ page }) => {
     const ready = async () => (await told(page)).find((event) => event.ready === 'express')?.availablePaymentMethods;
     const none = { amazonPay: false, klarna: false, paypal: false };
     await open(page);
