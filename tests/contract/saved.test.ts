@@ -165,8 +165,18 @@ describe('the reading history', () => {
     expect(await read(2)).toBe(true);
   });
 
-  it('is in the export of the reader’s data', async () => {
-    const { browser } = await reader();
+  it('is in the export of the reader’s data, as saved stories are, and both are deleted with the account', async () => {
+    const { browser, email } = await reader();
+    const { db } = site.database;
+    const { id } = await db.selectFrom('users').select('id').where('email', '=', email).executeTakeFirstOrThrow();
+    const stored = async () => {
+      const [saved, read] = await Promise.all(
+        (['saved_articles', 'reading_history'] as const).map((table) =>
+          db.selectFrom(table).select('article_id').where('user_id', '=', id).execute(),
+        ),
+      );
+      return [saved, read].map((rows) => rows?.map(({ article_id }) => Number(article_id)));
+    };
     await put(browser, 3);
     await browser.post(history, { articleId: 1 });
     const copy = (await browser.get('/api/v1/me/export')).json();
@@ -175,7 +185,9 @@ describe('the reading history', () => {
       reading_history: [{ article: 1 }],
       reading_history_kept: true,
     });
+    expect(await stored()).toEqual([[3], [1]]);
     expect((await browser.post('/blaize/forget-me', {})).status).toBe(200);
+    expect(await stored()).toEqual([[], []]);
     expect((await browser.get('/api/v1/me/saved')).status).toBe(401);
   });
 });
