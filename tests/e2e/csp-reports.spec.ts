@@ -1,10 +1,10 @@
 /**
- * The Reporting API, which browsers use only over https: reports of what the policy blocks arrive in batches, and an operator
- * sees it.
+ * The Reporting API, which browsers use only over https: reports of what the policy blocks arrive in batches, and an operator sees
+ * them.
  */
 import { request as httpRequest } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import { chromium } from '@playwright/test';
+import { type APIRequestContext, chromium } from '@playwright/test';
 import { makeCertificate } from '../../sandbox/mailbox/certificate.ts';
 import { browserFromEnvironment } from '../../scripts/browser.ts';
 import { freePort } from '../../scripts/setup/ports.mjs';
@@ -17,10 +17,14 @@ interface Received {
   readonly reports: readonly { readonly type: string }[];
 }
 
+/** A page that isn't the site's, which shows whether this browser sends reports at all. */
+const probe = { page: '/probe', reports: '/probe-reports' } as const;
+
 let site: OwnSite;
 let proxy: Server;
 let publicUrl: string;
 const received: Received[] = [];
+let probed = false;
 
 test.beforeAll(async () => {
   test.setTimeout(600_000);
@@ -30,6 +34,16 @@ test.beforeAll(async () => {
   const { certificate: cert, key } = makeCertificate(['localhost']);
   proxy = createServer({ cert, key }, (incoming, outgoing) => {
     const { method, url, headers } = incoming;
+    if (url === probe.page) {
+      outgoing.setHeader('content-type', 'text/html');
+      outgoing.setHeader('reporting-endpoints', `probe="${probe.reports}"`);
+      outgoing.setHeader('content-security-policy', "script-src 'none'; report-to probe");
+      return void outgoing.end('<script src="https://vendor.example/probe.js"></script>');
+    }
+    if (url === probe.reports) {
+      probed = true;
+      return void outgoing.writeHead(204).end();
+    }
     const parts: Buffer[] = [];
     incoming.on('data', (part: Buffer) => parts.push(part));
     incoming.on('end', () => {
@@ -53,7 +67,17 @@ test.afterAll(async () => {
   await site?.stop();
 });
 
-test('a Reporting API report of a blocked script appears on the operators’ page, without the full URL', async ({
+/** Expects the operators' page to show what was blocked on /about, without the addresses' details. */
+async function expectShown(request: APIRequestContext, origin: string): Promise<void> {
+  const headers = { authorization: `Bearer ${operatorToken}` };
+  const operators = async () => (await request.get(`${site.site}/-/press`, { headers })).text();
+  await expect.poll(operators, { timeout: 30_000 }).toContain(origin);
+  const text = await operators();
+  expect(text).toMatch(/script-src-elem[\s\S]{0,40}\/about/);
+  expect(text).not.toMatch(/tag\.js|reader=ann/);
+}
+
+test('Chromium’s report of a blocked script appears on the operators’ page, without the full URL', async ({
   request,
 }) => {
   const found = browserFromEnvironment(process.env);
@@ -63,49 +87,55 @@ test('a Reporting API report of a blocked script appears on the operators’ pag
     ...(found.path && { executablePath: found.path }),
   });
   try {
-    const context = await browser.newContext({ ignoreHTTPSErrors: true });
-    const page = await context.newPage();
-    const answer = await page.goto(`${publicUrl}/about?reader=ann`);
-    const endpoint = /^csp="([^"]+)"$/.exec(answer?.headers()['reporting-endpoints'] ?? '')?.[1];
-    expect(endpoint).toBeDefined();
-    const body = await page.evaluate(
-      () =>
-        new Promise<Record<string, unknown>>((resolve) => {
-          addEventListener('securitypolicyviolation', (violation) => {
-            const { documentURI: documentURL, blockedURI: blockedURL, effectiveDirective, disposition } = violation;
-            resolve({ documentURL, blockedURL, effectiveDirective, disposition });
-          });
-          const script = document.createElement('script');
-          script.src = 'https://vendor.example/tag.js?reader=ann';
-          document.head.append(script);
-        }),
-    );
-    // Some builds of Chromium (the headless shell from 156 on) send no report: then the test sends the violation that the browser saw
-    // as a report.
-    const sent = await expect
-      .poll(() => received.length, { timeout: 10_000 })
-      .toBeGreaterThan(0)
+    const page = await (await browser.newContext({ ignoreHTTPSErrors: true })).newPage();
+    await page.goto(`${publicUrl}${probe.page}`);
+    const sends = await expect
+      .poll(() => probed, { timeout: 10_000 })
+      .toBe(true)
       .then(
         () => true,
         () => false,
       );
-    if (!sent) {
-      const report = { type: 'csp-violation', age: 10, url: body.documentURL, user_agent: 'Chromium', body };
-      const posted = await context.request.post(new URL(endpoint ?? '', publicUrl).href, {
-        headers: { 'content-type': 'application/reports+json' },
-        data: JSON.stringify([report]),
-      });
-      expect(posted.status()).toBe(204);
-    }
-    const headers = { authorization: `Bearer ${operatorToken}` };
-    const operators = async () => (await request.get(`${site.site}/-/press`, { headers })).text();
-    await expect.poll(operators, { timeout: 30_000 }).toContain('https://vendor.example');
-    const text = await operators();
-    expect(text).toMatch(/script-src-elem[\s\S]{0,40}\/about/);
-    expect(text).not.toMatch(/tag\.js|reader=ann/);
+    test.skip(!sends, 'This build of Chromium sends no reports, as the headless shell from 156 on.');
+    await page.goto(`${publicUrl}/about?reader=ann`);
+    await page.evaluate(() => {
+      const script = document.createElement('script');
+      script.src = 'https://vendor.example/tag.js?reader=ann';
+      document.head.append(script);
+    });
+    await expect.poll(() => received.length).toBeGreaterThan(0);
+    await expectShown(request, 'https://vendor.example');
   } finally {
     await browser.close();
   }
   expect(received.map(({ type }) => type)).toContain('application/reports+json');
   expect(received.flatMap(({ reports }) => reports.map(({ type }) => type))).toContain('csp-violation');
+});
+
+test('a page’s policy names an endpoint, and a report posted there appears on the operators’ page, without the full URL', async ({
+  request,
+}) => {
+  const headers = (await request.get(`${site.site}/about`)).headers();
+  const [, name, path] = /^(\w+)="([^"]+)"$/.exec(headers['reporting-endpoints'] ?? '') ?? [];
+  expect(headers['content-security-policy']).toMatch(new RegExp(`(?:^|; ?)report-to ${name}(?:;|$)`));
+  const documentURL = `${publicUrl}/about?reader=ann`;
+  // As the Reporting API sends it (W3C Reporting, CSP Level 3).
+  const report = {
+    type: 'csp-violation',
+    age: 10,
+    url: documentURL,
+    user_agent: 'Chromium',
+    body: {
+      documentURL,
+      blockedURL: 'https://posted.example/tag.js?reader=ann',
+      effectiveDirective: 'script-src-elem',
+      disposition: 'enforce',
+    },
+  };
+  const posted = await request.post(`${site.site}${path}`, {
+    headers: { 'content-type': 'application/reports+json' },
+    data: JSON.stringify([report]),
+  });
+  expect(posted.status()).toBe(204);
+  await expectShown(request, 'https://posted.example');
 });
