@@ -186,7 +186,7 @@ test.describe('a coupon', () => {
     }
   });
 
-  test('of 100 % charges nothing today', async ({ context, page }) => {
+  test('of 100 % charges nothing today, and saves the card', async ({ context, page }) => {
     const email = await signIn(context);
     await openPaywall(page, 'reader-yearly');
     await applyCoupon(page, 'FREEYEAR');
@@ -195,6 +195,8 @@ test.describe('a coupon', () => {
     await join(page, '$0');
     await expectThanks(page);
     await expectPaidOnce(email, 0);
+    const saved = async () => (await stripeAccount(email)).subscriptions.map((one) => one.default_payment_method);
+    await expect.poll(saved).toEqual([expect.stringMatching(/^pm_/)]);
   });
 
   test('of 100 % also works with a card that needs the bank’s confirmation', async ({ context, page }) => {

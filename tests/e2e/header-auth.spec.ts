@@ -171,12 +171,15 @@ test.describe('the account menu', () => {
     await expect(page).toHaveURL(/\/dashboard\/account$|\/socialLogin/);
   });
 
-  test('has no axe violations while open, on light and dark pages', async ({ page }) => {
+  test('has no axe violations while closed and while open, on light and dark pages', async ({ page }) => {
     for (const path of [article, '/media']) {
       await page.goto(path);
+      await expect(account(page)).toBeVisible();
+      await expect(menu(page)).toBeHidden();
+      expect(await violationsOn(page, '.site-header'), `${path}, closed`).toEqual([]);
       await account(page).click();
       await expect(item(page, 'Dashboard')).toBeFocused();
-      expect(await violationsOn(page, '.site-header'), path).toEqual([]);
+      expect(await violationsOn(page, '.site-header'), `${path}, open`).toEqual([]);
     }
   });
 

@@ -1,7 +1,7 @@
 /** Reading without a network (docs/decisions/0021), with the service worker that all other tests leave out. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
-import { expect, newEmail, signIn, test } from '../world/readers.ts';
+import { expect, expectAnonymous, newEmail, signIn, test } from '../world/readers.ts';
 
 test.use({ serviceWorkers: 'allow' });
 
@@ -62,7 +62,10 @@ test('recently read stories open offline with their pictures, and can be removed
   expect(await kept(page)).toEqual([]);
 });
 
-test('a registered reader’s stored stories open offline, and are deleted at sign-out', async ({ page, context }) => {
+test('a registered reader’s stored stories open offline, and signing out in one tab removes them from every tab', async ({
+  page,
+  context,
+}) => {
   const registered = '/article/what-registered-readers-know-about-chalk';
   await signIn(context, newEmail('traveler'));
   await read(page, registered);
@@ -71,11 +74,21 @@ test('a registered reader’s stored stories open offline, and are deleted at si
   await page.reload();
   await expect(page.locator('.paywall')).toHaveCount(0);
   await context.setOffline(false);
-  await page.goto('/dashboard/saved');
-  expect(await kept(page)).toEqual([registered]);
-  await page.getByRole('button', { name: 'Sign out' }).first().click();
-  await expect(page).toHaveURL(/signed-out$/);
-  await expect.poll(() => kept(page)).toEqual([]);
+  // The story stays open in this tab, and the reader signs out in another one.
+  await page.reload();
+  const other = await context.newPage();
+  await other.goto('/dashboard/saved');
+  expect(await kept(other)).toEqual([registered]);
+  await other.getByRole('button', { name: 'Sign out' }).first().click();
+  await expect(other).toHaveURL(/signed-out$/);
+  await expect.poll(() => kept(other)).toEqual([]);
+  await expectAnonymous(page);
+  await context.setOffline(true);
+  for (const tab of [page, other]) {
+    await tab.goto(registered);
+    await expect(tab.getByRole('heading', { name: 'You’re offline' })).toBeVisible();
+    await expect(tab.getByText('Nothing here yet.')).toBeVisible();
+  }
 });
 
 test('a new service worker takes over while a story is open, and stored stories stay available', async ({

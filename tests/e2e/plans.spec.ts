@@ -5,7 +5,17 @@
 import type { BrowserContext, Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
-import { emailField, expect, linkTo, newEmail, pretend, signedInKinds, test } from '../world/readers.ts';
+import {
+  codeTo,
+  emailField,
+  expect,
+  linkTo,
+  newEmail,
+  pretend,
+  signedInKinds,
+  test,
+  wrongCode,
+} from '../world/readers.ts';
 
 const pages = ['/pricing', '/print', '/membership', '/founder'];
 const kinds = ['anonymous', ...signedInKinds] as const;
@@ -196,14 +206,28 @@ test.describe('without JavaScript', () => {
     await expect(main.getByRole('link', { name: 'Continue to payment' })).toBeHidden();
   });
 
-  test('signing in leads back to the chosen plan', async ({ page }) => {
+  test('a failed sign-in says why, and the next one leads back to the chosen plan', async ({ page }) => {
     const email = newEmail('plans');
     await page.goto('/subscribe?plan=reader-yearly');
     await page.getByRole('link', { name: 'Sign in or create one first' }).click();
+    const proceed = page.getByRole('button', { name: 'Continue', exact: true });
+    const problem = page.locator('main').getByRole('alert').filter({ hasText: /./ });
+    await emailField(page).fill(email.replace('example.com', 'gmial.com'));
+    await proceed.click();
+    await expect(problem).toContainText('Did you mean');
     await emailField(page).fill(email);
-    await page.getByRole('button', { name: 'Continue', exact: true }).click();
-    await page.goto((await linkTo(email)).text);
-    await page.getByRole('button', { name: 'Create my account' }).click();
+    await proceed.click();
+    const link = await linkTo(email);
+    await page.getByRole('button', { name: 'Login with code instead' }).click();
+    const { text } = await codeTo(email, link.number);
+    for (const [typed, said] of [
+      [wrongCode(text), 'Invalid code. Please check the code and try again.'],
+      [text, null],
+    ] as const) {
+      await page.getByLabel(/^Verification code/).fill(typed);
+      await page.getByRole('button', { name: 'Confirm' }).click();
+      if (said) await expect(problem).toHaveText(said);
+    }
     await expect(page).toHaveURL(/\/subscribe\?plan=reader-yearly$/);
     await expect(page.locator('main')).toContainText(`Signed in as ${email}`);
   });

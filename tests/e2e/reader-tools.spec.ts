@@ -1,5 +1,5 @@
 /** The tools of a story (issue 6, section 5): share, save, listen, text size, print; the reader's saved stories and history. */
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { intercept } from '../world/intercept.ts';
 import { boxes, codeTo, emailField, expect, linkTo, newEmail, signIn, test } from '../world/readers.ts';
@@ -9,7 +9,21 @@ const liveStory = '/article/house-passes-highway-bill-by-one-vote';
 const tools = (page: Page) => page.getByRole('group', { name: 'Tools for this story' });
 const listOf = (page: Page, name: 'Saved stories' | 'Reading history') => page.getByRole('region', { name });
 
-test('share, text size and print work, and their scripts load only when one is used', async ({ page, context }) => {
+/** Tabs to a button of a group from the group's first control, and presses it. */
+async function pressIn(page: Page, group: Locator, name: string): Promise<void> {
+  const controls = group.locator('a:visible, button:visible');
+  const wanted = group.getByRole('button', { name, exact: true });
+  await controls.first().focus();
+  const isFocused = () => wanted.evaluate((button) => button === document.activeElement);
+  for (let left = await controls.count(); left > 1 && !(await isFocused()); left--) await page.keyboard.press('Tab');
+  await expect(wanted).toBeFocused();
+  await page.keyboard.press('Enter');
+}
+
+test('share, text size and print work by keyboard, and their scripts load only when one is used', async ({
+  page,
+  context,
+}) => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.addInitScript(() => {
     window.print = () => void Object.assign(window, { printed: true });
@@ -17,7 +31,8 @@ test('share, text size and print work, and their scripts load only when one is u
   const fetched: string[] = [];
   page.on('request', (request) => fetched.push(new URL(request.url()).pathname));
   await page.goto(story, { waitUntil: 'networkidle' });
-  const before = fetched.filter((path) => path.endsWith('.js')).length;
+  const ownScripts = () => fetched.filter((path) => /\/tools\.[^/]+\.js$/.test(path)).length;
+  expect(ownScripts()).toBe(0);
   expect(await violationsOn(page, '[data-tools]')).toEqual([]);
 
   await tools(page).getByRole('button', { name: 'Share' }).focus();
@@ -29,10 +44,11 @@ test('share, text size and print work, and their scripts load only when one is u
   await page.keyboard.press('Escape');
   await expect(menu).toBeHidden();
   await page.keyboard.press('Enter');
-  await menu.getByRole('button', { name: 'Copy link' }).click();
+  await expect(menu).toBeVisible();
+  await pressIn(page, menu, 'Copy link');
   await expect(tools(page).getByText('Link copied.')).toBeVisible();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(new URL(story, page.url()).href);
-  expect(fetched.filter((path) => path.endsWith('.js')).length).toBeGreaterThan(before);
+  expect(ownScripts()).toBe(1);
 
   const size = () =>
     page
@@ -40,7 +56,7 @@ test('share, text size and print work, and their scripts load only when one is u
       .first()
       .evaluate((text) => Number.parseFloat(getComputedStyle(text).fontSize));
   const usual = await size();
-  await tools(page).getByRole('button', { name: 'Text size' }).click();
+  await tools(page).getByRole('button', { name: 'Text size' }).press('Enter');
   const sizes = page.getByRole('group', { name: 'Text size' });
   await expect(sizes.getByRole('button', { name: 'Standard' })).toHaveAttribute('aria-pressed', 'true');
   // Even on the narrowest phones, the four words are separate.
@@ -53,7 +69,7 @@ test('share, text size and print work, and their scripts load only when one is u
     }),
   );
   for (const [at, word] of words.slice(1).entries()) expect(word.left - (words[at]?.right ?? 0)).toBeGreaterThan(3);
-  await sizes.getByRole('button', { name: 'Largest' }).click();
+  await pressIn(page, sizes, 'Largest');
   await expect(sizes.getByRole('button', { name: 'Largest' })).toHaveAttribute('aria-pressed', 'true');
   expect(await size()).toBeGreaterThan(usual * 1.25);
   expect(await violationsOn(page, '[data-tools]')).toEqual([]);
@@ -64,7 +80,7 @@ test('share, text size and print work, and their scripts load only when one is u
   await expect.poll(size).toBeGreaterThan(usual * 1.25);
   // The buttons work once the page's own script has loaded.
   await page.waitForLoadState('load');
-  await page.getByRole('button', { name: 'Print' }).click();
+  await pressIn(page, tools(page), 'Print');
   await page.waitForFunction(() => 'printed' in window);
 });
 

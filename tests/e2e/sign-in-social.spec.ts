@@ -1,5 +1,6 @@
 /** Google and Facebook, with the sandbox's consent pages. */
 import type { Page } from '@playwright/test';
+import type { SessionsAnswer } from '../../src/lib/accounts/schema.ts';
 import { dialog, expect, expectAnonymous, expectSignedIn, linkTo, newEmail, test } from '../world/readers.ts';
 
 async function openDialog(page: Page): Promise<void> {
@@ -122,7 +123,7 @@ test('when popup windows are blocked, the whole page goes to the provider and co
   await expectSignedIn(page);
 });
 
-test('an address with an account gets a sign-in link when it comes from another provider', async ({
+test('an address with an account gets a sign-in link to that account when it comes from another provider', async ({
   page,
   newDevice,
 }) => {
@@ -139,4 +140,9 @@ test('an address with an account gets a sign-in link when it comes from another 
   await expect(dialog(page).getByText('login link has been sent to')).toBeVisible();
   await page.goto((await linkTo(email)).text);
   await expectSignedIn(page);
+  // Both browsers are signed in to the same account.
+  for (const one of [page, laptop]) {
+    const { sessions } = (await (await one.request.get('/api/v1/me/sessions')).json()) as SessionsAnswer;
+    expect(sessions).toHaveLength(2);
+  }
 });

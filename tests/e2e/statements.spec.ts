@@ -8,36 +8,58 @@ import { parseConfig } from '../../src/server/config/config.ts';
 import { describeFeatures } from '../../src/server/features.ts';
 import { loadPages } from '../../src/server/http/page-renderer.ts';
 import { violationsOn } from '../world/axe.ts';
+import { publicPages } from '../world/public-pages.ts';
 import { expect, test } from '../world/readers.ts';
 
 const siteUrl = 'https://paper.example';
 
-test('the home page and /founder contain the specified links to other sites', async ({ request }) => {
+test('the home page and /founder show the specified links to other sites', async ({ page }) => {
   const { shop, advertise, founderJoin } = publication.links;
-  for (const [path, link] of [
-    ['/', shop],
-    ['/', advertise],
-    ['/founder', founderJoin],
+  for (const [path, place, name, address] of [
+    ['/', '.site-footer', 'Shop', shop],
+    ['/', '.site-footer', 'Advertise', advertise],
+    ['/founder', 'main', 'Become a founder', founderJoin],
   ] as const) {
-    const html = await (await request.get(path)).text();
-    expect(html.includes(`href="${link}"`), `${link} on ${path}`).toBe(true);
+    if (new URL(page.url()).pathname !== path) await page.goto(path);
+    const link = page.locator(place).getByRole('link', { name });
+    await expect(link).toBeVisible();
+    await expect(link).toHaveAttribute('href', String(address));
+    expect(URL.canParse(String(address)), name).toBe(true);
   }
 });
 
-test('the home, pricing, media and sign-in pages load exactly the site’s font families', async ({ request }) => {
-  for (const path of ['/', '/pricing', '/media', '/socialLogin']) {
+// Subsets of Source Serif 4 and UnifrakturMaguntia may not use these names (public/fonts); the motto and the ranks are set in
+// Newsreader.
+const families = ['Libre Franklin', 'Motto', 'Nameplate', 'Newsreader', 'Ranks', 'Text'];
+
+test('every kind of page declares exactly the site’s font families', async ({ request }) => {
+  for (const path of [...publicPages, '/socialLogin']) {
     const html = await (await request.get(path)).text();
     const sheets = [...html.matchAll(/<link rel="stylesheet" href="([^"]+)"/gu)].map(([, href = '']) => href);
     const styles = await Promise.all(sheets.map(async (href) => (await request.get(href)).text()));
     const faces = [...styles.join('').matchAll(/@font-face\s*\{([^}]*)\}/gu)].map(([, face = '']) => face);
-    const loaded = faces.filter((face) => face.includes('.woff2'));
-    const families = loaded.map((face) => /font-family:\s*"?([^;"]+)/u.exec(face)?.[1]);
-    // Subsets of Source Serif 4 and UnifrakturMaguntia may not use these names (public/fonts); the motto and the ranks are set in
-    // Newsreader.
-    expect
-      .soft([...new Set(families)].toSorted(), path)
-      .toEqual(['Libre Franklin', 'Motto', 'Nameplate', 'Newsreader', 'Ranks', 'Text']);
+    const files = faces.filter((face) => face.includes('.woff2'));
+    const declared = files.map((face) => /font-family:\s*"?([^;"]+)/u.exec(face)?.[1]);
+    expect.soft([...new Set(declared)].toSorted(), path).toEqual(families);
   }
+});
+
+test('the home page uses all four font families, and each font file can be loaded', async ({ page }) => {
+  await page.goto('/', { waitUntil: 'load' });
+  const states = (force: boolean) =>
+    page.evaluate(
+      async ({ families, force }) => {
+        const own = [...document.fonts].filter(({ family }) => families.includes(family.replaceAll('"', '')));
+        if (force) await Promise.all(own.map((face) => face.load().catch(() => {})));
+        await document.fonts.ready;
+        return own.map(({ family, status }) => `${family.replaceAll('"', '')}: ${status}`);
+      },
+      { families, force },
+    );
+  // The others only show small subsets, in places that not every edition has.
+  const used = ['Libre Franklin', 'Nameplate', 'Newsreader', 'Text'].map((family) => `${family}: loaded`);
+  expect([...new Set(await states(false))]).toEqual(expect.arrayContaining(used));
+  expect([...new Set(await states(true))].toSorted()).toEqual(families.map((family) => `${family}: loaded`));
 });
 
 /** The built page's answer when its content fails; nothing breaks on the running site. */

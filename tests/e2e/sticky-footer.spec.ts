@@ -7,6 +7,13 @@ const field = (page: Page) => bar(page).getByLabel('Email address');
 const padding = (page: Page) =>
   page.evaluate(() => Number.parseFloat(getComputedStyle(document.body).paddingBottom) / 16);
 const unfold = (page: Page) => bar(page).getByText('Subscribe to The Sun', { exact: true }).click();
+async function expectMessageAboveField(page: Page): Promise<void> {
+  const [message, input] = await Promise.all([
+    bar(page).getByRole('alert').getByRole('paragraph').boundingBox(),
+    field(page).boundingBox(),
+  ]);
+  expect((message?.y ?? Number.NaN) + (message?.height ?? 0)).toBeLessThanOrEqual(input?.y ?? Number.NaN);
+}
 const key = 'show-condensed-zephr-sticky-subscribe';
 
 test.describe('the subscribe bar for signed-out readers', () => {
@@ -113,20 +120,23 @@ test.describe('the subscribe bar for signed-out readers', () => {
     await expect.poll(() => padding(page)).toBe(0);
   });
 
-  test('suggests a correction for a mistyped address, and accepts it with a click', async ({ page }) => {
+  test('suggests a correction for a mistyped address above the field, and accepts it with a click', async ({
+    page,
+  }) => {
     await page.goto('/');
     await unfold(page);
     const name = newEmail('bar').split('@')[0];
     await field(page).fill(`${name}@gmial.com`);
     await field(page).press('Enter');
     await expect(bar(page).getByRole('alert')).toHaveText(`Did you mean ${name}@gmail.com?`);
+    await expectMessageAboveField(page);
     await bar(page)
       .getByRole('button', { name: `${name}@gmail.com` })
       .click();
     await expect(bar(page).getByText('Thank you for subscribing to The Sun')).toBeVisible();
   });
 
-  test('shows a message when the server’s error has none, and keeps the address', async ({ page }) => {
+  test('shows a message above the field when the server’s error has none, and keeps the address', async ({ page }) => {
     await page.route('**/api/zephr-create', (route) => route.fulfill({ status: 500, body: 'oops' }));
     await page.goto('/');
     await unfold(page);
@@ -134,6 +144,7 @@ test.describe('the subscribe bar for signed-out readers', () => {
     await field(page).fill(email);
     await field(page).press('Enter');
     await expect(bar(page).getByRole('alert')).toHaveText('Failed to create user');
+    await expectMessageAboveField(page);
     await expect(field(page)).toHaveValue(email);
   });
 
