@@ -9,14 +9,12 @@ const liveStory = '/article/house-passes-highway-bill-by-one-vote';
 const tools = (page: Page) => page.getByRole('group', { name: 'Tools for this story' });
 const listOf = (page: Page, name: 'Saved stories' | 'Reading history') => page.getByRole('region', { name });
 
-/** Tabs to a button of a group from the group's first control, and presses it. */
-async function pressIn(page: Page, group: Locator, name: string): Promise<void> {
-  const controls = group.locator('a:visible, button:visible');
-  const wanted = group.getByRole('button', { name, exact: true });
-  await controls.first().focus();
-  const isFocused = () => wanted.evaluate((button) => button === document.activeElement);
-  for (let left = await controls.count(); left > 1 && !(await isFocused()); left--) await page.keyboard.press('Tab');
-  await expect(wanted).toBeFocused();
+/** Reaches a control with the tab key and presses it. @param from the control to start from, before the other in the page */
+async function tabAndPress(page: Page, from: Locator, control: Locator): Promise<void> {
+  await from.focus();
+  const isFocused = () => control.evaluate((element) => element === document.activeElement);
+  for (let tabs = 0; tabs < 15 && !(await isFocused()); tabs++) await page.keyboard.press('Tab');
+  await expect(control).toBeFocused();
   await page.keyboard.press('Enter');
 }
 
@@ -35,8 +33,8 @@ test('share, text size and print work by keyboard, and their scripts load only w
   expect(ownScripts()).toBe(0);
   expect(await violationsOn(page, '[data-tools]')).toEqual([]);
 
-  await tools(page).getByRole('button', { name: 'Share' }).focus();
-  await page.keyboard.press('Enter');
+  const share = tools(page).getByRole('button', { name: 'Share' });
+  await share.press('Enter');
   const menu = page.getByRole('group', { name: 'Share this story' });
   await expect(menu.getByRole('link', { name: 'Email' })).toHaveAttribute('href', /^mailto:\?subject=.+%2Farticle%2F/);
   await expect(menu.getByText('Give this story away')).toHaveCount(0);
@@ -45,7 +43,7 @@ test('share, text size and print work by keyboard, and their scripts load only w
   await expect(menu).toBeHidden();
   await page.keyboard.press('Enter');
   await expect(menu).toBeVisible();
-  await pressIn(page, menu, 'Copy link');
+  await tabAndPress(page, share, menu.getByRole('button', { name: 'Copy link' }));
   await expect(tools(page).getByText('Link copied.')).toBeVisible();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(new URL(story, page.url()).href);
   expect(ownScripts()).toBe(1);
@@ -56,7 +54,8 @@ test('share, text size and print work by keyboard, and their scripts load only w
       .first()
       .evaluate((text) => Number.parseFloat(getComputedStyle(text).fontSize));
   const usual = await size();
-  await tools(page).getByRole('button', { name: 'Text size' }).press('Enter');
+  const textSize = tools(page).getByRole('button', { name: 'Text size' });
+  await tabAndPress(page, share, textSize);
   const sizes = page.getByRole('group', { name: 'Text size' });
   await expect(sizes.getByRole('button', { name: 'Standard' })).toHaveAttribute('aria-pressed', 'true');
   // Even on the narrowest phones, the four words are separate.
@@ -69,7 +68,7 @@ test('share, text size and print work by keyboard, and their scripts load only w
     }),
   );
   for (const [at, word] of words.slice(1).entries()) expect(word.left - (words[at]?.right ?? 0)).toBeGreaterThan(3);
-  await pressIn(page, sizes, 'Largest');
+  await tabAndPress(page, textSize, sizes.getByRole('button', { name: 'Largest' }));
   await expect(sizes.getByRole('button', { name: 'Largest' })).toHaveAttribute('aria-pressed', 'true');
   expect(await size()).toBeGreaterThan(usual * 1.25);
   expect(await violationsOn(page, '[data-tools]')).toEqual([]);
@@ -80,7 +79,7 @@ test('share, text size and print work by keyboard, and their scripts load only w
   await expect.poll(size).toBeGreaterThan(usual * 1.25);
   // The buttons work once the page's own script has loaded.
   await page.waitForLoadState('load');
-  await pressIn(page, tools(page), 'Print');
+  await tabAndPress(page, share, tools(page).getByRole('button', { name: 'Print' }));
   await page.waitForFunction(() => 'printed' in window);
 });
 
