@@ -78,7 +78,7 @@ test('a registered reader’s stored stories open offline, and signing out in on
   await page.reload();
   const other = await context.newPage();
   await other.goto('/dashboard/saved');
-  expect(await kept(other)).toEqual([registered]);
+  await expect.poll(() => kept(other)).toEqual([registered]);
   await other.getByRole('button', { name: 'Sign out' }).first().click();
   await expect(other).toHaveURL(/signed-out$/);
   await expect.poll(() => kept(other)).toEqual([]);

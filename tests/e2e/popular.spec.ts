@@ -42,10 +42,11 @@ test('a story is counted once, when it was open for five seconds after a scroll,
   expect(made).toEqual([]);
   // From here on, time passes only where the test lets it.
   await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 60_000);
-  const script = page.waitForResponse(/reading\.[^/]*\.js/);
+  const loaded = page.waitForResponse(/reading\.[^/]*\.js/);
   await page.mouse.wheel(0, 400);
+  const script = (await loaded).url();
   // Resolves when the page has run the script, which then counts seconds.
-  await page.evaluate((url) => import(url), (await script).url());
+  await page.evaluate((url) => import(url), script);
   await page.clock.runFor(4999);
   expect(made).toEqual([]);
   await page.clock.runFor(1);
@@ -57,6 +58,7 @@ test('a story is counted once, when it was open for five seconds after a scroll,
   await page.clock.resume();
   await page.reload();
   await page.mouse.wheel(0, 400);
+  await page.evaluate((url) => import(url), script);
   await page.clock.runFor(30_000);
   expect(made).toHaveLength(1);
 });
