@@ -279,7 +279,6 @@ export function createSanitizer(): Sanitizer {
     if (!fits(element, attribute.attrName)) attribute.keepAttr = false;
   });
   prove(purify);
-  const parser = new window.DOMParser();
   /**
    * Adopts an element into the one document that stays: jsdom caches parsed selectors per document, and each piece of markup is parsed
    * into a new one. Parsing the selectors again and again took a third of an article's time.
@@ -287,7 +286,9 @@ export function createSanitizer(): Sanitizer {
   const adopt = <E extends Element>(element: E): E => window.document.adoptNode(element);
   const plain = (html: string): string => {
     if (!/[<&]/u.test(html)) return html;
-    const body = adopt(parser.parseFromString(`<body>${html}`, 'text/html').body);
+    // Not a document of its own: in it, `<img name=body>` replaces the property `body`, and the text would be lost.
+    const body = window.document.createElement('body');
+    body.innerHTML = html;
     for (const element of body.querySelectorAll(unread)) element.remove();
     return textOf(body);
   };
