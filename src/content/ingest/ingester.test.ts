@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { wireComment, wirePost } from '../../../tests/fixtures/wordpress.ts';
 import { silent } from '../../lib/logging.ts';
 import type { IngestContext } from './ingest.server.ts';
-import { createLocalIngester, createThreadedIngester, type Ingester } from './ingester.server.ts';
+import { createLocalIngester, createThreadedIngester, IngestClosed, type Ingester } from './ingester.server.ts';
 
 const context: IngestContext = {
   wordpress: 'https://cms.example',
@@ -36,16 +36,16 @@ describe('the threaded ingester', () => {
     await local.close();
   });
 
-  it('refuses work after it is closed, and settles every pending call', async () => {
+  it('rejects every pending call when it is closed, and every later one', async () => {
     threaded = createThreadedIngester(context, silent);
     const waiting = Array.from({ length: 20 }, (_, index) =>
       threaded?.document('articles', wirePost({ id: index + 1 })),
     );
     const settled = Promise.allSettled(waiting);
     await threaded.close();
-    const outcomes = await settled;
-    expect(outcomes.every(({ status }) => status === 'fulfilled' || status === 'rejected')).toBe(true);
-    await expect(threaded.document('articles', wirePost({ id: 1 }))).rejects.toThrow('closed');
+    const closed = { status: 'rejected', reason: expect.any(IngestClosed) };
+    expect(await settled).toEqual(Array(20).fill(closed));
+    await expect(threaded.document('articles', wirePost({ id: 1 }))).rejects.toThrow(IngestClosed);
   });
 
   it('continues after a document that crashes its thread', async () => {

@@ -56,7 +56,7 @@ it('an address’s cached answer is invalidated when a rename, withdrawal or pub
   );
 });
 
-it('republishing a withdrawn story invalidates the “gone” answer of its former address', () => {
+it('the former address of a withdrawn story redirects again, in place of its stored “gone”, once it is republished', () => {
   const store = openContentStore({ file: ':memory:', origin: null, log: silent });
   const story = (slug: string) => fixtureDocument({ type: 'articles', id: 1, slug });
   storeDocument(store, story('old'), { at: 1, clock: 0 });
@@ -66,6 +66,7 @@ it('republishing a withdrawn story invalidates the “gone” answer of its form
   expect(reader.resolveSlug('articles', 'old')).toEqual({ kind: 'gone' });
   const { tags } = storeDocument(store, story('new'), { at: 4, clock: 0 });
   expect([...reader.tags].some((each) => tags.has(each))).toBe(true);
+  expect(createReader(store).resolveSlug('articles', 'old')).toEqual({ kind: 'moved', slug: 'new' });
   store.close();
 });
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fixtureAuthors, fixtureDocument } from '../../../tests/fixtures/content.ts';
 import type { AccessLevel, LiveCoverage } from '../../lib/content/model.ts';
 import { silent } from '../../lib/logging.ts';
@@ -174,10 +174,17 @@ it('the position of an entry among 10,000 live entries is counted through the pr
   });
   const page = read().liveEntries(1, { offset: 9980, limit: 20 });
   expect([page.total, page.items.length]).toEqual([10_000, 20]);
-  const plan = store
-    .prepare('EXPLAIN QUERY PLAN SELECT count(*) AS n FROM listing WHERE list = ? AND (date, id) > (?, ?)')
-    .all('live-entries:story:1', '2026-11-25T11:00:00Z', 5);
-  expect(JSON.stringify(plan)).toContain('SEARCH listing USING PRIMARY KEY');
+  const entry = read().liveEntry(5019);
+  if (!entry) throw new Error('The entry is missing.');
+  const reader = read();
+  const prepare = vi.spyOn(store, 'prepare');
+  const listed = Array.from({ length: 10_000 }, (_, index) => 1000 + index);
+  const newer = listed.filter((id) => id % 60 > 5019 % 60 || (id % 60 === 5019 % 60 && id > 5019));
+  expect(reader.livePlace(entry)).toBe(newer.length);
+  const queries = prepare.mock.calls.map(([sql]) => sql);
+  expect(queries).toHaveLength(1);
+  const plan = store.prepare(`EXPLAIN QUERY PLAN ${queries[0]}`).all('live-entries:story:1', entry.date, entry.id);
+  expect(plan.map(({ detail }) => detail)).toEqual([expect.stringContaining('SEARCH listing USING PRIMARY KEY')]);
 });
 
 it('a card says that its story is live, and changes when coverage begins or ends', () => {

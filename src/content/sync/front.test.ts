@@ -158,7 +158,7 @@ describe('the front’s clock', () => {
 describe('the front’s clock on its own', () => {
   afterEach(() => vi.useRealTimers());
 
-  it('writes each time once, only while its process syncs, and retries failed writes', async () => {
+  it('writes each time once, one write at a time, only while its process syncs, and retries failed writes', async () => {
     vi.useFakeTimers({ now: Date.parse('2026-11-25T10:00:00Z') });
     const store = openContentStore({ file: ':memory:', origin: null, log: silent });
     const insert = store.prepare(
@@ -167,10 +167,12 @@ describe('the front’s clock on its own', () => {
     );
     const timed = { kind: 'lead', story: 1, headline: '', picture: null, related: [], from: null };
     insert.run(JSON.stringify({ front: { slots: [{ ...timed, until: '2026-11-25T10:10:00Z' }], next: null } }));
-    let [leads, fails] = [false, true];
+    let [leads, fails, writing] = [false, true, 0];
     const write = vi.fn(async (entries: readonly { kind: string }[]) => {
+      expect(++writing).toBe(1);
       // The time that the cluster's log takes to report that it is unavailable.
       await new Promise((resolve) => setTimeout(resolve, 5000));
+      writing--;
       if (fails) throw new Error('the log is away');
       for (const entry of entries) if ('value' in entry) store.setMeta('front-time', String(entry.value));
       return { stored: 0, withdrawn: 0, rejected: 0, refreshed: [] };

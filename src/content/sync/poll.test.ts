@@ -91,17 +91,25 @@ const fill = (): void => {
     wordpress.put('articles', { id, ...wirePost({ id, date_gmt: '2026-11-01T00:00:00' }) });
 };
 
-it('a poll asks for one page of articles by date and one by modification date, even with 250 articles', async () => {
+it('a poll asks for one page of each list, even with 250 articles', async () => {
   const { poll } = polling();
   for (let id = 1; id <= 250; id++) save(id, `Story ${id}`, stamp(-id * hour));
   await poll.run();
   wordpress.requests.length = 0;
   await poll.run();
-  const lists = wordpress.requests.filter((path) => path.startsWith('/wp/v2/articles?'));
-  expect(lists.map((path) => new URLSearchParams(path.split('?')[1]).get('orderby')).toSorted()).toEqual([
-    'date',
-    'modified',
-  ]);
+  const order = (path: string) => new URLSearchParams(path.split('?')[1]).get('orderby');
+  const lists = wordpress.requests.map((path) => [path.split('/').at(-1)?.split('?')[0], order(path)].join(' by '));
+  const byDate = ['articles', 'live-entries', 'video', 'crosswords', 'podcasts'];
+  expect(lists.toSorted()).toEqual(
+    [
+      'alert by ',
+      'menus by ',
+      'categories by id',
+      'comments by date_gmt',
+      ...documentTypes.map((type) => `${type} by modified`),
+      ...byDate.map((type) => `${type} by date`),
+    ].toSorted(),
+  );
 });
 
 describe('what a poll cannot read', () => {
@@ -130,6 +138,16 @@ describe('what a poll cannot read', () => {
     pass(60);
     await poll.run();
     expect([titles()[2], rejected()]).toEqual(['Three', []]);
+  });
+
+  it('a story whose live coverage has an unknown state is set aside and stays as it was', async () => {
+    save(1, 'One');
+    const { poll, titles, rejected } = polling();
+    await poll.run();
+    pass(60);
+    wordpress.put('articles', { ...wirePost({ id: 1, live: { state: 'paused' } }), id: 1, modified_gmt: stamp() });
+    await poll.run();
+    expect([titles(), rejected()]).toEqual([{ 1: 'One' }, ['articles/1']]);
   });
 
   it('no story is set aside while WordPress is down', async () => {

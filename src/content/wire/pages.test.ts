@@ -163,13 +163,22 @@ describe('a plugin without after_key', () => {
 });
 
 describe('documents without a readable key', () => {
-  it('are returned along with all documents around them', async () => {
+  it('are returned along with all documents around them, and keys are used again after them', async () => {
     for (let id = 1; id <= 8; id++) put(id, id);
     for (const id of [4, 5]) put(id, id, { date_gmt: '-0001-11-30T00:00:00' });
     // The date that WordPress makes from zeros is earlier than every other date.
     const { ids } = await walk(newest, 3);
     expect(ids.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     expect(warnings).toEqual([]);
+    wordpress.requests.length = 0;
+    expect((await walk({ ...newest, order: 'asc' }, 2)).ids).toEqual([4, 5, 1, 2, 3, 6, 7, 8]);
+    const queries = wordpress.requests.map((path) => new URL(path, wordpress.url).searchParams);
+    expect(queries.map((query) => [query.get('offset'), query.get('after_key')])).toEqual([
+      ['0', null],
+      ['2', null],
+      [null, `${at(2)},2`],
+      [null, `${at(6)},6`],
+    ]);
   });
 
   it('may fill a whole page, such as hidden comments that WordPress counts but leaves out', async () => {
