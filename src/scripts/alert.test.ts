@@ -82,6 +82,7 @@ it('an alert that the reader has closed, or that has expired, is not shown again
   expect(localStorage.getItem(closedKey)).toBe('a');
   document.querySelector('.alert')?.remove();
   showAlert(banner('a'));
+  expect(shown()).toEqual([]);
   showAlert(banner('old', { until: Date.now() - 1 }));
   expect(shown()).toEqual([]);
 });
@@ -102,7 +103,7 @@ it('an alert works without browser storage, and is not shown on a page without a
 it.each<[string, () => Promise<Response>]>([
   ['no network', () => Promise.reject(new TypeError('Failed to fetch'))],
   ['a server error', async () => new Response(banner('b'), { status: 503 })],
-])('the alert is fetched with revalidation of the browser’s copy, and stays as it is with %s', async (_, fails) => {
+])('the alert is fetched with revalidation of the browser’s copy, and stays as it is with %s, until the server has none', async (_, fails) => {
   const asked = vi.fn(async (_address: string, _how: RequestInit) => new Response(banner('a')));
   vi.stubGlobal('fetch', asked);
   await renewAlert();
@@ -110,7 +111,7 @@ it.each<[string, () => Promise<Response>]>([
   vi.stubGlobal('fetch', fails);
   await renewAlert();
   expect(shown()).toEqual(['a']);
-  vi.stubGlobal('fetch', async () => new Response(''));
+  vi.stubGlobal('fetch', async () => new Response('-'));
   await renewAlert();
-  expect(shown()).toEqual([]);
+  expect([shown(), spoken()]).toEqual([[], 'The breaking news has been withdrawn.']);
 });

@@ -216,8 +216,12 @@ describe('requests passed on to node:http unchanged', () => {
   ])('%s', async (_, request) => {
     const [received] = await send(fast, request);
     expect(byFastPath).not.toHaveBeenCalled();
+    // Where node:http refuses a request, no server is called.
+    const called = byServer.mock.calls.slice();
+    byServer.mockClear();
     const [expected] = await send(plain, request);
     expect(received && stable(received)).toEqual(expected && stable(expected));
+    expect(called).toEqual(byServer.mock.calls);
   });
 
   it('two requests in one packet, answered in order', async () => {
@@ -225,19 +229,24 @@ describe('requests passed on to node:http unchanged', () => {
     const answers = await send(fast, two, 2);
     expect(answers.map(({ body }) => body.toString())).toEqual([text, long]);
     expect(byFastPath).not.toHaveBeenCalled();
+    expect(byServer.mock.calls).toEqual([['/'], ['/long']]);
   });
 
   it('a request head that arrives in two parts, answered wherever it is cut', async () => {
     const request = lines('GET / HTTP/1.1', 'Host: a', 'Accept-Encoding: gzip');
     for (let cut = 1; cut < request.length; cut += 7) {
+      const connected = once(fast, 'connection') as Promise<[Socket]>;
       const client = open(fast);
       client.socket.setNoDelay(true);
       client.socket.write(request.slice(0, cut));
-      await vi.waitFor(async () => expect(await connections(fast)).toBeGreaterThan(0));
-      await new Promise(setImmediate);
+      const [received] = await connected;
+      await vi.waitFor(() => expect(received.bytesRead).toBe(cut), { interval: 1 });
       client.socket.write(request.slice(cut));
       expect(gunzipSync((await client.answers(1))[0]?.body ?? '').toString(), `${cut}`).toBe(text);
       client.socket.destroy();
+      expect(byFastPath, `${cut}`).not.toHaveBeenCalled();
+      expect(byServer.mock.calls, `${cut}`).toEqual([['/']]);
+      byServer.mockClear();
     }
   });
 });

@@ -23,10 +23,14 @@ function follow(): (saved: boolean) => Promise<void> {
   };
 }
 
-it('the save button shows that the story is saved', async () => {
+it.each([
+  [true, 'true', 'Saved'],
+  [false, 'false', 'Save'],
+])('the save button shows whether the story is saved: %s', async (saved, pressed, label) => {
   const answer = follow();
-  await answer(true);
-  expect([button().ariaPressed, button().textContent]).toEqual(['true', 'Saved']);
+  button().ariaPressed = null;
+  await answer(saved);
+  expect([button().ariaPressed, button().textContent]).toEqual([pressed, label]);
 });
 
 it('an answer from before the reader saved the story doesn’t reset the save button', async () => {

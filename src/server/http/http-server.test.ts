@@ -186,9 +186,11 @@ describe('pages', () => {
     expect((await ask(port, '/', { 'if-none-match': String(first.headers.etag) })).status).toBe(200);
   });
 
-  it('are sent with Brotli compression, and answer 304 to that ETag', async () => {
+  it('are sent with Brotli compression unless they are small, and answer 304 to that ETag', async () => {
     const text = '<p>Sun</p>'.repeat(500);
-    const { port } = await front({ render: async () => page(text) });
+    const { port } = await front({ render: async ({ url }) => page(url.endsWith('/small') ? '<p>Sun</p>' : text) });
+    const small = await ask(port, '/small', { 'accept-encoding': 'br' });
+    expect([small.headers['content-encoding'], small.body.toString()]).toEqual([undefined, '<p>Sun</p>']);
     const answer = await ask(port, '/', { 'accept-encoding': 'br' });
     expect(answer.headers['content-encoding']).toBe('br');
     expect(answer.headers.vary).toContain('Accept-Encoding');
