@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plan } from './plan.ts';
+import { type Category, categories, plan } from './plan.ts';
 import { median, missed, type Run, together, weigh } from './verdict.ts';
 
 const run = (more: Partial<Run> = {}): Run => ({
@@ -51,7 +51,7 @@ describe('the Lighthouse benchmark', () => {
     expect(missed(home, run({ scores: { ...run().scores, seo: Number.NaN } }))).toHaveLength(1);
   });
 
-  it('requires a performance score of 98 for the home and article pages, and 95 for the others', () => {
+  it('requires 98 for performance on the home and article pages, 95 on the others, and 100 for everything else', () => {
     expect(plan.map(({ name }) => name)).toEqual([
       'home',
       'section',
@@ -61,7 +61,18 @@ describe('the Lighthouse benchmark', () => {
       'pricing',
       'dashboard',
     ]);
-    for (const { name, performance, shift } of plan)
-      expect([performance, shift], name).toEqual(/home|article/.test(name) ? [98, 0] : [95, 0.01]);
+    const scored = (name: Category, score: number): Run => run({ scores: { ...run().scores, [name]: score } });
+    for (const page of plan) {
+      const [performance, shift] = /home|article/.test(page.name) ? [98, 0] : [95, 0.01];
+      for (const category of categories) {
+        const bound = category === 'performance' ? performance : 100;
+        expect(missed(page, scored(category, bound)), page.name).toEqual([]);
+        expect(missed(page, scored(category, bound - 1)), page.name).toEqual([
+          `${category} ${bound - 1}, bound ${bound}`,
+        ]);
+      }
+      expect(missed(page, run({ layoutShift: shift })), page.name).toEqual([]);
+      expect(missed(page, run({ layoutShift: shift + 0.001 })), page.name).toHaveLength(1);
+    }
   });
 });

@@ -29,17 +29,18 @@ async function plannedSwitch(phase: Partial<Stripe.SubscriptionScheduleUpdatePar
   bench.state.advance(35 * day);
   const [last] = await invoicesOf(customer);
   if (!last) throw new Error('There is no invoice.');
-  return { customer, card: card.id, last, after: await stripe.subscriptions.retrieve(made.id) };
+  const after = await stripe.subscriptions.retrieve(made.id);
+  return { customer, card: card.id, last, after, boundary: end_date };
 }
 
 describe('a scheduled switch to another billing interval', () => {
   it('with phase_start is billed at the boundary, but stays unpaid without a card on the phase', async () => {
-    const { last, after, card } = await plannedSwitch({ billing_cycle_anchor: 'phase_start' });
-    expect(amounts(last)).toEqual([12_000]);
-    // Without its own card the phase has none to charge.
+    const { customer, last, after, card, boundary } = await plannedSwitch({ billing_cycle_anchor: 'phase_start' });
+    expect([amounts(last), last.created]).toEqual([[12_000], boundary]);
+    // Without its own card the phase has none to charge, although the customer still has the card of the first phase.
     expect(after).toMatchObject({ status: 'past_due', default_payment_method: null });
-    expect(last.status).toBe('open');
-    expect(card).toMatch(/^pm_/);
+    expect([last.status, last.amount_paid]).toEqual(['open', 0]);
+    expect((await stripe.paymentMethods.list({ customer })).data.map(({ id }) => id)).toEqual([card]);
   });
 
   it('with phase_start is paid when the phase carries the card', async () => {

@@ -83,14 +83,21 @@ describe('renewals', () => {
     expect(await typesOf()).toContain('customer.subscription.deleted');
   });
 
-  it('are paid after a decline when the invoice is paid with another card', async () => {
+  it.each(['at once', 'by the next retry'])('are paid %s when another card replaces a declined one', async (when) => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_reader_monthly');
     await bench.control('POST card', { customer: id, number: '4000000000000341' });
     bench.state.advance(31 * day + 3600);
-    const { latest_invoice: invoice } = await stripe.subscriptions.retrieve(made.id);
-    const card = await stripe.paymentMethods.attach('pm_card_visa', { customer: id });
-    await stripe.invoices.pay(String(invoice), { payment_method: card.id });
+    const { latest_invoice: invoice, status } = await stripe.subscriptions.retrieve(made.id);
+    expect(status).toBe('past_due');
+    if (when === 'at once') {
+      const card = await stripe.paymentMethods.attach('pm_card_visa', { customer: id });
+      await stripe.invoices.pay(String(invoice), { payment_method: card.id });
+    } else {
+      await bench.control('POST card', { customer: id, number: '4242424242424242' });
+      expect((await stripe.invoices.retrieve(String(invoice))).status).toBe('open');
+      bench.state.advance(3 * day);
+    }
     expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('active');
     expect(await stripe.invoices.retrieve(String(invoice))).toMatchObject({ status: 'paid', amount_paid: 1200 });
   });

@@ -13,6 +13,7 @@ interface Got {
 let bench: Bench;
 let site: Server;
 let got: Got[];
+/** Statuses of the next answers; 0 breaks the connection, as a site does that is down. */
 let answers: number[];
 beforeEach(async () => {
   got = [];
@@ -22,7 +23,9 @@ beforeEach(async () => {
     for await (const part of request) raw += part;
     const signature = String(request.headers['stripe-signature']);
     if (request.url === '/api/v1/stripe/webhook') got.push({ event: JSON.parse(raw) as Stripe.Event, raw, signature });
-    response.writeHead(answers.shift() ?? 200).end();
+    const answer = answers.shift() ?? 200;
+    if (answer === 0) response.destroy();
+    else response.writeHead(answer).end();
   });
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
   bench = await openBench({ siteUrl: `http://127.0.0.1:${(site.address() as AddressInfo).port}`, wall: Date.now });
@@ -48,7 +51,7 @@ describe('webhooks', () => {
     expect(await bench.stripe.events.retrieve(event.id)).toMatchObject({ id: event.id, pending_webhooks: 0 });
   });
 
-  it('report a purchase and a renewal, with the attributes that changed', async () => {
+  it('report a purchase and a renewal in order, with the attributes that changed', async () => {
     const { id } = await bench.payer();
     await bench.subscribe(id, 'price_reader_monthly');
     await settled();
@@ -61,9 +64,24 @@ describe('webhooks', () => {
     ]) {
       expect(bought).toContain(type);
     }
+    const inOrder = async () => {
+      const { data } = await bench.stripe.events.list({ limit: 100 });
+      const sent = got.map(({ event }) => event.id);
+      return [
+        sent,
+        data
+          .map((event) => event.id)
+          .reverse()
+          .slice(-sent.length),
+      ];
+    };
+    const [sent, made] = await inOrder();
+    expect(sent).toEqual(made);
     got = [];
     bench.state.advance(32 * day);
     await settled();
+    const [later, madeLater] = await inOrder();
+    expect(later).toEqual(madeLater);
     expect(types()).toContain('invoice.paid');
     const update = got.find(
       ({ event }) =>
@@ -72,15 +90,15 @@ describe('webhooks', () => {
     expect(update?.event.data.previous_attributes).toHaveProperty('latest_invoice');
   });
 
-  it('are sent again when the site answers with an error', async () => {
-    answers = [500, 400];
+  it('are sent again when the site answers with an error or is down', async () => {
+    answers = [500, 0];
     await bench.stripe.customers.create({});
     await expect.poll(() => got.length, { interval: 50 }).toBe(3);
     await settled();
     expect(new Set(got.map(({ event }) => event.id)).size).toBe(1);
     const { deliveries } = await bench.control('GET webhooks');
     expect(deliveries?.[0]).toMatchObject({
-      delivery: { state: 'delivered', attempts: [{ status: 500 }, { status: 400 }, { status: 200 }] },
+      delivery: { state: 'delivered', attempts: [{ status: 500 }, { status: null }, { status: 200 }] },
     });
   });
 
