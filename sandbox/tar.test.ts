@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, expect, it } from 'vitest';
 import { extractFolders } from './tar.mjs';
 
@@ -43,10 +44,13 @@ it('extractFolders extracts one folder of a package, including long names and la
   expect(fs.existsSync(path.join(to, '../other'))).toBe(false);
 });
 
-it('extractFolders fails on a truncated archive', async () => {
+it('extractFolders fails on an archive that is cut off, before or after it was compressed', async () => {
   const archive = pack({ 'keep/a.bin': Array.from({ length: 60_000 }, (_, i) => (i * 7919) % 9973).join() });
-  fs.truncateSync(archive, Math.floor(fs.statSync(archive).size / 2));
-  await expect(extractFolders(archive, [{ from: 'package/keep/', to: path.join(work, 'cut') }])).rejects.toThrow(
-    'unexpected end of file',
-  );
+  const extract = () => extractFolders(archive, [{ from: 'package/keep/', to: path.join(work, 'cut') }]);
+  const whole = fs.readFileSync(archive);
+  fs.writeFileSync(archive, whole.subarray(0, whole.length / 2));
+  await expect(extract()).rejects.toThrow('unexpected end of file');
+  const files = gunzipSync(whole);
+  fs.writeFileSync(archive, gzipSync(files.subarray(0, files.length / 2)));
+  await expect(extract()).rejects.toThrow('ends in the middle of a file');
 });

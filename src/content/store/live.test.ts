@@ -184,7 +184,7 @@ it('the position of an entry among 10,000 live entries is counted through the pr
   const queries = prepare.mock.calls.map(([sql]) => sql);
   expect(queries).toHaveLength(1);
   const plan = store.prepare(`EXPLAIN QUERY PLAN ${queries[0]}`).all('live-entries:story:1', entry.date, entry.id);
-  expect(plan.map(({ detail }) => detail)).toEqual([expect.stringContaining('SEARCH listing USING PRIMARY KEY')]);
+  expect(plan.map(({ detail }) => detail)).toEqual([expect.stringContaining('PRIMARY KEY (list=? AND (date,id)')]);
 });
 
 it('a card says that its story is live, and changes when coverage begins or ends', () => {
