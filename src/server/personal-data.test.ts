@@ -1,6 +1,6 @@
 /** Stored data of a user: every table is declared, and data from before the address was confirmed is deleted. */
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { bench, browser, caller, elsewhere, got } from '../../tests/world/accounts.ts';
 import { billingBench, home, paid } from '../../tests/world/billing.ts';
 import { onBothEngines } from '../../tests/world/databases.ts';
@@ -260,58 +260,64 @@ onBothEngines('personal data', (engines) => {
     });
   });
 
-  it('in cancellations and shipping is deleted on confirmation, except an address to which paid print goes', async () => {
-    const { billing, accounts, database, dashboard, deliver, stop } = await billingBench(await engines.open());
-    try {
-      const shippingAfter = async (name: string, buy: object) => {
-        const made = got(await accounts.accounts.create(`${name}@example.com`, elsewhere(3), '/', 'enter'));
-        const session = made.signedIn?.session;
-        if (!session) throw new Error('Not signed in');
-        paid(await billing.saveShipping(session, home));
-        paid(await billing.subscribe(session, { ...yearly, ...buy }));
-        const leaving = { id: name, user_id: session.userId, subscription: 'sub_1', plan: yearly.plan_id };
-        await database.db
-          .insertInto('cancellations')
-          .values({ ...leaving, reason: null, words: name, offer: null, outcome: 'open', created: 1, updated: 1 })
-          .execute();
-        await database.transaction((tx) => billing.personalData.disown(tx, session.userId));
-        await deliver();
-        expect((await rowsOf(database, session.userId)).cancellations).toBe(0);
-        const customer = await dashboard.customers.retrieve((await billing.customerOf(session)) ?? '');
-        return [await billing.shipping(session), 'shipping' in customer ? (customer.shipping ?? null) : null] as const;
+  describe('of billing', () => {
+    let own: Awaited<ReturnType<typeof billingBench>>;
+    beforeEach(async () => {
+      own = await billingBench(await engines.open());
+    });
+    afterEach(() => own.stop());
+
+    const print = () => {
+      const sold = own.billing.prices().find(({ print: isPrint, promotion }) => isPrint && !promotion);
+      return { plan_id: sold?.zephrPlanId, product_id: sold?.product.metadata.zephr_product_id };
+    };
+
+    /** An account with a subscription, a shipping address and a cancellation, whose owner confirms the email address. */
+    async function confirmed(name: string, buy: object) {
+      const { billing, accounts, database, dashboard, deliver } = own;
+      const made = got(await accounts.accounts.create(`${name}@example.com`, elsewhere(3), '/', 'enter'));
+      const session = made.signedIn?.session;
+      if (!session) throw new Error('Not signed in');
+      paid(await billing.saveShipping(session, home));
+      paid(await billing.subscribe(session, { ...yearly, ...buy }));
+      const leaving = { id: name, user_id: session.userId, subscription: 'sub_1', plan: yearly.plan_id };
+      await database.db
+        .insertInto('cancellations')
+        .values({ ...leaving, reason: null, words: name, offer: null, outcome: 'open', created: 1, updated: 1 })
+        .execute();
+      await database.transaction((tx) => billing.personalData.disown(tx, session.userId));
+      await deliver();
+      const customer = await dashboard.customers.retrieve((await billing.customerOf(session)) ?? '');
+      return {
+        session,
+        cancellations: (await rowsOf(database, session.userId)).cancellations,
+        here: await billing.shipping(session),
+        atStripe: 'shipping' in customer ? (customer.shipping ?? null) : null,
       };
-      expect(await shippingAfter('ada', {})).toEqual([null, null]);
-      const print = billing.prices().find(({ print: isPrint, promotion }) => isPrint && !promotion);
-      const [here, there] = await shippingAfter('grace', {
-        plan_id: print?.zephrPlanId,
-        product_id: print?.product.metadata.zephr_product_id,
-      });
-      expect(here).toEqual(home);
+    }
+
+    it('is deleted on confirmation: cancellations and the shipping address, here and at Stripe', async () => {
+      expect(await confirmed('ada', {})).toMatchObject({ cancellations: 0, here: null, atStripe: null });
+    });
+
+    it('is deleted on confirmation, except the address to which the account’s own paid print goes', async () => {
+      const atStripe = expect.objectContaining({ name: home.name });
+      expect(await confirmed('grace', print())).toMatchObject({ cancellations: 0, here: home, atStripe });
       // The print edition of another reader keeps no address of this one.
-      expect(await shippingAfter('alan', {})).toEqual([null, null]);
-      // Only the owner of the email address changes where paid print goes.
-      const user = await database.db
-        .selectFrom('users')
-        .selectAll()
-        .where('email', '=', 'grace@example.com')
-        .executeTakeFirstOrThrow();
-      const session = {
-        id: 's',
-        userId: user.id,
-        trackingId: 't',
-        email: user.email,
-        createdAt: 0,
-        emailVerified: false,
-      };
+      expect(await confirmed('alan', {})).toMatchObject({ here: null, atStripe: null });
+    });
+
+    it('keeps the address of paid print from changes while the email address is unconfirmed', async () => {
+      const { billing } = own;
+      const { session } = await confirmed('grace', print());
       const elsewhereNow = { ...home, name: 'Eve' };
-      expect(await billing.saveShipping(session, elsewhereNow)).toMatchObject({
+      expect(await billing.saveShipping({ ...session, emailVerified: false }, elsewhereNow)).toMatchObject({
         status: 403,
         error: { code: 'unconfirmed' },
       });
+      expect(await billing.shipping(session)).toEqual(home);
       paid(await billing.saveShipping({ ...session, emailVerified: true }, elsewhereNow));
-      expect(there).toMatchObject({ name: home.name });
-    } finally {
-      await stop();
-    }
+      expect(await billing.shipping(session)).toEqual(elsewhereNow);
+    });
   });
 });

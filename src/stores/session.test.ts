@@ -205,13 +205,28 @@ describe('tabs of one browser', () => {
     expect(asked).toBe(1);
   });
 
-  it('become anonymous when another tab finds that the visitor cookie is gone', async () => {
+  it('become anonymous when a page opens without the visitor cookie, as after a sign-out by a form', async () => {
     setHint('registered');
     const there = await tab();
     await there.settled();
     setHint(null);
     await tab();
     await vi.waitFor(() => expect(there.status()).toBe('anonymous'));
+    expect(asked).toBe(1);
+  });
+
+  it('become anonymous when another tab learns from the server that the session has ended', async () => {
+    setHint('registered');
+    const there = await tab();
+    await there.settled();
+    facts = { authenticated: false };
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + sharedFor });
+    const here = await tab();
+    await here.settled();
+    expect(here.status()).toBe('anonymous');
+    await vi.waitFor(() => expect(there.status()).toBe('anonymous'));
+    expect(document.cookie).not.toContain('visitor');
+    expect(asked).toBe(2);
   });
 
   it('do not keep each other asking the server when they share no storage', async () => {

@@ -44,14 +44,19 @@ describe('$ui', () => {
     expect($ui.get()).toMatchObject({ searchOverlay: false, searchInput: '' });
   });
 
-  it('clears price and frequency, but not the campaign, when the paywall is closed', () => {
-    ui.openPaywall({ priceId: 'price_1', frequency: 'year', campaign: 'penny' });
-    expect($ui.get().paywall).toEqual({
-      open: true,
-      payload: { priceId: 'price_1', frequency: 'year', campaign: 'penny' },
-    });
+  it('clears price, plan and frequency, and nothing else, when the paywall is closed', () => {
+    ui.openAuthPopup({ heading: 'Read on' });
+    for (const open of [ui.setDashMenu, ui.setSiteMenu, ui.setWelcomePopup]) open(true);
+    ui.openSearch();
+    ui.setSearchInput('lighthouse');
+    ui.openUpgradeModal('print-edition');
+    const before = $ui.get();
+    const kept = { campaign: 'penny', next: '/article/a' };
+    const payload = { priceId: 'price_1', planId: 'reader-yearly', frequency: 'year', ...kept } as const;
+    ui.openPaywall(payload);
+    expect($ui.get()).toEqual({ ...before, paywall: { open: true, payload } });
     ui.closePaywall();
-    expect($ui.get().paywall).toEqual({ open: false, payload: { campaign: 'penny' } });
+    expect($ui.get()).toEqual({ ...before, paywall: { open: false, payload: kept } });
   });
 
   it('closes every menu, popup and overlay and clears their input with closeAll', () => {

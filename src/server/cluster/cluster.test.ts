@@ -178,12 +178,24 @@ describe('nodes of two builds with different content stores, as during a release
 });
 
 describe('when the node that syncs', () => {
-  it('stops, another node takes over and fetches the next edit', async () => {
-    const { all, room } = await openNodes(engines, 3, { of });
+  it('stops, another node takes over, continues where it was, and fetches the next edit', async () => {
+    const room = newsroom();
+    let lists: URLSearchParams[] = [];
+    const fetch: typeof globalThis.fetch = (input, init) => {
+      const { pathname, searchParams } = new URL(String(input));
+      if (pathname.endsWith('/articles')) lists.push(searchParams);
+      return room.fetch(input, init);
+    };
+    const { all } = await openNodes(engines, 3, { room, of: () => ({ ...patient, fetch }) });
     const [first] = holders(all);
+    lists = [];
     await first?.stop();
     const left = all.filter((each) => each !== first);
     await expect.poll(() => holders(left).length).toBe(1);
+    // With the cursors of the node before it, the new one asks only for later changes, and copies nothing again.
+    await expect.poll(() => lists.map((query) => query.get('orderby'))).toEqual(['modified', 'date', 'id']);
+    expect(lists[0]?.get('modified_after')).toMatch(/^2026-/u);
+    expect(lists.map((query) => query.get('_fields')?.split(',')[0])).toEqual(['id', 'id', 'id']);
     room.put(1, { title: { rendered: 'After the handover' } });
     expect((await follower(left).cluster.receive(webhook(1))).status).toBe(200);
     expect(left.map(({ title }) => title(1))).toEqual(Array(2).fill('After the handover'));

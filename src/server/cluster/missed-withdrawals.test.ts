@@ -15,7 +15,7 @@ import {
 import { prepare } from '../../../tests/world/databases.ts';
 import { type SlowProxy, startSlowProxy } from '../../../tests/world/slow-proxy.ts';
 import { type Logger, silent } from '../../lib/logging.ts';
-import { wantedContent, watchForMissedWithdrawals } from './missed-withdrawals.ts';
+import { type MissedWithdrawals, wantedContent, watchForMissedWithdrawals } from './missed-withdrawals.ts';
 import { createSharedPages, type SharedPagesOptions } from './shared-pages.ts';
 
 const engines = prepare('postgres');
@@ -191,44 +191,78 @@ describe('while PostgreSQL is down for all nodes', () => {
 });
 
 describe('polling WordPress for missed withdrawals', () => {
-  it('happens only while disconnected, logs a failure once, and reports documents ahead of the content log', async () => {
-    const warnings: string[] = [];
-    const log: Logger = { ...silent, warn: (_context, message) => void warnings.push(message) };
-    const sent: unknown[] = [];
-    const node = {
-      isConnected: true,
+  /** @param withdrawMissed WordPress's answer to a question about the last seconds */
+  function watch(withdrawMissed: (seconds: number) => Promise<number>) {
+    const state = {
+      warnings: [] as string[],
+      sent: [] as { wanted: string }[],
+      past: [] as number[],
+      revision: 7,
+      /** How often the node was asked whether it is cut off. */
+      looks: 0,
       cutOffMs: null as number | null,
-      send: async (message: object) => void sent.push(message),
-    };
-    const past: number[] = [];
-    let revision = 0;
-    const content = {
-      withdrawMissed: async (seconds: number) => {
-        past.push(seconds);
-        if (past.length < 4) throw new Error('WordPress has no such route');
-        return 0;
+      node: {
+        isConnected: true,
+        get cutOffMs() {
+          state.looks++;
+          return state.cutOffMs;
+        },
+        send: async (message: object) => void state.sent.push(message as { wanted: string }),
       },
-      followed: { revision: () => revision, ahead: () => [{ type: 'articles' as const, id: 12 }] },
     };
-    const watch = watchForMissedWithdrawals({ node, content: content as never, log, everyMs: 5 });
-    try {
-      await expect.poll(() => sent.length).toBeGreaterThan(1);
-      expect(wantedContent((sent[0] as { wanted: string }).wanted)).toEqual({ type: 'articles', id: 12 });
-      watch.webhookCame();
-      expect(past).toEqual([]);
-      Object.assign(node, { isConnected: false, cutOffMs: Number.POSITIVE_INFINITY });
-      // A node without content has nothing to withdraw.
-      watch.webhookCame();
-      expect(past).toEqual([]);
-      revision = 7;
-      await expect.poll(() => past.length).toBeGreaterThan(5);
-      expect(warnings).toHaveLength(1);
-      // At first everything, after an answer only the changes since.
-      expect(past.slice(0, 4)).toEqual(Array(4).fill(Number.POSITIVE_INFINITY));
-      expect(past[4]).toBeLessThan(3600);
-    } finally {
-      await watch.stop();
-    }
+    const content = {
+      withdrawMissed: (seconds: number) => {
+        state.past.push(seconds);
+        return withdrawMissed(seconds);
+      },
+      followed: { revision: () => state.revision, ahead: () => [{ type: 'articles' as const, id: 12 }] },
+    };
+    const log: Logger = { ...silent, warn: (_context, message) => void state.warnings.push(message) };
+    const { node } = state;
+    const watcher = watchForMissedWithdrawals({ node, content: content as never, log, everyMs: 5 });
+    watchers.push(watcher);
+    return Object.assign(state, { webhookCame: () => watcher.webhookCame() });
+  }
+  const watchers: MissedWithdrawals[] = [];
+  afterEach(async () => void (await Promise.all(watchers.splice(0).map((watcher) => watcher.stop()))));
+
+  it('happens only while the node is disconnected, and only if it has content', async () => {
+    const state = watch(async () => 0);
+    const severalLooks = async (): Promise<void> => {
+      const before = state.looks;
+      state.webhookCame();
+      await expect.poll(() => state.looks - before).toBeGreaterThan(4);
+    };
+    await severalLooks();
+    expect(state.past).toEqual([]);
+    state.revision = 0;
+    state.node.isConnected = false;
+    state.cutOffMs = Number.POSITIVE_INFINITY;
+    await severalLooks();
+    expect(state.past).toEqual([]);
+    state.revision = 7;
+    await expect.poll(() => state.past.length).toBeGreaterThan(0);
+  });
+
+  it('logs a failure once, and asks for everything until the first answer, then for the changes since', async () => {
+    let answers = 0;
+    const state = watch(async () => {
+      if (++answers < 4) throw new Error('WordPress has no such route');
+      return 0;
+    });
+    state.node.isConnected = false;
+    state.cutOffMs = Number.POSITIVE_INFINITY;
+    await expect.poll(() => state.past.length).toBeGreaterThan(5);
+    expect(state.warnings).toHaveLength(1);
+    expect(state.past.slice(0, 4)).toEqual(Array(4).fill(Number.POSITIVE_INFINITY));
+    expect(state.past[4]).toBeLessThan(3600);
+  });
+
+  it('is replaced on a connected node by reports of the documents that are ahead of the content log', async () => {
+    const { sent, past } = watch(async () => 0);
+    await expect.poll(() => sent.length).toBeGreaterThan(1);
+    expect(sent.map(({ wanted }) => wantedContent(wanted))).toEqual(sent.map(() => ({ type: 'articles', id: 12 })));
+    expect(past).toEqual([]);
   });
 });
 

@@ -400,12 +400,14 @@ describe('the OneSignal check', () => {
   });
 });
 
-it('the Zephr check accepts a 401 from the tenant, and reports a 404', async () => {
-  const tenant = await vendor(() => ({ status: 401 }));
+it('the Zephr check accepts only a 401 from the tenant’s account API, and reports every other status', async () => {
+  const tenant = await vendor(({ url }) => ({ status: url === '/blaize/account' ? 401 : 404 }));
   expect(outcomes(await run(zephrCheck(tenant)))).toEqual(['ok']);
-  const other = await vendor(() => ({ status: 404 }));
-  expect(await failure(zephrCheck(other))).toMatchObject({
-    result: 'status 404',
-    remedy: expect.stringContaining('ZEPHR_URL'),
-  });
+  for (const status of [200, 204, 302, 400, 403, 404, 500]) {
+    const other = await vendor(() => ({ status }));
+    expect(await failure(zephrCheck(other))).toMatchObject({
+      result: `status ${status}`,
+      remedy: expect.stringContaining('ZEPHR_URL'),
+    });
+  }
 });
