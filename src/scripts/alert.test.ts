@@ -103,7 +103,7 @@ it('an alert works without browser storage, and is not shown on a page without a
 it.each<[string, () => Promise<Response>]>([
   ['no network', () => Promise.reject(new TypeError('Failed to fetch'))],
   ['a server error', async () => new Response(banner('b'), { status: 503 })],
-])('the alert is fetched with revalidation of the browser’s copy, and stays as it is with %s, until the server has none', async (_, fails) => {
+])('the alert is revalidated, stays as it is with %s, and is removed once there is none', async (_, fails) => {
   const asked = vi.fn(async (_address: string, _how: RequestInit) => new Response(banner('a')));
   vi.stubGlobal('fetch', asked);
   await renewAlert();
