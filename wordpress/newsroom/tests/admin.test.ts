@@ -9,17 +9,7 @@ let cookie = '';
 let ids: Record<string, number>;
 
 beforeAll(async () => {
-  const login = await newsroom.get('/wp-login.php', {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' },
-    body: new URLSearchParams({ log: newsroom.adminUser, pwd: newsroom.adminPassword, testcookie: '1' }),
-  });
-  expect(login.status).toBe(302);
-  cookie = login.headers
-    .getSetCookie()
-    .map((line) => line.split(';')[0])
-    .join('; ');
+  cookie = await newsroom.signIn('admin');
   ids = await newsroom.php(
     `add_filter( 'newsroom_webhooks_enabled', '__return_false' );
     $insert  = function ( $type, $title, $status = 'publish', $more = array() ) use ( $input ) { return wp_insert_post( array( 'post_type' => $type, 'post_title' => $title, 'post_status' => $status, 'post_content' => $input ) + $more ); };

@@ -267,16 +267,7 @@ describe('reports of a comment', () => {
   });
 
   it('are shown in the list of comments, which can be filtered to reported ones', async () => {
-    const login = await newsroom.get('/wp-login.php', {
-      method: 'POST',
-      redirect: 'manual',
-      headers: { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' },
-      body: new URLSearchParams({ log: newsroom.adminUser, pwd: newsroom.adminPassword, testcookie: '1' }),
-    });
-    const cookie = login.headers
-      .getSetCookie()
-      .map((line) => line.split(';')[0])
-      .join('; ');
+    const cookie = await newsroom.signIn('admin');
     const screen = async (query = '') =>
       (await newsroom.get(`/wp-admin/edit-comments.php${query}`, { headers: { cookie }, redirect: 'manual' })).text;
     const { json: quiet } = await write();

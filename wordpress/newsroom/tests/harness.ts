@@ -19,7 +19,7 @@ export interface Answer {
 
 export interface CallOptions {
   /** Whose credentials; none by default. */
-  readonly as?: 'site' | 'admin' | 'reporter';
+  readonly as?: 'site' | 'admin' | 'editor' | 'reporter';
   readonly method?: string;
   readonly body?: unknown;
 }
@@ -34,6 +34,8 @@ export interface Newsroom {
   readonly site: { readonly user: string; readonly password: string };
   /** Calls the REST API; `route` begins after `/wp-json`. */
   rest(route: string, options?: CallOptions): Promise<Answer>;
+  /** Signs in to wp-admin. @returns the cookies of the session */
+  signIn(as: 'admin' | 'editor'): Promise<string>;
   /** Requests any address of WordPress. */
   get(address: string, init?: RequestInit): Promise<Answer>;
   /** Runs PHP inside WordPress and reads what it printed as JSON. */
@@ -48,9 +50,11 @@ export interface Newsroom {
   stop(): Promise<void>;
 }
 
-/** Application passwords of the test accounts other than the site's. */
+/** Application passwords of the test accounts other than the site's, and the password with which the editor signs in. */
 interface Passwords {
   readonly admin: string;
+  readonly editor: string;
+  readonly editorSignIn: string;
   readonly reporter: string;
 }
 
@@ -107,9 +111,10 @@ async function install(data: string): Promise<void> {
   const { keepCredentials } = await import('../../../sandbox/wordpress/credentials.ts');
   const { wordpress, credentials } = await boot(data, 'http://127.0.0.1:9', {});
   const passwords: Passwords = await runner(wordpress)(`
-    $reporter = wp_insert_user( array( 'user_login' => 'reporter', 'user_pass' => wp_generate_password(), 'user_email' => 'reporter@newsroom.invalid', 'role' => 'contributor' ) );
+    $user = function ( $login, $role, $password ) { return wp_insert_user( array( 'user_login' => $login, 'user_pass' => $password, 'user_email' => "$login@newsroom.invalid", 'role' => $role ) ); };
     $make = function ( $id ) { return WP_Application_Passwords::create_new_application_password( $id, array( 'name' => 'Tests' ) )[0]; };
-    return array( 'admin' => $make( 1 ), 'reporter' => $make( $reporter ) );
+    $password = wp_generate_password();
+    return array( 'admin' => $make( 1 ), 'editor' => $make( $user( 'section-editor', 'editor', $password ) ), 'editorSignIn' => $password, 'reporter' => $make( $user( 'reporter', 'contributor', wp_generate_password() ) ) );
   `);
   // WordPress's own first tasks are due at once; otherwise each copy would run them again.
   await wordpress.cron.now();
@@ -132,6 +137,7 @@ export async function startNewsroom(siteUrl: string, constants: Record<string, s
   const keys: Record<string, string> = {
     site: `${credentials.siteUser}:${credentials.siteApplicationPassword}`,
     admin: `${credentials.adminUser}:${passwords.admin}`,
+    editor: `section-editor:${passwords.editor}`,
     reporter: `reporter:${passwords.reporter}`,
   };
   const get = async (address: string, init?: RequestInit): Promise<Answer> => {
@@ -159,6 +165,23 @@ export async function startNewsroom(siteUrl: string, constants: Record<string, s
       if (as) headers.authorization = `Basic ${Buffer.from(keys[as] ?? '').toString('base64')}`;
       if (body !== undefined) headers['content-type'] = 'application/json';
       return get(`/wp-json${route}`, { method, headers, body: body === undefined ? undefined : JSON.stringify(body) });
+    },
+    async signIn(as) {
+      const [log, pwd] =
+        as === 'admin'
+          ? [credentials.adminUser, credentials.adminPassword]
+          : ['section-editor', passwords.editorSignIn];
+      const { status, headers } = await get('/wp-login.php', {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' },
+        body: new URLSearchParams({ log, pwd, testcookie: '1' }),
+      });
+      if (status !== 302) throw new Error(`WordPress answered ${status} to the sign-in of ${log}.`);
+      return headers
+        .getSetCookie()
+        .map((line) => line.split(';')[0])
+        .join('; ');
     },
     cron: () => wordpress.cron.now(),
     cronEvery: (milliseconds) => wordpress.cron.every(milliseconds),
