@@ -20,11 +20,11 @@ add_action( 'newsroom_front_due', 'newsroom_publish_due_fronts' );
 add_action( 'newsroom_deliver', 'newsroom_publish_due_fronts', 5, 0 );
 
 /**
- * Registers the post type. Posts are created and deleted only with the fronts: WordPress has no screen for them.
+ * Registers the post type. Its posts are created, changed and deleted only with the fronts: a renamed post would show readers an
+ * empty front. WordPress has no screen for them.
  */
 function newsroom_register_front() {
-	$editors = array_fill_keys( array( 'edit_posts', 'edit_others_posts', 'edit_published_posts', 'edit_private_posts', 'publish_posts', 'read_private_posts' ), 'edit_others_posts' );
-	$never   = array_fill_keys( array( 'create_posts', 'delete_posts', 'delete_others_posts', 'delete_published_posts', 'delete_private_posts' ), 'do_not_allow' );
+	$writing = array( 'create_posts', 'edit_posts', 'edit_others_posts', 'edit_published_posts', 'edit_private_posts', 'publish_posts', 'read_private_posts', 'delete_posts', 'delete_others_posts', 'delete_published_posts', 'delete_private_posts' );
 	newsroom_register_type(
 		'front',
 		array(
@@ -37,7 +37,7 @@ function newsroom_register_front() {
 			'show_ui'             => false,
 			'rest_base'           => 'fronts',
 			'rewrite'             => false,
-			'capabilities'        => $editors + $never,
+			'capabilities'        => array_fill_keys( $writing, 'do_not_allow' ),
 		)
 	);
 }
