@@ -1,8 +1,12 @@
-/** The access choice in the block editor, with a stand-in for the editor's store. */
+/** The access choice in the block editor: its script, with a stand-in for the editor's store, and how WordPress saves what it chose. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { JSDOM } from 'jsdom';
 import { expect, it } from 'vitest';
+import { body } from './harness.ts';
+import { newsroom, withNewsroom } from './opened.ts';
+
+withNewsroom();
 
 const script = fs.readFileSync(path.join(import.meta.dirname, '../assets/access.js'), 'utf8');
 type Meta = Record<string, unknown>;
@@ -39,11 +43,20 @@ function openEditor(level: string) {
   };
 }
 
-it('choosing an access level in the block editor edits the story’s meta, so that it is saved with the story', () => {
+it('an access level that is chosen in the block editor is saved by the request that publishes the story', async () => {
   const editor = openEditor('default');
   editor.choose('subscriber');
   expect(editor.meta()).toEqual({ newsroom_access: 'subscriber', newsroom_agency: 'A Wire' });
   expect(editor.chosen()).toBe('subscriber');
+  // As the editor sends a new story, before the form of the box.
+  const { json } = await newsroom.rest('/wp/v2/articles', {
+    as: 'editor',
+    method: 'POST',
+    body: { title: 'New', status: 'publish', content: body('unrevealed'), meta: editor.meta() },
+  });
+  const seen = await newsroom.rest(`/wp/v2/articles/${json.id}`);
+  expect(seen.json).toMatchObject({ access: 'subscriber', restricted: true, byline: { agency: { name: 'A Wire' } } });
+  expect(seen.text).not.toContain('unrevealed');
 });
 
 it('the access box in the block editor follows undo and a restored version', () => {
