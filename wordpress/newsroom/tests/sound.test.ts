@@ -6,6 +6,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
 import { type Answer, body, type CallOptions } from './harness.ts';
 import { newsroom, receiver, withNewsroom } from './opened.ts';
+import { untilSent } from './until-sent.ts';
 
 withNewsroom();
 
@@ -143,12 +144,18 @@ describe('a subscriber story’s recording', () => {
     newsroom_transcript: 'heliotrope',
   };
 
-  it('shows its title to everyone, and its address only to the site and administrators', async () => {
+  it('shows its title and length to everyone, and its address to the site and editors, but not to reporters', async () => {
     await save({ ...fields, newsroom_audio: audio, newsroom_episode_title: 'The Vote' });
-    const { url } = (await story('site')).sound.audio;
+    const { url, ...length } = (await story('site')).sound.audio;
     expect(url).toMatch(/Talk-/);
+    expect(length).toMatchObject({ bytes: 64_044, seconds: expect.any(Number) });
+    const whole = { audio: { ...length, url }, chapters: [{ title: 'heliotrope' }], transcript: 'heliotrope' };
+    for (const as of ['site', 'editor', 'admin'] as const) expect((await story(as)).sound, as).toMatchObject(whole);
     const answer = await newsroom.rest(`/wp/v2/articles/${article}`);
-    expect(answer.json.sound).toMatchObject({ title: 'The Vote', audio: { url: null }, chapters: [], transcript: '' });
+    for (const { sound } of [answer.json, await story('reporter')]) {
+      expect(sound).toMatchObject({ title: 'The Vote', chapters: [], transcript: '' });
+      expect(sound.audio).toEqual({ ...length, url: null });
+    }
     // With any kind of request.
     const ways = [
       answer.text,
@@ -171,10 +178,11 @@ describe('a subscriber story’s recording', () => {
       (await newsroom.rest(`/wp/v2/media?search=${letters}`, { as })).json.map(({ id }: { id: number }) => id);
     expect(await found()).toEqual([]);
     expect(await found('reporter')).toEqual([]);
-    expect(await found('admin')).toEqual([audio]);
     expect((await newsroom.rest('/wp/v2/media?search=Talk')).json).toHaveLength(1);
-    // An editor finds the file.
-    expect((await newsroom.rest(`/wp/v2/media/${audio}`, { as: 'admin' })).json.source_url).toBe(url);
+    for (const as of ['editor', 'admin'] as const) {
+      expect(await found(as), as).toEqual([audio]);
+      expect((await newsroom.rest(`/wp/v2/media/${audio}`, { as })).json.source_url, as).toBe(url);
+    }
   });
 
   it('is not an enclosure in WordPress’s own feeds', async () => {
@@ -361,19 +369,21 @@ describe('a podcast series', () => {
     expect(await story()).toMatchObject({ access: 'subscriber', restricted: true, sound: { series: null } });
   });
 
-  it('sends webhooks when it is published and unpublished, and links to the site', async () => {
-    receiver.clear();
-    const made = (
-      await newsroom.rest('/wp/v2/podcasts', { as: 'admin', method: 'POST', body: { title: 'New', status: 'publish' } })
-    ).json;
-    expect((await receiver.find(({ id }) => id === made.id)).body).toMatchObject({
-      event: 'publish',
-      type: 'podcasts',
-      slug: 'new',
-    });
-    receiver.clear();
-    await newsroom.rest(`/wp/v2/podcasts/${made.id}`, { as: 'admin', method: 'POST', body: { status: 'draft' } });
-    await receiver.find(({ id, event }) => id === made.id && event === 'unpublish');
+  it('sends webhooks when it is published, changed, renamed and unpublished, and links to the site', async () => {
+    const write = (body: object, id = '') =>
+      newsroom.rest(`/wp/v2/podcasts/${id}`, { as: 'admin', method: 'POST', body });
+    const made = (await write({ title: 'New', status: 'publish' })).json;
+    const told = async (event: string) => {
+      await untilSent(newsroom);
+      return (await receiver.find((hook) => hook.id === made.id && hook.event === event)).body;
+    };
+    expect(await told('publish')).toMatchObject({ type: 'podcasts', slug: 'new', status: 'publish' });
+    await write({ content: 'Other words.' }, made.id);
+    expect(await told('update')).toMatchObject({ slug: 'new', previous_slug: null, status: 'publish' });
+    await write({ slug: 'newer' }, made.id);
+    expect(await told('slug')).toMatchObject({ slug: 'newer', previous_slug: 'new', status: 'publish' });
+    await write({ status: 'draft' }, made.id);
+    expect(await told('unpublish')).toMatchObject({ slug: 'newer', status: 'draft' });
     expect((await newsroom.rest(`/wp/v2/podcasts/${made.id}`)).status).toBe(401);
     expect((await newsroom.rest(`/wp/v2/podcasts/${series}`)).json.link).toBe(
       `${receiver.url}/podcast/${(await newsroom.rest(`/wp/v2/podcasts/${series}`)).json.slug}`,
