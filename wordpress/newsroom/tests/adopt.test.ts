@@ -11,6 +11,7 @@ let newsroom: Newsroom;
 let ids: Record<string, number>;
 let before: Tables;
 let cookie = '';
+let editorCookie = '';
 
 const tables = () => ordinary.tables();
 const run = (options: Record<string, boolean>, first?: string) => ordinary.run(options, first);
@@ -26,25 +27,14 @@ const article = async (name: string) => {
   return json;
 };
 const difference = () => ordinary.difference(before);
-const signIn = async (): Promise<string> => {
-  const login = await newsroom.get('/wp-login.php', {
-    method: 'POST',
-    redirect: 'manual',
-    headers: { cookie: 'wordpress_test_cookie=WP%20Cookie%20check' },
-    body: new URLSearchParams({ log: newsroom.adminUser, pwd: newsroom.adminPassword, testcookie: '1' }),
-  });
-  return login.headers
-    .getSetCookie()
-    .map((line) => line.split(';')[0])
-    .join('; ');
-};
 const sections = ({ category }: { category: { slug: string }[] }) => category.map(({ slug }) => slug);
 
 beforeAll(async () => {
   await receiver.open();
   ordinary = await startOrdinaryWordPress(receiver.url);
   ({ newsroom, ids } = ordinary);
-  cookie = await signIn();
+  cookie = await newsroom.signIn('admin');
+  editorCookie = await newsroom.signIn('editor');
   before = await tables();
 });
 afterAll(async () => {
@@ -397,14 +387,35 @@ describe('Tools → Adopt this site', () => {
     return (await call((headers.get('location') ?? '').split('/wp-admin/')[1] ?? '')).text;
   };
 
-  it('answers 403 without a nonce, and refuses visitors', async () => {
+  it('answers 403 to an administrator without a nonce and to an editor with one, and 400 to visitors', async () => {
+    const [, login = ''] = /wordpress_logged_in_\w+=([^;]+)/.exec(editorCookie) ?? [];
+    const asEditor = { headers: { cookie: editorCookie }, redirect: 'manual' } as const;
+    expect((await newsroom.get(`/wp-admin/${page}`, asEditor)).status).toBe(403);
     for (const action of ['newsroom_adopt_check', 'newsroom_adopt', 'newsroom_adopt_undo']) {
-      const body = new URLSearchParams({ action });
-      expect((await call('admin-post.php', { method: 'POST', body })).status, action).toBe(403);
-      const stranger = await newsroom.get('/wp-admin/admin-post.php', { method: 'POST', body, redirect: 'manual' });
-      expect(stranger.status).not.toBe(200);
+      const nonce = await newsroom.php(
+        `$_COOKIE[ LOGGED_IN_COOKIE ] = $input[1]; wp_set_current_user( get_user_by( 'login', 'section-editor' )->ID ); return wp_create_nonce( $input[0] );`,
+        [action, decodeURIComponent(login)],
+      );
+      const send = (init: RequestInit, fields: Record<string, string> = {}) =>
+        newsroom.get('/wp-admin/admin-post.php', {
+          ...init,
+          method: 'POST',
+          redirect: 'manual',
+          body: new URLSearchParams({ action, ...fields }),
+        });
+      const answers = [
+        await send({ headers: { cookie } }),
+        await send(asEditor, { _wpnonce: nonce }),
+        await send({}, { _wpnonce: nonce }),
+      ];
+      expect(
+        answers.map(({ status }) => status),
+        action,
+      ).toEqual([403, 403, 400]);
     }
-    expect(await newsroom.php(`return newsroom_adoption()['task'];`)).toBe('');
+    expect(
+      await newsroom.php(`return array( newsroom_adoption()['task'], get_option( 'newsroom_adopt_check' ) );`),
+    ).toEqual(['', false]);
   });
 
   it('checks, adopts in steps and undoes the adoption with buttons', async () => {
