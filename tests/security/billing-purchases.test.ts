@@ -123,10 +123,10 @@ describe('the price of a purchase', () => {
   });
 
   it.each([
-    ['360 days ahead', 360 * day],
-    ['300 days ago', -300 * day],
-    ['before 1970', -1_800_000_000],
-  ])('of an upgrade does not change with a proration date %s', async (_, away) => {
+    ['360 days ahead', 200, 360 * day],
+    ['300 days ago', 200, -300 * day],
+    ['before 1970', 400, -1_800_000_000],
+  ])('of an upgrade does not change with a proration date %s, which is answered with %i', async (_, answered, away) => {
     const { cookies, session } = await reader();
     paid(await bench.billing.subscribe(session, yearly));
     await bench.pass(20 * day);
@@ -134,8 +134,9 @@ describe('the price of a purchase', () => {
     const prorationDate = Math.floor(bench.accounts.clock.now / 1000) + away;
     const body = { plan_id: 'member-yearly', prorationDate };
     const answer = await ask('api/v1/me/subscription/switch.ts', { method: 'POST', body, cookies });
-    if (answer.status === 200) expect(charges().map(({ amount }) => amount)).toEqual([12_000, due]);
-    else expect([answer.status, charges().length]).toEqual([400, 1]);
+    expect(answer.status).toBe(answered);
+    expect(due).toBeGreaterThan(0);
+    expect(charges().map(({ amount }) => amount)).toEqual(answered === 200 ? [12_000, due] : [12_000]);
   });
 });
 
