@@ -76,7 +76,7 @@ it('the site exports a span for each request: cached pages, rendered pages and e
   expect(collector.headers[0]?.['x-key']).toBe('the key');
 });
 
-it('one trace joins the webhook, the fetch from WordPress and the append to the content log', async () => {
+it('one trace joins webhook, fetch from WordPress and content log append; each node’s apply names its revision', async () => {
   paper.edit(1, { title: { rendered: 'Traced' } });
   const at = collector.spans.length;
   const answer = await paper.deliver();
@@ -94,15 +94,29 @@ it('one trace joins the webhook, the fetch from WordPress and the append to the 
     () => names.every((name) => joined().some((span) => span.name === name)) && joined().some(isFetch),
     () => JSON.stringify(since().map(({ name, traceId }) => `${traceId} ${name}`)),
   );
-  await until(
-    () => ['content log apply', 'render'].every((name) => since().some((span) => span.name === name)),
-    () => JSON.stringify(since().map(({ name }) => name)),
-  );
-  expect(named(joined(), 'webhook').attributes).toEqual({ 'broadsheet.webhook.status': 200 });
-  expect(joined().find(isFetch)?.attributes).toMatchObject({
+  const [request, webhook, append] = names.map((name) => named(joined(), name));
+  const fetched = joined().find(isFetch);
+  expect([webhook, fetched, append].map((span) => span?.parentSpanId)).toEqual([
+    request?.spanId,
+    webhook?.spanId,
+    webhook?.spanId,
+  ]);
+  expect(webhook?.attributes).toEqual({ 'broadsheet.webhook.status': 200 });
+  expect(fetched?.attributes).toMatchObject({
     'url.template': '/wp-json/wp/v2/articles/{id}',
     'http.response.status_code': 200,
   });
+  // A node applies what it reads from the log, perhaps of several appends at once.
+  const revision = append?.attributes['broadsheet.revision'];
+  expect(revision).toEqual(expect.any(Number));
+  const isApply = ({ name, attributes }: CollectedSpan): boolean =>
+    name === 'content log apply' && Number(attributes['broadsheet.revision']) >= Number(revision);
+  const isRender = ({ name, attributes }: CollectedSpan): boolean =>
+    name === 'render' && attributes['http.route'] === '/article/{name}';
+  await until(
+    () => [isApply, isRender].every((fits) => since().some(fits)),
+    () => JSON.stringify(since().map(({ name, attributes }) => [name, attributes])),
+  );
 });
 
 it('traces record jobs, mail and queries, but no personal data', async () => {

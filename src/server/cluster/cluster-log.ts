@@ -98,9 +98,11 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
           return { ...entryName(entry), payload: JSON.stringify(entry) };
         });
         try {
-          return await inSpan('content log append', { 'broadsheet.entries': written.length }, async () =>
-            reached(await contentLog.append([...written, ...[...tags].map(tagEntry)], present.epoch)),
-          );
+          return await inSpan('content log append', { 'broadsheet.entries': written.length }, async (span) => {
+            const revision = await contentLog.append([...written, ...[...tags].map(tagEntry)], present.epoch);
+            span.set({ 'broadsheet.revision': revision });
+            return reached(revision);
+          });
         } catch (error) {
           // The entries may have been appended anyway; the next preview must not start before they are applied.
           if (lead === present) lead = null;
