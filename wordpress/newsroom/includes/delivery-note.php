@@ -30,13 +30,14 @@ function newsroom_register_delivery_route() {
 }
 
 /**
- * Whether the user may see the state of a delivery: users who may edit the document may.
+ * Whether the user may see the state of a delivery: users who may edit the document may. The post of a front isn't edited itself.
  *
  * @param WP_REST_Request $request Request.
  * @return bool
  */
 function newsroom_may_see_delivery( $request ) {
-	return current_user_can( 'edit_post', (int) $request['id'] );
+	$id = (int) $request['id'];
+	return current_user_can( 'edit_post', $id ) || ( 'front' === get_post_type( $id ) && newsroom_may_front() );
 }
 
 /**

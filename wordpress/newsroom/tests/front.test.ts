@@ -436,11 +436,14 @@ describe('permissions for fronts', () => {
     expect((await wire('admin')).length).toBe(0);
   });
 
-  it('an editor may save and publish a front', async () => {
-    const sent = { version: 0, slots: [slot(2)] };
-    expect((await call('home/draft', sent, { as: 'editor' })).status).toBe(200);
+  it('an editor may save and publish a front, and sees how it was sent to the site', async () => {
+    expect((await call('home/draft', { version: 0, slots: [slot(2)] }, { as: 'editor' })).status).toBe(200);
     expect((await call('home/publish', { version: 1 }, { as: 'editor' })).status).toBe(200);
-    expect(await shownStories('site')).toEqual([stories[1]]);
+    const [front] = await wire();
+    expect(front.front.slots).toMatchObject([{ story: stories[1] }]);
+    const delivery = (as: CallOptions['as']) => newsroom.rest(`/newsroom/v1/delivery/${front.id}`, { as });
+    expect((await delivery('editor')).json.delivery).toEqual(expect.any(String));
+    expect((await delivery('reporter')).status).toBe(403);
   });
 
   it('the posts that store fronts cannot be created, renamed or deleted over REST', async () => {
@@ -456,8 +459,9 @@ describe('permissions for fronts', () => {
     for (const as of ['admin', 'editor', 'reporter', 'site', undefined] as const) {
       for (const [method, route] of writes) {
         const body = { title: 'x', slug: 'other', status: 'publish' };
-        const { status } = await newsroom.rest(route, { as, method, body });
-        expect(status, `${as} ${method} ${route}`).toBe(as ? 403 : 401);
+        expect((await newsroom.rest(route, { as, method, body })).status, `${as} ${method} ${route}`).toBe(
+          as ? 403 : 401,
+        );
       }
     }
     expect(await wire()).toEqual([front]);
