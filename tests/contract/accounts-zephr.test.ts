@@ -1,6 +1,6 @@
 /**
  * The site in front of a Zephr tenant (`ZEPHR_URL`): `/blaize/*` and `/zephr/*` go there and back unchanged. The tenant is a stand-in with
- * state that answers with the bodies, statuses and cookies of vendors.md section 1, as they were recorded.
+ * state that answers with the bodies, statuses and cookies of docs/services/zephr.md, as they were recorded.
  */
 import { once } from 'node:events';
 import {

@@ -1,5 +1,5 @@
 /**
- * Every account call of spec section 7 against the built site over HTTP, with the bodies of vendors.md section 1. The recorded bodies are
+ * Every account call of spec section 7 against the built site over HTTP, with the bodies of docs/services/zephr.md. The recorded bodies are
  * in tests/contract/fixtures/accounts.ts; the Zephr tenant of accounts-zephr.test.ts answers with the same.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

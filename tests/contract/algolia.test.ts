@@ -1,4 +1,4 @@
-/** Algolia's wire protocol (algolia.com/doc/rest-api/search, vendors.md section 5), and its failures. */
+/** Algolia's wire protocol (algolia.com/doc/rest-api/search, docs/services/algolia.md), and its failures. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

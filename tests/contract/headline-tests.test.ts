@@ -66,7 +66,9 @@ describe('readers see', () => {
   it.each([
     ['no headline-group cookie', undefined],
     ['a headline-group cookie of 4,000 characters', 'x'.repeat(4000)],
-    ...['12', '-1', '01', '7x', '<script>', '%35'].map((value) => [`the headline-group cookie ${value}`, value] as const),
+    ...['12', '-1', '01', '7x', '<script>', '%35'].map(
+      (value) => [`the headline-group cookie ${value}`, value] as const,
+    ),
   ] as const)('the story’s own headline with %s', async (_, value) => {
     const cookie = value === undefined ? null : `headline-group=${value}`;
     const { text, status } = await site.browser().get(section, { headers: { cookie } });

@@ -3,7 +3,7 @@ import { expect, type FrameLocator, type Locator, type Page } from '@playwright/
 import { waitLonger } from './intercept.ts';
 import { testSandbox } from './world.ts';
 
-/** Test cards (vendors.md 3.7). */
+/** Test cards (docs/services/stripe.md). */
 export const cards = {
   good: '4242424242424242',
   mastercard: '5555555555554444',

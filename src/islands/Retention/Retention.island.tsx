@@ -1,6 +1,6 @@
 /**
- * Opens the retention widget (vendors.md 4) when the page has loaded. If the widget can't be loaded, or the reader isn't a customer at
- * Stripe, the page's own form is shown. Our server cancels the subscription, with the reader's answers from the widget.
+ * Opens the retention widget (docs/services/churnkey.md) when the page has loaded. If the widget can't be loaded, or the reader isn't a
+ * customer at Stripe, the page's own form is shown. Our server cancels the subscription, with the reader's answers from the widget.
  */
 import { useEffect, useRef, useState } from 'react';
 import { cancel, churnHash } from '../../lib/billing/client.ts';

@@ -74,7 +74,7 @@ export function useSocialWindow(flow: Flow, returnTo: string): (provider: Provid
     stop.current();
     flow.socialOpened(provider);
     stop.current = openSocial(provider, returnTo, (end) => {
-      // With a Zephr tenant, the page sets the session cookie (vendors.md 1.8); our own server has set it already.
+      // With a Zephr tenant, the page sets the session cookie (docs/services/zephr.md); our own server has set it already.
       // biome-ignore lint/suspicious/noDocumentCookie: the message contains a whole Set-Cookie line
       if (end.kind === 'login' && end.cookie) document.cookie = end.cookie;
       void flow.socialEnded(end);

@@ -1,6 +1,6 @@
 /**
- * Social sign-in (spec section 7; vendors.md 1.8): links to the providers, and the popup window that they open. Without JavaScript, or
- * where popups are blocked, the whole page goes to the provider and comes back.
+ * Social sign-in (spec section 7; docs/services/zephr.md): links to the providers, and the popup window that they open. Without JavaScript,
+ * or where popups are blocked, the whole page goes to the provider and comes back.
  */
 import type { Provider } from '../../lib/accounts/service.ts';
 import { isPlainClick } from '../../lib/plain-click.ts';
@@ -64,7 +64,7 @@ export type SocialEnd =
   /** The browser blocked the window: the whole page goes to the provider. */
   | { readonly kind: 'blocked' };
 
-/** The window (vendors.md 1.8). */
+/** The window (docs/services/zephr.md). */
 const popupFeatures = 'menubar=no,location=yes,resizable=no,scrollbars=no,status=no,width=500,height=600';
 
 /** How often the window is checked, milliseconds; browsers send no event when it is closed. */

@@ -199,7 +199,7 @@ async function useGift(
   return { path, cookies: again ? passes : [...passes, cookie(giftPath(token), ends)] };
 }
 
-/** The body of both decision routes (vendors.md 1.9 and 1.10). */
+/** The body of both decision routes (docs/services/zephr.md). */
 export interface DecisionBody {
   readonly path?: string | undefined;
   readonly giftToken?: string | undefined;

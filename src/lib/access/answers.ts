@@ -1,5 +1,5 @@
 /**
- * A decision as `/zephr/feature-decisions` and `/zephr/decision-engine` say it (vendors.md 1.9 and 1.10). Pure: the same view gets
+ * A decision as `/zephr/feature-decisions` and `/zephr/decision-engine` say it (docs/services/zephr.md). Pure: the same view gets
  * the same answer.
  */
 

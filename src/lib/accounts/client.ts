@@ -1,5 +1,5 @@
 /**
- * The account calls that the browser makes (spec section 7; vendors.md 1), as the site's own server and a real Zephr tenant
+ * The account calls that the browser makes (spec section 7; docs/services/zephr.md), as the site's own server and a real Zephr tenant
  * take them. Every function answers with a value and never throws; see {@link Reply}. Calls that a page makes without user
  * interaction are in session-client.ts.
  */
@@ -62,7 +62,7 @@ export const userExists = async (email: string): Promise<Reply<boolean>> =>
 export const verifyEmail = (email: string): Promise<Reply<VerificationAnswer>> =>
   ask('/api/verification', { body: { email } satisfies EmailBody });
 
-/** Sends both formats that servers accept: flat, and within `delivery` (vendors.md 1.3 and 1.4). */
+/** Sends both formats that servers accept: flat, and within `delivery` (docs/services/zephr.md). */
 const deliveryBody = ({ email, action, redirect }: Delivery): DeliveryBody => ({
   ...identifiers(email),
   action,

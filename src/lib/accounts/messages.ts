@@ -41,7 +41,7 @@ export type FormProblem = keyof typeof formProblems;
 export const problemText = (name: string | null): string | undefined =>
   name !== null && Object.hasOwn(formProblems, name) ? formProblems[name as FormProblem] : undefined;
 
-/** Messages of successful account calls (spec section 7, vendors.md 1.1 to 1.12): clients compare them. */
+/** Messages of successful account calls (spec section 7, docs/services/zephr.md): clients compare them. */
 export const wireMessages = {
   login: 'Login successful',
   register: 'Registration successful',

@@ -3,7 +3,7 @@ import { readEmail } from '../email-verification/model.ts';
 
 export const providers = ['google', 'facebook'] as const;
 
-/** Name of the cookie with the browser's tracking id (vendors.md 1.0). */
+/** Name of the cookie with the browser's tracking id (docs/services/zephr.md). */
 export const trackingCookie = 'blaize_tracking_id';
 
 /** How long links and codes are valid, seconds. */

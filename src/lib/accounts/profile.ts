@@ -1,4 +1,7 @@
-/** The profile: its fields, their checks, phone numbers, and the copies in the browser (vendors.md 1.6; spec sections 3, 5, 7 and 9). */
+/**
+ * The profile: its fields, their checks, phone numbers, and the copies in the browser (docs/services/zephr.md; spec sections 3, 5, 7 and
+ * 9).
+ */
 import { writeStored } from '../browser-storage.ts';
 import { profileProblems } from './messages.ts';
 import type { Profile } from './service.ts';

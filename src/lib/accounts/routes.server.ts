@@ -195,7 +195,7 @@ export const saveLater = sealedCookie('save_later', z.int().positive(), 60 * 60)
 /**
  * A failure as status and sentence (spec section 8).
  *
- * @param wrongCode status for a wrong code: 401 at `/blaize/login` (vendors.md 1.1, "bad credentials"), else 400
+ * @param wrongCode status for a wrong code: 401 at `/blaize/login` (docs/services/zephr.md, "bad credentials"), else 400
  */
 export function answerFailure(failure: Failure, wrongCode: 400 | 401 = 400): Answer {
   switch (failure.kind) {
@@ -220,7 +220,7 @@ export function answerFailure(failure: Failure, wrongCode: 400 | 401 = 400): Ans
   }
 }
 
-/** 200 of a sign-in (vendors.md 1.1). */
+/** 200 of a sign-in (docs/services/zephr.md). */
 export function signedInAnswer({ cookies, session }: SignedIn, message: string): Answer {
   const body: SignedInAnswer = { cookie: hintCookie(cookies), message, tracking_id: session.trackingId };
   return { status: 200, body, cookies };
@@ -235,7 +235,7 @@ export function hintCookie(cookies: readonly string[]): string {
   return cookies.find(isHint) ?? '';
 }
 
-/** POST /blaize/token-exchange: mails a link (spec section 7; vendors.md 1.3). */
+/** POST /blaize/token-exchange: mails a link (spec section 7; docs/services/zephr.md). */
 const mailLinkRoute: APIRoute = accountRoute(
   { body: deliveryBody },
   async ({ accounts, body, caller, siteUrl, context }) => {

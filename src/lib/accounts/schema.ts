@@ -1,5 +1,5 @@
 /**
- * Requests and responses of the account calls, one schema each (spec section 7; vendors.md section 1 where the spec is silent).
+ * Requests and responses of the account calls, one schema each (spec section 7; docs/services/zephr.md where the spec is silent).
  * Routes parse with the schemas. Islands import only the types (`import type`), so that no schema gets into a bundle.
  *
  * Request schemas accept unknown keys: other clients of this protocol send more than we read.
@@ -23,8 +23,8 @@ const address = z.string().trim().min(3).max(320);
 const target = z.string().max(2048);
 const scalar = z.union([z.string().max(4000), z.number(), z.boolean()]);
 /**
- * One level of scalar values (vendors.md 1.6); nested values are rejected. `null`, which an empty form field becomes, means the same as an
- * empty string.
+ * One level of scalar values (docs/services/zephr.md); nested values are rejected. `null`, which an empty form field becomes, means the
+ * same as an empty string.
  */
 const attributes = z.record(z.string().min(1).max(64), scalar.nullable());
 const action = z.enum(['login', 'register', 'completeRegistration']) satisfies z.ZodType<Purpose>;
@@ -50,7 +50,7 @@ export const credentialsBody = z.looseObject({
 export type CredentialsBody = z.infer<typeof credentialsBody>;
 
 /**
- * POST /blaize/token-exchange and /blaize/two-factor-authentication, in all the shapes there are: flat (vendors.md 1.3 A),
+ * POST /blaize/token-exchange and /blaize/two-factor-authentication, in all the shapes there are: flat (docs/services/zephr.md),
  * with `delivery` (the spec's, B), and both at once, which is what our own screens send.
  */
 export const deliveryBody = z.looseObject({
@@ -153,7 +153,7 @@ export interface UserSessionAnswer {
   readonly authenticated: true;
 }
 
-/** What the popup of a social sign-in posts to the page that opened it (vendors.md 1.8). */
+/** What the popup of a social sign-in posts to the page that opened it (docs/services/zephr.md). */
 export type SocialMessage =
   | { readonly action: 'login'; readonly cookie: string }
   | { readonly action: 'register'; readonly identifier: string; readonly stateKey: string }
@@ -207,7 +207,7 @@ interface Metered extends Use {
   readonly remainingCredits: number;
 }
 
-/** What a reader may read, and why (vendors.md 1.9). */
+/** What a reader may read, and why (docs/services/zephr.md). */
 export interface AccessDetails {
   readonly authenticated: boolean;
   readonly accessDecisions: Readonly<Record<string, boolean>>;
@@ -295,7 +295,7 @@ export function credentialsOf(body: CredentialsBody, caller: Caller): Taken<Cred
 }
 
 /**
- * What to mail, from either format or both; if they differ the flat one counts (vendors.md 1.3).
+ * What to mail, from either format or both; if they differ the flat one counts (docs/services/zephr.md).
  *
  * @param siteUrl origin of the site; a redirect may be a full URL of this origin
  */
@@ -313,7 +313,7 @@ export function deliveryOf(body: DeliveryBody, siteUrl: string, caller: Caller):
   return { ok: true, value: { email, purpose, redirect, caller, method } };
 }
 
-/** Key of a profile body that holds a proof and isn't an attribute (vendors.md 1.6). */
+/** Key of a profile body that holds a proof and isn't an attribute (docs/services/zephr.md). */
 const validatorKey = 'blaize-validator';
 
 /** Attributes; an empty form field may arrive as `null`. */

@@ -56,7 +56,7 @@ export interface SignedIn {
   readonly cookies: readonly string[];
 }
 
-/** One level of scalar values, as in the protocol (vendors.md 1.6). */
+/** One level of scalar values, as in the protocol (docs/services/zephr.md). */
 export type Profile = Readonly<Record<string, string | number | boolean>>;
 
 export interface SessionSummary {
@@ -94,7 +94,7 @@ export interface Delivery {
   readonly caller: Caller;
 }
 
-/** The end of a social sign-in, as the popup reports it (vendors.md 1.8). */
+/** The end of a social sign-in, as the popup reports it (docs/services/zephr.md). */
 export type SocialEnd =
   | { readonly action: 'login'; readonly signedIn: SignedIn; readonly returnTo: string }
   | { readonly action: 'register'; readonly identifier: string; readonly stateKey: string; readonly returnTo: string }

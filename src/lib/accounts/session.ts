@@ -59,7 +59,7 @@ export const anonymousSession: Session = {
 /** Until the server has answered. */
 export const loadingSession: Session = { ...anonymousSession, status: 'loading' };
 
-/** The access details of a decision. The vendor's browser script adds `isAuthenticated` (vendors.md 1.9). */
+/** The access details of a decision. The vendor's browser script adds `isAuthenticated` (docs/services/zephr.md). */
 export type AccessFacts = Partial<Pick<AccessDetails, 'authenticated' | 'activeProducts'>> & {
   readonly isAuthenticated?: boolean;
   readonly trials?: Readonly<Record<string, Partial<AccessDetails['trials'][string]>>>;

@@ -11,7 +11,7 @@ import { type Dependencies, recordAudit } from './dependencies.server.ts';
 import type { Accounts, Caller, Session, SessionSummary } from './service.ts';
 import type { User } from './users.server.ts';
 
-/** Cookies by their names (vendors.md 1.0). */
+/** Cookies by their names (docs/services/zephr.md). */
 export const cookieNames = { session: 'blaize_session', tracking: 'blaize_tracking_id', visitor: 'visitor' } as const;
 
 const day = 24 * 60 * 60;

@@ -1,5 +1,6 @@
 /**
- * Sign-in with Google and Facebook: sends the browser there, recognizes it when it returns, and reports the result (vendors.md 1.8).
+ * Sign-in with Google and Facebook: sends the browser there, recognizes it when it returns, and reports the result
+ * (docs/services/zephr.md).
  */
 import { equalInConstantTime, newToken } from '../crypto.server.ts';
 import { tooManyTries } from '../http/answer.ts';

@@ -1,4 +1,4 @@
-/** Rows of users, their connections to social providers, and their profiles, plain and extended (vendors.md 1.6). */
+/** Rows of users, their connections to social providers, and their profiles, plain and extended (docs/services/zephr.md). */
 import { randomUUID } from 'node:crypto';
 import type { AccountsTransaction, Queries } from '../database.ts';
 import { type Dependencies, invalid, ok, recordAudit } from './dependencies.server.ts';

@@ -1,6 +1,6 @@
 /**
  * A publisher with a Zephr tenant of their own: requests to `/blaize/*` and `/zephr/*` are proxied to it, so that pages and islands are
- * the same with and without one (vendors.md section 1). Bodies aren't parsed, and requests are never retried. Two cookies of this
+ * the same with and without one (docs/services/zephr.md). Bodies aren't parsed, and requests are never retried. Two cookies of this
  * site's own are added to the tenant's: the visitor hint, and the end of the access cookie.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
@@ -231,7 +231,7 @@ function siteLocation(location: string, tenantUrl: string): string {
   return to.origin === base.origin && /^https?:/i.test(location) ? to.pathname + to.search + to.hash : location;
 }
 
-/** Whether a `Set-Cookie` line removes the cookie. A tenant does that only by the expiry (vendors.md 1.0). */
+/** Whether a `Set-Cookie` line removes the cookie. A tenant does that only by the expiry (docs/services/zephr.md). */
 function isOver(line: string): boolean {
   const attribute = (name: string) => new RegExp(`;\\s*${name}\\s*=\\s*([^;]*)`, 'i').exec(line)?.[1] ?? '';
   const seconds = Number.parseInt(attribute('max-age'), 10);

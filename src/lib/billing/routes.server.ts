@@ -148,7 +148,7 @@ export const webhookRoute: APIRoute = async ({ request, locals }) => {
   return jsonResponse({ status, body: { message } });
 };
 
-/** A subscription as Zephr's API describes it (vendors.md 1.12). */
+/** A subscription as Zephr's API describes it (docs/services/zephr.md). */
 export function zephrSubscription(one: Subscription): Readonly<Record<string, unknown>> {
   const { productId } = one;
   return {
@@ -173,6 +173,6 @@ export function zephrSubscription(one: Subscription): Readonly<Record<string, un
   };
 }
 
-/** Signs a customer for the retention widget (vendors.md 4): hex HMAC-SHA256 of the id under the vendor's API key. */
+/** Signs a customer for the retention widget (docs/services/churnkey.md): hex HMAC-SHA256 of the id under the vendor's API key. */
 export const userHash = (apiKey: string, customerId: string): string =>
   createHmac('sha256', apiKey).update(customerId).digest('hex');

@@ -1,6 +1,6 @@
 /**
- * Bodies, answers and form fields of the checkout, the subscription and its cancellation (spec sections 3 and 7; vendors.md 1.12 and 3).
- * Amounts are whole minor units of the currency. The bodies are checked in routes.server.ts.
+ * Bodies, answers and form fields of the checkout, the subscription and its cancellation (spec sections 3 and 7; docs/services/zephr.md and
+ * stripe.md). Amounts are whole minor units of the currency. The bodies are checked in routes.server.ts.
  */
 import { publication } from '../../publication.ts';
 import type { Fields } from '../http/form-fields.ts';

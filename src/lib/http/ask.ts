@@ -1,6 +1,6 @@
 /**
  * One call from the browser to the site, with its result or failure as a value. Nothing here throws, and nothing assumes that an error
- * has a JSON body: gateways and vendors respond with pages (vendors.md 1.1).
+ * has a JSON body: gateways and vendors respond with pages (docs/services/zephr.md).
  */
 import { retryAfter } from '../jobs/tasks.ts';
 import { parseJson } from '../text.ts';

@@ -16,7 +16,7 @@ export function setCookie(name: string, value: string, options: CookieOptions): 
     `${name}=${value}`,
     `Path=${options.path ?? '/'}`,
     `Max-Age=${options.maxAge}`,
-    // Clients of the older protocol need this attribute (vendors.md 1.0).
+    // Clients of the older protocol need this attribute (docs/services/zephr.md).
     `Expires=${new Date(options.maxAge > 0 ? Date.now() + options.maxAge * 1000 : 0).toUTCString()}`,
     'SameSite=Lax',
   ];

@@ -36,7 +36,7 @@ const notAPlace =
 const longest = 1024;
 
 /**
- * @param wanted a path, or a whole address under this site (vendors.md 1.3)
+ * @param wanted a path, or a whole address under this site (docs/services/zephr.md)
  * @param siteUrl origin of the site
  * @returns path, query and fragment; `/` for an address elsewhere
  */

@@ -12,10 +12,10 @@ export interface AlgoliaOptions extends Omit<FeedOptions, 'access' | 'writeKey'>
   readonly timeoutMs?: number;
 }
 
-/** Longest query that the engine accepts, bytes (vendors.md section 5). */
+/** Longest query that the engine accepts, bytes (docs/services/algolia.md). */
 const longestQuery = 512;
 
-/** Most hits of a query that the engine returns by default (vendors.md section 5). */
+/** Most hits of a query that the engine returns by default (docs/services/algolia.md). */
 const reach = 1000;
 
 /** The used fields of a response. */

@@ -1,4 +1,4 @@
-/** Marfeel, the audience tool, which gets the type of visitor (vendors.md 5). */
+/** Marfeel, the audience tool, which gets the type of visitor (docs/services/marfeel.md). */
 import { loadScriptOnce } from './load-script.ts';
 import type { Adapter, AdapterContext, VisitorType } from './model.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Calendly (vendors.md 5): links marked `data-schedule` open the booking page in a popup of at most 1000 x 680 px (spec section 9). The
- * first press loads the script; if it doesn't load, and without consent, they are plain links.
+ * Calendly (docs/services/calendly.md): links marked `data-schedule` open the booking page in a popup of at most 1000 x 680 px (spec
+ * section 9). The first press loads the script; if it doesn't load, and without consent, they are plain links.
  */
 import { isPlainClick } from '../plain-click.ts';
 import { loadScriptOnce } from './load-script.ts';
@@ -63,7 +63,7 @@ function addStyles(scriptUrl: string): void {
   document.head.append(sheet, own);
 }
 
-// GrowSurf, the referral widget (vendors.md 5). It gets the campaign and no data about the reader.
+// GrowSurf, the referral widget (docs/services/growsurf.md). It gets the campaign and no data about the reader.
 
 declare global {
   interface Window {

@@ -1,6 +1,6 @@
 /**
- * Google Tag Manager (vendors.md 5). The data layer and its consent commands are created before the container, without an inline
- * script, which the policy would block. The vendor's declarations (@types/gtag.js) type the commands.
+ * Google Tag Manager (docs/services/tag-manager.md). The data layer and its consent commands are created before the container, without an
+ * inline script, which the policy would block. The vendor's declarations (@types/gtag.js) type the commands.
  */
 /// <reference types="gtag.js" />
 import type { Consent } from '../consent/model.ts';

@@ -1,7 +1,7 @@
 /**
- * OneSignal (vendors.md 5, SDK v16). Its worker is served from our own address, with its own scope, so that it doesn't interfere with
- * another worker. Whether and when readers are asked for notifications is configured in OneSignal. The vendor's declarations type the
- * calls.
+ * OneSignal (docs/services/onesignal.md, SDK v16). Its worker is served from our own address, with its own scope, so that it doesn't
+ * interfere with another worker. Whether and when readers are asked for notifications is configured in OneSignal. The vendor's declarations
+ * type the calls.
  */
 import type { IInitObject, IOneSignalOneSignal } from 'react-onesignal';
 import { payingKinds } from '../accounts/products.ts';

@@ -1,4 +1,4 @@
-/** Who is signed in (spec section 7; vendors.md 1.6). */
+/** Who is signed in (spec section 7; docs/services/zephr.md). */
 
 import type { AccountAnswer } from '../../lib/accounts/schema.ts';
 import { allowOnly, signedInRoute } from '../../lib/http/routes.server.ts';

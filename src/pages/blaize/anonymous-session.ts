@@ -1,4 +1,4 @@
-/** Gives a browser a number without an account (vendors.md 1.12); the server stores nothing. */
+/** Gives a browser a number without an account (docs/services/zephr.md); the server stores nothing. */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { wireMessages } from '../../lib/accounts/messages.ts';

@@ -1,6 +1,6 @@
 /**
- * Deletes the account of the signed-in reader (vendors.md 1.12). The request may include the address that the reader typed to confirm,
- * because another reader may have signed in in another tab.
+ * Deletes the account of the signed-in reader (docs/services/zephr.md). The request may include the address that the reader typed to
+ * confirm, because another reader may have signed in in another tab.
  */
 
 import { accountMessages, problemText, wireMessages } from '../../lib/accounts/messages.ts';

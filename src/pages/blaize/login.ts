@@ -1,4 +1,4 @@
-/** Signs a reader in with a code or a state key (spec section 7; vendors.md 1.1): 404 unknown, 401 wrong code. */
+/** Signs a reader in with a code or a state key (spec section 7; docs/services/zephr.md): 404 unknown, 401 wrong code. */
 
 import { wireMessages } from '../../lib/accounts/messages.ts';
 import { answerFailure, signedInAnswer } from '../../lib/accounts/routes.server.ts';

@@ -1,4 +1,4 @@
-/** Signs out (spec section 7; vendors.md 1.7). The response is the same without a session. */
+/** Signs out (spec section 7; docs/services/zephr.md). The response is the same without a session. */
 
 import { wireMessages } from '../../lib/accounts/messages.ts';
 import { signIn } from '../../lib/accounts/routes.server.ts';

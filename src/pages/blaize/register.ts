@@ -1,4 +1,4 @@
-/** Creates an account with a code or a state key (spec section 7; vendors.md 1.2): 409 if there is one already. */
+/** Creates an account with a code or a state key (spec section 7; docs/services/zephr.md): 409 if there is one already. */
 
 import { wireMessages } from '../../lib/accounts/messages.ts';
 import { answerFailure, signedInAnswer } from '../../lib/accounts/routes.server.ts';

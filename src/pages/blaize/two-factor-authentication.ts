@@ -1,4 +1,4 @@
-/** Mails a six-digit code (spec section 7; vendors.md 1.4): 201, 404 unknown, 405 for any method but email. */
+/** Mails a six-digit code (spec section 7; docs/services/zephr.md): 201, 404 unknown, 405 for any method but email. */
 
 import { accountMessages, wireMessages } from '../../lib/accounts/messages.ts';
 import { answerFailure } from '../../lib/accounts/routes.server.ts';

@@ -1,4 +1,4 @@
-/** One decision by the name of its feature (spec section 7; vendors.md 1.10); with `?raw=true` only the value. */
+/** One decision by the name of its feature (spec section 7; docs/services/zephr.md); with `?raw=true` only the value. */
 import type { APIContext } from 'astro';
 import { viewFor } from '../../lib/access/access.server.ts';
 import { featureValue } from '../../lib/access/answers.ts';

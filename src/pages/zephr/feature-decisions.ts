@@ -1,4 +1,4 @@
-/** What the reader may see (spec section 7; vendors.md 1.9). With accounts off, every reader is anonymous. */
+/** What the reader may see (spec section 7; docs/services/zephr.md). With accounts off, every reader is anonymous. */
 
 import { viewFor } from '../../lib/access/access.server.ts';
 import { featureDecisions } from '../../lib/access/answers.ts';

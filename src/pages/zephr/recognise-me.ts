@@ -1,6 +1,6 @@
 /**
- * Always 200 (vendors.md 1.11). Recognizing a reader by an address in a link is optional in the vendor's API; here a link never signs a
- * reader in, and the response doesn't reveal whether the address is known.
+ * Always 200 (docs/services/zephr.md). Recognizing a reader by an address in a link is optional in the vendor's API; here a link never
+ * signs a reader in, and the response doesn't reveal whether the address is known.
  */
 
 import { wireMessages } from '../../lib/accounts/messages.ts';

@@ -70,7 +70,7 @@ export function searchTogether(given: Readonly<Record<string, string>>): string[
   return first ? missingBeside(given, { [first]: ['ALGOLIA_APP_ID', 'ALGOLIA_SEARCH_KEY', 'ALGOLIA_INDEX'] }) : [];
 }
 
-/** The retention widget (vendors.md 4), through which subscribers cancel. */
+/** The retention widget (docs/services/churnkey.md), through which subscribers cancel. */
 export interface RetentionSettings {
   readonly appId: string;
   /** Signs a customer's number; never leaves the server. */

@@ -1,4 +1,4 @@
-/** Stores, before the window opens, the page to which a social sign-in returns (vendors.md 1.8). */
+/** Stores, before the window opens, the page to which a social sign-in returns (docs/services/zephr.md). */
 
 import { wireMessages } from '../../../lib/accounts/messages.ts';
 import { socialStart } from '../../../lib/accounts/routes.server.ts';

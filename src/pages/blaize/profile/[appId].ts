@@ -1,4 +1,4 @@
-/** Extended profiles, any JSON, one for each application (vendors.md 1.6). */
+/** Extended profiles, any JSON, one for each application (docs/services/zephr.md). */
 import { z } from 'zod';
 import { profileProblems, wireMessages } from '../../../lib/accounts/messages.ts';
 import { answerFailure } from '../../../lib/accounts/routes.server.ts';

@@ -1,5 +1,5 @@
 /**
- * The profile, one level of scalars (spec section 7; vendors.md 1.6): POST and PATCH keep attributes that aren't named, PUT
+ * The profile, one level of scalars (spec section 7; docs/services/zephr.md): POST and PATCH keep attributes that aren't named, PUT
  * removes them.
  */
 

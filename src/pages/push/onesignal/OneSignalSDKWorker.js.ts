@@ -1,6 +1,6 @@
 /**
- * The push worker, from our own origin as browsers require (vendors.md 5). Its scope is this folder, so the site's other service worker
- * is not affected.
+ * The push worker, from our own origin as browsers require (docs/services/onesignal.md). Its scope is this folder, so the site's other
+ * service worker is not affected.
  */
 import type { APIRoute } from 'astro';
 import { workerPolicy } from '../../../lib/third-party/sources.ts';

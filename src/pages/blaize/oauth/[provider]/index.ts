@@ -1,4 +1,4 @@
-/** Sends the browser to a social provider (spec section 7; vendors.md 1.8). `return` names the path to come back to. */
+/** Sends the browser to a social provider (spec section 7; docs/services/zephr.md). `return` names the path to come back to. */
 import type { APIRoute } from 'astro';
 import { providers } from '../../../../lib/accounts/model.ts';
 import { socialStart } from '../../../../lib/accounts/routes.server.ts';

@@ -1,4 +1,4 @@
-/** Stripe's publishable key, as a JSON text (vendors.md 1.12). */
+/** Stripe's publishable key, as a JSON text (docs/services/zephr.md). */
 
 import { billingGetRoute } from '../../../../lib/billing/routes.server.ts';
 import { allowOnly } from '../../../../lib/http/routes.server.ts';

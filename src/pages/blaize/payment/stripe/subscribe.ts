@@ -1,4 +1,4 @@
-/** Buys a subscription (spec section 7; vendors.md 1.12). */
+/** Buys a subscription (spec section 7; docs/services/zephr.md). */
 
 import { answerOf, signedInBillingRoute, subscribeBody, withAccess } from '../../../../lib/billing/routes.server.ts';
 

@@ -1,4 +1,4 @@
-/** Stripe's webhook under its older name (vendors.md 1.12). */
+/** Stripe's webhook under its older name (docs/services/zephr.md). */
 
 import { webhookRoute } from '../../../../lib/billing/routes.server.ts';
 import { allowOnly } from '../../../../lib/http/routes.server.ts';

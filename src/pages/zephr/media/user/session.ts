@@ -1,4 +1,4 @@
-/** Who is signed in, in short (vendors.md 1.5). */
+/** Who is signed in, in short (docs/services/zephr.md). */
 
 import type { UserSessionAnswer } from '../../../../lib/accounts/schema.ts';
 import { allowOnly, signedInRoute } from '../../../../lib/http/routes.server.ts';

@@ -1,4 +1,4 @@
-/** The client secret for a form that replaces the card (vendors.md 1.12). */
+/** The client secret for a form that replaces the card (docs/services/zephr.md). */
 
 import { answerOf, signedInBillingRoute } from '../../../../lib/billing/routes.server.ts';
 import { allowOnly } from '../../../../lib/http/routes.server.ts';

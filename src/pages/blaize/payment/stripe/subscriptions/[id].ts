@@ -1,4 +1,4 @@
-/** Cancels a subscription at the end of the paid time (vendors.md 1.12); 409 if it is already canceled. */
+/** Cancels a subscription at the end of the paid time (docs/services/zephr.md); 409 if it is already canceled. */
 
 import { messages } from '../../../../../lib/billing/messages.ts';
 import { answerOf, signedInBillingRoute, zephrSubscription } from '../../../../../lib/billing/routes.server.ts';

@@ -1,4 +1,4 @@
-/** The reader's subscriptions, in the form of Zephr's API (vendors.md 1.12). */
+/** The reader's subscriptions, in the form of Zephr's API (docs/services/zephr.md). */
 
 import { signedInBillingRoute, zephrSubscription } from '../../../../../lib/billing/routes.server.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
