@@ -294,6 +294,41 @@ test('the second of two editors is warned of a conflict, and can switch between 
   await expect(other.getByText(/replaced draft by /).first()).toBeVisible();
 });
 
+test('an editor who opens another page during a conflict first chooses a version, and loses none', async ({
+  page,
+  newDevice,
+}) => {
+  const other = await (await newDevice()).newPage();
+  await openScreen(other, 'ada', 'ada');
+  await openScreen(page);
+  await titleOf(other, 0).focus();
+  await other.keyboard.press('Alt+End');
+  await saved(other);
+  // The draft is saved only after the other page is chosen.
+  const chosen = Promise.withResolvers<void>();
+  await page.route(/\/draft\b/, async (route) => {
+    await chosen.promise;
+    await route.continue();
+  });
+  await titleOf(page, 0).focus();
+  await page.keyboard.press('Alt+ArrowDown');
+  const mine = await order(page);
+  const choice = page.getByLabel('Page', { exact: true });
+  const front = await choice.inputValue();
+  await choice.selectOption({ index: 1 });
+  chosen.resolve();
+  await expect(page.getByText(/Ada Moss changed this front at/).first()).toBeVisible({ timeout: 30_000 });
+  await expect(choice).toHaveValue(front);
+  await expect(choice).toBeDisabled();
+  expect(await order(page)).toEqual(mine);
+  await press(page, 'Keep mine');
+  await saved(page);
+  await choice.selectOption({ index: 1 });
+  await expect(page.getByRole('heading', { name: 'Stories' })).toBeVisible();
+  await choice.selectOption(front);
+  await expect.poll(() => order(page)).toEqual(mine);
+});
+
 test('an editor restores a front from the history, and a scheduled front appears at its time', async ({ page }) => {
   test.setTimeout(400_000);
   await openScreen(page);

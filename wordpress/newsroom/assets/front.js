@@ -90,6 +90,8 @@
 				if ( error.code === 'newsroom_front_conflict' && current ) {
 					now.current.conflict = true;
 					setConflict( current );
+					// Another page can be opened once the editor has chosen one of the versions.
+					setPage( now.current.page );
 					wp.a11y.speak( error.message, 'assertive' );
 					return;
 				}
@@ -118,10 +120,11 @@
 			enqueue( async () => {
 				// What isn't saved yet belongs to the page before.
 				await save();
+				if ( now.current.conflict ) {
+					return;
+				}
 				now.current.page = page;
 				take( await ask( page ), true );
-				now.current.conflict = false;
-				setConflict( null );
 				setUndos( [] );
 				setMessage( '' );
 				setProblem( '' );
@@ -341,6 +344,8 @@
 			label: __( 'Page', 'newsroom' ),
 			value: page,
 			options: pages,
+			disabled: conflict !== null,
+			help: conflict && __( 'Choose a version of this page first.', 'newsroom' ),
 			onChange: ( next ) => {
 				setProblem( '' );
 				setPage( next );
