@@ -46,7 +46,7 @@ export interface ModelNode {
   caughtUp: number;
   /** Time of the last answer to a read. */
   readAt: number;
-  heard: number;
+  connectedAt: number;
   /** Time of the last report, and since when PostgreSQL has known this node without a break. */
   reportedAt: number;
   listedSince: number;
@@ -80,7 +80,7 @@ export function newNode(name: string, skew: number): ModelNode {
     reading: null,
     caughtUp: never,
     readAt: never,
-    heard: never,
+    connectedAt: never,
     reportedAt: never,
     listedSince: never,
     fetched: null,

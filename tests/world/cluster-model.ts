@@ -44,10 +44,10 @@ export class ModelCluster {
   private runs = (node: ModelNode): boolean => node.state === 'up';
   private reaches = (node: ModelNode): boolean => node.state === 'up' && !node.cut;
 
-  /** node.ts, `hears`. */
-  hears(node: ModelNode): boolean {
+  /** node.ts, `isConnected`. */
+  isConnected(node: ModelNode): boolean {
     if (!this.runs(node)) return false;
-    const at = this.db.holds('only a node that has reported counts as connected') ? node.heard : node.caughtUp;
+    const at = this.db.holds('only a node that has reported counts as connected') ? node.connectedAt : node.caughtUp;
     return this.db.now - at < goneMs;
   }
 
@@ -103,7 +103,7 @@ export class ModelCluster {
     this.noticeLoss(node);
     node.session ??= ++this.sessions;
     const now = this.clockOf(node);
-    if (node.full && !this.hears(node) && db.holds('a node that cannot write gives up the lease')) {
+    if (node.full && !this.isConnected(node) && db.holds('a node that cannot write gives up the lease')) {
       db.endSession(node.session);
       node.hasLock = false;
       node.epoch = null;
@@ -191,7 +191,7 @@ export class ModelCluster {
 
   /** missed-withdrawals.ts, and withdraw-missed.server.ts: a node that is cut off asks WordPress what was withdrawn. */
   ask(node: ModelNode): void {
-    const isCutOff = !this.hears(node) && this.db.now - node.readAt >= goneMs;
+    const isCutOff = !this.isConnected(node) && this.db.now - node.readAt >= goneMs;
     if (!this.runs(node) || !isCutOff || node.full) return;
     for (const id of documents) {
       const [stored, present] = [node.store.get(id), this.wordpress.get(id) as Version];
@@ -210,7 +210,7 @@ export class ModelCluster {
   /** missed-withdrawals.ts, `remind`: the holder fetches documents again that the log still has unwithdrawn. */
   remind(node: ModelNode): void {
     const [id] = node.ahead.keys();
-    if (!this.reaches(node) || !this.hears(node) || id === undefined || !this.leader) return;
+    if (!this.reaches(node) || !this.isConnected(node) || id === undefined || !this.leader) return;
     if (this.db.holds('a node that is ahead of the log asks the holder')) this.fetch(this.leader, id);
   }
 
@@ -229,7 +229,7 @@ export class ModelCluster {
     const isRead =
       caughtUp >= node.listedSince ||
       !this.db.holds('after a disconnection a node reads the log before it counts as connected');
-    if (isRead) node.heard = caughtUp;
+    if (isRead) node.connectedAt = caughtUp;
   }
 
   /** cluster.ts, `takeOver`: nothing is fetched before the new holder has read the log to its end. */
@@ -374,7 +374,7 @@ export class ModelCluster {
   check(): void {
     for (const node of this.nodes) {
       this.checkTold(node);
-      if (!this.hears(node)) continue;
+      if (!this.isConnected(node)) continue;
       for (const [page, { shown }] of node.cache) {
         for (const id of pages[page]) {
           const entry = this.db.entries.get(id);
@@ -382,7 +382,7 @@ export class ModelCluster {
           if (!entry?.gone || shown[id] === 0 || pages[page].length > 1) continue;
           const old = this.db.now - (this.withdrawnAt.get(id) ?? this.db.now) > goneMs;
           if (old || this.answered.has(id))
-            throw new Broken(`${node.name} hears and shows ${page}, which is withdrawn`);
+            throw new Broken(`${node.name} is connected and shows ${page}, which is withdrawn`);
         }
       }
     }
@@ -481,7 +481,7 @@ export class ModelCluster {
     const able = this.nodes.filter((node) => this.runs(node) && !node.full);
     for (const node of able) {
       if (node.revision !== this.db.revision) return `${node.name} stays at revision ${node.revision}`;
-      if (!this.hears(node)) return `${node.name} doesn't hear`;
+      if (!this.isConnected(node)) return `${node.name} isn’t connected`;
       if (node.ahead.size > 0) return `${node.name} stays ahead of the log`;
       for (const id of documents) {
         const [ours, theirs] = [visible(node.store.get(id)), visible(this.wordpress.get(id))];

@@ -58,7 +58,7 @@ describe('a consent platform', () => {
     return { answer: (given: object, success = true) => answer(given, success), listener };
   }
 
-  it('is heard once it has an answer, and not while it asks', () => {
+  it('passes on its answer once it has one, and not while it asks', () => {
     const { answer, listener } = arrive();
     answer({ ...data([1, 8]), eventStatus: 'cmpuishown' });
     answer({}, false);

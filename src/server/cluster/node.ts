@@ -107,8 +107,8 @@ interface State extends Required<NodeOptions> {
   readAt: number;
   /** Monotonic time at which this node was last at the end of the log. */
   caughtUpAt: number;
-  /** The same in PostgreSQL: `everywhere` waits for nodes that receive messages. */
-  heardAt: number;
+  /** `caughtUpAt` as this node last reported it to PostgreSQL, by which `everywhere` finds the nodes to wait for. */
+  connectedAt: number;
   /** Monotonic times: of the last report, and of the moment since which `everywhere` has continuously waited for this node. */
   reportedAt: number;
   listedSince: number;
@@ -139,7 +139,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     createdAt: performance.now(),
     readAt: Number.NEGATIVE_INFINITY,
     caughtUpAt: Number.NEGATIVE_INFINITY,
-    heardAt: Number.NEGATIVE_INFINITY,
+    connectedAt: Number.NEGATIVE_INFINITY,
     reportedAt: Number.NEGATIVE_INFINITY,
     listedSince: Number.NEGATIVE_INFINITY,
     problem: null,
@@ -190,7 +190,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
 /** A node whose content store can't be written, as on a full disk, must not keep the lease. */
 const isFit = (state: State): boolean => state.problem === null || isConnected(state);
 
-const isConnected = ({ heardAt, goneMs }: State): boolean => performance.now() - heardAt < goneMs;
+const isConnected = ({ connectedAt, goneMs }: State): boolean => performance.now() - connectedAt < goneMs;
 
 function connect(state: State): Listening {
   return listen({
@@ -331,7 +331,7 @@ function reported(state: State, caughtUpAt: number, sentAt: number): void {
   const isNew = now - state.reportedAt >= state.goneMs;
   if (isNew) state.listedSince = now;
   state.reportedAt = sentAt;
-  if (caughtUpAt >= state.listedSince) state.heardAt = caughtUpAt;
+  if (caughtUpAt >= state.listedSince) state.connectedAt = caughtUpAt;
   else if (isNew && !state.stopping.signal.aborted) void follow(state);
 }
 
