@@ -29,10 +29,11 @@ describe('the check of calls to a vendor’s script', () => {
     'googletag.setConfig(0) has no lazyload': (strict) => strict.wrap('googletag', tag).setConfig?.({ lazyload: {} }),
     'googletag.setConfig(0).lazyLoad has no fetchMargin': (strict) =>
       strict.wrap('googletag', tag).setConfig?.({ lazyLoad: { fetchMargin: 1 } }),
-    'googletag.setConfig(0).lazyLoad.mobileScaling is "2", which is none of what it may be': (strict) =>
+    'googletag.setConfig(0).lazyLoad.mobileScaling is "2", which is not an allowed value': (strict) =>
       strict.wrap('googletag', tag).setConfig?.({ lazyLoad: { mobileScaling: '2' } }),
-    'googletag.defineSlot was given 1 arguments': (strict) => strict.wrap('googletag', tag).defineSlot?.('/1/a'),
-    'googletag.defineSlot(0) is 1 and no string': (strict) => strict.wrap('googletag', tag).defineSlot?.(1, [300, 250]),
+    'googletag.defineSlot was called with 1 argument(s)': (strict) =>
+      strict.wrap('googletag', tag).defineSlot?.('/1/a'),
+    'googletag.defineSlot(0) is 1, not a string': (strict) => strict.wrap('googletag', tag).defineSlot?.(1, [300, 250]),
     'googletag has no refresh': (strict) => strict.wrap('googletag', tag).refresh?.(),
     'Slot.setConfig(0).safeFrame has no force': (strict) =>
       strict.wrap('Slot', slot).setConfig?.({ safeFrame: { force: 1 } }),
@@ -66,7 +67,7 @@ describe('the check of calls to a vendor’s script', () => {
       'User',
       { addTags() {} },
       (user: Record<string, (...given: unknown[]) => unknown>) => user.addTags?.({ paying: true }),
-      /paying is true and no string/,
+      /paying is true, not a string/,
     ],
   ] as const)('refuses %s', (_, vendor, name, implementation, call, message) => {
     const { strict, faults } = strictFor(shapes[vendor] ?? {});
@@ -75,9 +76,9 @@ describe('the check of calls to a vendor’s script', () => {
   });
 
   it.each([
-    ['a missing Marfeel configuration', 'marfeel', 'Config', undefined, /no object/],
+    ['a missing Marfeel configuration', 'marfeel', 'Config', undefined, /not an object/],
     ['a Marfeel configuration without an account ID', 'marfeel', 'Config', {}, /accountId is missing/],
-    ['a Marfeel account ID that is a string', 'marfeel', 'Config', { accountId: '12' }, /no number/],
+    ['a Marfeel account ID that is a string', 'marfeel', 'Config', { accountId: '12' }, /not a number/],
     [
       'an unknown GrowSurf setting',
       'growsurf',

@@ -108,7 +108,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
       load('gtm');
       page().dataLayer.push({ events: 'x' });
     },
-    /no event/,
+    /not an event/,
   ],
   [
     'marfeel',
@@ -117,7 +117,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
       page().marfeel = { cmd: [] };
       load('marfeel', '?id=12');
     },
-    /Config is undefined and no object/,
+    /Config is undefined, not an object/,
   ],
   [
     'marfeel',
@@ -126,7 +126,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
       page().marfeel = { config: { accountId: '12' } };
       load('marfeel', '?id=12');
     },
-    /accountId is "12" and no number/,
+    /accountId is "12", not a number/,
   ],
   [
     'marfeel',
@@ -171,7 +171,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
       page().OneSignalDeferred = [(sdk: Loose) => sdk.User.addTags({ paying: true })];
       load('onesignal');
     },
-    /paying is true and no string/,
+    /paying is true, not a string/,
   ],
   [
     'growsurf',

@@ -15,7 +15,7 @@
       return;
     }
     if (typeof entry?.event !== 'string')
-      strict.fault(`The data layer was given ${JSON.stringify(entry)}, which is no event`);
+      strict.fault(`The data layer was given ${JSON.stringify(entry)}, which is not an event`);
     const own = Object.keys(entry).filter((key) => key.startsWith('gtm.'));
     if (own.length > 0 && entry.event !== 'gtm.js') strict.fault(`The data layer keeps ${own} for itself`);
   };

@@ -22,9 +22,9 @@ const makeStrict = ({ interfaces, types }, told) => {
       case 'any':
         return null;
       case 'null':
-        return value === null ? null : `${path} is ${print(value)} and not null`;
+        return value === null ? null : `${path} is ${print(value)}, not null`;
       case 'literal':
-        return value === shape.value ? null : `${path} is ${print(value)} and not ${print(shape.value)}`;
+        return value === shape.value ? null : `${path} is ${print(value)}, not ${print(shape.value)}`;
       case 'union': {
         const flaws = shape.of.map((one) => flaw(one, value, path));
         if (flaws.includes(null)) return null;
@@ -32,11 +32,11 @@ const makeStrict = ({ interfaces, types }, told) => {
         const near = shape.of.findIndex(
           ({ kind }) => (kind === 'object' && isPlain(value)) || (kind === 'array' && Array.isArray(value)),
         );
-        return near < 0 ? `${path} is ${print(value)}, which is none of what it may be` : flaws[near];
+        return near < 0 ? `${path} is ${print(value)}, which is not an allowed value` : flaws[near];
       }
       case 'array':
       case 'tuple': {
-        if (!Array.isArray(value)) return `${path} is ${print(value)} and no list`;
+        if (!Array.isArray(value)) return `${path} is ${print(value)}, not a list`;
         if (shape.kind === 'tuple' && value.length !== shape.of.length)
           return `${path} has ${value.length} parts and not ${shape.of.length}`;
         const parts = value.map((part, at) =>
@@ -45,7 +45,7 @@ const makeStrict = ({ interfaces, types }, told) => {
         return parts.find((one) => one !== null) ?? null;
       }
       case 'object': {
-        if (!isPlain(value)) return `${path} is ${print(value)} and no object`;
+        if (!isPlain(value)) return `${path} is ${print(value)}, not an object`;
         for (const name of shape.required) if (value[name] === undefined) return `${path}.${name} is missing`;
         for (const [name, part] of Object.entries(value)) {
           const field = shape.fields[name] ?? shape.rest;
@@ -56,7 +56,7 @@ const makeStrict = ({ interfaces, types }, told) => {
         return null;
       }
       default: {
-        return typeof value === shape.kind ? null : `${path} is ${print(value)} and no ${shape.kind}`;
+        return typeof value === shape.kind ? null : `${path} is ${print(value)}, not a ${shape.kind}`;
       }
     }
   };
@@ -75,11 +75,11 @@ const makeStrict = ({ interfaces, types }, told) => {
           if (typeof member === 'symbol' || member === 'then') return Reflect.get(target, member);
           const declared = interfaces[name][member];
           if (declared === undefined) return fault(`${name} has no ${member}`);
-          if (!(member in target)) return fault(`${name}.${member}: the stand-in has none yet`);
+          if (!(member in target)) return fault(`${name}.${member}: the stand-in doesn’t have it yet`);
           if (declared === null) return Reflect.get(target, member);
           return (...given) => {
             if (given.length < declared.least || given.length > declared.arguments.length)
-              fault(`${name}.${member} was given ${given.length} arguments`);
+              fault(`${name}.${member} was called with ${given.length} argument(s)`);
             for (const [at, value] of given.entries()) check(declared.arguments[at], value, `${name}.${member}(${at})`);
             return target[member](...given);
           };
