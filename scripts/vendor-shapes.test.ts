@@ -31,7 +31,7 @@ describe('the check of calls to a vendor’s script', () => {
       strict.wrap('googletag', tag).setConfig?.({ lazyLoad: { fetchMargin: 1 } }),
     'googletag.setConfig(0).lazyLoad.mobileScaling is "2", which is not an allowed value': (strict) =>
       strict.wrap('googletag', tag).setConfig?.({ lazyLoad: { mobileScaling: '2' } }),
-    'googletag.defineSlot was called with 1 argument(s)': (strict) =>
+    'googletag.defineSlot takes 2 to 3 arguments, but got 1': (strict) =>
       strict.wrap('googletag', tag).defineSlot?.('/1/a'),
     'googletag.defineSlot(0) is 1, not a string': (strict) => strict.wrap('googletag', tag).defineSlot?.(1, [300, 250]),
     'googletag has no refresh': (strict) => strict.wrap('googletag', tag).refresh?.(),

@@ -79,7 +79,9 @@ const makeStrict = ({ interfaces, types }, told) => {
           if (declared === null) return Reflect.get(target, member);
           return (...given) => {
             if (given.length < declared.least || given.length > declared.arguments.length)
-              fault(`${name}.${member} was called with ${given.length} argument(s)`);
+              fault(
+                `${name}.${member} takes ${declared.least} to ${declared.arguments.length} arguments, but got ${given.length}`,
+              );
             for (const [at, value] of given.entries()) check(declared.arguments[at], value, `${name}.${member}(${at})`);
             return target[member](...given);
           };
