@@ -147,33 +147,44 @@ async function drive(context: BrowserContext, site: string): Promise<{ steps: St
 }
 
 /**
- * A second story that the browser has prerendered, because the reader's pointer rested on its card. Chromium prerenders nothing in a page that
- * Playwright drives, and an emulated phone doesn't guess from what is in view, as Chrome on Android does.
+ * A second story that the browser prerenders. Chromium prerenders nothing in a page that Playwright drives, and an emulated phone doesn't
+ * guess from what is in view, as Chrome on Android does.
  *
+ * @param rested whether the pointer has rested on the card until the story was ready; otherwise the browser begins when the card is pressed
  * @returns milliseconds from the moment at which the story was opened to its largest paint; 0: it was painted before
  */
-async function openPrerendered(browser: PrerenderingBrowser, site: string): Promise<number> {
+async function openPrerendered(browser: PrerenderingBrowser, site: string, rested: boolean): Promise<number> {
+  const { viewport, deviceScaleFactor, isMobile: mobile } = phone;
   const tab = await browser.open({}, [
+    ['Emulation.setDeviceMetricsOverride', { ...viewport, deviceScaleFactor, mobile }],
     ['Network.emulateNetworkConditions', network],
     ['Emulation.setCPUThrottlingRate', { rate: slowdown }],
   ]);
   await tab.goto(`${site}/section/politics`);
   const stories = `[...document.querySelectorAll('main article.card a[href^="/article/"]')].map(({ href }) => href)`;
   const story = (await tab.evaluate<string[]>(stories))[1] ?? '';
+  await tab.until(`performance.getEntriesByName(location.origin + '/speculation-rules.json').length > 0`);
   await tab.hover(`main article.card a[href="${new URL(story).pathname}"]`);
-  await tab.prerendered(story);
-  await tab.untilAhead(`performance.getEntriesByType('navigation')[0].loadEventEnd > 0`);
-  await tab.click();
+  if (rested) {
+    await tab.prerendered(story);
+    await tab.untilAhead(`performance.getEntriesByType('navigation')[0].loadEventEnd > 0`);
+  }
+  await tab.click(pressMs);
   await tab.until(`location.href === ${JSON.stringify(story)} && !document.prerendering`);
-  return tab.evaluate<number>(`new Promise((resolve) => {
+  await tab.until(`performance.getEntriesByType('navigation')[0].loadEventEnd > 0`);
+  const largest = await tab.evaluate<number>(`new Promise((resolve) => {
     const start = performance.getEntriesByType('navigation')[0].activationStart;
     if (!(start > 0)) throw new Error('The story was not prerendered.');
+    let largest = 0;
     new PerformanceObserver((list) => {
-      const largest = list.getEntries().at(-1).startTime;
-      // A larger element would be reported within two frames: the page was complete before it was shown.
-      requestAnimationFrame(() => requestAnimationFrame(() => resolve(Math.max(0, largest - start))));
+      largest = list.getEntries().at(-1).startTime;
     }).observe({ type: 'largest-contentful-paint', buffered: true });
+    const report = () => resolve(Math.max(0, largest - start));
+    // The last picture is painted and reported within two frames.
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(report)));
   })`);
+  await tab.close();
+  return largest;
 }
 
 /**
@@ -191,15 +202,20 @@ export async function driveJourney(site: string, runs: number, open: () => Promi
     await context.close();
   }
   const prerendering = await startPrerenderingBrowser();
-  const prerendered: number[] = [];
+  const rested: number[] = [];
+  const pressed: number[] = [];
   try {
-    for (let run = 0; run < runs; run++) prerendered.push(await openPrerendered(prerendering, site));
+    for (let run = 0; run < runs; run++) {
+      rested.push(await openPrerendered(prerendering, site, true));
+      pressed.push(await openPrerendered(prerendering, site, false));
+    }
   } finally {
     await prerendering.close();
   }
   const middle = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
   const steps = (driven[0]?.steps ?? []).map(({ name }, at) => ({
     name,
+    bound: name === 'second story',
     largest: middle(driven.map((each) => each.steps[at]?.largest ?? Number.NaN)),
     shift: Math.max(...driven.map((each) => each.steps[at]?.shift ?? Number.NaN)),
   }));
@@ -207,20 +223,19 @@ export async function driveJourney(site: string, runs: number, open: () => Promi
     name,
     longest: Math.max(...driven.map((each) => each.presses[at]?.ms ?? Number.NaN)),
   }));
+  const prerendered = [
+    { name: 'second story, prerendered', largest: middle(rested), bound: true },
+    // On this network, the page and its picture alone take 600 ms.
+    { name: 'second story, prerendered from the press on', largest: middle(pressed), bound: false },
+  ];
   const verdict = (holds: boolean): string => (holds ? 'holds' : 'missed');
   const rows = [
-    ...steps.map(({ name, largest }) => ({
+    ...[...steps, ...prerendered].map(({ name, largest, bound }) => ({
       name: `${name}: largest paint ms`,
       value: ms(largest),
-      bound: name === 'second story' ? String(most.secondStory) : '',
-      holds: name !== 'second story' || largest <= most.secondStory,
+      bound: bound ? String(most.secondStory) : '',
+      holds: !bound || largest <= most.secondStory,
     })),
-    {
-      name: 'second story, prerendered: largest paint ms',
-      value: ms(middle(prerendered)),
-      bound: String(most.secondStory),
-      holds: middle(prerendered) <= most.secondStory,
-    },
     ...steps.map(({ name, shift }) => ({
       name: `${name}: shift`,
       value: shift.toFixed(3),

@@ -16,6 +16,7 @@ test.describe.configure({ mode: 'default' });
 let vendors: ThirdParty;
 let own: OwnSite;
 let browser: PrerenderingBrowser;
+const tabs: Tab[] = [];
 /** A metered story on the page with the latest ones. */
 let story = '';
 
@@ -31,6 +32,10 @@ test.beforeAll(async () => {
   }
   expect(story).not.toBe('');
 });
+// A tab that stays open goes on drawing, which slows the next test.
+test.afterEach(async () => {
+  for (const tab of tabs.splice(0)) await tab.close();
+});
 test.afterAll(async () => {
   await browser?.close();
   await own?.stop();
@@ -40,6 +45,7 @@ test.afterAll(async () => {
 /** A reader on the page of latest stories who has consented to everything, and whose browser has prerendered the story. */
 async function aboutToOpen(prepare: (tab: Tab) => Promise<void> = async () => {}): Promise<Tab> {
   const tab = await browser.open({ 'x-forwarded-for': someAddress() });
+  tabs.push(tab);
   const value = consentValue(['measurement', 'marketing', 'advertising'], false);
   await tab.setCookies([{ name: consentCookieName, value, url: own.site }]);
   await prepare(tab);

@@ -42,8 +42,8 @@ export interface Tab {
   ): Promise<void>;
   /** Moves the pointer to the first element that the selector finds. */
   hover(selector: string): Promise<void>;
-  /** Clicks at the pointer's position. */
-  click(): Promise<void>;
+  /** Clicks at the pointer's position. @param pressMs how long the button is held, milliseconds (default 0) */
+  click(pressMs?: number): Promise<void>;
   scroll(pixels: number): Promise<void>;
   /** Waits until an expression is true in the page that is shown. @throws Error after a minute */
   until(expression: string): Promise<void>;
@@ -54,6 +54,7 @@ export interface Tab {
    * @throws Error when it has not within a minute
    */
   prerendered(url: string): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Commands of the browser's protocol that each page of a tab gets first, e.g. a slow network. */
@@ -214,7 +215,8 @@ async function openTab(
     () => 'the tab has a page',
     () => pages.length > 0,
   );
-  return tabOf(send, pages, requests, statuses);
+  const close = async (): Promise<void> => void (await send('Target.disposeBrowserContext', { browserContextId }));
+  return tabOf(send, pages, requests, statuses, close);
 }
 
 function tabOf(
@@ -222,6 +224,7 @@ function tabOf(
   pages: readonly Attached[],
   requests: readonly Requested[],
   statuses: ReadonlyMap<string, string>,
+  close: () => Promise<void>,
 ): Tab {
   const shown = (): string => (pages.find(({ ahead }) => !ahead) ?? pages[0])?.session ?? '';
   const evaluateIn = async <Value>(session: string, expression: string): Promise<Value> => {
@@ -235,6 +238,7 @@ function tabOf(
     send('Input.dispatchMouseEvent', { type, ...pointer, ...more }, shown());
   const tab: Tab = {
     requests,
+    close,
     async goto(url) {
       await send('Page.navigate', { url }, shown());
       await tab.until(`location.href === ${JSON.stringify(url)} && document.readyState === 'complete'`);
@@ -258,8 +262,9 @@ function tabOf(
       pointer = await tab.evaluate(middle);
       await mouse('mouseMoved');
     },
-    async click() {
+    async click(pressMs = 0) {
       await mouse('mousePressed', { button: 'left', clickCount: 1 });
+      if (pressMs > 0) await new Promise((done) => setTimeout(done, pressMs));
       await mouse('mouseReleased', { button: 'left', clickCount: 1 });
     },
     async scroll(pixels) {
