@@ -166,3 +166,20 @@ test('names with accents are set in the newspaper’s fonts', async ({ page }) =
   // The browser may list a file after its letters are there.
   await expect.poll(files).toBeGreaterThanOrEqual(before + 6);
 });
+
+test('a phone with three pixels per CSS pixel loads a lead picture with two', async ({ browser }) => {
+  const widths: (string | null)[] = [];
+  for (const deviceScaleFactor of [2, 3]) {
+    const phone = await browser.newContext({
+      viewport: { width: 390, height: 664 },
+      deviceScaleFactor,
+      isMobile: true,
+    });
+    const page = await phone.newPage();
+    await page.goto(discussed, { waitUntil: 'load' });
+    const address = await page.locator('figure.lead img').evaluate((image: HTMLImageElement) => image.currentSrc);
+    widths.push(new URL(address).searchParams.get('width'));
+    await phone.close();
+  }
+  expect(widths).toEqual(['828', '828']);
+});

@@ -1,6 +1,6 @@
 /** Frames, players and pictures in a story's body: what WordPress delivers becomes markup of this site. */
 import { isLoopback } from '../../lib/http/network.ts';
-import { imageSrcset, imageUrl } from '../../lib/images/url.ts';
+import { imageSrcset, imageUrl, sizesOnPhones } from '../../lib/images/url.ts';
 import { type Embed, embedOf, isSvg, webAddress } from './addresses.ts';
 import { cleanLine, textOf } from './sanitize.server.ts';
 
@@ -113,7 +113,7 @@ function replaceWithLink(element: Element, href: string | null, title: string): 
 
 // Pictures in a body: their addresses use the image path, their dimensions are known, and they load lazily.
 
-const sizes = '(min-width: 48rem) 42rem, 100vw';
+const sizes = sizesOnPhones('(min-width: 48rem) 42rem, 100vw');
 /** Pictures of one body that are measured at the same time. */
 const atOnce = 4;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { imageSrcset, imageUrl, placeholderColor, widthFor } from './url.ts';
+import { imageSrcset, imageUrl, placeholderColor, sizesOnPhones, widthFor } from './url.ts';
 
 describe('picture URLs', () => {
   test('encode the URL of the original', () => {
@@ -33,6 +33,15 @@ describe('picture URLs', () => {
     ['(min-width: 64em) 25vw, 100vw', 2048],
     ['(min-width: 48rem) 41rem, 100vw', 2048],
   ])('for sizes="%s" need at most %i pixels', (sizes, width) => expect(widthFor(sizes)).toBe(width));
+});
+
+it('phones with three pixels per CSS pixel load two for a picture as wide as the window', () => {
+  const phone = '(min-resolution: 2.1dppx) 67vw, 100vw';
+  expect(sizesOnPhones('100vw')).toBe(phone);
+  expect(sizesOnPhones('(min-width: 48em) calc(100vw - 4rem), 100vw')).toBe(
+    `(min-width: 48em) calc(100vw - 4rem), ${phone}`,
+  );
+  expect(sizesOnPhones('(min-width: 48em) 50vw, 7em')).toBe('(min-width: 48em) 50vw, 7em');
 });
 
 it('placeholder colors rotate through white, gold and red', () => {

@@ -39,6 +39,15 @@ export function imageSrcset(url: string, originalWidth: number | null, from = 25
   return widths.map((width) => `${imageUrl(url, width)} ${width}w`).join(', ');
 }
 
+/**
+ * A `sizes` attribute under which phones with three pixels for each CSS pixel load two for a picture as wide as the window: readers see no
+ * difference, and the file is half as large.
+ *
+ * @param sizes whose last case is `100vw`
+ */
+export const sizesOnPhones = (sizes: string): string =>
+  sizes.replace(/\b100vw$/, '(min-resolution: 2.1dppx) 67vw, 100vw');
+
 /** At the text size that browsers start with. */
 const pixelsPerEm = 16;
 
