@@ -21,6 +21,12 @@ describe('truncateAtWord', () => {
     expect(truncateAtWord('😀😀😀😀', 4)).toBe('😀😀😀😀');
     expect(truncateAtWord('😀😀😀😀😀', 4)).toBe('😀😀😀…');
   });
+  test('does not split an emoji, a letter or a flag that consists of several code points', () => {
+    expect(truncateAtWord('👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧', 13)).toBe('👩‍👩‍👧👩‍👩‍👧…');
+    expect(truncateAtWord('🇺🇸🇺🇸🇺🇸', 4)).toBe('🇺🇸…');
+    expect(truncateAtWord('e\u0301e\u0301e\u0301', 4)).toBe('e\u0301…');
+    expect(truncateAtWord(`e${'\u0301'.repeat(9)}`, 4)).toBe('e\u0301\u0301…');
+  });
   test('never returns more characters than the limit, and cuts inside a word only if that is the first', () => {
     fc.assert(
       fc.property(

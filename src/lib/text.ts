@@ -1,8 +1,8 @@
 /** Small pure functions for plain text. */
 
 /**
- * Cuts text at a word so that the result, ellipsis included, has at most `limit` characters, counted by code point. Text that fits is
- * returned unchanged, except that white space is collapsed.
+ * Cuts text at a word so that the result, ellipsis included, has at most `limit` characters, counted by code point. A longer word is cut
+ * between the characters that a reader sees. Text that fits is returned unchanged, except that white space is collapsed.
  */
 export function truncateAtWord(text: string, limit: number): string {
   const collapsed = text.replace(/\s+/gu, ' ').trim();
@@ -10,7 +10,15 @@ export function truncateAtWord(text: string, limit: number): string {
   if (points.length <= limit) return collapsed;
   const head = points.slice(0, limit - 1).join('');
   const space = points[limit - 1] === ' ' ? head.length : head.lastIndexOf(' ');
-  return `${(space > 0 ? head.slice(0, space) : head).replace(/[\s,;:.–—-]+$/u, '')}…`;
+  const end = space > 0 ? space : characterStart(collapsed, head.length);
+  return `${head.slice(0, end).replace(/[\s,;:.–—-]+$/u, '')}…`;
+}
+
+/** Start of the visible character around a place in a text: an emoji or a letter may consist of several code points. */
+function characterStart(text: string, place: number): number {
+  const index = new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text).containing(place)?.index;
+  // If the first character is longer than the limit, it is cut all the same.
+  return index || place;
 }
 
 /** Cuts a text to a number of UTF-8 bytes, but never inside a character. */
