@@ -68,6 +68,7 @@ beforeEach(() => {
 afterEach(() => {
   closeTabs();
   vi.useRealTimers();
+  vi.restoreAllMocks();
   vi.unstubAllGlobals();
 });
 afterAll(() => server.close());
@@ -172,6 +173,30 @@ describe('tabs of one browser', () => {
     expect(asked).toBe(1);
   });
 
+  it('keep what they show until a slow answer arrives, and wait at most eight seconds for that of another tab', async () => {
+    stubLocks();
+    setHint('registered');
+    let open = () => {};
+    gate = new Promise((resolve) => {
+      open = resolve;
+    });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      const limit = new AbortController();
+      setTimeout(() => limit.abort(), ms);
+      return limit.signal;
+    });
+    const [first, second] = [await tab(), await tab()];
+    await vi.waitFor(() => expect(asked).toBe(1));
+    await vi.advanceTimersByTimeAsync(8000);
+    await vi.waitFor(() => expect(asked).toBe(2));
+    expect([first.seen, second.seen]).toEqual([['loading'], ['loading']]);
+    open();
+    await first.settled();
+    await second.settled();
+    expect([...first.seen, ...second.seen]).not.toContain('anonymous');
+  });
+
   it('learn of a sign-in without asking the server themselves', async () => {
     const [here, there] = [await tab(), await tab()];
     expect(there.status()).toBe('anonymous');
@@ -273,7 +298,6 @@ describe('tabs of one browser', () => {
     await new Promise((resolve) => setTimeout(resolve));
     expect(here.seen).toEqual(['loading', 'anonymous']);
     expect(localStorage.getItem('broadsheet-session')).toBeNull();
-    fetched.mockRestore();
   });
 
   it('do not share an answer that contradicts a visitor cookie set during the request', async () => {

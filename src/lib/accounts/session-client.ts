@@ -1,6 +1,7 @@
 /** The account calls that a page makes before a reader touches it. They have a module of their own because every page loads it. */
 import { readStored } from '../browser-storage.ts';
 import { ask, type Reply } from '../http/ask.ts';
+import { withTimeLimit } from '../jobs/tasks.ts';
 import type {
   FeatureDecisionsAnswer,
   FeatureDecisionsBody,
@@ -16,8 +17,8 @@ import { sessionName } from './visitor.ts';
 export const featureDecisions = (
   question: Pick<FeatureDecisionsBody, 'featureIds' | 'path'>,
 ): Promise<Reply<FeatureDecisionsAnswer>> =>
-  // Other tabs wait for this answer.
-  ask('/zephr/feature-decisions', { body: question, timeoutMs: 8000 });
+  // The page looks as its hint says until the answer, so a slow one is better than none.
+  ask('/zephr/feature-decisions', { body: question, timeoutMs: 30_000 });
 
 /** Ties this browser to the user that a newsletter's link names. The answer doesn't say whether there is one. */
 export const recognizeMe = (email: string): Promise<Reply<MessageAnswer | null>> =>
@@ -55,16 +56,22 @@ export function repairOnce(): void {
   if (takeRepair()) void repair();
 }
 
-/** Runs an action while no other tab runs it, so that one tab reads the session for all. */
+/** Runs an action while no other tab runs it, so that one tab reads the session for all. The others wait for {@link lockMs} at most. */
 export async function oneTabAtATime<T>(action: () => Promise<T>): Promise<T> {
   // Old browsers and insecure contexts have no locks.
   if (typeof navigator === 'undefined' || !navigator.locks) return action();
   const requested = performance.now();
-  return navigator.locks.request(sessionName, async () => {
+  const { result } = await navigator.locks.request(sessionName, async () => {
     if (performance.now() - requested > freeLockMs) await sharedSession();
-    return action();
+    const result = action();
+    await withTimeLimit(lockMs, result, () => null);
+    return { result };
   });
+  return result;
 }
+
+/** Longest time until another tab may run its action, milliseconds. */
+const lockMs = 8000;
 
 /** Milliseconds within which a free lock is granted. */
 const freeLockMs = 5;
