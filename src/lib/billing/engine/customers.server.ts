@@ -61,6 +61,8 @@ export function createCustomers(stripe: Stripe, database: Database, jobs: State[
     saveShipping: (userId: string, shipping: Shipping) => saveShipping(state, userId, shipping),
     /** Sends an address to Stripe, unless Stripe has it. @throws StripeError */
     sendShipping: (userId: string) => sendShipping(state, userId),
+    /** Deletes a customer's address at Stripe, unless a new one is stored, which is sent again. @throws StripeError */
+    eraseShipping: (customer: string) => eraseShipping(state, customer),
     /** Sends the address that tax depends on. @throws StripeError if Stripe finds no such place */
     async sendTaxAddress(customer: string, address: TaxAddress): Promise<void> {
       const tax = { validate_location: 'immediately' } as const;
@@ -187,8 +189,10 @@ async function forgetShipping({ jobs, now }: State, tx: AccountsTransaction, use
     .where('shipping', 'is not', null)
     .returning('customer')
     .executeTakeFirst();
-  if (row?.customer) await jobs.add(tx, { kind: 'erase-shipping', subject: row.customer, once: true });
+  if (row?.customer) await jobs.add(tx, eraseShippingOf(row.customer));
 }
+
+const eraseShippingOf = (subject: string) => ({ kind: 'erase-shipping', subject, once: true }) as const;
 
 async function shippingRow(db: Queries, userId: string) {
   const row = await db
@@ -211,10 +215,17 @@ async function saveShipping(state: State, userId: string, shipping: Shipping): P
   await refuseDeleted(state, userId);
 }
 
-async function sendShipping({ stripe, database: { db } }: State, userId: string): Promise<void> {
-  for (;;) {
+/** @param again sends it even if it has been sent */
+async function sendShipping({ stripe, database: { db }, jobs }: State, userId: string, again = false): Promise<void> {
+  for (let sendAgain = again; ; sendAgain = true) {
     const row = await shippingRow(db, userId);
-    if (!row?.customer || !row.shipping || row.shipping_sent === 1) return;
+    if (!row?.customer) return;
+    if (!row.shipping) {
+      // It was deleted during the request, and Stripe may have received the request last.
+      if (sendAgain) await jobs.add(db, eraseShippingOf(row.customer));
+      return;
+    }
+    if (row.shipping_sent === 1 && !sendAgain) return;
     const params = { shipping: stripeShipping(row.shipping) };
     await stripe.customers.update(row.customer, params).catch(ifMissing(null));
     const { numUpdatedRows } = await db
@@ -228,6 +239,25 @@ async function sendShipping({ stripe, database: { db } }: State, userId: string)
     // received this call's address last.
     await db.updateTable('customers').set({ shipping_sent: 0 }).where('user_id', '=', userId).execute();
   }
+}
+
+async function eraseShipping(state: State, customer: string): Promise<void> {
+  const { stripe, database } = state;
+  if ((await addressee(database.db, customer)) === null) await stripe.customers.update(customer, { shipping: '' });
+  // Stripe may have received an address that was saved meanwhile before this request, or before that of an interrupted try.
+  const userId = await addressee(database.db, customer);
+  if (userId !== null) await sendShipping(state, userId, true);
+}
+
+/** The reader of a customer whose shipping address is stored. */
+async function addressee(db: Queries, customer: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('customers')
+    .select('user_id')
+    .where('customer', '=', customer)
+    .where('shipping', 'is not', null)
+    .executeTakeFirst();
+  return row?.user_id ?? null;
 }
 
 /** The address that tax depends on, as Stripe takes it. */

@@ -1,5 +1,5 @@
 /** Readers who delete their accounts during a payment: with the real SDK and the sandbox's Stripe, on both databases. */
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { caller } from '../../../../tests/world/accounts.ts';
 import { type BillingBench, billingBench, home, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
@@ -135,22 +135,87 @@ onBothEngines('a reader who deletes the account', (engines) => {
     expect(await site.billing.entitlements(session.userId)).toHaveLength(1);
   });
 
-  it('a delivery address saved before Stripe clears the earlier owner’s address is kept', async () => {
-    const session = await begin();
-    paid(await site.billing.setupIntent(session));
-    paid(await site.billing.saveShipping(session, { ...home, name: 'Eve' }));
-    const customer = (await site.billing.customerOf(session)) ?? '';
+  describe('whose email address another person proves to own', () => {
+    let session: Session;
+    let customer: string;
+    async function beginWithAddress(): Promise<void> {
+      session = await begin();
+      paid(await site.billing.setupIntent(session));
+      paid(await site.billing.saveShipping(session, { ...home, name: 'Eve' }));
+      customer = (await site.billing.customerOf(session)) ?? '';
+    }
+    const disown = () => site.database.transaction((tx) => site.billing.personalData.disown(tx, session.userId));
+    /** The name on the delivery address at Stripe. */
     const shipping = async () => {
       const one = await site.dashboard.customers.retrieve(customer);
       return 'shipping' in one ? (one.shipping?.name ?? null) : null;
     };
-    const disown = () => site.database.transaction((tx) => site.billing.personalData.disown(tx, session.userId));
-    await disown();
-    paid(await site.billing.saveShipping(session, home));
-    await site.billing.drain();
-    expect(await shipping()).toBe(home.name);
-    await disown();
-    await site.billing.drain();
-    expect([await shipping(), await site.billing.shipping(session)]).toEqual([null, null]);
+    /** A process whose next change of a customer reaches Stripe late, once `arrive` is called. */
+    async function slowProcess() {
+      const { customers } = site.dashboard;
+      const update = customers.update.bind(customers);
+      const waits = Promise.withResolvers<void>();
+      const gate = Promise.withResolvers<void>();
+      customers.update = async (...asked: Parameters<typeof update>) => {
+        customers.update = update;
+        waits.resolve();
+        await gate.promise;
+        return update(...asked);
+      };
+      const billing = await site.another({ stripe: site.dashboard });
+      return { billing, waits: waits.promise, arrive: gate.resolve };
+    }
+
+    it('keeps a delivery address saved before Stripe clears the earlier one', async () => {
+      await beginWithAddress();
+      await disown();
+      paid(await site.billing.saveShipping(session, home));
+      await site.billing.drain();
+      expect(await shipping()).toBe(home.name);
+      await disown();
+      await site.billing.drain();
+      expect([await shipping(), await site.billing.shipping(session)]).toEqual([null, null]);
+    });
+
+    it('keeps a delivery address saved while Stripe clears the earlier one', async () => {
+      await beginWithAddress();
+      await disown();
+      const slow = await slowProcess();
+      const clearing = slow.billing.drain();
+      await slow.waits;
+      paid(await site.billing.saveShipping(session, home));
+      slow.arrive();
+      await clearing;
+      expect(await shipping()).toBe(home.name);
+    });
+
+    it('keeps it even if the process dies before it is sent again', async () => {
+      await beginWithAddress();
+      await disown();
+      const slow = await slowProcess();
+      const clearing = slow.billing.drain();
+      await slow.waits;
+      paid(await site.billing.saveShipping(session, home));
+      site.dashboard.customers.update = () => Promise.reject(new Error('The process died'));
+      slow.arrive();
+      await clearing;
+      expect(await shipping()).toBeNull();
+      await site.pass(60);
+      await site.billing.drain();
+      expect(await shipping()).toBe(home.name);
+    });
+
+    it('does not leave an earlier delivery address at Stripe that arrives there after it was cleared', async () => {
+      await beginWithAddress();
+      const slow = await slowProcess();
+      const sending = slow.billing.saveShipping(session, { ...home, name: 'Mallory' });
+      await slow.waits;
+      await disown();
+      await site.billing.drain();
+      slow.arrive();
+      paid(await sending);
+      await site.billing.drain();
+      expect([await shipping(), await site.billing.shipping(session)]).toEqual([null, null]);
+    });
   });
 });

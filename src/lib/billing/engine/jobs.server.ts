@@ -129,7 +129,7 @@ async function work(
 }
 
 function worksOf(dependencies: BillingDependencies, countRefusedCards: (intent: string) => Promise<void>): Works {
-  const { stripe, subscriptions, catalog } = dependencies;
+  const { stripe, customers, subscriptions, catalog } = dependencies;
   return {
     catalogue: () => catalog.refresh(),
     subscription: (id) => subscriptions.reconcile(id),
@@ -143,16 +143,9 @@ function worksOf(dependencies: BillingDependencies, countRefusedCards: (intent: 
       if (customer !== null) await subscriptions.reconcileCustomer(customer);
     },
     'erase-customer': (id) => eraseCustomer(dependencies, id),
-    'erase-shipping': (id) => eraseShipping(dependencies, id),
+    'erase-shipping': (id) => customers.eraseShipping(id),
     'refused-card': countRefusedCards,
   };
-}
-
-/** Deletes a customer's shipping address at Stripe, unless there is a new one. */
-async function eraseShipping({ stripe, customers }: BillingDependencies, customer: string): Promise<void> {
-  const userId = await customers.userOf(customer);
-  if (userId !== null && (await customers.shipping(userId)) !== null) return;
-  await stripe.customers.update(customer, { shipping: '' });
 }
 
 /**
