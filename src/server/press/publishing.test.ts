@@ -12,12 +12,23 @@ const articles: Record<string, { slug: string; date: string; access: string }> =
   paid: { slug: 'paid', date: '2026-11-21T11:00:00Z', access: 'subscriber' },
   old: { slug: 'old', date: '2020-01-01T00:00:00Z', access: 'free' },
 };
+/** Dates of videos and crosswords. */
+const others: Record<string, { date: string }> = {
+  fresh: { date: '2026-11-21T11:00:00Z' },
+  archived: { date: '2020-01-01T00:00:00Z' },
+};
 const outcome = (...keys: string[]): Invalidated => ({
   refreshed: keys.map((key) => ({ key, variant: 'public', ms: 1 })),
   unchanged: 0,
   failed: 0,
   ms: 1,
 });
+
+const content = {
+  article: (slug: string) => articles[slug] ?? null,
+  video: (slug: string) => others[slug] ?? null,
+  crossword: (slug: string) => others[slug] ?? null,
+};
 
 function bench(part: Partial<PublishingOptions> = {}) {
   const calls: unknown[][] = [];
@@ -36,7 +47,7 @@ function bench(part: Partial<PublishingOptions> = {}) {
     prioritize: note('prioritize'),
     cdn: { purge: note('purge') },
     indexNow: { announce: note('announce') },
-    reader: () => ({ article: (slug: string) => articles[slug] ?? null }) as unknown as ContentReader,
+    reader: () => content as unknown as ContentReader,
     log: silent,
     published: note('published'),
     now: () => now,
@@ -117,6 +128,19 @@ it('only a free story published in the last two days is announced to search engi
   const published = ['news', 'paid', 'old', 'unknown'].map((slug) => ({ type: 'articles' as const, slug }));
   await publishing.changed({ tags: new Set(['latest']), withdrawn: [], published });
   expect(calls.filter(([name]) => name === 'announce')).toEqual([['announce', ['/article/news']]]);
+});
+
+it('videos and crosswords are announced to search engines like stories, other documents are not', async () => {
+  const { publishing, calls, pressed } = bench();
+  pressed.resolve(outcome());
+  const all = (slug: string) => (['video', 'crosswords', 'authors', 'pages'] as const).map((type) => ({ type, slug }));
+  const published = [...all('fresh'), ...all('archived'), ...all('unknown')];
+  await publishing.changed({ tags: new Set(['latest']), withdrawn: [], published });
+  await publishing.changed({ tags: new Set(['latest']), withdrawn: [...all('gone'), ...all('archived')] });
+  expect(calls.filter(([name]) => name === 'announce')).toEqual([
+    ['announce', ['/media/fresh', '/games/fresh']],
+    ['announce', ['/media/gone', '/games/gone']],
+  ]);
 });
 
 it('a withdrawn story is announced to search engines, unless a story has its address again', async () => {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { ContentChange } from '../../content/service.ts';
 import { isFree } from '../../lib/article/model.ts';
 import type { Cdn } from '../../lib/cdn/cdn.server.ts';
+import type { Card, DocumentType } from '../../lib/content/model.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { tag } from '../../lib/content/tags.ts';
 import type { IndexNow } from '../../lib/indexnow/indexnow.server.ts';
@@ -60,6 +61,19 @@ const mostNamed = 200;
 /** Older articles aren't news: they come from a first sync or a migrated archive. */
 const newsMs = 48 * 3_600_000;
 
+interface AnnouncedPage {
+  readonly path: string;
+  /** The document as it is published now; `null` if it isn't. */
+  readonly shown: { readonly date: string; readonly access?: Card['access'] } | null;
+}
+
+/** Documents with a dated page of their own. Others, such as series and sections, have no date that tells news from a first sync. */
+const announced: { readonly [Type in DocumentType]?: (content: ContentReader, slug: string) => AnnouncedPage } = {
+  articles: (content, slug) => ({ path: `/article/${slug}`, shown: content.article(slug) }),
+  video: (content, slug) => ({ path: `/media/${slug}`, shown: content.video(slug) }),
+  crosswords: (content, slug) => ({ path: `/games/${slug}`, shown: content.crossword(slug) }),
+};
+
 export function createPublishing(options: PublishingOptions): Publishing {
   const { press, cdn, indexNow, log, now = Date.now, timeoutMs = 8000 } = options;
   const { freshEverywhere, goneEverywhere, workersUpdated } = options;
@@ -75,13 +89,15 @@ export function createPublishing(options: PublishingOptions): Publishing {
     if (gone.length > 0) cdn.purge(gone, { withdrawn: true });
     const content = options.reader();
     const urls = (change.published ?? []).flatMap(({ type, slug }) => {
-      const article = type === 'articles' ? content.article(slug) : null;
-      const isNews = article !== null && now() - Date.parse(article.date) < newsMs;
-      return isNews && isFree(article.access) ? [`/article/${article.slug}`] : [];
+      const found = announced[type]?.(content, slug);
+      if (!found?.shown) return [];
+      const { date, access = 'free' } = found.shown;
+      return now() - Date.parse(date) < newsMs && isFree(access) ? [found.path] : [];
     });
-    // Search engines forget a withdrawn story when they find it gone. If a story with its address is published again, it isn't gone.
+    // Search engines forget a withdrawn page when they find it gone. If a document with its address is published again, it isn't gone.
     for (const { type, slug } of change.withdrawn) {
-      if (type === 'articles' && content.article(slug) === null) urls.push(`/article/${slug}`);
+      const found = announced[type]?.(content, slug);
+      if (found?.shown === null) urls.push(found.path);
     }
     if (urls.length > 0) indexNow.announce(urls);
   }
