@@ -85,7 +85,8 @@ describe('a move to PostgreSQL', () => {
   it('resumes where it was killed', async () => {
     const { tables: there, ...place } = await filled(30);
     for (const batches of [4, 9, 14]) {
-      const child = spawn(process.execPath, [fixture, place.dataDir, place.databaseUrl], {
+      // It is killed in one of the next twenty batches, wherever it is when the signal arrives.
+      const child = spawn(process.execPath, [fixture, place.dataDir, place.databaseUrl, String(batches + 20)], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       let seen = 0;
