@@ -13,18 +13,27 @@ const clockStep = 2000;
 function checkpoint(file: string, leastBytes: number): void {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
   if (!log || log.size < leastBytes || done.get(file) === log.mtimeMs) return;
+  const inode = inodeOf(file);
+  if (inode === undefined) return;
   // Opened again each time: after a damaged file was set aside, a new file has the same name.
   const address = pathToFileURL(file);
   // Never creates a file: after one was set aside, only its owner creates the new one.
   address.searchParams.set('mode', 'rw');
   const db = new DatabaseSync(address);
   try {
+    // SQLite finds the log by its name: if the file was set aside just now, its successor's log would be copied into it.
+    if (inodeOf(file) !== inode) return;
+    // Opens the log.
+    db.prepare('SELECT count(*) FROM sqlite_schema').get();
+    if (inodeOf(file) !== inode) return;
     const result = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
     if (result?.log === result?.checkpointed && Date.now() - log.mtimeMs > clockStep) done.set(file, log.mtimeMs);
   } finally {
     db.close();
   }
 }
+
+const inodeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino;
 
 serveTasks(({ files, leastBytes }: CheckpointTask): CheckpointProblem[] =>
   files.flatMap((file) => {
