@@ -29,7 +29,7 @@ onBothEngines('the comment service', (engines) => {
     const moderation = moderationStandIn(fakeWordPress());
     const paying = new Set<string>();
     /** Delays requests to WordPress. */
-    const slow: { wait: Promise<void> | null } = { wait: null };
+    const slow: { wait: (() => Promise<void>) | null } = { wait: null };
     const comments = createComments({
       database,
       limiter: own.limiter,
@@ -42,7 +42,7 @@ onBothEngines('the comment service', (engines) => {
         user: 'site',
         password: 'x',
         fetch: async (...asked) => {
-          await slow.wait;
+          await slow.wait?.();
           return moderation.fetch(...asked);
         },
       }),
@@ -98,11 +98,14 @@ onBothEngines('the comment service', (engines) => {
 
   it('reports busy while another request sends the same draft, and sends it only once', async () => {
     const { post, ada, moderation, slow } = await open();
-    const answered = Promise.withResolvers<void>();
-    slow.wait = answered.promise;
+    const [arrived, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    slow.wait = () => {
+      arrived.resolve();
+      return answered.promise;
+    };
     const first = post(ada, 'Ada', { draft: 'draft-one' });
-    // The first has reached WordPress when the second finds its row.
-    await expect.poll(async () => kindOf(await post(ada, 'Ada', { draft: 'draft-one' }))).toBe('busy');
+    await arrived.promise;
+    expect(kindOf(await post(ada, 'Ada', { draft: 'draft-one' }))).toBe('busy');
     answered.resolve();
     expect(kindOf(await first)).toBe('done');
     expect(moderation.asked).toEqual(['POST /wp/v2/comments']);
