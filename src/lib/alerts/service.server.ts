@@ -124,14 +124,18 @@ async function push(state: State, alert: Alert): Promise<void> {
     .where('alert', '=', alert.id)
     .where('state', '=', 'waiting')
     .where('due', '<=', now())
-    .returning('tries')
+    .returning(['tries', 'detail'])
     .executeTakeFirst();
   if (!claimed) {
     const row = await pushRow(state, alert.id);
     if (row && row.state !== 'waiting') done.add(key);
     return;
   }
-  if (!isShown(state, alert)) return void (await recordPush(state, alert, 'stopped', ''));
+  if (!isShown(state, alert)) {
+    // After an earlier request without an answer, the notification may have been sent.
+    if (claimed.detail === '') await recordPush(state, alert, 'stopped', '');
+    return;
+  }
   const result = await sendPush(alert);
   if (result.kind === 'unclear') {
     const waitMs = Math.max(result.retryAfterMs ?? 0, backOff(claimed.tries, ...backOffMs));

@@ -210,6 +210,27 @@ onBothEngines('an alert', (engines) => {
     expect(await pushesOf(alert.id)).toHaveLength(1);
   });
 
+  it('whose push was never confirmed is also unclear when it is withdrawn during a check', async () => {
+    const alert = alertOf({ mail: false });
+    await mode('lost');
+    let withdraws = false;
+    const now = () => {
+      // A check asks for the time after it has seen the alert.
+      if (withdraws) shown = null;
+      return time;
+    };
+    const alerts = start({ now });
+    shown = alert;
+    alerts.check();
+    await vi.waitFor(async () => expect((await alerts.report(alert.id)).push.detail).not.toBe(''));
+    await mode('ok');
+    time += 61_000;
+    withdraws = true;
+    await vi.waitFor(() => expect(shown).toBeNull());
+    await alerts.stop();
+    expect((await alerts.report(alert.id)).push).toMatchObject({ state: 'unclear' });
+  });
+
   it.each([
     ['a wrong key', { key: 'wrong-key' }, 'ok', /ONESIGNAL_API_KEY/],
     ['no subscribed browsers', {}, 'empty', /not subscribed/],
