@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,7 +9,7 @@ import { explain, Stop, whatToDo } from './explain.mjs';
 import { isInstalled, requireSpace, stampName, wanted } from './install.mjs';
 import { withLock } from './lock.mjs';
 import { fetchedNode, isFit, packageFor, packages, versionOf, withNode } from './node.mjs';
-import { portTrouble, requirePlaces } from './ports.mjs';
+import { freePort, portTrouble, requirePlaces } from './ports.mjs';
 import { duration } from './steps.mjs';
 
 describe('choosing a version of Node.js', () => {
@@ -174,9 +175,10 @@ it('setup stops when less than 1500 MB of disk are free', () => {
 
 describe('checking ports and folders', () => {
   it('names those in use, their purpose, and settings that choose others', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-    const { port } = server.address() as AddressInfo;
+    // Once it is closed, no other process gets its port by chance.
+    const port = await freePort();
+    const server = createServer().listen(port, '127.0.0.1');
+    await once(server, 'listening');
     expect((await portTrouble(port, '127.0.0.1'))?.code).toBe('EADDRINUSE');
     const needed = [
       { port, host: '127.0.0.1', setting: 'PORT', purpose: 'the site' },
