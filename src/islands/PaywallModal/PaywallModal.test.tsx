@@ -131,7 +131,8 @@ async function loadScript(): Promise<void> {
 async function open(payload: PaywallPayload = { planId: 'reader-yearly' }): Promise<void> {
   drawn = await draw(<Paywall />);
   await act(async () => openPaywall(payload));
-  await settle(() => expect(sheet().querySelector('[data-step]')).not.toBeNull());
+  // While it loads, a skeleton has the place and the name of the first step.
+  await settle(() => expect(sheet().querySelector('section[data-step]')).not.toBeNull());
 }
 async function openSignedIn(payload?: PaywallPayload): Promise<void> {
   signedIn = true;
