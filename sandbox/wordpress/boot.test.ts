@@ -68,6 +68,11 @@ it('the sandbox’s WordPress runs an edited file at the next request, despite i
   expect(Number(held)).toBeGreaterThan(100);
 }, 180_000);
 
+it('the sandbox’s WordPress refuses by itself to fetch from another machine, without a connection', async () => {
+  const code = `$answer = wp_remote_get( 'https://example.com/' ); echo is_wp_error( $answer ) ? $answer->get_error_code() : 'fetched';`;
+  expect(await wordpress.run(code)).toBe('sandbox_offline');
+}, 180_000);
+
 it('a write to the sandbox’s WordPress runs its task list only when a task is due', async () => {
   await wordpress.cron.now();
   expect(isTaskDue(note)).toBe(false);
