@@ -4,7 +4,7 @@ import { setupServer } from 'msw/node';
 import { act } from 'react';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type FakeStripe, fakeStripe, plansAnswer } from '../PaywallModal/testing.ts';
-import { button, click, type Drawn, draw, named, submit } from '../shared/testing.tsx';
+import { button, click, type Drawn, draw, named, settle, submit } from '../shared/testing.tsx';
 import Card from './Card.island.tsx';
 
 const { refreshSession } = vi.hoisted(() => ({ refreshSession: vi.fn(async () => {}) }));
@@ -46,7 +46,6 @@ afterEach(async () => {
 });
 afterAll(() => server.close());
 
-const settle = (check: () => void) => act(async () => vi.waitFor(check));
 const alerts = () =>
   [...drawn.host.querySelectorAll('[role="alert"]')].map((one) => one.textContent).filter((text) => text !== '');
 const tag = () => document.querySelector(`script[src="${scriptUrl()}"]`);

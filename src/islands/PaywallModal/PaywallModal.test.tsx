@@ -6,7 +6,7 @@ import { act } from 'react';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { anonymousSession, type Session } from '../../lib/accounts/session.ts';
 import { closePaywall, openPaywall, type PaywallPayload } from '../../stores/ui.ts';
-import { button, click, type Drawn, draw, field, named, press, submit, type } from '../shared/testing.tsx';
+import { button, click, type Drawn, draw, field, named, press, settle, submit, type } from '../shared/testing.tsx';
 import { Paywall } from './PaywallModal.island.tsx';
 import {
   bought,
@@ -111,7 +111,6 @@ afterAll(() => server.close());
 const sheet = () => drawn.host.querySelector('dialog') as HTMLDialogElement;
 const step = (name: string) => sheet().querySelector<HTMLElement>(`[data-step="${name}"]`) as HTMLElement;
 const openStep = () => sheet().querySelector<HTMLElement>('[data-open]')?.dataset.step;
-const settle = (check: () => void) => act(async () => vi.waitFor(check));
 const alerts = () =>
   [...sheet().querySelectorAll('[role="alert"]')].map((one) => one.textContent).filter((text) => text !== '');
 const pay = () => named<HTMLButtonElement>('button[type="submit"]', /^Join the Sun|Paying|bank|looking/);

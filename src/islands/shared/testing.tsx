@@ -1,8 +1,10 @@
 /** Renders islands in tests, in a jsdom document with the methods it lacks. */
 import { act, type ReactNode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { vi } from 'vitest';
 
-(globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean }).IS_REACT_ACT_ENVIRONMENT = true;
+const react = globalThis as { IS_REACT_ACT_ENVIRONMENT?: boolean };
+react.IS_REACT_ACT_ENVIRONMENT = true;
 
 // jsdom has the element without its methods.
 const dialog = HTMLDialogElement.prototype;
@@ -35,6 +37,21 @@ export async function draw(node: ReactNode): Promise<Drawn> {
       host.remove();
     },
   };
+}
+
+/**
+ * Waits until a check passes. React renders by itself meanwhile: inside `act`, what a late answer changes would be rendered only after the
+ * wait.
+ */
+export async function settle(check: () => void): Promise<void> {
+  react.IS_REACT_ACT_ENVIRONMENT = false;
+  try {
+    await vi.waitFor(check);
+  } finally {
+    react.IS_REACT_ACT_ENVIRONMENT = true;
+  }
+  // The effects of what was rendered last.
+  await act(async () => {});
 }
 
 /** The one element of a selector with this name: its label, its `aria-label` or its text. */
