@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { body } from './harness.ts';
-import { newsroom, receiver, withNewsroom } from './opened.ts';
+import { newsroom, receiver, sentWebhook, withNewsroom } from './opened.ts';
 
 withNewsroom();
 
@@ -112,7 +112,7 @@ describe('Settings → Newsroom', () => {
       method: 'POST',
       body: { title: 'Second thoughts' },
     });
-    await receiver.find(({ id }) => id === ids.second);
+    await sentWebhook(({ id }) => id === ids.second);
     await expect.poll(() => screen(page)).toContain('couldn’t read the message');
     receiver.reply = () => ({ status: 200, body: { ok: true, refreshed: ['/article/second'], ms: 12 } });
     const html = await screen(page);

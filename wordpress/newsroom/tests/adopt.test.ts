@@ -4,6 +4,7 @@ import { pageKeys } from '../../../src/server/press/page-keys.ts';
 import type { Newsroom } from './harness.ts';
 import { type OrdinaryWordPress, startOrdinaryWordPress, type Tables } from './ordinary-wordpress.ts';
 import { Receiver } from './receiver.ts';
+import { untilSent } from './until-sent.ts';
 
 const receiver = new Receiver();
 let ordinary: OrdinaryWordPress;
@@ -95,7 +96,7 @@ describe('wp newsroom adopt --yes', () => {
   beforeAll(async () => {
     receiver.clear();
     expect((await run({ yes: true })).failed).toBeNull();
-    await receiver.find(({ type }) => type === 'authors');
+    await untilSent(newsroom);
     told = receiver.deliveries.map(({ body }) => `${body.event} ${body.slug}`);
     after = await tables();
   });

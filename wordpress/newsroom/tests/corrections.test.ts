@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
 import { body, type CallOptions } from './harness.ts';
-import { newsroom, receiver, withNewsroom } from './opened.ts';
+import { newsroom, receiver, sentWebhook, withNewsroom } from './opened.ts';
 
 withNewsroom();
 
@@ -37,7 +37,7 @@ describe('corrections over REST', () => {
 
   it('send a webhook when one is added and when one is removed', async () => {
     const told = async () => {
-      await receiver.find(({ id, event }) => id === article && event === 'update');
+      await sentWebhook(({ id, event }) => id === article && event === 'update');
       receiver.clear();
     };
     receiver.clear();

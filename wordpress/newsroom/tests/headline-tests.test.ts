@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
 import type { CallOptions } from './harness.ts';
-import { newsroom, receiver, withNewsroom } from './opened.ts';
+import { newsroom, receiver, sentWebhook, withNewsroom } from './opened.ts';
 
 withNewsroom();
 
@@ -92,7 +92,7 @@ describe('a headline test over REST', () => {
     for (const state of ['running', 'off']) {
       receiver.clear();
       await save({ state, variants: [variant('Second')] });
-      await receiver.find(({ id, event }) => id === article && event === 'update');
+      await sentWebhook(({ id, event }) => id === article && event === 'update');
     }
   });
 
@@ -218,8 +218,8 @@ describe('the result of a headline test', () => {
   it('makes the winner the story’s headline once, in one change', async () => {
     receiver.clear();
     await running([variant('Tom & Jerry’s 5 < 6')]);
+    await sentWebhook(({ id, event }) => id === article && event === 'update');
     won(1);
-    await receiver.find(({ id, event }) => id === article && event === 'update');
     receiver.clear();
     await check();
     const { title, headline_test: test } = await shown();

@@ -4,7 +4,7 @@
  */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CallOptions } from './harness.ts';
-import { newsroom, receiver, withNewsroom } from './opened.ts';
+import { newsroom, receiver, sentWebhook, withNewsroom } from './opened.ts';
 import { untilSent } from './until-sent.ts';
 
 withNewsroom();
@@ -68,7 +68,7 @@ describe('a live story', () => {
     for (const state of ['live', 'ended']) {
       receiver.clear();
       await saveStory({ newsroom_live: state });
-      await receiver.find(({ id, type, event }) => id === story && type === 'articles' && event === 'update');
+      await sentWebhook(({ id, type, event }) => id === story && type === 'articles' && event === 'update');
     }
   });
 });
@@ -76,7 +76,7 @@ describe('a live story', () => {
 describe('a live entry', () => {
   it('sends a webhook when it is published, changed, pinned and withdrawn', async () => {
     const heard = async (id: number, event: string) => {
-      await receiver.find((hook) => hook.id === id && hook.type === 'live-entries' && hook.event === event);
+      await sentWebhook((hook) => hook.id === id && hook.type === 'live-entries' && hook.event === event);
       receiver.clear();
     };
     receiver.clear();
@@ -115,8 +115,7 @@ describe('a live entry', () => {
     // Otherwise a webhook that waits would be merged with that of the publication.
     await untilSent(newsroom);
     await newsroom.rest(address, { as: 'admin', method: 'POST', body: { status: 'publish' } });
-    await untilSent(newsroom);
-    await receiver.find(({ id, event }) => id === json.id && event === 'publish');
+    await sentWebhook(({ id, event }) => id === json.id && event === 'publish');
     const own = receiver.deliveries.filter(({ body }) => body.id === json.id);
     expect(new Set(own.map(({ body }) => body.event))).toEqual(new Set(['publish']));
   });

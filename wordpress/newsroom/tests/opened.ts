@@ -1,7 +1,8 @@
 /** A newsroom for all tests of a file, and the site's side of its webhooks. */
 import { afterAll, beforeAll } from 'vitest';
 import { type Newsroom, startNewsroom } from './harness.ts';
-import { Receiver } from './receiver.ts';
+import { type Delivery, Receiver } from './receiver.ts';
+import { untilSent } from './until-sent.ts';
 
 export const receiver = new Receiver();
 /** Set before the first test. */
@@ -17,4 +18,13 @@ export function withNewsroom(): void {
     await newsroom?.stop();
     await receiver.close();
   });
+}
+
+/**
+ * The first webhook that fits, once every webhook has been sent: if the site didn't answer one, WordPress sends none with the next changes
+ * for half a minute, and only its cron tries again.
+ */
+export async function sentWebhook(fits: (body: Delivery['body']) => boolean): Promise<Delivery> {
+  await untilSent(newsroom);
+  return receiver.find(fits);
 }

@@ -5,8 +5,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
 import { type Answer, body, type CallOptions } from './harness.ts';
-import { newsroom, receiver, withNewsroom } from './opened.ts';
-import { untilSent } from './until-sent.ts';
+import { newsroom, receiver, sentWebhook, withNewsroom } from './opened.ts';
 
 withNewsroom();
 
@@ -73,7 +72,7 @@ describe('a story’s recording over REST', () => {
 
   it('sends a webhook when it, its chapters or its file’s metadata change', async () => {
     const told = async () => {
-      await receiver.find(({ id, event }) => id === article && event === 'update');
+      await sentWebhook(({ id, event }) => id === article && event === 'update');
       receiver.clear();
     };
     receiver.clear();
@@ -318,7 +317,7 @@ describe('a podcast series', () => {
     await save({ newsroom_audio: audio, newsroom_series: series }, 'admin', open);
     receiver.clear();
     await saveSeries({ newsroom_series_access: 'subscriber' });
-    await receiver.find(({ id, event }) => id === article && event === 'update');
+    await sentWebhook(({ id, event }) => id === article && event === 'update');
     expect(await story()).toMatchObject({ access: 'subscriber', restricted: true, sound: { audio: { url: null } } });
     expect((await newsroom.rest(`/wp/v2/articles/${open}`)).json).toMatchObject({ access: 'free', restricted: false });
     // Editors see the level that they chose.
@@ -332,7 +331,9 @@ describe('a podcast series', () => {
       [body('heliotrope'), series],
     );
     const found = async (address: string, as?: CallOptions['as']): Promise<number[]> =>
-      (await newsroom.rest(address, { as })).json.map(({ id }: { id: number }) => id).sort();
+      (await newsroom.rest(address, { as })).json
+        .map(({ id }: { id: number }) => id)
+        .sort((a: number, b: number) => a - b);
     const searches = [
       '/wp/v2/articles?search=heliotrope',
       '/wp/v2/articles?search=heliotrope&search_columns=post_content',
@@ -373,10 +374,8 @@ describe('a podcast series', () => {
     const write = (body: object, id = '') =>
       newsroom.rest(`/wp/v2/podcasts/${id}`, { as: 'admin', method: 'POST', body });
     const made = (await write({ title: 'New', status: 'publish' })).json;
-    const told = async (event: string) => {
-      await untilSent(newsroom);
-      return (await receiver.find((hook) => hook.id === made.id && hook.event === event)).body;
-    };
+    const told = async (event: string) =>
+      (await sentWebhook((hook) => hook.id === made.id && hook.event === event)).body;
     expect(await told('publish')).toMatchObject({ type: 'podcasts', slug: 'new', status: 'publish' });
     await write({ content: 'Other words.' }, made.id);
     expect(await told('update')).toMatchObject({ slug: 'new', previous_slug: null, status: 'publish' });
