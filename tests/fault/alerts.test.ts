@@ -10,7 +10,7 @@ import { leaseMs } from '../../src/lib/jobs/queue.server.ts';
 import { Browser } from '../fixtures/account-site.ts';
 import { openStream, type Stream } from '../fixtures/event-stream.ts';
 import { liveFields } from '../fixtures/live-story.ts';
-import { type Answer, type Paper, startPaper, until, webhookRequest } from '../fixtures/paper.ts';
+import { type Answer, type Paper, ready, startPaper, until, webhookRequest } from '../fixtures/paper.ts';
 import { firstOf, workersOf } from '../fixtures/workers.ts';
 import { type SharedPostgres, sharedPostgres } from '../world/shared-databases.ts';
 
@@ -46,7 +46,7 @@ describe('an alert on serving workers', () => {
   let paper: Paper;
   beforeAll(async () => {
     paper = await startPaper({ WORKERS: String(count) });
-    await until(() => paper.output().includes('The important pages are ready'), paper.output);
+    await ready(paper);
     const serving = (): number => paper.output().split('A worker serves cached pages').length - 1;
     await until(() => serving() >= count - 1, paper.output);
   });

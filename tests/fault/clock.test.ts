@@ -10,7 +10,7 @@ import { afterEach, expect, it } from 'vitest';
 import { mastheadDay } from '../../src/lib/dates.ts';
 import { dayInZone } from '../../src/lib/day-in-zone.ts';
 import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
-import { accessKey, type Paper, startPaper, story, until } from '../fixtures/paper.ts';
+import { accessKey, type Paper, ready, startPaper, story, until } from '../fixtures/paper.ts';
 import type { Meter, SetClock } from './fixtures/clock.ts';
 
 const nodeArgs = ['--import', fileURLToPath(new URL('./fixtures/clock.ts', import.meta.url))];
@@ -30,7 +30,6 @@ const siteNow = (): number => Date.now() + shift;
 /** Signed by a WordPress whose clock agrees with the site's. */
 const deliver: Paper['deliver'] = (hook, change) =>
   paper.deliver(hook, { timestamp: Math.floor(siteNow() / 1000), ...change });
-const warm = (): Promise<void> => until(() => paper.output().includes('The important pages are ready'), paper.output);
 
 /** Sets the clocks of the site and of WordPress. @returns the site's resource use so far */
 async function setClock(shiftMs: number): Promise<Meter> {
@@ -86,7 +85,7 @@ function nextMidnight(): number {
 
 it('the masthead’s day, and no article, changes at midnight in New York, and back with the clock', async () => {
   paper = await startPaper({}, { nodeArgs });
-  await warm();
+  await ready(paper);
   const midnight = nextMidnight();
   const [today, tomorrow] = [mastheadDay(midnight - 1), mastheadDay(midnight)];
   const home = async (): Promise<string> => (await paper.ask('/')).text;
@@ -116,7 +115,7 @@ it('the masthead’s day, and no article, changes at midnight in New York, and b
 
 it('webhooks, cookies and withdrawals are judged by the current clock after it is set forward or back', async () => {
   paper = await startPaper({}, { nodeArgs });
-  await warm();
+  await ready(paper);
   const access = createAccessCookie({ name: 'access', keys: [accessKey] });
   const cookie = `access=${access.sign('subscriber', (Date.now() + hour) / 1000)}`;
   const whole = async (): Promise<boolean> =>
@@ -165,7 +164,7 @@ it('webhooks, cookies and withdrawals are judged by the current clock after it i
 
 it('scheduled stories appear at their time after the clock is set forward or back', async () => {
   paper = await startPaper({ SYNC_POLL_SECONDS: '1' }, { nodeArgs });
-  await warm();
+  await ready(paper);
   /** WordPress publishes it by its clock, without a modification or a webhook. */
   const scheduled = (id: number, at: number) => {
     const date = new Date(at).toISOString().slice(0, 19);

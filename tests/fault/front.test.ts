@@ -1,7 +1,7 @@
 /** A front on real processes: rendered once, at its scheduled times, on serving workers and two nodes, and after `kill -9`. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Paper, startPaper, until } from '../fixtures/paper.ts';
+import { type Paper, ready, startPaper, until } from '../fixtures/paper.ts';
 import { type Json, wirePost } from '../fixtures/wordpress.ts';
 import { type SharedPostgres, sharedPostgres } from '../world/shared-databases.ts';
 
@@ -39,18 +39,6 @@ async function inTime<Seen>(seconds: number, work: (at: string) => Promise<Seen>
     const seen = await work(at);
     if (Date.now() < Date.parse(at)) return seen;
   }
-}
-
-/**
- * Waits until all of them have the important pages and render none, and the syncing node has copied everything: until then it might fetch
- * what a test publishes.
- */
-async function ready(...papers: Paper[]): Promise<void> {
-  for (const { output } of papers) await until(() => output().includes('The important pages are ready'), output);
-  const isQuiet = async (paper: Paper): Promise<boolean> =>
-    JSON.parse((await paper.ask('/readyz')).text).sync.phase === 'following' &&
-    (await paper.metric('broadsheet_press_queue_length')) === 0;
-  await until(async () => (await Promise.all(papers.map(isQuiet))).every(Boolean));
 }
 
 describe('a front on one process', () => {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { groups, headlineFor } from '../../src/lib/headline-tests/model.ts';
 import type { TestReport } from '../../src/lib/headline-tests/service.server.ts';
-import { type Paper, siteUrl, startPaper, until, webhookRequest } from '../fixtures/paper.ts';
+import { type Paper, ready, siteUrl, startPaper, until, webhookRequest } from '../fixtures/paper.ts';
 import { firstOf, workersOf } from '../fixtures/workers.ts';
 import { type SharedPostgres, sharedPostgres } from '../world/shared-databases.ts';
 
@@ -51,7 +51,7 @@ describe('a headline test on serving workers', () => {
   let paper: Paper;
   beforeAll(async () => {
     paper = await startPaper({ ...settings, WORKERS: String(count) });
-    await until(() => paper.output().includes('The important pages are ready'), paper.output);
+    await ready(paper);
     const serving = (): number => paper.output().split('A worker serves cached pages').length - 1;
     await until(() => serving() >= count - 1, paper.output);
   });
@@ -74,6 +74,8 @@ describe('a headline test on serving workers', () => {
     const before = await askAll(null);
     const plain = before[0];
     await start(paper, testOf('00000000000000a1'));
+    // On a busy machine, a webhook may be answered before the last pages are rendered.
+    await ready(paper);
     const renders = await paper.metric('broadsheet_renders_total');
     for (const encoding of ['br', 'gzip', 'identity'])
       for (const group of [...allGroups, null]) {
