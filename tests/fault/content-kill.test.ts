@@ -103,7 +103,8 @@ it('copying the archive resumes at the last stored page, however often it is kil
   last.stdout?.setEncoding('utf8').on('data', (text: string) => {
     printed += text;
   });
-  expect(await once(last, 'exit')).toEqual([0, null]);
+  // What it printed is complete only then.
+  expect(await once(last, 'close')).toEqual([0, null]);
   expect(JSON.parse(printed)).toMatchObject({ ok: true, problem: null, stored: count - before });
   expect(asked[0]).toBe(before);
   const store = openContentStore({ file, origin: address, log: silent });

@@ -57,7 +57,8 @@ async function failedStart(settings: Readonly<Record<string, string>>): Promise<
     });
   }
   const spinning = setTimeout(() => site.kill('SIGKILL'), 120_000);
-  const ended = await once(site, 'exit');
+  // Its output is complete only then.
+  const ended = await once(site, 'close');
   clearTimeout(spinning);
   return { output, ended };
 }

@@ -52,7 +52,7 @@ it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     parent.kill(signal);
     expect(await exit).toEqual([0, null]);
     await gone(pids);
-    expect(output()).toContain('stopped in order');
+    await expect.poll(output).toContain('stopped in order');
     expect(alive(stranger.pid as number)).toBe(true);
   },
 );
@@ -69,7 +69,7 @@ it('a command stops its other child processes and fails when one ends unexpected
   process.kill(pids[0] as number, 'SIGKILL');
   expect(await exit).toEqual([1, null]);
   await gone(pids);
-  expect(output()).toContain('ended unexpectedly');
+  await expect.poll(output).toContain('ended unexpectedly');
 });
 
 it('a command ends a child process that ignores the stop signal, and exits with 0', async () => {

@@ -117,7 +117,8 @@ it('the site names every invalid setting and exits with code 1', async () => {
   site.stderr?.on('data', (data) => {
     output += data;
   });
-  expect(await once(site, 'exit')).toEqual([1, null]);
+  // Its output is complete only then.
+  expect(await once(site, 'close')).toEqual([1, null]);
   expect(output).toContain('PORT is "x"; give');
   expect(output).toContain('LOG_LEVEL is "loud"; give one of');
 });
@@ -133,7 +134,8 @@ it('the site names the port that is in use and exits before it writes to its dat
   site.stderr?.on('data', (data) => {
     output += data;
   });
-  expect(await once(site, 'exit')).toEqual([1, null]);
+  // Its output is complete only then.
+  expect(await once(site, 'close')).toEqual([1, null]);
   expect(output).toContain(`PORT: port ${port} is in use on 127.0.0.1. Set PORT to a free one`);
   expect(readdirSync(folder)).toEqual([]);
 });
@@ -146,6 +148,7 @@ it('the site says that HOST has no address and exits with code 1', async () => {
   site.stderr?.on('data', (data) => {
     output += data;
   });
-  expect(await once(site, 'exit')).toEqual([1, null]);
+  // Its output is complete only then.
+  expect(await once(site, 'close')).toEqual([1, null]);
   expect(output).toContain('HOST: no-such-host.invalid has no address. Set HOST to an address of this machine');
 });
