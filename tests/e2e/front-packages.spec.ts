@@ -63,20 +63,20 @@ test('an editor moves a package through the page by keyboard, and back with undo
   await tabTo(page, isFocused(page, 'Move up: The Cedar'));
   await page.keyboard.press('Enter');
   await expect(words).toHaveText('Placed between the lead and the seconds.');
-  expect(await order(page)).toEqual(['The Alder', 'The Cedar', 'The Birch']);
+  await expect.poll(() => order(page)).toEqual(['The Alder', 'The Cedar', 'The Birch']);
   await expect(up).toBeFocused();
   await expect(page.locator('#a11y-speak-polite')).toHaveText(
     'The Cedar is now 2 of 3. Placed between the lead and the seconds.',
   );
   await page.keyboard.press('Enter');
   await expect(words).toHaveText('Placed before the lead.');
-  expect(await order(page)).toEqual(['The Cedar', 'The Alder', 'The Birch']);
+  await expect.poll(() => order(page)).toEqual(['The Cedar', 'The Alder', 'The Birch']);
   await expect(up).toHaveAttribute('aria-disabled', 'true');
   for (const each of ['Placed between the lead and the seconds.', 'Placed after the seconds.']) {
     await page.keyboard.press('Control+z');
     await expect(words).toHaveText(each);
   }
-  expect(await order(page)).toEqual(['The Alder', 'The Birch', 'The Cedar']);
+  await expect.poll(() => order(page)).toEqual(['The Alder', 'The Birch', 'The Cedar']);
 
   // The lead and the second place aren't tied to a story: a moved story passes packages.
   await titleOf(page, 2).focus();
@@ -84,7 +84,7 @@ test('an editor moves a package through the page by keyboard, and back with undo
   await expect(titleOf(page, 1)).toHaveText('The Cedar');
   await titleOf(page, 0).focus();
   await page.keyboard.press('Alt+ArrowDown');
-  expect(await order(page)).toEqual(['The Birch', 'The Cedar', 'The Alder']);
+  await expect.poll(() => order(page)).toEqual(['The Birch', 'The Cedar', 'The Alder']);
   await expect(page.getByLabel('Kind: The Birch')).toHaveValue('lead');
   await page.keyboard.press('Control+z');
   await expect(titleOf(page, 0)).toHaveText('The Alder');
@@ -162,24 +162,24 @@ test('an editor reorders a package’s related headlines by keyboard, and restor
   const before = await order(page);
   await related.getByRole('button', { name: 'Move up: The Maple' }).focus();
   await page.keyboard.press('Enter');
-  expect(await titlesOf()).toEqual(['The Katsura', 'The Maple', 'The Linden']);
+  await expect.poll(titlesOf).toEqual(['The Katsura', 'The Maple', 'The Linden']);
   await expect(related.getByRole('button', { name: 'Move up: The Maple' })).toBeFocused();
   await expect(page.locator('#a11y-speak-polite')).toHaveText('The Maple is now 2 of 3.');
   await page.keyboard.press('Alt+ArrowUp');
-  expect(await titlesOf()).toEqual(['The Maple', 'The Katsura', 'The Linden']);
+  await expect.poll(titlesOf).toEqual(['The Maple', 'The Katsura', 'The Linden']);
   await expect(related.getByRole('button', { name: 'Move up: The Maple' })).toHaveAttribute('aria-disabled', 'true');
   await page.keyboard.press('Control+z');
-  expect(await titlesOf()).toEqual(['The Katsura', 'The Maple', 'The Linden']);
+  await expect.poll(titlesOf).toEqual(['The Katsura', 'The Maple', 'The Linden']);
   await related.getByLabel('Link text for The Linden').focus();
   await page.keyboard.insertText('A linden');
   await page.keyboard.press('Alt+Home');
   await expect(related.getByLabel('Link text for The Linden')).toBeFocused();
-  expect(await titlesOf()).toEqual(['The Linden', 'The Katsura', 'The Maple']);
+  await expect.poll(titlesOf).toEqual(['The Linden', 'The Katsura', 'The Maple']);
   await related.getByRole('button', { name: 'Remove: The Katsura' }).focus();
   await page.keyboard.press('Enter');
   await expect(related.getByLabel('Link text for The Maple')).toBeFocused();
   // The slots have kept their order.
-  expect(await order(page)).toEqual(before);
+  await expect.poll(() => order(page)).toEqual(before);
   expect(await violationsOn(page, '.newsroom-front')).toEqual([]);
   await publish(page);
   await page.goto(`${site.own}/section/national`);

@@ -36,7 +36,7 @@ const source = async (page: Page, path = '/') => (await page.request.get(site.ow
 /** The stories at the top of the page, in their order. */
 const topOf = (page: Page | Frame) => page.locator('.front-lead .middle .headline a').allTextContents();
 
-test('an editor places ten stories by keyboard, and reorders them all within a minute', async ({ page }) => {
+test('an editor places ten stories by keyboard, and reorders them all with at most sixty keys', async ({ page }) => {
   test.setTimeout(240_000);
   await openScreen(page);
   const search = page.getByLabel('Find a story');
@@ -48,24 +48,24 @@ test('an editor places ten stories by keyboard, and reorders them all within a m
     await expect(page.getByText(`${title} added.`)).toBeVisible();
   }
   await saved(page);
-  expect(await order(page)).toEqual(titles.slice(0, 10));
+  await expect.poll(() => order(page)).toEqual(titles.slice(0, 10));
   expect(await violationsOn(page, '.newsroom-front')).toEqual([]);
   expect(await source(page)).not.toContain('data-slot');
 
-  const began = Date.now();
+  let keys = 0;
   await titleOf(page, 0).focus();
   // Each of the ten in turn is moved above those that were moved before it.
   for (const title of titles.slice(1, 10)) {
-    await tabTo(page, isFocused(page, title), 'ArrowDown');
+    keys += await tabTo(page, isFocused(page, title), 'ArrowDown');
     await page.keyboard.press('Alt+Home');
+    keys++;
     await expect(titleOf(page, 0)).toHaveText(title);
     await expect(titleOf(page, 0)).toBeFocused();
   }
-  expect(await order(page)).toEqual(titles.slice(0, 10).reverse());
+  await expect.poll(() => order(page)).toEqual(titles.slice(0, 10).reverse());
   await saved(page);
-  const seconds = (Date.now() - began) / 1000;
-  console.log(`ten slots rearranged in ${seconds.toFixed(1)} s`);
-  expect(seconds).toBeLessThanOrEqual(60);
+  // A minute for an editor, at one key a second. How fast the machine is doesn't count.
+  expect(keys).toBeLessThanOrEqual(60);
 
   // Step by step, with polite announcements, and back.
   await titleOf(page, 0).focus();

@@ -69,10 +69,10 @@ export const titleOf = (page: Page, at: number) => rows(page).nth(at).locator('.
 export const order = (page: Page) => page.locator('.newsroom-front-slots .newsroom-front-title').allTextContents();
 export const saved = (page: Page) => expect(page.locator('.newsroom-front-message')).toHaveText('Draft saved.');
 
-/** Tabs to a control, as an editor without a mouse does. */
-export async function tabTo(page: Page, wanted: () => Promise<boolean>, key = 'Tab'): Promise<void> {
+/** Tabs to a control, as an editor without a mouse does. @returns how often the key was pressed */
+export async function tabTo(page: Page, wanted: () => Promise<boolean>, key = 'Tab'): Promise<number> {
   for (let press = 0; press < 80; press++) {
-    if (await wanted()) return;
+    if (await wanted()) return press;
     await page.keyboard.press(key);
   }
   throw new Error('The control can’t be reached with the keyboard.');
