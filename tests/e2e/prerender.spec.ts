@@ -21,7 +21,7 @@ const tabs: Tab[] = [];
 let story = '';
 
 test.beforeAll(async () => {
-  test.setTimeout(180_000);
+  test.setTimeout(600_000);
   vendors = await startThirdParty();
   const settings = { OPERATOR_TOKEN: operatorToken, VITALS_SHARE: '1' };
   own = await startOwnSite(Object.assign(settings, thirdPartyEnvironment({ thirdParty: vendors.access })));
