@@ -13,7 +13,7 @@ import type { Logger } from '../logging.ts';
 import { inSpan } from '../tracing.ts';
 import { renderMessage } from './messages/messages.ts';
 import { isAddress, type Message, type Outbox, type Publisher } from './model.ts';
-import type { Delivered, MailTransport } from './smtp.server.ts';
+import type { MailTransport, SendResult } from './smtp.server.ts';
 
 export interface MailStats {
   /** Messages since the start, by result. */
@@ -60,7 +60,7 @@ const purpose = 'mail';
 /** A job expires at the time in its row; the encryption only has to be valid longer than that. */
 const graceSeconds = 3600;
 /** How long a message without a link or a code may wait for the mail server. */
-const letterMs = 3 * 24 * 60 * minute;
+const defaultLifeMs = 3 * 24 * 60 * minute;
 /** How long the result of a message is stored. */
 const keptMs = 7 * 24 * 60 * minute;
 const pruneEveryMs = 60 * minute;
@@ -70,9 +70,9 @@ const longestSealed = 64 * 1024;
 /** First and longest wait while the mail server doesn't respond, milliseconds. */
 const defaultBackOffMs = [500, 15_000] as const;
 /** First and longest wait if the server temporarily rejects a message; a code must not wait longer than it is valid. */
-const laterMs = [5000, minute] as const;
+const rejectedBackOffMs = [5000, minute] as const;
 /** The same when a limit of the mail account is reached. */
-const limitedMs = [minute, 60 * minute] as const;
+const limitedBackOffMs = [minute, 60 * minute] as const;
 
 interface State {
   readonly options: OutboxOptions;
@@ -118,7 +118,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
   return {
     async enqueue(transaction, message) {
       if (!isAddress(message.to)) throw new Error('The recipient of a message is not an email address.');
-      const lifeMs = 'minutes' in message ? message.minutes * minute : letterMs;
+      const lifeMs = 'minutes' in message ? message.minutes * minute : defaultLifeMs;
       const { kind, to, ...rest } = message;
       await jobs.add(transaction, {
         kind,
@@ -162,7 +162,7 @@ function startPolling(outbox: State): RepeatedTask {
   const { log, pollMs = 5000 } = outbox.options;
   const pauseMs = (): number => {
     const never = Number.POSITIVE_INFINITY;
-    const due = free(outbox) > 0 ? Math.max(outbox.waiting.due ?? never, now() + restOf(outbox)) : never;
+    const due = freeSlots(outbox) > 0 ? Math.max(outbox.waiting.due ?? never, now() + retryWait(outbox)) : never;
     return Math.max(10, Math.min(due - now(), pollMs));
   };
   return repeatAfterPause(
@@ -181,12 +181,12 @@ function startPolling(outbox: State): RepeatedTask {
 const nudge = ({ polling }: State): void => void polling?.runNow();
 
 /** How many more messages may be sent now; while the mail server doesn't respond, one at a time. */
-function free({ options: { transport, concurrency = 4 }, silence, sending }: State): number {
+function freeSlots({ options: { transport, concurrency = 4 }, silence, sending }: State): number {
   return transport ? (silence.tries > 0 ? 1 : concurrency) - sending.size : 0;
 }
 
 /** Milliseconds until a mail server that doesn't respond is tried again; 0 also after the clock was set back, which must not delay mail. */
-function restOf({ silence, now, options: { backOffMs = defaultBackOffMs } }: State): number {
+function retryWait({ silence, now, options: { backOffMs = defaultBackOffMs } }: State): number {
   const rest = silence.until - now();
   return rest > 0 && rest <= backOffMs[1] ? rest : 0;
 }
@@ -201,8 +201,8 @@ async function poll(outbox: State, signal: AbortSignal): Promise<void> {
       .prune(now() - keptMs, () => !signal.aborted)
       .catch((error: unknown) => log.warn({ err: error }, 'Deleting old results of mail failed and will be retried'));
   }
-  if (transport && free(outbox) > 0 && restOf(outbox) === 0) {
-    for (const job of await jobs.claim(free(outbox))) {
+  if (transport && freeSlots(outbox) > 0 && retryWait(outbox) === 0) {
+    for (const job of await jobs.claim(freeSlots(outbox))) {
       const attributes = { 'broadsheet.job.kind': job.kind, 'broadsheet.job.tries': job.tries };
       const delivering = inSpan('mail job', attributes, () => deliver(outbox, job, transport)).finally(() => {
         sending.delete(delivering);
@@ -248,7 +248,7 @@ async function deliver(outbox: State, job: MailJob, transport: MailTransport): P
     case 'later': {
       counts.failedTries++;
       const { detail, limited } = result;
-      const [first, longest] = limited ? limitedMs : laterMs;
+      const [first, longest] = limited ? limitedBackOffMs : rejectedBackOffMs;
       const waitMs = backOff(job.tries, first, longest);
       const note = { kind: job.kind, detail, tries: job.tries, waitMs };
       if (limited) log.warn(note, 'A message has to wait: the sending limit of the mail account is reached');
@@ -266,7 +266,7 @@ async function attempt(
   outbox: State,
   job: MailJob,
   transport: MailTransport,
-): Promise<Delivered | { kind: 'expired' | 'dropped' }> {
+): Promise<SendResult | { kind: 'expired' | 'dropped' }> {
   const { sealer, now, stopping } = outbox;
   const { paper, log, revise = (message) => message } = outbox.options;
   const left = (job.expires ?? Number.POSITIVE_INFINITY) - now();
@@ -298,7 +298,7 @@ function noteSilence(outbox: State, problem: string): void {
   if (problem !== outbox.problem) log.error({ problem }, 'Mail cannot be sent; it waits');
   outbox.problem = problem;
   // Messages that were sent at the same time fail together and count once.
-  if (restOf(outbox) > 0) return;
+  if (retryWait(outbox) > 0) return;
   const tries = outbox.silence.tries + 1;
   outbox.silence = { tries, until: outbox.now() + backOff(Math.min(tries, 20), first, longest) };
 }

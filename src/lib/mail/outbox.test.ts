@@ -6,7 +6,7 @@ import { type Logger, silent } from '../logging.ts';
 import type { Rendered } from './messages/layout.ts';
 import type { Message, Publisher } from './model.ts';
 import { type OutboxOptions, openOutbox, type RunningOutbox } from './outbox.server.ts';
-import type { Delivered, MailTransport } from './smtp.server.ts';
+import type { MailTransport, SendResult } from './smtp.server.ts';
 
 const paper: Publisher = {
   name: 'The Sun',
@@ -18,8 +18,8 @@ const paper: Publisher = {
 };
 const code = (to: string, digits = '123456'): Message => ({ kind: 'code', to, code: digits, minutes: 10 });
 const welcome = (to: string): Message => ({ kind: 'welcome', to, firstName: null });
-const sent: Delivered = { kind: 'sent' };
-const down: Delivered = { kind: 'down', problem: 'away' };
+const sent: SendResult = { kind: 'sent' };
+const down: SendResult = { kind: 'down', problem: 'away' };
 
 const secret = 'a secret of the outbox that is long enough';
 
@@ -30,7 +30,7 @@ interface Try {
 }
 
 /** A transport whose results a test sets. */
-function fakeTransport(answer: (one: Try, count: number) => Delivered | Promise<Delivered> = () => sent) {
+function fakeTransport(answer: (one: Try, count: number) => SendResult | Promise<SendResult> = () => sent) {
   const tries: Try[] = [];
   let now = 0;
   const most = { together: 0 };
@@ -362,7 +362,7 @@ onBothEnginesAlone('the outbox', (engines) => {
 
   it('finishes a message that is being sent before it stops', async () => {
     const database = await engines.open();
-    const sending = Promise.withResolvers<Delivered>();
+    const sending = Promise.withResolvers<SendResult>();
     const { transport, tries } = fakeTransport(() => sending.promise);
     const box = open(database, transport);
     await write(database, box, code('ada@example.com'));
@@ -418,7 +418,7 @@ onBothEnginesAlone('the outbox', (engines) => {
   it('sends a message once even if the database becomes unavailable while it is being sent', async () => {
     const database = await engines.open();
     const reached = Promise.withResolvers<void>();
-    const answer = Promise.withResolvers<Delivered>();
+    const answer = Promise.withResolvers<SendResult>();
     const { transport, tries } = fakeTransport(() => {
       reached.resolve();
       return answer.promise;

@@ -21,7 +21,7 @@ export interface MailSettings {
   readonly replyTo: Sender | null;
 }
 
-export type Delivered =
+export type SendResult =
   | { readonly kind: 'sent' }
   /** The server will never accept this message. `detail` is its status code. */
   | { readonly kind: 'refused'; readonly detail: string }
@@ -32,7 +32,7 @@ export type Delivered =
 
 export interface MailTransport {
   /** @param id of the message; the same for every try, so that a mailbox recognizes a duplicate */
-  send(id: string, to: string, message: Rendered, signal: AbortSignal): Promise<Delivered>;
+  send(id: string, to: string, message: Rendered, signal: AbortSignal): Promise<SendResult>;
   close(): void;
 }
 
@@ -82,7 +82,7 @@ export function openTransport({ smtp, from, replyTo }: MailSettings, connections
         );
         return { kind: 'sent' };
       } catch (error) {
-        return verdict(error as SmtpError);
+        return classify(error as SmtpError);
       }
     },
     close: () => mailer.close({ force: true }),
@@ -110,7 +110,7 @@ interface SmtpError extends Error {
 }
 
 /** Classifies an error. The server's text may contain the address, so only its status codes are logged. */
-export function verdict(error: SmtpError): Delivered {
+export function classify(error: SmtpError): SendResult {
   const { code = '', command = '', responseCode, response = '' } = error;
   const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/u.exec(response)?.[1];
   const detail = [responseCode, enhanced].filter(Boolean).join(' ') || code;

@@ -3,7 +3,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Mailbox, type MailboxOptions, startMailbox } from '../../../sandbox/mailbox/mailbox.ts';
 import type { Letter } from '../../../sandbox/mailbox/store.ts';
-import { type MailTransport, openTransport, type SmtpSettings, verdict } from './smtp.server.ts';
+import { classify, type MailTransport, openTransport, type SmtpSettings } from './smtp.server.ts';
 
 let mailbox: Mailbox;
 let transports: MailTransport[];
@@ -206,7 +206,7 @@ describe('an SMTP error', () => {
     [{ code: 'EDNS' }, 'down', /name is not found/],
     [{ code: 'ETIMEDOUT' }, 'down', /ETIMEDOUT/],
   ])('means that the mail server is down: %j', (error, kind, problem) => {
-    expect(verdict(Object.assign(new Error('no'), error))).toEqual({ kind, problem: expect.stringMatching(problem) });
+    expect(classify(Object.assign(new Error('no'), error))).toEqual({ kind, problem: expect.stringMatching(problem) });
   });
 
   it.each([
@@ -217,7 +217,7 @@ describe('an SMTP error', () => {
     ['451 4.7.1 Greylisted, try again', 'later'],
   ])('for one recipient, “%s”, is reported as “%s”', (response, kind) => {
     const error = { code: 'EENVELOPE', command: 'RCPT TO', responseCode: Number(response.slice(0, 3)), response };
-    expect(verdict(Object.assign(new Error('no'), error)).kind).toBe(kind);
+    expect(classify(Object.assign(new Error('no'), error)).kind).toBe(kind);
   });
 
   it('is reported without the server’s text, which may contain an address', () => {
@@ -227,6 +227,6 @@ describe('an SMTP error', () => {
       responseCode: 550,
       response: '550 <ada@example.com> unknown',
     };
-    expect(verdict(Object.assign(new Error('no'), error))).toEqual({ kind: 'refused', detail: '550' });
+    expect(classify(Object.assign(new Error('no'), error))).toEqual({ kind: 'refused', detail: '550' });
   });
 });

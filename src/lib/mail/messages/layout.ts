@@ -27,31 +27,31 @@ export interface Rendered {
 }
 
 /** Renders a message as HTML and plain text. */
-export function layOut(letter: MailContent, paper: Publisher): Rendered {
-  return { subject: letter.subject, html: asHtml(letter, paper), text: asText(letter, paper) };
+export function layOut(mail: MailContent, paper: Publisher): Rendered {
+  return { subject: mail.subject, html: asHtml(mail, paper), text: asText(mail, paper) };
 }
 
-function asHtml(letter: MailContent, paper: Publisher): string {
+function asHtml(mail: MailContent, paper: Publisher): string {
   const paragraphs = (texts: readonly string[]): Markup[] => texts.map((text) => html`<p class="text">${text}</p>`);
   return frame(
-    { paper, title: letter.subject, preview: letter.preview, reason: html`${letter.reason}` },
-    html`<h1 class="heading">${letter.heading}</h1>
-${paragraphs(letter.opening)}
-${letter.code === undefined ? [] : codeBox(letter.code)}
-${letter.button ? button(letter.button.label, letter.button.url) : []}
-${paragraphs(letter.closing)}`,
+    { paper, title: mail.subject, preview: mail.preview, reason: html`${mail.reason}` },
+    html`<h1 class="heading">${mail.heading}</h1>
+${paragraphs(mail.opening)}
+${mail.code === undefined ? [] : codeBox(mail.code)}
+${mail.button ? button(mail.button.label, mail.button.url) : []}
+${paragraphs(mail.closing)}`,
   );
 }
 
-function asText(letter: MailContent, paper: Publisher): string {
+function asText(mail: MailContent, paper: Publisher): string {
   const parts = [
     paper.name,
-    letter.heading,
-    ...letter.opening,
-    ...(letter.code === undefined ? [] : [`    ${letter.code}`]),
-    ...(letter.button ? [`${letter.button.label}:\n${letter.button.url}`] : []),
-    ...letter.closing,
-    `-- \n${letter.reason}\n${paper.name} · ${paper.siteUrl} · ${paper.contact}`,
+    mail.heading,
+    ...mail.opening,
+    ...(mail.code === undefined ? [] : [`    ${mail.code}`]),
+    ...(mail.button ? [`${mail.button.label}:\n${mail.button.url}`] : []),
+    ...mail.closing,
+    `-- \n${mail.reason}\n${paper.name} · ${paper.siteUrl} · ${paper.contact}`,
   ];
   return `${parts.map((part) => part.split('\n').map(wrap).join('\n')).join('\n\n')}\n`;
 }
@@ -60,14 +60,14 @@ function asText(letter: MailContent, paper: Publisher): string {
 export function wrap(line: string): string {
   if (line.length <= 72 || line.startsWith(' ')) return line;
   const lines: string[] = [];
-  let now = '';
+  let current = '';
   for (const word of line.split(' ')) {
-    if (now !== '' && now.length + 1 + word.length > 72) {
-      lines.push(now);
-      now = word;
-    } else now = now === '' ? word : `${now} ${word}`;
+    if (current !== '' && current.length + 1 + word.length > 72) {
+      lines.push(current);
+      current = word;
+    } else current = current === '' ? word : `${current} ${word}`;
   }
-  return [...lines, now].join('\n');
+  return [...lines, current].join('\n');
 }
 
 /** `about a minute`, `10 minutes`. */
@@ -83,15 +83,15 @@ type Part = string | Markup | readonly Markup[];
 
 /** A template that escapes its strings. */
 export function html(pieces: TemplateStringsArray, ...parts: readonly Part[]): Markup {
-  return { markup: pieces.reduce((sum, piece, place) => sum + written(parts[place - 1] ?? '') + piece) };
+  return { markup: pieces.reduce((sum, piece, place) => sum + markupOf(parts[place - 1] ?? '') + piece) };
 }
 
-function written(part: Part): string {
-  if (typeof part === 'string') return quoted(part);
+function markupOf(part: Part): string {
+  if (typeof part === 'string') return escaped(part);
   return 'markup' in part ? part.markup : part.map(({ markup }) => markup).join('\n');
 }
 
-const quoted = (text: string): string => text.replace(/[&<>"']/gu, (sign) => `&#${sign.charCodeAt(0)};`);
+const escaped = (text: string): string => text.replace(/[&<>"']/gu, (sign) => `&#${sign.charCodeAt(0)};`);
 
 /** Colors of src/styles/tokens.css, light and dark. Text has a contrast of at least 4.5:1. */
 const light = {
@@ -111,7 +111,7 @@ const sans = "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial
 const styles: Readonly<Record<string, string>> = {
   ground: `margin:0;padding:0;background-color:${light.ground}`,
   sheet: `width:100%;max-width:600px;background-color:${light.sheet};border-top:4px solid ${light.ink}`,
-  plate: `padding:26px 32px 16px;text-align:center;border-bottom:3px double ${light.ink}`,
+  masthead: `padding:26px 32px 16px;text-align:center;border-bottom:3px double ${light.ink}`,
   name: `margin:0;font-family:${serif};font-size:40px;line-height:44px;font-weight:bold;letter-spacing:-0.5px;color:${light.ink};text-decoration:none`,
   motto: `margin:6px 0 0;font-family:${serif};font-size:14px;line-height:20px;font-style:italic;color:${light.soft}`,
   body: 'padding:32px 32px 16px',
@@ -119,11 +119,11 @@ const styles: Readonly<Record<string, string>> = {
   text: `margin:0 0 16px;font-family:${serif};font-size:17px;line-height:27px;color:${light.ink}`,
   box: `padding:20px 12px;text-align:center;background-color:${light.ground};border:1px solid ${light.rule}`,
   code: `font-family:Menlo,Consolas,'Courier New',monospace;font-size:38px;line-height:44px;font-weight:bold;letter-spacing:9px;color:${light.ink};padding-left:9px`,
-  key: `background-color:${light.ink};border-radius:3px;text-align:center`,
-  press: `display:inline-block;padding:15px 30px;font-family:${sans};font-size:17px;line-height:22px;font-weight:bold;color:${light.sheet};text-decoration:none;border-radius:3px`,
-  words: `margin:0 0 16px;font-family:${sans};font-size:14px;line-height:21px;color:${light.soft}`,
+  button: `background-color:${light.ink};border-radius:3px;text-align:center`,
+  label: `display:inline-block;padding:15px 30px;font-family:${sans};font-size:17px;line-height:22px;font-weight:bold;color:${light.sheet};text-decoration:none;border-radius:3px`,
+  hint: `margin:0 0 16px;font-family:${sans};font-size:14px;line-height:21px;color:${light.soft}`,
   address: `color:${light.gold};text-decoration:underline;word-break:break-all`,
-  away: `color:${light.gold};text-decoration:underline`,
+  link: `color:${light.gold};text-decoration:underline`,
   foot: `padding:18px 32px 30px;border-top:1px solid ${light.rule}`,
   kicker: `margin:0 0 4px;font-family:${sans};font-size:12px;line-height:18px;font-weight:bold;letter-spacing:0.7px;text-transform:uppercase;color:${light.gold}`,
   lead: `font-family:${serif};font-size:30px;line-height:35px;font-weight:bold;letter-spacing:-0.3px;color:${light.ink};text-decoration:none`,
@@ -144,18 +144,18 @@ const inlined = (markup: string): string =>
 const darkRules = [
   `.ground{background-color:${dark.ground}!important}`,
   `.sheet{background-color:${dark.sheet}!important;border-color:${dark.gold}!important}`,
-  `.plate{border-color:${dark.ink}!important}.foot{border-color:${dark.rule}!important}`,
+  `.masthead{border-color:${dark.ink}!important}.foot{border-color:${dark.rule}!important}`,
   `.box{background-color:${dark.ground}!important;border-color:${dark.rule}!important}`,
   `.name,.heading,.text,.code,.lead,.story,.standfirst{color:${dark.ink}!important}`,
-  `.motto,.words,.small,.byline,.dateline{color:${dark.soft}!important}`,
-  `.key{background-color:${dark.gold}!important}.press{color:${dark.ground}!important}`,
+  `.motto,.hint,.small,.byline,.dateline{color:${dark.soft}!important}`,
+  `.button{background-color:${dark.gold}!important}.label{color:${dark.ground}!important}`,
   `.rule{border-color:${dark.rule}!important}`,
-  `.address,.away,.kicker{color:${dark.gold}!important}`,
+  `.address,.link,.kicker{color:${dark.gold}!important}`,
 ];
 
-const sheet = `:root{color-scheme:light dark;supported-color-schemes:light dark}
+const styleSheet = `:root{color-scheme:light dark;supported-color-schemes:light dark}
 a{text-decoration:underline}
-@media (max-width:479px){.plate,.foot{padding-left:20px!important;padding-right:20px!important}.body{padding:26px 20px 12px!important}.heading{font-size:24px!important;line-height:30px!important}.lead{font-size:26px!important;line-height:31px!important}.code{font-size:34px!important;letter-spacing:7px!important;padding-left:7px!important}.wide{width:100%!important}.press{display:block!important}}
+@media (max-width:479px){.masthead,.foot{padding-left:20px!important;padding-right:20px!important}.body{padding:26px 20px 12px!important}.heading{font-size:24px!important;line-height:30px!important}.lead{font-size:26px!important;line-height:31px!important}.code{font-size:34px!important;letter-spacing:7px!important;padding-left:7px!important}.wide{width:100%!important}.label{display:block!important}}
 @media (prefers-color-scheme:dark){${darkRules.join('')}}
 ${darkRules.map((rule) => rule.replace(/(^|[},])\./gu, '$1[data-ogsc] .')).join('')}`;
 
@@ -172,17 +172,17 @@ export function frame(
 <table class="ground" role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"><tr><td align="center" style="padding:24px 8px">
 <!--[if mso]><table role="presentation" width="600" cellpadding="0" cellspacing="0" border="0"><tr><td><![endif]-->
 <table class="sheet" role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">
-<tr><td class="plate"><a class="name" href="${paper.siteUrl}/">${paper.name}</a><p class="motto">${paper.motto}</p></td></tr>
+<tr><td class="masthead"><a class="name" href="${paper.siteUrl}/">${paper.name}</a><p class="motto">${paper.motto}</p></td></tr>
 <tr><td class="body">
 ${body}
 </td></tr>
-<tr><td class="foot"><p class="small">${reason}</p><p class="small">${paper.name} · <a class="away" href="${paper.siteUrl}/">${host}</a></p><p class="small"><a class="away" href="mailto:${paper.contact}">${paper.contact}</a></p></td></tr>
+<tr><td class="foot"><p class="small">${reason}</p><p class="small">${paper.name} · <a class="link" href="${paper.siteUrl}/">${host}</a></p><p class="small"><a class="link" href="mailto:${paper.contact}">${paper.contact}</a></p></td></tr>
 </table>
 <!--[if mso]></td></tr></table><![endif]-->
 </td></tr></table>
 </body>`;
   return `<!doctype html>
-<html lang="${quoted(paper.language)}" dir="ltr">
+<html lang="${escaped(paper.language)}" dir="ltr">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
@@ -190,8 +190,8 @@ ${body}
 <meta name="supported-color-schemes" content="light dark">
 <meta name="format-detection" content="telephone=no,date=no,address=no,email=no">
 <meta name="x-apple-disable-message-reformatting">
-<title>${quoted(title)}</title>
-<style>${sheet}</style>
+<title>${escaped(title)}</title>
+<style>${styleSheet}</style>
 </head>
 ${inlined(content.markup)}
 </html>
@@ -202,8 +202,8 @@ ${inlined(content.markup)}
 const button = (
   label: string,
   url: string,
-): Markup => html`<table class="wide" role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 24px"><tr><td class="key"><a class="press" href="${url}">${label}</a></td></tr></table>
-<p class="words">If the button doesn’t work, copy this address into your browser:<br><a class="address" href="${url}">${url}</a></p>`;
+): Markup => html`<table class="wide" role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 24px"><tr><td class="button"><a class="label" href="${url}">${label}</a></td></tr></table>
+<p class="hint">If the button doesn’t work, copy this address into your browser:<br><a class="address" href="${url}">${url}</a></p>`;
 
 /** The code in large digits; read aloud one by one, copied without spaces. */
 const codeBox = (code: string): Markup =>

@@ -88,7 +88,7 @@ describe('every message', () => {
 
   it.each(all)('the message “%s” has one button, or none for a code, with its URL also in the text', (_, message) => {
     const { html, text } = render(message);
-    const buttons = [...html.matchAll(/<a class="press"[^>]*href="([^"]+)"/g)].map(([, address]) => address ?? '');
+    const buttons = [...html.matchAll(/<a class="label"[^>]*href="([^"]+)"/g)].map(([, address]) => address ?? '');
     expect(buttons).toHaveLength(message.kind === 'code' ? 0 : 1);
     for (const address of buttons) {
       expect(html).toContain(`>${address}</a>`);

@@ -52,15 +52,15 @@ export type LinkMessage = Extract<Message, { kind: 'link' }>;
 
 /** @param minutes that the link is still valid */
 function linkMail({ url, purpose }: LinkMessage, paper: Publisher, minutes: number): MailContent {
-  const lives = `It works once, for ${minutesInWords(minutes)}, on any of your devices.`;
+  const validity = `It works once, for ${minutesInWords(minutes)}, on any of your devices.`;
   const ignore = 'If you didn’t request it, ignore this email: no one can sign in without the link.';
   const reason = requested(paper);
   if (purpose === 'login') {
     return {
       subject: `Your link to sign in to ${paper.name}`,
-      preview: `Open it to sign in. ${lives}`,
+      preview: `Open it to sign in. ${validity}`,
       heading: 'Sign in with one click',
-      opening: [`Use this link to sign in to ${paper.name}. ${lives}`],
+      opening: [`Use this link to sign in to ${paper.name}. ${validity}`],
       button: { label: 'Sign in', url },
       closing: [ignore],
       reason,
@@ -69,10 +69,10 @@ function linkMail({ url, purpose }: LinkMessage, paper: Publisher, minutes: numb
   if (purpose === 'register') {
     return {
       subject: `Confirm your email address for ${paper.name}`,
-      preview: `One click and your account is ready. ${lives}`,
+      preview: `One click and your account is ready. ${validity}`,
       heading: 'Confirm your email address',
       opening: [
-        `Thanks for joining ${paper.name}. Open the link below to confirm your address and start reading. ${lives}`,
+        `Thanks for joining ${paper.name}. Open the link below to confirm your address and start reading. ${validity}`,
       ],
       button: { label: 'Confirm and continue', url },
       closing: [ignore],
@@ -81,9 +81,9 @@ function linkMail({ url, purpose }: LinkMessage, paper: Publisher, minutes: numb
   }
   return {
     subject: `Complete your registration with ${paper.name}`,
-    preview: `One step to go. ${lives}`,
+    preview: `One step to go. ${validity}`,
     heading: 'One step to go',
-    opening: [`Open the link below to confirm your email address and complete your registration. ${lives}`],
+    opening: [`Open the link below to confirm your email address and complete your registration. ${validity}`],
     button: { label: 'Complete my registration', url },
     closing: [ignore],
     reason,
@@ -189,8 +189,8 @@ function renderNewsletter(message: NewsletterMessage, paper: Publisher): Rendere
   const host = new URL(paper.siteUrl).host;
   return {
     subject: `${letter}: ${lead.title}`,
-    html: asHtml(message, lead, others, paper, host),
-    text: asText(message, paper, host),
+    html: newsletterHtml(message, lead, others, paper, host),
+    text: newsletterText(message, paper, host),
     headers: {
       'List-Unsubscribe': `<${unsubscribe}>`,
       'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
@@ -200,16 +200,16 @@ function renderNewsletter(message: NewsletterMessage, paper: Publisher): Rendere
   };
 }
 
-const choices = (paper: Publisher): string => `${paper.siteUrl}/dashboard/newsletters`;
+const newslettersUrl = (paper: Publisher): string => `${paper.siteUrl}/dashboard/newsletters`;
 
-function asHtml(
+function newsletterHtml(
   { letter, day, unsubscribe }: NewsletterMessage,
   lead: NewsletterStory,
   others: readonly NewsletterStory[],
   paper: Publisher,
   host: string,
 ): string {
-  const reason = html`You’re receiving this email because you signed up for ${letter} at ${host}.<br><a class="away" href="${unsubscribe}">Unsubscribe from ${letter}</a> · <a class="away" href="${choices(paper)}">Manage your newsletters</a>`;
+  const reason = html`You’re receiving this email because you signed up for ${letter} at ${host}.<br><a class="link" href="${unsubscribe}">Unsubscribe from ${letter}</a> · <a class="link" href="${newslettersUrl(paper)}">Manage your newsletters</a>`;
   const preview = lead.standfirst || others[0]?.title || letter;
   return frame(
     { paper, title: `${letter}: ${lead.title}`, preview, reason },
@@ -222,12 +222,16 @@ ${[row(lead, 'lead', paper), ...others.map((story) => row(story, 'story', paper)
 }
 
 const row = (story: NewsletterStory, size: 'lead' | 'story', paper: Publisher): Markup =>
-  html`<tr><td class="rule">${story.kicker ? html`<p class="kicker">${story.kicker}</p>` : []}<h2 style="margin:0"><a class="${size}" href="${paper.siteUrl}${story.path}">${story.title}</a></h2>${story.standfirst ? html`<p class="standfirst">${story.standfirst}</p>` : []}${small(story) ? html`<p class="byline">${small(story)}</p>` : []}</td></tr>`;
+  html`<tr><td class="rule">${story.kicker ? html`<p class="kicker">${story.kicker}</p>` : []}<h2 style="margin:0"><a class="${size}" href="${paper.siteUrl}${story.path}">${story.title}</a></h2>${story.standfirst ? html`<p class="standfirst">${story.standfirst}</p>` : []}${credits(story) ? html`<p class="byline">${credits(story)}</p>` : []}</td></tr>`;
 
-const small = ({ byline, minutes }: NewsletterStory): string =>
+const credits = ({ byline, minutes }: NewsletterStory): string =>
   [...(byline ? [`By ${byline}`] : []), ...(minutes > 0 ? [`${minutes} min read`] : [])].join(' · ');
 
-function asText({ letter, day, stories, unsubscribe }: NewsletterMessage, paper: Publisher, host: string): string {
+function newsletterText(
+  { letter, day, stories, unsubscribe }: NewsletterMessage,
+  paper: Publisher,
+  host: string,
+): string {
   const parts = [
     `${paper.name}\n${letter} · ${day}`,
     ...stories.map((story) =>
@@ -235,14 +239,14 @@ function asText({ letter, day, stories, unsubscribe }: NewsletterMessage, paper:
         ...(story.kicker ? [story.kicker.toUpperCase()] : []),
         story.title,
         ...(story.standfirst ? [story.standfirst] : []),
-        ...(small(story) ? [small(story)] : []),
+        ...(credits(story) ? [credits(story)] : []),
         `${paper.siteUrl}${story.path}`,
       ].join('\n'),
     ),
     [
       `-- \nYou’re receiving this email because you signed up for ${letter} at ${host}.`,
       `Unsubscribe: ${unsubscribe}`,
-      `Manage your newsletters: ${choices(paper)}`,
+      `Manage your newsletters: ${newslettersUrl(paper)}`,
       `${paper.name} · ${paper.siteUrl} · ${paper.contact}`,
     ].join('\n'),
   ];
