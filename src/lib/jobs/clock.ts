@@ -11,25 +11,25 @@ export interface QueueClock {
   /** Converts a time of this node's clock to an SQL expression with the same distance from the present. */
   at(time: number): RawBuilder<number>;
   /** Converts a stored time to this node's clock. @param present the value that the same query returned */
-  own(stored: unknown, present: unknown): number;
+  toLocal(stored: unknown, present: unknown): number;
 }
 
 /** The database's clock, read once in each statement. SQLite's is the machine's. */
-const presents: Readonly<Record<Engine, RawBuilder<number>>> = {
+const databaseClocks: Readonly<Record<Engine, RawBuilder<number>>> = {
   postgres: sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`,
   sqlite: sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`,
 };
 
 /** Reads the clock. @param now this node's clock; tests pass their own, which then also decides the time of the queue */
 export function queueClock(engine: Engine, now: () => number): () => QueueClock {
-  const shared = now === Date.now ? presents[engine] : null;
+  const shared = now === Date.now ? databaseClocks[engine] : null;
   return () => {
     const here = now();
     const present = shared ?? sql<number>`cast(${here} as bigint)`;
     return {
       present,
       at: (time) => sql<number>`${present} + cast(${time - here} as bigint)`,
-      own: (stored, then) => Number(stored) - Number(then) + here,
+      toLocal: (stored, then) => Number(stored) - Number(then) + here,
     };
   };
 }

@@ -130,7 +130,7 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
         log.warn({}, `${name}: a notice came after closing and is not sent`);
         return;
       }
-      put(state, notices);
+      enqueue(state, notices);
       start(state);
     },
     async idle() {
@@ -157,7 +157,7 @@ export function createDeliveryQueue(options: DeliveryOptions): DeliveryQueue {
   };
 }
 
-function put(state: State, notices: Iterable<string>): void {
+function enqueue(state: State, notices: Iterable<string>): void {
   const { waiting, problem } = state;
   const { limit, overflow, log, name } = state.options;
   for (const notice of notices) waiting.add(notice);
@@ -217,7 +217,7 @@ async function send({ options, sending, stop }: State): Promise<Outcome> {
   try {
     return await options.send(sending, stop.signal);
   } catch (error) {
-    options.log.error({ err: error }, `${options.name}: sending threw`);
+    options.log.error({ err: error }, `${options.name}: sending failed unexpectedly`);
     return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
   }
 }
@@ -257,23 +257,23 @@ function recordOutcome(state: State, outcome: Outcome, attempt: number): number 
     if (state.reported !== problem) log.error({ problem }, `${name}: a setting is wrong`);
     state.reported = problem;
     if (misconfiguredMs === null) return giveUp();
-    put(state, batch);
+    enqueue(state, batch);
     return misconfiguredMs;
   }
-  const again = batch.filter((notice) => mayTryAgain(state, notice));
+  const again = batch.filter((notice) => countAttempt(state, notice));
   const givenUp = batch.length - again.length;
   state.failed += givenUp;
   if (givenUp > 0) log.error({ notices: givenUp, tries, problem }, `${name}: given up`);
   if (again.length === 0) return 0;
-  put(state, again);
+  enqueue(state, again);
   const own = backOff(attempt, ...backOffMs, random);
   const wait = Math.max(own, Math.min(outcome.retryAfterMs ?? 0, longestRetryAfter));
   log.warn({ notices: again.length, attempt, waitMs: wait, problem }, `${name}: failed; it will be retried`);
   return wait;
 }
 
-/** Counts a failed attempt of a notice. */
-function mayTryAgain({ tried, options }: State, notice: string): boolean {
+/** Counts a failed attempt of a notice. @returns whether it may be tried again */
+function countAttempt({ tried, options }: State, notice: string): boolean {
   const tries = (tried.get(notice) ?? 0) + 1;
   if (tries < options.tries) tried.set(notice, tries);
   else tried.delete(notice);

@@ -73,7 +73,8 @@ const longestWaitMs = 2 * 3_600_000;
 /** Rows of one deletion: few enough that no other writer waits long. */
 const pruneStep = 2000;
 
-const ended: Updateable<JobsTable> = { payload: null, subject: null, claim: null };
+/** What a job that has ended loses. */
+const withoutContent: Updateable<JobsTable> = { payload: null, subject: null, claim: null };
 
 /** The jobs of one queue. All times in arguments and results are of this node's clock. @param now epoch milliseconds */
 export function createJobQueue<Kind extends string>(
@@ -83,13 +84,13 @@ export function createJobQueue<Kind extends string>(
 ): JobQueue<Kind> {
   const { db, engine } = database;
   const clock = queueClock(engine, now);
-  const held = ({ id, claim }: Job<Kind>) => db.updateTable('jobs').where('id', '=', id).where('claim', '=', claim);
+  const claimed = ({ id, claim }: Job<Kind>) => db.updateTable('jobs').where('id', '=', id).where('claim', '=', claim);
 
   return {
     add: (transaction, job) => addJob(transaction, queue, job, clock()),
     claim: (most) => claimJobs<Kind>(database, queue, most, clock()),
     async release(job, due, counted = true) {
-      await held(job)
+      await claimed(job)
         .set({ due: clock().at(due), claim: null, tries: counted ? job.tries : job.tries - 1 })
         .execute();
     },
@@ -100,11 +101,11 @@ export function createJobQueue<Kind extends string>(
         .where('claim', '=', job.claim)
         .where('causes', '=', job.causes)
         .executeTakeFirst();
-      if (numDeletedRows === 0n) await held(job).set({ claim: null, due: clock().present, tries: 0 }).execute();
+      if (numDeletedRows === 0n) await claimed(job).set({ claim: null, due: clock().present, tries: 0 }).execute();
     },
     async end(job, outcome, detail) {
-      const { numUpdatedRows } = await held(job)
-        .set({ ...ended, ended: clock().present, outcome, detail })
+      const { numUpdatedRows } = await claimed(job)
+        .set({ ...withoutContent, ended: clock().present, outcome, detail })
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
@@ -112,7 +113,7 @@ export function createJobQueue<Kind extends string>(
       const { present } = clock();
       const rows = await db
         .updateTable('jobs')
-        .set({ ...ended, ended: present, outcome: 'expired' })
+        .set({ ...withoutContent, ended: present, outcome: 'expired' })
         .where('queue', '=', queue)
         .where('ended', 'is', null)
         .where('expires', '<=', present)
@@ -225,7 +226,7 @@ async function claimJobs<Kind extends string>(
   { db, engine }: Database,
   queue: QueueName,
   most: number,
-  { present, own }: QueueClock,
+  { present, toLocal }: QueueClock,
 ): Promise<readonly Job<Kind>[]> {
   const claim = randomUUID();
   const latest = sql<number>`${present} + cast(${longestWaitMs} as bigint)`;
@@ -262,11 +263,11 @@ async function claimJobs<Kind extends string>(
     subject: subject ?? '',
     tries: Number(tries),
     causes: Number(causes),
-    expires: expires === null ? null : own(expires, then),
+    expires: expires === null ? null : toLocal(expires, then),
   }));
 }
 
-async function countWaiting(db: Db, queue: QueueName, { present, own }: QueueClock): Promise<Waiting> {
+async function countWaiting(db: Db, queue: QueueName, { present, toLocal }: QueueClock): Promise<Waiting> {
   const row = await db
     .selectFrom('jobs')
     .select(({ fn }) => [
@@ -278,6 +279,6 @@ async function countWaiting(db: Db, queue: QueueName, { present, own }: QueueClo
     .where('queue', '=', queue)
     .where('ended', 'is', null)
     .executeTakeFirstOrThrow();
-  const time = (value: unknown) => (value === null || value === undefined ? null : own(value, row.present));
+  const time = (value: unknown) => (value === null || value === undefined ? null : toLocal(value, row.present));
   return { count: Number(row.count), oldest: time(row.oldest), due: time(row.due) };
 }
