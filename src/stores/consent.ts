@@ -11,9 +11,9 @@ import {
 
 const hasGpc = (): boolean =>
   typeof navigator !== 'undefined' && (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl === true;
-const now = (): Consent => readConsent(typeof document === 'undefined' ? '' : document.cookie, hasGpc());
+const currentConsent = (): Consent => readConsent(typeof document === 'undefined' ? '' : document.cookie, hasGpc());
 
-const $store = atom<Consent>(now());
+const $store = atom<Consent>(currentConsent());
 
 /** If a purpose is `false`, nothing is loaded or sent for it. It may change at any time. */
 export const $consent: ReadableAtom<Consent> = $store;
@@ -24,31 +24,31 @@ let notifyTabs = () => {};
 onMount($store, () => {
   if (typeof document === 'undefined') return;
   let channel: BroadcastChannel | null = null;
-  const open = () => {
+  const openChannel = () => {
     if (typeof BroadcastChannel === 'undefined') return;
     channel ??= new BroadcastChannel(channelName);
     channel.onmessage = refreshConsent;
   };
   // A page with an open channel can't enter the back-forward cache.
-  const shut = () => {
+  const closeChannel = () => {
     channel?.close();
     channel = null;
   };
-  const back = () => {
-    open();
+  const resume = () => {
+    openChannel();
     refreshConsent();
   };
-  open();
+  openChannel();
   refreshConsent();
   notifyTabs = () => channel?.postMessage('changed');
-  addEventListener('pagehide', shut);
-  addEventListener('pageshow', back);
+  addEventListener('pagehide', closeChannel);
+  addEventListener('pageshow', resume);
   document.addEventListener('visibilitychange', refreshConsent);
   return () => {
-    shut();
+    closeChannel();
     notifyTabs = () => {};
-    removeEventListener('pagehide', shut);
-    removeEventListener('pageshow', back);
+    removeEventListener('pagehide', closeChannel);
+    removeEventListener('pageshow', resume);
     document.removeEventListener('visibilitychange', refreshConsent);
   };
 });
@@ -58,7 +58,7 @@ export const announceConsent = (): void => notifyTabs();
 
 /** Reads the cookie again; the server may have written it. */
 export function refreshConsent(): void {
-  const next = now();
+  const next = currentConsent();
   const before = $store.get();
   if (Object.entries(next).some(([name, value]) => before[name as keyof Consent] !== value)) $store.set(next);
   if (next.status === 'chosen') {

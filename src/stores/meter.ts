@@ -18,7 +18,7 @@ const $store = atom<MeterView>({ ask: 'nothing', remaining: null });
 export const $meter: ReadableAtom<MeterView> = $store;
 
 /** Shared by the tabs of a browser. */
-const name = 'broadsheet-meter';
+const storageKey = 'broadsheet-meter';
 
 /**
  * Counts the reading of a metered article.
@@ -34,8 +34,8 @@ export async function readMetered(article: number, path: string, rules: BrowserM
 function countHere(article: number, rules: BrowserMeterRules): MeterView {
   try {
     // Read and written under one lock, which tabs share.
-    const counted = countReading(parseReadings(localStorage.getItem(name)), article, Date.now(), rules);
-    localStorage.setItem(name, JSON.stringify(counted.readings));
+    const counted = countReading(parseReadings(localStorage.getItem(storageKey)), article, Date.now(), rules);
+    localStorage.setItem(storageKey, JSON.stringify(counted.readings));
     return { ask: counted.over ? 'registration' : 'nothing', remaining: counted.remaining };
   } catch {
     return { ask: 'nothing', remaining: null };
@@ -43,12 +43,12 @@ function countHere(article: number, rules: BrowserMeterRules): MeterView {
 }
 
 async function askServer(path: string): Promise<void> {
-  const { fetchDecision: decision } = await import('../lib/access/client.ts');
+  const { fetchDecision } = await import('../lib/access/client.ts');
   // A Zephr tenant without this feature responds with another value: no paywall is shown.
-  if ((await decision('paywall', path)) === 'SOFT_SUBSCRIBE') $store.set({ ask: 'subscription', remaining: 0 });
+  if ((await fetchDecision('paywall', path)) === 'SOFT_SUBSCRIBE') $store.set({ ask: 'subscription', remaining: 0 });
 }
 
-/** The meter of readers who have not signed in, stored in their browser. Pure. */
+// The meter of readers who haven't signed in, without the browser's storage.
 
 /** An article and when it was counted, epoch milliseconds. */
 export type Reading = readonly [article: number, at: number];

@@ -26,18 +26,18 @@ export interface Attempt {
 
 const [draftName, attemptName] = checkoutNames;
 
-const $kept = atom<Draft>(read(draftName) ?? {});
+const $storedDraft = atom<Draft>(read(draftName) ?? {});
 
-export const $draft: ReadableAtom<Draft> = $kept;
+export const $draft: ReadableAtom<Draft> = $storedDraft;
 
 export function keepDraft(change: Draft): void {
-  $kept.set({ ...$kept.get(), ...change });
-  write(draftName, $kept.get());
+  $storedDraft.set({ ...$storedDraft.get(), ...change });
+  write(draftName, $storedDraft.get());
 }
 
 /** Removes what was typed, after the purchase or a sign-out. */
 export function dropDraft(): void {
-  $kept.set({});
+  $storedDraft.set({});
   write(draftName, null);
 }
 

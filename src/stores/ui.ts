@@ -88,12 +88,12 @@ export function closeAll(): void {
   if (paywall.open) closePaywall();
 }
 
-/** An action that a link in the comments requested, until the island has handled it. */
-
+/** An action that a link in the comments requested. */
 export interface CommentAct {
   readonly act: 'reply' | 'report';
   /** WordPress's number of the comment. */
   readonly id: number;
 }
 
+/** Set until the island has handled it. */
 export const $commentAct = atom<CommentAct | null>(null);
