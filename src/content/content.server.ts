@@ -14,7 +14,7 @@ import { searchArticles } from './search/search.server.ts';
 import { createSearchThread, type SearchThread } from './search/search-thread.server.ts';
 import type { Content, ContentOptions } from './service.ts';
 import { updateRestrictedSections, warnOfUnknownRules } from './store/access.server.ts';
-import { aheadName, entriesAhead } from './store/ahead-of-log.server.ts';
+import { entriesAhead, fetchTargetOf } from './store/ahead-of-log.server.ts';
 import { backfillCursor, type ContentStore, isCopied, openContentStore } from './store/content-store.server.ts';
 import type { ContentEntry } from './store/entries.server.ts';
 import { indexNewEntries } from './store/live-search.server.ts';
@@ -81,7 +81,7 @@ function offline(options: ContentOptions, store: ContentStore, searching: Search
     }),
     verify: () => null,
     shared: { read: () => null, write: async () => {} },
-    followed: { revision: () => 0, belongsTo() {}, fetchTime: () => 0, apply: async () => [], ahead: () => [] },
+    followed: { revision: () => 0, followLog() {}, fetchTime: () => 0, apply: async () => [], ahead: () => [] },
     withdrawMissed: async () => 0,
     refresh: async () => {},
     refused: () => ({}),
@@ -111,7 +111,7 @@ const warmUpAfter = 1500;
 type Connected = ContentOptions & { readonly wordpress: NonNullable<ContentOptions['wordpress']> };
 
 function connected(options: Connected, store: ContentStore): Content {
-  const { wordpress, siteUrl, log, frameHosts, secret, pollSeconds, onChange, isKept, journal } = options;
+  const { wordpress, siteUrl, log, frameHosts, secret, pollSeconds, onChange, isDurable, journal } = options;
   const now = options.now ?? Date.now;
   const site = siteUrl.replace(/\/+$/u, '');
   const client = createClient({ ...wordpress, fetch: options.fetch, now, lastAt: lastFetch(store) });
@@ -135,7 +135,7 @@ function connected(options: Connected, store: ContentStore): Content {
   };
   const searching = searchThread(options, store);
   let warming: NodeJS.Timeout | undefined;
-  const applier = createApplier({ store, client, ingester, log, now, onChange, isKept, afterCommit, journal });
+  const applier = createApplier({ store, client, ingester, log, now, onChange, isDurable, afterCommit, journal });
   const frontClock = createFrontClock({ store, write: applier.write, log, now, leads: options.leads });
   // Its pauses go by the clock of the process, which runs on when the machine's is set.
   const lookUp = createLookUp({ store, client, applier, log, now: options.now ?? (() => performance.now()) });
@@ -221,7 +221,7 @@ const sharedValues = (store: ContentStore, applier: Applier): Content['shared'] 
 /** The content store as it follows a content log. */
 const followedLog = (store: ContentStore, client: Client, applier: Applier): Content['followed'] => ({
   revision: () => logRevision(store),
-  belongsTo(id) {
+  followLog(id) {
     if (store.getMeta('log-id') === id) return;
     if (store.getMeta('ready') !== null || logRevision(store) > 0) store.rebuild('it follows another content log');
     store.setMeta('log-id', id);
@@ -232,7 +232,7 @@ const followedLog = (store: ContentStore, client: Client, applier: Applier): Con
     client.continueAfter(latestFetch(entries));
     return applier.applyLog(entries, revision, tags);
   },
-  ahead: () => entriesAhead(store).map(aheadName),
+  ahead: () => entriesAhead(store).map(fetchTargetOf),
 });
 
 /** The time of the newest fetch among entries of the content log; 0 if there is none. */

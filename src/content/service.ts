@@ -3,7 +3,7 @@ import type { Article, Crossword, DocumentType, StaticPage, Video } from '../lib
 import type { ContentReader } from '../lib/content/reader.ts';
 import type { FrontSlot } from '../lib/fronts/model.ts';
 import type { Logger } from '../lib/logging.ts';
-import type { AheadName, EntryAhead } from './store/ahead-of-log.server.ts';
+import type { EntryAhead, FetchTarget } from './store/ahead-of-log.server.ts';
 import type { ContentEntry } from './store/entries.server.ts';
 import type { LookUpAnswer } from './sync/lookup.server.ts';
 import type { WordPressProblem } from './wire/fetch.server.ts';
@@ -38,7 +38,7 @@ export interface ContentOptions {
   /** Called after every commit that changed something. If it resolves to a list of paths, the response to the webhook names them. */
   readonly onChange?: (change: ContentChange) => unknown;
   /** Whether the listener's record of changes survives this process (default: always). While it doesn't, `replay` repeats the changes. */
-  readonly isKept?: (() => boolean) | undefined;
+  readonly isDurable?: (() => boolean) | undefined;
   /** The content log of a cluster: sync's entries go into it, and come back by {@link Content.applyLog}. Without one they are applied at once. */
   readonly journal?: ContentJournal | undefined;
   /** Whether this process syncs with WordPress at present (default: always); when it begins to, call {@link Content.pollNow}. */
@@ -74,7 +74,7 @@ export interface FollowedStore {
   /** Revision of the content log in the store; 0 if it has applied nothing of the log. */
   revision(): number;
   /** Empties the store unless it follows this log already. */
-  belongsTo(log: string): void;
+  followLog(log: string): void;
   /** A time on the scale of `Fetched.at`, later than that of every request so far. */
   fetchTime(): number;
   /**
@@ -86,7 +86,7 @@ export interface FollowedStore {
    */
   apply(entries: readonly ContentEntry[], revision: number, tags: ReadonlySet<string>): Promise<readonly string[]>;
   /** What the store has withdrawn ahead of the log. */
-  ahead(): readonly AheadName[];
+  ahead(): readonly FetchTarget[];
 }
 
 export interface ContentChange {
@@ -194,10 +194,10 @@ export interface Content {
   /** Runs the poll now instead of at its time, unless WordPress needs a rest. Many calls cause one or two polls. */
   pollNow(): void;
   /**
-   * @param taken called once the webhook was found valid and new, before it has any effect
-   * @param isRecent another node has compared its time with its own clock
+   * @param onAccepted called once the webhook was found valid and new, before it has any effect
+   * @param isTimeChecked another node has compared the webhook's time with its own clock
    */
-  receive(request: WebhookRequest, taken?: () => void, isRecent?: boolean): Promise<WebhookAnswer>;
+  receive(request: WebhookRequest, onAccepted?: () => void, isTimeChecked?: boolean): Promise<WebhookAnswer>;
   /** Why a webhook would be refused; `null` if it is valid and new. */
   verify(request: WebhookRequest): WebhookAnswer | null;
   /**
@@ -211,7 +211,7 @@ export interface Content {
    */
   withdrawMissed(seconds: number, signal: AbortSignal): Promise<number>;
   /** Fetches one document or comment, or the sections, again and stores it. @throws Error when WordPress or the content log can't be reached */
-  refresh(type: AheadName['type'], id: number): Promise<unknown>;
+  refresh(type: FetchTarget['type'], id: number): Promise<unknown>;
   /** Values that all nodes of a cluster have, such as market prices. */
   readonly shared: SharedValues;
   /** The content store as a follower of the content log. */

@@ -120,9 +120,9 @@ const pictureHosts = ['i.ytimg.com', 'img.youtube.com'];
 /** Receives webhooks, each of them a span. */
 const recorded =
   (receive: Content['receive']): Content['receive'] =>
-  (request, taken) =>
+  (request, onAccepted) =>
     inSpan('webhook', {}, async (span) => {
-      const answer = await receive(request, taken);
+      const answer = await receive(request, onAccepted);
       span.set({ 'broadsheet.webhook.status': answer.status });
       return answer;
     });
@@ -323,7 +323,7 @@ const openContentStore = (
     log,
     pollSeconds: config.syncPollSeconds,
     onChange: changes.publish,
-    isKept: changes.durable,
+    isDurable: changes.durable,
     journal: clusterLog?.journal,
     leads: clusterLog?.leads,
   });

@@ -5,7 +5,7 @@
 
 import { countWords, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
-import { originalOfLink } from '../store/body-links.ts';
+import { originalAddressAttribute } from '../store/body-links.ts';
 import { linkTarget } from './addresses.ts';
 import { numberingOf, openBlocks } from './body-blocks.server.ts';
 import { type BodyContext, embedBlocks, preparePictures, preparePlayers, unwrap } from './body-media.server.ts';
@@ -80,7 +80,8 @@ export function shapeComment(
   dropComments(body);
   dropStrayAddresses(body);
   normalizeLinks(body, context);
-  for (const link of body.querySelectorAll(`a[${originalOfLink}]`)) link.removeAttribute(originalOfLink);
+  for (const link of body.querySelectorAll(`a[${originalAddressAttribute}]`))
+    link.removeAttribute(originalAddressAttribute);
   removeJunk(body);
   normalizeCommentLinks(body);
   wrapLooseText(body);
@@ -185,7 +186,7 @@ function normalizeLinks(body: HTMLElement, context: Pick<BodyContext, 'wordpress
     } else {
       link.setAttribute('href', target.href);
       if (target.kind === 'external') link.setAttribute('rel', 'noopener noreferrer');
-      if (target.kind === 'wordpress') link.setAttribute(originalOfLink, target.original);
+      if (target.kind === 'wordpress') link.setAttribute(originalAddressAttribute, target.original);
     }
   }
 }

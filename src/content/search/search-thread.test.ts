@@ -74,7 +74,7 @@ describe('the search thread', () => {
     for (let id = 1; id <= 30; id++) put(id, id % 3 === 0 ? 'The bridge opens' : `Notice ${id}`);
     const reader = createReader(store, open({ local: here }));
     const both = async (query: string, filter = {}) => {
-      const aside = await reader.searchAside(query, filter);
+      const aside = await reader.searchAsync(query, filter);
       expect(aside).toEqual(createReader(store).search(query, filter));
       return aside.items.map(({ id }) => id);
     };
@@ -91,11 +91,11 @@ describe('the search thread', () => {
   it('continues with the new file after the content store was rebuilt', async () => {
     put(1, 'A bridge');
     const reader = createReader(store, open({ local: here }));
-    expect((await reader.searchAside('bridge')).total).toBe(1);
+    expect((await reader.searchAsync('bridge')).total).toBe(1);
     store.rebuild('a test');
-    expect((await reader.searchAside('bridge')).total).toBe(0);
+    expect((await reader.searchAsync('bridge')).total).toBe(0);
     put(2, 'A bridge again');
-    expect((await reader.searchAside('bridge')).items.map(({ id }) => id)).toEqual([2]);
+    expect((await reader.searchAsync('bridge')).items.map(({ id }) => id)).toEqual([2]);
   });
 
   it('refuses a search that would wait too long, at once or when its turn comes', async () => {

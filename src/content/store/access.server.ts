@@ -19,11 +19,9 @@ import { sectionTable } from './rows.server.ts';
 
 const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
 
-/**
- * Number of letters by which an excerpt is recognized as cut from the text by WordPress, and how far into the text it may start,
- * because a caption may come first.
- */
-const identifying = 40;
+/** Number of letters by which an excerpt is recognized as cut from the text by WordPress. */
+const comparedLetters = 40;
+/** How many letters of the text may come before such an excerpt: a caption may come first. */
 const latestStart = 600;
 
 /**
@@ -32,7 +30,7 @@ const latestStart = 600;
  */
 function publicExcerpt(excerpt: string, opening: string, body: string): string {
   const excerptLetters = letters(excerpt);
-  const at = letters(body).indexOf(excerptLetters.slice(0, identifying));
+  const at = letters(body).indexOf(excerptLetters.slice(0, comparedLetters));
   if (excerptLetters === '' || at === -1 || at > latestStart || letters(opening).includes(excerptLetters))
     return excerpt;
   return truncateAtWord(opening, publication.limits.excerpt);
@@ -67,7 +65,7 @@ export const indexedText = (store: ContentStore, document: IngestedDocument): st
     ? document.searchText
     : withEntries(store, document.id, document.facts, document.searchText);
 
-const key = 'walled-sections';
+const levelsKey = 'walled-sections';
 
 export interface LevelsChange {
   readonly tags: ReadonlySet<string>;
@@ -83,7 +81,7 @@ export function updateRestrictedSections(store: ContentStore): LevelsChange {
   const [tags, withdrawnTags] = [new Set<string>(), new Set<string>()];
   const { levels, ids } = ruledTerms(store);
   if (JSON.stringify(ids) !== (store.getMeta(ruledTermsKey) ?? '{}')) store.setMeta(ruledTermsKey, JSON.stringify(ids));
-  const before = JSON.parse(store.getMeta(key) ?? '{}') as SectionRules;
+  const before = JSON.parse(store.getMeta(levelsKey) ?? '{}') as SectionRules;
   const changed = [...new Set([...Object.keys(before), ...Object.keys(levels)])].filter(
     (id) => before[id] !== levels[id],
   );
@@ -93,32 +91,33 @@ export function updateRestrictedSections(store: ContentStore): LevelsChange {
       `SELECT d.id, d.facts, d.terms, d.excerpt, b.body, b.opening FROM listing l JOIN documents d ON d.id = l.id
       JOIN bodies b ON b.id = d.id WHERE l.list = ?`,
     );
-    const write = store.prepare('UPDATE documents SET excerpt = ? WHERE id = ?');
-    for (const id of changed) {
-      for (const row of articles.all(`articles:section:${id}`)) {
+    const writeExcerpt = store.prepare('UPDATE documents SET excerpt = ? WHERE id = ?');
+    for (const section of changed) {
+      for (const row of articles.all(`articles:section:${section}`)) {
+        const id = Number(row.id);
         const facts = JSON.parse(String(row.facts)) as IngestedDocument['facts'];
         const levelBy = (rules: SectionRules): AccessLevel =>
           levelOf(facts.access ?? 'default', (JSON.parse(String(row.terms)) as number[]).map(String), rules);
         const level = levelBy(levels);
         if (level === levelBy(before)) continue;
-        for (const each of [tag.article(Number(row.id)), tag.card(Number(row.id)), tag.search]) tags.add(each);
-        if (isLevelRaised(levelBy(before), level)) withdrawnTags.add(tag.article(Number(row.id)));
+        for (const each of [tag.article(id), tag.card(id), tag.search]) tags.add(each);
+        if (isLevelRaised(levelBy(before), level)) withdrawnTags.add(tag.article(id));
         const body = plainText(String(row.body));
         if (!isRestrictedLevel(level)) {
-          rewordStory(store, Number(row.id), { body: withEntries(store, Number(row.id), facts, body) });
+          rewordStory(store, id, { body: withEntries(store, id, facts, body) });
           continue;
         }
         const opening = plainText(String(row.opening));
         const excerpt = publicExcerpt(String(row.excerpt), opening, body);
-        rewordStory(store, Number(row.id), { body: opening, standfirst: excerpt });
+        rewordStory(store, id, { body: opening, standfirst: excerpt });
         if (excerpt === row.excerpt) continue;
-        withdrawnTags.add(tag.card(Number(row.id)));
-        write.run(excerpt, Number(row.id));
-        forgetCards(store, { type: 'articles', id: Number(row.id) });
+        withdrawnTags.add(tag.card(id));
+        writeExcerpt.run(excerpt, id);
+        forgetCards(store, { type: 'articles', id });
       }
     }
-    store.setMeta(key, JSON.stringify(levels));
-    store.touch();
+    store.setMeta(levelsKey, JSON.stringify(levels));
+    store.invalidateCaches();
   });
   return { tags, withdrawnTags };
 }

@@ -38,12 +38,12 @@ type Remembered = EntryAhead & {
 };
 
 /** What to ask WordPress for to replace an entry; sections have the id 0. */
-export interface AheadName {
+export interface FetchTarget {
   readonly type: DocumentType | 'comments' | 'sections';
   readonly id: number;
 }
 
-export function aheadName(entry: EntryAhead): AheadName {
+export function fetchTargetOf(entry: EntryAhead): FetchTarget {
   switch (entry.kind) {
     case 'document':
       return { type: entry.document.type, id: entry.document.id };
@@ -68,11 +68,7 @@ export const rememberAhead = (store: ContentStore, entry: EntryAhead, askedAt: n
   remember(store, { ...entry, askedAt });
 
 /** What this node has applied ahead of the log for the same name as `entry`. */
-export function aheadOf(store: ContentStore, entry: ContentEntry): EntryAhead | null {
-  return remembered(store, entry);
-}
-
-function remembered(store: ContentStore, entry: ContentEntry): Remembered | null {
+export function aheadOf(store: ContentStore, entry: ContentEntry): Remembered | null {
   const value = store.getMeta(keyOf(entry));
   return value === null ? null : (JSON.parse(value) as Remembered);
 }
@@ -92,7 +88,7 @@ function overtakes(entry: ContentEntry, ahead: Remembered): boolean {
 export function forgetAhead(store: ContentStore, entries: readonly ContentEntry[]): void {
   if (!isAhead(store)) return;
   for (const entry of entries) {
-    const ahead = remembered(store, entry);
+    const ahead = aheadOf(store, entry);
     if (ahead && overtakes(entry, ahead)) store.prepare('DELETE FROM meta WHERE key = ?').run(keyOf(entry));
   }
 }
@@ -108,7 +104,7 @@ export function forgetAhead(store: ContentStore, entries: readonly ContentEntry[
 export function chooseEntries(store: ContentStore, entries: readonly ContentEntry[]): readonly ContentEntry[] {
   if (!isAhead(store)) return entries;
   return entries.flatMap((entry): ContentEntry[] => {
-    const ahead = remembered(store, entry);
+    const ahead = aheadOf(store, entry);
     if (!ahead || overtakes(entry, ahead)) return [entry];
     if (isSections(entry) && isSections(ahead)) return [withoutRemoved(entry, ahead)];
     if (fetchedOf(entry)?.clock === ahead.fetched.clock) remember(store, { ...ahead, isDoubtful: true });
@@ -131,14 +127,15 @@ function withoutRemoved(entry: SectionsEntry, { removed = [] }: SectionsAhead): 
   return { ...entry, sections };
 }
 
-// The character after the colon, so that SQLite reads a range of its index.
-const range = "FROM meta WHERE key >= 'ahead:' AND key < 'ahead;'";
+// `;` follows `:` in ASCII: with two bounds instead of LIKE, SQLite reads only this range of its index.
+const fromAhead = "FROM meta WHERE key >= 'ahead:' AND key < 'ahead;'";
 
-export const isAhead = (store: ContentStore): boolean => store.prepare(`SELECT 1 ${range} LIMIT 1`).get() !== undefined;
+export const isAhead = (store: ContentStore): boolean =>
+  store.prepare(`SELECT 1 ${fromAhead} LIMIT 1`).get() !== undefined;
 
 export const entriesAhead = (store: ContentStore): Remembered[] =>
   store
-    .prepare(`SELECT value ${range}`)
+    .prepare(`SELECT value ${fromAhead}`)
     .all()
     .map(({ value }) => JSON.parse(String(value)) as Remembered);
 
@@ -153,7 +150,7 @@ export function withEntriesAhead(
   entries: readonly ContentEntry[],
 ): { readonly entries: readonly ContentEntry[]; readonly ahead: readonly EntryAhead[] } {
   const later = entries.flatMap((entry): ContentEntry[] => {
-    const [ahead, fetched] = [remembered(store, entry), fetchedOf(entry)];
+    const [ahead, fetched] = [aheadOf(store, entry), fetchedOf(entry)];
     if (!ahead || !fetched) return [entry];
     if (fetched.at < (ahead.askedAt ?? 0))
       return isSections(entry) && isSections(ahead) ? [withoutRemoved(entry, ahead)] : [];

@@ -8,8 +8,8 @@ import { fixedPages } from '../../lib/http/fixed-pages.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import type { ContentStore } from './content-store.server.ts';
 
-/** Attribute with WordPress's own address of a link; it never reaches a page. */
-export const originalOfLink = 'data-wordpress';
+/** Attribute of a stored link with its address in WordPress; it never reaches a page. */
+export const originalAddressAttribute = 'data-wordpress';
 
 const prefixes: readonly (readonly [type: DocumentType, prefix: string])[] = [
   ['articles', '/article/'],
@@ -31,11 +31,11 @@ const encode = (value: string): string => value.replaceAll('&', '&amp;').replace
 
 /** Resolves the links of a body; calls `note` with the tags that they depend on. */
 export function resolveLinks(html: string, store: ContentStore, note: Note = () => {}): string {
-  if (!html.includes(originalOfLink)) return html;
+  if (!html.includes(originalAddressAttribute)) return html;
   const isPublic = store.getMeta('wordpress-public') === 'true';
   return html.replace(link, (whole: string, attributes: string, text: string) => {
     const read = (name: string): string | undefined => new RegExp(`\\s${name}="([^"]*)"`, 'u').exec(attributes)?.[1];
-    const original = read(originalOfLink);
+    const original = read(originalAddressAttribute);
     if (original === undefined) return whole;
     const here = siteAddressOf(decode(read('href') ?? ''), decode(original), store, note);
     if (here === null && !isPublic) return text;
@@ -64,7 +64,7 @@ function byPath(path: string, store: ContentStore, note: Note): string | null {
   for (const [type, prefix] of prefixes) {
     if (path.startsWith(prefix)) return bySlug(type, path.slice(prefix.length), store, note);
   }
-  if (path.startsWith('/section/')) return bySection(path.slice(9), store, note);
+  if (path.startsWith('/section/')) return bySection(path.slice('/section/'.length), store, note);
   return linkable.has(path) ? path : null;
 }
 

@@ -12,7 +12,7 @@ function authorRefs(store: ContentStore, ids: readonly number[]): AuthorRef[] {
   });
 }
 
-/** A byline that is more than one author. */
+/** The byline of a story that has more than its one author: co-authors, contributors or an agency. */
 export const readByline = (store: ContentStore, { authors, contributors, agency }: BylineFacts): Byline => ({
   authors: authorRefs(store, authors),
   contributors: authorRefs(store, contributors),

@@ -42,7 +42,8 @@ export function readCard(store: ContentStore, id: number): StoredCard | null {
   const row = store.prepare(byId).get(id) as Row | undefined;
   if (!row) return null;
   const stored: StoredCard = { card: Object.freeze(cardOf(store, row)), credited: creditedIn(row) };
-  if (cards.size >= mostCards) for (const oldest of cards.keys()) if (cards.delete(oldest)) break;
+  const [oldest] = cards.keys();
+  if (oldest !== undefined && cards.size >= mostCards) cards.delete(oldest);
   cards.set(id, stored);
   return stored;
 }

@@ -40,7 +40,7 @@ it('a cached card is replaced when its article, its author or the sections chang
   putAuthor('Ada Moss-Lee');
   expect(read().card?.byline.authors[0]?.name).toBe('Ada Moss-Lee');
   const before = read().card;
-  store.touch();
+  store.invalidateCaches();
   expect(read().card).not.toBe(before);
 });
 

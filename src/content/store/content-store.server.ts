@@ -28,7 +28,8 @@ export interface ContentStore {
   setMeta(key: string, value: string): void;
   /** Grows when what readers cache may be wrong: sections or menus were written, a transaction rolled back, or the file replaced. */
   readonly generation: number;
-  touch(): void;
+  /** Raises {@link generation}. */
+  invalidateCaches(): void;
   /** How often the file was replaced by a new one: a thread that has it open must open it again. */
   readonly rebuilds: number;
   /** Sets the file aside (or deletes it) and creates an empty one. */
@@ -172,7 +173,7 @@ export function openContentStore(options: ContentStoreOptions): ContentStore {
     get generation() {
       return generation;
     },
-    touch() {
+    invalidateCaches() {
       generation++;
     },
     get rebuilds() {
@@ -235,9 +236,9 @@ export interface WalkCursor {
   readonly last: number;
 }
 
-export function readCursor<T>(store: ContentStore, name: string, standard: T): T {
+export function readCursor<T>(store: ContentStore, name: string, fallback: T): T {
   const row = store.prepare('SELECT value FROM cursors WHERE name = ?').get(name);
-  return row ? (JSON.parse(String(row.value)) as T) : standard;
+  return row ? (JSON.parse(String(row.value)) as T) : fallback;
 }
 
 export function writeCursor(store: ContentStore, name: string, value: unknown): void {

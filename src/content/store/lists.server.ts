@@ -10,10 +10,10 @@ export interface ListFilter {
 }
 
 /** Offset and limit as whole numbers within limits; a caller's mistake never becomes an SQL error or a full table. */
-export function pageBounds({ offset, limit }: ListFilter, standard: number): { offset: number; limit: number } {
+export function pageBounds({ offset, limit }: ListFilter, defaultLimit: number): { offset: number; limit: number } {
   const whole = (value: number | undefined, fallback: number): number =>
     value === undefined || !Number.isFinite(value) ? fallback : Math.max(0, Math.trunc(value));
-  return { offset: whole(offset, 0), limit: Math.min(whole(limit, standard), 100_000) };
+  return { offset: whole(offset, 0), limit: Math.min(whole(limit, defaultLimit), 100_000) };
 }
 
 const countOf = (store: ContentStore, list: string): number =>
@@ -43,10 +43,15 @@ function conditions(
 /**
  * Ids of one page, newest first, of the documents in every one of `lists`.
  *
- * @param standard limit when the filter names none
+ * @param defaultLimit limit when the filter names none
  */
-export function listIds(store: ContentStore, lists: readonly string[], filter: ListFilter, standard: number): number[] {
-  const { offset, limit } = pageBounds(filter, standard);
+export function listIds(
+  store: ContentStore,
+  lists: readonly string[],
+  filter: ListFilter,
+  defaultLimit: number,
+): number[] {
+  const { offset, limit } = pageBounds(filter, defaultLimit);
   if (limit === 0) return [];
   const { sql, values } = conditions(store, lists, filter);
   let exclusion = '';

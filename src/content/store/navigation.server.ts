@@ -68,7 +68,7 @@ export function storeSections(store: ContentStore, sections: readonly IngestedSe
       const show = showInMedia ? 1 : 0;
       insert.run(id, slug, name, label, homepageCount, show, position, color, JSON.stringify(former));
     }
-    store.touch();
+    store.invalidateCaches();
     return tagsOfSections(before, after);
   });
 }
@@ -115,7 +115,7 @@ export function storeMenus(store: ContentStore, menus: ReadonlyMap<string, reado
     store.prepare('DELETE FROM menus').run();
     const insert = store.prepare('INSERT INTO menus VALUES (?, ?)');
     for (const { location, items } of after) insert.run(location, items);
-    store.touch();
+    store.invalidateCaches();
     return new Set<string>([tag.navigation]);
   });
 }

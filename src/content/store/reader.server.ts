@@ -64,7 +64,7 @@ interface ReadState {
 /**
  * Creates the reader of one request.
  *
- * @param thread runs searches off the main thread; without it, `searchAside` runs them in the calling thread
+ * @param thread runs searches off the main thread; without it, `searchAsync` runs them in the calling thread
  */
 export function createReader(store: ContentStore, thread: SearchThread | null = null): ContentReader {
   const tags = new Set<string>();
@@ -162,7 +162,7 @@ const crosswordsById = (read: ReadState, ids: readonly number[]): Crossword[] =>
     return row ? noteCrossword(read, row) : [];
   });
 
-function fullAuthor(read: ReadState, id: number): Author | null {
+function authorById(read: ReadState, id: number): Author | null {
   read.tags.add(tag.profile(id));
   const row = read.store.prepare(byId).get(id, 'authors') as Row | undefined;
   return row ? authorOf(row) : null;
@@ -228,7 +228,7 @@ function article(read: ReadState, slug: string): Article | null {
     ...base,
     byline: {
       ...base.byline,
-      authors: base.byline.authors.flatMap(({ id }) => fullAuthor(read, id) ?? []),
+      authors: base.byline.authors.flatMap(({ id }) => authorById(read, id) ?? []),
     },
     sections: sectionTable(read.store).of(JSON.parse(String(row.terms)) as number[]),
     bodyHtml: links(read, String(row.body ?? '')),

@@ -10,14 +10,14 @@ import type { FrontContext } from './front.server.ts';
 import { sectionTable } from './rows.server.ts';
 
 interface SearchContext extends FrontContext {
-  /** Runs searches off the main thread; `null`: `searchAside` runs them in the calling thread. */
+  /** Runs searches off the main thread; `null`: `searchAsync` runs them in the calling thread. */
   readonly thread: SearchThread | null;
 }
 
 /** The searches of one reader. */
-export const searchReads = (context: SearchContext): Pick<ContentReader, 'search' | 'searchAside'> => ({
+export const searchReads = (context: SearchContext): Pick<ContentReader, 'search' | 'searchAsync'> => ({
   search: (query, filter) => search(context, query, filter),
-  searchAside: (query, filter) => searchAside(context, query, filter),
+  searchAsync: (query, filter) => searchAsync(context, query, filter),
 });
 
 /** The filter as the index expects it; `null` for an unknown section. */
@@ -44,7 +44,7 @@ function search(context: SearchContext, query: string, filter: SearchFilter | un
   return asked ? shown(context, searchNow(context.store, query, asked)) : nothingFound;
 }
 
-async function searchAside(
+async function searchAsync(
   context: SearchContext,
   query: string,
   filter: SearchFilter | undefined = {},

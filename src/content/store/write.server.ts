@@ -266,8 +266,8 @@ export function storeDocument(store: ContentStore, given: IngestedDocument, fetc
     let before = storedVersion(store, document.id);
     const after = versionOf(document);
     const withdrawal = store.prepare('SELECT fetched FROM withdrawn WHERE id = ?').get(document.id);
-    const known = before && !before.partial ? before.fetched : Number(withdrawal?.fetched ?? 0);
-    if (known > fetched.at && !(before && !before.partial && after.modified > before.modified)) {
+    const lastFetched = before && !before.partial ? before.fetched : Number(withdrawal?.fetched ?? 0);
+    if (lastFetched > fetched.at && !(before && !before.partial && after.modified > before.modified)) {
       return notStored('stale', after.type, after.id);
     }
     const tags = new Set<string>();

@@ -88,7 +88,8 @@ export interface ApplierOptions {
   readonly log: Logger;
   readonly now: () => number;
   readonly onChange?: ((change: ContentChange) => unknown) | undefined;
-  readonly isKept?: (() => boolean) | undefined;
+  /** See `ContentOptions.isDurable`. */
+  readonly isDurable?: (() => boolean) | undefined;
   /** Called after every write. */
   readonly afterCommit?: (() => void) | undefined;
   /** The content log of a cluster; without one, entries are applied at once. */
@@ -104,12 +105,10 @@ const mustBeWithdrawn = ({ status, isStricter }: StoredChange): boolean => statu
 /** Longest body, characters. A newspaper's longest stories have a tenth of it, and a thread must be able to hold it as a tree. */
 const longestBody = 2_000_000;
 
-function tooLong(raw: unknown): Promise<never> | null {
+function refuseLongBody(raw: unknown): void {
   const content = (raw as { content?: { rendered?: unknown } } | null)?.content?.rendered;
   const length = typeof content === 'string' ? content.length : 0;
-  return length > longestBody
-    ? Promise.reject(new Error(`the body has ${length} characters, ${longestBody} is the limit`))
-    : null;
+  if (length > longestBody) throw new Error(`the body has ${length} characters, ${longestBody} is the limit`);
 }
 
 interface ApplyState extends ApplierOptions {
@@ -122,12 +121,12 @@ interface ApplyState extends ApplierOptions {
   replayed: boolean;
 }
 
-type Notifying = Pick<ApplyState, 'store' | 'log' | 'onChange' | 'isKept'> &
+type NotifyState = Pick<ApplyState, 'store' | 'log' | 'onChange' | 'isDurable'> &
   Pick<ApplyState, 'notifications' | 'processedRecords' | 'replayed'>;
 
 /** Creates the applier of a content store. */
 export function createApplier(options: ApplierOptions): Applier {
-  const apply: ApplyState = {
+  const state: ApplyState = {
     ...options,
     counts: { stored: 0, withdrawn: 0, rejected: 0 },
     notifications: new Set(),
@@ -136,98 +135,98 @@ export function createApplier(options: ApplierOptions): Applier {
     replayed: false,
   };
   return {
-    counts: apply.counts,
-    reject: (rejection) => commit(apply, [rejectionEntry(apply, rejection)]),
-    replay: () => replay(apply),
+    counts: state.counts,
+    reject: (rejection) => commit(state, [rejectionEntry(state, rejection)]),
+    replay: () => replay(state),
     documents: (type, raws, fetched, alongside = [], onStored) =>
-      documents(apply, type, raws, fetched, alongside, onStored),
-    comments: (raws, fetched, alongside = []) => comments(apply, raws, fetched, alongside),
-    write: (entries) => commit(apply, entries),
-    applyLog: (entries, revision, tags) => applyNow(apply, entries, { revision, tags }).refreshed,
-    withdrawalOf: (type, id, raw, dated) => withdrawalOf(apply, type, id, raw, dated),
-    commentWithdrawalOf: (id, raw, fetched) => commentWithdrawalOf(apply, id, raw, fetched),
-    applyAhead: (entry, askedAt) => void applyNow(apply, [entry], { ahead: entry, askedAt }),
+      documents(state, type, raws, fetched, alongside, onStored),
+    comments: (raws, fetched, alongside = []) => comments(state, raws, fetched, alongside),
+    write: (entries) => commit(state, entries),
+    applyLog: (entries, revision, tags) => applyNow(state, entries, { revision, tags }).refreshed,
+    withdrawalOf: (type, id, raw, dated) => withdrawalOf(state, type, id, raw, dated),
+    commentWithdrawalOf: (id, raw, fetched) => commentWithdrawalOf(state, id, raw, fetched),
+    applyAhead: (entry, askedAt) => void applyNow(state, [entry], { ahead: entry, askedAt }),
   };
 }
 
-function rejectionEntry(apply: ApplyState, rejection: Rejection): ContentEntry {
+function rejectionEntry(state: ApplyState, rejection: Rejection): ContentEntry {
   const { type, id, field, value, problem } = rejection;
-  const url = apply.client.address(id > 0 ? `/wp/v2/${type}/${id}` : `/wp/v2/${type}`);
-  apply.log.warn({ url, field, value, problem }, 'content: document rejected as invalid');
-  return { kind: 'rejection', rejection, url, tried: apply.now() };
+  const url = state.client.address(id > 0 ? `/wp/v2/${type}/${id}` : `/wp/v2/${type}`);
+  state.log.warn({ url, field, value, problem }, 'content: document rejected as invalid');
+  return { kind: 'rejection', rejection, url, tried: state.now() };
 }
 
 /** Records a change until the listener has processed it. @returns the record's key */
-export function recordChange(apply: Pick<ApplyState, 'store' | 'now'>, change: ContentChange): string {
-  const key = `change:${apply.now()}:${randomUUID()}`;
-  apply.store.setMeta(key, JSON.stringify({ ...change, tags: [...change.tags], published: [] }));
+export function recordChange(state: Pick<ApplyState, 'store' | 'now'>, change: ContentChange): string {
+  const key = `change:${state.now()}:${randomUUID()}`;
+  state.store.setMeta(key, JSON.stringify({ ...change, tags: [...change.tags], published: [] }));
   return key;
 }
 
 /** @returns the paths that the listener refreshed */
-function notifyListener(apply: Notifying, change: ContentChange, recordKey: string): Promise<readonly string[]> {
-  const notification = callListener(apply, change, recordKey).finally(() => apply.notifications.delete(notification));
-  apply.notifications.add(notification);
+function notifyListener(state: NotifyState, change: ContentChange, recordKey: string): Promise<readonly string[]> {
+  const notification = callListener(state, change, recordKey).finally(() => state.notifications.delete(notification));
+  state.notifications.add(notification);
   return notification;
 }
 
 /** A caller that finds nothing new may have come just after the change, so it waits until the listener has processed the change. */
-async function waitForNotifications(apply: ApplyState): Promise<readonly string[]> {
-  await Promise.allSettled([...apply.notifications]);
+async function waitForNotifications(state: ApplyState): Promise<readonly string[]> {
+  await Promise.allSettled([...state.notifications]);
   return [];
 }
 
-async function callListener(apply: Notifying, change: ContentChange, recordKey: string): Promise<readonly string[]> {
+async function callListener(state: NotifyState, change: ContentChange, recordKey: string): Promise<readonly string[]> {
   let refreshed = change.paths ?? [];
   try {
-    const answer = await apply.onChange?.(change);
+    const answer = await state.onChange?.(change);
     if (Array.isArray(answer) && answer.every((path) => typeof path === 'string')) refreshed = answer;
   } catch (error) {
-    apply.log.error({ error: String(error) }, 'content: a listener failed on a change');
+    state.log.error({ error: String(error) }, 'content: a listener failed on a change');
   }
-  deleteRecord(apply, recordKey);
+  deleteRecord(state, recordKey);
   return refreshed;
 }
 
-function deleteRecord(apply: Notifying, recordKey: string): void {
-  if (recordKey !== '') apply.processedRecords.add(recordKey);
-  if (apply.isKept && !apply.isKept()) return;
-  for (const key of apply.processedRecords) apply.store.prepare('DELETE FROM meta WHERE key = ?').run(key);
-  apply.processedRecords.clear();
+function deleteRecord(state: NotifyState, recordKey: string): void {
+  if (recordKey !== '') state.processedRecords.add(recordKey);
+  if (state.isDurable && !state.isDurable()) return;
+  for (const key of state.processedRecords) state.store.prepare('DELETE FROM meta WHERE key = ?').run(key);
+  state.processedRecords.clear();
 }
 
 /** Creates {@link Applier.replay} for a content store that nothing is applied to. */
-export function createReplay(options: Pick<ApplierOptions, 'store' | 'log' | 'onChange' | 'isKept'>): () => void {
-  const apply: Notifying = { ...options, notifications: new Set(), processedRecords: new Set(), replayed: false };
-  return () => replay(apply);
+export function createReplay(options: Pick<ApplierOptions, 'store' | 'log' | 'onChange' | 'isDurable'>): () => void {
+  const state: NotifyState = { ...options, notifications: new Set(), processedRecords: new Set(), replayed: false };
+  return () => replay(state);
 }
 
-function replay(apply: Notifying): void {
-  if (apply.replayed) return;
-  apply.replayed = true;
-  const pending = apply.store.prepare("SELECT key, value FROM meta WHERE key LIKE 'change:%' ORDER BY key").all();
+function replay(state: NotifyState): void {
+  if (state.replayed) return;
+  state.replayed = true;
+  const pending = state.store.prepare("SELECT key, value FROM meta WHERE key LIKE 'change:%' ORDER BY key").all();
   for (const { key, value } of pending) {
     const { tags, ...rest } = JSON.parse(String(value)) as Omit<ContentChange, 'tags'> & { tags: string[] };
-    void notifyListener(apply, { ...rest, tags: new Set(tags) }, String(key));
+    void notifyListener(state, { ...rest, tags: new Set(tags) }, String(key));
   }
 }
 
 /** Applies entries at once, or through the content log. A listener that fails doesn't undo the change. */
-async function commit(apply: ApplyState, entries: readonly ContentEntry[], onStored?: () => void): Promise<Applied> {
-  const { journal } = apply;
+async function commit(state: ApplyState, entries: readonly ContentEntry[], onStored?: () => void): Promise<Applied> {
+  const { journal } = state;
   if (!journal || entries.length === 0) {
-    const { summary, refreshed } = applyNow(apply, entries, null);
+    const { summary, refreshed } = applyNow(state, entries, null);
     onStored?.();
     return { ...summary, refreshed: await refreshed };
   }
   // Entries are committed one at a time, so that each preview starts from the state after the previous entry.
-  const { expected, refreshed } = await apply.withLock('journal', async () => {
-    if (!isAhead(apply.store)) {
-      const change = preview(apply.store, entries);
+  const { expected, refreshed } = await state.withLock('journal', async () => {
+    if (!isAhead(state.store)) {
+      const change = preview(state.store, entries);
       return { expected: change, ...(await journal.append(entries, change.tags)) };
     }
-    const later = withEntriesAhead(apply.store, entries);
-    const change = preview(apply.store, later.entries);
+    const later = withEntriesAhead(state.store, entries);
+    const change = preview(state.store, later.entries);
     // The preview began from a content store that differs from the log, so its tags may lack some.
     const tags = change.tags.union(new Set([tag.site]));
     return { expected: change, ...(await journal.append(later.entries, tags, later.ahead)) };
@@ -262,32 +261,32 @@ const summaryOf = ({ changes, rejected }: EntriesChange): Summary => ({
 /**
  * Runs the transaction and notifies the listener.
  *
- * @param log the content log's revision and tags for these entries, or an entry that the log doesn't have yet; `null` without a log
+ * @param source the content log's revision and tags for these entries, or an entry that the log doesn't have yet; `null` without a log
  */
 function applyNow(
-  apply: ApplyState,
+  state: ApplyState,
   entries: readonly ContentEntry[],
-  log:
+  source:
     | { readonly revision: number; readonly tags: ReadonlySet<string> }
     | { readonly ahead: EntryAhead; readonly askedAt: number }
     | null,
 ): { summary: Summary; refreshed: Promise<readonly string[]> } {
-  const { store, counts } = apply;
+  const { store, counts } = state;
   let outcome: { summary: Summary; change: ContentChange | null; recordKey: string };
   try {
     outcome = store.transaction(() => {
-      const isOfLog = log !== null && 'revision' in log;
-      const counting = isOfLog ? chooseEntries(store, entries) : entries;
-      const own = applyEntries(store, counting);
-      if (isOfLog) {
-        store.setMeta('log-revision', String(log.revision));
-        forgetAhead(store, counting);
-      } else if (log) rememberAhead(store, log.ahead, log.askedAt);
-      const applied = isOfLog ? { ...own, tags: own.tags.union(log.tags) } : own;
+      const isFromLog = source !== null && 'revision' in source;
+      const chosen = isFromLog ? chooseEntries(store, entries) : entries;
+      const own = applyEntries(store, chosen);
+      if (isFromLog) {
+        store.setMeta('log-revision', String(source.revision));
+        forgetAhead(store, chosen);
+      } else if (source) rememberAhead(store, source.ahead, source.askedAt);
+      const applied = isFromLog ? { ...own, tags: own.tags.union(source.tags) } : own;
       const change = applied.tags.size > 0 ? changeOf(applied) : null;
       // Written in the same transaction as the change: if the process dies before the listener has processed it, the next process
       // repeats it.
-      const recordKey = change && apply.onChange ? recordChange(apply, change) : '';
+      const recordKey = change && state.onChange ? recordChange(state, change) : '';
       return { summary: summaryOf(applied), change, recordKey };
     });
   } catch (error) {
@@ -295,36 +294,36 @@ function applyNow(
     throw error;
   }
   const { summary, change, recordKey } = outcome;
-  apply.afterCommit?.();
+  state.afterCommit?.();
   counts.stored += summary.stored;
   counts.withdrawn += summary.withdrawn;
   counts.rejected += summary.rejected;
-  return { summary, refreshed: change ? notifyListener(apply, change, recordKey) : waitForNotifications(apply) };
+  return { summary, refreshed: change ? notifyListener(state, change, recordKey) : waitForNotifications(state) };
 }
 
 async function withdrawalOf(
-  apply: ApplyState,
+  state: ApplyState,
   type: DocumentType,
   id: number,
   raw: unknown,
   fetched: Fetched,
 ): Promise<EntryAhead | null> {
   const entry: ContentEntry =
-    raw === null ? { kind: 'withdrawal', type, id, fetched } : await documentEntry(apply, type, raw, fetched);
+    raw === null ? { kind: 'withdrawal', type, id, fetched } : await documentEntry(state, type, raw, fetched);
   if (entry.kind !== 'document' && entry.kind !== 'withdrawal') return null;
   // A document that this node has already withdrawn ahead of the log is withdrawn again with the time of the later answer.
-  const isPublic = entry.kind === 'document' && !isRestricted(apply.store, entry.document);
-  const isRenewed = !isPublic && aheadOf(apply.store, entry) !== null;
-  return isRenewed || preview(apply.store, [entry]).changes.some(mustBeWithdrawn) ? entry : null;
+  const isPublic = entry.kind === 'document' && !isRestricted(state.store, entry.document);
+  const isRenewed = !isPublic && aheadOf(state.store, entry) !== null;
+  return isRenewed || preview(state.store, [entry]).changes.some(mustBeWithdrawn) ? entry : null;
 }
 
 async function commentWithdrawalOf(
-  apply: ApplyState,
+  state: ApplyState,
   id: number,
   raw: unknown,
   fetched: Fetched,
 ): Promise<EntryAhead | null> {
-  const isGone = raw === null || (await apply.ingester.comment(raw)).kind === 'withheld';
+  const isGone = raw === null || (await state.ingester.comment(raw)).kind === 'withheld';
   return isGone ? { kind: 'comment-withdrawal', id, fetched } : null;
 }
 
@@ -335,26 +334,27 @@ export function fetchedOf(store: ContentStore, type: DocumentType, id: number): 
 }
 
 async function documents(
-  apply: ApplyState,
+  state: ApplyState,
   type: DocumentType,
   raws: readonly unknown[],
   fetched: Fetched,
   alongside: readonly ContentEntry[],
   onStored: (() => void) | undefined,
 ): Promise<Applied> {
-  const entries = await Promise.all(raws.map((raw) => documentEntry(apply, type, raw, fetched)));
-  return commit(apply, [...entries, ...alongside], onStored);
+  const entries = await Promise.all(raws.map((raw) => documentEntry(state, type, raw, fetched)));
+  return commit(state, [...entries, ...alongside], onStored);
 }
 
 async function documentEntry(
-  apply: ApplyState,
+  state: ApplyState,
   type: DocumentType,
   raw: unknown,
   fetched: Fetched,
 ): Promise<ContentEntry> {
   try {
-    const result = await (tooLong(raw) ?? apply.ingester.document(type, raw));
-    if (result.kind === 'rejected') return rejectionEntry(apply, result.rejection);
+    refuseLongBody(raw);
+    const result = await state.ingester.document(type, raw);
+    if (result.kind === 'rejected') return rejectionEntry(state, result.rejection);
     if (result.kind === 'withheld') return { kind: 'withdrawal', type, id: result.id, fetched };
     return { kind: 'document', document: result.document, fetched };
   } catch (error) {
@@ -362,23 +362,23 @@ async function documentEntry(
     const { id: number, modified_gmt } = (raw ?? {}) as { id?: unknown; modified_gmt?: unknown };
     const problem = error instanceof Error ? error.message : String(error);
     const modified = instantOf(modified_gmt) ?? '';
-    return rejectionEntry(apply, { type, id: Number(number) || 0, field: '(document)', value: '', problem, modified });
+    return rejectionEntry(state, { type, id: Number(number) || 0, field: '(document)', value: '', problem, modified });
   }
 }
 
 async function comments(
-  apply: ApplyState,
+  state: ApplyState,
   raws: readonly unknown[],
   fetched: Fetched,
   alongside: readonly ContentEntry[],
 ): Promise<Applied> {
-  const results = await Promise.all(raws.map((raw) => apply.ingester.comment(raw)));
+  const results = await Promise.all(raws.map((raw) => state.ingester.comment(raw)));
   const entries = results.map((result): ContentEntry => {
-    if (result.kind === 'rejected') return rejectionEntry(apply, result.rejection);
+    if (result.kind === 'rejected') return rejectionEntry(state, result.rejection);
     if (result.kind === 'withheld') return { kind: 'comment-withdrawal', id: result.id, fetched };
     return { kind: 'comment', comment: result.document, fetched };
   });
-  return commit(apply, [...entries, ...alongside]);
+  return commit(state, [...entries, ...alongside]);
 }
 
 /** Of a withdrawn document that isn't copied yet, a page may be left from an earlier content store. */

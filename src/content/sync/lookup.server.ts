@@ -31,17 +31,17 @@ export interface LookUpOptions extends Pick<SyncContext, 'store' | 'client' | 'a
 }
 
 /** WordPress answers a handful of requests a second, and serves the first copy at the same time. */
-const bounds = { atOnce: 2, perClient: 1, waitingPerClient: 8, waiting: 64 };
+const queueLimits = { atOnce: 2, perClient: 1, waitingPerClient: 8, waiting: 64 };
 const defaultTimeoutMs = 8000;
 /** How long a missing slug is remembered. If it is published in that time, the webhook delivers it. */
 const missingForMs = 60_000;
 /** After a failure, no look-up calls WordPress for this long. */
-const restMs = 2000;
+const pauseMs = 2000;
 const mostRemembered = 10_000;
 /** WordPress takes several slugs separated by commas, and none of its own slugs is longer. */
 const slugForm = /^[^,\s/]{1,600}$/u;
 
-const holds = 'SELECT 1 FROM documents WHERE type = ? AND slug = ?';
+const findDocument = 'SELECT 1 FROM documents WHERE type = ? AND slug = ?';
 
 interface LookUpState extends LookUpOptions {
   readonly queue: FairQueue;
@@ -53,26 +53,26 @@ interface LookUpState extends LookUpOptions {
   readonly underWay: Set<Promise<unknown>>;
   /** Slugs that WordPress doesn't have, with the time until which that is assumed. */
   readonly missing: Map<string, number>;
-  restUntil: number;
+  pausedUntil: number;
 }
 
 /** Creates the look-up of a content store. */
 export function createLookUp(options: LookUpOptions): LookUp {
   const lookUp: LookUpState = {
     ...options,
-    queue: createFairQueue(bounds),
+    queue: createFairQueue(queueLimits),
     stopping: new AbortController(),
     flights: new Map(),
     waiting: new Map(),
     underWay: new Set(),
     missing: new Map(),
-    restUntil: 0,
+    pausedUntil: 0,
   };
   return { find: (type, asked, address) => find(lookUp, type, asked, address), close: () => close(lookUp) };
 }
 
-const isHeld = (lookUp: LookUpState, type: DocumentType, slug: string): boolean =>
-  lookUp.store.prepare(holds).get(type, slug) !== undefined;
+const isStored = (lookUp: LookUpState, type: DocumentType, slug: string): boolean =>
+  lookUp.store.prepare(findDocument).get(type, slug) !== undefined;
 
 function remember(lookUp: LookUpState, key: string): void {
   lookUp.missing.delete(key);
@@ -84,9 +84,9 @@ function remember(lookUp: LookUpState, key: string): void {
 
 /** Calls WordPress once; the document is in the content store before this resolves. */
 async function fetchDocument(lookUp: LookUpState, type: DocumentType, slug: string): Promise<LookUpAnswer> {
-  if (isHeld(lookUp, type, slug)) return 'found';
+  if (isStored(lookUp, type, slug)) return 'found';
   if ((lookUp.missing.get(`${type}:${slug}`) ?? 0) > lookUp.now()) return 'missing';
-  if (lookUp.now() < lookUp.restUntil) return 'unavailable';
+  if (lookUp.now() < lookUp.pausedUntil) return 'unavailable';
   try {
     const query = { slug, per_page: 1 };
     const { items, answer } = await fetchList(lookUp.client, `/wp/v2/${type}`, query, {
@@ -100,13 +100,13 @@ async function fetchDocument(lookUp: LookUpState, type: DocumentType, slug: stri
       track(lookUp, applied);
       await Promise.race([stored.promise, applied]);
     }
-    if (isHeld(lookUp, type, slug)) return 'found';
+    if (isStored(lookUp, type, slug)) return 'found';
     remember(lookUp, `${type}:${slug}`);
     return 'missing';
   } catch (error) {
     if (!lookUp.stopping.signal.aborted)
       lookUp.log.warn({ type, slug, error: String(error) }, 'content: a document could not be looked up');
-    lookUp.restUntil = lookUp.now() + restMs;
+    lookUp.pausedUntil = lookUp.now() + pauseMs;
     return 'unavailable';
   }
 }
@@ -147,7 +147,7 @@ async function find(lookUp: LookUpState, type: DocumentType, asked: string, addr
   const slug = canonicalSlug(asked);
   if (!slugForm.test(decodeURIComponent(slug))) return 'missing';
   if ((lookUp.missing.get(`${type}:${slug}`) ?? 0) > lookUp.now()) return 'missing';
-  if (lookUp.stopping.signal.aborted || lookUp.now() < lookUp.restUntil) return 'unavailable';
+  if (lookUp.stopping.signal.aborted || lookUp.now() < lookUp.pausedUntil) return 'unavailable';
   const answer = fetchInTurn(lookUp, type, slug, address);
   track(lookUp, answer);
   return withTimeLimit(lookUp.timeoutMs ?? defaultTimeoutMs, answer, () => 'unavailable');

@@ -14,11 +14,11 @@ import type { Refresh, SyncContext } from './refresh.server.ts';
 
 type Summary = { readonly id: number; readonly modified_gmt: string; readonly slug?: string; readonly status: string };
 
-const fields = 'id,modified,modified_gmt,slug,status';
+const summaryFields = 'id,modified,modified_gmt,slug,status';
 const pageSize = 100;
 /** Seconds by which a poll looks back behind the newest known change: commits and clocks are inexact. */
 const overlapSeconds = 120;
-const newestLooked = 20;
+const newestCompared = 20;
 /** Pages of documents dated later than WordPress's present, as an import may leave them; the walk finds the ones beyond. */
 const futurePages = 5;
 /** Milliseconds after which a rejected document is fetched again without a change: the cause may have been elsewhere. */
@@ -80,7 +80,7 @@ async function summariesOf(
   position: Position = firstPosition,
   size = pageSize,
 ): Promise<SummaryPage> {
-  const list: List = { path: `/wp/v2/${type}`, orderby, order, query: { _fields: fields, ...query } };
+  const list: List = { path: `/wp/v2/${type}`, orderby, order, query: { _fields: summaryFields, ...query } };
   const page = await fetchPage(poll, list, position, size, { signal: poll.signal });
   const summaries: Summary[] = [];
   for (const raw of page.items) {
@@ -122,7 +122,7 @@ const refreshChanged = (poll: PollContext, type: DocumentType, summaries: readon
     summaries.filter((summary) => differs(poll, type, summary)).map(({ id }) => id),
   );
 
-async function modified(poll: PollContext, type: DocumentType): Promise<void> {
+async function pollModified(poll: PollContext, type: DocumentType): Promise<void> {
   const cursor = readCursor<PollCursor>(poll.store, `poll:${type}`, { high: '1970-01-02T00:00:00Z', at: poll.now() });
   const [began, present] = [poll.now(), poll.client.clock()];
   const after = lookFrom(cursor, began, present);
@@ -152,18 +152,18 @@ async function refreshMissing(
   for (const id of ids.slice(0, mostMissing)) await poll.refresh.document(type, id);
 }
 
-async function newest(poll: PollContext, type: DocumentType): Promise<void> {
+async function pollNewest(poll: PollContext, type: DocumentType): Promise<void> {
   const list = { orderby: 'date', order: 'desc' } as const;
-  const { page, summaries } = await summariesOf(poll, type, list, firstPosition, newestLooked);
+  const { page, summaries } = await summariesOf(poll, type, list, firstPosition, newestCompared);
   await refreshChanged(poll, type, summaries);
   const received = new Set(summaries.map(({ id }) => id));
   const stored = poll.store
     .prepare('SELECT id FROM listing WHERE list = ? ORDER BY date DESC, id DESC LIMIT ?')
-    .all(type, newestLooked)
+    .all(type, newestCompared)
     .map((row) => Number(row.id));
   // Below the last document that both lists contain, their lengths differ and they can't be compared.
   const common = stored.findLastIndex((id) => received.has(id));
-  const comparable = page.items.length < newestLooked ? stored : stored.slice(0, common + 1);
+  const comparable = page.items.length < newestCompared ? stored : stored.slice(0, common + 1);
   await refreshMissing(
     poll,
     type,
@@ -230,7 +230,7 @@ async function walkPage(poll: PollContext, type: DocumentType): Promise<boolean>
   });
 }
 
-async function newComments(poll: PollContext): Promise<void> {
+async function pollComments(poll: PollContext): Promise<void> {
   const list = { path: '/wp/v2/comments', orderby: 'date_gmt', order: 'desc' } as const;
   let position: Position | null = firstPosition;
   while (position && !poll.signal.aborted) {
@@ -269,10 +269,10 @@ async function run(poll: PollContext): Promise<void> {
   await poll.refresh.sections();
   await poll.refresh.menus();
   for (const type of documentTypes) {
-    await modified(poll, type);
-    if (type !== 'authors' && type !== 'pages' && type !== 'fronts') await newest(poll, type);
+    await pollModified(poll, type);
+    if (type !== 'authors' && type !== 'pages' && type !== 'fronts') await pollNewest(poll, type);
   }
-  await newComments(poll);
+  await pollComments(poll);
 }
 
 async function walk(poll: PollContext, pages: number, finished: Set<string>): Promise<boolean> {

@@ -49,7 +49,7 @@ export const mayBeOneDocument = ({ kind, status }: Failure): boolean =>
   (kind === 'status' && status >= 500 && status !== 503);
 
 export const nothingApplied: Applied = { stored: 0, withdrawn: 0, rejected: 0, refreshed: [] };
-const batch = 20;
+const batchSize = 20;
 
 interface RefreshState extends SyncContext {
   /** One fetch of a document at a time, so that an older response never overwrites a newer one. */
@@ -85,7 +85,7 @@ const document = (
     if (found.kind === 'gone') return state.applier.write([{ kind: 'withdrawal', type, id, fetched: found.fetched }]);
     const returning = returningStories(state, type, [found.raw]);
     const applied = await state.applier.documents(type, [found.raw], found.answer.fetched);
-    await bringComments(state, returning, options);
+    await refreshComments(state, returning, options);
     return applied;
   });
 
@@ -103,7 +103,7 @@ function returningStories({ store }: RefreshState, type: DocumentType, raws: rea
  * Fetches the comments of stories that are published again: WordPress withdraws and restores comments with their story without a webhook.
  * If they can't be read, the sync finds them when it reads all comments again.
  */
-async function bringComments(state: RefreshState, stories: readonly number[], options?: GetOptions): Promise<void> {
+async function refreshComments(state: RefreshState, stories: readonly number[], options?: GetOptions): Promise<void> {
   for (const post of stories) {
     const list = { path: '/wp/v2/comments', orderby: 'date_gmt', order: 'desc', query: { post } } as const;
     let position: Position | null = firstPosition;
@@ -139,8 +139,8 @@ async function oneByOne(state: RefreshState, type: DocumentType, ids: readonly n
 }
 
 async function documents(state: RefreshState, type: DocumentType, ids: readonly number[]): Promise<void> {
-  for (let start = 0; start < ids.length; start += batch) {
-    const part = ids.slice(start, start + batch);
+  for (let start = 0; start < ids.length; start += batchSize) {
+    const part = ids.slice(start, start + batchSize);
     const query = { include: part, per_page: part.length, orderby: 'include' };
     const result = await state.client.get(`/wp/v2/${type}`, query, { signal: state.signal });
     if (!result.ok) {
@@ -151,7 +151,7 @@ async function documents(state: RefreshState, type: DocumentType, ids: readonly 
     const raws = Array.isArray(result.data) ? (result.data as unknown[]) : [];
     const returning = returningStories(state, type, raws);
     await state.applier.documents(type, raws, result.fetched);
-    await bringComments(state, returning);
+    await refreshComments(state, returning);
     const received = new Set(raws.map(idIn));
     await oneByOne(
       state,

@@ -15,7 +15,7 @@ it('changes that the previous process did not finish publishing are reported onc
     const part = { id, slug: `a-${id}`, status, modified_gmt: modified, date_gmt: '2026-11-20T12:00:00' };
     wordpress.put('articles', { ...wirePost(part), id });
   };
-  const open = (onChange: (change: ContentChange) => unknown, isKept?: () => boolean) =>
+  const open = (onChange: (change: ContentChange) => unknown, isDurable?: () => boolean) =>
     openContent({
       file: join(folder, 'content.sqlite'),
       wordpress: { url: wordpress.url },
@@ -27,7 +27,7 @@ it('changes that the previous process did not finish publishing are reported onc
       fetch: wordpress.fetch,
       threads: false,
       onChange,
-      isKept,
+      isDurable,
     });
   try {
     put(1, 'publish', '2026-11-20T12:00:00');

@@ -23,7 +23,7 @@ const walkPages = 5;
 /**
  * Pause between two full comparisons, compared as an absolute difference: a clock that was set back must not delay the next one.
  */
-const comparisonRestMs = 300_000;
+const comparisonPauseMs = 300_000;
 const firstWaitMs = 1000;
 const longestWaitMs = 60_000;
 
@@ -56,7 +56,7 @@ interface SyncState extends SyncOptions {
   /** Rounds never overlap: `syncNow` waits for the background's round, and the background for `syncNow`. */
   readonly withLock: WithLock;
   /** Aborts the wait after the current round; aborting it starts the next round at once. */
-  rest: AbortController;
+  pause: AbortController;
 }
 
 /** Creates the sync of a content store. */
@@ -78,15 +78,15 @@ export function createSync(options: SyncOptions): Sync {
     compared: new Set(),
     running: Promise.resolve(),
     withLock: createKeyedMutex(),
-    rest: new AbortController(),
+    pause: new AbortController(),
   };
   return {
     refresh,
     start() {
-      sync.running = follow(sync);
+      sync.running = runRounds(sync);
     },
     stop: () => stop(sync),
-    pollNow: () => sync.rest.abort(),
+    pollNow: () => sync.pause.abort(),
     syncNow: () => syncNow(sync),
     status: () => status(sync),
   };
@@ -123,7 +123,8 @@ function recordProblems(sync: SyncState, found: readonly WordPressProblem[]): vo
   sync.problems = found;
 }
 
-async function recordFailure(sync: SyncState, error: unknown): Promise<void> {
+/** Records why a round failed, if the cause is known. */
+async function recordCause(sync: SyncState, error: unknown): Promise<void> {
   const failure = error instanceof SyncProblem ? error.failure : null;
   if (!failure || sync.stopping.signal.aborted) return;
   const found = (await hasPlainPermalinks(sync.client, failure))
@@ -145,7 +146,7 @@ async function completeRestricted(sync: SyncState): Promise<void> {
     );
 }
 
-async function round(sync: SyncState, whole: boolean): Promise<void> {
+async function round(sync: SyncState, comparesAll: boolean): Promise<void> {
   await checkStatus(sync);
   if (!sync.backfill.complete) {
     sync.phase = 'backfill';
@@ -154,11 +155,11 @@ async function round(sync: SyncState, whole: boolean): Promise<void> {
   }
   if (sync.stopping.signal.aborted) return;
   await sync.poll.run();
-  if (whole) {
+  if (comparesAll) {
     const finished = new Set<string>();
     while (!(await sync.poll.walk(walkPages, finished)) && !sync.stopping.signal.aborted);
   } else if (
-    Math.abs(sync.now() - sync.comparedAt) >= comparisonRestMs &&
+    Math.abs(sync.now() - sync.comparedAt) >= comparisonPauseMs &&
     (await sync.poll.walk(walkPages, sync.compared))
   ) {
     sync.compared.clear();
@@ -172,7 +173,8 @@ async function round(sync: SyncState, whole: boolean): Promise<void> {
   sync.problem = null;
 }
 
-function fail(sync: SyncState, error: unknown): number | null {
+/** @returns WordPress's `Retry-After` in milliseconds */
+function noteFailure(sync: SyncState, error: unknown): number | null {
   const message = diskProblem(error) ?? (error instanceof Error ? error.message : String(error));
   if (sync.stopping.signal.aborted) return null;
   if (message !== sync.problem)
@@ -187,22 +189,22 @@ const isReady = (sync: SyncState): boolean => sync.store.getMeta('ready') === '1
 const rejectedCount = (sync: SyncState): number =>
   Number(sync.store.prepare('SELECT count(*) AS n FROM rejected').get()?.n ?? 0);
 
-async function follow(sync: SyncState): Promise<void> {
+async function runRounds(sync: SyncState): Promise<void> {
   let failures = 0;
   while (!sync.stopping.signal.aborted) {
     let wait = sync.pollSeconds * 1000;
-    sync.rest = new AbortController();
+    sync.pause = new AbortController();
     try {
       if (sync.leads?.() ?? true) await inRound(sync, () => round(sync, false));
       else sync.phase = 'following';
       failures = 0;
     } catch (error) {
-      const asked = fail(sync, error);
-      await recordFailure(sync, error);
-      wait = Math.max(asked ?? 0, backOff(++failures, firstWaitMs, longestWaitMs));
+      const retryAfterMs = noteFailure(sync, error);
+      await recordCause(sync, error);
+      wait = Math.max(retryAfterMs ?? 0, backOff(++failures, firstWaitMs, longestWaitMs));
     }
     // While WordPress has trouble, a requested poll doesn't come earlier.
-    const resting = failures === 0 ? AbortSignal.any([sync.stopping.signal, sync.rest.signal]) : sync.stopping.signal;
+    const resting = failures === 0 ? AbortSignal.any([sync.stopping.signal, sync.pause.signal]) : sync.stopping.signal;
     await waitFor(wait, resting);
   }
 }
@@ -222,8 +224,8 @@ const syncNow = (sync: SyncState): Promise<SyncReport> =>
     try {
       await round(sync, true);
     } catch (error) {
-      fail(sync, error);
-      await recordFailure(sync, error);
+      noteFailure(sync, error);
+      await recordCause(sync, error);
       failed = error instanceof Error ? error.message : String(error);
     }
     const { stored, withdrawn, rejected } = sync.applier.counts;

@@ -16,7 +16,7 @@ import { canonicalSlug } from '../wire/values.ts';
 import type { Applied } from './apply.server.ts';
 import { nothingApplied, type Refresh, type SyncContext } from './refresh.server.ts';
 
-const windowSeconds = 300;
+const mostClockDifferenceSeconds = 300;
 /** How long a delivery is remembered, longer than its signature is valid: the signature may be dated five minutes ahead. */
 const rememberedMs = 900_000;
 const logEveryMs = 60_000;
@@ -72,7 +72,7 @@ function check(
   request: WebhookRequest,
   secret: string | undefined,
   now: number,
-  isRecent = false,
+  isTimeChecked = false,
 ): Checked | WebhookAnswer {
   if (!secret) return refuse(503, 'no-secret', 'NEWSROOM_SECRET is not set on the site', { 'Retry-After': '300' });
   const timestamp = header(request, 'x-newsroom-timestamp');
@@ -86,7 +86,7 @@ function check(
       : refuse(401, 'signature', 'bad signature: compare NEWSROOM_SECRET with the secret in WordPress');
   }
   const ahead = Number(timestamp) - Math.floor(now / 1000);
-  if (!isRecent && Math.abs(ahead) > windowSeconds) {
+  if (!isTimeChecked && Math.abs(ahead) > mostClockDifferenceSeconds) {
     const error = `WordPress's clock is ${Math.abs(ahead)} seconds ${ahead > 0 ? 'ahead of' : 'behind'} the site's`;
     return { status: 412, body: { ok: false, reason: 'clock' satisfies RefusalReason, error, ahead } };
   }
@@ -150,8 +150,8 @@ export function createReceiver(options: WebhookOptions): Receiver {
       refusals.note(checked);
       return checked;
     },
-    async receive(request, taken, isRecent) {
-      const result = await receive(receiver, request, taken, isRecent);
+    async receive(request, onAccepted, isTimeChecked) {
+      const result = await receive(receiver, request, onAccepted, isTimeChecked);
       if (result.status !== 200) refusals.note(result);
       return result;
     },
@@ -161,11 +161,11 @@ export function createReceiver(options: WebhookOptions): Receiver {
 async function receive(
   receiver: ReceiverState,
   request: WebhookRequest,
-  taken: (() => void) | undefined,
-  isRecent: boolean | undefined,
+  onAccepted: (() => void) | undefined,
+  isTimeChecked: boolean | undefined,
 ): Promise<WebhookAnswer> {
   const { store, secret, now, inProgress } = receiver;
-  const checked = check(request, secret, now(), isRecent);
+  const checked = check(request, secret, now(), isTimeChecked);
   if ('status' in checked) return checked;
   const { delivery, hook } = checked;
   const seen = store.prepare('SELECT at FROM deliveries WHERE id = ?').get(delivery);
@@ -174,7 +174,7 @@ async function receive(
     const first = await inProgress.get(delivery);
     return first?.status === 200 ? duplicate : refuse(503, 'wordpress', 'send it again', { 'Retry-After': '5' });
   }
-  taken?.();
+  onAccepted?.();
   const processing = processDelivery(receiver, delivery, hook);
   inProgress.set(delivery, processing);
   try {

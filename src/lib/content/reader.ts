@@ -182,5 +182,5 @@ export interface ContentReader {
   /** Best first. An unknown section finds nothing. */
   search(query: string, filter?: SearchFilter): FoundArticles;
   /** The same in a separate thread, so that no page waits for it. @throws SearchBusy if too many searches are waiting */
-  searchAside(query: string, filter?: SearchFilter): Promise<FoundArticles>;
+  searchAsync(query: string, filter?: SearchFilter): Promise<FoundArticles>;
 }

@@ -59,7 +59,7 @@ export function createSearch({ hosted, log, now = () => performance.now() }: Sea
         if (found) return found;
       }
       if (hosted) fallbacks++;
-      return content.searchAside(query, filter);
+      return content.searchAsync(query, filter);
     },
     changed(tags) {
       try {

@@ -137,7 +137,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     return node.epoch !== null;
   }
   return {
-    receive: (request, taken) => receive(state, request, taken),
+    receive: (request, onAccepted) => receive(state, request, onAccepted),
     node,
     publish(tags, by) {
       if (by === 'holder' && node.epoch === null) return publishLater(state, tags);
@@ -215,7 +215,7 @@ function sumOf(shares: readonly SharedPages[]): SharedPagesStats {
 function followerOf(clusterLog: ClusterLog, followed: FollowedStore, onTags: (tags: ReadonlySet<string>) => void) {
   return {
     revision: followed.revision,
-    belongsTo: followed.belongsTo,
+    followLog: followed.followLog,
     apply({ revision, entries }: LogBatch): Promise<void> {
       const content = entries.flatMap(({ kind, payload }) =>
         kind === tagKind || payload === null ? [] : [JSON.parse(payload) as ContentEntry],
@@ -352,15 +352,15 @@ async function passOnToOthers(state: State, request: WebhookRequest): Promise<We
 async function receiveAsHolder(
   state: State,
   request: WebhookRequest,
-  taken?: () => void,
-  isRecent?: boolean,
+  onAccepted?: () => void,
+  isTimeChecked?: boolean,
 ): Promise<WebhookAnswer> {
   if (!state.clusterLog.leads()) {
     const late = pause(state.webhookMs / 2, false, { ref: false });
     if (!(await Promise.race([takeOver(state), late]).catch(() => false)))
       return unavailable("the node that syncs with WordPress isn't ready yet; send it again");
   }
-  const answer = await state.content.receive(request, taken, isRecent);
+  const answer = await state.content.receive(request, onAccepted, isTimeChecked);
   // A duplicate (409) may come while the first one still waits for the other nodes.
   if (answer.status !== 200 && answer.status !== 409) return answer;
   const revision = state.content.followed.revision();

@@ -4,7 +4,7 @@
  * WordPress knows what changed.
  */
 import type { Content } from '../../content/service.ts';
-import type { AheadName } from '../../content/store/ahead-of-log.server.ts';
+import type { FetchTarget } from '../../content/store/ahead-of-log.server.ts';
 import { backOff, repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { ClusterNode } from './node.ts';
@@ -116,12 +116,12 @@ async function remind(state: State): Promise<void> {
   for (const name of ahead) await state.node.send({ wanted: wantedKey(name) }).catch(() => {});
 }
 
-const wantedKey = ({ type, id }: AheadName): string => `${type}/${id}`;
+const wantedKey = ({ type, id }: FetchTarget): string => `${type}/${id}`;
 
 /** The content that a node wants the syncing node to fetch again; `null` if the message asks for something else. */
-export function wantedContent(wanted: string): AheadName | null {
+export function wantedContent(wanted: string): FetchTarget | null {
   const [, type, id] =
     /^(articles|live-entries|video|crosswords|authors|podcasts|fronts|pages|comments|sections)\/(\d+)$/u.exec(wanted) ??
     [];
-  return type ? { type: type as AheadName['type'], id: Number(id) } : null;
+  return type ? { type: type as FetchTarget['type'], id: Number(id) } : null;
 }

@@ -42,7 +42,7 @@ it('a node whose report was late counts as connected only after it has read the 
         return { revision: 0, entries: [] };
       },
     } as never,
-    follower: { revision: () => 0, belongsTo() {}, apply: async () => {} },
+    follower: { revision: () => 0, followLog() {}, apply: async () => {} },
     workersUpdated: async () => gates[1]?.promise,
   });
   try {
@@ -79,7 +79,7 @@ it('a node that stops while it is reporting leaves no report behind', async () =
       head: async () => ({ id: 'log', revision: 0 }),
       read: async () => ({ revision: 0, entries: [] }),
     } as never,
-    follower: { revision: () => 0, belongsTo() {}, apply: async () => {} },
+    follower: { revision: () => 0, followLog() {}, apply: async () => {} },
     workersUpdated() {
       reporting.resolve();
       return gate.promise;
@@ -106,7 +106,7 @@ it('a node copies the content again when PostgreSQL was restored to an earlier s
     contentLog,
     follower: {
       revision: () => store.revision,
-      belongsTo(log) {
+      followLog(log) {
         if (store.log !== log) store = { log, revision: 0, ids: [] };
       },
       async apply({ revision, entries }) {

@@ -17,8 +17,8 @@ import type { Lease } from './lease.ts';
 export interface Follower {
   /** Revision of the content log that it has applied. */
   revision(): number;
-  /** Empties the store, unless it already follows this log. */
-  belongsTo(log: string): void;
+  /** Makes the store follow this log: it is emptied, unless it already does. */
+  followLog(log: string): void;
   /**
    * Writes a batch. Withdrawn content is gone when this returns.
    *
@@ -250,13 +250,13 @@ async function readLog(state: State): Promise<void> {
       // Read first: unless the log was restored from a backup, its end can't be behind this revision later.
       const read = follower.revision();
       const { id, revision } = await contentLog.head();
-      follower.belongsTo(id);
+      follower.followLog(id);
       if (revision < Math.min(read, follower.revision())) {
         log.warn(
           {},
           'The content log ends before what this node has read: PostgreSQL was restored. All nodes copy the content again',
         );
-        follower.belongsTo(await contentLog.beginAnew(id));
+        follower.followLog(await contentLog.beginAnew(id));
       }
       for (;;) {
         const began = performance.now();

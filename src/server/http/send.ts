@@ -20,7 +20,7 @@ const openerPolicy = 'cross-origin-opener-policy';
 const referrerPolicy = 'referrer-policy';
 
 /** Whether caches may store a response and reuse it. */
-const isKept = (cacheControl: unknown): boolean => /^public.*max-age=[1-9]/.test(String(cacheControl));
+const isReusable = (cacheControl: unknown): boolean => /^public.*max-age=[1-9]/.test(String(cacheControl));
 
 const isProbe = (url: string | undefined): boolean => /^\/(?:readyz|healthz)(?:\?|$)/.test(url ?? '');
 
@@ -42,7 +42,7 @@ export function send(
   if (headers[referrerPolicy]) all[referrerPolicy] = headers[referrerPolicy];
   if (isError(status, incoming)) counts.errors++;
   if (body && all['content-length'] === undefined) all['content-length'] = body.byteLength;
-  if (status < 400 && isKept(all['cache-control'])) outgoing.removeHeader(requestIdHeader);
+  if (status < 400 && isReusable(all['cache-control'])) outgoing.removeHeader(requestIdHeader);
   outgoing.writeHead(status, all);
   outgoing.end(incoming.method === 'HEAD' || body === null ? undefined : body);
 }
