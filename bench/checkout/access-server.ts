@@ -33,7 +33,7 @@ const press = openPress({
   headersOf: (page) => ({ ...page.headers, ...headers }),
   render: async () => ({ status: 404, headers: {}, body: Buffer.from('not found'), tags: [], storable: false }),
 });
-const keyOf = createKeys({ queries: [], pass: [], capitals: [], exists: () => false, redirects: [] });
+const keyOf = createKeys({ queries: [], uncached: [], capitals: [], exists: () => false, redirects: [] });
 const config = parseConfig({});
 const server = createHttpServer({
   siteUrl: config.siteUrl,

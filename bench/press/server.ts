@@ -21,7 +21,7 @@ const press = openPress({
 });
 const keyOf = createKeys({
   queries: [{ path: /^\/article\//, allow: { comments: /^[1-9]\d{0,3}$/ } }],
-  pass: [/^\/api\//],
+  uncached: [/^\/api\//],
   capitals: [],
   exists: () => false,
   redirects: [],

@@ -14,14 +14,9 @@ import { createLru, type Lru } from './cache/lru.ts';
 import { createPageCache, type PageCache } from './cache/page-cache.server.ts';
 import type { PageShare } from './scheduler/page-share.ts';
 import type { Render } from './scheduler/render.server.ts';
-import {
-  createScheduler,
-  createTimedChanges,
-  PressBusy,
-  type Scheduler,
-  type TimedChanges,
-} from './scheduler/scheduler.server.ts';
+import { createScheduler, PressBusy, type Scheduler } from './scheduler/scheduler.server.ts';
 import type { FreshPage, RenderOutcome, RetryWaits } from './scheduler/scheduler-state.ts';
+import { createTimedChanges, type TimedChanges } from './scheduler/timed-changes.ts';
 import { createWarmUp, type Warmed, type WarmOptions } from './scheduler/warm-up.server.ts';
 import { createWriteBatch } from './scheduler/write-batch.ts';
 import {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createTagChanges } from './cache/cache-state.ts';
-import { createQueue } from './scheduler/scheduler-state.ts';
+import { createQueue } from './scheduler/priority-queue.ts';
 
 describe('the render queue', () => {
   it('returns items by rank, and in order of arrival within a rank', () => {

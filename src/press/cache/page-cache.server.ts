@@ -85,9 +85,9 @@ export interface PageCache {
   withDictionary(cached: CachedPage, available: string, coding: DictionaryCoding): WithDictionary;
   readonly insertions: Insertions;
   /** Stores a rendering; `undefined` if it is already outdated. */
-  put(page: StoredPage, bodies: Bodies, began: number, interim: boolean): CachedPage | undefined;
+  put(page: StoredPage, bodies: Bodies, seenChange: number, interim: boolean): CachedPage | undefined;
   /** Replaces the tags of unchanged bytes; `false` if that was too late. */
-  retag(cached: CachedPage, tags: readonly string[], began: number): boolean;
+  retag(cached: CachedPage, tags: readonly string[], seenChange: number): boolean;
   remove(refs: readonly PageRef[]): void;
   /** Records a change; withdrawn pages are removed when this returns. */
   change(tags: readonly string[], withdrawn: readonly string[]): Change;
@@ -158,8 +158,8 @@ export function createPageCache(options: PageCacheOptions): PageCache {
       },
       log,
     }),
-    put: (page, bodies, began, interim) => put(state, page, bodies, began, interim),
-    retag: (cached, tags, began) => retag(state, cached, tags, began),
+    put: (page, bodies, seenChange, interim) => put(state, page, bodies, seenChange, interim),
+    retag: (cached, tags, seenChange) => retag(state, cached, tags, seenChange),
     remove: (refs) => removePages(state, refs),
     change: (tags, withdrawn) => applyChange(state, tags, withdrawn),
     mark: (refs, seq) => void state.access.attempt(() => store.mark(refs, seq)),
@@ -211,14 +211,14 @@ function put(
   state: CacheState,
   page: StoredPage,
   bodies: Bodies,
-  began: number,
+  seenChange: number,
   interim: boolean,
 ): CachedPage | undefined {
   const { lru, access, store, changes, unwritten, unusable, headersOf } = state;
   const name = nameOf(page.key, page.variant);
   const old = lru.get(name);
   if (old) collectReads(state, name, old);
-  const written = isInOrder(state) ? access.attempt(() => store.put(page, bodies, began, interim)) : undefined;
+  const written = isInOrder(state) ? access.attempt(() => store.put(page, bodies, seenChange, interim)) : undefined;
   if (!written) {
     const cached = createCachedPage(page, headersOf, bodies);
     lru.delete(name);
@@ -241,14 +241,14 @@ function put(
   return cached;
 }
 
-function retag(state: CacheState, { page }: CachedPage, tags: readonly string[], began: number): boolean {
+function retag(state: CacheState, { page }: CachedPage, tags: readonly string[], seenChange: number): boolean {
   const { access, store, lru, unwritten, unusable } = state;
   const name = nameOf(page.key, page.variant);
   if (unwritten.has(name)) {
     unwritten.retag(name, tags);
     return true;
   }
-  const retagged = access.attempt(() => store.retag({ ...page, tags }, began));
+  const retagged = access.attempt(() => store.retag({ ...page, tags }, seenChange));
   if (retagged?.value === false) return false;
   if (page.tags.join() !== tags.join()) {
     lru.delete(name);

@@ -8,7 +8,7 @@ const rules: KeyRules = {
     { path: /^\/(?:section|author)\/|^\/(?:latest|media|games)$/, allow: { page: /^[1-9]\d{0,4}$/ } },
     { path: /^\/article\//, allow: { comments: /^[1-9]\d{0,3}$/, a: /^\w+$/ } },
   ],
-  pass: [/^\/api\//, /^\/search$/],
+  uncached: [/^\/api\//, /^\/search$/],
   capitals: ['/newsletter-signUp', '/socialLogin'],
   exists: (path) => ['/about', '/section/politics', '/article/caf%C3%A9'].includes(path),
   redirects: [
@@ -51,9 +51,9 @@ describe('a page key', () => {
   });
 
   it('does not exist for paths and methods whose responses are not cached', () => {
-    expect(get('/api/v1/me?x=1')).toEqual({ kind: 'pass', path: '/api/v1/me', target: '/api/v1/me?x=1' });
-    expect(get('/search?q=a&page=9')).toMatchObject({ kind: 'pass', target: '/search?q=a&page=9' });
-    expect(keyOf('POST', '/about')).toMatchObject({ kind: 'pass', path: '/about' });
+    expect(get('/api/v1/me?x=1')).toEqual({ kind: 'uncached', path: '/api/v1/me', target: '/api/v1/me?x=1' });
+    expect(get('/search?q=a&page=9')).toMatchObject({ kind: 'uncached', target: '/search?q=a&page=9' });
+    expect(keyOf('POST', '/about')).toMatchObject({ kind: 'uncached', path: '/about' });
     expect(keyOf('HEAD', '/about')).toMatchObject({ kind: 'page' });
   });
 });

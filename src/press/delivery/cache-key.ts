@@ -24,7 +24,7 @@ export interface RedirectRule {
 export interface KeyRules {
   readonly queries: readonly QueryRule[];
   /** Paths that are never stored: API calls, search, pictures. They keep their query. */
-  readonly pass: readonly RegExp[];
+  readonly uncached: readonly RegExp[];
   /** Addresses with capital letters; any other spelling of them is redirected. */
   readonly capitals: readonly string[];
   /** Whether a path, in lower case, is an address of the site: then its other spellings are redirected to it. */
@@ -37,7 +37,7 @@ export type KeyResult =
   | { readonly kind: 'redirect'; readonly location: string; readonly status: number }
   | { readonly kind: 'reject'; readonly status: 400 | 404 | 410 | 414; readonly why: string }
   /** Never stored. `target` is what to render: the normalized path with the query as received. */
-  | { readonly kind: 'pass'; readonly path: string; readonly target: string };
+  | { readonly kind: 'uncached'; readonly path: string; readonly target: string };
 
 export type KeyOf = (method: string, target: string) => KeyResult;
 
@@ -51,7 +51,7 @@ export function createKeys(rules: KeyRules): KeyOf {
   const redirects = readRedirects(rules.redirects);
   const capitals = new Map(rules.capitals.map((path) => [path.toLowerCase(), path]));
   const recent = createBoundedMap<KeyResult>(4096);
-  const passes = (path: string): boolean => rules.pass.some((pattern) => pattern.test(path));
+  const isUncached = (path: string): boolean => rules.uncached.some((pattern) => pattern.test(path));
 
   function read(target: string, reading: boolean, wholeIsPlain = false): KeyResult {
     const cut = target.indexOf('?');
@@ -63,12 +63,12 @@ export function createKeys(rules: KeyRules): KeyOf {
     const withSlash = split.path !== '/' && split.slash;
     const { path } = split;
     const rest = query ? `?${query}` : '';
-    if (!reading || passes(path)) {
+    if (!reading || isUncached(path)) {
       // The address of an uncached page is normalized like others; an API call's address isn't.
       if (reading && (withSlash || split.moved) && rules.exists(path)) {
         return { kind: 'redirect', location: path + rest, status: 301 };
       }
-      return { kind: 'pass', path, target: path + rest };
+      return { kind: 'uncached', path, target: path + rest };
     }
 
     const own = redirects(path);

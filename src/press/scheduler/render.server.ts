@@ -49,7 +49,7 @@ export interface RenderedPage {
 /** Stored: pages, redirects and 410. A 404 isn't, so that unknown addresses don't fill the store. */
 const storedStatuses: readonly number[] = [200, 301, 308, 410];
 
-const notStored =
+const droppedHeaders =
   /^(?:connection|keep-alive|transfer-encoding|content-length|content-encoding|etag|date|age|server-timing|trailer|upgrade)$/;
 
 /** Milliseconds that a render may take. */
@@ -86,7 +86,7 @@ export async function renderPage(
   for (const [name, value] of given) {
     const lower = name.toLowerCase();
     if (lower === 'set-cookie') cookies = true;
-    else if (!notStored.test(lower)) headers[lower] = value;
+    else if (!droppedHeaders.test(lower)) headers[lower] = value;
   }
   // A cookie belongs to one reader: a response that sets one is never stored.
   const storable = rendering.storable && !cookies && storedStatuses.includes(rendering.status);

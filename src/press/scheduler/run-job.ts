@@ -21,20 +21,21 @@ export async function runJob(state: SchedulerState, job: RenderJob, slot: Render
 async function renderUntilCurrent(state: SchedulerState, job: RenderJob, slot: RenderSlot): Promise<void> {
   const { cache, changes, stats, batch } = state.options;
   for (let round = 0; ; round++) {
-    const began = changes.latest;
-    const rendered = await renderOnce(state, job, slot, began);
+    // A number of a change and not a time: the render has seen all changes up to it.
+    const seenChange = changes.latest;
+    const rendered = await renderOnce(state, job, slot, seenChange);
     // Nothing is awaited within, so that no change can come between the check and the write.
     const storeIfCurrent = () => {
-      const since = changes.after(rendered.page.tags, began);
-      const isCurrent = since === 'nothing' && job.minChange <= began;
-      return { since, stored: isCurrent ? store(state, job.ref, rendered, began, false) : undefined };
+      const since = changes.after(rendered.page.tags, seenChange);
+      const isCurrent = since === 'nothing' && job.minChange <= seenChange;
+      return { since, stored: isCurrent ? store(state, job.ref, rendered, seenChange, false) : undefined };
     };
     const mayWait = batch && job.readers.length === 0;
     const { since, stored } = mayWait ? await batch.add(storeIfCurrent) : storeIfCurrent();
     // A change that arrived while the page waited to be written has its own render.
-    if (stored && job.minChange <= began) return finish(state, job, stored, rendered);
+    if (stored && job.minChange <= seenChange) return finish(state, job, stored, rendered);
     stats.counters.discarded++;
-    if (since !== 'withdrawn') answerEarlyReaders(state, job, rendered, began);
+    if (since !== 'withdrawn') answerEarlyReaders(state, job, rendered, seenChange);
     const inCache = cache.has(job.ref);
     if (job.readers.length === 0 && job.watchers.length === 0 && !inCache && job.minChange === 0) {
       state.jobs.delete(job.name);
@@ -42,7 +43,7 @@ async function renderUntilCurrent(state: SchedulerState, job: RenderJob, slot: R
     }
     if (state.stopped) throw new Error('The press is stopping.');
     // The page is still outdated and marked, but newer than the one that readers see now.
-    if (round >= mostDiscarded && inCache && since !== 'withdrawn') store(state, job.ref, rendered, began, true);
+    if (round >= mostDiscarded && inCache && since !== 'withdrawn') store(state, job.ref, rendered, seenChange, true);
   }
 }
 
@@ -50,12 +51,12 @@ async function renderOnce(
   state: SchedulerState,
   job: RenderJob,
   slot: RenderSlot,
-  began: number,
+  seenChange: number,
 ): Promise<RenderedPage> {
   const { options } = state;
   const { ref } = job;
   const ticket = job.unshared || !options.share ? null : await options.share.take(ref);
-  if (ticket?.shared) return takeShared(state, ref, ticket.shared, began);
+  if (ticket?.shared) return takeShared(state, ref, ticket.shared, seenChange);
   const started = performance.now();
   options.stats.counters.renders++;
   let isCompressing = false;
@@ -65,7 +66,7 @@ async function renderOnce(
     state.compressing++;
     startJobsSoon(state);
   };
-  const asOf = options.onDemand(ref.key) ? began : null;
+  const asOf = options.onDemand(ref.key) ? seenChange : null;
   // Other nodes need the bytes even if they are the same as before.
   const current = () => (ticket ? undefined : options.cache.find(ref.key, ref.variant));
   const rendered = await renderPage(ref, options.render, current, asOf, { ...options, onRendered })
@@ -87,9 +88,9 @@ function takeShared(
   { options }: SchedulerState,
   ref: PageRef,
   { page, bodies }: SharedPage,
-  began: number,
+  seenChange: number,
 ): RenderedPage {
-  const asOf = options.onDemand(ref.key) ? began : null;
+  const asOf = options.onDemand(ref.key) ? seenChange : null;
   // A page with a time in the future would count as outdated (change-rows.server.ts).
   const renderedAt = Math.min(page.renderedAt, options.now());
   const taken = { ...page, version: 0, asOf, renderedAt };
@@ -98,10 +99,10 @@ function takeShared(
 }
 
 /** An outdated page is good enough for readers who came before its render began: they could have got it then. */
-function answerEarlyReaders(state: SchedulerState, job: RenderJob, rendered: RenderedPage, began: number): void {
-  const early = job.readers.filter((reader) => reader.arrived <= began);
+function answerEarlyReaders(state: SchedulerState, job: RenderJob, rendered: RenderedPage, seenChange: number): void {
+  const early = job.readers.filter((reader) => reader.changeAtArrival <= seenChange);
   if (early.length === 0) return;
-  job.readers = job.readers.filter((reader) => reader.arrived > began);
+  job.readers = job.readers.filter((reader) => reader.changeAtArrival > seenChange);
   state.waitingReaders -= early.length;
   const page = rendered.same ?? createCachedPage(rendered.page, state.options.headersOf, rendered.bodies);
   for (const reader of early) reader.resolve(page);
@@ -112,7 +113,7 @@ function store(
   { options }: SchedulerState,
   ref: PageRef,
   rendered: RenderedPage,
-  began: number,
+  seenChange: number,
   interim: boolean,
 ): CachedPage | undefined {
   const { cache, headersOf } = options;
@@ -132,10 +133,10 @@ function store(
   if (rendered.same) {
     const current = cache.find(ref.key, ref.variant);
     if (current?.page.version !== rendered.same.page.version || interim) return undefined;
-    if (!cache.retag(current, rendered.page.tags, began)) return undefined;
+    if (!cache.retag(current, rendered.page.tags, seenChange)) return undefined;
     return cache.find(ref.key, ref.variant) ?? current;
   }
-  const stored = cache.put(rendered.page, rendered.bodies, began, interim);
+  const stored = cache.put(rendered.page, rendered.bodies, seenChange, interim);
   // A page that has become free no longer has a full variant.
   if (stored && ref.variant === 'public' && rendered.page.access === null && cache.has(full)) cache.remove([full]);
   return stored;

@@ -81,7 +81,7 @@ export function markedPages(state: StoreState, seq: number): Affected[] {
     .sql(`SELECT p.key, p.variant, max(coalesce(r.score, 0)) AS score, max(coalesce(r.at, 0)) AS at
       FROM stale s JOIN pages p ON p.id = s.page LEFT JOIN reads r ON r.key = p.key AND r.variant = p.variant
       WHERE (s.seq = ? OR ? = 0) AND p.ns IN (?, ?) GROUP BY p.key, p.variant`)
-    .all(seq, seq, namespace, state.before ?? namespace);
+    .all(seq, seq, namespace, state.previousNamespace ?? namespace);
   const at = state.now();
   return rows.map((row) => ({
     key: String(row.key),

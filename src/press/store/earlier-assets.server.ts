@@ -36,8 +36,8 @@ const mark = '.running';
 
 interface EarlierAssetsState extends Required<AssetsOptions> {
   /** Folder of the running build's copy. */
-  readonly own: string;
-  readonly known: Map<string, string>;
+  readonly ownDir: string;
+  readonly paths: Map<string, string>;
   builds: string[];
 }
 
@@ -46,8 +46,8 @@ export async function openEarlierAssets(options: AssetsOptions): Promise<Earlier
   const { dir, build } = options;
   if (!/^[\w.-]+$/.test(build) || build.startsWith('.')) throw new Error(`"${build}" isn't the name of a build.`);
   await mkdir(dir, { recursive: true });
-  const own = join(dir, build);
-  const assets: EarlierAssetsState = { now: Date.now, keptMs: day, ...options, own, known: new Map(), builds: [] };
+  const ownDir = join(dir, build);
+  const assets: EarlierAssetsState = { now: Date.now, keptMs: day, ...options, ownDir, paths: new Map(), builds: [] };
   await readFolders(assets);
   await prune(assets);
   return {
@@ -68,14 +68,14 @@ async function readFolders(assets: EarlierAssetsState): Promise<void> {
   }
   found.sort((a, b) => b.at - a.at);
   assets.builds = found.map(({ name }) => name);
-  assets.known.clear();
+  assets.paths.clear();
   // The latest build's copy is used; copies with the same name are identical.
   for (const name of assets.builds.toReversed()) {
     for (const file of await readdir(join(assets.dir, name), { recursive: true, withFileTypes: true })) {
       if (!file.isFile() || file.name === mark) continue;
       const path = join(file.parentPath, file.name);
       const below = path.slice(join(assets.dir, name).length + 1);
-      assets.known.set(below.split(sep).join('/'), path);
+      assets.paths.set(below.split(sep).join('/'), path);
     }
   }
 }
@@ -84,22 +84,22 @@ async function readFolders(assets: EarlierAssetsState): Promise<void> {
  * Copies the running build's files, unless they are copied already. The time of the mark file is the last moment at which this build ran. A
  * full disk stops neither the start nor the site: browsers miss these files only after the next build, unless a later try succeeds.
  */
-async function keepOwn({ own, source, log, now }: EarlierAssetsState): Promise<void> {
+async function keepOwn({ ownDir, source, log, now }: EarlierAssetsState): Promise<void> {
   try {
-    if (!(await stat(join(own, mark)).catch(() => null))) {
+    if (!(await stat(join(ownDir, mark)).catch(() => null))) {
       for (const file of await readdir(source, { recursive: true, withFileTypes: true })) {
         if (!file.isFile()) continue;
         const from = join(file.parentPath, file.name);
-        const to = join(own, from.slice(normalize(source).replace(/[/\\]+$/, '').length + 1));
+        const to = join(ownDir, from.slice(normalize(source).replace(/[/\\]+$/, '').length + 1));
         await mkdir(join(to, '..'), { recursive: true });
         await copyFile(from, to);
       }
-      await mkdir(own, { recursive: true });
+      await mkdir(ownDir, { recursive: true });
       // Written last, so that an interrupted copy is repeated.
-      await writeFile(join(own, mark), '');
+      await writeFile(join(ownDir, mark), '');
     }
     const at = new Date(now());
-    await utimes(join(own, mark), at, at);
+    await utimes(join(ownDir, mark), at, at);
   } catch (error) {
     log.warn({ err: error }, "The scripts and styles of this build couldn't be kept for the time after the next one");
   }
@@ -117,7 +117,7 @@ async function prune(assets: EarlierAssetsState): Promise<void> {
 }
 
 async function find(assets: EarlierAssetsState, path: string): Promise<Buffer | undefined> {
-  const file = assets.known.get(path);
+  const file = assets.paths.get(path);
   if (file === undefined || basename(file) === mark) return undefined;
   return readFile(file).catch(() => undefined);
 }

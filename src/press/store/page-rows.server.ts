@@ -15,7 +15,7 @@ import {
 /** The page of this build, or else of the previous build. */
 export function findPage(state: StoreState, key: string, variant: Variant): StoredPage | undefined {
   const own = readPage(state, key, variant, namespaceOf(state));
-  return own ?? (state.before === null ? undefined : readPage(state, key, variant, state.before));
+  return own ?? (state.previousNamespace === null ? undefined : readPage(state, key, variant, state.previousNamespace));
 }
 
 function readPage(state: StoreState, key: string, variant: Variant, namespace: number): StoredPage | undefined {
@@ -44,7 +44,7 @@ export function readBody(
   const row = state.file.sql('SELECT checksum, bytes FROM bodies WHERE id = ?').get(bodyId(version, encoding));
   if (!row) {
     // The rendering was replaced in the meantime, which is normal; or only its bytes are missing, and then the page is damaged.
-    const damaged = [namespaceOf(state), state.before].some(
+    const damaged = [namespaceOf(state), state.previousNamespace].some(
       (id) => id !== null && rowOf(state, key, variant, id)?.version === version,
     );
     if (damaged) dropDamaged(state, { key, variant });
@@ -71,12 +71,12 @@ export function writePage(
   state: StoreState,
   page: StoredPage,
   bodies: Bodies,
-  began: number,
+  seenChange: number,
   interim: boolean,
 ): number | null {
   const { sql } = state.file;
   const namespace = namespaceOf(state);
-  if (!interim && isOutdated(state, JSON.stringify(page.tags), began)) return null;
+  if (!interim && isOutdated(state, JSON.stringify(page.tags), seenChange)) return null;
   const old = sql(
     'SELECT id, version, kept, tags, as_of AS asOf FROM pages WHERE key = ? AND variant = ? AND ns = ?',
   ).get(page.key, page.variant, namespace);
@@ -84,7 +84,7 @@ export function writePage(
   const size = Object.values(bodies).reduce((sum, bytes) => sum + bytes.byteLength, 0);
   if (old) deleteBodies(state, Number(old.version));
   const row = writeRow(state, page, version, size, namespace, old ? Number(old.id) : null);
-  if (old) sql('DELETE FROM stale WHERE page = ? AND seq <= ?').run(row, began);
+  if (old) sql('DELETE FROM stale WHERE page = ? AND seq <= ?').run(row, seenChange);
   sql('UPDATE namespaces SET pages = pages + ?, bytes = bytes + ? WHERE id = ?').run(
     old ? 0 : 1,
     size - Number(old?.kept ?? 0),
@@ -135,10 +135,10 @@ function writeRow(
 }
 
 /** Replaces the tags of a rendering whose bytes didn't change; `false`: too late. */
-export function retagPage(state: StoreState, page: StoredPage, began: number): boolean {
+export function retagPage(state: StoreState, page: StoredPage, seenChange: number): boolean {
   const { sql } = state.file;
   const tags = JSON.stringify(page.tags);
-  if (isOutdated(state, tags, began)) return false;
+  if (isOutdated(state, tags, seenChange)) return false;
   const row = rowOf(state, page.key, page.variant, namespaceOf(state));
   if (row?.version !== page.version) return false;
   if (row.tags !== tags) {
@@ -146,7 +146,7 @@ export function retagPage(state: StoreState, page: StoredPage, began: number): b
     const checksum = checksumOf({ ...row, tags });
     sql('UPDATE pages SET tags = ?, checksum = ? WHERE id = ?').run(tags, checksum, row.id);
   }
-  sql('DELETE FROM stale WHERE page = ? AND seq <= ?').run(row.id, began);
+  sql('DELETE FROM stale WHERE page = ? AND seq <= ?').run(row.id, seenChange);
   return true;
 }
 
@@ -278,7 +278,7 @@ export interface StoreState {
   /** Row of this build in `namespaces`; 0: not looked up yet, or the file was replaced. */
   namespace: number;
   /** Row of the previous build, whose pages are served until this build's own exist. */
-  before: number | null;
+  previousNamespace: number | null;
   /** Numbers of changes continue from here when the file is replaced. */
   lastChange: number;
 }
@@ -303,7 +303,7 @@ export function namespaceOf(state: StoreState): number {
     sql("UPDATE meta SET value = max(value, ?) WHERE name = 'seq'").run(state.lastChange);
     const own = sql('SELECT id, warm_at FROM namespaces WHERE build = ?').get(build);
     const other = sql('SELECT id FROM namespaces WHERE build <> ? ORDER BY begun_at DESC, id DESC LIMIT 1').get(build);
-    state.before = other && own?.warm_at === null ? Number(other.id) : null;
+    state.previousNamespace = other && own?.warm_at === null ? Number(other.id) : null;
     state.namespace = Number(own?.id);
   });
   return state.namespace;
@@ -317,7 +317,7 @@ function buildOf({ namespace, build, file }: StoreState, id: number): string {
 export function markWarm(state: StoreState): void {
   const id = namespaceOf(state);
   state.file.sql('UPDATE namespaces SET warm_at = ? WHERE id = ?').run(state.now(), id);
-  state.before = null;
+  state.previousNamespace = null;
 }
 
 /** Whether one of the tags (a JSON array) changed after change number `since`. */

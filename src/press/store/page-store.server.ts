@@ -55,14 +55,14 @@ export interface PageStore {
   /**
    * Writes a rendering in place of the previous one.
    *
-   * @param began number of the latest change when rendering started: marks up to it are removed, later ones stay
+   * @param seenChange number of the latest change that the rendering has seen: marks up to it are removed, later ones stay
    * @returns its version, or `null` when one of its tags changed in the meantime and it was not written
    */
-  put(page: StoredPage, bodies: Bodies, began: number, interim?: boolean): number | null;
+  put(page: StoredPage, bodies: Bodies, seenChange: number, interim?: boolean): number | null;
   /** Runs calls of the other methods in one transaction. @param work may run twice */
   together(work: () => void): void;
   /** Replaces the tags of a rendering whose bytes did not change; removes marks as `put` does. */
-  retag(page: StoredPage, began: number): boolean;
+  retag(page: StoredPage, seenChange: number): boolean;
   /** Removes pages of every build. */
   remove(refs: readonly PageRef[]): void;
   /**
@@ -111,7 +111,7 @@ export function openStore(options: StoreOptions): PageStore {
   });
   const file = options.wrap?.(opened) ?? opened;
   const readOnly = options.readOnly ?? false;
-  state = { file, build, log, now, readOnly, namespace: 0, before: null, lastChange: 0 };
+  state = { file, build, log, now, readOnly, namespace: 0, previousNamespace: null, lastChange: 0 };
   return methodsOver(state, listeners);
 }
 
@@ -129,9 +129,10 @@ function methodsOver(state: StoreState, listeners: (() => void)[]): PageStore {
       asOf === null || use(() => isCurrent(state, asOf, JSON.stringify(tags), renderedAt)),
     withdrewSince: (seq) => use(() => counterOf(state, 'withdrawn') > seq),
     body: (page, encoding) => use(() => readBody(state, page, encoding)),
-    put: (page, bodies, began, interim = false) => write(() => writePage(state, page, bodies, began, interim)),
+    put: (page, bodies, seenChange, interim = false) =>
+      write(() => writePage(state, page, bodies, seenChange, interim)),
     together: (work) => write(work),
-    retag: (page, began) => write(() => retagPage(state, page, began)),
+    retag: (page, seenChange) => write(() => retagPage(state, page, seenChange)),
     remove: (refs) => write(() => removeRows(state, refs)),
     change: (tags, withdrawn, everything, floor) =>
       write(() => recordChange(state, tags, withdrawn, everything, floor)),

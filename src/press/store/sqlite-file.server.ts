@@ -143,7 +143,7 @@ function prepareTables(storeFile: StoreFileState, fresh: DatabaseSync): void {
   if (Number(meta?.n) < 2) throw damage('its counters are missing');
 }
 
-function begin(storeFile: StoreFileState): void {
+function openDatabase(storeFile: StoreFileState): void {
   for (let attempt = 0; ; attempt++) {
     try {
       storeFile.db = connect(storeFile);
@@ -173,7 +173,7 @@ function setDamagedAside(storeFile: StoreFileState, reason: string): void {
 }
 
 function reset(storeFile: StoreFileState, reason: string): void {
-  shut(storeFile);
+  closeDatabase(storeFile);
   try {
     setDamagedAside(storeFile, reason);
     storeFile.db = connect(storeFile);
@@ -184,7 +184,7 @@ function reset(storeFile: StoreFileState, reason: string): void {
   }
 }
 
-function shut(storeFile: StoreFileState): void {
+function closeDatabase(storeFile: StoreFileState): void {
   storeFile.statements = new Map();
   try {
     storeFile.db?.close();
@@ -202,7 +202,7 @@ function rollBack(storeFile: StoreFileState): void {
       { err: error },
       'A transaction of the page store could not be rolled back; the file is opened again',
     );
-    shut(storeFile);
+    closeDatabase(storeFile);
   }
 }
 
@@ -211,7 +211,7 @@ function use<T>(storeFile: StoreFileState, work: () => T): T {
   // Only the outermost call handles errors, because only it can repeat the work.
   if (storeFile.depth > 0) return work();
   for (let attempt = 0; ; attempt++) {
-    if (!storeFile.db) begin(storeFile);
+    if (!storeFile.db) openDatabase(storeFile);
     storeFile.depth++;
     try {
       return work();
@@ -258,7 +258,7 @@ function size(storeFile: StoreFileState): number {
 
 function close(storeFile: StoreFileState): void {
   storeFile.closed = true;
-  shut(storeFile);
+  closeDatabase(storeFile);
 }
 
 class OtherVersion extends Error {}

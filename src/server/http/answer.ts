@@ -38,10 +38,10 @@ export async function answer(state: ServerState, exchange: Exchange): Promise<vo
   const { options } = state;
   const { incoming } = exchange;
   const key = options.pages?.keyOf(incoming.method ?? '', incoming.url ?? '/');
-  const url = publicAddress(key?.kind === 'pass' ? key.target : (incoming.url ?? '/'), options.siteUrl);
+  const url = publicAddress(key?.kind === 'uncached' ? key.target : (incoming.url ?? '/'), options.siteUrl);
   const path = decodeURIComponent(url.pathname);
   const tenantOwns = options.tenant?.owns(url.pathname) ?? false;
-  const methods = tenantOwns ? callMethods : methodsOf(key?.kind === 'pass' ? key.path : path);
+  const methods = tenantOwns ? callMethods : methodsOf(key?.kind === 'uncached' ? key.path : path);
   const refused = refusedMethod(incoming.method ?? '', methods);
   if (refused) {
     return refuse(incoming, (headers) =>
@@ -114,7 +114,7 @@ async function answerFromPress(state: ServerState, exchange: Exchange): Promise<
     // The fetched document may have another canonical address.
     if (found === 'arrived') key = keyNow();
   }
-  if (key.kind === 'pass') return false;
+  if (key.kind === 'uncached') return false;
   if (key.kind === 'page') await answerWithPage(state, pages, key.key, exchange);
   else if (key.kind === 'redirect') {
     const headers = { location: key.location, 'cache-control': 'public, max-age=3600' };

@@ -75,7 +75,7 @@ it.each([
   '/profile',
   '/socialLogin?return=/about',
 ])('%s is never stored', (target) => {
-  expect(keyOf('GET', target).kind).toBe('pass');
+  expect(keyOf('GET', target).kind).toBe('uncached');
 });
 
 it('a page that is never stored has one address too, but API calls and form posts are not redirected', () => {
@@ -83,8 +83,8 @@ it('a page that is never stored has one address too, but API calls and form post
     expect(keyOf('GET', target)).toEqual({ kind: 'redirect', location: '/search?q=a+b', status: 301 });
   }
   expect(keyOf('GET', '/profile/')).toMatchObject({ kind: 'redirect', location: '/profile' });
-  expect(keyOf('GET', '/api/v1/articles/search/?q=a')).toMatchObject({ kind: 'pass' });
-  expect(keyOf('POST', '/profile/')).toMatchObject({ kind: 'pass', path: '/profile' });
+  expect(keyOf('GET', '/api/v1/articles/search/?q=a')).toMatchObject({ kind: 'uncached' });
+  expect(keyOf('POST', '/profile/')).toMatchObject({ kind: 'uncached', path: '/profile' });
 });
 
 it.each([

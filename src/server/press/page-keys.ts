@@ -24,7 +24,7 @@ const operatorPaths: readonly string[] = ['/metrics', '/healthz', '/readyz'];
  * Never stored: API calls, pictures, audio files, private feeds, previews and operators' pages; search, which has unlimited queries; the
  * news sitemap and security.txt, which change with the clock; calls of the account service, and pages that depend on the reader.
  */
-const pass: readonly RegExp[] = [
+const uncached: readonly RegExp[] = [
   /^\/(?:api|-|_image|blaize|zephr|account|dashboard|gift|live|push|\.well-known)\//,
   /^\/privacy-choices\/save$/,
   /^\/(?:sound|podcast\/[^/]+\/private)\//,
@@ -121,7 +121,7 @@ export function existsIn(content: ContentReader, path: string): boolean {
 export function pageKeys(reader: () => ContentReader, redirects: readonly RedirectRule[] = []): KeyOf {
   const keyOf = createKeys({
     queries,
-    pass,
+    uncached,
     capitals: fixedPaths.filter((path) => /[A-Z]/.test(path)),
     exists: (path) => existsIn(reader(), path),
     redirects,

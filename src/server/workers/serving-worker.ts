@@ -267,7 +267,7 @@ function plainKeys(config: Config): KeyOf {
     try {
       return keyOf(method, target);
     } catch (error) {
-      if (error instanceof WriterUnavailable) return { kind: 'pass', path: target, target };
+      if (error instanceof WriterUnavailable) return { kind: 'uncached', path: target, target };
       throw error;
     }
   };
