@@ -6,7 +6,7 @@ import type { GeoSettings } from '../../lib/geo/geo.server.ts';
 import { type Limits, readLimits } from '../../lib/http/limits.ts';
 import { readSender, type Sender } from '../../lib/mail/model.ts';
 import type { MailSettings, SmtpSettings } from '../../lib/mail/smtp.server.ts';
-import { apiAddress, missingBeside, onOff, webAddress, whole } from './fields.ts';
+import { apiAddress, missingCompanions, onOff, webAddress, whole } from './fields.ts';
 
 export interface AccountsConfig {
   /** Key of the HMACs of codes, links and sessions; `null`: created once and stored in the data folder. */
@@ -64,8 +64,8 @@ export function accountsOf(values: AccountsValues): AccountsConfig {
 }
 
 /** Problems of settings that depend on each other. */
-export const accountsTogether = (given: Readonly<Record<string, string>>): string[] =>
-  missingBeside(given, {
+export const accountsProblems = (given: Readonly<Record<string, string>>): string[] =>
+  missingCompanions(given, {
     GOOGLE_CLIENT_ID: ['GOOGLE_CLIENT_SECRET'],
     GOOGLE_CLIENT_SECRET: ['GOOGLE_CLIENT_ID'],
     FACEBOOK_CLIENT_ID: ['FACEBOOK_CLIENT_SECRET'],
@@ -162,7 +162,7 @@ export const mailFields = {
 
 type MailValues = z.infer<z.ZodObject<typeof mailFields>>;
 
-/** {@link mailTogether} checks that nothing is missing. */
+/** {@link mailProblems} checks that nothing is missing. */
 export function mailOf(values: MailValues): MailConfig {
   const { SMTP_URL: smtp, MAIL_FROM: from, MAIL_REPLY_TO: replyTo, EMAIL_VERIFIER_URL: url } = values;
   return {
@@ -181,18 +181,18 @@ function verifierOf(vendor: ExternalSettings['vendor'], url: string | undefined,
 }
 
 /** Problems of settings that depend on each other. */
-export function mailTogether(given: Readonly<Record<string, string>>): string[] {
+export function mailProblems(given: Readonly<Record<string, string>>): string[] {
   const problems: string[] = [];
   if (given.SMTP_URL && !given.MAIL_FROM) {
     problems.push(
       'MAIL_FROM is missing; set it together with SMTP_URL to the sender of all mail, such as The Sun <news@example.com>',
     );
   }
-  problems.push(...missingBeside(given, { MAIL_FROM: ['SMTP_URL'], MAIL_REPLY_TO: ['SMTP_URL'] }));
+  problems.push(...missingCompanions(given, { MAIL_FROM: ['SMTP_URL'], MAIL_REPLY_TO: ['SMTP_URL'] }));
   if (given.EMAIL_VERIFIER === 'kickbox') {
     if (!given.EMAIL_VERIFIER_KEY)
       problems.push('EMAIL_VERIFIER_KEY is missing; set it to the API key of Kickbox, or remove EMAIL_VERIFIER');
-  } else problems.push(...missingBeside(given, { EMAIL_VERIFIER_KEY: ['EMAIL_VERIFIER_URL'] }));
+  } else problems.push(...missingCompanions(given, { EMAIL_VERIFIER_KEY: ['EMAIL_VERIFIER_URL'] }));
   return problems;
 }
 
@@ -251,10 +251,10 @@ export function billingOf(values: BillingValues): BillingConfig {
 }
 
 /** Problems of settings that depend on each other. */
-export function billingTogether(given: Readonly<Record<string, string>>): string[] {
+export function billingProblems(given: Readonly<Record<string, string>>): string[] {
   const names = ['STRIPE_SECRET_KEY', 'STRIPE_PUBLISHABLE_KEY', 'STRIPE_WEBHOOK_SECRET'];
   const [first] = names.filter((name) => given[name]);
-  const problems = first ? missingBeside(given, { [first]: names }) : [];
+  const problems = first ? missingCompanions(given, { [first]: names }) : [];
   const mode = (name: string): string | undefined => /^[a-z]+_(test|live)_/.exec(given[name] ?? '')?.[1];
   const [secret, publishable] = [mode('STRIPE_SECRET_KEY'), mode('STRIPE_PUBLISHABLE_KEY')];
   if (secret && publishable && secret !== publishable) {

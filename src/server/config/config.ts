@@ -15,22 +15,22 @@ import {
   type AccountsConfig,
   accountsFields,
   accountsOf,
-  accountsTogether,
+  accountsProblems,
   type BillingConfig,
   billingFields,
   billingOf,
-  billingTogether,
+  billingProblems,
   type MailConfig,
   mailFields,
   mailOf,
-  mailTogether,
+  mailProblems,
 } from './accounts.ts';
 import {
   accessKeys,
   apiAddress,
   fraction,
   hosts,
-  missingBeside,
+  missingCompanions,
   onOff,
   plainAddress,
   postgresAddress,
@@ -39,27 +39,27 @@ import {
   webAddress,
   whole,
 } from './fields.ts';
-import { type TracingConfig, tracingFields, tracingOf, tracingTogether } from './tracing.ts';
+import { type TracingConfig, tracingFields, tracingOf, tracingProblems } from './tracing.ts';
 import {
   type BucketConfig,
   bucketFields,
   bucketOf,
-  bucketTogether,
+  bucketProblems,
   crawlerFields,
   crawlersOf,
-  crawlersTogether,
+  crawlersProblems,
   type RetentionConfig,
   retentionFields,
   retentionOf,
-  retentionTogether,
+  retentionProblems,
   type SearchConfig,
   searchFields,
   searchOf,
-  searchTogether,
+  searchProblems,
   type ThirdPartyConfig,
   type TickerConfig,
   thirdPartiesOf,
-  thirdPartiesTogether,
+  thirdPartiesProblems,
   thirdPartyFields,
   tickerFields,
   tickerOf,
@@ -312,7 +312,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   const parsed = schema.safeParse(given);
   const issues = parsed.success ? [] : parsed.error.issues;
   problems.push(...issues.map(({ path, message }) => withoutLogIn(`${path.join('.')} ${message}`)));
-  problems.push(...belongTogether(given));
+  problems.push(...dependencyProblems(given));
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
 
   const values = parsed.data;
@@ -370,7 +370,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   };
 }
 
-/** The CDN's part of the settings; {@link belongTogether} checks that nothing is missing. */
+/** The CDN's part of the settings; {@link dependencyProblems} checks that nothing is missing. */
 function cdnOf(values: z.infer<typeof schema>): CdnSettings | null {
   if (values.CDN_PROVIDER === 'cloudflare') {
     return {
@@ -393,8 +393,8 @@ function cdnOf(values: z.infer<typeof schema>): CdnSettings | null {
 }
 
 /** Problems of settings that depend on each other. */
-function belongTogether(given: Readonly<Record<string, string>>): string[] {
-  const problems = missingBeside(given, {
+function dependencyProblems(given: Readonly<Record<string, string>>): string[] {
+  const problems = missingCompanions(given, {
     WORDPRESS_USER: ['WORDPRESS_APP_PASSWORD'],
     WORDPRESS_APP_PASSWORD: ['WORDPRESS_USER'],
     INDEXNOW_URL: ['INDEXNOW_KEY'],
@@ -420,15 +420,15 @@ function belongTogether(given: Readonly<Record<string, string>>): string[] {
     }
   }
   problems.push(
-    ...accountsTogether(given),
-    ...mailTogether(given),
-    ...billingTogether(given),
-    ...searchTogether(given),
-    ...retentionTogether(given),
-    ...bucketTogether(given),
-    ...crawlersTogether(given),
-    ...thirdPartiesTogether(given),
-    ...tracingTogether(given),
+    ...accountsProblems(given),
+    ...mailProblems(given),
+    ...billingProblems(given),
+    ...searchProblems(given),
+    ...retentionProblems(given),
+    ...bucketProblems(given),
+    ...crawlersProblems(given),
+    ...thirdPartiesProblems(given),
+    ...tracingProblems(given),
   );
   return problems;
 }

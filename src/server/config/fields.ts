@@ -165,7 +165,7 @@ export const tenantPath = (example: string) =>
  *
  * @param needs for each setting, those that must be set together with it
  */
-export const missingBeside = (
+export const missingCompanions = (
   given: Readonly<Record<string, string>>,
   needs: Readonly<Record<string, readonly string[]>>,
 ): string[] =>

@@ -169,7 +169,7 @@ const tracesBelow = (base: string | undefined): string | undefined => {
 };
 
 /** Problems of settings that need others. */
-export function tracingTogether(given: Readonly<Record<string, string>>): string[] {
+export function tracingProblems(given: Readonly<Record<string, string>>): string[] {
   const { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: share } = given;
   if (share === undefined || sampler?.toLowerCase().endsWith('traceidratio')) return [];
   return [

@@ -54,14 +54,14 @@ export function unknownSettings(
     .filter((name) => env[name]?.trim() && !known.has(name))
     .filter((name) => asOneWord.has(name) || (form.test(name) && !ofContainers.test(name)))
     .flatMap((name) => {
-      const near = settingNames
+      const nearestFirst = settingNames
         .map((meant) => ({ meant, edits: editsBetween(name, meant) }))
         .sort((a, b) => a.edits - b.edits);
-      const [best] = near;
+      const [best] = nearestFirst;
       if (best && best.edits <= mostEdits(name)) return [{ name, meant: best.meant }];
       if (!families.has(firstWord(name))) return [];
-      const [kin] = near.filter(({ meant }) => firstWord(meant) === firstWord(name));
-      return kin ? [{ name, meant: kin.meant }] : [];
+      const [nearestOfFamily] = nearestFirst.filter(({ meant }) => firstWord(meant) === firstWord(name));
+      return nearestOfFamily ? [{ name, meant: nearestOfFamily.meant }] : [];
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

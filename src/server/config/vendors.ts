@@ -9,7 +9,7 @@ import { type ThirdParties, usualAddresses } from '../../lib/third-party/setting
 import type { QuotesAccess } from '../../lib/ticker/twelve-data.server.ts';
 import type { BucketSettings } from '../cluster/bucket.ts';
 import { type CrawlerName, type CrawlersConfig, crawlerNames } from '../http/crawlers.ts';
-import { apiAddress, hosts, missingBeside, plainAddress, webAddress } from './fields.ts';
+import { apiAddress, hosts, missingCompanions, plainAddress, webAddress } from './fields.ts';
 
 export interface TickerConfig {
   /** `null`: the site has no ticker. */
@@ -56,7 +56,7 @@ export const searchFields = {
 
 type SearchValues = z.infer<z.ZodObject<typeof searchFields>>;
 
-/** {@link searchTogether} checks that nothing is missing. */
+/** {@link searchProblems} checks that nothing is missing. */
 export function searchOf(values: SearchValues): SearchConfig {
   const { ALGOLIA_APP_ID: appId, ALGOLIA_SEARCH_KEY: searchKey, ALGOLIA_INDEX: index } = values;
   if (!appId || !searchKey || !index) return { algolia: null };
@@ -65,9 +65,9 @@ export function searchOf(values: SearchValues): SearchConfig {
 }
 
 /** Problems of settings that depend on each other. */
-export function searchTogether(given: Readonly<Record<string, string>>): string[] {
+export function searchProblems(given: Readonly<Record<string, string>>): string[] {
   const first = Object.keys(searchFields).find((name) => given[name]);
-  return first ? missingBeside(given, { [first]: ['ALGOLIA_APP_ID', 'ALGOLIA_SEARCH_KEY', 'ALGOLIA_INDEX'] }) : [];
+  return first ? missingCompanions(given, { [first]: ['ALGOLIA_APP_ID', 'ALGOLIA_SEARCH_KEY', 'ALGOLIA_INDEX'] }) : [];
 }
 
 /** The retention widget (docs/services/churnkey.md), through which subscribers cancel. */
@@ -100,7 +100,7 @@ type RetentionValues = z.infer<z.ZodObject<typeof retentionFields>> & {
   readonly STRIPE_SECRET_KEY?: string | undefined;
 };
 
-/** {@link retentionTogether} checks that nothing is missing. */
+/** {@link retentionProblems} checks that nothing is missing. */
 export function retentionOf(values: RetentionValues): RetentionConfig {
   const { CHURNKEY_APP_ID: appId, CHURNKEY_API_KEY: apiKey, CHURNKEY_SCRIPT_URL: scriptUrl = retentionScript } = values;
   if (!appId || !apiKey) return { retention: null };
@@ -109,8 +109,8 @@ export function retentionOf(values: RetentionValues): RetentionConfig {
 }
 
 /** Problems of settings that depend on each other. */
-export const retentionTogether = (given: Readonly<Record<string, string>>): string[] =>
-  missingBeside(given, { CHURNKEY_APP_ID: ['CHURNKEY_API_KEY'], CHURNKEY_API_KEY: ['CHURNKEY_APP_ID'] });
+export const retentionProblems = (given: Readonly<Record<string, string>>): string[] =>
+  missingCompanions(given, { CHURNKEY_APP_ID: ['CHURNKEY_API_KEY'], CHURNKEY_API_KEY: ['CHURNKEY_APP_ID'] });
 
 /** The bucket in which the nodes of a cluster share hashed files. */
 export interface BucketConfig {
@@ -152,7 +152,7 @@ export const bucketFields = {
     .optional(),
 };
 
-/** {@link bucketTogether} checks that nothing is missing. */
+/** {@link bucketProblems} checks that nothing is missing. */
 export function bucketOf(values: z.infer<z.ZodObject<typeof bucketFields>>): BucketConfig {
   const { ASSETS_BUCKET: place, ASSETS_BUCKET_REGION: region } = values;
   const { ASSETS_BUCKET_KEY_ID: keyId, ASSETS_BUCKET_SECRET: secret } = values;
@@ -162,8 +162,8 @@ export function bucketOf(values: z.infer<z.ZodObject<typeof bucketFields>>): Buc
 }
 
 /** Problems of settings that depend on each other. */
-export const bucketTogether = (given: Readonly<Record<string, string>>): string[] =>
-  missingBeside(given, {
+export const bucketProblems = (given: Readonly<Record<string, string>>): string[] =>
+  missingCompanions(given, {
     ASSETS_BUCKET: ['ASSETS_BUCKET_KEY_ID', 'ASSETS_BUCKET_SECRET', 'DATABASE_URL'],
     ASSETS_BUCKET_REGION: ['ASSETS_BUCKET'],
     ASSETS_BUCKET_KEY_ID: ['ASSETS_BUCKET'],
@@ -214,7 +214,7 @@ export const crawlersOf = (values: CrawlerValues): CrawlersConfig | null =>
   values.CRAWLERS.length === 0 ? null : { names: values.CRAWLERS, ranges: values.CRAWLER_RANGES };
 
 /** Problems of settings that depend on each other. */
-export function crawlersTogether(given: Readonly<Record<string, string>>): string[] {
+export function crawlersProblems(given: Readonly<Record<string, string>>): string[] {
   const names = parts(given.CRAWLERS?.toLowerCase() ?? '');
   return parts(given.CRAWLER_RANGES ?? '')
     .map((part) => part.split('=', 1)[0] ?? '')
@@ -322,8 +322,8 @@ export function thirdPartiesOf(values: Values): ThirdPartyConfig {
 }
 
 /** Problems of settings that depend on each other. */
-export const thirdPartiesTogether = (given: Readonly<Record<string, string>>): string[] =>
-  missingBeside(given, {
+export const thirdPartiesProblems = (given: Readonly<Record<string, string>>): string[] =>
+  missingCompanions(given, {
     GTM_SCRIPT_URL: ['GTM_CONTAINER'],
     TAG_HOSTS: ['GTM_CONTAINER'],
     MARFEEL_SCRIPT_URL: ['MARFEEL_ACCOUNT'],
