@@ -10,7 +10,7 @@ import { ensureSandbox } from '../../sandbox/setup.mjs';
 import { root } from '../../scripts/setup/places.mjs';
 import { step } from '../../scripts/setup/steps.mjs';
 import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
-import { accessCookieName, accessKeysOf } from '../../src/server/data-dir.ts';
+import { accessCookieName, accessKeysOf } from '../../src/server/secrets.ts';
 import { siteData, startWorld, type World } from '../../tests/world/world.ts';
 import { count, printTable } from '../support/figures.ts';
 import { stolenBetween, ticks } from '../support/stolen.ts';

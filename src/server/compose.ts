@@ -46,11 +46,12 @@ import { type Cluster, createCluster } from './cluster/cluster.ts';
 import { type ClusterLog, openClusterLog } from './cluster/cluster-log.ts';
 import { createSharedQuotes, quotesKey } from './cluster/shared-quotes.ts';
 import { type Config, sessionDatabaseUrl } from './config/config.ts';
-import { accessCookieName, accessKeysOf, accountsSecret, openDataDir } from './data-dir.ts';
+import { openDataDir } from './data-dir.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures, type Features } from './features.ts';
 import { createPicturePrefetch, type PicturePrefetch } from './picture-prefetch.ts';
 import { openReaders, type ReaderServices, type Readers, type ReadersState } from './readers.ts';
+import { accessCookieName, accessKeysOf, accountsSecret } from './secrets.ts';
 
 /** `null` when accounts are off (`features.accounts`) or a Zephr tenant has them. */
 type OptionalReaderServices = { readonly [Name in keyof ReaderServices]: ReaderServices[Name] | null };

@@ -2,14 +2,11 @@
  * The folder of everything the server writes. It contains addresses, sessions and keys, so only the server's own user may read it:
  * files are 0600 and folders 0700, even those that libraries, SQLite and threads create.
  */
-import { randomBytes } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isMainThread } from 'node:worker_threads';
 import type { Logger } from '../lib/logging.ts';
-import type { AccessKey } from '../press/delivery/access-cookie.ts';
-import type { Config } from './config/config.ts';
 
 const ownerOnly = 0o077;
 
@@ -51,7 +48,7 @@ let servingLock: DatabaseSync | undefined;
  *
  * @throws Error with a sentence for the operator
  */
-export function holdForServing(dir: string): void {
+export function lockForServing(dir: string): void {
   try {
     servingLock = new DatabaseSync(join(dir, 'serving.lock'), { timeout: 0 });
     servingLock.exec('begin exclusive');
@@ -120,76 +117,4 @@ function closeToOthers(dir: string): string | null {
     }
   }
   return failed;
-}
-
-// Secrets come from the settings, or from files of the data folder that are created once.
-
-/** Name of the cookie that says which articles a browser may get in full. */
-export const accessCookieName = 'access';
-
-/** Name of the cookie that opens one gifted article. */
-export const giftCookieName = 'gift';
-
-interface SecretFile {
-  readonly dataDir: string;
-  /** Name of the file in the data folder. */
-  readonly name: string;
-  /** Name of the setting that replaces it. */
-  readonly setting: string;
-  readonly create: () => string;
-  readonly isValid: (content: string) => boolean;
-}
-
-/**
- * The secret that signs and derives everything of accounts: codes, links, sessions, limits.
- *
- * @returns at least 32 characters
- * @throws Error with a sentence for the operator when the file can't be read or written
- */
-export const accountsSecret = ({ accounts, dataDir }: Pick<Config, 'accounts' | 'dataDir'>): string =>
-  accounts.secret ??
-  secretFromFile({
-    dataDir,
-    name: 'accounts-secret',
-    setting: 'ACCOUNTS_SECRET',
-    create: () => randomBytes(32).toString('base64url'),
-    isValid: (content) => content.length >= 32,
-  });
-
-/**
- * The keys of the access cookie, the first signs.
- *
- * @throws Error with a sentence for the operator when the file can't be read or written
- */
-export function accessKeysOf({ accessKeys, dataDir }: Pick<Config, 'accessKeys' | 'dataDir'>): readonly AccessKey[] {
-  if (accessKeys) return accessKeys;
-  const content = secretFromFile({
-    dataDir,
-    name: 'access-key',
-    setting: 'ACCESS_KEYS',
-    create: () => `k${randomBytes(4).toString('hex')}:${randomBytes(32).toString('base64url')}`,
-    isValid: (key) => /^[\w-]{1,16}:[^:]{32,}/.test(key),
-  });
-  const [id = '', secret = ''] = content.split(':');
-  return [{ id, secret }];
-}
-
-function secretFromFile({ dataDir, name, setting, create, isValid }: SecretFile): string {
-  const file = join(dataDir, name);
-  try {
-    // Exclusive: if two processes start together, one creates the file and both use it.
-    writeFileSync(file, `${create()}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-      throw new Error(`${setting} isn't set, and ${file} can't be written.`, { cause: error });
-    }
-  }
-  chmodSync(file, 0o600);
-  const content = readFileSync(file, 'utf8').trim();
-  if (!isValid(content)) {
-    throw new Error(
-      `${file} holds no valid secret: delete it to have a new one made (readers will have to sign in again).`,
-    );
-  }
-  return content;
 }

@@ -26,9 +26,9 @@ import { createSupport, type Support } from '../lib/support/service.server.ts';
 import { createAccessCookie, createPassCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
 import type { Config } from './config/config.ts';
-import { accessCookieName, accessKeysOf, accountsSecret, giftCookieName } from './data-dir.ts';
 import { describeFeatures } from './features.ts';
 import { type PersonalDataList, personalDataOf } from './personal-data.ts';
+import { accessCookieName, accessKeysOf, accountsSecret, giftCookieName } from './secrets.ts';
 
 /** Services that need accounts. A new one is declared here and created in {@link createServices}. */
 export interface ReaderServices {

@@ -11,7 +11,7 @@ import { cookieNames, sessionLife } from '../../src/lib/accounts/sessions.server
 import type { SessionsTable, UsersTable } from '../../src/lib/accounts/tables.ts';
 import { createHmacs } from '../../src/lib/crypto.server.ts';
 import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
-import { accessCookieName, accessKeysOf } from '../../src/server/data-dir.ts';
+import { accessCookieName, accessKeysOf } from '../../src/server/secrets.ts';
 
 /** An address that no test has used. */
 export const newEmail = (name = 'reader'): string => `${name}.${randomUUID().slice(0, 12)}@example.com`;

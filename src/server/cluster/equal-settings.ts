@@ -8,7 +8,7 @@ import type { Queries } from '../../lib/database.ts';
 import { type RepeatedTask, repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Config } from '../config/config.ts';
-import { accessKeysOf, accountsSecret } from '../data-dir.ts';
+import { accessKeysOf, accountsSecret } from '../secrets.ts';
 import { databaseNow } from './channel.ts';
 
 /** Fingerprints by the setting's name; several where it holds several keys, none where it isn't set. */

@@ -19,11 +19,11 @@ import { openStore, type PageStore } from '../../press/store/page-store.server.t
 import { refOf } from '../../press/store/stored-page.ts';
 import type { Composition, Services } from '../compose.ts';
 import type { Config } from '../config/config.ts';
-import { accessCookieName, accessKeysOf, giftCookieName } from '../data-dir.ts';
 import type { RenderPage } from '../http/page-renderer.ts';
 import type { SecurityHeaders } from '../http/security-headers.ts';
 import type { SharedDictionary } from '../http/shared-dictionary.ts';
 import { routeOf } from '../tracing/routes.ts';
+import { accessCookieName, accessKeysOf, giftCookieName } from '../secrets.ts';
 import { formerAddress } from './former-addresses.ts';
 import { headlineChoices } from './insertions.ts';
 import { isOnDemand, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
