@@ -63,7 +63,7 @@ export interface Database {
   /** Why the database cannot be used now, a sentence for the operator; `null` when it can. */
   problem(): string | null;
   /** Aborts every query after this time, in milliseconds: a query without an answer must not delay a stop. */
-  breakOffAfter(ms: number): void;
+  abortQueriesAfter(ms: number): void;
   close(): Promise<void>;
 }
 

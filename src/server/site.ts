@@ -143,7 +143,7 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   closers.push(() => tracing?.stop());
   return stoppable(server, port, async () => {
     log.info({}, 'Stopping');
-    app.database.breakOffAfter(databaseStopMs);
+    app.database.abortQueriesAfter(databaseStopMs);
     maintenance.stop();
     streams.close();
     if (!(await shutDown(server))) log.warn({}, "Connections that didn't end in time were closed");

@@ -78,8 +78,8 @@ export async function keepBackingUp(options: BackupOptions, interval: Interval):
     } catch (error) {
       onFailed(error as Error);
     }
-    const rest = Math.max(0, seconds * 1000 - (performance.now() - began));
-    await wait(rest, undefined, { signal }).catch(() => {});
+    const pauseMs = Math.max(0, seconds * 1000 - (performance.now() - began));
+    await wait(pauseMs, undefined, { signal }).catch(() => {});
   }
 }
 

@@ -7,7 +7,7 @@ import { quoted } from './sqlite-file.ts';
 /** Table in the target that records the progress. It stays, so that a second move is refused; the operator may drop it. */
 export const progressTable = 'accounts_move';
 /** The row of the progress table about the whole move: `last` is the origin, and `rows` the time at which it finished. */
-const whole = '';
+const wholeMove = '';
 
 /** Columns of a table of the site's schema; none when there is no such table. */
 export async function targetColumns(client: pg.Client, table: string): Promise<Column[]> {
@@ -33,7 +33,7 @@ export async function readMove(client: pg.Client): Promise<Move | null> {
   if (!rows[0]?.found) return null;
   const began = await client.query<{ last: string; rows: string; done: boolean }>(
     `select last, rows, done from ${progressTable} where table_name = $1`,
-    [whole],
+    [wholeMove],
   );
   const [row] = began.rows;
   return row ? { origin: row.last, finished: row.done ? Number(row.rows) : null } : null;
@@ -46,14 +46,17 @@ export async function beginMove(client: pg.Client, origin: string): Promise<void
        (table_name text primary key, last text, rows bigint not null, done boolean not null)`,
     );
     await client.query(`insert into ${progressTable} (table_name, last, rows, done) values ($1, $2, 0, false)`, [
-      whole,
+      wholeMove,
       origin,
     ]);
   });
 }
 
 export const finishMove = async (client: pg.Client, now: number): Promise<void> =>
-  void (await client.query(`update ${progressTable} set done = true, rows = $2 where table_name = $1`, [whole, now]));
+  void (await client.query(`update ${progressTable} set done = true, rows = $2 where table_name = $1`, [
+    wholeMove,
+    now,
+  ]));
 
 /** Deletes everything that a move has written. @param tables in the order in which they were filled */
 export async function emptyTarget(client: pg.Client, tables: readonly MovedTable[]): Promise<void> {

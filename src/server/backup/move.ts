@@ -21,9 +21,9 @@ import {
   targetColumns,
   writeBatch,
 } from './move-target.ts';
-import { countPostgresRows, holdStarts, refuseSites, withPostgres } from './postgres-connection.ts';
+import { blockStarts, countPostgresRows, requireNoSite, withPostgres } from './postgres-connection.ts';
 import type { TableHash } from './row-hash.ts';
-import { accountsFile, findDamage, holdAlone, migrationsOf } from './sqlite-file.ts';
+import { accountsFile, findDamage, migrationsOf, openExclusively } from './sqlite-file.ts';
 
 export interface MoveOptions {
   /** Folder of `accounts.sqlite`. */
@@ -54,16 +54,16 @@ export async function moveToPostgres(options: MoveOptions): Promise<Moved> {
   const { dataDir, databaseUrl, migrations = all } = options;
   const file = join(dataDir, accountsFile);
   if (!existsSync(file)) throw new Error(`There is no ${file} to move: see DATA_DIR.`);
-  const source = holdAlone(file);
+  const source = openExclusively(file);
   try {
     refuseOtherVersion(source, migrations);
     const damage = findDamage(source);
     if (damage) throw new Error(`${file} is damaged: ${damage}. Restore a backup first.`);
-    await withPostgres(databaseUrl, (client) => refuseSites(client));
+    await withPostgres(databaseUrl, (client) => requireNoSite(client));
     await migrateTarget(databaseUrl, migrations);
     return await withPostgres(databaseUrl, async (client) => {
-      await holdStarts(client);
-      await refuseSites(client);
+      await blockStarts(client);
+      await requireNoSite(client);
       return move(source, client, options);
     });
   } finally {
@@ -93,10 +93,10 @@ async function migrateTarget(databaseUrl: string, migrations: readonly Migration
 
 async function move(source: DatabaseSync, client: pg.Client, options: MoveOptions): Promise<Moved> {
   const { batchSize = 2000, onProgress, startOver = false } = options;
-  const tables = await planned(source, client);
+  const tables = await tablesToMove(source, client);
   const hashes = new Map(tables.map((table) => [table.name, hashSource(source, table)]));
   const counts = Object.fromEntries([...hashes].map(([table, { rows }]) => [table, rows]));
-  if (await enter(client, tables, hashes, startOver)) return { tables: counts, already: true };
+  if (await beginOrContinue(client, tables, hashes, startOver)) return { tables: counts, already: true };
   for (const table of tables) {
     let { last, rows, done } = await readProgress(client, table);
     while (!done) {
@@ -121,7 +121,7 @@ async function move(source: DatabaseSync, client: pg.Client, options: MoveOption
 }
 
 /** The tables to move, with the columns of the target. @throws Error when the two schemas differ */
-async function planned(source: DatabaseSync, client: pg.Client): Promise<MovedTable[]> {
+async function tablesToMove(source: DatabaseSync, client: pg.Client): Promise<MovedTable[]> {
   const tables: MovedTable[] = [];
   for (const name of tablesInOrder(source)) {
     const columns = await targetColumns(client, name);
@@ -140,7 +140,7 @@ async function planned(source: DatabaseSync, client: pg.Client): Promise<MovedTa
  * @returns whether it is finished already
  * @throws Error when the target has other rows
  */
-async function enter(
+async function beginOrContinue(
   client: pg.Client,
   tables: readonly MovedTable[],
   hashes: ReadonlyMap<string, TableHash>,

@@ -6,11 +6,11 @@ import { clusterTables } from '../migrations/cluster.ts';
 import { finishFolder } from './backup-folder.ts';
 import { DamagedBackup, describeFile, findMissingRows, type Manifest, verifiedManifest } from './manifest.ts';
 import {
+  blockStarts,
   countPostgresRows,
   currentSchema,
-  holdStarts,
   postgresTables,
-  refuseSites,
+  requireNoSite,
   serverMajor,
   withPostgres,
 } from './postgres-connection.ts';
@@ -130,9 +130,9 @@ export async function restorePostgres(
       );
     }
     await readWhole(tools, join(from, dumpFile));
-    await refuseSites(client);
-    await holdStarts(client);
-    await refuseSites(client, 0);
+    await requireNoSite(client);
+    await blockStarts(client);
+    await requireNoSite(client, 0);
     const aside = `before_restore_${new Date(now).toISOString().replaceAll(/\D/g, '').slice(0, 14)}`;
     const tables = await postgresTables(client);
     if (tables.length > 0) await moveTables(client, tables, { from: schema, to: aside });

@@ -72,7 +72,7 @@ export async function countPostgresRows(client: pg.Client): Promise<Record<strin
  * @param timeoutMs a process that has just ended may be listed for a moment
  * @throws InUse
  */
-export async function refuseSites(client: pg.Client, timeoutMs = 1500): Promise<void> {
+export async function requireNoSite(client: pg.Client, timeoutMs = 1500): Promise<void> {
   for (const until = performance.now() + timeoutMs; ; await wait(50)) {
     const { rows } = await client.query<{ n: string }>(
       `select count(*) as n from pg_stat_activity where datname = current_database() and application_name = 'broadsheet'`,
@@ -83,7 +83,7 @@ export async function refuseSites(client: pg.Client, timeoutMs = 1500): Promise<
 }
 
 /** Makes a site that starts now wait until this connection ends: its migrations need the same lock. */
-export async function holdStarts(client: pg.Client): Promise<void> {
+export async function blockStarts(client: pg.Client): Promise<void> {
   await client.query(`set lock_timeout = '30s'`);
   await client.query('select pg_advisory_lock($1)', [migrationLock]);
   await client.query('set lock_timeout = 0');

@@ -27,7 +27,15 @@ import {
   unreadable,
   verifiedManifest,
 } from './manifest.ts';
-import { accountsFile, countRows, findDamage, holdAlone, holdDataDir, InUse, migrationsOf } from './sqlite-file.ts';
+import {
+  accountsFile,
+  countRows,
+  findDamage,
+  InUse,
+  lockDataDir,
+  migrationsOf,
+  openExclusively,
+} from './sqlite-file.ts';
 
 /** Secrets that the site stores next to the accounts if no setting has them. */
 const secretFiles = ['accounts-secret', 'access-key'] as const;
@@ -156,7 +164,7 @@ export interface Restored {
  */
 export async function restoreSqlite(from: string, dataDir: string, now: number): Promise<Restored> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const release = holdDataDir(dataDir);
+  const release = lockDataDir(dataDir);
   // A restore that was killed leaves its folder.
   for (const name of readdirSync(dataDir)) {
     if (name.startsWith(restoring)) rmSync(join(dataDir, name), { recursive: true, force: true });
@@ -198,7 +206,7 @@ export async function restoreSqlite(from: string, dataDir: string, now: number):
 function refuseLateStart(earlier: string): void {
   if (!existsSync(earlier)) return;
   try {
-    holdAlone(earlier).close();
+    openExclusively(earlier).close();
   } catch (error) {
     if (!(error instanceof InUse)) return;
     throw new Error(

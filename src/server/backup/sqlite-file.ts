@@ -59,7 +59,7 @@ export function findDamage(database: DatabaseSync): string | null {
  *
  * @throws InUse, or SQLite's error when the file is damaged
  */
-export function holdAlone(file: string): DatabaseSync {
+export function openExclusively(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: 1000, enableForeignKeyConstraints: true });
   try {
     database.exec('pragma locking_mode = exclusive');
@@ -84,7 +84,7 @@ const isBusy = (error: unknown): boolean => busyCodes.has(((error as { errcode?:
  * @returns a function that releases the lock
  * @throws InUse
  */
-export function holdDataDir(dataDir: string): () => void {
+export function lockDataDir(dataDir: string): () => void {
   const held: DatabaseSync[] = [];
   const release = () => {
     for (const database of held.splice(0)) database.close();
@@ -93,7 +93,7 @@ export function holdDataDir(dataDir: string): () => void {
     const file = join(dataDir, name);
     if (!existsSync(file)) continue;
     try {
-      held.push(holdAlone(file));
+      held.push(openExclusively(file));
     } catch (error) {
       if (!(error instanceof InUse)) continue;
       release();

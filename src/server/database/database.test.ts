@@ -347,7 +347,7 @@ describe('PostgreSQL', () => {
     proxy.freeze();
     const began = performance.now();
     const waiting = database.transaction((tx) => tx.insertInto('limits').values(limit('late')).execute());
-    database.breakOffAfter(100);
+    database.abortQueriesAfter(100);
     await expect(waiting).rejects.toThrow(DatabaseUnavailable);
     await expect(counts(database)).rejects.toThrow(DatabaseUnavailable);
     await database.close();

@@ -26,19 +26,19 @@ export interface ListenOptions {
 
 export interface Listening {
   /** Whether a message sent at present would arrive. */
-  on(): boolean;
+  isListening(): boolean;
   /** Accepts no more messages; resolves when the connection has ended, within two seconds. */
   stop(): Promise<void>;
 }
 
-/** Milliseconds. */
 /** Longest wait for a response, in milliseconds. */
 const timeoutMs = 5000;
-const times = { firstWait: 200, longestWait: 5000, steady: 10_000, goodbye: 1000 };
+/** Milliseconds: the waits before reconnecting, after which a connection counts as steady, and for its orderly end. */
+const times = { firstWait: 200, longestWait: 5000, steady: 10_000, close: 1000 };
 
 interface ListenState extends ListenOptions {
   readonly stopping: AbortSignal;
-  on: boolean;
+  isListening: boolean;
   /** Whether messages may have been missed since the last connection. */
   missed: boolean;
 }
@@ -46,13 +46,13 @@ interface ListenState extends ListenOptions {
 /** Starts to listen; while PostgreSQL is down it reconnects with back-off. */
 export function listen(options: ListenOptions): Listening {
   const stopping = new AbortController();
-  const state: ListenState = { ...options, stopping: stopping.signal, on: false, missed: false };
+  const state: ListenState = { ...options, stopping: stopping.signal, isListening: false, missed: false };
   const listening = keepListening(state);
   return {
-    on: () => state.on,
+    isListening: () => state.isListening,
     async stop() {
       stopping.abort();
-      await Promise.race([listening, timer(2 * times.goodbye, undefined, { ref: false })]);
+      await Promise.race([listening, timer(2 * times.close, undefined, { ref: false })]);
     },
   };
 }
@@ -84,7 +84,7 @@ async function useConnection(state: ListenState): Promise<void> {
   const end = (): void => over.abort();
   const leave = async (): Promise<void> => {
     end();
-    await Promise.race([client.end().catch(() => {}), timer(times.goodbye, undefined, { ref: false })]);
+    await Promise.race([client.end().catch(() => {}), timer(times.close, undefined, { ref: false })]);
     client.connection.stream.destroy();
   };
   stopping.addEventListener('abort', leave, { once: true });
@@ -97,7 +97,7 @@ async function useConnection(state: ListenState): Promise<void> {
     await client.connect();
     const { rows } = await client.query<{ name: string }>(`select ${channel} as name`);
     await client.query(`listen ${client.escapeIdentifier(rows[0]?.name ?? '')}`);
-    state.on = true;
+    state.isListening = true;
     if (state.missed) log.info({}, 'Messages of other processes arrive again');
     state.missed = false;
     onConnect();
@@ -108,7 +108,7 @@ async function useConnection(state: ListenState): Promise<void> {
     }
     throw new Error('Connection ended');
   } finally {
-    state.on = false;
+    state.isListening = false;
     state.onDisconnect?.();
     stopping.removeEventListener('abort', leave);
     await leave();

@@ -8,7 +8,7 @@ import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { migrations as all } from '../migrations/all.ts';
 import { type Migration, migrate, NewerDatabase } from './migrate.ts';
-import { asUnavailable, breakOff, openPool, postgresKysely, type Watch } from './postgres.ts';
+import { asUnavailable, closeConnections, openPool, postgresKysely, type Watch } from './postgres.ts';
 import { insideTransaction, openSqlite, type SqliteOptions, sqliteKysely } from './sqlite.ts';
 
 export interface DatabaseOptions extends SqliteOptions {
@@ -26,7 +26,7 @@ export interface DatabaseOptions extends SqliteOptions {
 }
 
 /** Milliseconds for the connections to end in order. */
-const goodbyeMs = 2000;
+const closeMs = 2000;
 /** Milliseconds between two attempts to reach an unavailable PostgreSQL. */
 const askAgainMs = 1000;
 
@@ -37,10 +37,10 @@ const askAgainMs = 1000;
  * @throws Error with a sentence for the operator
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  return options.databaseUrl === null ? onSqlite(options) : onPostgres(options, options.databaseUrl);
+  return options.databaseUrl === null ? openOnSqlite(options) : openOnPostgres(options, options.databaseUrl);
 }
 
-async function onSqlite(options: DatabaseOptions): Promise<Database> {
+async function openOnSqlite(options: DatabaseOptions): Promise<Database> {
   mkdirSync(options.dataDir, { recursive: true });
   const file = openSqlite(join(options.dataDir, 'accounts.sqlite'), options);
   let problem: string | null = null;
@@ -63,7 +63,7 @@ async function onSqlite(options: DatabaseOptions): Promise<Database> {
     transaction: (work) => insideTransaction(() => db.transaction().execute(work)),
     problem: () => problem,
     // Queries of a file end quickly, so nothing has to be aborted.
-    breakOffAfter: () => {},
+    abortQueriesAfter: () => {},
     close: async () => {
       await db.destroy();
       if (file.isOpen) file.close();
@@ -71,7 +71,7 @@ async function onSqlite(options: DatabaseOptions): Promise<Database> {
   };
 }
 
-async function onPostgres(options: DatabaseOptions, url: string): Promise<Database> {
+async function openOnPostgres(options: DatabaseOptions, url: string): Promise<Database> {
   const { log, timeoutMs, connections } = options;
   const pool = options.pool ?? openPool(url, { log, timeoutMs, connections });
   const availability = createAvailability(options, url);
@@ -86,22 +86,24 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
       throw error;
     }
   }
-  const timer = setInterval(() => void availability.gate().catch(() => {}), askAgainMs);
+  const timer = setInterval(() => void availability.whenAvailable().catch(() => {}), askAgainMs);
   timer.unref();
   const waitUntilAvailable = (): Promise<void> =>
-    closed || isLate ? Promise.reject(new DatabaseUnavailable('The database is closed.')) : availability.gate();
-  const db = postgresKysely<AccountsDatabase>(pool, { ...availability, gate: waitUntilAvailable });
+    closed || isLate
+      ? Promise.reject(new DatabaseUnavailable('The database is closed.'))
+      : availability.whenAvailable();
+  const db = postgresKysely<AccountsDatabase>(pool, { ...availability, whenAvailable: waitUntilAvailable });
   return {
     engine: 'postgres',
     db,
     transaction: (work) => retryDeadlocks(() => db.transaction().execute(work)),
     problem: availability.problem,
-    breakOffAfter(ms) {
+    abortQueriesAfter(ms) {
       clearTimeout(late);
       late = setTimeout(() => {
         log.warn({}, "PostgreSQL didn't answer in time; its queries are aborted");
         isLate = true;
-        breakOff(pool);
+        closeConnections(pool);
       }, ms).unref();
     },
     close: async () => {
@@ -109,7 +111,7 @@ async function onPostgres(options: DatabaseOptions, url: string): Promise<Databa
       if (closed) return;
       closed = true;
       clearInterval(timer);
-      if (!options.pool) await withTimeLimit(goodbyeMs, pool.end(), () => breakOff(pool));
+      if (!options.pool) await withTimeLimit(closeMs, pool.end(), () => closeConnections(pool));
     },
   };
 }
@@ -154,7 +156,7 @@ function createAvailability(
   return {
     migrate: runMigrations,
     problem: () => problem,
-    async gate() {
+    async whenAvailable() {
       if (ready) return;
       if (!migrating && performance.now() - triedAt < askAgainMs)
         throw new DatabaseUnavailable(problem ?? 'Not ready yet.');

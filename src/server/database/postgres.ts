@@ -60,7 +60,7 @@ export function openPool(
 const connectionsOf = new WeakMap<pg.Pool, Set<pg.PoolClient>>();
 
 /** Closes the connections of a pool immediately. */
-export function breakOff(pool: pg.Pool): void {
+export function closeConnections(pool: pg.Pool): void {
   for (const client of connectionsOf.get(pool) ?? []) (client as unknown as pg.Client).connection.stream.destroy();
 }
 
@@ -81,7 +81,7 @@ export const openClient = (url: string, timeoutMs: number): pg.Client =>
 
 export interface Watch {
   /** Awaited before each use of a connection; if it throws, the query throws the same error. */
-  gate(): Promise<void>;
+  whenAvailable(): Promise<void>;
   /** Called with every query: `null` if the database responds, or the reason why it doesn't. */
   report(problem: string | null): void;
 }
@@ -121,7 +121,7 @@ function guarded(pool: pg.Pool, watch?: Watch): PostgresPool {
   return {
     options: pool.options,
     async connect() {
-      await watch?.gate();
+      await watch?.whenAvailable();
       try {
         return facade(await pool.connect());
       } catch (error) {

@@ -31,7 +31,7 @@ export interface SqliteOptions {
 }
 
 /** Prepared statements in the cache, more than any process has distinct ones. */
-const preparedKept = 500;
+const mostPrepared = 500;
 /** SQLite itself waits this long and blocks the event loop; the rest of the wait is asynchronous. */
 const busyMs = 10;
 const busyCode = 5;
@@ -45,7 +45,7 @@ const isBusy = (error: unknown): boolean => (((error as { errcode?: number }).er
  * Processes that create the file at the same time conflict while it switches to WAL mode. SQLite's own timeout doesn't apply there, so
  * one of them would fail.
  */
-function patiently(work: () => void): void {
+function retryWhileBusy(work: () => void): void {
   const until = performance.now() + 5000;
   const sleeper = new Int32Array(new SharedArrayBuffer(4));
   for (;;) {
@@ -60,7 +60,7 @@ function patiently(work: () => void): void {
 }
 
 /** Whether this asynchronous context is inside a transaction: a second connection for it would never become available. */
-const inside = new AsyncLocalStorage<{ holds: boolean }>();
+const transactionContext = new AsyncLocalStorage<{ holdsConnection: boolean }>();
 
 /**
  * Opens the file, and creates it if necessary.
@@ -71,7 +71,7 @@ export function openSqlite(file: string, { durable = true }: SqliteOptions = {})
   try {
     const database = new DatabaseSync(file, { enableForeignKeyConstraints: true, timeout: 5000 });
     // WAL: readers never wait. FULL: committed data survives a power failure.
-    patiently(() => database.exec('PRAGMA journal_mode = WAL'));
+    retryWhileBusy(() => database.exec('PRAGMA journal_mode = WAL'));
     database.exec(`PRAGMA synchronous = ${durable ? 'FULL' : 'OFF'}; PRAGMA foreign_keys = ON`);
     database.prepare('SELECT count(*) FROM sqlite_schema').get();
     database.exec(`PRAGMA busy_timeout = ${busyMs}`);
@@ -91,7 +91,8 @@ export function sqliteKysely<Tables>(database: DatabaseSync, options: SqliteOpti
 }
 
 /** Runs `work` so that a query outside of its transaction is an error instead of an endless wait. */
-export const insideTransaction = <T>(work: () => Promise<T>): Promise<T> => inside.run({ holds: false }, work);
+export const insideTransaction = <T>(work: () => Promise<T>): Promise<T> =>
+  transactionContext.run({ holdsConnection: false }, work);
 
 class NodeSqliteDialect implements Dialect {
   readonly #database: DatabaseSync;
@@ -126,7 +127,7 @@ class NodeSqliteDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    if (inside.getStore()?.holds) {
+    if (transactionContext.getStore()?.holdsConnection) {
       throw new Error('A query inside a transaction must use the transaction; it would wait for itself.');
     }
     if (this.#taken) await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -135,8 +136,8 @@ class NodeSqliteDriver implements Driver {
   }
 
   async releaseConnection(): Promise<void> {
-    const flow = inside.getStore();
-    if (flow) flow.holds = false;
+    const flow = transactionContext.getStore();
+    if (flow) flow.holdsConnection = false;
     const next = this.#waiting.shift();
     // The lock is passed directly to the next caller, so that no other caller can take it first.
     if (next) next();
@@ -145,8 +146,8 @@ class NodeSqliteDriver implements Driver {
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
-    const flow = inside.getStore();
-    if (flow) flow.holds = true;
+    const flow = transactionContext.getStore();
+    if (flow) flow.holdsConnection = true;
   }
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('commit'));
@@ -164,7 +165,7 @@ class Connection implements DatabaseConnection {
   readonly #database: DatabaseSync;
   readonly #timeoutMs: number;
   readonly #onDisk: SqliteOptions['onDisk'];
-  readonly #prepared = createBoundedMap<StatementSync>(preparedKept);
+  readonly #prepared = createBoundedMap<StatementSync>(mostPrepared);
   #diskProblem: string | null = null;
   /** Whether something was written since the last commit. */
   #wrote = false;
