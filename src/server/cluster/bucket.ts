@@ -71,13 +71,13 @@ export function openBucket(settings: BucketSettings, requestMs: number): BucketF
   }
 
   return {
-    list: () => tried(list),
+    list: () => withRetry(list),
     async put(path, bytes) {
       // No Content-Encoding for compressed files: clients would decompress them and get other bytes than the file's.
       const metadata = { 'Content-Type': typeOf(path), 'Cache-Control': 'public, max-age=31536000, immutable' };
-      await tried(() => within(requestMs, client.putObject(folder + path, bytes, { metadata })));
+      await withRetry(() => within(requestMs, client.putObject(folder + path, bytes, { metadata })));
     },
-    remove: (path) => tried(() => within(requestMs, client.deleteObject(folder + path))),
+    remove: (path) => withRetry(() => within(requestMs, client.deleteObject(folder + path))),
     async get(path, signal) {
       // The client's own requests can't be aborted.
       const url = await client.presignedGetObject(folder + path, { expirySeconds: 60 });
@@ -95,11 +95,11 @@ export function openBucket(settings: BucketSettings, requestMs: number): BucketF
 }
 
 /** Sends a request, and repeats it once if a second try may succeed. */
-async function tried<T>(request: () => Promise<T>): Promise<T> {
+async function withRetry<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request().catch((error: unknown) => {
-      const isPassing = error instanceof S3Errors.ServerError ? error.statusCode >= 500 : error instanceof TypeError;
-      if (isPassing) return request();
+      const isTemporary = error instanceof S3Errors.ServerError ? error.statusCode >= 500 : error instanceof TypeError;
+      if (isTemporary) return request();
       throw error;
     });
   } catch (error) {
@@ -126,33 +126,33 @@ export interface BucketAssetsOptions {
 /** Longest time that `give` may take, milliseconds. */
 const giveMs = 60_000;
 /** Concurrent requests of `give`. */
-const lines = 8;
+const concurrency = 8;
 
 export function createBucketAssets(options: BucketAssetsOptions): AssetStore {
   const { settings, requestMs = 5000 } = options;
   const bucket = openBucket(settings, requestMs);
   return {
-    mostQuestions: 16,
+    mostLookUps: 16,
     async give(files) {
       const until = performance.now() + giveMs;
       const there = await bucket.list();
       // Uploaded again once in a third of the time, a file in use never gets as old as those that are deleted.
       const due = [...files].filter(([path]) => (there.get(path) ?? 0) < Date.now() - keptForMs / 3);
-      await inLines(due, async ([path, file]) => {
+      await inParallel(due, async ([path, file]) => {
         if (performance.now() > until) throw new Error(`the bucket took longer than ${giveMs} ms for all files`);
         await bucket.put(path, await readFile(file));
       });
       const old = [...there].filter(([path, at]) => at < Date.now() - keptForMs && !files.has(path));
-      await inLines(old, ([path]) => bucket.remove(path));
+      await inParallel(old, ([path]) => bucket.remove(path));
     },
     get: bucket.get,
   };
 }
 
 /** Processes several items at a time. @throws the first error; items that haven't started are then skipped */
-async function inLines<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = [...items];
-  const line = async (): Promise<void> => {
+  const worker = async (): Promise<void> => {
     for (let item = rest.shift(); item !== undefined; item = rest.shift()) {
       await work(item).catch((error: unknown) => {
         rest.length = 0;
@@ -160,5 +160,5 @@ async function inLines<T>(items: readonly T[], work: (item: T) => Promise<void>)
       });
     }
   };
-  await Promise.all(Array.from({ length: lines }, line));
+  await Promise.all(Array.from({ length: concurrency }, worker));
 }

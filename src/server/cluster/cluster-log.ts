@@ -60,7 +60,7 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
   const closing = new AbortController();
   let lead: { readonly epoch: number; readonly since: number } | null = null;
 
-  async function reached(revision: number): Promise<{ refreshed: Promise<readonly string[]> }> {
+  async function waitUntilApplied(revision: number): Promise<{ refreshed: Promise<readonly string[]> }> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const check = (): void => {
       if (last.revision >= revision) resolve();
@@ -89,23 +89,23 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
     lease,
     journal: {
       async append(entries, tags, ahead = []) {
-        const present = lead;
-        if (present === null || present.epoch !== lease.epoch || closing.signal.aborted)
+        const holding = lead;
+        if (holding === null || holding.epoch !== lease.epoch || closing.signal.aborted)
           throw new Error('Another node syncs with WordPress');
-        if (entries.some((entry) => 'fetched' in entry && entry.fetched && entry.fetched.at < present.since))
+        if (entries.some((entry) => 'fetched' in entry && entry.fetched && entry.fetched.at < holding.since))
           throw new Error('It was fetched before this node began to sync for the cluster');
-        const written = [...datedFrom(present.since, ahead), ...entries].map((entry) => {
+        const written = [...datedFrom(holding.since, ahead), ...entries].map((entry) => {
           return { ...entryName(entry), payload: JSON.stringify(entry) };
         });
         try {
           return await inSpan('content log append', { 'broadsheet.entries': written.length }, async (span) => {
-            const revision = await contentLog.append([...written, ...[...tags].map(tagEntry)], present.epoch);
+            const revision = await contentLog.append([...written, ...[...tags].map(tagEntry)], holding.epoch);
             span.set({ 'broadsheet.revision': revision });
-            return reached(revision);
+            return waitUntilApplied(revision);
           });
         } catch (error) {
           // The entries may have been appended anyway; the next preview must not start before they are applied.
-          if (lead === present) lead = null;
+          if (lead === holding) lead = null;
           throw error;
         }
       },

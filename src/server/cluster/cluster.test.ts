@@ -86,9 +86,9 @@ describe('the nodes of a cluster', () => {
         place.databaseUrl ?? '',
       );
     await report('killed', '0');
-    expect(await node.everywhere('applied', revision, 60_000)).toBe(true);
+    expect(await node.waitForAllNodes('applied', revision, 60_000)).toBe(true);
     await report('slow', '(extract(epoch from now()) * 1000)::bigint + 60000');
-    expect(await node.everywhere('applied', revision, 50)).toBe(false);
+    expect(await node.waitForAllNodes('applied', revision, 50)).toBe(false);
   });
 
   it('reject a webhook with an invalid signature without passing it on', async () => {

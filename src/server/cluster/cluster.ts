@@ -39,7 +39,9 @@ export interface Cluster {
   readonly receive: Content['receive'];
   readonly node: ClusterNode;
   /**
-   * Publishes changed tags to all nodes. @param by `holder`: every node notices this change, but only the lease's holder publishes it
+   * Publishes changed tags to all nodes.
+   *
+   * @param by `holder`: every node notices this change, but only the lease's holder publishes it
    */
   publish(tags: ReadonlySet<string>, by: 'holder' | 'any'): void;
   /** Resolves when all nodes show what this node shows now, to whether this node has the lease. */
@@ -68,12 +70,12 @@ interface State extends ClusterOptions {
   readonly webhookMs: number;
   readonly node: ClusterNode;
   /** Webhooks that wait for the holder's answer, by number. */
-  readonly open: Map<number, { readonly message: WebhookMessage; answer(answer: AnswerMessage | null): void }>;
+  readonly unanswered: Map<number, { readonly message: WebhookMessage; answer(answer: AnswerMessage | null): void }>;
   readonly shares: Map<string, SharedPages>;
   /** Tags whose change this node has found, and the holder hasn't published yet. */
   readonly unpublished: Set<string>;
   /** When the log last had a tag, by the monotonic clock. */
-  readonly published: BoundedMap<number>;
+  readonly publishedAt: BoundedMap<number>;
   readonly maintenance: RepeatedTask[];
   /** Makes this node the one that syncs, while it has the lease. */
   takingOver: RepeatedTask | null;
@@ -113,16 +115,16 @@ export function createCluster(options: ClusterOptions): Cluster {
       workersUpdated,
       beatMs,
       goneMs,
-      follower: followerOf(clusterLog, content.followed, (tags) => published(state, tags)),
+      follower: followerOf(clusterLog, content.followed, (tags) => notePublished(state, tags)),
       onMessage: (message) => handle(state, message),
       // Answers, or the message about a new holder, may have been missed while disconnected.
-      onConnect: () => passOnOpen(state),
+      onConnect: () => passOnUnanswered(state),
       onLease: (epoch) => void leaseChanged(state, epoch),
     }),
-    open: new Map(),
+    unanswered: new Map(),
     shares: new Map(),
     unpublished: new Set(),
-    published: createBoundedMap(mostPublished),
+    publishedAt: createBoundedMap(mostPublished),
     maintenance: [],
     takingOver: null,
     missed: null,
@@ -131,9 +133,9 @@ export function createCluster(options: ClusterOptions): Cluster {
   };
   const { node } = state;
   /** Waits for all nodes, and afterward checks whether this node still has the lease. */
-  async function leadsOnce(what: 'applied' | 'fresh', ms: number): Promise<boolean> {
+  async function waitAndCheckLease(what: 'applied' | 'fresh', ms: number): Promise<boolean> {
     if (node.epoch === null) return false;
-    await node.everywhere(what, content.followed.revision(), ms).catch(() => false);
+    await node.waitForAllNodes(what, content.followed.revision(), ms).catch(() => false);
     return node.epoch !== null;
   }
   return {
@@ -147,8 +149,8 @@ export function createCluster(options: ClusterOptions): Cluster {
         return changes.publish({ tags, withdrawn: [] });
       });
     },
-    freshEverywhere: () => leadsOnce('fresh', freshMs),
-    goneEverywhere: () => leadsOnce('applied', withdrawMs),
+    freshEverywhere: () => waitAndCheckLease('fresh', freshMs),
+    goneEverywhere: () => waitAndCheckLease('applied', withdrawMs),
     shareOf(build) {
       const revision = content.followed.revision;
       const isAhead = (): boolean => content.followed.ahead().length > 0;
@@ -180,7 +182,7 @@ function start(state: State): void {
   state.takingOver = repeat(
     beatMs,
     async () => {
-      await publishRest(state);
+      await publishPending(state);
       await takeOver(state);
     },
     (error) => log.warn({ problem: (error as Error).message }, "This node can't sync for the cluster yet; retrying"),
@@ -240,7 +242,7 @@ async function takeOver(state: State): Promise<boolean> {
   const { epoch } = node;
   if (epoch === null || clusterLog.leads()) return epoch !== null;
   // Since the lease has its new epoch, no other node can append entries.
-  if (!(await node.reached(await clusterLog.contentLog.revision(), applyMs))) return false;
+  if (!(await node.waitForRevision(await clusterLog.contentLog.revision(), applyMs))) return false;
   if (node.epoch !== epoch) return false;
   if (clusterLog.leads()) return true;
   clusterLog.lead(epoch, content.followed.fetchTime());
@@ -259,21 +261,21 @@ async function leaseChanged(state: State, epoch: number | null): Promise<void> {
   await node.send({ lease: node.id }).catch(() => {});
 }
 
-function published({ unpublished, published: at }: State, tags: ReadonlySet<string>): void {
+function notePublished({ unpublished, publishedAt: at }: State, tags: ReadonlySet<string>): void {
   for (const each of tags) {
     unpublished.delete(each);
     at.set(each, performance.now());
   }
 }
 
-function publishLater({ unpublished, published: at }: State, tags: ReadonlySet<string>): void {
+function publishLater({ unpublished, publishedAt: at }: State, tags: ReadonlySet<string>): void {
   // The holder may have published, a moment ago, a change that this node notices only now.
   const since = performance.now() - foundWithinMs;
   for (const each of tags) if ((at.get(each) ?? Number.NEGATIVE_INFINITY) < since) unpublished.add(each);
 }
 
 /** Publishes, as the holder, changes that the previous holder or this node may have been unable to publish. */
-async function publishRest({ node, clusterLog, unpublished }: State): Promise<void> {
+async function publishPending({ node, clusterLog, unpublished }: State): Promise<void> {
   if (node.epoch === null || unpublished.size === 0) return;
   const tags = [...unpublished];
   await clusterLog.contentLog.append(tags.map(tagEntry), null);
@@ -292,14 +294,14 @@ function handle(state: State, message: Message): void {
       state.log.warn({ err: error }, "A webhook of another node couldn't be answered"),
     );
   }
-  if (answer?.to === state.node.id) take(state, answer);
+  if (answer?.to === state.node.id) receiveAnswer(state, answer);
   // The previous holder may not have received these.
-  if (lease !== undefined) passOnOpen(state);
+  if (lease !== undefined) passOnUnanswered(state);
 }
 
 /** An answer from another version says nothing about the nodes of this version. */
-function take({ open }: State, answer: AnswerMessage): void {
-  const asked = open.get(answer.id);
+function receiveAnswer({ unanswered }: State, answer: AnswerMessage): void {
+  const asked = unanswered.get(answer.id);
   if (asked && (answer.version ?? asked.message.version) === asked.message.version) asked.answer(answer);
 }
 
@@ -364,7 +366,7 @@ async function receiveAsHolder(
   // A duplicate (409) may come while the first one still waits for the other nodes.
   if (answer.status !== 200 && answer.status !== 409) return answer;
   const revision = state.content.followed.revision();
-  const everywhere = await state.node.everywhere('applied', revision, withdrawMs).catch(() => false);
+  const everywhere = await state.node.waitForAllNodes('applied', revision, withdrawMs).catch(() => false);
   if (!everywhere)
     state.log.warn({ revision }, "Some nodes don't show the latest change yet; they aren't ready until they do");
   return answer;
@@ -388,17 +390,17 @@ function messageOf(state: State, { headers, rawBody }: WebhookRequest, version: 
 const passOn = (state: State, webhook: WebhookMessage): void =>
   void state.node.send({ webhook }).catch((error: Error) => {
     state.log.warn({ problem: error.message }, "A webhook couldn't be passed on; WordPress will send it again");
-    state.open.get(webhook.id)?.answer(null);
+    state.unanswered.get(webhook.id)?.answer(null);
   });
 
 /** Passes unanswered webhooks on again; the holder handles each delivery only once. */
-function passOnOpen(state: State): void {
-  for (const { message } of state.open.values()) passOn(state, message);
+function passOnUnanswered(state: State): void {
+  for (const { message } of state.unanswered.values()) passOn(state, message);
 }
 
 /** Passes a webhook on to the node that syncs into the content log of a version; a new holder gets it again. */
 async function passOnAndWait(state: State, request: WebhookRequest, version: number): Promise<WebhookAnswer> {
-  const { open, node, webhookMs, clusterLog, counts } = state;
+  const { unanswered, node, webhookMs, clusterLog, counts } = state;
   const message = messageOf(state, request, version);
   if (JSON.stringify({ webhook: message }).length > longestMessage) {
     return unavailable('the webhook is too long to be passed on');
@@ -406,13 +408,13 @@ async function passOnAndWait(state: State, request: WebhookRequest, version: num
   counts.passedOn++;
   const { promise, resolve } = Promise.withResolvers<AnswerMessage | null>();
   const timer = setTimeout(() => resolve(null), webhookMs);
-  open.set(message.id, { message, answer: resolve });
+  unanswered.set(message.id, { message, answer: resolve });
   passOn(state, message);
   const answer = await promise;
   clearTimeout(timer);
-  open.delete(message.id);
+  unanswered.delete(message.id);
   if (!answer) return unavailable("the node that syncs with WordPress didn't answer; send it again");
-  if (answer.status === 200 && version === clusterLog.version) await node.reached(answer.revision, 2000);
+  if (answer.status === 200 && version === clusterLog.version) await node.waitForRevision(answer.revision, 2000);
   const { status, headers, body } = answer;
   return { status, body, ...(headers ? { headers } : {}) };
 }

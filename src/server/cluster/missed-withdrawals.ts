@@ -34,12 +34,12 @@ interface State extends MissedWithdrawalsOptions {
   failures: number;
   /** Number of messages sent about withdrawals that the log doesn't have yet. */
   reminders: number;
-  restUntil: number;
+  pausedUntil: number;
 }
 
 /** Changes up to this time earlier are requested, too: a webhook may have waited for its turn. */
 const overlapMs = 60_000;
-const longestRestMs = 30_000;
+const longestPauseMs = 30_000;
 const longestReminderMs = 600_000;
 
 /** Starts to look. */
@@ -50,7 +50,7 @@ export function watchForMissedWithdrawals(options: MissedWithdrawalsOptions): Mi
     answeredAt: Number.NEGATIVE_INFINITY,
     failures: 0,
     reminders: 0,
-    restUntil: 0,
+    pausedUntil: 0,
   };
   const task = repeat(
     options.everyMs,
@@ -60,7 +60,7 @@ export function watchForMissedWithdrawals(options: MissedWithdrawalsOptions): Mi
   return {
     webhookCame() {
       if (options.node.cutOffMs === null) return;
-      state.restUntil = 0;
+      state.pausedUntil = 0;
       state.isCutOff = true;
       void task.runNow();
     },
@@ -74,13 +74,13 @@ async function check(state: State, signal: AbortSignal): Promise<void> {
   const isSecondCheck = state.isCutOff;
   state.isCutOff = cutOffMs !== null;
   if (cutOffMs === null) {
-    if (state.answeredAt > 0 || state.failures > 0) restart(state);
+    if (state.answeredAt > 0 || state.failures > 0) reset(state);
     if (node.isConnected) await remind(state);
     return;
   }
   const began = performance.now();
   const isEmpty = cutOffMs === Number.POSITIVE_INFINITY && content.followed.revision() === 0;
-  if (isEmpty || !isSecondCheck || began < state.restUntil) return;
+  if (isEmpty || !isSecondCheck || began < state.pausedUntil) return;
   try {
     const sinceMs = Math.min(cutOffMs, began - state.answeredAt) + overlapMs;
     const withdrawn = await content.withdrawMissed(sinceMs / 1000, signal);
@@ -96,23 +96,23 @@ async function check(state: State, signal: AbortSignal): Promise<void> {
         { problem },
         "This node is cut off from PostgreSQL and can't ask WordPress what was withdrawn; retrying",
       );
-    state.restUntil = performance.now() + backOff(++state.failures, 2 * everyMs, longestRestMs);
+    state.pausedUntil = performance.now() + backOff(++state.failures, 2 * everyMs, longestPauseMs);
   }
 }
 
-function restart(state: State): void {
+function reset(state: State): void {
   state.answeredAt = Number.NEGATIVE_INFINITY;
   state.failures = 0;
   state.reminders = 0;
-  state.restUntil = 0;
+  state.pausedUntil = 0;
 }
 
 /** Asks the node that syncs to fetch again what this node has withdrawn while the log still has the old version. */
 async function remind(state: State): Promise<void> {
   const ahead = state.content.followed.ahead();
   if (ahead.length === 0) state.reminders = 0;
-  if (ahead.length === 0 || performance.now() < state.restUntil) return;
-  state.restUntil = performance.now() + backOff(++state.reminders, 2 * state.everyMs, longestReminderMs);
+  if (ahead.length === 0 || performance.now() < state.pausedUntil) return;
+  state.pausedUntil = performance.now() + backOff(++state.reminders, 2 * state.everyMs, longestReminderMs);
   for (const name of ahead) await state.node.send({ wanted: wantedKey(name) }).catch(() => {});
 }
 

@@ -72,12 +72,12 @@ export interface ClusterNode {
   /** Sends a message to every node, this one included. @throws DatabaseUnavailable */
   send(message: Message): Promise<void>;
   /** @returns whether this node has the content of a revision within a time */
-  reached(revision: number, ms: number): Promise<boolean>;
+  waitForRevision(revision: number, ms: number): Promise<boolean>;
   /**
    * @param what `applied`: withdrawn content is gone; `fresh`: the new pages are there
    * @returns whether every node has reached this state within a time
    */
-  everywhere(what: 'applied' | 'fresh', revision: number, ms: number): Promise<boolean>;
+  waitForAllNodes(what: 'applied' | 'fresh', revision: number, ms: number): Promise<boolean>;
   /** Versions of the content log that other nodes have, as during a release. */
   otherVersions(): Promise<readonly number[]>;
   stats(): NodeStats;
@@ -107,16 +107,16 @@ interface State extends Required<NodeOptions> {
   readAt: number;
   /** Monotonic time at which this node was last at the end of the log. */
   caughtUpAt: number;
-  /** `caughtUpAt` as this node last reported it to PostgreSQL, by which `everywhere` finds the nodes to wait for. */
+  /** `caughtUpAt` as this node last reported it to PostgreSQL, by which `waitForAllNodes` finds the nodes to wait for. */
   connectedAt: number;
-  /** Monotonic times: of the last report, and of the moment since which `everywhere` has continuously waited for this node. */
+  /** Monotonic times: of the last report, and of the moment since which `waitForAllNodes` has continuously waited for this node. */
   reportedAt: number;
   listedSince: number;
   problem: string | null;
 }
 
 /** Milliseconds between two looks at the other nodes. */
-const lookEveryMs = 20;
+const checkEveryMs = 20;
 
 export function createClusterNode(options: NodeOptions): ClusterNode {
   const { id, goneMs = 5000 } = options;
@@ -175,8 +175,8 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
       await sql`delete from cluster_nodes where id = ${id}`.execute(options.db).catch(() => {});
     },
     send: (message) => send(state, message),
-    reached: (revision, ms) => reached(state, revision, ms),
-    everywhere: (what, revision, ms) => everywhere(state, what, revision, ms),
+    waitForRevision: (revision, ms) => waitForRevision(state, revision, ms),
+    waitForAllNodes: (what, revision, ms) => waitForAllNodes(state, what, revision, ms),
     otherVersions: () => otherVersions(state),
     stats: () => ({
       leads: state.lease.epoch !== null,
@@ -335,7 +335,7 @@ function reported(state: State, caughtUpAt: number, sentAt: number): void {
   else if (isNew && !state.stopping.signal.aborted) void follow(state);
 }
 
-async function reached(state: State, revision: number, ms: number): Promise<boolean> {
+async function waitForRevision(state: State, revision: number, ms: number): Promise<boolean> {
   const { follower } = state;
   if (follower.revision() >= revision) return true;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -349,7 +349,12 @@ async function reached(state: State, revision: number, ms: number): Promise<bool
   return follower.revision() >= revision;
 }
 
-async function everywhere(state: State, what: 'applied' | 'fresh', revision: number, ms: number): Promise<boolean> {
+async function waitForAllNodes(
+  state: State,
+  what: 'applied' | 'fresh',
+  revision: number,
+  ms: number,
+): Promise<boolean> {
   const { db, version, goneMs } = state;
   const until = performance.now() + ms;
   for (;;) {
@@ -357,7 +362,7 @@ async function everywhere(state: State, what: 'applied' | 'fresh', revision: num
       where version = ${version} and seen > ${sql.raw(databaseNow)} - ${goneMs}`.execute(db);
     if ((rows[0]?.least ?? 0) >= revision) return true;
     if (performance.now() > until || state.stopping.signal.aborted) return false;
-    await timer(lookEveryMs, undefined, { ref: false });
+    await timer(checkEveryMs, undefined, { ref: false });
   }
 }
 

@@ -58,7 +58,7 @@ it('a shared file that was missing is looked up again after five seconds', async
   let given: Buffer | undefined;
   const get = vi.fn(async () => given);
   const assets = createSharedAssets({
-    store: { mostQuestions: 4, give: async () => {}, get },
+    store: { mostLookUps: 4, give: async () => {}, get },
     source: '',
     log: silent,
   });
@@ -78,7 +78,7 @@ it('a slow store gets at most two requests for shared files at once, each of whi
     signals.push(signal);
     return new Promise<undefined>(() => {});
   };
-  const store = { mostQuestions: 2, give: async () => {}, get };
+  const store = { mostLookUps: 2, give: async () => {}, get };
   const assets = createSharedAssets({ store, source: '', log: silent, answerMs: 5 });
   const names = Array.from({ length: 10 }, (_, index) => `a.${index}.js`);
   expect(await Promise.all(names.map(assets.find))).toEqual(names.map(() => undefined));

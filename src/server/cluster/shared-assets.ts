@@ -13,7 +13,7 @@ import type { Logger } from '../../lib/logging.ts';
 /** Where the nodes share the files. Its errors have a message for the operator. */
 export interface AssetStore {
   /** Most concurrent look-ups; anyone can request any name. */
-  readonly mostQuestions: number;
+  readonly mostLookUps: number;
   /**
    * Stores missing files, marks all given files as in use, and deletes files that no node has had for days.
    *
@@ -88,7 +88,7 @@ export function createSharedAssets(options: SharedAssetsOptions): SharedAssets {
       if (remembered && remembered.until > Date.now()) return remembered.bytes;
       let answer = asked.get(path);
       if (!answer) {
-        if (asked.size >= store.mostQuestions) return undefined;
+        if (asked.size >= store.mostLookUps) return undefined;
         answer = ask(path).finally(() => asked.delete(path));
         asked.set(path, answer);
       }
@@ -131,7 +131,7 @@ const batch = 20;
 export function createPostgresAssets({ db, now = Date.now, keptMs = keptForMs }: PostgresAssetsOptions): AssetStore {
   return {
     // A process has only few database connections.
-    mostQuestions: 4,
+    mostLookUps: 4,
     async give(files) {
       const paths = [...files.keys()];
       const marked = await sql<{

@@ -68,16 +68,16 @@ interface State extends Required<SharedPagesOptions> {
   readonly awaited: Map<string, Set<() => void>>;
   readonly counts: { given: number; taken: number; alone: number };
   /** After PostgreSQL didn't respond: until this time the node renders on its own. */
-  restUntil: number;
+  pausedUntil: number;
 }
 
 const day = 24 * 60 * 60 * 1000;
 /** Milliseconds without a query after PostgreSQL didn't respond. */
-const restMs = 1000;
+const pauseMs = 1000;
 /** Asks again after this time, because a message may be lost with its connection. */
 const askAgainMs = 250;
 /** Milliseconds between two checks of this node's content store. */
-const lookMs = 10;
+const checkMs = 10;
 
 export function createSharedPages(options: SharedPagesOptions): SharedPages {
   const state: State = {
@@ -87,7 +87,7 @@ export function createSharedPages(options: SharedPagesOptions): SharedPages {
     answerMs: options.answerMs ?? 500,
     awaited: new Map(),
     counts: { given: 0, taken: 0, alone: 0 },
-    restUntil: 0,
+    pausedUntil: 0,
   };
   return {
     take: (ref) => take(state, ref),
@@ -108,11 +108,11 @@ const alone: ShareTicket = { shared: null, give() {} };
 
 async function take(state: State, ref: PageRef): Promise<ShareTicket> {
   const began = performance.now();
-  if (began < state.restUntil || state.isAhead()) return renderAlone(state);
+  if (began < state.pausedUntil || state.isAhead()) return renderAlone(state);
   try {
     for (;;) {
       const revision = state.revision();
-      const woken = wakeOf(state, ref);
+      const woken = whenAnnounced(state, ref);
       const row = await claimInTime(state, ref, revision);
       if (row.got) return { shared: null, give: (rendered) => void give(state, ref, revision, rendered) };
       const isNewer = Number(row.revision) > revision;
@@ -123,12 +123,12 @@ async function take(state: State, ref: PageRef): Promise<ShareTicket> {
       if (performance.now() - began > state.renderMs) return renderAlone(state);
       // The log keeps only the latest entry of a document. If a node used a page with newer content than its own, it might never have
       // stored a story that the page shows and that was withdrawn since, and couldn't tell that the page must be removed.
-      await (row.valid && isNewer ? Promise.race([woken, applied(state, Number(row.revision))]) : woken);
+      await (row.valid && isNewer ? Promise.race([woken, whenApplied(state, Number(row.revision))]) : woken);
     }
   } catch (error) {
-    state.restUntil = performance.now() + restMs;
+    state.pausedUntil = performance.now() + pauseMs;
     const problem = (error as Error).message;
-    state.log.warn({ problem, forMs: restMs }, 'This node renders every page by itself for a moment');
+    state.log.warn({ problem, forMs: pauseMs }, 'This node renders every page by itself for a moment');
     return renderAlone(state);
   }
 }
@@ -139,7 +139,7 @@ function renderAlone({ counts }: State): ShareTicket {
 }
 
 /** Resolves when the page is announced, at the latest after {@link askAgainMs}. */
-function wakeOf({ awaited }: State, ref: PageRef): Promise<void> {
+function whenAnnounced({ awaited }: State, ref: PageRef): Promise<void> {
   const name = nameOf(ref.key, ref.variant);
   const { promise, resolve } = Promise.withResolvers<void>();
   const waiting = awaited.get(name) ?? new Set();
@@ -155,9 +155,9 @@ function wakeOf({ awaited }: State, ref: PageRef): Promise<void> {
 }
 
 /** Resolves when the content store has a revision, at the latest after {@link askAgainMs}. */
-async function applied({ revision }: State, wanted: number): Promise<void> {
+async function whenApplied({ revision }: State, wanted: number): Promise<void> {
   const until = performance.now() + askAgainMs;
-  while (revision() < wanted && performance.now() < until) await pause(lookMs, undefined, { ref: false });
+  while (revision() < wanted && performance.now() < until) await pause(checkMs, undefined, { ref: false });
 }
 
 /** A claim that comes too late is given back, so that the other nodes don't wait for a page that this one renders by itself. */
