@@ -4,8 +4,8 @@ import type { Logger } from '../lib/logging.ts';
 import type { LogLevel } from './config/config.ts';
 import { currentRequestId } from './http/request-id.ts';
 
-/** Context keys that could contain a secret or personal data; their values are replaced at the top level and one level down. */
-const withheld = [
+/** Keys of values that could be a secret or personal data; they are replaced at the top level and one level down. */
+const redactedKeys = [
   'password',
   'secret',
   'authorization',
@@ -28,9 +28,9 @@ export function createLog(level: LogLevel, destination?: pino.DestinationStream)
     base: undefined,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
-    serializers: { err: withoutBaggage, url: withoutSecrets },
+    serializers: { err: onlyLoggedFields, url: withoutSecrets },
     mixin: requestIdField,
-    redact: { paths: withheld.flatMap((key) => [key, `*.${key}`]), censor: '[left out]' },
+    redact: { paths: redactedKeys.flatMap((key) => [key, `*.${key}`]), censor: '[left out]' },
   };
   return destination ? pino(options, destination) : pino(options);
 }
@@ -40,14 +40,14 @@ const requestIdField = (): object => {
   return requestId === undefined ? {} : { requestId };
 };
 
-/** Further fields of libraries' errors, such as the request or the response, may contain personal data. */
-const ofErrors = ['type', 'message', 'stack', 'code', 'statusCode', 'requestId'] as const;
+/** No others are logged: libraries add fields such as the request or the response, which may contain personal data. */
+const loggedErrorFields = ['type', 'message', 'stack', 'code', 'statusCode', 'requestId'] as const;
 
-function withoutBaggage(error: unknown): unknown {
+function onlyLoggedFields(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const whole = pino.stdSerializers.err(error) as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
-    ofErrors.filter((name) => whole[name] !== undefined).map((name) => [name, withoutAddresses(whole[name])]),
+    loggedErrorFields.filter((name) => whole[name] !== undefined).map((name) => [name, withoutAddresses(whole[name])]),
   );
 }
 

@@ -1,6 +1,6 @@
 /**
- * Starts the site: settings, log and services, then what site.ts opens over them. When run directly, it starts the site, which listens,
- * syncs, and stops on SIGTERM, SIGINT, SIGHUP and when its parent process ends.
+ * Starts the site: settings, log and services, then what site.ts opens over them. Run as a program, it stops on SIGTERM, SIGINT, SIGHUP
+ * and when its parent process ends.
  */
 import { flushCompileCache } from 'node:module';
 import { compose } from './compose.ts';
@@ -64,7 +64,7 @@ export async function startWriter(
 async function runUntilStopped(start: () => Promise<Site>): Promise<void> {
   let site: Site | undefined;
   const stop = (exitCode: number): void => {
-    // A signal during the start: no request is in flight.
+    // During the start there is no site to stop, and no request in flight.
     (site?.stop() ?? Promise.resolve()).then(
       () => process.exit(exitCode),
       (error: unknown) => {

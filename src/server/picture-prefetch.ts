@@ -26,8 +26,9 @@ export interface PicturePrefetch {
   stop(): void;
 }
 
-const newest = 150;
-const longestMs = 60_000;
+/** Articles, and authors, whose pictures are fetched. */
+const newestArticles = 150;
+const longestWaitMs = 60_000;
 const atOnce = 2;
 /** Most addresses known as fetched; one that is dropped costs a look-up on disk, but no fetch. */
 const mostRemembered = 20_000;
@@ -40,14 +41,14 @@ const inBody = new RegExp(`"${imagePath}\\?url=([^&"]+)&`, 'g');
  */
 export async function newestPictures(content: ContentReader): Promise<string[]> {
   const top = content.topStories();
-  const articles = content.articles({ limit: newest }).items;
+  const articles = content.articles({ limit: newestArticles }).items;
   const cards = [...(top.featured ? [top.featured] : []), ...top.others, ...articles];
   const pictures: (Picture | null)[] = [
     ...cards.map((card) => card.image),
     ...content.videos({ limit: 24 }).items.map((video) => video.image),
     ...content
       .authors()
-      .slice(0, newest)
+      .slice(0, newestArticles)
       .map((author) => author.image),
   ];
   const bodies: string[] = [];
@@ -103,7 +104,7 @@ export function createPicturePrefetch(options: PicturePrefetchOptions): PictureP
       if (stopped) return;
       const clock = performance.now();
       if (!timer) since = clock;
-      else if (clock - since >= longestMs) return;
+      else if (clock - since >= longestWaitMs) return;
       clearTimeout(timer);
       timer = setTimeout(begin, options.quietMs ?? 2000);
       timer.unref();

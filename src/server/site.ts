@@ -363,7 +363,7 @@ function openOperators(
     press,
     keyOf,
     content: services.content,
-    front: () => counts,
+    server: () => counts,
     reports: cspReports,
     stripe: () => readers()?.stripe ?? null,
     log: services.log,

@@ -17,11 +17,11 @@ export type RenderReport =
 const program = fileURLToPath(new URL('./prerender-process.ts', import.meta.url));
 
 /** With fewer pages for each process, starting another process takes longer than rendering them. */
-const fewestPages = 250;
+const fewestPagesEach = 250;
 
 /** One process for each core, unless there are too few pages. */
 export const processesFor = (pages: number): number =>
-  Math.max(1, Math.min(availableParallelism(), Math.floor(pages / fewestPages)));
+  Math.max(1, Math.min(availableParallelism(), Math.floor(pages / fewestPagesEach)));
 
 /** Most pages that are handed out at a time; fewer near the end, so that all processes finish together. */
 const mostPages = 100;
@@ -73,31 +73,31 @@ export async function renderInProcesses(
       execArgv: ['--disable-warning=ExperimentalWarning'],
       stdio: 'inherit',
     });
-    signal?.addEventListener('abort', () => order(child, 'stop'), { once: true });
-    return supplied(child, supply, onDone);
+    signal?.addEventListener('abort', () => send(child, 'stop'), { once: true });
+    return runProcess(child, supply, onDone);
   });
   const results = await Promise.allSettled(processes);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
 /** A process that has just ended gets no order; its exit is reported. */
-const order = (child: ChildProcess, what: RenderOrder): void => {
+const send = (child: ChildProcess, what: RenderOrder): void => {
   if (child.connected) child.send(what, () => {});
 };
 
-async function supplied(child: ChildProcess, supply: PageSupply, onDone: OnDone): Promise<void> {
+async function runProcess(child: ChildProcess, supply: PageSupply, onDone: OnDone): Promise<void> {
   /** Orders that the process is working on. */
-  let open = 0;
+  let unfinished = 0;
   let ended = false;
   let problem = 'A rendering process ended unexpectedly. Run the same command to continue.';
   const refill = (): void => {
-    for (let keys = supply.take(); keys.length > 0; keys = open < ordersAtATime ? supply.take() : []) {
-      open++;
-      order(child, { keys });
+    for (let keys = supply.take(); keys.length > 0; keys = unfinished < ordersAtATime ? supply.take() : []) {
+      unfinished++;
+      send(child, { keys });
     }
-    if (open > 0 || ended) return;
+    if (unfinished > 0 || ended) return;
     ended = true;
-    order(child, 'end');
+    send(child, 'end');
   };
   child.on('message', (report: RenderReport) => {
     if (report !== 'ready' && 'problem' in report) {
@@ -105,7 +105,7 @@ async function supplied(child: ChildProcess, supply: PageSupply, onDone: OnDone)
       return;
     }
     if (report !== 'ready') {
-      open--;
+      unfinished--;
       onDone(report.done, report.pages);
     }
     refill();

@@ -18,32 +18,36 @@ export interface OperatorAccessOptions {
 }
 
 /** Result of trying a token. */
-export type Tried = { readonly kind: 'right' | 'wrong' } | { readonly kind: 'limited'; readonly retryAfter: number };
+export type TokenResult =
+  | { readonly kind: 'right' | 'wrong' }
+  | { readonly kind: 'limited'; readonly retryAfter: number };
 
 /** Seconds that a browser stays signed in. */
 export const sessionSeconds = 2 * 3600;
 
 const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 /** Compares hashes, so that the duration reveals neither length nor content. */
-const same = (given: string, wanted: string): boolean => timingSafeEqual(hashOf(given), hashOf(wanted));
+const isEqual = (given: string, wanted: string): boolean => timingSafeEqual(hashOf(given), hashOf(wanted));
 const idOf = (value: string): string => hashOf(value).toString('base64url');
 /** Most addresses that are exempt from counting. */
 const mostProven = 100;
 const form = /^[\w-]{43}$/;
 
 export function createOperatorAccess({ token, database: { db }, limiter, log, now }: OperatorAccessOptions) {
-  // A monitoring system sends a token every few seconds, and two database writes for each would slow down pages.
-  /** Addresses whose latest token was right, which aren't counted; a wrong token removes its address. */
+  /**
+   * Addresses whose latest token was right. They aren't counted, because a monitoring system sends a token every few seconds, and two
+   * database writes for each would slow down pages.
+   */
   const proven = createBoundedMap<true>(mostProven);
   return {
     /** Tries a token; a wrong one is counted. @param address network address */
-    async tryToken(given: string, address: string): Promise<Tried> {
-      if (proven.get(address) && same(given, token)) return { kind: 'right' };
+    async tryToken(given: string, address: string): Promise<TokenResult> {
+      if (proven.get(address) && isEqual(given, token)) return { kind: 'right' };
       proven.delete(address);
       // Counted before the comparison, so that concurrent attempts are limited, and beyond the limit even the right token is refused.
       const over = await limiter.count('operator', { address });
       if (over) return { kind: 'limited', retryAfter: over.retryAfter };
-      if (!same(given, token)) {
+      if (!isEqual(given, token)) {
         log.warn({}, 'A caller sent a wrong OPERATOR_TOKEN');
         return { kind: 'wrong' };
       }

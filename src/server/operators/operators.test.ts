@@ -82,7 +82,7 @@ onBothEngines('operators', (engines) => {
 it('signed-in operators see why Stripe is not used', async () => {
   const limiter: Limiter = { count: async () => null, release: async () => {} };
   const stats = () => ({});
-  const sources = { press: { stats }, cdn: { stats }, indexNow: { stats }, content: { status: stats }, front: stats };
+  const sources = { press: { stats }, cdn: { stats }, indexNow: { stats }, content: { status: stats }, server: stats };
   const stripe = { problem: 'STRIPE_SECRET_KEY is a test-mode key.', wallets: null };
   const options = {
     token,

@@ -19,7 +19,12 @@ import { reportPath } from '../http/security-headers.ts';
 import type { OperatorRoutes } from '../http/server-options.ts';
 import type { StripeProblems } from '../readers.ts';
 import type { Metrics, ServerCounts } from './metrics.ts';
-import { createOperatorAccess, type OperatorAccessOptions, sessionSeconds, type Tried } from './operator-access.ts';
+import {
+  createOperatorAccess,
+  type OperatorAccessOptions,
+  sessionSeconds,
+  type TokenResult,
+} from './operator-access.ts';
 
 /** Data of the page, collected for each request. */
 export interface OperatorsView {
@@ -29,7 +34,7 @@ export interface OperatorsView {
   /** `null` for callers who have not signed in. */
   readonly figures: {
     readonly press: PressStats;
-    readonly front: ServerCounts;
+    readonly server: ServerCounts;
     readonly sync: { readonly phase: string; readonly syncedAt: string | null; readonly problem: string | null };
     readonly cdn: CdnStats;
     readonly stripe: StripeProblems | null;
@@ -55,7 +60,7 @@ export interface OperatorsOptions extends Pick<OperatorAccessOptions, 'token' | 
   readonly clientAddress: (incoming: IncomingMessage) => string;
   readonly content: Pick<Content, 'status'>;
   readonly metrics: Metrics;
-  readonly front: () => ServerCounts;
+  readonly server: () => ServerCounts;
   readonly always: Readonly<Record<string, string>>;
   readonly log: Logger;
   readonly now?: () => number;
@@ -103,7 +108,7 @@ const setCookie = (operators: OperatorsState, value: string, seconds: number): O
 });
 
 /** Result of the token in `Authorization`; `null`: there is none. */
-async function byToken(operators: OperatorsState, incoming: IncomingMessage): Promise<Tried | null> {
+async function byToken(operators: OperatorsState, incoming: IncomingMessage): Promise<TokenResult | null> {
   const { authorization } = incoming.headers;
   if (authorization === undefined) return null;
   const given = /^Bearer ([\x21-\x7e]+)$/i.exec(authorization)?.[1];
@@ -278,7 +283,7 @@ async function view(
     figures: signedIn
       ? {
           press: operators.press.stats(),
-          front: { ...operators.front() },
+          server: { ...operators.server() },
           sync: { phase, syncedAt, problem },
           cdn: operators.cdn.stats(),
           stripe: operators.stripe(),

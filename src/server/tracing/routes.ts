@@ -10,7 +10,7 @@ const fixed: ReadonlySet<string> = new Set([
 ]);
 
 /** Below these, words are names of calls and pages, and everything else is an id. */
-const calls: ReadonlySet<string> = new Set([
+const wordFolders: ReadonlySet<string> = new Set([
   '-',
   'account',
   'api',
@@ -21,22 +21,20 @@ const calls: ReadonlySet<string> = new Set([
   'zephr',
 ]);
 /** Below these, the next part is a name. */
-const named: ReadonlySet<string> = new Set([
-  ...[
-    '_assets',
-    'article',
-    'author',
-    'crosswords',
-    'games',
-    'gift',
-    'live',
-    'media',
-    'podcast',
-    'section',
-    'sitemaps',
-    'sound',
-    'video',
-  ],
+const nameFolders: ReadonlySet<string> = new Set([
+  '_assets',
+  'article',
+  'author',
+  'crosswords',
+  'games',
+  'gift',
+  'live',
+  'media',
+  'podcast',
+  'section',
+  'sitemaps',
+  'sound',
+  'video',
 ]);
 const word = /^(?:v\d|[a-z][a-zA-Z]{0,23}(?:-[a-z]{1,16}){0,3})$/;
 
@@ -44,8 +42,8 @@ const word = /^(?:v\d|[a-z][a-zA-Z]{0,23}(?:-[a-z]{1,16}){0,3})$/;
 export function routeOf(path: string): string | null {
   if (fixed.has(path)) return path;
   const [, first = '', ...rest] = path.split('/');
-  if (calls.has(first)) return ['', first, ...rest.map((part) => (word.test(part) ? part : '{id}'))].join('/');
-  if (!named.has(first)) return null;
+  if (wordFolders.has(first)) return ['', first, ...rest.map((part) => (word.test(part) ? part : '{id}'))].join('/');
+  if (!nameFolders.has(first)) return null;
   const [, ...more] = rest;
   const below = more.map((part) => (part === 'comments' || part === 'live' ? part : '{name}'));
   return rest.length === 0 ? `/${first}` : ['', first, '{name}', ...below].join('/');

@@ -162,7 +162,7 @@ export interface Shop {
   /** Plans for sale, the cheapest tier first within an interval. */
   prices(): readonly Price[];
   /** Advances Stripe's clock and billing's clock by a number of days, and fetches the result. */
-  pass(days: number): Promise<void>;
+  advance(days: number): Promise<void>;
   /** Fetches the customer's subscriptions from Stripe, as after a webhook. */
   refresh(): Promise<void>;
   close(): Promise<void>;
@@ -252,7 +252,7 @@ async function openOnClock(
     stripe,
     prices: () => billing.prices(),
     refresh,
-    async pass(days) {
+    async advance(days) {
       // A renewal's invoice is a draft for an hour before Stripe finalizes and charges it.
       for (const seconds of [days * (dayMs / 1000), 2 * 3600]) {
         clockSeconds += seconds;

@@ -156,7 +156,7 @@ async function invoices(shop: Shop): Promise<Stripe.Invoice[]> {
 }
 
 async function renew(shop: Shop): Promise<string> {
-  await shop.pass(32);
+  await shop.advance(32);
   const [last] = await invoices(shop);
   if (last?.billing_reason !== 'subscription_cycle' || last.status !== 'paid') {
     throw new CheckFailure(`the last invoice is ${last?.status} (${last?.billing_reason})`, remedies.log);
@@ -183,7 +183,7 @@ async function changeCard(shop: Shop): Promise<string> {
 
 async function failRenewal(shop: Shop): Promise<string> {
   taken(await shop.billing.usePaymentMethod(shop.session, cards.failsLater));
-  await shop.pass(31);
+  await shop.advance(31);
   const { status } = await subscription(shop);
   if (status !== 'past_due') {
     throw new CheckFailure(
@@ -240,7 +240,7 @@ async function leaveThreeDSecure(shop: Shop): Promise<string> {
   if (paymentIntentStatus !== 'requires_action' || clientSecret === null || grant_id !== null) {
     throw new CheckFailure(`payment intent ${paymentIntentStatus}`, remedies.log);
   }
-  await shop.pass(1);
+  await shop.advance(1);
   await shop.billing.recover();
   await shop.refresh();
   await expectAccess(shop, false);
@@ -307,7 +307,7 @@ async function buyPromotion(shop: Shop): Promise<string> {
 async function endPromotion(shop: Shop): Promise<string> {
   const price = promotionOf(shop);
   if (!price?.promotion) return noPromotion;
-  await shop.pass(price.promotion.days);
+  await shop.advance(price.promotion.days);
   const [last] = await invoices(shop);
   const item = await itemOf(shop);
   if (last?.status !== 'paid' || last.amount_paid < price.unit_amount || item.current_trial !== null) {
@@ -322,7 +322,7 @@ async function endPromotion(shop: Shop): Promise<string> {
 async function upgradePromotion(shop: Shop): Promise<string> {
   const { promotion } = promotionOf(shop) ?? {};
   if (!promotion) return noPromotion;
-  await shop.pass(Math.floor(promotion.days / 2));
+  await shop.advance(Math.floor(promotion.days / 2));
   if (oneTier(shop)) return noUpgrade;
   const charged = await upgrade(shop);
   if ((await itemOf(shop)).current_trial !== null) throw new CheckFailure('the offer continues', remedies.report);
@@ -335,7 +335,7 @@ async function passPromotion(shop: Shop): Promise<string> {
   if (oneTier(shop)) return noUpgrade;
   const before = (await charges(shop)).length;
   // Less than a month after the upgrade, whatever the length of the offer.
-  await shop.pass(Math.min(27, Math.ceil(promotion.days / 2)));
+  await shop.advance(Math.min(27, Math.ceil(promotion.days / 2)));
   if ((await charges(shop)).length !== before) throw new CheckFailure('something was charged', remedies.report);
   await expectAccess(shop, true);
   return 'nothing charged, access continues';
@@ -362,7 +362,7 @@ async function renewSwitched(shop: Shop): Promise<string> {
   if (!before.next && (oneTier(shop) || plansOf(shop, 'year').length === 0))
     return 'no switch is planned: nothing to test';
   const planned = shop.prices().find(({ zephrPlanId }) => zephrPlanId === before.next?.planId);
-  await shop.pass(32);
+  await shop.advance(32);
   const { planId, status } = await subscription(shop);
   const [last] = await invoices(shop);
   const price = need(planned, 'planned price');
