@@ -15,7 +15,7 @@ import { publication } from '../src/publication.ts';
 import { compose, contentFile } from '../src/server/compose.ts';
 import { parseConfig } from '../src/server/config/config.ts';
 import { loadPages } from '../src/server/http/page-renderer.ts';
-import { pressRender } from '../src/server/press/render-page.ts';
+import { createPressRender } from '../src/server/press/render-page.ts';
 import { placeholderAuthor, placeholderStory } from './dictionary-story.ts';
 import { root } from './setup/places.mjs';
 
@@ -76,7 +76,7 @@ async function makeDictionary(dist: string): Promise<Buffer> {
     fillContent(dir);
     const app = await compose(parseConfig({ ...settings, DATA_DIR: dir }), silent);
     try {
-      const render = pressRender(await loadPages(join(dist, 'server', 'entry.mjs')), siteUrl, app.locals);
+      const render = createPressRender(await loadPages(join(dist, 'server', 'entry.mjs')), siteUrl, app.locals);
       const bodies: Buffer[] = [];
       for (const key of [`/section/${news?.slug}`, ...stories.map(({ slug }) => `/article/${slug}`)]) {
         const { status, body } = await render(key, 'public');

@@ -119,7 +119,7 @@ const mostReadKey = 'most-read';
 const pictureHosts = ['i.ytimg.com', 'img.youtube.com'];
 
 /** Receives webhooks, each of them a span. */
-const recorded =
+const withSpan =
   (receive: Content['receive']): Content['receive'] =>
   (request, onAccepted) =>
     inSpan('webhook', {}, async (span) => {
@@ -229,7 +229,7 @@ export async function compose(
   const services: Services = {
     ...(readers?.services ?? withoutAccounts),
     sessions: readers?.services.accounts ?? tenantSessionsOf(config),
-    content: { ...content, receive: recorded((cluster ?? content).receive) },
+    content: { ...content, receive: withSpan((cluster ?? content).receive) },
     images: contentSide.images,
     alerts,
     emailVerification,

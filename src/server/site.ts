@@ -281,7 +281,7 @@ function followLive(
   streams: LiveStreams,
   link: WriterLink | null,
 ) {
-  const draw = pressRender(render, config.siteUrl, locals);
+  const draw = createPressRender(render, config.siteUrl, locals);
   const live = createLiveFeed({
     reader: services.content.reader,
     async render(entry, variant) {

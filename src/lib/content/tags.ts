@@ -61,6 +61,8 @@ export const tag = {
   ticker: 'ticker',
   /** The most read stories of a section or, with `''`, of the whole paper: updated at intervals, not with each reading. */
   popular: (section: string): string => (section === '' ? 'popular' : `popular:${section}`),
-  /** Everything. */
+  /** Pages that show today's date. */
+  today: 'today',
+  /** Every page. */
   site: 'site',
 } as const;

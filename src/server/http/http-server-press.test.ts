@@ -12,7 +12,7 @@ import { PressBusy } from '../../press/scheduler/scheduler.server.ts';
 import { openStore, type PageStore } from '../../press/store/page-store.server.ts';
 import { tempDir } from '../../press/testing.ts';
 import { pageKeys } from '../press/page-keys.ts';
-import { pageHeaders, pressRender } from '../press/render-page.ts';
+import { createPressRender, pageHeaders } from '../press/render-page.ts';
 import { createHttpServer } from './http-server.ts';
 import type { RenderPage } from './page-renderer.ts';
 import { currentRequestId } from './request-id.ts';
@@ -58,7 +58,7 @@ async function open(options: Partial<HttpServerOptions> = {}, cdnHeaders = false
   press = openPress({
     store,
     memoryBytes: 1e6,
-    render: pressRender(
+    render: createPressRender(
       (...args) => render(...args),
       siteUrl,
       locals,
@@ -311,10 +311,10 @@ it('CDN headers, when they are on, are long-lived for pages and short-lived for 
 it('files of earlier builds are served as immutable, and the server’s own texts as plain text', async () => {
   const files: Record<string, string> = { 'a.123.css': 'body{}', 'a.123.css.br': 'compressed' };
   await open({
-    earlier: earlierFiles({
+    earlierFile: earlierFiles({
       find: async (path) => (Object.hasOwn(files, path) ? Buffer.from(files[path] ?? '') : undefined),
     }),
-    texts: new Map([['/abcd1234.txt', 'abcd1234']]),
+    fixedTexts: new Map([['/abcd1234.txt', 'abcd1234']]),
   });
   const file = await fetch(`${base}/_assets/a.123.css`, { headers: { 'accept-encoding': 'identity' } });
   expect(await file.text()).toBe('body{}');

@@ -12,7 +12,7 @@ import { openPress, type Press } from '../../press/press.server.ts';
 import { openStore, type PageStore } from '../../press/store/page-store.server.ts';
 import { tempDir } from '../../press/testing.ts';
 import { isUnknownDocument, pageKeys } from '../press/page-keys.ts';
-import { pageHeaders, pressRender } from '../press/render-page.ts';
+import { createPressRender, pageHeaders } from '../press/render-page.ts';
 import { createHttpServer } from './http-server.ts';
 import { callPaths, methodRules, methodsOf } from './methods.ts';
 import { securityHeaders } from './security-headers.ts';
@@ -118,7 +118,7 @@ describe('the HTTP server', () => {
     press = openPress({
       store,
       memoryBytes: 1e6,
-      render: pressRender(
+      render: createPressRender(
         render,
         siteUrl,
         locals,

@@ -56,7 +56,7 @@ export function createAlertBanner(options: AlertBannerOptions): AlertBanner {
     again: false,
     failedAt: Number.NEGATIVE_INFINITY,
   };
-  const clock = repeat(
+  const checks = repeat(
     options.everyMs ?? 500,
     () => check(state),
     (error) => options.log.error({ err: error }, "The alert's time couldn't be checked"),
@@ -65,7 +65,7 @@ export function createAlertBanner(options: AlertBannerOptions): AlertBanner {
     update: () => startUpdate(state),
     current: () => state.insertion,
     html: () => state.html,
-    stop: clock.stop,
+    stop: checks.stop,
   };
 }
 

@@ -7,7 +7,7 @@ import { storeDocument, withdrawDocument } from '../../content/store/write.serve
 import { silent } from '../../lib/logging.ts';
 import { formerAddress } from './former-addresses.ts';
 import { pageKeys } from './page-keys.ts';
-import { pressRender } from './render-page.ts';
+import { createPressRender } from './render-page.ts';
 
 let store: ContentStore;
 let at = 0;
@@ -100,7 +100,7 @@ it.each([
 it('the press redirects a former address without a page, and updates that when the story moves or is withdrawn', async () => {
   const missing = { status: 404, headers: new Headers(), body: Buffer.alloc(0) };
   const locals = () => ({ content: reader() }) as unknown as App.Locals;
-  const render = pressRender(
+  const render = createPressRender(
     async () => missing,
     'https://site.example',
     locals,

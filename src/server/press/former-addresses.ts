@@ -63,8 +63,8 @@ function renamed(content: ContentReader, path: string): string | null {
   if (section) return `/section/${section.slug}${rest}`;
   // Page numbers of a live story shift with each update, so the redirect leads to the first page.
   const [, story] = /^\/article\/([^/]+)\/live$/.exec(path) ?? [];
-  const fate = story === undefined ? null : content.resolveSlug('articles', story);
-  return fate?.kind === 'moved' && !content.article(story ?? '') ? `/article/${fate.slug}` : null;
+  const resolved = story === undefined ? null : content.resolveSlug('articles', story);
+  return resolved?.kind === 'moved' && !content.article(story ?? '') ? `/article/${resolved.slug}` : null;
 }
 
 function shortened(content: ContentReader, path: string): string | null {

@@ -2,15 +2,15 @@
  * The press's background tasks: the warm-up of important pages as soon as there is an edition, the new date in the masthead at
  * midnight in the paper's time zone, and the removal of earlier builds' pages.
  */
+
 import type { ContentReader } from '../../lib/content/reader.ts';
+import { tag } from '../../lib/content/tags.ts';
 import { dayInZone } from '../../lib/day-in-zone.ts';
 import { repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Press } from '../../press/press.server.ts';
 import type { EarlierAssets } from '../../press/store/earlier-assets.server.ts';
-import { everyPageTag } from './open-press.ts';
 import { articleKeys, frontKeys } from './page-keys.ts';
-import { todayTag } from './render-page.ts';
 
 export interface MaintenanceOptions {
   readonly press: Pick<Press, 'peek' | 'invalidate' | 'warm' | 'finishBuild'>;
@@ -53,7 +53,7 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
   async function warm(): Promise<void> {
     const content = options.reader();
     // A new content store doesn't know which documents were withdrawn before its first sync, so every stored page is rendered again.
-    if (!readyAtStart) void press.invalidate([everyPageTag], { reason: 'the first edition' });
+    if (!readyAtStart) void press.invalidate([tag.site], { reason: 'the first edition' });
     const first = await press.warm(frontKeys(content), { signal: stopping.signal });
     const newest: string[] = [];
     for (const key of articleKeys(options.reader)) {
@@ -80,7 +80,7 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
     const today = dayInZone(now());
     if (today !== day) {
       day = today;
-      options.publish(new Set([todayTag]));
+      options.publish(new Set([tag.today]));
     }
     if (performance.now() - lastPrune > pruneEveryMs) {
       lastPrune = performance.now();

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createBoundedMap } from '../../lib/bounded-map.ts';
+import { tag } from '../../lib/content/tags.ts';
 import { inSpan } from '../../lib/tracing.ts';
 import {
   type AccessCookie,
@@ -22,15 +23,15 @@ import type { Config } from '../config/config.ts';
 import type { RenderPage } from '../http/page-renderer.ts';
 import type { SecurityHeaders } from '../http/security-headers.ts';
 import type { SharedDictionary } from '../http/shared-dictionary.ts';
-import { routeOf } from '../tracing/routes.ts';
 import { accessCookieName, accessKeysOf, giftCookieName } from '../secrets.ts';
+import { routeOf } from '../tracing/routes.ts';
 import { formerAddress } from './former-addresses.ts';
 import { headlineChoices } from './insertions.ts';
 import { isOnDemand, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
-import { pageHeaders, pressRender } from './render-page.ts';
+import { createPressRender, pageHeaders } from './render-page.ts';
 
 /** The render function, with a span for each call. */
-const recorded =
+const withSpan =
   (render: Render): Render =>
   (key, variant) =>
     inSpan('render', { 'broadsheet.variant': variant }, (span) => {
@@ -71,9 +72,6 @@ export interface SitePressOptions
   /** Pages of the other nodes of a cluster, by the name of the build. */
   readonly shareOf?: ((build: string) => PageShare) | undefined;
 }
-
-/** The tag that every page has: its change affects all pages. */
-export const everyPageTag = 'site';
 
 /**
  * The name under which pages are stored: the build, and the settings that pages depend on, such as whether billing is on. Pages
@@ -131,8 +129,8 @@ export function openSitePress(options: SitePressOptions): SitePress {
   const press = openPress({
     store,
     memoryBytes: config.pressMemoryBytes,
-    render: recorded(
-      pressRender(
+    render: withSpan(
+      createPressRender(
         options.render,
         config.siteUrl,
         app.locals,
@@ -146,7 +144,7 @@ export function openSitePress(options: SitePressOptions): SitePress {
     choices: headlineChoices,
     encoder: options.encoder,
     log,
-    everything: everyPageTag,
+    everything: tag.site,
     share: options.shareOf?.(build),
     onDemand: isOnDemand,
     onReplaced: options.onReplaced,

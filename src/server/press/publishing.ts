@@ -16,7 +16,6 @@ import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Press } from '../../press/press.server.ts';
 import type { FreshPage } from '../../press/scheduler/scheduler-state.ts';
-import { everyPageTag } from './open-press.ts';
 
 export interface PublishingOptions {
   readonly press: Pick<Press, 'invalidate'>;
@@ -84,7 +83,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
     const goneTags = new Set(gone);
     cdn.purge([...change.tags].filter((each) => !goneTags.has(each)));
     // The CDN's copies of all pages lack the banner, or still have it.
-    if (change.tags.has(tag.alert)) cdn.purge([everyPageTag], { withdrawn: true });
+    if (change.tags.has(tag.alert)) cdn.purge([tag.site], { withdrawn: true });
     // Purged again: the CDN may have fetched a page between the first purge and the page's render.
     if (gone.length > 0) cdn.purge(gone, { withdrawn: true });
     const content = options.reader();
@@ -175,7 +174,7 @@ export type CloseCdn = () => Promise<void>;
 export function markPurges(cdn: Cdn, dataDir: string): CloseCdn {
   if (cdn.stats().provider === null) return async () => void (await cdn.close());
   const mark = join(dataDir, 'cdn-purges-open');
-  if (existsSync(mark)) cdn.purge([everyPageTag]);
+  if (existsSync(mark)) cdn.purge([tag.site]);
   writeFileSync(mark, '');
   return async () => {
     if ((await cdn.close()) === 0) rmSync(mark, { force: true });

@@ -1,7 +1,9 @@
 /** The press's render function, and the headers of its pages. */
+
 import { cdnHeaders } from '../../lib/cdn/model.ts';
 import type { RestrictedLevel } from '../../lib/content/model.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
+import { tag } from '../../lib/content/tags.ts';
 import type { HeadersOf } from '../../press/cache/cached-page.ts';
 import { forOneReader } from '../../press/cache/insertions.server.ts';
 import type { Render } from '../../press/scheduler/render.server.ts';
@@ -9,9 +11,6 @@ import type { Config } from '../config/config.ts';
 import { missingPath, type Rendered, type RenderPage, renderWhole } from '../http/page-renderer.ts';
 import type { SecurityHeaders } from '../http/security-headers.ts';
 import { speculationRules } from '../http/static-files.ts';
-
-/** Tag of pages that show today's date. */
-export const todayTag = 'today';
 
 /** The cache policy for browsers: store the page, and revalidate it each time. */
 export const freshAlways = 'public, max-age=0, must-revalidate';
@@ -25,7 +24,7 @@ export const freshAlways = 'public, max-age=0, must-revalidate';
  * @param isUnknown whether the page is known not to exist without rendering it
  * @param movedTo where a page that doesn't exist was moved to
  */
-export function pressRender(
+export function createPressRender(
   render: RenderPage,
   siteUrl: string,
   locals: () => App.Locals,
@@ -65,7 +64,7 @@ export function pressRender(
     if (location !== null) return redirectTo(location, own.content.tags);
     const { status, headers, body, tags } = unknown ? await missingPage() : rendered;
     const all = new Set(tags);
-    if (key === '/') all.add(todayTag);
+    if (key === '/') all.add(tag.today);
     return {
       status,
       headers,
