@@ -351,7 +351,7 @@ const withoutAccounts: OptionalReaderServices = {
   support: null,
 };
 
-interface Built extends Pick<Composition, 'config' | 'services' | 'database' | 'changes' | 'publish' | 'cluster'> {
+interface Composed extends Pick<Composition, 'config' | 'services' | 'database' | 'changes' | 'publish' | 'cluster'> {
   readonly readers: Readers | null;
   readonly mostRead: RunningMostRead;
   readonly headlineTests: RunningHeadlineTests;
@@ -360,7 +360,15 @@ interface Built extends Pick<Composition, 'config' | 'services' | 'database' | '
   readonly alerts: RunningAlerts;
 }
 
-function compositionOf({ readers, mostRead, headlineTests, ticker, pictures, alerts, ...built }: Built): Composition {
+function compositionOf({
+  readers,
+  mostRead,
+  headlineTests,
+  ticker,
+  pictures,
+  alerts,
+  ...built
+}: Composed): Composition {
   const { config, services, database, cluster } = built;
   const { content, search, images } = services;
   return {

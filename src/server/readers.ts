@@ -146,13 +146,15 @@ function stripeProblems(billing: RunningBilling): StripeProblems {
   return { problem: keyProblem, wallets: walletProblem };
 }
 
-type Shared = Pick<BillingOptions, 'database' | 'limiter' | 'secret' | 'log'> & { readonly outbox: RunningOutbox };
+type SharedOptions = Pick<BillingOptions, 'database' | 'limiter' | 'secret' | 'log'> & {
+  readonly outbox: RunningOutbox;
+};
 
 /** Creates the services, each after its dependencies. */
 async function createServices(
   config: Config,
   { verification, onPrices, authors = () => [] }: ReadersOptions,
-  shared: Shared,
+  shared: SharedOptions,
 ) {
   const { siteUrl } = config;
   const { auditDays, google, facebook } = config.accounts;

@@ -109,8 +109,8 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   await shared?.offer();
   const tenant = openAccountTenant(config, app);
   const editionReady = brieflyRemembered(() => services.features.content.on && content.reader().edition().ready);
-  const earlier = earlierFiles({ find: async (path) => (await assets.find(path)) ?? shared?.find(path) });
-  const server = openServer(start, pages, outlets, { editionReady, tenant, earlier, insertion: banner.current });
+  const earlierFile = earlierFiles({ find: async (path) => (await assets.find(path)) ?? shared?.find(path) });
+  const server = openServer(start, pages, outlets, { editionReady, tenant, earlierFile, insertion: banner.current });
   const socket = link && innerSocket(config.dataDir);
   link?.onReads(site.addReads);
   live.start();
@@ -195,7 +195,7 @@ function openOutlets({ app, link }: SiteStart, { site, security }: Pages) {
   const cspReports = createCspReports({ siteUrl, admit: admitted('csp') });
   const vitals = createVitals({ siteUrl, admit: admitted('vitals'), note: (report) => metrics.measured(report) });
   const counts = createServerCounts();
-  const streams = createLiveStreams({ pages: site, always: security.always, most: config.liveConnections });
+  const streams = createLiveStreams({ pages: site, always: security.always, mostConnections: config.liveConnections });
   const metrics = createMetrics(
     metricSources(app, {
       press: site.press,
@@ -249,7 +249,7 @@ function followChanges({ app, link }: SiteStart, site: SitePress, outlets: Outle
   app.changes.follow({ changed: publishing.changed, durable: () => press.durable });
 }
 
-type ServerParts = Pick<HttpServerOptions, 'tenant' | 'earlier' | 'insertion'> & {
+type ServerParts = Pick<HttpServerOptions, 'tenant' | 'earlierFile' | 'insertion'> & {
   readonly editionReady: () => boolean;
 };
 
@@ -317,17 +317,17 @@ function siteRoutes(
     pages: { press: site.press, keyOf: site.keyOf, access: site.access, passes: site.passes },
     renewAccess: sessions ? renewAccess(sessions, site.access, log) : undefined,
     crawlers: config.crawlers ? createCrawlers({ ...config.crawlers, dns: systemDns, log }) : undefined,
-    texts: new Map(indexNowKey ? [[indexNowKey.path, indexNowKey.body]] : []),
+    fixedTexts: new Map(indexNowKey ? [[indexNowKey.path, indexNowKey.body]] : []),
     locals,
     editionReady,
-    copy: createCopyGate(content),
+    copyGate: createCopyGate(content),
     missesChanges: cluster ? () => !cluster.node.isConnected : undefined,
     readiness: () => {
       const sync = content.status();
       const node = cluster?.stats() ?? null;
       return { complete: sync.complete, features, sync, readers: readers(), cluster: node };
     },
-    traced: config.logLevel === 'debug',
+    logsResponses: config.logLevel === 'debug',
     log,
   } satisfies Partial<HttpServerOptions>;
 }
@@ -402,7 +402,7 @@ function stoppable(server: Server, port: number, stop: () => Promise<void>): Wri
   };
 }
 
-/** Checks at most every half second; a query of the content store for each request would cost more than the response. */
+/** Remembers `true` for half a second, because a query of the content store for each request would cost more than the response. */
 function brieflyRemembered(ask: () => boolean): () => boolean {
   let known = false;
   let askedAt = Number.NEGATIVE_INFINITY;

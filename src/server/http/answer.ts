@@ -51,7 +51,7 @@ export async function answer(state: ServerState, exchange: Exchange): Promise<vo
   if (path === '/healthz' || path === '/readyz') return sendHealth(state, exchange, url);
   if (sendFile(state, exchange, path)) return;
   if (options.tenant && tenantOwns) {
-    // But for the opener policy: the last page of a social sign-in needs its reference to the window that opened it.
+    // The opener policy is left out, because the last page of a social sign-in needs its reference to the window that opened it.
     const { 'cross-origin-opener-policy': _, ...always } = options.security.always;
     exchange.outgoing.setHeaders(new Map(Object.entries(always)));
     return options.tenant.pass(incoming, exchange.outgoing, url.pathname + url.search, state.addressOf(incoming));
@@ -80,7 +80,7 @@ export function sendFile(state: ServerState, exchange: Exchange, path: string): 
 }
 
 function sendFixedText(state: ServerState, exchange: Exchange, path: string): boolean {
-  const text = isReading(exchange.incoming) ? state.options.texts?.get(path) : undefined;
+  const text = isReading(exchange.incoming) ? state.options.fixedTexts?.get(path) : undefined;
   if (text === undefined) return false;
   const headers = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': freshAlways };
   send(state, exchange, 200, headers, Buffer.from(text));
@@ -90,7 +90,7 @@ function sendFixedText(state: ServerState, exchange: Exchange, path: string): bo
 async function sendEarlierFile(state: ServerState, exchange: Exchange, path: string): Promise<boolean> {
   const { incoming } = exchange;
   if (!isReading(incoming) || !path.startsWith('/_assets/')) return false;
-  const file = await state.options.earlier?.(path, incoming.headers);
+  const file = await state.options.earlierFile?.(path, incoming.headers);
   if (file) send(state, exchange, file.status, file.headers, file.body);
   return Boolean(file);
 }
@@ -100,13 +100,13 @@ const readText = async (incoming: IncomingMessage, url: URL): Promise<string> =>
 
 /** Responds where the page key decides: pages, redirects and refusals. @returns `false` for an address that is never cached */
 async function answerFromPress(state: ServerState, exchange: Exchange): Promise<boolean> {
-  const { pages, copy } = state.options;
+  const { pages, copyGate } = state.options;
   const { incoming } = exchange;
   if (!pages) return false;
   const keyNow = () => pages.keyOf(incoming.method ?? '', incoming.url ?? '/');
   let key = keyNow();
-  if (key.kind === 'page' && copy && !pages.press.peek(key.key, 'public')) {
-    const found = await copy.arrive(key.key, state.addressOf(incoming));
+  if (key.kind === 'page' && copyGate && !pages.press.peek(key.key, 'public')) {
+    const found = await copyGate.fetchMissing(key.key, state.addressOf(incoming));
     if (found === 'later') {
       sendNotCopied(state, exchange);
       return true;

@@ -49,16 +49,14 @@ function sendIfCached(state: ServerState, exchange: Exchange, mayWait: boolean):
   return page !== undefined && sendCached(state, pages, page, exchange, 'hit', mayWait);
 }
 
-/** The same for the fast path. */
+/** The same for the fast path, which can't wait: where it would have to, it leaves the request to the HTTP server. */
 export function serveFromCache(state: ServerState, pages: StoredPages): ServeFromCache {
   const { counts } = state;
   return ({ target, headers }) => {
     const found = cachedPageAt(state, pages, 'GET', target, headers);
     const page = found && pages.press.shown(found, headers.cookie);
-    // The fast path can't wait; the HTTP server can.
     if (page instanceof Promise) return null;
     const response = page ? responseFromCache(page, headers, pages.press) : null;
-    // The fast path can't wait for a page that is being compressed; the HTTP server can.
     if (!response || response instanceof Promise) return null;
     counts.hits++;
     if (response.status === 304) counts.notModified++;
@@ -157,7 +155,7 @@ export async function answerWithPage(
         if (renewed.length > 0) outgoing.setHeader('set-cookie', renewed);
       }
     }
-    if (page.status === 404 && options.copy?.isUncertain(key)) return sendNotCopied(state, exchange);
+    if (page.status === 404 && options.copyGate?.isUncertain(key)) return sendNotCopied(state, exchange);
     // The client may have closed the connection during the wait.
     if (outgoing.destroyed) return;
     const shown = press.shown(page, cookie);
@@ -182,9 +180,9 @@ async function isCrawler({ options, addressOf }: ServerState, incoming: Incoming
 
 /** Responds to a request for a page that the first copy of the archive hasn't reached. */
 export function sendNotCopied(state: ServerState, exchange: Exchange): void {
-  const { copy } = state.options;
-  if (!copy || exchange.outgoing.destroyed) return;
-  const headers = { 'retry-after': String(copy.retryAfter()), 'cache-control': 'no-store' };
+  const { copyGate } = state.options;
+  if (!copyGate || exchange.outgoing.destroyed) return;
+  const headers = { 'retry-after': String(copyGate.retryAfter()), 'cache-control': 'no-store' };
   sendPage(state, exchange, 503, notCopiedPage, headers);
 }
 

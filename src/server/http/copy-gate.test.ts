@@ -54,18 +54,18 @@ describe('a document that has not been copied from WordPress yet', () => {
     ['/fragments/author/ada', 'authors:ada'],
     ['/about', 'pages:about'],
   ])('is fetched on request: %s', async (key, document) => {
-    expect(await gate.arrive(key, 'a')).toBe('arrived');
-    expect(await gate.arrive(key, 'a')).toBe('known');
+    expect(await gate.fetchMissing(key, 'a')).toBe('arrived');
+    expect(await gate.fetchMissing(key, 'a')).toBe('known');
     expect(asked).toEqual([document]);
   });
 
   it('has to wait while WordPress does not answer, and is treated as missing when WordPress does not have it', async () => {
     reachable = false;
-    expect(await gate.arrive('/article/old', 'a')).toBe('later');
+    expect(await gate.fetchMissing('/article/old', 'a')).toBe('later');
     // The page has a built-in text.
-    expect(await gate.arrive('/about', 'a')).toBe('known');
+    expect(await gate.fetchMissing('/about', 'a')).toBe('known');
     reachable = true;
-    expect(await gate.arrive('/article/none', 'a')).toBe('known');
+    expect(await gate.fetchMissing('/article/none', 'a')).toBe('known');
   });
 
   it.each([
@@ -77,14 +77,14 @@ describe('a document that has not been copied from WordPress yet', () => {
     '/wp-login.php',
     '/constructor/old',
   ])('is not looked up for %s', async (key) => {
-    expect(await gate.arrive(key, 'a')).toBe('known');
+    expect(await gate.fetchMissing(key, 'a')).toBe('known');
     expect(asked).toEqual([]);
   });
 
   it('is not requested once all documents of its type are copied', async () => {
     complete = new Set(['articles']);
-    expect(await gate.arrive('/article/old', 'a')).toBe('known');
-    expect(await gate.arrive('/media/film', 'a')).toBe('arrived');
+    expect(await gate.fetchMissing('/article/old', 'a')).toBe('known');
+    expect(await gate.fetchMissing('/media/film', 'a')).toBe('arrived');
     expect(asked).toEqual(['video:film']);
   });
 });
@@ -109,10 +109,10 @@ describe('a list during the first copy from WordPress', () => {
   });
 
   it('of addresses, such as a sitemap, is served only when it is complete', async () => {
-    expect(await gate.arrive('/sitemap.xml', 'a')).toBe('later');
-    expect(await gate.arrive('/sitemaps/articles-1.xml', 'a')).toBe('later');
+    expect(await gate.fetchMissing('/sitemap.xml', 'a')).toBe('later');
+    expect(await gate.fetchMissing('/sitemaps/articles-1.xml', 'a')).toBe('later');
     complete = new Set(['articles', 'video', 'crosswords', 'authors']);
-    expect(await gate.arrive('/sitemap.xml', 'a')).toBe('known');
+    expect(await gate.fetchMissing('/sitemap.xml', 'a')).toBe('known');
   });
 });
 

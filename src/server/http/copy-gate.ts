@@ -10,13 +10,13 @@ import { documentTypes, existsIn } from '../press/page-keys.ts';
 
 export interface CopyGate {
   /**
-   * Fetches content of a page that the content store doesn't have yet, as far as possible.
+   * Fetches the document of a page that the content store doesn't have yet, as far as possible.
    *
    * @param key key of a page that is not stored
    * @param client network address of the caller
    * @returns `arrived`: fetched just now; `later`: not known yet, respond with 503; `known`: continue
    */
-  arrive(key: string, client: string): Promise<'known' | 'arrived' | 'later'>;
+  fetchMissing(key: string, client: string): Promise<'known' | 'arrived' | 'later'>;
   /** Whether a 404 of this page may only mean that the copy hasn't reached its content. */
   isUncertain(key: string): boolean;
   /** `Retry-After`, in seconds, of a page that is `later` or uncertain. */
@@ -40,7 +40,7 @@ const longestWait = 600;
 /** Creates the gate of a content store. */
 export function createCopyGate(content: Pick<Content, 'reader' | 'isComplete' | 'lookUp' | 'status'>): CopyGate {
   return {
-    async arrive(key, client) {
+    async fetchMissing(key, client) {
       const path = pathOf(key);
       if (sitemaps.test(path)) return inSitemaps.every((type) => content.isComplete(type)) ? 'known' : 'later';
       const page = path.slice(1);

@@ -66,7 +66,7 @@ export const systemDns: CrawlersOptions['dns'] = {
 
 const hour = 60 * 60 * 1000;
 /** How long a result is valid, and how old a list may be before it is fetched again. */
-const remembered = { yes: 24 * hour, no: hour / 6, list: 24 * hour, failedList: hour / 6 };
+const validMs = { yes: 24 * hour, no: hour / 6, list: 24 * hour, failedList: hour / 6 };
 const mostRemembered = 5000;
 /** Concurrent DNS look-ups: clients that pretend to be crawlers from many addresses must not overload the resolver. */
 const mostAsking = 20;
@@ -117,10 +117,10 @@ function listOf(crawlers: CrawlersState, name: CrawlerName): Promise<BlockList |
     .catch(async (error: unknown) => {
       crawlers.log.warn({ err: error, crawler: name }, "The address ranges of a crawler can't be read");
       const mine = crawlers.lists.get(name);
-      if (mine) mine.until = crawlers.now() + remembered.failedList;
+      if (mine) mine.until = crawlers.now() + validMs.failedList;
       return (await known?.list) ?? null;
     });
-  crawlers.lists.set(name, { list, until: crawlers.now() + remembered.list });
+  crawlers.lists.set(name, { list, until: crawlers.now() + validMs.list });
   return list;
 }
 
@@ -166,7 +166,7 @@ async function verify(crawlers: CrawlersState, name: CrawlerName, given: string)
   const question = find(crawlers, name, address).finally(() => crawlers.asking.delete(key));
   crawlers.asking.set(key, question);
   const answer = await question;
-  crawlers.known.set(key, { answer, until: crawlers.now() + (answer ? remembered.yes : remembered.no) });
+  crawlers.known.set(key, { answer, until: crawlers.now() + (answer ? validMs.yes : validMs.no) });
   return answer;
 }
 

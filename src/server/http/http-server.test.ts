@@ -466,7 +466,7 @@ describe('request ids and times', () => {
 
   it('each request gets an id, which is logged with the response when tracing is on', async () => {
     const lines: object[] = [];
-    const { port } = await front({ traced: true, log: { ...silent, debug: (line) => lines.push(line) } });
+    const { port } = await front({ logsResponses: true, log: { ...silent, debug: (line) => lines.push(line) } });
     const first = (await ask(port, '/profile')).headers['x-request-id'];
     const second = (await ask(port, '/profile')).headers['x-request-id'];
     expect(first).toMatch(/^[\w-]{36}$/);

@@ -19,7 +19,7 @@ export const createServerCounts = (): ServerState['counts'] => ({ hits: 0, notMo
 
 /** Creates the server; the caller starts listening, and stops it with `shutDown` (shutdown.ts). */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { pages, timeouts = {}, traced, spans, log } = options;
+  const { pages, timeouts = {}, logsResponses, spans, log } = options;
   const state: ServerState = {
     options,
     counts: options.counts ?? createServerCounts(),
@@ -37,7 +37,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // The server closed this connection while the request was in flight; the client sees that and may retry.
     if (incoming.socket.writableEnded) return;
     const exchange: Exchange = { incoming, outgoing };
-    if (traced) trace(log, exchange);
+    if (logsResponses) logResponse(log, exchange);
     if (spans)
       spans(
         exchange,
@@ -48,7 +48,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   answerBrokenRequests(server, options.security.always);
   // Requests that are logged or recorded go through the server, which knows when a response has been sent.
-  if (pages && !traced && !spans) {
+  if (pages && !logsResponses && !spans) {
     const bounds = { firstMs: server.headersTimeout, idleMs: server.keepAliveTimeout };
     attachFastPath(server, serveFromCache(state, pages), bounds);
   }
@@ -67,7 +67,7 @@ function respond(state: ServerState, exchange: Exchange): void {
     return;
   }
   const { respond: answerElse = answer, streams } = state.options;
-  if (streams?.take(exchange, state.addressOf(exchange.incoming))) return;
+  if (streams?.answer(exchange, state.addressOf(exchange.incoming))) return;
   answerUncached(state, exchange, () => answerElse(state, exchange));
 }
 
@@ -85,7 +85,7 @@ function answerUncached(state: ServerState, exchange: Exchange, respond: () => P
   void withRequestId(id, () => respond().catch((error: unknown) => fail(state, exchange, error)));
 }
 
-function trace(log: Logger, exchange: Exchange): void {
+function logResponse(log: Logger, exchange: Exchange): void {
   const { incoming, outgoing } = exchange;
   const began = performance.now();
   outgoing.once('close', () => {

@@ -7,13 +7,13 @@ import { createServer, type Server } from 'node:net';
  */
 const backlog = 4096;
 
-interface Place {
+interface ListenAddress {
   readonly port: number;
   readonly host: string;
 }
 
 /** @throws Error that names the setting to change */
-export function listen(server: Server, { port, host }: Place): Promise<void> {
+export function listen(server: Server, { port, host }: ListenAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const sentences: Record<string, string> = {
@@ -32,7 +32,7 @@ export function listen(server: Server, { port, host }: Place): Promise<void> {
 }
 
 /** @throws Error that names the setting to change, where the port can't be opened at this moment */
-export async function requirePort(place: Place): Promise<void> {
+export async function requirePort(place: ListenAddress): Promise<void> {
   const probe = createServer((socket) => socket.destroy());
   await listen(probe, place);
   await once(probe.close(), 'close');

@@ -115,14 +115,14 @@ export function publicAddress(target: string, siteUrl: string): URL {
 }
 
 /** Headers that say where a request came from; a client's own are not trusted. */
-const unbelieved =
+const untrustedHeaders =
   /^(?:host|forwarded|x-forwarded-.*|connection|keep-alive|transfer-encoding|upgrade|expect|te|trailer|:.*)$/;
 
 /** Converts a Node request to a web request; the body is read whole, up to a limit. */
 export async function toRequest(incoming: IncomingMessage, url: URL, signal: AbortSignal): Promise<Request> {
   const headers = new Headers();
   for (const [name, value] of Object.entries(incoming.headers)) {
-    if (value === undefined || unbelieved.test(name)) continue;
+    if (value === undefined || untrustedHeaders.test(name)) continue;
     for (const one of Array.isArray(value) ? value : [value]) headers.append(name, one);
   }
   headers.set('host', url.host);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { loggedAddress, requestKind } from './request-kind.ts';
 
 const files = { statics: { has: (path: string) => path === '/favicon.svg', answer: () => null } };
-const texts = new Map([['/key.txt', 'key']]);
+const fixedTexts = new Map([['/key.txt', 'key']]);
 
 it.each([
   ['/article/a', 'page'],
@@ -21,7 +21,7 @@ it.each([
   ['/_assets/old.js', 'static'],
   ['/key.txt', 'static'],
 ] as const)('a request for %s counts as the kind %s', (url, kind) => {
-  expect(requestKind({ ...files, texts }, { incoming: { url } })).toBe(kind);
+  expect(requestKind({ ...files, fixedTexts }, { incoming: { url } })).toBe(kind);
 });
 
 it('a request that waited for a render counts as a miss', () => {

@@ -36,11 +36,11 @@ function loggedParameter(part: string): string {
 
 /** The kind of a request that has been answered. */
 export function requestKind(
-  { statics, texts }: Pick<HttpServerOptions, 'statics' | 'texts'>,
+  { statics, fixedTexts }: Pick<HttpServerOptions, 'statics' | 'fixedTexts'>,
   { incoming, missed }: Pick<Exchange, 'missed'> & { readonly incoming: { readonly url?: string | undefined } },
 ): RequestKind {
   if (missed) return 'miss';
   const [path = ''] = (incoming.url ?? '').split('?', 1);
-  if (statics.has(path) || texts?.has(path)) return 'static';
+  if (statics.has(path) || fixedTexts?.has(path)) return 'static';
   return kinds.find(([, paths]) => paths.test(path))?.[0] ?? 'page';
 }

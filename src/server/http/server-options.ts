@@ -74,15 +74,15 @@ export interface HttpServerOptions {
   /** Called with the duration in milliseconds of each request that wasn't answered directly from the cache. */
   readonly answered?: (kind: RequestKind, ms: number) => void;
   /** Answers requests for event streams. */
-  readonly streams?: { take(exchange: Exchange, address: string): boolean } | undefined;
+  readonly streams?: { answer(exchange: Exchange, address: string): boolean } | undefined;
   /** Answers requests that the cache doesn't (default: `answer` of answer.ts). */
   readonly respond?: (state: ServerState, exchange: Exchange) => Promise<void>;
-  /** Files of earlier builds, by their path. */
-  readonly earlier?: (pathname: string, headers: IncomingMessage['headers']) => Promise<StaticAnswer | null>;
+  /** A hashed file of an earlier build. */
+  readonly earlierFile?: (pathname: string, headers: IncomingMessage['headers']) => Promise<StaticAnswer | null>;
   /** Fixed texts by path, such as the key file of IndexNow. */
-  readonly texts?: ReadonlyMap<string, string>;
-  /** Whether every response is logged. */
-  readonly traced?: boolean;
+  readonly fixedTexts?: ReadonlyMap<string, string>;
+  /** Whether every response is logged, at the level `debug`. */
+  readonly logsResponses?: boolean;
   /** Records a span for each request; see `Tracing.request`. */
   readonly spans?: Tracing['request'] | undefined;
   /** What a request gets as `Astro.locals`. */
@@ -90,7 +90,7 @@ export interface HttpServerOptions {
   /** Whether there is an edition to serve. */
   readonly editionReady: () => boolean;
   /** What readers get while the archive is being copied. */
-  readonly copy?: CopyGate;
+  readonly copyGate?: CopyGate;
   /** Whether changes of the cluster don't reach this node at present, so that it may show withdrawn content. */
   readonly missesChanges?: (() => boolean) | undefined;
   /** Fields of `/readyz` in addition to `ready`. */

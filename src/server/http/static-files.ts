@@ -81,7 +81,7 @@ const dictionaryFile = /^\/_assets\/pages\.[\w-]+\.dict$/;
 const useAsDictionary = { 'use-as-dictionary': 'match="/*", match-dest=("document")' };
 
 /** Headers of single files. */
-const own: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+const headersByFile: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   /**
    * The service worker for offline stories (src/client/story-worker.ts). The policy of its own response applies to it: it may fetch only
    * from this site. Browsers check for a new version at each visit, so no cache in between may serve an old one.
@@ -160,7 +160,7 @@ export function openStatics(folder: string): BuiltStatics {
           ? 'public, max-age=31536000, immutable'
           : 'public, max-age=3600, must-revalidate',
         etag,
-        ...own[pathname],
+        ...headersByFile[pathname],
         ...(dictionaryFile.test(pathname) && useAsDictionary),
       };
       if (Object.keys(asset.encoded).length > 0) headers.vary = 'Accept-Encoding';
@@ -182,15 +182,15 @@ export type Encoding = 'br' | 'gzip';
 export function bestEncoding(header: string | undefined): Encoding | null {
   if (!header) return null;
   const refused = new Set<string>();
-  const taken = new Set<string>();
+  const accepted = new Set<string>();
   for (const part of header.toLowerCase().split(',')) {
     // An expression with spaces before the semicolon would take quadratic time for a header of spaces.
     const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim());
     const quality = parameters.find((parameter) => parameter.startsWith('q='));
-    (quality && Number(quality.slice(2)) === 0 ? refused : taken).add(name);
+    (quality && Number(quality.slice(2)) === 0 ? refused : accepted).add(name);
   }
   for (const encoding of ['br', 'gzip'] as const) {
-    if (!refused.has(encoding) && (taken.has(encoding) || taken.has('*'))) return encoding;
+    if (!refused.has(encoding) && (accepted.has(encoding) || accepted.has('*'))) return encoding;
   }
   return null;
 }

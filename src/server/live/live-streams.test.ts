@@ -21,7 +21,7 @@ function begin(options: Partial<LiveStreamsOptions> = {}): void {
       passes: { opens: (cookie, page) => cookie === `pass=${page}` },
     },
     always: { 'x-content-type-options': 'nosniff' },
-    most: 100,
+    mostConnections: 100,
     ...options,
   });
 }
@@ -30,7 +30,7 @@ beforeEach(async () => {
   begin();
   server = createServer((incoming, outgoing) => {
     const address = String(incoming.headers['x-from'] ?? '127.0.0.1');
-    if (!streams.take({ incoming, outgoing }, address)) outgoing.writeHead(418).end();
+    if (!streams.answer({ incoming, outgoing }, address)) outgoing.writeHead(418).end();
   });
   await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
   port = (server.address() as AddressInfo).port;
@@ -228,7 +228,7 @@ it('a slow reader of a live stream is disconnected while others get everything, 
 
 it('live streams beyond the total limit or the limit per address get 503, and closing one makes room', async () => {
   streams.close();
-  begin({ most: 3, mostOfAddress: 2 });
+  begin({ mostConnections: 3, mostOfAddress: 2 });
   streams.stories([story('s1')]);
   const first = await open('/live/1', { 'x-from': 'a' });
   expect((await open('/live/1', { 'x-from': 'a' })).status).toBe(200);
@@ -271,7 +271,7 @@ it('an HTTP/1.0 client gets a live stream without chunked encoding', async () =>
 
 it('all of 2,000 readers of a live stream get every event once, in order', async () => {
   streams.close();
-  begin({ most: 3000, mostOfAddress: 3000 });
+  begin({ mostConnections: 3000, mostOfAddress: 3000 });
   streams.stories([story('s0')]);
   const readers: Stream[] = [];
   for (let batch = 0; batch < 20; batch++) {

@@ -20,7 +20,7 @@ export interface LiveStreamsOptions {
   /** Headers of every response. */
   readonly always: Readonly<Record<string, string>>;
   /** Most connections; further ones are refused, and their pages fetch themselves again from time to time. */
-  readonly most: number;
+  readonly mostConnections: number;
   /** Most connections of one address (default 200). */
   readonly mostOfAddress?: number;
   /** Milliseconds between two heartbeats (default 30,000). */
@@ -40,7 +40,7 @@ export interface LiveStreamsStats {
 
 export interface LiveStreams extends LiveSink {
   /** Answers a request for a stream. @param address of the client. @returns `false` for any other request */
-  take(exchange: Exchange, address: string): boolean;
+  answer(exchange: Exchange, address: string): boolean;
   /** Shows an alert's banner in open pages, replacing the previous one. @param html `null`: there is no alert */
   alert(html: string | null): void;
   stats(): LiveStreamsStats;
@@ -51,7 +51,7 @@ export interface LiveStreams extends LiveSink {
 interface Reader {
   readonly outgoing: ServerResponse;
   readonly address: string;
-  readonly since: number;
+  readonly openedAt: number;
   /** Number of the last event that was written. */
   sent: number;
 }
@@ -79,9 +79,9 @@ interface Channel {
 const mostRecent = 200;
 const mostRecentBytes = 2 * 1024 * 1024;
 /** Connections that are written to before other work gets its turn. */
-const slice = 200;
+const batchSize = 200;
 /** Milliseconds within which the readers of lost connections reconnect, each at a random time. */
-const comeBack = { fromMs: 500, overMs: 4000 };
+const reconnectWithin = { fromMs: 500, overMs: 4000 };
 
 interface State extends Required<LiveStreamsOptions> {
   readonly channels: Map<number, Channel>;
@@ -114,7 +114,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
     stories: (stories) => setStories(state, stories),
     send: (story, events) => send(state, story, events),
     alert: (html) => setAlert(state, html),
-    take: (exchange, address) => take(state, exchange, address),
+    answer: (exchange, address) => answer(state, exchange, address),
     stats: () => ({ open: state.open, refused: state.refused, dropped: state.dropped }),
     close() {
       clearInterval(timer);
@@ -136,7 +136,7 @@ function setStories(state: State, stories: readonly LiveStory[]): void {
   for (const story of stories) {
     const channel = channelOf(state, story);
     if (channel.story.state !== story.state) send(state, story, eventText(streamEvents.sync, story.state));
-    else keepTo(channel, story);
+    else updateStory(channel, story);
   }
 }
 
@@ -164,7 +164,7 @@ function channelOf({ channels }: State, story: LiveStory): Channel {
 /**
  * Applies changes of a story's data. If the story is for fewer readers now, its followers must have their access checked again.
  */
-function keepTo(channel: Channel, story: LiveStory): void {
+function updateStory(channel: Channel, story: LiveStory): void {
   const isStricter = isLevelRaised(channel.story.access, story.access);
   channel.story = story;
   if (!isStricter) return;
@@ -175,7 +175,7 @@ function keepTo(channel: Channel, story: LiveStory): void {
 
 function send(state: State, story: LiveStory, events: string): void {
   const channel = channelOf(state, story);
-  keepTo(channel, story);
+  updateStory(channel, story);
   const frame = frameOf(withId(events, story.state));
   channel.recent.push({ number: ++channel.number, frame, state: story.state });
   forgetOld(channel);
@@ -202,7 +202,7 @@ async function writeRecent(state: State, channel: Channel): Promise<void> {
       let written = 0;
       for (const reader of channel.readers) {
         writeMissing(state, channel, reader);
-        if (++written % slice === 0) await nextTurn();
+        if (++written % batchSize === 0) await nextTurn();
       }
     }
   } finally {
@@ -240,7 +240,7 @@ async function write(state: State, { readers }: Channel, frame: Frame): Promise<
   let written = 0;
   for (const reader of readers) {
     writeTo(state, reader, frame);
-    if (++written % slice === 0) await nextTurn();
+    if (++written % batchSize === 0) await nextTurn();
   }
 }
 
@@ -248,7 +248,7 @@ async function beat(state: State): Promise<void> {
   const clock = performance.now();
   for (const channel of [...state.channels.values()]) {
     if (!isFree(channel.story.access)) {
-      for (const { outgoing, since } of channel.readers) if (clock - since > state.accessMs) outgoing.end();
+      for (const { outgoing, openedAt } of channel.readers) if (clock - openedAt > state.accessMs) outgoing.end();
     }
     await write(state, channel, heartbeat);
   }
@@ -256,7 +256,7 @@ async function beat(state: State): Promise<void> {
 
 const streamAddress = /^\/live\/([1-9]\d{0,14})(?:\?(.*))?$/;
 
-function take(state: State, exchange: Exchange, address: string): boolean {
+function answer(state: State, exchange: Exchange, address: string): boolean {
   const { incoming } = exchange;
   const [whole, id, query] = streamAddress.exec(incoming.url ?? '') ?? [];
   if (whole === undefined || incoming.method !== 'GET') return false;
@@ -283,8 +283,8 @@ function mayFollow({ pages }: State, { story }: Channel, cookie: string | undefi
   return mayRead(level, pages.access.levelFor(cookie)) || (pages.passes?.opens(cookie, path) ?? false);
 }
 
-const isFull = ({ open, most, ofAddress, mostOfAddress, isClosed }: State, address: string): boolean =>
-  isClosed || open >= most || (ofAddress.get(address) ?? 0) >= mostOfAddress;
+const isFull = ({ open, mostConnections, ofAddress, mostOfAddress, isClosed }: State, address: string): boolean =>
+  isClosed || open >= mostConnections || (ofAddress.get(address) ?? 0) >= mostOfAddress;
 
 function refuse(state: State, { outgoing }: Exchange, status: number): void {
   if (status === 503) state.refused++;
@@ -293,7 +293,7 @@ function refuse(state: State, { outgoing }: Exchange, status: number): void {
 }
 
 function follow(state: State, channel: Channel, { outgoing }: Exchange, address: string, since: string): Reader {
-  const reader: Reader = { outgoing, address, since: performance.now(), sent: channel.number };
+  const reader: Reader = { outgoing, address, openedAt: performance.now(), sent: channel.number };
   outgoing.writeHead(200, {
     ...state.always,
     'content-type': 'text/event-stream; charset=utf-8',
@@ -305,7 +305,7 @@ function follow(state: State, channel: Channel, { outgoing }: Exchange, address:
   const { recent, base, story } = channel;
   const known = recent.findLastIndex((one) => one.state === since);
   const first = known >= 0 ? recent[known + 1]?.number : since === base ? recent[0]?.number : undefined;
-  const retry = retryText(Math.round(comeBack.fromMs + Math.random() * comeBack.overMs));
+  const retry = retryText(Math.round(reconnectWithin.fromMs + Math.random() * reconnectWithin.overMs));
   const isCurrent = since === story.state;
   const opening = isCurrent || first !== undefined ? '' : eventText(streamEvents.sync, story.state);
   writeTo(state, reader, frameOf(retry + (first === undefined || isCurrent ? withId(opening, story.state) : '')));

@@ -97,7 +97,7 @@ export function startServingWorker(
     streams: createLiveStreams({
       pages: { access, passes },
       always: securityHeaders(config).always,
-      most: config.liveConnections,
+      mostConnections: config.liveConnections,
     }),
     opening: null,
     pages: null,
@@ -252,7 +252,7 @@ function createServer(
     counts,
     answered: metrics.answered,
     editionReady: () => state.isReady,
-    traced: config.logLevel === 'debug',
+    logsResponses: config.logLevel === 'debug',
     log,
   });
 }
