@@ -109,13 +109,13 @@ interface Ready {
 }
 
 /** A worker has taken a connection, or its client has gone. */
-interface Answered {
-  readonly answered: number;
+interface Taken {
+  readonly taken: number;
 }
 
 /** A worker has come too late for a connection and hasn't touched it. */
-interface Left {
-  readonly left: number;
+interface Declined {
+  readonly declined: number;
 }
 
 /** A worker was asked to stop, and stops. */
@@ -124,7 +124,7 @@ interface Stopping {
 }
 
 /** From a worker to the supervisor. */
-export type FromWorker = FromServing | FromWriter | Counted | Unresponsive | Ready | Answered | Left | Stopping;
+export type FromWorker = FromServing | FromWriter | Counted | Unresponsive | Ready | Taken | Declined | Stopping;
 
 /** A connection, which comes with the message. */
 export interface Connection {

@@ -18,7 +18,7 @@ function worker(takes = true) {
   const child = {
     send(message: Connection) {
       given.push(message.number);
-      if (takes) setImmediate(() => opened.at(-1)?.answered(child as unknown as ChildProcess, message.number));
+      if (takes) setImmediate(() => opened.at(-1)?.taken(child as unknown as ChildProcess, message.number));
     },
   };
   return { child: child as unknown as ChildProcess, given };
@@ -87,7 +87,7 @@ it('a worker that was too late for one connection gets later ones', async () => 
   await arrive();
   publicPort.add(other.child);
   await expect.poll(() => other.given.length).toBe(1);
-  publicPort.left(slow.child, slow.given[0] ?? 0);
+  publicPort.declined(slow.child, slow.given[0] ?? 0);
   await arrive();
   await arrive();
   expect(slow.given.length + other.given.length).toBe(4);
@@ -101,6 +101,6 @@ it('a connection goes to another worker as soon as its worker says that it was t
   await arrive();
   const other = worker();
   publicPort.add(other.child);
-  publicPort.left(slow.child, slow.given[0] ?? 0);
+  publicPort.declined(slow.child, slow.given[0] ?? 0);
   expect(slow.given.length + other.given.length).toBe(2);
 });

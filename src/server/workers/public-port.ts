@@ -21,9 +21,9 @@ export interface PublicPort {
   /** Takes back the connections that this worker hasn't taken. */
   remove(worker: ChildProcess): void;
   /** A worker has taken a connection. */
-  answered(worker: ChildProcess, number: number): void;
+  taken(worker: ChildProcess, number: number): void;
   /** A worker was too late for a connection: it is handed to another one, unless that has already happened. */
-  left(worker: ChildProcess, number: number): void;
+  declined(worker: ChildProcess, number: number): void;
   /** Refuses new connections. */
   close(): void;
 }
@@ -83,12 +83,12 @@ export function createPublicPort({ onUnresponsive, timeoutMs = 10_000 }: PublicP
         give(state, given.socket);
       }
     },
-    answered(worker, number) {
+    taken(worker, number) {
       state.silent.delete(worker);
       state.given.get(number)?.socket.destroy();
       state.given.delete(number);
     },
-    left(worker, number) {
+    declined(worker, number) {
       state.silent.delete(worker);
       const socket = state.given.get(number)?.socket;
       state.given.delete(number);

@@ -45,7 +45,7 @@ interface State {
 }
 
 /** Milliseconds before an ended worker is started again: first and longest. */
-const again = { baseMs: 100, capMs: 10_000 };
+const restartWaits = { baseMs: 100, capMs: 10_000 };
 /** Milliseconds within which a worker must confirm that it is stopping. */
 const stoppingMs = 5000;
 
@@ -113,7 +113,7 @@ function start(state: State, kind: WorkerKind): void {
         state.timers.delete(timer);
         start(state, kind);
       },
-      backOff(failures[kind], again.baseMs, again.capMs),
+      backOff(failures[kind], restartWaits.baseMs, restartWaits.capMs),
     );
     state.timers.add(timer);
   });
@@ -155,8 +155,8 @@ function send(worker: ChildProcess | null, message: ToServing | ToWriter | Count
 }
 
 function receive(state: State, kind: WorkerKind, worker: ChildProcess, message: FromWorker): void {
-  if ('answered' in message) state.publicPort.answered(worker, message.answered);
-  else if ('left' in message) state.publicPort.left(worker, message.left);
+  if ('taken' in message) state.publicPort.taken(worker, message.taken);
+  else if ('declined' in message) state.publicPort.declined(worker, message.declined);
   else if ('ready' in message) {
     state.failures[kind] = 0;
     state.publicPort.add(worker);
@@ -184,11 +184,11 @@ async function stop(state: State): Promise<void> {
   state.isStopping = true;
   for (const timer of state.timers) clearTimeout(timer);
   state.publicPort.close();
-  await Promise.all([...state.serving.values()].map((worker) => end(state, worker)));
-  if (state.writer) await end(state, state.writer);
+  await Promise.all([...state.serving.values()].map((worker) => stopWorker(state, worker)));
+  if (state.writer) await stopWorker(state, state.writer);
 }
 
-async function end(state: State, worker: ChildProcess): Promise<void> {
+async function stopWorker(state: State, worker: ChildProcess): Promise<void> {
   if (worker.exitCode !== null || worker.signalCode !== null) return;
   const ended = once(worker, 'close');
   // A worker that hangs would keep the others from stopping in order.

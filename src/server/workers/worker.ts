@@ -77,11 +77,11 @@ process.on('message', (message: Message | Connection, socket: Socket | undefined
     // If the client has disconnected, there is no socket.
     if (socket && machineMs() - message.at > takenWithinMs) {
       socket.destroy();
-      send({ left: message.number });
+      send({ declined: message.number });
       return;
     }
     if (running && socket) takeConnection(running.server, socket);
-    send({ answered: message.number });
+    send({ taken: message.number });
   } else receive(message);
 });
 try {

@@ -50,8 +50,8 @@ interface State extends Required<WriterLinkOptions> {
   ended: readonly object[];
   readonly readsListeners: ((reads: readonly (readonly [name: string, count: number])[]) => void)[];
   /** Replaced pages that haven't been sent. */
-  names: Set<string> | 'all';
-  isDue: boolean;
+  pendingNames: Set<string> | 'all';
+  isSendDue: boolean;
   number: number;
 }
 
@@ -66,8 +66,8 @@ export function createWriterLink(options: WriterLinkOptions): WriterLink {
     measured: new Map(),
     ended: [],
     readsListeners: [],
-    names: new Set(),
-    isDue: false,
+    pendingNames: new Set(),
+    isSendDue: false,
     number: 0,
   };
   return {
@@ -99,22 +99,22 @@ function welcome({ opening, send }: State, worker: number): void {
 
 function replaced(state: State, names: readonly string[] | 'all'): void {
   if (state.workers.size === 0) return;
-  if (names === 'all') state.names = 'all';
-  else if (state.names !== 'all') for (const name of names) state.names.add(name);
-  if (state.isDue) return;
-  state.isDue = true;
+  if (names === 'all') state.pendingNames = 'all';
+  else if (state.pendingNames !== 'all') for (const name of names) state.pendingNames.add(name);
+  if (state.isSendDue) return;
+  state.isSendDue = true;
   // Pages replaced in the same turn of the event loop are combined into one message.
   setImmediate(() => sendReplaced(state));
 }
 
 function sendReplaced(state: State): void {
-  if (!state.isDue) return;
-  const { opening, names, send } = state;
-  state.isDue = false;
-  state.names = new Set();
+  if (!state.isSendDue) return;
+  const { opening, pendingNames, send } = state;
+  state.isSendDue = false;
+  state.pendingNames = new Set();
   if (!opening || state.workers.size === 0) return;
   const { isReady, isStored } = opening();
-  const sent = names === 'all' ? names : [...names];
+  const sent = pendingNames === 'all' ? pendingNames : [...pendingNames];
   send({ to: 'all', message: { kind: 'replaced', number: ++state.number, names: sent, isReady, isStored } });
 }
 
