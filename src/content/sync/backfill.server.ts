@@ -191,7 +191,7 @@ async function run(backfill: BackfillState): Promise<void> {
     );
     await backfill.onReady();
   }
-  const rest = [
+  const copyOrder = [
     'articles',
     'pages',
     'fronts',
@@ -202,5 +202,5 @@ async function run(backfill: BackfillState): Promise<void> {
     'crosswords',
     'comments',
   ] as const;
-  for (const kind of rest) await copyType(backfill, kind, false);
+  for (const kind of copyOrder) await copyType(backfill, kind, false);
 }

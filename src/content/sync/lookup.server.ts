@@ -74,7 +74,7 @@ export function createLookUp(options: LookUpOptions): LookUp {
 const isStored = (lookUp: LookUpState, type: DocumentType, slug: string): boolean =>
   lookUp.store.prepare(findDocument).get(type, slug) !== undefined;
 
-function remember(lookUp: LookUpState, key: string): void {
+function rememberMissing(lookUp: LookUpState, key: string): void {
   lookUp.missing.delete(key);
   lookUp.missing.set(key, lookUp.now() + missingForMs);
   if (lookUp.missing.size <= mostRemembered) return;
@@ -101,7 +101,7 @@ async function fetchDocument(lookUp: LookUpState, type: DocumentType, slug: stri
       await Promise.race([stored.promise, applied]);
     }
     if (isStored(lookUp, type, slug)) return 'found';
-    remember(lookUp, `${type}:${slug}`);
+    rememberMissing(lookUp, `${type}:${slug}`);
     return 'missing';
   } catch (error) {
     if (!lookUp.stopping.signal.aborted)

@@ -108,7 +108,12 @@ function answerEarlyReaders(state: SchedulerState, job: RenderJob, rendered: Ren
   for (const reader of early) reader.resolve(page);
 }
 
-/** Stores a page, or removes it; `undefined`: the render came too late. */
+/**
+ * Stores a page, or removes it.
+ *
+ * @param interim the page is outdated already, and stored because readers would see an older one
+ * @returns `undefined` if the render came too late
+ */
 function store(
   { options }: SchedulerState,
   ref: PageRef,

@@ -56,6 +56,7 @@ export interface PageStore {
    * Writes a rendering in place of the previous one.
    *
    * @param seenChange number of the latest change that the rendering has seen: marks up to it are removed, later ones stay
+   * @param interim stores it even though one of its tags has changed: readers would see an older page
    * @returns its version, or `null` when one of its tags changed in the meantime and it was not written
    */
   put(page: StoredPage, bodies: Bodies, seenChange: number, interim?: boolean): number | null;

@@ -61,6 +61,7 @@ export interface OperatorsOptions extends Pick<OperatorAccessOptions, 'token' | 
   readonly content: Pick<Content, 'status'>;
   readonly metrics: Metrics;
   readonly server: () => ServerCounts;
+  /** Headers of every response. */
   readonly always: Readonly<Record<string, string>>;
   readonly log: Logger;
   readonly now?: () => number;
