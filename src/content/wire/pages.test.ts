@@ -181,6 +181,13 @@ describe('documents without a readable key', () => {
     ]);
   });
 
+  it('are followed by others in the same page, so that a change between two pages hides none', async () => {
+    for (let id = 1; id <= 8; id++) put(id, id);
+    for (const id of [4, 5]) put(id, id, { date_gmt: '-0001-11-30T00:00:00' });
+    const { ids } = await walk({ ...newest, order: 'asc' }, 2, () => wordpress.remove('articles', 4));
+    expect(ids).toEqual([4, 5, 1, 2, 3, 6, 7, 8]);
+  });
+
   it('may fill a whole page, such as hidden comments that WordPress counts but leaves out', async () => {
     for (let id = 1; id <= 10; id++)
       wordpress.put('comments', { id, ...wireComment({ id, post: id > 3 && id < 8 ? 2 : 1 }) });

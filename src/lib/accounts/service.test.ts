@@ -299,8 +299,12 @@ onBothEngines('accounts', (engines) => {
       const { accounts, join } = await open();
       const { session } = await join(email);
       expect(await accounts.profile(session)).toEqual({});
-      await accounts.saveProfile(session, { first_name: 'Ada', age: 3, on: true }, 'merge');
-      await accounts.saveProfile(session, { last_name: 'Whitlock', 'phone-number': '12125550123' }, 'merge');
+      await accounts.saveProfile(session, { first_name: 'A.', age: 3, on: true }, 'merge');
+      await accounts.saveProfile(
+        session,
+        { first_name: 'Ada', last_name: 'Whitlock', 'phone-number': '12125550123' },
+        'merge',
+      );
       const all = { first_name: 'Ada', age: 3, on: true, last_name: 'Whitlock', 'phone-number': '12125550123' };
       expect(await accounts.profile(session)).toEqual(all);
       await accounts.saveProfile(session, { date_of_birth: '1990-02-28' }, 'replace');
@@ -345,6 +349,8 @@ onBothEngines('accounts', (engines) => {
       [{ toString: 'x'.repeat(501) } as never, 'The value for toString is too long'],
       [{ note: 'a\u0000b' }, 'Invalid value for note'],
       [{ address: { line1: 'a' } as never }, 'Invalid value for address'],
+      [{ teams: ['a'] as never }, 'Invalid value for teams'],
+      [{ note: null as never }, 'Invalid value for note'],
       [{ age: Number.NaN }, 'Invalid value for age'],
       [{ __proto__x: 'a' }, 'Invalid profile field'],
       [Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, i])), 'Too many profile fields'],

@@ -96,12 +96,13 @@ onBothEngines('signing in', (engines) => {
   it('by code stores the names sent with it, and refuses invalid ones without using up the code', async () => {
     const { accounts, join, code } = await open();
     const { session } = await join(email);
+    await accounts.saveProfile(session, { first_name: 'A.', last_name: 'Whitlock' }, 'replace');
     got(await accounts.sendCode({ email, purpose: 'login', redirect: '/', caller: caller() }));
     const credentials = { email, validators: { code: code(email) }, caller: caller() };
     const wrong = await accounts.login({ ...credentials, attributes: { first_name: tooLong } });
     expect(wrong).toMatchObject({ failure: { kind: 'invalid' } });
     got(await accounts.login({ ...credentials, attributes: { first_name: 'Ada' } }));
-    expect(await accounts.profile(session)).toEqual({ first_name: 'Ada' });
+    expect(await accounts.profile(session)).toEqual({ first_name: 'Ada', last_name: 'Whitlock' });
   });
 
   it('by code creates no second account after a link has created one', async () => {

@@ -49,7 +49,7 @@ export interface Waiting {
 export interface JobQueue<Kind extends string> {
   /** Adds a job, which exists only if the caller's transaction commits. */
   add(db: Db, job: NewJob<Kind>): Promise<void>;
-  /** Claims due jobs, by priority and then the longest waiting first. */
+  /** Claims the due jobs that are first by priority, and then the longest waiting ones; those of one claim are in no certain order. */
   claim(most: number): Promise<readonly Job<Kind>[]>;
   /** Releases a job until `due`. @param counted whether this attempt counts */
   release(job: Job<Kind>, due: number, counted?: boolean): Promise<void>;
