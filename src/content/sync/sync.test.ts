@@ -27,7 +27,7 @@ function start(options: Partial<ContentOptions> = {}): Content {
     void logged.push({ message, context: context as Record<string, unknown> });
   content = openContent({
     file: ':memory:',
-    wordpress: { url: wordpress.url, user: 'site', password: 'secret' },
+    wordpress: { url: wordpress.url, user: 'site', password: 'secret', backOffMs: 1 },
     siteUrl: 'https://sun.example',
     frameHosts: [],
     measure: async () => null,
