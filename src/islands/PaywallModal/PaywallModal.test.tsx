@@ -670,6 +670,7 @@ describe('a print subscription', () => {
     // The card's own address is filled in, and can be changed.
     const fields = stripe.elements.find(({ type }) => type === 'payment');
     expect(fields?.options).toMatchObject({ defaultValues: { billingDetails: { address: place } } });
+    answers['/api/v1/me/subscription'] = () => json({ subscription: subscriptionOf('member-print-yearly') });
     await act(async () => stripe.fill());
     await submit(pay().form as HTMLFormElement);
     await settle(() => expect(done).toHaveBeenCalledOnce());
