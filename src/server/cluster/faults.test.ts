@@ -9,7 +9,10 @@ import { type SlowProxy, startSlowProxy } from '../../../tests/world/slow-proxy.
 const engines = prepare('postgres');
 const proxies: SlowProxy[] = [];
 afterEach(async () => {
-  for (const proxy of proxies) proxy.thaw();
+  for (const proxy of proxies) {
+    proxy.delay(0);
+    proxy.thaw();
+  }
   await stopNodes();
   for (const proxy of proxies.splice(0)) proxy.close();
 });
