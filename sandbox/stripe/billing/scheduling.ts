@@ -45,10 +45,14 @@ export const phaseOf = (subscription: Subscription): Phase => ({
   trial_end: subscription.trial_end,
 });
 
-const phaseItem = (price: string, quantity: number): Phase['items'][number] => ({
+const phaseItem = (
+  price: string,
+  quantity: number,
+  metadata: Readonly<Record<string, string>> = {},
+): Phase['items'][number] => ({
   billing_thresholds: null,
   discounts: [],
-  metadata: {},
+  metadata,
   plan: price,
   price,
   quantity,
@@ -80,11 +84,11 @@ export function readPhases(
       throw invalid('The start date of each phase must be the end date of the phase before.', one.name('start_date'));
     }
     const items = (one.list('items') ?? []).map((item) => {
-      item.allow('metadata', 'discounts', 'tax_rates', 'billing_thresholds');
+      item.allow('discounts', 'tax_rates', 'billing_thresholds');
       const price = account.need('price', item.need('price'), item.name('price'));
       recurring(price);
       amountIn(price, currency ?? price.currency);
-      return { price, item: phaseItem(price.id, item.int('quantity') ?? 1) };
+      return { price, item: phaseItem(price.id, item.int('quantity') ?? 1, item.metadata()) };
     });
     const first = items[0];
     if (!first) throw missing(one.name('items'));

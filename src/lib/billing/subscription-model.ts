@@ -164,6 +164,8 @@ export interface StripeState {
   readonly promotion: string | null;
   /** The plan that was planned before the cancellation, from its metadata: resuming plans it again. */
   readonly planned?: string | null;
+  /** `sub_sched_…`: the schedule that was released with it, from its metadata. Absent from old rows. */
+  readonly released?: string | null;
 }
 
 const day = 24 * 60 * 60 * 1000;

@@ -224,6 +224,7 @@ export function readState(
     purchase: subscription.metadata?.purchase ?? null,
     promotion: subscription.metadata?.promotion ?? null,
     planned: subscription.metadata?.planned || null,
+    released: subscription.metadata?.released || null,
   };
 }
 

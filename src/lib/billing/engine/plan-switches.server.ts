@@ -127,6 +127,8 @@ export async function abandonOpenSwitch(dependencies: BillingDependencies, userI
  * cancellation that a downgrade reverted takes effect again.
  */
 export async function abandonAndRestore(dependencies: BillingDependencies, purchase: Purchase): Promise<void> {
+  if (purchase.kind === 'switch' && purchase.subscription !== null)
+    await restoreLater(dependencies, purchase.subscription);
   const outcome = await abandonPurchase(dependencies, purchase);
   if (outcome !== 'given up' || purchase.kind !== 'switch' || purchase.subscription === null) return;
   await cancelAgain(dependencies, purchase.id, purchase.subscription);
@@ -165,7 +167,14 @@ export async function forgetCancelledBefore(dependencies: BillingDependencies, u
   if (open) await deleteNote(dependencies.database.db, cancelledBeforeKey(open.id));
 }
 
-/** Plans a change again that a cancellation has released and then failed to cancel. @param id of the subscription */
+/** After this time a call that has released a planned change was cut off, in milliseconds. */
+const cutOffMs = 60_000;
+
+/** Plans a change again in a minute, if the call that has released it fails or is cut off. @param id of the subscription */
+export const restoreLater = ({ database, jobs, now }: BillingDependencies, id: string): Promise<void> =>
+  jobs.add(database.db, { kind: 'planned', subject: id, once: true, due: now() + cutOffMs });
+
+/** Plans a change again that an unfinished call has released. @param id of the subscription */
 export async function restoreReleased(dependencies: BillingDependencies, id: string): Promise<void> {
   const { purchases, subscriptions, withLock } = dependencies;
   const userId = (await subscriptions.get(id))?.userId ?? null;
@@ -180,8 +189,10 @@ export async function restoreReleased(dependencies: BillingDependencies, id: str
 async function restoreReplaced(dependencies: BillingDependencies, id: string): Promise<void> {
   const { subscriptions } = dependencies;
   const state = (await subscriptions.reconcile(id))?.state;
-  if (!state?.planned || !isInGoodStanding(state) || isEnding(state) || state.schedule !== null) return;
-  await restorePlannedSwitch(dependencies, state, state.planned);
+  if (!state?.planned || !isInGoodStanding(state) || isEnding(state)) return;
+  // It was never released, or is already planned again.
+  if (state.next) await clearPlannedSwitch(dependencies.stripe, state);
+  else await restorePlannedSwitch(dependencies, state, state.planned);
   await subscriptions.reconcile(id);
 }
 
@@ -234,7 +245,7 @@ async function upgrade(
   price: Price,
   body: SwitchAsk,
 ): Promise<Billed<SwitchAnswer>> {
-  const { stripe, database, purchases, subscriptions } = dependencies;
+  const { stripe, subscriptions } = dependencies;
   const quote = await quotePlanSwitch(dependencies, state, price, body.prorationDate ?? null);
   if (body.expected !== undefined && quote.dueToday !== body.expected) {
     refuse(409, messages.amountChanged, { due: quote.dueToday, code: 'amount_changed' });
@@ -254,21 +265,26 @@ async function upgrade(
     );
   } catch (error) {
     // Where the outcome is unknown, the next call, webhook or background task finds it.
-    if (!isUncertain(error)) {
-      await purchases.end(database.db, purchase.id, 'given up');
-      await restoreReplaced(dependencies, state.id);
-    }
+    if (!isUncertain(error)) await giveUpSwitch(dependencies, purchase, state.id);
     throw error;
   }
   const answer = await finish(dependencies, await fetchAttempt(dependencies, state.id));
   if (!answer.ok) {
     await voidSwitch(stripe, state.id);
     await subscriptions.reconcile(state.id);
-    await purchases.end(database.db, purchase.id, 'given up');
-    await restoreReplaced(dependencies, state.id);
+    await giveUpSwitch(dependencies, purchase, state.id);
     return answer;
   }
   return ok<SwitchAnswer>({ ...answer.value, effective: 'now' });
+}
+
+/** Ends an upgrade that has failed. @param id of the subscription */
+async function giveUpSwitch(dependencies: BillingDependencies, purchase: Purchase, id: string): Promise<void> {
+  const { database, purchases } = dependencies;
+  // An ended purchase isn't looked at again.
+  await restoreLater(dependencies, id);
+  await purchases.end(database.db, purchase.id, 'given up');
+  await restoreReplaced(dependencies, id);
 }
 
 async function downgrade(

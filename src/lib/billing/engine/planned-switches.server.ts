@@ -3,12 +3,13 @@
  * after the change.
  */
 import { randomUUID } from 'node:crypto';
-import type Stripe from 'stripe';
+import Stripe from 'stripe';
 import type { Logger } from '../../logging.ts';
 import type { Price } from '../schema.ts';
 import { type KnownPrice, type StripeState, switchKind } from '../subscription-model.ts';
 import type { Catalog } from './catalog.server.ts';
 import { idOf } from './fetch-subscription.server.ts';
+import { findReleased, phasesAgain, type Released } from './released-schedules.server.ts';
 import { withIdempotencyKey } from './stripe.server.ts';
 
 /** Part of `BillingDependencies`; importing its file would create a circular import. */
@@ -16,7 +17,12 @@ interface Dependencies {
   readonly stripe: Stripe;
   readonly catalog: Pick<Catalog, 'plan' | 'known'>;
   readonly log: Logger;
+  readonly now: () => number;
 }
+
+type PhaseParams = Stripe.SubscriptionScheduleUpdateParams.Phase;
+
+const inSeconds = (ms: number): number => Math.floor(ms / 1000);
 
 /** The price of a later phase. */
 export type PlannedPrice = Pick<KnownPrice, 'id' | 'interval' | 'count'>;
@@ -47,46 +53,83 @@ export async function releaseSchedule(
 }
 
 /**
- * Plans a change again that was removed by a cancellation or a failed upgrade, unless the plan is no longer sold. @throws StripeError
+ * Plans again what a cancellation or a failed upgrade has released: all later phases of the schedule as they were. Where Stripe no longer
+ * has them, or no longer sells one of their prices, the next plan at its present price, unless that is no longer sold either.
+ *
+ * @throws StripeError
  */
 export async function restorePlannedSwitch(
-  { stripe, catalog, log }: Dependencies,
+  dependencies: Dependencies,
   state: StripeState,
   planId: string,
 ): Promise<void> {
-  const price = catalog.plan(planId);
-  const to = price && catalog.known(price.id);
-  // The same plan at another price is a change that the publisher has planned.
-  if (price && to && to.id !== state.price.id && switchKind(state.price, to) !== 'upgrade')
-    await planSwitch(stripe, randomUUID(), state, plannedPrice(price));
-  else
-    log.warn(
-      { subscription: state.id, plan: planId },
-      'A planned change of plan could not be restored: the plan is no longer sold',
-    );
+  const { stripe, catalog, log, now } = dependencies;
+  const released = await findReleased(stripe, state, now());
+  if (!released || !(await restorePhases(dependencies, state, released))) {
+    const price = catalog.plan(planId);
+    const to = price && catalog.known(price.id);
+    // The same plan at another price is a change that the publisher has planned.
+    if (price && to && to.id !== state.price.id && switchKind(state.price, to) !== 'upgrade')
+      await planSwitch(stripe, randomUUID(), state, plannedPrice(price));
+    else
+      log.warn(
+        { subscription: state.id, plan: planId },
+        'A planned change of plan could not be restored: the plan is no longer sold',
+      );
+  }
   await clearPlannedSwitch(stripe, state);
+}
+
+/** @returns `false` where Stripe refuses the phases */
+async function restorePhases({ stripe, log }: Dependencies, state: StripeState, released: Released): Promise<boolean> {
+  const last = laterEnd(state);
+  const schedule = await openSchedule(stripe, randomUUID(), state);
+  const running = await stripe.subscriptions.retrieve(state.id, { expand: ['discounts'] });
+  const later = phasesAgain(released, running, last === null ? null : inSeconds(last));
+  const params: Stripe.SubscriptionScheduleUpdateParams = {
+    end_behavior: last === null ? released.endBehavior : 'cancel',
+    proration_behavior: 'none',
+    phases: [presentPhase(state, schedule, running, released.begins), ...later],
+  };
+  const card = idOf(running.default_payment_method);
+  if (released.hasCard && card !== null) params.default_settings = { default_payment_method: card };
+  try {
+    await stripe.subscriptionSchedules.update(schedule.id, params);
+    return true;
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
+    log.warn({ err: error, subscription: state.id }, 'Stripe refused to plan the phases of a released schedule again');
+    await releaseSchedule(stripe, { ...state, schedule: schedule.id });
+    return false;
+  }
 }
 
 /** Schedules the other plan from the next bill on. @param key part of the idempotency keys */
 export async function planSwitch(stripe: Stripe, key: string, state: StripeState, price: PlannedPrice): Promise<void> {
-  const schedule =
-    state.schedule !== null
-      ? await stripe.subscriptionSchedules.retrieve(state.schedule)
-      : await withIdempotencyKey(`plan:${key}`, (options) =>
-          stripe.subscriptionSchedules.create({ from_subscription: state.id }, options),
-        );
-  const present = schedule.phases.find(({ start_date: start }) => start === schedule.current_phase?.start_date);
+  const schedule = await openSchedule(stripe, key, state);
   const running = await stripe.subscriptions.retrieve(state.id, { expand: ['discounts'] });
   const params: Stripe.SubscriptionScheduleUpdateParams = {
     // Only the schedule decides how its subscription ends.
     end_behavior: laterEnd(state) === null ? 'release' : 'cancel',
     proration_behavior: 'none',
-    phases: phasesOf(state, present, price, running),
+    phases: [presentPhase(state, schedule, running), plannedPhase(state, price, running)],
   };
   await withIdempotencyKey(`planned:${key}`, (options) =>
     stripe.subscriptionSchedules.update(schedule.id, params, options),
   );
 }
+
+/** The schedule of a subscription; a new one where it has none. @param key part of the idempotency key */
+const openSchedule = (
+  stripe: Stripe,
+  key: string,
+  { id, schedule }: StripeState,
+): Promise<Stripe.SubscriptionSchedule> =>
+  schedule !== null
+    ? stripe.subscriptionSchedules.retrieve(schedule)
+    : withIdempotencyKey(`plan:${key}`, (options) =>
+        stripe.subscriptionSchedules.create({ from_subscription: id }, options),
+      );
 
 /** Charges a planned plan to the subscription's new card: the phases of a schedule name the card that they are charged to. */
 export async function useCardForPlanned(stripe: Stripe, state: StripeState): Promise<void> {
@@ -98,52 +141,69 @@ export async function useCardForPlanned(stripe: Stripe, state: StripeState): Pro
 }
 
 /**
- * Records a planned change in the subscription's metadata before its schedule is released. @param plan `zephrPlanId`; empty:
- * there is none
+ * Records a planned change, with its schedule, in the subscription's metadata before the schedule is released.
+ *
+ * @param plan `zephrPlanId`; empty: there is none
  */
-export async function notePlannedSwitch(stripe: Stripe, { id, planned }: StripeState, plan: string): Promise<void> {
-  if (plan !== (planned ?? '')) await stripe.subscriptions.update(id, { metadata: { planned: plan } });
+export async function notePlannedSwitch(
+  stripe: Stripe,
+  { id, planned, next, schedule, released }: StripeState,
+  plan: string,
+): Promise<void> {
+  // A schedule without a next phase is one that could not be restored yet.
+  const from = plan === '' ? '' : ((next ? schedule : released) ?? '');
+  if (plan === (planned ?? '') && from === (released ?? '')) return;
+  await stripe.subscriptions.update(id, { metadata: { planned: plan, released: from } });
 }
 
 /** Removes the record of an earlier planned change, because a later decision replaces it. */
 export const clearPlannedSwitch = (stripe: Stripe, state: StripeState): Promise<void> =>
   notePlannedSwitch(stripe, state, '');
 
-/**
- * The phases of a schedule: the current period unchanged, then the new plan.
- *
- * @param running values that each phase has to repeat: a phase replaces the discounts, and a phase without a card would use the
- *   customer's default, which buyers don't have
- */
-function phasesOf(
+/** The phase that runs now, unchanged. @param end Unix seconds; by default the end of the period */
+function presentPhase(
   state: StripeState,
-  present: Stripe.SubscriptionSchedule.Phase | undefined,
-  price: PlannedPrice,
+  { phases, current_phase: current }: Stripe.SubscriptionSchedule,
   running: Stripe.Subscription,
-): Stripe.SubscriptionScheduleUpdateParams.Phase[] {
-  const end = Math.floor(state.periodEnd / 1000);
-  const kept = running.discounts;
-  const card = idOf(running.default_payment_method);
-  const add = (phase: Stripe.SubscriptionScheduleUpdateParams.Phase, discounts: Stripe.Subscription['discounts']) => {
-    if (discounts.length > 0) phase.discounts = discounts.map((one) => ({ discount: idOf(one) ?? '' }));
-    if (card !== null) phase.default_payment_method = card;
-    if (running.automatic_tax.enabled) phase.automatic_tax = { enabled: true };
-    return phase;
-  };
-  // Without them, Stripe would begin the new plan without the reader's discounts.
-  const lasting = kept.filter((one) => typeof one !== 'string' && (one.end === null || one.end > end));
-  const { interval, count } = price;
-  const now: Stripe.SubscriptionScheduleUpdateParams.Phase = {
+  end = inSeconds(state.periodEnd),
+): PhaseParams {
+  const present = phases.find(({ start_date: start }) => start === current?.start_date);
+  const phase: PhaseParams = {
     items: [{ price: state.price.id, quantity: 1 }],
-    start_date: present?.start_date ?? Math.floor(state.periodStart / 1000),
+    start_date: present?.start_date ?? inSeconds(state.periodStart),
     end_date: end,
   };
-  if (state.status === 'trialing') now.trial = true;
-  const later: Stripe.SubscriptionScheduleUpdateParams.Phase = { items: [{ price: price.id, quantity: 1 }] };
+  if (state.status === 'trialing') phase.trial = true;
+  return withRunning(phase, running, running.discounts);
+}
+
+/** The new plan, from the end of the period on. */
+function plannedPhase(state: StripeState, price: PlannedPrice, running: Stripe.Subscription): PhaseParams {
+  const end = inSeconds(state.periodEnd);
+  // Without them, Stripe would begin the new plan without the reader's discounts.
+  const lasting = running.discounts.filter((one) => typeof one !== 'string' && (one.end === null || one.end > end));
+  const { interval, count } = price;
+  const phase: PhaseParams = { items: [{ price: price.id, quantity: 1 }] };
   const last = laterEnd(state);
-  if (last === null) later.duration = { interval, interval_count: count };
-  else later.end_date = Math.floor(last / 1000);
+  if (last === null) phase.duration = { interval, interval_count: count };
+  else phase.end_date = inSeconds(last);
   // For another interval Stripe would keep the old anchor, and would not bill the new plan when it begins.
-  if (interval !== state.price.interval || count !== state.price.count) later.billing_cycle_anchor = 'phase_start';
-  return [add(now, kept), add(later, lasting)];
+  if (interval !== state.price.interval || count !== state.price.count) phase.billing_cycle_anchor = 'phase_start';
+  return withRunning(phase, running, lasting);
+}
+
+/**
+ * Adds what each phase has to repeat: a phase replaces the discounts, and a phase without a card would use the customer's default, which
+ * buyers don't have.
+ */
+function withRunning(
+  phase: PhaseParams,
+  running: Stripe.Subscription,
+  discounts: Stripe.Subscription['discounts'],
+): PhaseParams {
+  const card = idOf(running.default_payment_method);
+  if (discounts.length > 0) phase.discounts = discounts.map((one) => ({ discount: idOf(one) ?? '' }));
+  if (card !== null) phase.default_payment_method = card;
+  if (running.automatic_tax.enabled) phase.automatic_tax = { enabled: true };
+  return phase;
 }

@@ -9,7 +9,7 @@ import { cancelNow, keepNewestBill, resume } from './cancel.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { paymentIntentOf } from './payments.server.ts';
-import { abandonOpenSwitch, forgetCancelledBefore } from './plan-switches.server.ts';
+import { abandonOpenSwitch, forgetCancelledBefore, restoreLater } from './plan-switches.server.ts';
 import {
   clearPlannedSwitch,
   notePlannedSwitch,
@@ -20,9 +20,6 @@ import {
 import { ok, refusal } from './stripe.server.ts';
 
 const { StripeCardError, StripeInvalidRequestError } = Stripe.errors;
-
-/** After this time a cancellation that has not ended was cut off, in milliseconds. */
-const cutOffMs = 60_000;
 
 /**
  * Cancels at the end of the paid time. Runs within the lock of the reader.
@@ -36,15 +33,14 @@ export async function cancelSubscription(
   details: Stripe.SubscriptionUpdateParams.CancellationDetails,
   id?: string,
 ): Promise<Billed<Subscription>> {
-  const { stripe, subscriptions, jobs, database, now } = dependencies;
+  const { stripe, subscriptions } = dependencies;
   // An upgrade that waits for the bank was decided earlier, so it is abandoned.
   await abandonOpenSwitch(dependencies, userId);
   const { state } = await subscriptions.reconcileRunning(userId, id);
   const params = Object.keys(details).length === 0 ? {} : { cancellation_details: details };
   const planned = state.next?.plan ?? state.planned ?? '';
   // Plans it again where this cancellation fails or is cut off.
-  if (planned !== '')
-    await jobs.add(database.db, { kind: 'planned', subject: state.id, once: true, due: now() + cutOffMs });
+  if (planned !== '') await restoreLater(dependencies, state.id);
   // Noted first: Stripe can't cancel what has a schedule, and resuming restores what was planned.
   await notePlannedSwitch(stripe, state, planned);
   await releaseSchedule(stripe, state);
@@ -73,6 +69,7 @@ export async function resumeSubscription(
     await releaseSchedule(stripe, state);
     await clearPlannedSwitch(stripe, state);
   }
+  if (planned) await restoreLater(dependencies, state.id);
   await resume(stripe, state);
   if (planned) await restorePlannedSwitch(dependencies, state, planned);
   return reconcileAndAnswer(dependencies, state.id);
