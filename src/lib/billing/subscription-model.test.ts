@@ -354,6 +354,22 @@ describe('a plan switch', () => {
   ] as const)('from %o to %o counts as %s', (from, to, kind) => expect(switchKind(from, to)).toBe(kind));
 });
 
+const weekly: Partial<StripeState> = { periodEnd: at(7) };
+const billed = (due: number, change: Partial<InvoiceState> = {}): InvoiceState => ({
+  id: 'in_1',
+  status: 'paid',
+  reason: 'subscription_cycle',
+  due,
+  paid: due,
+  currency: 'usd',
+  refunded: false,
+  created: zero,
+  paidAt: zero,
+  attempted: true,
+  nextAttempt: null,
+  ...change,
+});
+
 it.each<[string, Partial<StripeState>, number | null]>([
   ['once a month', {}, at(30)],
   ['once a week, which is not announced', { periodEnd: at(7) }, null],
@@ -361,6 +377,20 @@ it.each<[string, Partial<StripeState>, number | null]>([
   [
     'once a week, long after an introductory week, which is not announced',
     { periodStart: at(28), periodEnd: at(35), trialEnd: at(7) },
+    null,
+  ],
+  ['once a week for the same as before, which is not announced', { ...weekly, invoices: [billed(1200)] }, null],
+  ['once a week for less, which is not announced', { ...weekly, invoices: [billed(1500)] }, null],
+  ['once a week for more, which is announced', { ...weekly, invoices: [billed(600)] }, at(7)],
+  ['once a week after a free one, which is announced', { ...weekly, invoices: [billed(0)] }, at(7)],
+  [
+    'once a week for more than last, after bills that nobody paid, which is announced',
+    { ...weekly, invoices: [billed(1200, { status: 'void' }), billed(1200, { status: 'draft' }), billed(600)] },
+    at(7),
+  ],
+  [
+    'once a week for more than the rest of a week after a change of plan, which is not announced',
+    { ...weekly, invoices: [billed(300, { reason: 'subscription_update' }), billed(1200)] },
     null,
   ],
   ['without a payment, which is not announced', { nextAmount: 0 }, null],

@@ -337,16 +337,30 @@ export function digestOf(state: StripeState): string {
   ]);
 }
 
-/** Shorter periods are not announced, unless a promotion or trial ends with them. */
+/** Shorter periods are announced only if a promotion or trial ends with them, or the next bill is higher. */
 const announcedMs = 14 * day;
 
-/** Whether its next bill is announced: not one of nothing, nor of a short interval such as a week. */
-const isAnnounced = ({ nextAmount, periodStart, periodEnd, trialEnd }: StripeState): boolean =>
-  nextAmount !== 0 && (periodEnd - periodStart >= announcedMs || (trialEnd !== null && trialEnd >= periodEnd));
+/**
+ * Whether its next bill is higher than the last one for a whole period, because a discount ends or the publisher has raised the price. The
+ * rest of a period, charged for a change of plan, isn't compared.
+ */
+function isRising({ invoices, nextAmount }: StripeState): boolean {
+  const last = invoices.find(
+    ({ status, reason }) => status === 'paid' && (reason === 'subscription_create' || reason === 'subscription_cycle'),
+  );
+  return last !== undefined && nextAmount > last.due;
+}
+
+/** Whether its next bill is announced: not one of nothing, nor one of a short interval, such as a week, that is not higher. */
+function isAnnounced(state: StripeState): boolean {
+  const { nextAmount, periodStart, periodEnd, trialEnd } = state;
+  if (nextAmount === 0) return false;
+  return periodEnd - periodStart >= announcedMs || (trialEnd !== null && trialEnd >= periodEnd) || isRising(state);
+}
 
 /**
- * From when on its renewal is announced, epoch milliseconds: so many days before it, or once Stripe announces the bill. The end of a short
- * promotion is announced halfway, and not with its purchase.
+ * From when on its renewal is announced, epoch milliseconds: so many days before it, or once Stripe announces the bill. In a period that is
+ * too short for that it is announced halfway, and not with the purchase.
  */
 export function noticeFrom({ periodStart, periodEnd }: StripeState, days: number, announced: boolean): number {
   const length = periodEnd - periodStart;
