@@ -134,7 +134,8 @@ it('canceling takes an optional question and one click, and resuming takes one c
   expect(late.headers.location).toBe('/dashboard/account#plan');
 });
 
-it('of two subscriptions, the one that was shown is canceled once, and the account page shows both', async () => {
+/** A reader for whom the publisher has made a second, higher subscription, which is the one that is shown. */
+async function readerOfTwo() {
   const { browser } = await reader();
   const { id } = await subscriptionOf(browser);
   const { hostname: host, port } = new URL(stripe.access.apiUrl);
@@ -145,6 +146,36 @@ it('of two subscriptions, the one that was shown is canceled once, and the accou
   await site.billing?.compare();
   await site.billing?.drain();
   expect(await subscriptionOf(browser)).toMatchObject({ id: other });
+  return { browser, id, other };
+}
+
+it('of two subscriptions, the one beside is canceled and resumed without the other, and the page says which', async () => {
+  const { browser, id, other } = await readerOfTwo();
+  const address = `/cancel?subscription=${id}`;
+  expect((await browser.get('/dashboard/account')).text).toContain(`href="${address}"`);
+  const asked = await page(browser, address);
+  expect(asked).toContain('This is about Sun Reader, Monthly.');
+  expect(asked).toContain('and you won’t be charged for it again.');
+  const why = await browser.submit(address, { step: 'why', subscription: id });
+  expect(why.headers.location).toBe(`/cancel?step=confirm&subscription=${id}`);
+  const confirm = `/cancel?step=confirm&subscription=${id}`;
+  const { text } = await browser.get(confirm);
+  expect(text).toContain(`name="subscription" value="${id}"`);
+  expect(text).not.toContain(other);
+  const facts = await page(browser, confirm);
+  expect(facts).toMatch(/You’re canceling Sun Reader, Monthly ?\. Your other subscription stays as it is\./);
+  const pressed = await browser.submit(address, { step: 'cancel', subscription: id });
+  expect(pressed.headers.location).toBe('/dashboard/account?state=cancelled#plan');
+  expect(await subscriptionOf(browser)).toMatchObject({ id: other, cancelAtPeriodEnd: false });
+  expect(await page(browser, '/dashboard/account')).toContain('You also have Sun Reader, Monthly. It ends on');
+  expect(await page(browser, address)).toContain('You won’t be charged for it again');
+  const resumed = await browser.submit(address, { step: 'resume', subscription: id });
+  expect(resumed.headers.location).toBe('/dashboard/account?state=resumed#plan');
+  expect(await page(browser, '/dashboard/account')).toContain('You also have Sun Reader, Monthly. Your next bill is');
+});
+
+it('of two subscriptions, the one that was shown is canceled once, and the account page shows both', async () => {
+  const { browser, id, other } = await readerOfTwo();
   const beside = 'You also have Sun Reader, Monthly. Your next bill is $12 on';
   expect(await page(browser, '/dashboard/account')).toContain(beside);
   const { text } = await browser.get('/cancel?step=confirm');
@@ -204,7 +235,9 @@ it('the form for changing the plan shows what is due before it is charged', asyn
   const shown = await browser.get('/account/plan?plan=member-yearly');
   expect(words(shown.text)).toContain('Due today $80');
   const hidden = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(shown.text)?.[1] ?? '';
-  const form = { attempt: hidden('attempt'), expected: hidden('expected'), prorationDate: hidden('prorationDate') };
+  const names = ['attempt', 'expected', 'prorationDate', 'subscription'];
+  const form = Object.fromEntries(names.map((name) => [name, hidden(name)]));
+  expect(form.subscription).toBe((await subscriptionOf(browser)).id);
   const wrong = await browser.submit('/account/plan?plan=member-yearly', { ...form, expected: '1' });
   expect(wrong.status).toBe(409);
   expect(await subscriptionOf(browser)).toMatchObject({ planId: 'reader-yearly' });

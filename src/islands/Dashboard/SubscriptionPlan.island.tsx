@@ -29,7 +29,7 @@ export default function SubscriptionPlan(props: Props) {
 }
 
 /** Resumes a canceled subscription or cancels a planned change, and keeps the message to show. */
-function useResume(onResumed: (subscription: Subscription) => void, onGone: () => void) {
+function useResume(id: string | undefined, onResumed: (subscription: Subscription) => void, onGone: () => void) {
   const [busy, setBusy] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);
   const [done, setDone] = useState<string | null>(null);
@@ -42,7 +42,7 @@ function useResume(onResumed: (subscription: Subscription) => void, onGone: () =
     setBusy(true);
     setTrouble(null);
     setDone(null);
-    const answer = await resume();
+    const answer = await resume(id);
     isSending.current = false;
     setBusy(false);
     if (answer.ok && answer.value?.subscription) {
@@ -60,7 +60,8 @@ function Plan({ label, first, upgrade }: Props) {
     first: { subscription: first },
   });
   // If the subscription has ended, the panel shows the current state.
-  const resuming = useResume((subscription) => panel.set({ subscription }), panel.retry);
+  const subscription = panel.value?.subscription ?? null;
+  const resuming = useResume(subscription?.id, (resumed) => panel.set({ subscription: resumed }), panel.retry);
   const { done, trouble } = resuming;
   const message = useRef<HTMLParagraphElement>(null);
   // The pressed button is gone, so the message gets the focus.
@@ -68,7 +69,6 @@ function Plan({ label, first, upgrade }: Props) {
     if (done !== null) message.current?.focus();
   }, [done]);
 
-  const subscription = panel.value?.subscription ?? null;
   const state = subscription && subscriptionState(subscription, longDayInZone);
   const kind = state?.kind;
   return (
@@ -91,7 +91,7 @@ function Plan({ label, first, upgrade }: Props) {
         </dl>
       )}
       {(!state || kind === 'ended') && upgrade && <p className={styles.words}>{messages.free}</p>}
-      <Actions kind={kind} upgrade={upgrade} resuming={resuming} />
+      <Actions id={subscription?.id} kind={kind} upgrade={upgrade} resuming={resuming} />
       <div role="alert" className={styles.trouble}>
         {trouble && <p>{trouble}</p>}
       </div>
@@ -100,13 +100,14 @@ function Plan({ label, first, upgrade }: Props) {
 }
 
 interface ActionsProps {
+  id: string | undefined;
   /** The state of the subscription; `undefined`: there is none. */
   kind: SubscriptionState['kind'] | undefined;
   upgrade: boolean;
   resuming: ReturnType<typeof useResume>;
 }
 
-function Actions({ kind, upgrade, resuming: { busy, submit } }: ActionsProps) {
+function Actions({ id, kind, upgrade, resuming: { busy, submit } }: ActionsProps) {
   return (
     <div className={styles.actions}>
       {kind === 'overdue' && (
@@ -116,6 +117,7 @@ function Actions({ kind, upgrade, resuming: { busy, submit } }: ActionsProps) {
       )}
       {(kind === 'ending' || kind === 'changing') && (
         <form method="post" action="/account/subscription" onSubmit={submit} aria-busy={busy}>
+          <input type="hidden" name="subscription" value={id} />
           <button
             type="submit"
             className={`button ${kind === 'ending' ? 'button-gold' : 'button-plain'}`}

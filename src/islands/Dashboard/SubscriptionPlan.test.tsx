@@ -68,8 +68,11 @@ it('continuing a canceled subscription sends one request for two submits, from a
   const fetched = answers(() => answer.promise);
   await show(ending);
   expect([form().method, new URL(form().action).pathname]).toEqual(['post', '/account/subscription']);
+  expect(new FormData(form()).get('subscription')).toBe('sub_1');
   await submit(form());
   await submit(form());
+  const asked = expect.objectContaining({ body: JSON.stringify({ subscriptionId: 'sub_1' }) });
+  expect(fetched).toHaveBeenCalledExactlyOnceWith('/api/v1/me/subscription/resume', asked);
   expect(button('One moment…').getAttribute('aria-disabled')).toBe('true');
   await act(async () => answer.resolve(Response.json({ subscription: running })));
   await vi.waitFor(() => expect(drawn.host.textContent).toContain('Done. Your subscription continues.'));

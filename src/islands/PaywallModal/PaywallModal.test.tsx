@@ -700,6 +700,7 @@ describe('a reader who has a subscription', () => {
         quoteOf(8022, {
           kind: 'upgrade',
           prorationDate: 1_795_000_000,
+          subscriptionId: 'sub_1',
           dueAfterRenewal: 20_000,
           lines: [
             { description: 'Unused time on Sun Reader', amount: -11_978 },
@@ -717,6 +718,7 @@ describe('a reader who has a subscription', () => {
       {
         plan_id: 'member-yearly',
         prorationDate: 1_795_000_000,
+        subscriptionId: 'sub_1',
         expected: 8022,
         attempt: expect.any(String),
       },

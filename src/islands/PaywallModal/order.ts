@@ -77,6 +77,7 @@ export function quotedPurchase({ price, quote, asking, coupon, place }: OrderSta
     coupon: coupon.kind === 'applied' ? coupon.code : null,
     expected: quote.dueToday,
     prorationDate: quote.prorationDate,
+    subscriptionId: quote.subscriptionId,
     currency: price.currency,
     address: place,
   };

@@ -337,9 +337,10 @@ describe('changing the plan', () => {
     planId: 'member-yearly',
     expected: 8022,
     prorationDate: 1_795_000_000,
+    subscriptionId: 'sub_1',
   };
 
-  it('sends the plan, the displayed total and the proration date', async () => {
+  it('sends the plan, the displayed total, the proration date and the subscription', async () => {
     const { payment, calls, card, onDone } = bench({
       subscription: async () => granted({ subscription: subscriptionOf('member-yearly') }),
     });
@@ -347,6 +348,7 @@ describe('changing the plan', () => {
     expect(calls.switchPlan).toHaveBeenCalledExactlyOnceWith({
       planId: 'member-yearly',
       prorationDate: 1_795_000_000,
+      subscriptionId: 'sub_1',
       expected: 8022,
       attempt: 'attempt-1',
     });

@@ -46,6 +46,8 @@ export interface Purchase {
   /** What the button says, minor units. */
   readonly expected: number;
   readonly prorationDate: number | null;
+  /** The subscription whose plan changes. */
+  readonly subscriptionId?: string | undefined;
   readonly currency: string;
   /** Where the buyer lives, where tax depends on it. */
   readonly address: TaxAddress | null;
@@ -93,9 +95,9 @@ export function createPayment(options: Options) {
     },
     async change(purchase: Purchase, card: Pick<CardForm, 'authenticate'>): Promise<void> {
       if (!start(context)) return;
-      const { planId, expected, prorationDate } = purchase;
+      const { planId, expected, prorationDate, subscriptionId } = purchase;
       const attempt = options.attempts.begin(JSON.stringify(['switch', planId, expected]));
-      const ask = { planId, expected, prorationDate: prorationDate ?? undefined, attempt };
+      const ask = { planId, expected, prorationDate: prorationDate ?? undefined, subscriptionId, attempt };
       await handle(context, await options.calls.switchPlan(ask), purchase, card);
     },
     /** Looks up how an attempt ended that was under way when the page was left. @returns whether it is paid */

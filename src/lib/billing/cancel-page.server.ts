@@ -9,6 +9,7 @@ import { readFields } from '../http/form-fields.ts';
 import { messages } from './messages.ts';
 import {
   cancelFields,
+  cancelParam,
   cancelPath,
   cancelReason,
   cancelSteps,
@@ -18,22 +19,32 @@ import {
 import type { Billed, Billing } from './service.ts';
 import { isLive } from './subscription-model.ts';
 
+interface Shown {
+  readonly subscription: Subscription;
+  /** Whether the reader has several: the page then names this one, and says nothing about all charges. */
+  readonly several: boolean;
+  /** Whether it is the one that the account shows. */
+  readonly main: boolean;
+}
+
 export type CancelView =
   /** There is nothing to cancel. */
   | { readonly kind: 'none' }
-  | { readonly kind: 'why' | 'ending' | 'ended' | 'stayed'; readonly subscription: Subscription }
-  | { readonly kind: 'confirm'; readonly subscription: Subscription; readonly offer: RetentionOffer | null };
+  | (Shown & { readonly kind: 'why' | 'ending' | 'ended' | 'stayed' })
+  | (Shown & { readonly kind: 'confirm'; readonly offer: RetentionOffer | null });
 
 /** What the page shows now. @throws when the database is unavailable */
 export async function cancelView(billing: Billing, reader: Session, query: URLSearchParams): Promise<CancelView> {
-  const subscription = await billing.subscription(reader);
+  const all = await billing.subscriptions(reader);
+  const [first] = all;
+  const subscription = all.find(({ id }) => id === query.get(cancelParam)) ?? first;
   if (!subscription) return { kind: 'none' };
-  if (!isLive(subscription))
-    return query.get('state') === 'cancelled' ? { kind: 'ended', subscription } : { kind: 'none' };
-  if (subscription.cancelAtPeriodEnd) return { kind: 'ending', subscription };
-  if (query.get('state') === 'stayed') return { kind: 'stayed', subscription };
-  if (query.get('step') !== 'confirm') return { kind: 'why', subscription };
-  return { kind: 'confirm', subscription, offer: await billing.retentionOffer(reader) };
+  const shown = { subscription, several: all.length > 1, main: subscription === first };
+  if (!isLive(subscription)) return query.get('state') === 'cancelled' ? { kind: 'ended', ...shown } : { kind: 'none' };
+  if (subscription.cancelAtPeriodEnd) return { kind: 'ending', ...shown };
+  if (query.get('state') === 'stayed') return { kind: 'stayed', ...shown };
+  if (query.get('step') !== 'confirm') return { kind: 'why', ...shown };
+  return { kind: 'confirm', ...shown, offer: await billing.retentionOffer(reader, subscription.id) };
 }
 
 interface Refusal {
@@ -48,24 +59,29 @@ export const postCancelStep = (
   reader: Session,
 ): Promise<Response | Refusal | FormRefusal> =>
   postedForm(page, {}, async (form): Promise<Next | Refusal> => {
+    const id = form.get(cancelParam) ?? undefined;
     switch (form.get('step')) {
       case cancelSteps.why: {
         const values = readFields(cancelFields, (name) => form.get(name));
         const feedback = { reason: cancelReason(values.reason), words: values.words || null };
-        const begun = await billing.beginCancellation(reader, feedback);
+        const begun = await billing.beginCancellation(reader, feedback, id);
         // A reason that can't be stored doesn't prevent the reader from canceling.
-        return { to: begun.ok || begun.status !== 404 ? `${cancelPath}?step=confirm` : cancelPath };
+        return { to: begun.ok || begun.status !== 404 ? cancelAddress({ step: 'confirm' }, id) : cancelPath };
       }
       case cancelSteps.stay:
-        return outcome(await billing.stay(reader), `${cancelPath}?state=stayed`);
+        return outcome(await billing.stay(reader, id), cancelAddress({ state: 'stayed' }, id));
       case cancelSteps.cancel:
-        return cancelled(billing, reader, form.get('subscription') ?? undefined);
+        return cancelled(billing, reader, id);
       case cancelSteps.resume:
-        return outcome(await billing.resume(reader), '/dashboard/account?state=resumed#plan');
+        return outcome(await billing.resume(reader, id), '/dashboard/account?state=resumed#plan');
       default:
         return { problem: messages.wrong, status: 400 };
     }
   });
+
+/** A step of the page. @param id of the subscription, where the reader has several */
+const cancelAddress = (step: Readonly<Record<string, string>>, id: string | undefined): string =>
+  `${cancelPath}?${new URLSearchParams(id === undefined ? step : { ...step, [cancelParam]: id })}`;
 
 async function cancelled(billing: Billing, reader: Session, id: string | undefined): Promise<Next | Refusal> {
   const result = await billing.cancel(reader, null, id);
@@ -73,7 +89,9 @@ async function cancelled(billing: Billing, reader: Session, id: string | undefin
   // With another subscription this page would ask whether to cancel that one, too.
   const isOther =
     result.ok && shown !== null && shown.id !== result.value.id && isLive(shown) && !shown.cancelAtPeriodEnd;
-  return outcome(result, isOther ? '/dashboard/account?state=cancelled#plan' : `${cancelPath}?state=cancelled`);
+  if (isOther) return outcome(result, '/dashboard/account?state=cancelled#plan');
+  const isShown = result.ok && shown?.id === result.value.id;
+  return outcome(result, cancelAddress({ state: 'cancelled' }, isShown ? undefined : id));
 }
 
 function outcome(result: Billed<unknown>, to: string): Next | Refusal {

@@ -65,8 +65,8 @@ export const switchPlan = ({ planId, ...rest }: SwitchAsk): Promise<Reply<Switch
 export const subscription = (): Promise<Reply<SubscriptionAnswer>> => ask('/api/v1/me/subscription');
 
 /** Reverts a cancellation or a planned change. */
-export const resume = (): Promise<Reply<SubscriptionAnswer>> =>
-  ask('/api/v1/me/subscription/resume', { body: {}, timeoutMs });
+export const resume = (subscriptionId: string | undefined): Promise<Reply<SubscriptionAnswer>> =>
+  ask('/api/v1/me/subscription/resume', { body: { subscriptionId }, timeoutMs });
 
 /** Cancels at the end of the paid time. @param reason the reader's words, at most `limits.reason` characters */
 export const cancel = (reason: string, subscriptionId: string | undefined): Promise<Reply<SubscriptionAnswer>> =>

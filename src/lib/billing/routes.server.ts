@@ -52,6 +52,7 @@ export const quoteBody = z.looseObject({
 export const switchBody = z.looseObject({
   plan_id: id,
   prorationDate: z.int().positive().optional(),
+  subscriptionId: id.optional(),
   expected: z.int().min(0).optional(),
   attempt: z.uuid().optional(),
 });
@@ -60,6 +61,8 @@ export const cancelBody = z.looseObject({
   reason: z.string().max(limits.reason).optional(),
   subscriptionId: id.optional(),
 });
+
+export const resumeBody = z.looseObject({ subscriptionId: id.optional() });
 
 const metadataValue = z.string().max(limits.metadata).optional();
 export const metadataBody = z.looseObject({

@@ -188,6 +188,8 @@ export interface QuoteAnswer {
   readonly renewalDate: number;
   /** For a change of plan: the time that the proration was calculated for, Unix seconds. The change sends it back. */
   readonly prorationDate: number | null;
+  /** For a change of plan: the subscription that would change. The change sends it back. */
+  readonly subscriptionId?: string;
   /** Lines of the invoice, as Stripe words them. */
   readonly lines: readonly { readonly description: string; readonly amount: number }[];
 }
@@ -197,6 +199,8 @@ export interface SwitchAsk {
   readonly planId: string;
   /** As in the quote. */
   readonly prorationDate?: number | undefined;
+  /** As in the quote: of several subscriptions, another one may be shown in the meantime. */
+  readonly subscriptionId?: string | undefined;
   /** As in {@link SubscribeBody}. */
   readonly expected?: number | undefined;
   readonly attempt?: string | undefined;
@@ -354,6 +358,8 @@ export function readCurrency(cookies: string): CurrencyHint | null {
 
 /** The page on which readers cancel, its forms and their fields. */
 export const cancelPath = '/cancel';
+/** Names the subscription, in the page's address and in its forms. */
+export const cancelParam = 'subscription';
 export const cancelSteps = { why: 'why', stay: 'stay', cancel: 'cancel', resume: 'resume' } as const;
 export const cancelFields = {
   reason: { label: 'Why are you leaving?', longest: 40 },

@@ -88,15 +88,17 @@ export interface Billing {
   /**
    * Reverts a cancellation during the paid time, and restores the change that was planned before it; without a cancellation it cancels
    * a planned change.
+   *
+   * @param id as with {@link cancel}: pressed on an old page, it must not drop a change of another subscription
    */
-  resume(session: Session): Promise<Billed<Subscription>>;
+  resume(session: Session, id?: string): Promise<Billed<Subscription>>;
 
   /** The first step of a cancellation: stores the reason and decides on the one offer (spec section 2, "retention"). */
-  beginCancellation(session: Session, feedback: CancelFeedback): Promise<Billed<null>>;
+  beginCancellation(session: Session, feedback: CancelFeedback, id?: string): Promise<Billed<null>>;
   /** The offer of the current cancellation; `null`: none. */
-  retentionOffer(session: Session): Promise<RetentionOffer | null>;
+  retentionOffer(session: Session, id?: string): Promise<RetentionOffer | null>;
   /** Accepts the offer; accepting twice has no further effect. */
-  stay(session: Session): Promise<Billed<Subscription>>;
+  stay(session: Session, id?: string): Promise<Billed<Subscription>>;
   /** Cancellations by reason and outcome, for operators, without names. @param since epoch milliseconds */
   cancellationCounts(since: number): Promise<readonly CancellationCount[]>;
 

@@ -114,7 +114,8 @@ test('a second subscription is described with its end date or next bill', () => 
     otherSubscriptionInWords({ ...subscription, ...part }, (at) => at.slice(0, 10));
   expect(beside({ cancelAtPeriodEnd: true })).toBe('You also have Sun Reader, Yearly. It ends on 2027-01-20.');
   expect(beside({})).toBe('You also have Sun Reader, Yearly. Your next bill is $120 on 2027-01-20.');
-  expect(beside({ status: 'unpaid' })).toBe('You also have Sun Reader, Yearly.');
+  for (const status of ['past_due', 'unpaid'] as const)
+    expect(beside({ status })).toBe('You also have Sun Reader, Yearly. The last payment for it didn’t go through.');
 });
 
 test('a subscription that is not running gets no confirmation', () => {

@@ -24,7 +24,12 @@ export function membershipLabel(active: readonly ActiveProduct[]): string {
 export const mayUpgrade = (active: readonly ActiveProduct[]): boolean =>
   !active.some(({ product }) => tierRank(product) >= tierRank(productSlugs[highestProduct]));
 
-const nameOf = ({ productId, planName, print }: Pick<Subscription, 'productId' | 'planName' | 'print'>): string => {
+/** "Sun Member with the print edition, Monthly". */
+export const subscriptionName = ({
+  productId,
+  planName,
+  print,
+}: Pick<Subscription, 'productId' | 'planName' | 'print'>): string => {
   const name = findTier(productId)?.name;
   return name ? `${name}${print ? ' with the print edition' : ''}, ${planName}` : planName;
 };
@@ -51,7 +56,7 @@ export function subscriptionState(
   const { status, nextBillingDate, paidUntil, price, preDiscountPrice, currency } = one;
   const until = day(paidUntil);
   const access = hasAccess(one, now) ? `You keep full access until ${until}.` : `Your access ended on ${until}.`;
-  const plan = ['Plan', nameOf(one)] as const;
+  const plan = ['Plan', subscriptionName(one)] as const;
   const net = one.tax && !one.tax.included ? price - one.tax.amount : price;
   const sum = formatTaxed(price, one.tax, currency);
   const bill = net < preDiscountPrice ? `${sum} instead of ${formatSum(preDiscountPrice, currency)}` : sum;
@@ -83,7 +88,11 @@ export function subscriptionState(
     };
   const facts = [plan, ['Renewal date', day(nextBillingDate)], ['Next bill', bill]] as const;
   if (one.next)
-    return { kind: 'changing', words: `Your plan changes to ${nameOf(one.next)} on ${day(nextBillingDate)}.`, facts };
+    return {
+      kind: 'changing',
+      words: `Your plan changes to ${subscriptionName(one.next)} on ${day(nextBillingDate)}.`,
+      facts,
+    };
   if (status === 'trialing')
     return {
       kind: 'active',
@@ -121,8 +130,8 @@ export function boughtOf(subscription: Subscription | null, day: (instant: strin
 
 /** A subscription in addition to the one that is shown, in a sentence or two. @param day prints an instant as a day */
 export function otherSubscriptionInWords(one: Subscription, day: (instant: string) => string): string {
-  const next = boughtOf(one, day)?.next;
-  return `You also have ${nameOf(one)}.${next ? ` ${next}` : ''}`;
+  const next = isOverdue(one) ? 'The last payment for it didn’t go through.' : boughtOf(one, day)?.next;
+  return `You also have ${subscriptionName(one)}.${next ? ` ${next}` : ''}`;
 }
 
 /** Whether the print edition comes with a subscription: not if it has ended or never started, but while it is overdue or paused. */

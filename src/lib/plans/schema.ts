@@ -174,7 +174,12 @@ const zipBelongsTo = (zip: string, state: string): boolean =>
   (stateTable.find(([code]) => code === state)?.[2] ?? '').split(' ').some((start) => zip.startsWith(start));
 
 /** The hidden fields of a change of plan: the decision's id, and the quote that was shown. */
-export const switchFields = { attempt: 'attempt', expected: 'expected', prorationDate: 'prorationDate' } as const;
+export const switchFields = {
+  attempt: 'attempt',
+  expected: 'expected',
+  prorationDate: 'prorationDate',
+  subscriptionId: 'subscription',
+} as const;
 
 /** Reads a change of plan; malformed values are left out. */
 export function readSwitch(read: (name: string) => string | null): Omit<SwitchAsk, 'planId'> {
@@ -184,5 +189,6 @@ export function readSwitch(read: (name: string) => string | null): Omit<SwitchAs
     attempt: /^[\da-f-]{36}$/.test(attempt) ? attempt : undefined,
     expected: whole(switchFields.expected),
     prorationDate: whole(switchFields.prorationDate),
+    subscriptionId: /^sub_\w{1,200}$/.exec(read(switchFields.subscriptionId) ?? '')?.[0],
   };
 }

@@ -4,10 +4,10 @@ import { redirectGet } from '../../lib/http/form.server.ts';
 
 const page = '/dashboard/account';
 
-export const POST = accountForm(async ({ accounts, caller, context }) => {
+export const POST = accountForm(async ({ accounts, caller, context, form }) => {
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (!session) return { to: signInPage(null, page) };
-  const resumed = await context.locals.services.billing?.resume(session);
+  const resumed = await context.locals.services.billing?.resume(session, form.get('subscription') ?? undefined);
   // The subscription has ended: the page shows its state.
   if (resumed && !resumed.ok && resumed.status === 404) return { to: `${page}#plan`, cookies };
   return { to: `${page}?${resumed?.ok ? 'state=resumed' : 'problem=failed'}#plan`, cookies };

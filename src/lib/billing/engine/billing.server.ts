@@ -235,14 +235,15 @@ function changing(dependencies: BillingDependencies) {
           change(session, () => cancelSubscription(dependencies, session, details, id)),
         ),
       ),
-    async resume(session) {
-      const resumed = await change(session, () => resumeSubscription(dependencies, session));
+    async resume(session, id = undefined) {
+      const resumed = await change(session, () => resumeSubscription(dependencies, session, id));
       if (resumed.ok) await recordResumed(dependencies, session.userId, resumed.value.id);
       return resumed;
     },
-    beginCancellation: (session, feedback) => change(session, () => beginCancellation(dependencies, session, feedback)),
-    retentionOffer: (session) => findOffer(dependencies, session),
-    stay: (session) => change(session, () => acceptOffer(dependencies, session)),
+    beginCancellation: (session, feedback, id = undefined) =>
+      change(session, () => beginCancellation(dependencies, session, feedback, id)),
+    retentionOffer: (session, id = undefined) => findOffer(dependencies, session, id),
+    stay: (session, id = undefined) => change(session, () => acceptOffer(dependencies, session, id)),
     saveMetadata: (session, id, metadata) => asResult(() => saveMetadata(dependencies, session, id, metadata)),
     setupIntent: (session, address = null) => {
       const subject = limitSubject(session, address);

@@ -55,6 +55,9 @@ export async function switchPlan(
   await customers.sendShipping(session.userId);
   const stored = await subscriptions.reconcileRunning(session.userId);
   const { state } = stored;
+  // Another one is shown since the quote: the reader has not agreed to a change of it.
+  if (body.subscriptionId !== undefined && body.subscriptionId !== state.id)
+    return refusal(409, messages.amountChanged, { code: 'amount_changed' });
   const before = body.attempt === undefined ? null : await purchases.ofAttempt(session.userId, body.attempt);
   if (before?.state === 'done' && before.plan === body.planId) {
     return ok(answerOf(stored, state.price.plan === body.planId ? 'now' : 'renewal'));

@@ -198,7 +198,14 @@ export async function quoteSwitch(
     // Discounts that are still valid at the renewal apply to the new plan as well.
     const left = discounts.filter((one) => isLeft(one, renewal, invoice !== null));
     const again = await recurring(stripe, state, price, left.length < discounts.length ? left : null);
-    const answer = { kind, currency: to.currency, renewalDate: renewal * 1000, dueAfterRenewal: again.total, ...now };
+    const answer = {
+      kind,
+      currency: to.currency,
+      subscriptionId: state.id,
+      renewalDate: renewal * 1000,
+      dueAfterRenewal: again.total,
+      ...now,
+    };
     if (!tax.enabled) return answer;
     return { ...answer, tax: { today: invoice && taxOf(invoice), renewal: taxOf(again) } };
   };

@@ -30,31 +30,38 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** After this time a new visit counts as another cancellation. */
 const openMs = dayMs;
 
-/** Stores the reason and decides on the offer. Runs within the lock of the reader. */
+/**
+ * Stores the reason and decides on the offer. Runs within the lock of the reader.
+ *
+ * @param id of the subscription; without it, the one that is shown
+ */
 export async function beginCancellation(
   dependencies: BillingDependencies,
   { userId }: Session,
   { reason, words }: CancelFeedback,
+  id?: string,
 ): Promise<Billed<null>> {
   const { database, subscriptions } = dependencies;
-  const state = await subscriptions.running(userId);
+  const state = await subscriptions.running(userId, id);
   if (!state) return refusal(404, messages.noSubscription, { code: 'no_subscription' });
   // The page is out of date: the subscription is canceled already.
   if (isEnding(state)) return ok(null);
   const feedback = { reason, words: words?.trim().slice(0, limits.reason) || null };
-  const row = await openRow(dependencies, userId);
+  const row = await openRow(dependencies, userId, state.id);
   if (row) await database.db.updateTable('cancellations').set(feedback).where('id', '=', row.id).execute();
   else await insertRow(dependencies, userId, state, feedback, await makeOffer(dependencies, userId, state));
   return ok(null);
 }
 
-/** The offer of the current cancellation. */
+/** The offer of the current cancellation. @param id as with {@link beginCancellation} */
 export async function findOffer(
   dependencies: BillingDependencies,
   { userId }: Session,
+  id?: string,
 ): Promise<RetentionOffer | null> {
-  const [row, state] = await Promise.all([openRow(dependencies, userId), dependencies.subscriptions.running(userId)]);
-  if (!row?.offer || state?.id !== row.subscription) return null;
+  const state = await dependencies.subscriptions.running(userId, id);
+  const row = state && (await openRow(dependencies, userId, state.id));
+  if (!state || !row?.offer) return null;
   const offer = JSON.parse(row.offer) as RetentionOffer;
   return isStillTrue(offer, state, dependencies.now()) ? offer : null;
 }
@@ -66,22 +73,27 @@ export async function findOffer(
 const isStillTrue = ({ from, at }: RetentionOffer, state: StripeState, now: number): boolean =>
   mayBeReduced(state, now) && state.nextAmount === from && state.periodEnd === at;
 
-/** Accepts the offer; accepting twice has no further effect. Runs within the reader's lock. */
+/**
+ * Accepts the offer; accepting twice has no further effect. Runs within the reader's lock.
+ *
+ * @param id as with {@link beginCancellation}
+ */
 export async function acceptOffer(
   dependencies: BillingDependencies,
   { userId }: Session,
+  id?: string,
 ): Promise<Billed<Subscription>> {
   const { stripe, subscriptions, rules, now } = dependencies;
   const answer = (state: StripeState) => ok(subscriptionOf(state, now(), rules.graceDays));
-  const row = await newestRow(dependencies, userId);
-  const state = await subscriptions.running(userId);
+  const state = await subscriptions.running(userId, id);
   if (!state) return refusal(404, messages.noSubscription, { code: 'no_subscription' });
+  const row = await newestRow(dependencies, userId, state.id);
   if (row?.outcome === 'stayed') return answer(state);
   if (row?.outcome !== 'open' || row.offer === null) return refusal(409, messages.offerOver, { code: 'no_offer' });
   const offer = JSON.parse(row.offer) as RetentionOffer;
   const { coupon } = offer;
   const fresh = (await subscriptions.reconcile(state.id))?.state;
-  if (!fresh || !isRunning(fresh) || row.subscription !== fresh.id || !isStillTrue(offer, fresh, now())) {
+  if (!fresh || !isRunning(fresh) || !isStillTrue(offer, fresh, now())) {
     return refuse(409, messages.offerOver, { code: 'no_offer' });
   }
   const discounts = [{ coupon }];
@@ -100,10 +112,9 @@ export async function cancelAndRecord(
   cancel: (details: CancellationDetails) => Promise<Billed<Subscription>>,
 ): Promise<Billed<Subscription>> {
   const { userId } = session;
-  const [row, state] = await Promise.all([
-    openRow(dependencies, userId),
-    dependencies.subscriptions.running(userId, id),
-  ]);
+  const state = await dependencies.subscriptions.running(userId, id);
+  // The reason of a cancellation of another subscription isn't this one's.
+  const row = state && (await openRow(dependencies, userId, state.id));
   const known = cancelReason(reason);
   const feedback: CancelFeedback = row
     ? { reason: cancelReason(row.reason), words: row.words }
@@ -170,18 +181,23 @@ export async function forgetCancellations(tx: AccountsTransaction, userId: strin
   await tx.updateTable('cancellations').set({ user_id: null, words: null }).where('user_id', '=', userId).execute();
 }
 
-async function newestRow({ database, now }: BillingDependencies, userId: string) {
+async function newestRow({ database, now }: BillingDependencies, userId: string, subscription: string) {
   return database.db
     .selectFrom('cancellations')
     .selectAll()
     .where('user_id', '=', userId)
+    .where('subscription', '=', subscription)
     .where('created', '>', now() - openMs)
     .orderBy('created', 'desc')
     .executeTakeFirst();
 }
 
-async function openRow(dependencies: BillingDependencies, userId: string): Promise<CancellationsTable | null> {
-  const row = await newestRow(dependencies, userId);
+async function openRow(
+  dependencies: BillingDependencies,
+  userId: string,
+  subscription: string,
+): Promise<CancellationsTable | null> {
+  const row = await newestRow(dependencies, userId, subscription);
   return row?.outcome === 'open' ? row : null;
 }
 

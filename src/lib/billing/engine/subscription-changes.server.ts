@@ -56,13 +56,16 @@ export async function cancelSubscription(
 /**
  * Reverts a cancellation, and plans the change again that it ended; without a cancellation, cancels a planned change. Within the reader's
  * lock.
+ *
+ * @param id of the subscription; without it, the one that is shown
  */
 export async function resumeSubscription(
   dependencies: BillingDependencies,
   { userId }: Session,
+  id?: string,
 ): Promise<Billed<Subscription>> {
   const { stripe, subscriptions } = dependencies;
-  const { state } = await subscriptions.reconcileRunning(userId);
+  const { state } = await subscriptions.reconcileRunning(userId, id);
   await forgetCancelledBefore(dependencies, userId);
   const planned = state.next === null ? state.planned : null;
   if (!planned) {

@@ -1,10 +1,13 @@
 /** Reverts a cancellation during the paid time. */
 
-import { answerOf, signedInBillingRoute } from '../../../../../lib/billing/routes.server.ts';
+import { answerOf, resumeBody, signedInBillingRoute } from '../../../../../lib/billing/routes.server.ts';
 import type { SubscriptionAnswer } from '../../../../../lib/billing/schema.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 
-export const POST = signedInBillingRoute({}, async ({ billing, session }) =>
-  answerOf(await billing.resume(session), (subscription) => ({ subscription }) satisfies SubscriptionAnswer),
+export const POST = signedInBillingRoute({ body: resumeBody }, async ({ billing, body, session }) =>
+  answerOf(
+    await billing.resume(session, body.subscriptionId),
+    (subscription) => ({ subscription }) satisfies SubscriptionAnswer,
+  ),
 );
 export const ALL = allowOnly('POST');

@@ -1,0 +1,35 @@
+/** Which subscription the page cancels, and which one it names. */
+import { expect, it, vi } from 'vitest';
+import type { Session } from '../accounts/service.ts';
+import { cancelView } from './cancel-page.server.ts';
+import type { Subscription } from './schema.ts';
+import type { Billing } from './service.ts';
+
+const reader = { userId: 'ada' } as Session;
+const member = { id: 'sub_member', status: 'active', cancelAtPeriodEnd: false } as Subscription;
+const paper = { ...member, id: 'sub_paper' };
+const gone = { ...paper, cancelAtPeriodEnd: true };
+const viewOf = (subscriptions: readonly Subscription[], query = '') => {
+  const retentionOffer = vi.fn<Billing['retentionOffer']>().mockResolvedValue(null);
+  const billing = { subscriptions: () => Promise.resolve(subscriptions), retentionOffer } as unknown as Billing;
+  return cancelView(billing, reader, new URLSearchParams(query));
+};
+
+it.each([
+  ['the one that the account shows', '', { subscription: member, main: true, several: true, kind: 'why' }],
+  ['the one that the address names', 'subscription=sub_paper', { subscription: paper, main: false, kind: 'why' }],
+  ['the same one at the next step', 'subscription=sub_paper&step=confirm', { subscription: paper, kind: 'confirm' }],
+  ['the one that the account shows for an unknown one', 'subscription=sub_x', { subscription: member, several: true }],
+])('of two subscriptions the page is about %s', async (_, query, view) => {
+  expect(await viewOf([member, paper], query)).toMatchObject(view);
+});
+
+it('the page of one that is canceled stays about it, beside one that renews', async () => {
+  const view = await viewOf([member, gone], 'subscription=sub_paper&state=cancelled');
+  expect(view).toMatchObject({ kind: 'ending', subscription: gone, several: true, main: false });
+});
+
+it('a single subscription isn’t named, and without one there is nothing to cancel', async () => {
+  expect(await viewOf([member])).toMatchObject({ kind: 'why', several: false, main: true });
+  expect(await viewOf([])).toEqual({ kind: 'none' });
+});
