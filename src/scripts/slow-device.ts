@@ -7,6 +7,6 @@
 const longestMs = 150;
 
 addEventListener('pageswap', ({ viewTransition }) => {
-  const frames = performance.getEntriesByType('long-animation-frame');
-  if (frames.some(({ duration }) => duration > longestMs)) viewTransition?.skipTransition();
+  const isSlow = ({ duration }: PerformanceEntry) => duration > longestMs;
+  if (performance.getEntriesByType('long-animation-frame').some(isSlow)) viewTransition?.skipTransition();
 });

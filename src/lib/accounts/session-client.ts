@@ -1,7 +1,6 @@
 /** The account calls that a page makes before a reader touches it. They have a module of their own because every page loads it. */
 import { readStored } from '../browser-storage.ts';
 import { ask, type Reply } from '../http/ask.ts';
-import { withTimeLimit } from '../jobs/tasks.ts';
 import type {
   FeatureDecisionsAnswer,
   FeatureDecisionsBody,
@@ -59,12 +58,12 @@ export function repairOnce(): void {
 /** Runs an action while no other tab runs it, so that one tab reads the session for all. The others wait for {@link lockMs} at most. */
 export async function oneTabAtATime<T>(action: () => Promise<T>): Promise<T> {
   // Old browsers and insecure contexts have no locks.
-  if (typeof navigator === 'undefined' || !navigator.locks) return action();
+  if (!navigator.locks) return action();
   const requested = performance.now();
   const { result } = await navigator.locks.request(sessionName, async () => {
     if (performance.now() - requested > freeLockMs) await sharedSession();
     const result = action();
-    await withTimeLimit(lockMs, result, () => null);
+    await Promise.race([result, new Promise((resolve) => setTimeout(resolve, lockMs))]);
     return { result };
   });
   return result;
@@ -81,15 +80,10 @@ const soonMs = 150;
 /** Waits for the value that the previous lock holder stored: browsers may propagate storage later than locks. */
 const sharedSession = (): Promise<void> =>
   new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      removeEventListener('storage', check);
-      resolve();
-    };
     const check = (): void => {
-      if (readStored(sessionName) !== null) done();
+      if (readStored(sessionName) !== null) resolve();
     };
-    const timer = setTimeout(done, soonMs);
-    addEventListener('storage', check);
+    addEventListener('storage', check, { signal: AbortSignal.timeout(soonMs) });
+    setTimeout(resolve, soonMs);
     check();
   });
