@@ -149,7 +149,7 @@ async function readerOfTwo() {
   return { browser, id, other };
 }
 
-it('of two subscriptions, the one beside is canceled and resumed without the other, and the page says which', async () => {
+it('of two subscriptions, the smaller one is canceled and resumed without the other, and the page says which', async () => {
   const { browser, id, other } = await readerOfTwo();
   const address = `/cancel?subscription=${id}`;
   expect((await browser.get('/dashboard/account')).text).toContain(`href="${address}"`);

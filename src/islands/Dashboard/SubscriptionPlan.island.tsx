@@ -4,7 +4,7 @@
  */
 import { type SyntheticEvent, useEffect, useRef, useState } from 'react';
 import { subscription as fetchSubscription, resume } from '../../lib/billing/client.ts';
-import type { Subscription } from '../../lib/billing/schema.ts';
+import { type Subscription, subscriptionParam } from '../../lib/billing/schema.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { common } from '../../lib/http/messages.ts';
 import { type SubscriptionState, subscriptionState } from '../../lib/plans/membership.ts';
@@ -117,7 +117,7 @@ function Actions({ id, kind, upgrade, resuming: { busy, submit } }: ActionsProps
       )}
       {(kind === 'ending' || kind === 'changing') && (
         <form method="post" action="/account/subscription" onSubmit={submit} aria-busy={busy}>
-          <input type="hidden" name="subscription" value={id} />
+          <input type="hidden" name={subscriptionParam} value={id} />
           <button
             type="submit"
             className={`button ${kind === 'ending' ? 'button-gold' : 'button-plain'}`}

@@ -40,7 +40,7 @@ export async function draw(node: ReactNode): Promise<Drawn> {
 }
 
 /**
- * Waits until a check passes. React renders by itself meanwhile: inside `act`, what a late answer changes would be rendered only after the
+ * Waits until a check passes. React renders by itself during the wait: inside `act`, what a late answer changes would be rendered only after the
  * wait.
  */
 export async function settle(check: () => void): Promise<void> {

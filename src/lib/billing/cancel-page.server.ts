@@ -9,12 +9,12 @@ import { readFields } from '../http/form-fields.ts';
 import { messages } from './messages.ts';
 import {
   cancelFields,
-  cancelParam,
   cancelPath,
   cancelReason,
   cancelSteps,
   type RetentionOffer,
   type Subscription,
+  subscriptionParam,
 } from './schema.ts';
 import type { Billed, Billing } from './service.ts';
 import { isLive } from './subscription-model.ts';
@@ -37,7 +37,7 @@ export type CancelView =
 export async function cancelView(billing: Billing, reader: Session, query: URLSearchParams): Promise<CancelView> {
   const all = await billing.subscriptions(reader);
   const [first] = all;
-  const subscription = all.find(({ id }) => id === query.get(cancelParam)) ?? first;
+  const subscription = all.find(({ id }) => id === query.get(subscriptionParam)) ?? first;
   if (!subscription) return { kind: 'none' };
   const shown = { subscription, several: all.length > 1, main: subscription === first };
   if (!isLive(subscription)) return query.get('state') === 'cancelled' ? { kind: 'ended', ...shown } : { kind: 'none' };
@@ -59,7 +59,7 @@ export const postCancelStep = (
   reader: Session,
 ): Promise<Response | Refusal | FormRefusal> =>
   postedForm(page, {}, async (form): Promise<Next | Refusal> => {
-    const id = form.get(cancelParam) ?? undefined;
+    const id = form.get(subscriptionParam) ?? undefined;
     switch (form.get('step')) {
       case cancelSteps.why: {
         const values = readFields(cancelFields, (name) => form.get(name));
@@ -81,7 +81,7 @@ export const postCancelStep = (
 
 /** A step of the page. @param id of the subscription, where the reader has several */
 const cancelAddress = (step: Readonly<Record<string, string>>, id: string | undefined): string =>
-  `${cancelPath}?${new URLSearchParams(id === undefined ? step : { ...step, [cancelParam]: id })}`;
+  `${cancelPath}?${new URLSearchParams(id === undefined ? step : { ...step, [subscriptionParam]: id })}`;
 
 async function cancelled(billing: Billing, reader: Session, id: string | undefined): Promise<Next | Refusal> {
   const result = await billing.cancel(reader, null, id);

@@ -24,7 +24,7 @@ it.each([
   expect(await viewOf([member, paper], query)).toMatchObject(view);
 });
 
-it('the page of one that is canceled stays about it, beside one that renews', async () => {
+it('the page of one that is canceled stays about it while another one renews', async () => {
   const view = await viewOf([member, gone], 'subscription=sub_paper&state=cancelled');
   expect(view).toMatchObject({ kind: 'ending', subscription: gone, several: true, main: false });
 });

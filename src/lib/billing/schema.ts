@@ -358,8 +358,8 @@ export function readCurrency(cookies: string): CurrencyHint | null {
 
 /** The page on which readers cancel, its forms and their fields. */
 export const cancelPath = '/cancel';
-/** Names the subscription, in the page's address and in its forms. */
-export const cancelParam = 'subscription';
+/** Names the subscription, in the page's address and in every form that changes one. */
+export const subscriptionParam = 'subscription';
 export const cancelSteps = { why: 'why', stay: 'stay', cancel: 'cancel', resume: 'resume' } as const;
 export const cancelFields = {
   reason: { label: 'Why are you leaving?', longest: 40 },

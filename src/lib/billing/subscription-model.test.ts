@@ -384,7 +384,7 @@ it.each<[string, Partial<StripeState>, number | null]>([
   ['once a week for more, which is announced', { ...weekly, invoices: [billed(600)] }, at(7)],
   ['once a week after a free one, which is announced', { ...weekly, invoices: [billed(0)] }, at(7)],
   [
-    'once a week for more than last, after bills that nobody paid, which is announced',
+    'once a week for more than last, after unpaid bills, which is announced',
     { ...weekly, invoices: [billed(1200, { status: 'void' }), billed(1200, { status: 'draft' }), billed(600)] },
     at(7),
   ],

@@ -110,12 +110,12 @@ test('a subscription without a further bill is confirmed with its end date', () 
 });
 
 test('a second subscription is described with its end date or next bill', () => {
-  const beside = (part: Partial<Subscription>) =>
+  const inWords = (part: Partial<Subscription>) =>
     otherSubscriptionInWords({ ...subscription, ...part }, (at) => at.slice(0, 10));
-  expect(beside({ cancelAtPeriodEnd: true })).toBe('You also have Sun Reader, Yearly. It ends on 2027-01-20.');
-  expect(beside({})).toBe('You also have Sun Reader, Yearly. Your next bill is $120 on 2027-01-20.');
+  expect(inWords({ cancelAtPeriodEnd: true })).toBe('You also have Sun Reader, Yearly. It ends on 2027-01-20.');
+  expect(inWords({})).toBe('You also have Sun Reader, Yearly. Your next bill is $120 on 2027-01-20.');
   for (const status of ['past_due', 'unpaid'] as const)
-    expect(beside({ status })).toBe('You also have Sun Reader, Yearly. The last payment for it didn’t go through.');
+    expect(inWords({ status })).toBe('You also have Sun Reader, Yearly. The last payment for it didn’t go through.');
 });
 
 test('a subscription that is not running gets no confirmation', () => {

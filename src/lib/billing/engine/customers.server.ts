@@ -244,7 +244,7 @@ async function sendShipping({ stripe, database: { db }, jobs }: State, userId: s
 async function eraseShipping(state: State, customer: string): Promise<void> {
   const { stripe, database } = state;
   if ((await addressee(database.db, customer)) === null) await stripe.customers.update(customer, { shipping: '' });
-  // Stripe may have received an address that was saved meanwhile before this request, or before that of an interrupted try.
+  // Stripe may have received an address that was saved during this run before the request, or before that of an interrupted try.
   const userId = await addressee(database.db, customer);
   if (userId !== null) await sendShipping(state, userId, true);
 }

@@ -11,40 +11,40 @@ onBothEngines('of two subscriptions that renew', (engines) => {
   let session: Session;
   afterEach(() => site?.stop());
 
-  /** @returns the one that is shown, and the smaller one beside it */
-  async function two(): Promise<{ shown: string; beside: string }> {
+  /** @returns the one that is shown, and the smaller one */
+  async function two(): Promise<{ shown: string; smaller: string }> {
     site = await billingBench(await engines.open(), { rules: { ...rules, stay: { coupon: 'stay', everyDays: 365 } } });
     session = await site.readers.join('ada@example.com');
-    const { subscriptionId: beside } = paid(await site.billing.subscribe(session, monthly));
-    const { customer, default_payment_method: card } = await site.dashboard.subscriptions.retrieve(beside);
+    const { subscriptionId: smaller } = paid(await site.billing.subscribe(session, monthly));
+    const { customer, default_payment_method: card } = await site.dashboard.subscriptions.retrieve(smaller);
     const params = { customer: String(customer), default_payment_method: String(card) };
     const items = [{ price: 'price_member_yearly' }];
     const { id: shown } = await site.dashboard.subscriptions.create({ ...params, items });
     await site.deliver();
-    expect(await site.billing.subscriptions(session)).toMatchObject([{ id: shown }, { id: beside }]);
-    return { shown, beside };
+    expect(await site.billing.subscriptions(session)).toMatchObject([{ id: shown }, { id: smaller }]);
+    return { shown, smaller };
   }
   const stateOf = async (id: string) => (await site.billing.subscriptions(session)).find((one) => one.id === id);
 
-  it('the one beside is canceled and resumed by its id, and the other one stays as it is', async () => {
-    const { shown, beside } = await two();
+  it('the smaller one is canceled and resumed by its id, and the shown one stays as it is', async () => {
+    const { shown, smaller } = await two();
     const reason = { reason: 'no-time', words: null } as const;
-    paid(await site.billing.beginCancellation(session, reason, beside));
-    expect(paid(await site.billing.cancel(session, null, beside))).toMatchObject({
-      id: beside,
+    paid(await site.billing.beginCancellation(session, reason, smaller));
+    expect(paid(await site.billing.cancel(session, null, smaller))).toMatchObject({
+      id: smaller,
       cancelAtPeriodEnd: true,
     });
     expect(await stateOf(shown)).toMatchObject({ cancelAtPeriodEnd: false });
-    expect(paid(await site.billing.resume(session, beside))).toMatchObject({ id: beside, cancelAtPeriodEnd: false });
+    expect(paid(await site.billing.resume(session, smaller))).toMatchObject({ id: smaller, cancelAtPeriodEnd: false });
     expect(await stateOf(shown)).toMatchObject({ cancelAtPeriodEnd: false });
     const row = await site.database.db.selectFrom('cancellations').selectAll().executeTakeFirstOrThrow();
-    expect(row).toMatchObject({ subscription: beside, outcome: 'resumed', reason: 'no-time' });
+    expect(row).toMatchObject({ subscription: smaller, outcome: 'resumed', reason: 'no-time' });
   });
 
   it('an old page of one that was canceled meanwhile doesn’t drop what is planned for the other', async () => {
-    const { shown, beside } = await two();
+    const { shown, smaller } = await two();
     // The publisher plans a change of the smaller one.
-    const { id: schedule, phases } = await site.dashboard.subscriptionSchedules.create({ from_subscription: beside });
+    const { id: schedule, phases } = await site.dashboard.subscriptionSchedules.create({ from_subscription: smaller });
     const { start_date, end_date } = phases[0] ?? {};
     const first = { items: [{ price: 'price_reader_monthly' }], start_date, end_date };
     const next = { items: [{ price: 'price_member_monthly' }] };
@@ -55,69 +55,69 @@ onBothEngines('of two subscriptions that renew', (engines) => {
     // It ends in another tab; this one still offers to keep its plan.
     await site.dashboard.subscriptions.cancel(shown);
     await site.deliver();
-    expect(await site.billing.subscription(session)).toMatchObject({ id: beside });
+    expect(await site.billing.subscription(session)).toMatchObject({ id: smaller });
     expect(await site.billing.resume(session, shown)).toMatchObject({ ok: false, status: 404 });
-    expect(await stateOf(beside)).toMatchObject({ next: { planId: 'member-monthly' } });
+    expect(await stateOf(smaller)).toMatchObject({ next: { planId: 'member-monthly' } });
   });
 
   it('a change of plan that was quoted for one is refused once the other one is shown', async () => {
-    const { shown, beside } = await two();
+    const { shown, smaller } = await two();
     const quote = paid(await site.billing.quote(session, { planId: 'member-monthly' }));
     expect(quote).toMatchObject({ kind: 'downgrade', subscriptionId: shown });
     paid(await site.billing.cancel(session, null, shown));
     const ask = { planId: 'member-monthly', subscriptionId: quote.subscriptionId };
     const changed = { ok: false, status: 409, error: { code: 'amount_changed' } };
     expect(await site.billing.switchPlan(session, ask)).toMatchObject(changed);
-    expect(await stateOf(beside)).toMatchObject({ planId: 'reader-monthly' });
-    expect(await stateOf(beside)).not.toHaveProperty('next');
+    expect(await stateOf(smaller)).toMatchObject({ planId: 'reader-monthly' });
+    expect(await stateOf(smaller)).not.toHaveProperty('next');
     const again = paid(await site.billing.quote(session, { planId: 'member-monthly' }));
-    expect(again).toMatchObject({ kind: 'upgrade', subscriptionId: beside });
+    expect(again).toMatchObject({ kind: 'upgrade', subscriptionId: smaller });
     const { dueToday: expected, subscriptionId } = again;
     paid(await site.billing.switchPlan(session, { planId: 'member-monthly', expected, subscriptionId }));
-    expect(await stateOf(beside)).toMatchObject({ planId: 'member-monthly' });
+    expect(await stateOf(smaller)).toMatchObject({ planId: 'member-monthly' });
   });
 
   it('an offer and a reason belong to the one that the reader began to cancel', async () => {
-    const { shown, beside } = await two();
+    const { shown, smaller } = await two();
     const begin = (words: string, id: string) => site.billing.beginCancellation(session, { reason: null, words }, id);
-    paid(await begin('Too much of it', beside));
-    const offered = await site.billing.retentionOffer(session, beside);
+    paid(await begin('Too much of it', smaller));
+    const offered = await site.billing.retentionOffer(session, smaller);
     expect(offered).toMatchObject({ from: 1200, coupon: 'stay' });
     expect(await site.billing.retentionOffer(session, shown)).toBeNull();
     paid(await site.billing.cancel(session, null, shown));
-    const open = { subscription: beside, outcome: 'open', words: 'Too much of it' };
+    const open = { subscription: smaller, outcome: 'open', words: 'Too much of it' };
     const rows = await site.database.db.selectFrom('cancellations').selectAll().orderBy('created').execute();
-    expect(rows.find(({ subscription }) => subscription === beside)).toMatchObject(open);
+    expect(rows.find(({ subscription }) => subscription === smaller)).toMatchObject(open);
     expect(rows.find(({ subscription }) => subscription === shown)).toMatchObject({
       outcome: 'cancelled',
       words: null,
     });
-    expect(paid(await site.billing.stay(session, beside))).toMatchObject({ id: beside, price: offered?.to });
+    expect(paid(await site.billing.stay(session, smaller))).toMatchObject({ id: smaller, price: offered?.to });
     expect(await site.billing.stay(session, shown)).toMatchObject({ ok: false, status: 409 });
   });
 
-  it('a new card is charged for both, and pays what is open of the one beside', async () => {
-    const { shown, beside } = await two();
+  it('a new card is charged for both, and pays what is open of the smaller one', async () => {
+    const { shown, smaller } = await two();
     const customer = (await site.billing.customerOf(session)) ?? '';
     const bad = await site.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
-    await site.dashboard.subscriptions.update(beside, { default_payment_method: bad.id });
+    await site.dashboard.subscriptions.update(smaller, { default_payment_method: bad.id });
     await site.pass(31 * day);
     await site.deliver();
-    expect(await stateOf(beside)).toMatchObject({ status: 'past_due' });
+    expect(await stateOf(smaller)).toMatchObject({ status: 'past_due' });
     expect(await site.billing.subscription(session)).toMatchObject({ id: shown });
     paid(await site.billing.usePaymentMethod(session, 'pm_card_mastercard'));
-    expect(await stateOf(beside)).toMatchObject({ status: 'active' });
-    const cards = await Promise.all([shown, beside].map((id) => site.dashboard.subscriptions.retrieve(id)));
+    expect(await stateOf(smaller)).toMatchObject({ status: 'active' });
+    const cards = await Promise.all([shown, smaller].map((id) => site.dashboard.subscriptions.retrieve(id)));
     expect(new Set(cards.map(({ default_payment_method: card }) => card)).size).toBe(1);
   });
 
   it('another reader’s is neither resumed, begun nor stayed with', async () => {
     const { shown } = await two();
-    const other = await site.readers.join('eve@example.com');
+    const eve = await site.readers.join('eve@example.com');
     const missing = { ok: false, status: 404 };
-    expect(await site.billing.resume(other, shown)).toMatchObject(missing);
-    expect(await site.billing.stay(other, shown)).toMatchObject(missing);
-    expect(await site.billing.beginCancellation(other, { reason: null, words: null }, shown)).toMatchObject(missing);
-    expect(await site.billing.retentionOffer(other, shown)).toBeNull();
+    expect(await site.billing.resume(eve, shown)).toMatchObject(missing);
+    expect(await site.billing.stay(eve, shown)).toMatchObject(missing);
+    expect(await site.billing.beginCancellation(eve, { reason: null, words: null }, shown)).toMatchObject(missing);
+    expect(await site.billing.retentionOffer(eve, shown)).toBeNull();
   });
 });
