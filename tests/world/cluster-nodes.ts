@@ -178,8 +178,9 @@ export async function openNodes(
   const all: Node[] = [];
   for (let at = 0; at < count; at++) all.push(await openNode(engines, { ...place, room, ...of?.(at, place) }));
   await expect.poll(() => all.map(isComplete)).toEqual(all.map(() => true));
-  // The first round of the sync ends with a poll.
+  // The first round of the sync ends with a poll, whose entries the followers apply later.
   await expect.poll(() => holders(all).map(({ content }) => content.status().phase)).toEqual(['following']);
+  await expect.poll(() => new Set(all.map(({ content }) => content.followed.revision())).size).toBe(1);
   room.requests();
   return { all: all as [Node, Node, ...Node[]], place, room };
 }

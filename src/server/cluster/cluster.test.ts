@@ -30,7 +30,7 @@ describe('the nodes of a cluster', () => {
     const late = await openNode(engines, { ...place, ...patient, room });
     await expect.poll(() => isComplete(late)).toBe(true);
     expect(late.title(30)).toBe('Headline 30');
-    expect(late.content.followed.revision()).toBe(all[0].content.followed.revision());
+    await expect.poll(() => late.content.followed.revision()).toBe(all[0].content.followed.revision());
     expect(room.requests()).toEqual([]);
   });
 
