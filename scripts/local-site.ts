@@ -4,7 +4,7 @@ import { takeLock } from '../sandbox/lock.mjs';
 import { portsOfSandbox, type SandboxAccess, type SandboxChild, sandboxEnvironment, startSandbox } from './sandbox.ts';
 import { checkSettings, type Environment, readSettings, sandboxFolder, sandboxPorts, siteFolder } from './settings.ts';
 import { root } from './setup/places.mjs';
-import { requirePlaces } from './setup/ports.mjs';
+import { requireFree } from './setup/ports.mjs';
 
 export interface LocalSite {
   readonly env: Environment;
@@ -30,13 +30,13 @@ export async function prepareSite(command: string): Promise<LocalSite> {
   const logs = join(dataDir, 'logs');
   const site = { port: config.port, host: config.host, setting: 'PORT', purpose: 'the site' };
   if (ownWordPress) {
-    await requirePlaces({ command, ports: [site] });
+    await requireFree({ command, ports: [site] });
     return { env, config, logs, sandbox: null, siteSettings: () => ({ ...env, DATA_DIR: dataDir }) };
   }
 
   const data = sandboxFolder(env);
   const ports = sandboxPorts(env);
-  await requirePlaces({
+  await requireFree({
     command,
     ports: [site, ...portsOfSandbox(ports)],
     folder: { path: relative(root, data) || data, free: isFree(data), setting: 'DATA_DIR', purpose: 'the sandbox' },

@@ -6,34 +6,24 @@
 
 import { newsletters } from '../src/lib/newsletters/model.ts';
 import type { Addressed } from '../src/lib/newsletters/service.server.ts';
-import { checkSettings, readSettings, siteFolder } from './settings.ts';
-import { Stop } from './setup/explain.mjs';
+import { outboxSettings, readSettings } from './settings.ts';
+import { Stop, throwAsStop } from './setup/explain.mjs';
 import { whileRunning } from './setup/lifetime.mjs';
 import { step } from './setup/steps.mjs';
-
-/**
- * With the sandbox of `npm start`, only the site knows the mail server: this process writes the mail to the outbox and sends
- * nothing, so any address will do.
- */
-const waiting = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'The Sun <news@example.com>' };
 
 const slugs = newsletters.map(({ slug }) => slug);
 
 /** @throws Stop with the error and the right form */
-export function readLetter(args: readonly string[]): string {
+export function readSlug(args: readonly string[]): string {
   const [slug = '', ...more] = args;
   if (slugs.includes(slug) && more.length === 0) return slug;
   throw new Stop(`Name the newsletter: npm run newsletter -- ${slugs.join(' | ')}`);
 }
 
 export async function run(args: readonly string[]): Promise<number> {
-  const slug = readLetter(args);
+  const slug = readSlug(args);
   process.env.NODE_ENV = 'production';
-  const env = readSettings();
-  const config = checkSettings(env);
-  // The same folder as `npm start` and `npm run serve` use.
-  const demo = config.wordpress === null && !env.SMTP_URL;
-  const dataDir = siteFolder(env, config.wordpress !== null);
+  const env = outboxSettings(readSettings());
   const stopping = new AbortController();
   const ended = Promise.withResolvers<void>();
   whileRunning((hard) => {
@@ -43,15 +33,13 @@ export async function run(args: readonly string[]): Promise<number> {
   const { sendNewsletter } = await import('../src/server/commands/mail.ts');
   const count = new Intl.NumberFormat('en-US');
   const done: Addressed | null = await step('Putting the newsletter into the outbox', (progress) =>
-    sendNewsletter({ ...env, ...(demo && waiting), DATA_DIR: dataDir }, slug, {
+    sendNewsletter(env, slug, {
       signal: stopping.signal,
       onProgress: (readers, waiting) =>
         progress(`${count.format(readers)} readers${waiting ? '; the mail server has to catch up' : ''}`),
     })
       .finally(() => ended.resolve())
-      .catch((error: Error) => {
-        throw new Stop(error.cause ? `${error.message}\n  (${error.cause})` : error.message, { cause: error });
-      }),
+      .catch(throwAsStop),
   );
   if (done === null) {
     console.log('There are no stories to send.');

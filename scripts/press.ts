@@ -7,11 +7,11 @@ import { parseArgs } from 'node:util';
 import type { Warmed } from '../src/press/scheduler/warm-up.server.ts';
 import { ensureBuilt } from './build.ts';
 import { checkSettings, readSettings, siteFolder } from './settings.ts';
-import { Stop } from './setup/explain.mjs';
+import { Stop, throwAsStop } from './setup/explain.mjs';
 import { whileRunning } from './setup/lifetime.mjs';
 import { duration, step } from './setup/steps.mjs';
 
-interface Wishes {
+interface PressOptions {
   readonly only: readonly string[];
   readonly since: string | undefined;
   readonly concurrency: number;
@@ -21,7 +21,7 @@ interface Wishes {
 const usage = 'npm run press -- [--only /section/politics] [--since 2026-01-01] [--concurrency 8] [--processes 2]';
 
 /** @throws Stop with the error and the right form */
-export function readWishes(args: readonly string[]): Wishes {
+export function readOptions(args: readonly string[]): PressOptions {
   let values: { only?: string[]; since?: string; concurrency?: string; processes?: string };
   try {
     ({ values } = parseArgs({
@@ -54,7 +54,7 @@ export function readWishes(args: readonly string[]): Wishes {
 }
 
 export async function run(args: readonly string[]): Promise<number> {
-  const wishes = readWishes(args);
+  const options = readOptions(args);
   process.env.NODE_ENV = 'production';
   const env = readSettings();
   const config = checkSettings(env);
@@ -73,10 +73,10 @@ export async function run(args: readonly string[]): Promise<number> {
     prerender(
       { ...env, DATA_DIR: dataDir },
       {
-        only: wishes.only,
-        ...(wishes.since !== undefined && { since: wishes.since }),
-        concurrency: wishes.concurrency,
-        ...(wishes.processes !== undefined && { processes: wishes.processes }),
+        only: options.only,
+        ...(options.since !== undefined && { since: options.since }),
+        concurrency: options.concurrency,
+        ...(options.processes !== undefined && { processes: options.processes }),
         signal: stopping.signal,
         onWaiting: progress,
         onProgress({ done, total, rate, leftMs }) {
@@ -86,9 +86,7 @@ export async function run(args: readonly string[]): Promise<number> {
       },
     )
       .finally(() => ended.resolve())
-      .catch((error: Error) => {
-        throw new Stop(error.cause ? `${error.message}\n  (${error.cause})` : error.message, { cause: error });
-      }),
+      .catch(throwAsStop),
   );
   const rate = done.ms > 0 ? Math.round((done.rendered / done.ms) * 1000) : 0;
   console.log(

@@ -59,7 +59,7 @@ async function main() {
   listenForSignals();
   // Commands report their time from this moment, including the restart with another Node.
   process.env.BROADSHEET_BEGAN ??= String(Date.now());
-  if (!isFit(process.version)) return again(await ensureNode());
+  if (!isFit(process.version)) return runWith(await ensureNode());
   // npm and everything it starts must use this Node too, whichever is first on the PATH.
   Object.assign(process.env, withNode(process.execPath, process.env));
   // Half of a start is spent on compiling: this process and its children cache compiled code.
@@ -77,7 +77,7 @@ async function main() {
  * @param {string} node path of the executable
  * @returns {Promise<number>}
  */
-async function again(node) {
+async function runWith(node) {
   const child = spawn(node, [...process.execArgv, fileURLToPath(import.meta.url), command, ...rest], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: withNode(node, process.env),

@@ -1,7 +1,7 @@
 /** `npm run serve`: production. The site in this process; no sandbox, ever. Features without credentials are off, and the log names them. */
 import { ensureBuilt } from './build.ts';
 import { checkSettings, readSettings } from './settings.ts';
-import { Stop } from './setup/explain.mjs';
+import { throwAsStop } from './setup/explain.mjs';
 import { endsWhenAsked, stopAll, whileRunning } from './setup/lifetime.mjs';
 
 export async function run(): Promise<number> {
@@ -11,9 +11,7 @@ export async function run(): Promise<number> {
   checkSettings(env);
   await ensureBuilt();
   const { startSite } = await import('../src/server/main.ts');
-  const site = await startSite(env).catch((error: Error) => {
-    throw new Stop(error.cause ? `${error.message}\n  (${error.cause})` : error.message, { cause: error });
-  });
+  const site = await startSite(env).catch(throwAsStop);
   whileRunning((hard) => (hard ? undefined : site.stop()));
   endsWhenAsked();
   process.on('uncaughtException', (error) => {

@@ -44,6 +44,20 @@ export const siteFolder = (env: Environment, ownWordPress: boolean): string =>
   resolve(root, env.DATA_DIR?.trim() || (ownWordPress ? 'var/site' : 'var/demo'));
 
 /**
+ * The settings of a command that puts mail into the outbox of the running site. With the sandbox of `npm start`, only the site knows the
+ * mail server: the command itself sends nothing, so any address will do.
+ */
+export function outboxSettings(env: Environment): Environment {
+  const ownWordPress = checkSettings(env).wordpress !== null;
+  const isDemo = !ownWordPress && !env.SMTP_URL;
+  return {
+    ...env,
+    ...(isDemo && { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'The Sun <news@example.com>' }),
+    DATA_DIR: siteFolder(env, ownWordPress),
+  };
+}
+
+/**
  * Folder of the sandbox's WordPress. A second site on the machine needs its own data folder and sandbox folder, so one setting
  * moves both.
  */

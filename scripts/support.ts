@@ -3,14 +3,8 @@
  * release <number>` mails one after all. `npm run serve` must be running: it sends the mail.
  */
 import type { HeldMessage } from '../src/lib/support/service.server.ts';
-import { checkSettings, readSettings, siteFolder } from './settings.ts';
-import { Stop } from './setup/explain.mjs';
-
-/**
- * With the sandbox of `npm start`, only the site knows the mail server: this process writes the message to the outbox and sends
- * nothing, so any address will do.
- */
-const waiting = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'The Sun <news@example.com>' };
+import { outboxSettings, readSettings } from './settings.ts';
+import { Stop, throwAsStop } from './setup/explain.mjs';
 
 /** @returns the number of the message to release; `null`: list the messages @throws Stop with how it should look */
 export function readMessageId(args: readonly string[]): string | null {
@@ -37,23 +31,17 @@ export const asText = ({ id, created, held, name, email, phone, message }: HeldM
 export async function run(args: readonly string[]): Promise<number> {
   const id = readMessageId(args);
   process.env.NODE_ENV = 'production';
-  const settings = readSettings();
-  const config = checkSettings(settings);
-  // The same folder as `npm start` and `npm run serve` use.
-  const demo = config.wordpress === null && !settings.SMTP_URL;
-  const env = { ...settings, ...(demo && waiting), DATA_DIR: siteFolder(settings, config.wordpress !== null) };
+  const env = outboxSettings(readSettings());
   const { listHeld, releaseMessage } = await import('../src/server/commands/mail.ts');
-  const explained = (error: Error) => {
-    throw new Stop(error.cause ? `${error.message}\n  (${error.cause})` : error.message, { cause: error });
-  };
+
   if (id !== null) {
-    const released = await releaseMessage(env, id).catch(explained);
+    const released = await releaseMessage(env, id).catch(throwAsStop);
     console.log(
       released ? 'It goes to the support inbox as soon as the mail server accepts it.' : 'No such message is held.',
     );
     return released ? 0 : 1;
   }
-  const held = await listHeld(env).catch(explained);
+  const held = await listHeld(env).catch(throwAsStop);
   console.log(held.length === 0 ? 'No messages are held.' : held.map(asText).join('\n\n'));
   return 0;
 }

@@ -12,8 +12,18 @@ export class Stop extends Error {
   }
 }
 
+/**
+ * Rethrows an error so that its message and its cause are printed without a stack.
+ *
+ * @param {Error} error
+ * @returns {never}
+ */
+export function throwAsStop(error) {
+  throw new Stop(error.cause ? `${error.message}\n  (${error.cause})` : error.message, { cause: error });
+}
+
 /** Patterns in the output of npm, Node and the system, each with advice. */
-const signs = [
+const advices = [
   [
     /ENOSPC|no space left on device/i,
     'The disk is full. Free about 2 GB (or, if there is room, raise the quota) and run the same command again; it continues where it stopped.',
@@ -52,8 +62,8 @@ const signs = [
  * @returns {string | null}
  */
 export function whatToDo(text) {
-  for (const [sign, sentence] of signs)
-    if (/** @type {RegExp} */ (sign).test(text)) return /** @type {string} */ (sentence);
+  for (const [pattern, advice] of advices)
+    if (/** @type {RegExp} */ (pattern).test(text)) return /** @type {string} */ (advice);
   return null;
 }
 

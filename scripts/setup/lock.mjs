@@ -8,7 +8,7 @@ import { dirname } from 'node:path';
 import { Stop } from './explain.mjs';
 
 /** Milliseconds until waiting ends with an error. */
-const longest = 15 * 60_000;
+const timeoutMs = 15 * 60_000;
 
 /**
  * Runs `work` while holding a lock.
@@ -20,12 +20,12 @@ const longest = 15 * 60_000;
  * @param {{waiting?: () => void, longestMs?: number}} [options] `waiting` is called once when another holds the lock
  * @returns {Promise<T>}
  */
-export async function withLock(file, work, { waiting = () => {}, longestMs = longest } = {}) {
+export async function withLock(file, work, { waiting = () => {}, longestMs = timeoutMs } = {}) {
   mkdirSync(dirname(file), { recursive: true });
   const began = Date.now();
   let reported = false;
   while (!take(file)) {
-    const holders = readHolders(file).filter(isOurs);
+    const holders = readHolders(file).filter(isSetup);
     if (holders.length === 0) {
       // The processes that held the lock are gone; the first process to rename the file may delete it.
       try {
@@ -84,7 +84,7 @@ function readHolders(file) {
  *
  * @param {number} pid
  */
-function isOurs(pid) {
+function isSetup(pid) {
   try {
     process.kill(pid, 0);
   } catch (error) {

@@ -10,7 +10,7 @@ import { Stop } from './explain.mjs';
  * @param {string} host
  * @returns {Promise<NodeJS.ErrnoException | null>} the error when it cannot
  */
-export function portTrouble(port, host) {
+export function portError(port, host) {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', (error) => resolve(error));
@@ -26,13 +26,13 @@ export function portTrouble(port, host) {
  * @param {{port: number, host: string, setting: string, purpose: string}[]} needed.ports
  * @param {{path: string, free: boolean, setting: string, purpose: string}} [needed.folder]
  */
-export async function requirePlaces({ command, ports, folder }) {
+export async function requireFree({ command, ports, folder }) {
   /** @type {string[]} */
   const problems = [];
   /** @type {string[]} */
   const others = [];
   for (const { port, host, setting, purpose } of ports) {
-    const error = await portTrouble(port, host);
+    const error = await portError(port, host);
     if (error?.code === 'EADDRINUSE') {
       problems.push(`Port ${port}, for ${purpose}, is in use.`);
       others.push(`${setting}=${await nextFree(port, host)}`);
@@ -66,7 +66,7 @@ export async function requirePlaces({ command, ports, folder }) {
  * @param {string} host
  */
 async function nextFree(port, host) {
-  for (let other = port + 10; other < 65_536; other += 10) if (!(await portTrouble(other, host))) return other;
+  for (let other = port + 10; other < 65_536; other += 10) if (!(await portError(other, host))) return other;
   return freePort();
 }
 
@@ -80,7 +80,7 @@ export async function freePort() {
   let trouble = null;
   for (let tries = 0; tries < 100; tries++) {
     const port = randomInt(11_000, 32_000);
-    trouble = await portTrouble(port, '127.0.0.1');
+    trouble = await portError(port, '127.0.0.1');
     if (!trouble) return port;
   }
   throw trouble;

@@ -9,7 +9,7 @@ import { explain, Stop, whatToDo } from './explain.mjs';
 import { isInstalled, requireSpace, stampName, wanted } from './install.mjs';
 import { withLock } from './lock.mjs';
 import { fetchedNode, isFit, packageFor, packages, versionOf, withNode } from './node.mjs';
-import { freePort, portTrouble, requirePlaces } from './ports.mjs';
+import { freePort, portError, requireFree } from './ports.mjs';
 import { duration } from './steps.mjs';
 
 describe('choosing a version of Node.js', () => {
@@ -179,13 +179,13 @@ describe('checking ports and folders', () => {
     const port = await freePort();
     const server = createServer().listen(port, '127.0.0.1');
     await once(server, 'listening');
-    expect((await portTrouble(port, '127.0.0.1'))?.code).toBe('EADDRINUSE');
+    expect((await portError(port, '127.0.0.1'))?.code).toBe('EADDRINUSE');
     const needed = [
       { port, host: '127.0.0.1', setting: 'PORT', purpose: 'the site' },
       { port, host: '127.0.0.1', setting: 'SANDBOX_WORDPRESS_PORT', purpose: 'WordPress' },
     ];
     const folder = { path: 'var/x', free: false, setting: 'DATA_DIR', purpose: 'the sandbox' };
-    const error = await requirePlaces({ command: 'npm start', ports: needed, folder }).then(
+    const error = await requireFree({ command: 'npm start', ports: needed, folder }).then(
       () => null,
       (reason: Error) => reason,
     );
@@ -202,10 +202,10 @@ describe('checking ports and folders', () => {
       ),
     );
     const [, other = ''] = / PORT=(\d+)/.exec(error?.message ?? '') ?? [];
-    expect(await portTrouble(Number(other), '127.0.0.1')).toBeNull();
+    expect(await portError(Number(other), '127.0.0.1')).toBeNull();
     await new Promise((resolve) => server.close(resolve));
     await expect(
-      requirePlaces({ command: 'npm start', ports: needed, folder: { ...folder, free: true } }),
+      requireFree({ command: 'npm start', ports: needed, folder: { ...folder, free: true } }),
     ).resolves.toBeUndefined();
   });
 });

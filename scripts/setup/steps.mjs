@@ -3,9 +3,9 @@
  * lines, at most one every few seconds.
  */
 
-const lively = Boolean(process.stdout.isTTY) && !process.env.CI;
+const isTerminal = Boolean(process.stdout.isTTY) && !process.env.CI;
 /** Milliseconds between two lines about one step where there is no terminal. */
-const quiet = 10_000;
+const lineEveryMs = 10_000;
 
 /**
  * A duration in words.
@@ -35,20 +35,20 @@ export async function step(title, work) {
   const line = () => `  ${title}${note ? `: ${note}` : ''} … ${duration(Date.now() - began)}`;
   const show = () => {
     shown = true;
-    if (lively) process.stdout.write(`\r\u001b[K${line().slice(0, (process.stdout.columns || 80) - 1)}`);
+    if (isTerminal) process.stdout.write(`\r\u001b[K${line().slice(0, (process.stdout.columns || 80) - 1)}`);
     else console.log(line());
     printed = Date.now();
   };
   const timer = setInterval(() => {
-    if (lively || Date.now() - printed >= quiet) show();
+    if (isTerminal || Date.now() - printed >= lineEveryMs) show();
   }, 500);
   const first = setTimeout(() => {
-    if (!lively) show();
+    if (!isTerminal) show();
   }, 1000);
   const clear = () => {
     clearInterval(timer);
     clearTimeout(first);
-    if (lively && shown) process.stdout.write('\r\u001b[K');
+    if (isTerminal && shown) process.stdout.write('\r\u001b[K');
   };
   try {
     const result = await work((text) => {

@@ -8,15 +8,16 @@
 /** The build writes these settings at the start of the file. */
 declare const settings: { readonly build: string; readonly stories: number; readonly days: number };
 
-interface Lasting extends Event {
+/** Events of a service worker, which the DOM's types don't have. */
+interface ExtendableEvent extends Event {
   waitUntil(work: Promise<unknown>): void;
 }
-interface Asked extends Lasting {
+interface FetchEvent extends ExtendableEvent {
   readonly request: Request;
   readonly preloadResponse: Promise<Response | undefined>;
   respondWith(answer: Promise<Response>): void;
 }
-interface Told extends Lasting {
+interface ExtendableMessageEvent extends ExtendableEvent {
   readonly data: unknown;
 }
 interface Scope {
@@ -24,9 +25,9 @@ interface Scope {
   readonly registration: { readonly navigationPreload?: { enable(): Promise<void> } };
   readonly clients: { claim(): Promise<void> };
   skipWaiting(): Promise<void>;
-  addEventListener(name: 'install' | 'activate', act: (event: Lasting) => void): void;
-  addEventListener(name: 'fetch', act: (event: Asked) => void): void;
-  addEventListener(name: 'message', act: (event: Told) => void): void;
+  addEventListener(name: 'install' | 'activate', act: (event: ExtendableEvent) => void): void;
+  addEventListener(name: 'fetch', act: (event: FetchEvent) => void): void;
+  addEventListener(name: 'message', act: (event: ExtendableMessageEvent) => void): void;
 }
 
 const scope = self as unknown as Scope;
@@ -49,7 +50,7 @@ const signInOrOut =
 const socialReturn = /^\/blaize\/oauth\/[^/]+\/callback$/;
 
 /** Counts sign-ins and sign-outs: a request that began before one of them is not stored after it. */
-let readers = 0;
+let signInChanges = 0;
 
 /** Storage can fail, for example on a full disk. Everything then comes from the network. */
 const attempt = <T>(work: Promise<T>): Promise<T | undefined> => work.catch(() => undefined);
@@ -114,8 +115,8 @@ async function activate(): Promise<void> {
 }
 
 /** Pages come from the network. If it fails or takes too long, a stored story is shown. */
-async function navigate(event: Asked, url: URL): Promise<Response> {
-  const asked = readers;
+async function navigate(event: FetchEvent, url: URL): Promise<Response> {
+  const changesBefore = signInChanges;
   const story = isStory(url.pathname);
   const fresh = (async () => {
     const answer = (await event.preloadResponse) ?? (await fetch(event.request));
@@ -123,7 +124,7 @@ async function navigate(event: Asked, url: URL): Promise<Response> {
   })();
   event.waitUntil(
     fresh.then(
-      ({ copy }) => (copy ? remember(url, copy, asked) : undefined),
+      ({ copy }) => (copy ? storeStory(url, copy, changesBefore) : undefined),
       () => {},
     ),
   );
@@ -135,7 +136,7 @@ async function navigate(event: Asked, url: URL): Promise<Response> {
   } catch {
     // No network.
   }
-  if (kept) return marked(kept);
+  if (kept) return markAsStored(kept);
   await attempt(dropOld());
   return (await attempt(offline())) ?? Response.error();
 }
@@ -149,8 +150,8 @@ async function keptStory(url: URL): Promise<Response | undefined> {
 }
 
 /** Stores a story, and removes one that is withdrawn or has moved. */
-async function remember(url: URL, answer: Response, asked: number): Promise<void> {
-  if (asked !== readers) return;
+async function storeStory(url: URL, answer: Response, changesBefore: number): Promise<void> {
+  if (changesBefore !== signInChanges) return;
   const stories = await caches.open(storiesName);
   if (answer.status === 404 || answer.status === 410 || answer.type === 'opaqueredirect') {
     await stories.delete(keyOf(url));
@@ -163,23 +164,23 @@ async function remember(url: URL, answer: Response, asked: number): Promise<void
   // The body is already decompressed.
   for (const name of ['content-encoding', 'content-length']) headers.delete(name);
   const body = await answer.blob();
-  if (asked !== readers) return;
+  if (changesBefore !== signInChanges) return;
   // Deleted first, so that the keys are in the order of reading.
   await stories.delete(keyOf(url));
   await stories.put(keyOf(url), new Response(body, { headers }));
   await dropOld();
   await trim(stories, settings.stories);
-  if (asked !== readers) await forget();
+  if (changesBefore !== signInChanges) await forget();
 }
 
 /** Marks a stored story so that the page can say that it is stored. */
-async function marked(kept: Response): Promise<Response> {
+async function markAsStored(kept: Response): Promise<Response> {
   const html = await kept.text();
   return new Response(html.replace('<html ', '<html data-offline '), { headers: kept.headers });
 }
 
 /** A file's name contains the hash of its content, so a stored file never changes. */
-async function asset(event: Asked): Promise<Response> {
+async function asset(event: FetchEvent): Promise<Response> {
   const assets = await attempt(caches.open(assetsName));
   const kept = assets && (await attempt(assets.match(event.request, { ignoreVary: true })));
   if (kept) return kept;
@@ -189,12 +190,12 @@ async function asset(event: Asked): Promise<Response> {
 }
 
 /** Pictures come from the network, else from storage, in any width. */
-async function picture(event: Asked, url: URL): Promise<Response> {
-  const asked = readers;
+async function picture(event: FetchEvent, url: URL): Promise<Response> {
+  const changesBefore = signInChanges;
   const pictures = await attempt(caches.open(picturesName));
   try {
     const answer = await fetch(event.request);
-    if (pictures && answer.ok && asked === readers) {
+    if (pictures && answer.ok && changesBefore === signInChanges) {
       const copy = answer.clone();
       event.waitUntil(attempt(pictures.put(event.request, copy).then(() => trim(pictures, mostPictures))));
     }
@@ -218,17 +219,17 @@ async function receive(message: unknown): Promise<void> {
   if (gone === true) return forget();
   const url = ownAddress(keep);
   if (!url || !isStory(url.pathname)) return;
-  const asked = readers;
-  await remember(url, await fetch(keyOf(url)), asked);
+  const changesBefore = signInChanges;
+  await storeStory(url, await fetch(keyOf(url)), changesBefore);
   const own = (Array.isArray(files) ? files : []).map(ownAddress).filter((one) => one !== null);
   await keepAssets(own.filter(({ pathname }) => pathname.startsWith('/_assets/')).map(({ pathname }) => pathname));
   const pictures = await caches.open(picturesName);
   for (const { href } of own.filter(({ pathname }) => pathname === '/image').slice(0, mostPictures)) {
     const answer = await fetch(href).catch(() => null);
-    if (answer?.ok && asked === readers) await pictures.put(href, answer);
+    if (answer?.ok && changesBefore === signInChanges) await pictures.put(href, answer);
   }
   await trim(pictures, mostPictures);
-  if (asked !== readers) await forget();
+  if (changesBefore !== signInChanges) await forget();
 }
 
 /** Stores files and their imports. @returns all of them */
@@ -257,7 +258,7 @@ const importsOf = (code: string): string[] =>
   [...code.matchAll(/\b(?:from|import)\s*["'`]\.\/([\w.-]+\.js)["'`]/g)].map(([, name]) => `/_assets/${name}`);
 
 async function forget(): Promise<void> {
-  readers++;
+  signInChanges++;
   await Promise.all([caches.delete(storiesName), caches.delete(picturesName)]);
 }
 

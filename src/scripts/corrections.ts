@@ -18,7 +18,7 @@ const noticeWords = {
 } as const;
 
 /** Milliseconds in sight after which the reader counts as notified. */
-const inSight = 8000;
+const inSightMs = 8000;
 /** Addresses on the site, passed in by the caller: importing them here would create another file of a few bytes. */
 interface Addresses {
   /** Where the browser reports that the reader was notified. */
@@ -73,25 +73,25 @@ function show(stories: readonly UnseenStory[], anchor: string, onSeen: () => voi
 /**
  * Shows the notice, and reports to the site that it was shown.
  *
- * @param again lets the next page ask again
+ * @param setDue whether the next page asks again
  */
 export function showNotice(
   { stories, until }: UnseenAnswer,
   { path, anchor }: Addresses,
-  again: (may: boolean) => void,
+  setDue: (due: boolean) => void,
 ): void {
-  again(true);
+  setDue(true);
   if (until === null || isBusy()) return;
   let isSeen = false;
   const onSeen = (): void => {
     if (isSeen) return;
     isSeen = true;
-    again(false);
+    setDue(false);
     void ask(path, { body: { until } satisfies SeenBody, keepalive: true });
   };
   show(stories, anchor, onSeen);
   // A hidden tab doesn't count.
-  const inAWhile = (): unknown => setTimeout(() => (document.hidden ? whenSeen() : onSeen()), inSight);
+  const inAWhile = (): unknown => setTimeout(() => (document.hidden ? whenSeen() : onSeen()), inSightMs);
   const whenSeen = (): void => document.addEventListener('visibilitychange', inAWhile, { once: true });
   inAWhile();
 }

@@ -14,14 +14,14 @@ const headlines = '.headline a, .rail-list h3 a';
 /** Number of stories that a list shows. */
 const lengthOf = ({ dataset }: HTMLElement): number => Number(dataset.limit);
 
-async function fetched(fragment: string): Promise<Document> {
+async function fetchFragment(fragment: string): Promise<Document> {
   const response = await fetch(fragment);
   if (!response.ok) throw new Error(fragment);
   return new DOMParser().parseFromString(await response.text(), 'text/html');
 }
 
 /** Removes an empty list with its heading; if it is in view, only hides it, so that the content below does not move. */
-function vacate(section: HTMLElement): void {
+function removeOrHide(section: HTMLElement): void {
   if (section.getBoundingClientRect().top > innerHeight) section.remove();
   else section.style.visibility = 'hidden';
 }
@@ -36,16 +36,16 @@ function fill(place: HTMLElement, page: Document): void {
   });
   if (items.length > 0) place.replaceChildren(...items.slice(0, lengthOf(place)));
   // A link to the whole list doesn't count as a story.
-  else if (!place.querySelector(headlines)) vacate(place.closest('section') as HTMLElement);
+  else if (!place.querySelector(headlines)) removeOrHide(place.closest('section') as HTMLElement);
   dispatchEvent(new Event('broadsheet:stories'));
 }
 
 /** Lists are fetched in parallel and filled in order, so that what each leaves out does not depend on the network. */
-let before: Promise<void> = Promise.resolve();
+let lastFilled: Promise<void> = Promise.resolve();
 
-async function bring(place: HTMLElement, earlier: Promise<void>): Promise<void> {
+async function load(place: HTMLElement, earlier: Promise<void>): Promise<void> {
   try {
-    const page = fetched(place.dataset.fragment ?? '');
+    const page = fetchFragment(place.dataset.fragment ?? '');
     page.catch(() => {});
     await earlier;
     fill(place, await page);
@@ -61,7 +61,7 @@ const near = new IntersectionObserver(
     // Shorter lists first: longer ones have more stories to choose from.
     for (const place of places.sort((a, b) => lengthOf(a) - lengthOf(b))) {
       near.unobserve(place);
-      before = bring(place, before);
+      lastFilled = load(place, lastFilled);
     }
   },
   { rootMargin: `${loadDistance}px 0px` },

@@ -14,16 +14,16 @@ import { $session, refreshSession } from '../stores/session.ts';
 import { $ui } from '../stores/ui.ts';
 
 /** Milliseconds in which a page is reloaded once at most. */
-const once = 60_000;
+const reloadEveryMs = 60_000;
 
 /** Whether the session has access to this level. */
 const mayRead = (level: string | undefined, session: Session): boolean =>
   level === 'registered' ? session.isAuthenticated : session.isPayingSubscriber || session.isTrialing;
 
 /** @returns whether something is due in this tab, and records it as done; false if that can't be stored */
-function isDue(key: string, every: number): boolean {
+function isDue(key: string, everyMs: number): boolean {
   try {
-    if (Date.now() - (sessionStorage[key] ?? 0) < every) return false;
+    if (Date.now() - (sessionStorage[key] ?? 0) < everyMs) return false;
     sessionStorage[key] = Date.now();
     return true;
   } catch {
@@ -43,14 +43,14 @@ async function askCorrections(): Promise<void> {
   // A time in the future was written by a wrong clock.
   if (asked || Math.abs(Date.now() - (localStorage[correctionsId] ?? 0)) < 3_600_000) return;
   asked = true;
-  const mark = (may: boolean): void => {
-    localStorage[correctionsId] = may ? 0 : Date.now();
+  const setDue = (due: boolean): void => {
+    localStorage[correctionsId] = due ? 0 : Date.now();
   };
-  mark(false);
+  setDue(false);
   const answer = await ask<UnseenAnswer>(seenPath);
   if (!answer.ok || !answer.value.until) return;
   const { showNotice } = await import('./corrections.ts');
-  showNotice(answer.value, { path: seenPath, anchor: correctionsId }, mark);
+  showNotice(answer.value, { path: seenPath, anchor: correctionsId }, setDue);
 }
 
 $session.subscribe((session) => {
@@ -70,7 +70,7 @@ $session.subscribe((session) => {
     wall &&
     !$ui.get().paywall.open &&
     mayRead(wall.dataset.level, session) &&
-    isDue(`wall:${location.pathname}`, once)
+    isDue(`wall:${location.pathname}`, reloadEveryMs)
   )
     location.reload();
 });

@@ -7,22 +7,22 @@ import { clockTime } from '../lib/sound/model.ts';
 
 /** Name of the entry in the browser's storage, and the most positions that it keeps. */
 const entryName = 'sound';
-const mostPlaces = 50;
+const maxPlaces = 50;
 /** Seconds: a position closer to the beginning or the end isn't stored. */
 const margin = 3;
 const back = 15;
 const forward = 30;
 /** Milliseconds between two writes while something plays. */
-const writeEvery = 5000;
+const writeEveryMs = 5000;
 
-interface Kept {
+interface Stored {
   readonly speed?: number;
   /** Seconds by player, the oldest first. */
   readonly places?: readonly (readonly [player: string, seconds: number])[];
 }
 
-function kept(): Kept {
-  const value = readStoredJson(entryName) as Kept | null;
+function readStored(): Stored {
+  const value = readStoredJson(entryName) as Stored | null;
   const isPlace = (place: unknown): boolean =>
     Array.isArray(place) && typeof place[0] === 'string' && Number.isFinite(place[1]);
   return {
@@ -31,11 +31,11 @@ function kept(): Kept {
   };
 }
 
-const keep = (change: Kept): void => void writeStored(entryName, JSON.stringify({ ...kept(), ...change }));
+const store = (change: Stored): void => void writeStored(entryName, JSON.stringify({ ...readStored(), ...change }));
 
-function keepPlace(player: string, seconds: number | null): void {
-  const others = (kept().places ?? []).filter(([name]) => name !== player);
-  keep({ places: seconds === null ? others : [...others, [player, Math.floor(seconds)] as const].slice(-mostPlaces) });
+function storePlace(player: string, seconds: number | null): void {
+  const others = (readStored().places ?? []).filter(([name]) => name !== player);
+  store({ places: seconds === null ? others : [...others, [player, Math.floor(seconds)] as const].slice(-maxPlaces) });
 }
 
 /** The part of the page that belongs to a player: the story's sound, the figure in its text, or the player alone. */
@@ -47,10 +47,10 @@ const audioOf = (control: Element): HTMLAudioElement | null => boxOf(control).qu
 const nameOf = (audio: HTMLAudioElement): string =>
   audio.closest<HTMLElement>('.sound')?.dataset.sound ?? audio.currentSrc ?? audio.src;
 
-const isLong = ({ duration }: HTMLAudioElement): boolean => Number.isFinite(duration);
+const hasDuration = ({ duration }: HTMLAudioElement): boolean => Number.isFinite(duration);
 
 function seek(audio: HTMLAudioElement, seconds: number): void {
-  const end = isLong(audio) ? audio.duration : Number.POSITIVE_INFINITY;
+  const end = hasDuration(audio) ? audio.duration : Number.POSITIVE_INFINITY;
   audio.currentTime = Math.min(Math.max(0, seconds), end);
 }
 
@@ -74,7 +74,7 @@ export function handleControl(control: HTMLElement): void {
     play(audio);
   } else if (control instanceof HTMLSelectElement) {
     setSpeed(audio, Number(control.value));
-    keep({ speed: Number(control.value) });
+    store({ speed: Number(control.value) });
   }
 }
 
@@ -124,7 +124,7 @@ function showOnLockScreen(audio: HTMLAudioElement): void {
 }
 
 function showPosition(audio: HTMLAudioElement): void {
-  if (!isLong(audio)) return;
+  if (!hasDuration(audio)) return;
   const { duration, playbackRate, currentTime } = audio;
   navigator.mediaSession?.setPositionState?.({ duration, playbackRate, position: Math.min(currentTime, duration) });
 }
@@ -140,7 +140,7 @@ function onKey(event: KeyboardEvent, audio: HTMLAudioElement): void {
     const next = speeds[speeds.indexOf(audio.playbackRate) + by];
     if (next === undefined) return;
     setSpeed(audio, next);
-    keep({ speed: next });
+    store({ speed: next });
   };
   const keys: Readonly<Record<string, () => void>> = {
     j: () => seek(audio, audio.currentTime - back),
@@ -157,7 +157,7 @@ function onKey(event: KeyboardEvent, audio: HTMLAudioElement): void {
 
 function enhance(audio: HTMLAudioElement): void {
   const name = nameOf(audio);
-  const { speed = 1, places = [] } = kept();
+  const { speed = 1, places = [] } = readStored();
   setSpeed(audio, speed);
   const place = places.find(([player]) => player === name)?.[1] ?? 0;
   const note = boxOf(audio).querySelector('.sound-place');
@@ -168,10 +168,10 @@ function enhance(audio: HTMLAudioElement): void {
   let wrote = 0;
   const write = (): void => {
     const { currentTime, duration } = audio;
-    const over = audio.ended || (isLong(audio) && currentTime > duration - margin);
+    const over = audio.ended || (hasDuration(audio) && currentTime > duration - margin);
     if (currentTime < margin && !over) return;
     wrote = Date.now();
-    keepPlace(name, over ? null : currentTime);
+    storePlace(name, over ? null : currentTime);
   };
   audio.addEventListener('play', () => {
     // Only one player plays at a time.
@@ -182,7 +182,7 @@ function enhance(audio: HTMLAudioElement): void {
   audio.addEventListener('timeupdate', () => {
     markChapter(audio);
     showPosition(audio);
-    if (Date.now() - wrote > writeEvery) write();
+    if (Date.now() - wrote > writeEveryMs) write();
   });
   for (const type of ['pause', 'ended', 'seeked']) audio.addEventListener(type, write);
   addEventListener('pagehide', () => {

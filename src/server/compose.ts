@@ -290,7 +290,7 @@ async function openContentSide(config: Config, changes: ChangeFeed, clusterLog: 
       search.changed([...tags, ...withdrawnTags]);
       const files = changedFiles(tags);
       // Picture files are invalidated before the documents that show them are fetched, because pictures are measured then.
-      return files.unnamed || files.digests.length > 0 ? images.changed(files).then(() => undefined) : undefined;
+      return files.anyFile || files.digests.length > 0 ? images.changed(files).then(() => undefined) : undefined;
     },
   });
   return { images, content, pictures, search };

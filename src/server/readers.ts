@@ -184,7 +184,7 @@ async function createServices(
   const newsletters = createNewsletters({ ...shared, siteUrl });
   const { contact, support: supportRules } = publication;
   const support = createSupport({ ...shared, inbox: contact.email, keepDays: supportRules.keepDays });
-  const isPaying = async (userId: string) => (await access.grantOf(userId)).level === 'subscriber';
+  const isPaying = async (userId: string) => (await access.paidGrant(userId)).level === 'subscriber';
   const privateFeeds = createPrivateFeeds({ ...shared, isPaying });
   const comments = openComments(config, {
     ...shared,

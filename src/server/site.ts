@@ -93,10 +93,10 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   const pages = openPages(start);
   const { site, build } = pages;
   const { press } = site;
-  const outlets = openOutlets(start, pages);
-  const { streams } = outlets;
+  const side = openSideServices(start, pages);
+  const { streams } = side;
   const banner = openBanner(start, site, streams);
-  followChanges(start, site, outlets, banner);
+  followChanges(start, site, side, banner);
   const live = followLive(app, render, streams, link);
   const assets = await openEarlierAssets({
     dir: join(config.dataDir, 'assets'),
@@ -110,7 +110,7 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   const tenant = openAccountTenant(config, app);
   const editionReady = brieflyRemembered(() => services.features.content.on && content.reader().edition().ready);
   const earlierFile = earlierFiles({ find: async (path) => (await assets.find(path)) ?? shared?.find(path) });
-  const server = openServer(start, pages, outlets, { editionReady, tenant, earlierFile, insertion: banner.current });
+  const server = openServer(start, pages, side, { editionReady, tenant, earlierFile, insertion: banner.current });
   const socket = link && innerSocket(config.dataDir);
   link?.onReads(site.addReads);
   live.start();
@@ -138,7 +138,7 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   const publish = (tags: ReadonlySet<string>): void => app.publish(tags, 'holder');
   const { earlierKeys } = site;
   const maintenance = startMaintenance({ press, publish, assets, log, editionReady, reader, earlierKeys });
-  closers.push(() => Promise.all([outlets.closeCdn(), outlets.indexNow.close(), tenant?.close()]));
+  closers.push(() => Promise.all([side.closeCdn(), side.indexNow.close(), tenant?.close()]));
   // Closed last, so that the stop of the others is recorded, too.
   closers.push(() => tracing?.stop());
   return stoppable(server, port, async () => {
@@ -182,8 +182,8 @@ function openPages({ app, render, link, closers }: SiteStart): Pages {
   return { site, statics, security, build };
 }
 
-/** Opens the notification of other services (CDN, search engines), the collectors of browsers' reports, and the metrics of all. */
-function openOutlets({ app, link }: SiteStart, { site, security }: Pages) {
+/** Opens the services beside the pages: the CDN and search engines that are notified, browsers' reports, event streams, metrics. */
+function openSideServices({ app, link }: SiteStart, { site, security }: Pages) {
   const { config, services } = app;
   const { log } = services;
   const { siteUrl } = config;
@@ -213,7 +213,7 @@ function openOutlets({ app, link }: SiteStart, { site, security }: Pages) {
   return { cdn, closeCdn, indexNow, cspReports, vitals, counts, streams, metrics };
 }
 
-type Outlets = ReturnType<typeof openOutlets>;
+type SideServices = ReturnType<typeof openSideServices>;
 
 /** Opens the banner of breaking news, which the press puts into stored pages, and streams into open ones. */
 function openBanner({ app, link, closers }: SiteStart, { press }: SitePress, streams: LiveStreams): AlertBanner {
@@ -229,17 +229,17 @@ function openBanner({ app, link, closers }: SiteStart, { press }: SitePress, str
 }
 
 /** Publishes every change of what pages show. */
-function followChanges({ app, link }: SiteStart, site: SitePress, outlets: Outlets, banner: AlertBanner): void {
+function followChanges({ app, link }: SiteStart, site: SitePress, side: SideServices, banner: AlertBanner): void {
   const { services, cluster } = app;
   const { press } = site;
   const publishing = createPublishing({
     press,
     prioritize: site.prioritize,
-    cdn: outlets.cdn,
-    indexNow: outlets.indexNow,
+    cdn: side.cdn,
+    indexNow: side.indexNow,
     reader: services.content.reader,
     log: services.log,
-    published: outlets.metrics.published,
+    published: side.metrics.published,
     workersUpdated: link?.workersUpdated,
     updateAlert: banner.update,
     goneEverywhere: cluster ? () => cluster.goneEverywhere() : undefined,
@@ -254,10 +254,15 @@ type ServerParts = Pick<HttpServerOptions, 'tenant' | 'earlierFile' | 'insertion
 };
 
 /** Creates the HTTP server; it doesn't listen yet. */
-function openServer(start: SiteStart, pages: Pages, outlets: Outlets, { editionReady, ...parts }: ServerParts): Server {
+function openServer(
+  start: SiteStart,
+  pages: Pages,
+  side: SideServices,
+  { editionReady, ...parts }: ServerParts,
+): Server {
   const { app, render, link, tracing } = start;
   const { site, statics, security } = pages;
-  const { counts, streams, metrics } = outlets;
+  const { counts, streams, metrics } = side;
   const clients = clientsOf(app.config, link !== null);
   return createHttpServer({
     ...siteRoutes(app, site, editionReady),
@@ -266,7 +271,7 @@ function openServer(start: SiteStart, pages: Pages, outlets: Outlets, { editionR
     statics,
     security,
     render,
-    operators: openOperators(app, site, outlets, security, clients.clientAddress),
+    operators: openOperators(app, site, side, security, clients.clientAddress),
     counts,
     streams,
     answered: metrics.answered,
@@ -345,7 +350,7 @@ function clientsOf({ trustedProxies }: Config, hasServingWorkers: boolean) {
 function openOperators(
   { config, services, database, readers }: Composition,
   { press, keyOf }: SitePress,
-  { cdn, metrics, counts, cspReports, vitals }: Outlets,
+  { cdn, metrics, counts, cspReports, vitals }: SideServices,
   { always }: SecurityHeaders,
   clientAddress: (incoming: IncomingMessage) => string,
 ): OperatorRoutes | undefined {

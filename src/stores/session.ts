@@ -14,7 +14,12 @@ import {
   visitorOf,
 } from '../lib/accounts/session.ts';
 import { featureDecisions, logout, oneTabAtATime } from '../lib/accounts/session-client.ts';
-import { dropShared, forgetProfileCopies, putShared, takeShared } from '../lib/accounts/storage.ts';
+import {
+  forgetProfileCopies,
+  readSharedSession,
+  removeSharedSession,
+  storeSharedSession,
+} from '../lib/accounts/storage.ts';
 import { readVisitor, tabs, visitorCookie } from '../lib/accounts/visitor.ts';
 import type { Reply } from '../lib/http/ask.ts';
 import { whenShown } from '../lib/when-shown.ts';
@@ -63,7 +68,7 @@ export async function signOut(where?: LogoutBody['where']): Promise<Reply<Messag
   // 401: there was no session.
   if (answer.ok || answer.status === 401) {
     latest++;
-    dropShared();
+    removeSharedSession();
     forgetHint();
     setSession(anonymousSession);
     notifyTabs();
@@ -80,7 +85,7 @@ async function load(why: 'opened' | 'reported' | 'changed'): Promise<void> {
   const mine = ++latest;
   const visitor = readVisitor(document.cookie);
   if (visitor === null) {
-    const wasKnown = dropShared();
+    const wasKnown = removeSharedSession();
     if (wasKnown) forgetKept();
     setSession(anonymousSession);
     // Without a script, or when a session expires, no tab reports the sign-out.
@@ -88,7 +93,7 @@ async function load(why: 'opened' | 'reported' | 'changed'): Promise<void> {
     return;
   }
   let news = why === 'changed';
-  const shared = () => (why === 'changed' ? null : takeShared(visitor));
+  const shared = () => (why === 'changed' ? null : readSharedSession(visitor));
   // The tab that held the lock before may have just stored an answer.
   const facts =
     shared() ??
@@ -113,7 +118,7 @@ async function ask(hint: VisitorKind): Promise<AccessFacts | null> {
   // The response may have set a new hint cookie, and the session is shared under that new hint. If the cookie has since changed
   // again, the response is older than that change and isn't shared.
   const now = readVisitor(document.cookie);
-  if (facts && now && (now === hint || now === visitorOf(sessionOf(facts)))) putShared(now, facts);
+  if (facts && now && (now === hint || now === visitorOf(sessionOf(facts)))) storeSharedSession(now, facts);
   return facts;
 }
 
@@ -132,7 +137,7 @@ function forgetKept(): void {
 }
 
 function forgetHint(): void {
-  dropShared();
+  removeSharedSession();
   forgetKept();
   // biome-ignore lint/suspicious/noDocumentCookie: the cookie store is not in every browser, and this is one cookie.
   document.cookie = `${visitorCookie}=; Path=/; Max-Age=0; SameSite=Lax`;

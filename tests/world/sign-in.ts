@@ -7,8 +7,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { BrowserContext } from '@playwright/test';
-import { cookieNames, sessionLife } from '../../src/lib/accounts/sessions.server.ts';
+import { sessionCookie, trackingCookie } from '../../src/lib/accounts/model.ts';
+import { sessionLife } from '../../src/lib/accounts/sessions.server.ts';
 import type { SessionsTable, UsersTable } from '../../src/lib/accounts/tables.ts';
+import { visitorCookie } from '../../src/lib/accounts/visitor.ts';
 import { createHmacs } from '../../src/lib/crypto.server.ts';
 import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
 import { accessCookieName, accessKeysOf } from '../../src/server/secrets.ts';
@@ -69,9 +71,9 @@ export async function signInAt(context: BrowserContext, email: string, site: str
     sameSite: 'Lax' as const,
   });
   await context.addCookies([
-    cookie(cookieNames.session, token, sessionLife.session),
-    cookie(cookieNames.tracking, user.trackingId, sessionLife.tracking),
-    cookie(cookieNames.visitor, 'registered', sessionLife.session, false),
+    cookie(sessionCookie, token, sessionLife.session),
+    cookie(trackingCookie, user.trackingId, sessionLife.tracking),
+    cookie(visitorCookie, 'registered', sessionLife.session, false),
     cookie(access.name, access.sign('registered', now + sessionLife.access), sessionLife.access),
   ]);
 }

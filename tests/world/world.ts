@@ -13,7 +13,7 @@ import { text } from 'node:stream/consumers';
 import { ensureBuilt } from '../../scripts/build.ts';
 import { type SandboxAccess, sandboxEnvironment, startSandbox, type WordPressAccess } from '../../scripts/sandbox.ts';
 import { root } from '../../scripts/setup/places.mjs';
-import { freePort, portTrouble } from '../../scripts/setup/ports.mjs';
+import { freePort, portError } from '../../scripts/setup/ports.mjs';
 import { startSite, waitForEdition } from '../../scripts/site.ts';
 
 /** Environment variable with the access to the sandbox's WordPress, JSON of {@link WordPressAccess}. */
@@ -105,7 +105,7 @@ export async function waitForPrices(site: string): Promise<void> {
 
 /** The usual port, so that the addresses in the stored data stay valid, or a free one if it is taken. */
 const portNear = async (wanted: number): Promise<number> =>
-  (await portTrouble(wanted, '127.0.0.1')) ? freePort() : wanted;
+  (await portError(wanted, '127.0.0.1')) ? freePort() : wanted;
 
 const data = join(root, 'var', 'test');
 

@@ -28,7 +28,7 @@ export function viewersOf(slot: string, { header, none }: Publication['ads']): s
   return ['anonymous', ...seenBy.signedIn.split(' ')].filter((kind) => !without.includes(kind)).join(' ');
 }
 
-const fillers: Readonly<Record<'ribbon' | 'billboard' | 'box', readonly HouseAdName[]>> = {
+const houseAdsByShape: Readonly<Record<'ribbon' | 'billboard' | 'box', readonly HouseAdName[]>> = {
   ribbon: ['newsletter'],
   billboard: ['print', 'newsletter'],
   box: ['crossword', 'newsletter', 'print'],
@@ -46,6 +46,6 @@ export const offeredAd = (ad: HouseAdName): HouseAdName => (isOffered(ad) ? ad :
 /** The house ad in a slot without an advertisement; neighboring slots differ. */
 export function houseAdFor(slot: string, shape: 'ribbon' | 'billboard' | 'box'): HouseAdName {
   const number = Number(/\d+$/.exec(slot)?.[0] ?? 0);
-  const choices = fillers[shape].filter(isOffered);
+  const choices = houseAdsByShape[shape].filter(isOffered);
   return choices[number % choices.length] ?? 'newsletter';
 }

@@ -154,15 +154,17 @@ const MenuItems = ({ items, busy, onSignOut, onKeyDown }: MenuItemsProps) => (
   </>
 );
 
-/** The keyboard of a menu (WAI-ARIA Authoring Practices, "Menu button"): arrows, Home, End, first letters, Tab. */
-
-export interface MenuKeys {
+interface MenuKeys {
   focus(item: 'first' | 'last'): void;
   /** @param close closes the menu and focuses its button */
   onKeyDown(event: KeyboardEvent, close: () => void): void;
 }
 
-/** @param menu holds the items, elements with the role `menuitem` */
+/**
+ * The keyboard of a menu (WAI-ARIA Authoring Practices, "Menu button"): arrows, Home, End, first letters, Tab.
+ *
+ * @param menu holds the items, elements with the role `menuitem`
+ */
 function useMenuKeys(menu: RefObject<HTMLElement | null>): MenuKeys {
   const find = useRef(createTypeAhead());
   const items = () => [...(menu.current?.querySelectorAll<HTMLElement>('[role="menuitem"]') ?? [])];

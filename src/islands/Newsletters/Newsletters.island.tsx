@@ -2,15 +2,14 @@
 import { useStore } from '@nanostores/react';
 import { atom, type ReadableAtom } from 'nanostores';
 import { useEffect, useId, useRef, useState } from 'react';
-import type * as client from '../../lib/accounts/client.ts';
-import * as calls from '../../lib/accounts/client.ts';
+import * as client from '../../lib/accounts/client.ts';
 import { formActions, formFields } from '../../lib/accounts/model.ts';
 import type { Provider } from '../../lib/accounts/service.ts';
 import { signUpMessages, webmail } from '../../lib/newsletters/schema.ts';
 import { $gaveAddress } from '../../stores/persisted.ts';
 import { useFlow, useSocialWindow } from '../SignIn/use-flow.ts';
 import { EmailField, useEmailField } from '../shared/form.tsx';
-import { complaintAbout, messages, wordsFor } from '../shared/messages.ts';
+import { emailProblem, messages, wordsFor } from '../shared/messages.ts';
 import { Notice, useScripted } from '../shared/notice.tsx';
 import { SocialButtons } from '../shared/social.tsx';
 import styles from './Newsletters.module.css';
@@ -25,7 +24,7 @@ interface Props {
 }
 
 export default function Newsletters({ shape, returnTo, providers = [], problem }: Props) {
-  const [flow] = useState(() => createNewsletterFlow(calls, { error: problem ?? null }));
+  const [flow] = useState(() => createNewsletterFlow(client, { error: problem ?? null }));
   const state = useStore(flow.$state);
   const bar = shape === 'bar';
   // A provider signs the reader in, and styles hide this form from signed-in readers.
@@ -157,7 +156,7 @@ export function createNewsletterFlow(calls: NewsletterCalls, initial: Partial<Ne
       if ($state.get().busy) return;
       const email = typed.trim();
       set({ email, busy: true, error: null });
-      const complaint = await complaintAbout(email, calls.verifyEmail);
+      const complaint = await emailProblem(email, calls.verifyEmail);
       if (complaint !== null) return set({ busy: false, error: complaint });
       const answer = await calls.createUser(email);
       if (!answer.ok) return set({ busy: false, error: wordsFor(answer, answer.message ?? messages.createFailed) });

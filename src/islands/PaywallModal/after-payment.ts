@@ -11,11 +11,9 @@ import { closePaywall } from '../../stores/ui.ts';
 import styles from './PaywallModal.module.css';
 
 /** Longest wait for the metadata, milliseconds. */
-const most = 3000;
+const metadataTimeoutMs = 3000;
 
-const nextFrame = () => new Promise<void>((resolve) => setTimeout(resolve, 50));
-const atMost = (work: Promise<unknown>): Promise<unknown> =>
-  Promise.race([work, new Promise((resolve) => setTimeout(resolve, most))]);
+const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /**
  * Closes the paywall and continues: an article opens in place; other pages lead to /thankyou.
@@ -33,16 +31,18 @@ export async function closeAfterPayment(
     hasPaywall() && kind !== 'downgrade'
       ? refreshSession().then(() => fetchArticle())
       : refreshSession().then(() => null),
-    subscription && kind === 'new' ? atMost(note(subscription.id, email)) : null,
+    subscription && kind === 'new'
+      ? Promise.race([sendMetadata(subscription.id, email), wait(metadataTimeoutMs)])
+      : null,
   ]);
   closePaywall();
   if (!article) return location.assign(kind === 'downgrade' ? '/dashboard/account' : '/thankyou');
   // The closing dialog first returns the focus to its opener.
-  await nextFrame();
+  await wait(50);
   article();
 }
 
-async function note(subscriptionId: string, email: string | null): Promise<void> {
+async function sendMetadata(subscriptionId: string, email: string | null): Promise<void> {
   const place = await geo();
   await saveMetadata(subscriptionId, metadataOf(new URL(location.href), email, window.innerWidth, place));
 }
@@ -102,8 +102,6 @@ export const isCut = (page: Document = document): boolean => page.querySelector(
 /** Whether this page is an article with a paywall. */
 export const hasPaywall = (): boolean => isCut() || document.querySelector(overlay) !== null;
 
-const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
-
 /** @returns a function that shows the whole article; `null` if it could not be loaded */
 export async function fetchArticle(): Promise<(() => void) | null> {
   const wall = document.querySelector<HTMLElement>(overlay);
@@ -112,7 +110,7 @@ export async function fetchArticle(): Promise<(() => void) | null> {
     await wait(pause);
     const full = await fetchFull(location.pathname + location.search);
     const opening = document.querySelector<HTMLElement>(cut);
-    if (full && opening) return () => put(opening, full);
+    if (full && opening) return () => replaceExcerpt(opening, full);
   }
   return null;
 }
@@ -140,7 +138,7 @@ async function fetchFull(path: string): Promise<Element[] | null> {
 /** Comments are not replaced, because their scripts hold on to them. */
 const isAfterText = (part: Element): boolean => part.matches('.comments, [data-comments], #comments');
 
-function put(opening: HTMLElement, full: readonly Element[]): void {
+function replaceExcerpt(opening: HTMLElement, full: readonly Element[]): void {
   const top = scrollY;
   const read = opening.textContent?.length ?? 0;
   const old: Element[] = [];
@@ -150,7 +148,7 @@ function put(opening: HTMLElement, full: readonly Element[]): void {
   for (const part of old) part.remove();
   const first = fresh.find((part) => part.matches('.prose'));
   const next = first && blockAfter(first, read);
-  const note = noteFor();
+  const note = createWelcome();
   if (next) next.before(note);
   else first?.before(note);
   // Keyboard and screen reader users continue where the excerpt ended.
@@ -163,7 +161,7 @@ function uncover(wall: HTMLElement): void {
   wall.hidden = true;
   const blocks = [...document.querySelectorAll<HTMLElement>('.story .body > .prose > *')];
   const here = blocks.find((block) => block.getBoundingClientRect().top > 0) ?? blocks[0];
-  here?.before(noteFor());
+  here?.before(createWelcome());
   focusBlock(here);
 }
 
@@ -186,7 +184,7 @@ function blockAfter(prose: HTMLElement, read: number): HTMLElement | null {
 }
 
 /** A note that welcomes the subscriber and links to /thankyou. */
-function noteFor(): HTMLElement {
+function createWelcome(): HTMLElement {
   const note = document.createElement('p');
   note.className = styles.joined ?? '';
   note.setAttribute('role', 'status');

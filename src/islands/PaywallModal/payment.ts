@@ -38,12 +38,12 @@ export interface PaymentState {
   readonly notice: string | null;
 }
 
-/** The amount on the button, in minor units. */
+/** What is bought, and at what price. */
 export interface Purchase {
   readonly productId: string;
   readonly planId: string;
   readonly coupon: string | null;
-  /** What the button says, minor units. */
+  /** The sum on the button, in minor units. */
   readonly expected: number;
   readonly prorationDate: number | null;
   /** The subscription whose plan changes. */

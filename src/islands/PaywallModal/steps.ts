@@ -6,7 +6,7 @@ import { atom, type ReadableAtom } from 'nanostores';
 import type * as client from '../../lib/accounts/client.ts';
 import { readPending } from '../../lib/accounts/storage.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
-import { complaintAbout, wordsFor } from '../shared/messages.ts';
+import { emailProblem, wordsFor } from '../shared/messages.ts';
 
 export type StepName = 'account' | 'shipping' | 'payment';
 
@@ -92,7 +92,7 @@ export function createAccountStep({ calls, email, onTyped, onEntered }: Options)
       const email = typed.trim();
       set({ email, busy: true, error: null, exists: false });
       onTyped(email);
-      const complaint = await complaintAbout(email, calls.verifyEmail);
+      const complaint = await emailProblem(email, calls.verifyEmail);
       if (complaint !== null) return set({ busy: false, error: complaint });
       const answer = await calls.createAndEnter(email);
       if (answer.ok) {

@@ -66,7 +66,6 @@ export async function payByWallet(event: WalletEvent, wallet: WalletPayment): Pr
 const isSameSum = (one: Purchase, other: Purchase): boolean =>
   one.planId === other.planId && one.expected === other.expected && one.currency === other.currency;
 
-/** What a wallet's sheet shows: the sum of the button, its parts, and the later payments. */
 type RecurringPayment = NonNullable<NonNullable<ClickResolveDetails['applePay']>['recurringPaymentRequest']>;
 
 /** Stripe's lines, tax, and what a coupon or a credit takes off: together exactly what is due. */
@@ -91,7 +90,7 @@ function appleInterval({ interval, interval_count: count }: Price['recurring']) 
     : { recurringPaymentIntervalUnit: interval, recurringPaymentIntervalCount: count };
 }
 
-/** @param origin of the site */
+/** What a wallet's sheet shows: the sum of the button, its parts, and the later payments. @param origin of the site */
 export function walletDetails({ price, coupon }: OrderState, quote: QuoteAnswer, origin: string): ClickResolveDetails {
   const label = price.product.name;
   const renewal = new Date(quote.renewalDate);

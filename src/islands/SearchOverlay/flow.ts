@@ -43,21 +43,21 @@ export function createSearchFlow({ ask, suggest, online }: FlowOptions): SearchF
   const $state = atom<SearchState>(idle);
   let timer: ReturnType<typeof setTimeout> | undefined;
   let current: AbortController | null = null;
-  let offered: Suggestions | null = null;
-  let offering: Promise<Suggestions> | null = null;
+  let loaded: Suggestions | null = null;
+  let loading: Promise<Suggestions> | null = null;
 
   /** Loaded once; a failure, which leaves both kinds empty, is retried. */
   async function suggestions(): Promise<Suggestions> {
-    if (offered) return offered;
-    offering ??= suggest(new AbortController().signal);
-    const found = await offering;
-    offering = null;
-    if (found.featured.length + found.popular.length > 0) offered = found;
+    if (loaded) return loaded;
+    loading ??= suggest(new AbortController().signal);
+    const found = await loading;
+    loading = null;
+    if (found.featured.length + found.popular.length > 0) loaded = found;
     return found;
   }
 
   /** Shows the suggestions while there is no query. */
-  const rest = () => $state.set({ ...idle, suggestions: offered });
+  const showSuggestions = () => $state.set({ ...idle, suggestions: loaded });
 
   function stop(): void {
     clearTimeout(timer);
@@ -78,7 +78,7 @@ export function createSearchFlow({ ask, suggest, online }: FlowOptions): SearchF
     } else if (answer.value.hits.length > 0) {
       $state.set({ ...idle, phase: 'found', query, answer: answer.value });
     } else {
-      $state.set({ ...idle, phase: 'none', query, suggestions: offered });
+      $state.set({ ...idle, phase: 'none', query, suggestions: loaded });
       const found = await suggestions();
       if (current === mine) $state.set({ ...$state.get(), suggestions: found });
     }
@@ -97,7 +97,7 @@ export function createSearchFlow({ ask, suggest, online }: FlowOptions): SearchF
       // A search for the same text continues; one for another text is outdated, and is stopped.
       if (current && query === $state.get().query) return;
       stop();
-      if (query.length < shortest) return rest();
+      if (query.length < shortest) return showSuggestions();
       timer = setTimeout(() => void runSearch(query), pause);
     },
     submit(text) {

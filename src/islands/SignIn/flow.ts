@@ -6,7 +6,7 @@ import { atom, type ReadableAtom, type WritableAtom } from 'nanostores';
 import type * as client from '../../lib/accounts/client.ts';
 import type { Provider } from '../../lib/accounts/service.ts';
 import type { Refused, Reply } from '../../lib/http/ask.ts';
-import { complaintAbout, messages, wordsFor } from '../shared/messages.ts';
+import { emailProblem, messages, wordsFor } from '../shared/messages.ts';
 import type { SocialEnd } from '../shared/social.tsx';
 
 export type Method = 'link' | 'code';
@@ -64,7 +64,7 @@ export interface Flow {
 }
 
 /** Milliseconds for which "Resent!" is shown. */
-const brief = 4000;
+const resentMs = 4000;
 
 const start: SignInState = {
   step: 'email',
@@ -142,7 +142,7 @@ async function run(flow: FlowState, action: (current: Current) => Promise<void>)
 async function submit(flow: FlowState, email: string, current: Current): Promise<void> {
   const { calls, method } = flow;
   set(flow, { email });
-  const complaint = await complaintAbout(email, calls.verifyEmail);
+  const complaint = await emailProblem(email, calls.verifyEmail);
   if (!current()) return;
   if (complaint !== null) return fail(flow, 'email', complaint);
   const known = await calls.userExists(email);
@@ -190,7 +190,7 @@ async function resend(flow: FlowState, current: Current): Promise<void> {
   const how = flow.$state.get().step === 'code' ? 'code' : 'link';
   if (!(await sendAndShow(flow, how, 'form', current))) return;
   set(flow, { resent: true });
-  flow.note = setTimeout(() => set(flow, { resent: false }), brief);
+  flow.note = setTimeout(() => set(flow, { resent: false }), resentMs);
 }
 
 async function confirm(flow: FlowState, code: string, current: Current): Promise<void> {

@@ -152,7 +152,7 @@ function useRefresh(section: RefObject<HTMLElement | null>, refresh: () => Promi
   }, [section, refresh]);
 }
 
-export interface Prices {
+interface Prices {
   readonly $prices: ReadableAtom<{
     readonly shown: readonly TickerItem[];
     /** Whether prices were requested. */

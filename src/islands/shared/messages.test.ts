@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { VerificationAnswer } from '../../lib/accounts/schema.ts';
 import type { Reply } from '../../lib/http/ask.ts';
-import { complaintAbout } from './messages.ts';
+import { emailProblem } from './messages.ts';
 import { emailInText } from './notice.tsx';
 
 const says = (value: unknown): Reply<VerificationAnswer> => ({
@@ -17,9 +17,9 @@ const refuses = (status: number, message: string | null = null): Reply<Verificat
   suggestedEmail: null,
 });
 const complaint = (answer: Reply<VerificationAnswer>, email = 'ada@example.com') =>
-  complaintAbout(email, async () => answer);
+  emailProblem(email, async () => answer);
 
-describe('complaintAbout', () => {
+describe('emailProblem', () => {
   it('returns null for a verified address', async () => {
     expect(await complaint(says({ verified: true, suggestedEmail: null, message: null }))).toBeNull();
   });
@@ -56,9 +56,9 @@ describe('complaintAbout', () => {
 
   it('rejects an invalid address without a request', async () => {
     const verify = vi.fn();
-    expect(await complaintAbout('', verify)).toBe('Please enter your email address.');
+    expect(await emailProblem('', verify)).toBe('Please enter your email address.');
     for (const email of ['ada', 'ada@', '@example.com', 'ada@localhost', 'a da@example.com', 'ada@example.']) {
-      expect(await complaintAbout(email, verify), email).toMatch(/valid email address/);
+      expect(await emailProblem(email, verify), email).toMatch(/valid email address/);
     }
     expect(verify).not.toHaveBeenCalled();
   });

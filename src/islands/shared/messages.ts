@@ -30,7 +30,7 @@ const shape = /^[^\s@]+@[^\s@]+\.[^\s@.]+$/u;
  *
  * @returns the message for the field; `null`: the address can be used
  */
-export async function complaintAbout(
+export async function emailProblem(
   email: string,
   verify: (email: string) => Promise<Reply<VerificationAnswer>>,
 ): Promise<string | null> {

@@ -68,7 +68,7 @@ export type SocialEnd =
 const popupFeatures = 'menubar=no,location=yes,resizable=no,scrollbars=no,status=no,width=500,height=600';
 
 /** How often the window is checked, milliseconds; browsers send no event when it is closed. */
-const lookEvery = 500;
+const pollMs = 500;
 
 /** Where a social sign-in starts that uses the whole page and returns to a path of this site. */
 export const socialPath = (provider: Provider, returnTo: string): string =>
@@ -119,7 +119,7 @@ export function openSocial(
     if (!popup.closed) return;
     page.clearInterval(poll);
     onEnd({ kind: 'closed' });
-  }, lookEvery);
+  }, pollMs);
   const stop = () => {
     page.clearInterval(poll);
     page.removeEventListener('message', listen);

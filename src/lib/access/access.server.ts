@@ -14,10 +14,11 @@ import {
   type Entitlements,
   entitlementsOf,
   type Grant,
-  grantFrom,
+  grantOf,
   type Paid,
   runningProducts,
   type Terms,
+  trialEnd,
   trialStart,
 } from './entitlements.ts';
 import {
@@ -85,18 +86,18 @@ export function createAccess(options: AccessOptions): RunningAccess {
   const gifts = openGifts(database, options.secret, rules.gifts, now);
   const state: AccessState = { ...options, now, meter, gifts };
   return {
-    grantFor: async (userId, startedAt) => grantFrom(await paid(userId), startedAt, termsOf(state), now()),
-    grantOf: async (userId) => grantFrom(await paid(userId), null, termsOf(state), now()),
+    grantFor: async (userId, startedAt) => grantOf(await paid(userId), now(), trialEnd(startedAt, rules)),
+    paidGrant: async (userId) => grantOf(await paid(userId), now()),
     view: (question) => view(state, question),
     async give(session, articleId) {
-      if ((await entitlements(state, session)).products.length === 0) return null;
+      if ((await readEntitlements(state, session)).products.length === 0) return null;
       if (!session.emailVerified) return { ok: false, why: 'unconfirmed' };
       return giveArticle(gifts, session.userId, articleId);
     },
     async peekGift(token, slugOf, header) {
       const gift = await validGift(state, token);
       if (!gift || slugOf(gift.articleId) === null) return null;
-      return gift.good || options.pass.opens(header ?? undefined, giftPath(token)) ? gift : null;
+      return gift.isUsable || options.pass.opens(header ?? undefined, giftPath(token)) ? gift : null;
     },
     useGift: (token, slugOf, header, elsewhere) => useGift(state, token, slugOf, header, elsewhere),
     personalData: {
@@ -131,7 +132,7 @@ async function trialStartedAt({ database, rules }: AccessState, userId: string):
   return user ? trialStart(user.createdAt, user.emailVerified === 1) : null;
 }
 
-async function entitlements(state: AccessState, { userId }: Session): Promise<Entitlements> {
+async function readEntitlements(state: AccessState, { userId }: Session): Promise<Entitlements> {
   return entitlementsOf(await state.paid(userId), await trialStartedAt(state, userId), termsOf(state), state.now());
 }
 
@@ -145,18 +146,18 @@ async function hasGift(state: AccessState, { article, cookies, giftToken }: Ques
   if (!article) return false;
   if (state.pass.opens(cookies ?? undefined, articlePath(article.slug))) return true;
   const gift = giftToken === undefined ? null : await validGift(state, giftToken);
-  return gift?.good === true && gift.articleId === article.id;
+  return gift?.isUsable === true && gift.articleId === article.id;
 }
 
 async function view(state: AccessState, question: Question): Promise<View> {
   const { rules, now } = state;
   const { session, article, path, count } = question;
-  const held = session ? await entitlements(state, session) : anonymous;
+  const entitlements = session ? await readEntitlements(state, session) : anonymous;
   const subject: Subject = article?.level ?? 'none';
   const gift = await hasGift(state, question);
-  const paying = held.products.length > 0;
+  const paying = entitlements.products.length > 0;
   const known = {
-    entitlements: held,
+    entitlements,
     path: path.split(/[?#]/, 1)[0] || '/',
     subject,
     gift,
@@ -181,22 +182,27 @@ async function useGift(
   elsewhere: (articleId: number) => readonly string[] = () => [],
 ) {
   const { rules, pass, secure, now } = state;
-  const seen = await validGift(state, token);
-  const slug = seen && slugOf(seen.articleId);
-  if (!seen || slug === null) return null;
+  const found = await validGift(state, token);
+  const slug = found && slugOf(found.articleId);
+  if (!found || slug === null) return null;
   const path = articlePath(slug);
   // A browser that opens the link again does not use it up for others.
-  const again = pass.opens(header ?? undefined, giftPath(token));
-  const gift = again ? seen : await spendGift(state.gifts, token);
+  const openedBefore = pass.opens(header ?? undefined, giftPath(token));
+  const gift = openedBefore ? found : await spendGift(state.gifts, token);
   if (!gift) return null;
-  const at = Math.floor(now() / 1000);
-  const cookie = (page: string, expires: number, sentTo = page): string =>
-    setCookie(pass.name, pass.sign(page, expires), { maxAge: expires - at, httpOnly: true, secure, path: sentTo });
+  const nowSeconds = Math.floor(now() / 1000);
+  const cookie = (page: string, expires: number, cookiePath = page): string =>
+    setCookie(pass.name, pass.sign(page, expires), {
+      maxAge: expires - nowSeconds,
+      httpOnly: true,
+      secure,
+      path: cookiePath,
+    });
   const ends = Math.floor(gift.expires / 1000);
   // The article's pass is short, because the giver's subscription is not checked while it lasts. The link's pass lasts as long as the link.
-  const passEnds = Math.min(ends, at + rules.gifts.passMinutes * 60);
-  const passes = [path, ...elsewhere(seen.articleId)].map((sentTo) => cookie(path, passEnds, sentTo));
-  return { path, cookies: again ? passes : [...passes, cookie(giftPath(token), ends)] };
+  const passEnds = Math.min(ends, nowSeconds + rules.gifts.passMinutes * 60);
+  const passes = [path, ...elsewhere(found.articleId)].map((cookiePath) => cookie(path, passEnds, cookiePath));
+  return { path, cookies: openedBefore ? passes : [...passes, cookie(giftPath(token), ends)] };
 }
 
 /** The body of both decision routes (docs/services/zephr.md). */

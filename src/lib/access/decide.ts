@@ -61,9 +61,9 @@ export interface Rule {
 }
 
 const open: Outcome = { body: 'whole', paywall: 'none', ask: 'nothing', count: false, by: null };
-const mostly: readonly Subject[] = ['default', 'registered', 'subscriber'];
-const over = (ask: Outcome['ask']): Outcome => ({ ...open, paywall: 'soft', ask });
-const shut = (ask: Outcome['ask']): Outcome => ({ ...open, body: 'excerpt', paywall: 'hard', ask });
+const notFree: readonly Subject[] = ['default', 'registered', 'subscriber'];
+const softPaywall = (ask: Outcome['ask']): Outcome => ({ ...open, paywall: 'soft', ask });
+const hardPaywall = (ask: Outcome['ask']): Outcome => ({ ...open, body: 'excerpt', paywall: 'hard', ask });
 
 /** Exactly one rule applies to every situation; a test checks that. */
 export const rules: readonly Rule[] = [
@@ -71,22 +71,22 @@ export const rules: readonly Rule[] = [
   { name: 'a free article is open', when: { subject: ['free'] }, outcome: open },
   {
     name: 'a subscriber reads everything',
-    when: { subject: mostly, reader: ['subscriber'] },
+    when: { subject: notFree, reader: ['subscriber'] },
     outcome: { ...open, by: 'subscriber' },
   },
   {
     name: 'a promotion counts as a subscription',
-    when: { subject: mostly, reader: ['trialing'] },
+    when: { subject: notFree, reader: ['trialing'] },
     outcome: { ...open, by: 'trialing' },
   },
   {
     name: 'a timed trial opens everything while it runs',
-    when: { subject: mostly, reader: ['timed'] },
+    when: { subject: notFree, reader: ['timed'] },
     outcome: { ...open, by: 'timed' },
   },
   {
     name: 'a gift opens its article and does not count toward the meter',
-    when: { subject: mostly, reader: ['gifted'] },
+    when: { subject: notFree, reader: ['gifted'] },
     outcome: { ...open, by: 'gifted' },
   },
   {
@@ -97,12 +97,12 @@ export const rules: readonly Rule[] = [
   {
     name: 'an article for registered readers asks for an account',
     when: { subject: ['registered'], reader: ['anonymous'] },
-    outcome: shut('registration'),
+    outcome: hardPaywall('registration'),
   },
   {
     name: 'an article for subscribers asks for a subscription',
     when: { subject: ['subscriber'], reader: ['registered', 'anonymous'] },
-    outcome: shut('subscription'),
+    outcome: hardPaywall('subscription'),
   },
   {
     name: 'an article that was counted once is not counted again',
@@ -117,12 +117,12 @@ export const rules: readonly Rule[] = [
   {
     name: 'a registered reader beyond the meter is asked to subscribe',
     when: { subject: ['default'], reader: ['registered'], meter: ['over'] },
-    outcome: over('subscription'),
+    outcome: softPaywall('subscription'),
   },
   {
     name: 'an anonymous reader beyond the meter is asked to register',
     when: { subject: ['default'], reader: ['anonymous'], meter: ['over'] },
-    outcome: over('registration'),
+    outcome: softPaywall('registration'),
   },
 ];
 

@@ -40,7 +40,7 @@ export const trialStart = (createdAt: string, isConfirmed: boolean): number | nu
   isConfirmed ? Date.parse(createdAt) : null;
 
 /** End of a reader's timed trial, epoch milliseconds; `null` where the reader or the publication has none. */
-const trialEnd = (startedAt: number | null, { trialHours }: Pick<Terms, 'trialHours'>): number | null =>
+export const trialEnd = (startedAt: number | null, { trialHours }: Pick<Terms, 'trialHours'>): number | null =>
   trialHours > 0 && startedAt !== null ? startedAt + trialHours * hour : null;
 
 /** A reader's entitlements at a time. @param startedAt as {@link trialStart} @param now epoch milliseconds */
@@ -61,10 +61,6 @@ export function entitlementsOf(
   const timed = ends !== null && ends > now ? { startedAt, endsAt: ends } : null;
   return { authenticated: true, products, promotion, timed };
 }
-
-/** The contents of the access cookie and the hint cookie for a reader; see {@link entitlementsOf}. */
-export const grantFrom = (paid: readonly Paid[], startedAt: number | null, terms: Terms, now: number): Grant =>
-  grantOf(paid, now, trialEnd(startedAt, terms));
 
 /** A paid product, with the fields that decide what may be read. */
 export type Paid = Pick<Entitlement, 'product' | 'until' | 'trialing'>;
@@ -88,6 +84,8 @@ export const runningProducts = (paid: readonly Omit<Paid, 'trialing'>[], now: nu
     .filter((product) => paid.some((one) => one.product === productSlugs[product] && one.until > now));
 
 /**
+ * The contents of the access cookie and the hint cookie for a reader.
+ *
  * @param now epoch milliseconds
  * @param trialUntil end of a period in which everything may be read, epoch milliseconds; `null`: there is none
  */

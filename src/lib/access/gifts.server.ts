@@ -26,7 +26,7 @@ export interface Gift {
   readonly expires: number;
 }
 
-export type Given =
+export type GiftOutcome =
   | { readonly ok: true; readonly gift: Gift; readonly left: number }
   /** All links of thirty days are used; `retryAfter` in whole seconds. */
   | { readonly ok: false; readonly why: 'used up'; readonly retryAfter: number }
@@ -35,7 +35,7 @@ export type Given =
 
 const day = 24 * 60 * 60 * 1000;
 const month = 30 * day;
-const form = /^[\w-]{43}$/;
+const tokenPattern = /^[\w-]{43}$/;
 
 type Row = Pick<GiftsTable, 'article_id' | 'user_id' | 'expires'>;
 
@@ -76,8 +76,8 @@ export const giftsLeft = async (state: GiftsState, userId: string): Promise<numb
   Math.max(0, state.rules.most - (await recentGifts(state, state.database.db, userId)).length);
 
 /** Gives an article away; for the same article the same link is returned while it is valid. */
-export const giveArticle = (state: GiftsState, userId: string, articleId: number): Promise<Given> =>
-  state.database.transaction(async (tx): Promise<Given> => {
+export const giveArticle = (state: GiftsState, userId: string, articleId: number): Promise<GiftOutcome> =>
+  state.database.transaction(async (tx): Promise<GiftOutcome> => {
     const { rules } = state;
     const now = state.now();
     // Locked, so that two clicks create only one gift.
@@ -92,8 +92,8 @@ export const giveArticle = (state: GiftsState, userId: string, articleId: number
       return { ok: true, gift, left };
     }
     if (left === 0) {
-      const freed = Number(mine[mine.length - rules.most]?.created ?? now) + month;
-      return { ok: false, why: 'used up', retryAfter: Math.max(1, Math.ceil((freed - now) / 1000)) };
+      const freeAgain = Number(mine[mine.length - rules.most]?.created ?? now) + month;
+      return { ok: false, why: 'used up', retryAfter: Math.max(1, Math.ceil((freeAgain - now) / 1000)) };
     }
     return { ok: true, gift: await addGift(state, tx, userId, articleId), left: left - 1 };
   });
@@ -130,10 +130,13 @@ async function addGift(state: GiftsState, tx: AccountsTransaction, userId: strin
 /**
  * What a link opens, without using it: mail scanners open links too. The caller checks whether the giver still subscribes.
  *
- * @returns `null`: unknown or expired; `good`: the link isn't used up
+ * @returns `null`: unknown or expired; `isUsable`: the link isn't used up
  */
-export async function findGift(state: GiftsState, token: string): Promise<(Gift & { readonly good: boolean }) | null> {
-  if (!form.test(token)) return null;
+export async function findGift(
+  state: GiftsState,
+  token: string,
+): Promise<(Gift & { readonly isUsable: boolean }) | null> {
+  if (!tokenPattern.test(token)) return null;
   const row = await state.database.db
     .selectFrom('gifts')
     .select(['article_id', 'user_id', 'expires', 'readers', 'most'])
@@ -141,12 +144,12 @@ export async function findGift(state: GiftsState, token: string): Promise<(Gift 
     .where('expires', '>', state.now())
     .executeTakeFirst();
   const gift = giftOf(token, row);
-  return row && gift ? { ...gift, good: row.readers < row.most } : null;
+  return row && gift ? { ...gift, isUsable: row.readers < row.most } : null;
 }
 
 /** Uses a link for one more browser. */
 export async function spendGift(state: GiftsState, token: string): Promise<Gift | null> {
-  if (!form.test(token)) return null;
+  if (!tokenPattern.test(token)) return null;
   const row = await state.database.db
     .updateTable('gifts')
     .set((each) => ({ readers: each('readers', '+', 1) }))

@@ -7,7 +7,7 @@ import type { PersonalData } from '../personal-data.ts';
 import type { View } from './answers.ts';
 import type { Subject } from './decide.ts';
 import type { Grant } from './entitlements.ts';
-import type { Gift, Given } from './gifts.server.ts';
+import type { Gift, GiftOutcome } from './gifts.server.ts';
 
 /** The facts about an article that access depends on. */
 export interface ArticleSubject {
@@ -34,9 +34,9 @@ export interface Access {
   /** Collects the facts that decide about one page, and counts the reading. */
   view(question: Question): Promise<View>;
   /** The access that a user's subscriptions give now, without a trial. */
-  grantOf(userId: string): Promise<Grant>;
+  paidGrant(userId: string): Promise<Grant>;
   /** Gives an article away. `null`: the reader isn't a subscriber. */
-  give(session: Session, articleId: number): Promise<Given | null>;
+  give(session: Session, articleId: number): Promise<GiftOutcome | null>;
   /**
    * What a gift link opens in this browser, without using it: a used-up link still works in a browser that has opened it
    * before.

@@ -3,7 +3,8 @@ import { readEmail } from '../email-verification/model.ts';
 
 export const providers = ['google', 'facebook'] as const;
 
-/** Name of the cookie with the browser's tracking id (docs/services/zephr.md). */
+/** Names of the session cookie and of the cookie with the browser's tracking id (docs/services/zephr.md). */
+export const sessionCookie = 'blaize_session';
 export const trackingCookie = 'blaize_tracking_id';
 
 /** How long links and codes are valid, seconds. */

@@ -51,12 +51,12 @@ export const shownProfile = (profile: Profile): Profile =>
     }),
   );
 
-const bounds = { keys: 50, key: 64, value: 500, extended: 16 * 1024, apps: 20 };
+const limits = { keys: 50, key: 64, value: 500, extended: 16 * 1024 };
 
 /** Checks attributes that come from outside, known fields and others. @returns a sentence for the reader; `null` if they are valid */
 export function profileProblem(profile: Readonly<Record<string, unknown>>): string | null {
   for (const [key, value] of Object.entries(profile)) {
-    if (!/^[A-Za-z][\w.-]*$/.test(key) || key.length > bounds.key || key === 'constructor' || key === 'prototype') {
+    if (!/^[A-Za-z][\w.-]*$/.test(key) || key.length > limits.key || key === 'constructor' || key === 'prototype') {
       return profileProblems.invalidField;
     }
     if (typeof value === 'number' ? !Number.isFinite(value) : !['string', 'boolean'].includes(typeof value)) {
@@ -64,7 +64,7 @@ export function profileProblem(profile: Readonly<Record<string, unknown>>): stri
     }
     if (typeof value !== 'string') continue;
     const field = profileFields.find(({ attribute }) => attribute === key);
-    if (value.length > (field?.maxLength ?? bounds.value)) return profileProblems.tooLong(key);
+    if (value.length > (field?.maxLength ?? limits.value)) return profileProblems.tooLong(key);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: line breaks are allowed in an address, the others nowhere.
     if (/[\x00-\x09\x0b\x0c\x0e-\x1f\x7f]/.test(value)) return profileProblems.invalidValue(key);
     if (field && !kinds[field.kind ?? 'text'].accepts(value)) return field.message ?? profileProblems.invalidValue(key);
@@ -73,7 +73,7 @@ export function profileProblem(profile: Readonly<Record<string, unknown>>): stri
 }
 
 /** Whether a merged profile is within the size limit. */
-export const isSmallEnough = (profile: Profile): boolean => Object.keys(profile).length <= bounds.keys;
+export const isSmallEnough = (profile: Profile): boolean => Object.keys(profile).length <= limits.keys;
 
 function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
@@ -90,11 +90,11 @@ export function appProblem(app: string): string | null {
 export function extendedText(value: unknown): { readonly text: string } | { readonly problem: string } {
   const text = value === undefined ? undefined : JSON.stringify(value);
   if (text === undefined) return { problem: profileProblems.noData };
-  return Buffer.byteLength(text) > bounds.extended ? { problem: profileProblems.tooMuchData } : { text };
+  return Buffer.byteLength(text) > limits.extended ? { problem: profileProblems.tooMuchData } : { text };
 }
 
 /** Most extended profiles of one reader. */
-export const mostApps = bounds.apps;
+export const mostApps = 20;
 
 /** Area, exchange and line of an incomplete number. */
 const shape = /^1?(\d{0,3})(\d{0,3})(\d{0,4})$/;

@@ -86,8 +86,8 @@ export async function spendLink(state: State, tx: AccountsTransaction, token: st
   return used ? (JSON.parse(used.payload) as LinkProof) : stateOf(state, tx, id);
 }
 
-/** Whether this is the first failure of a link; later calls return false. */
-export async function failsFirst({ hmacs }: State, tx: AccountsTransaction, token: string): Promise<boolean> {
+/** Records that a link has failed. @returns whether this was the first time */
+export async function recordFirstFailure({ hmacs }: State, tx: AccountsTransaction, token: string): Promise<boolean> {
   const first = await tx
     .updateTable('proofs')
     .set({ tries: 1 })

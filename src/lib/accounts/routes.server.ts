@@ -36,7 +36,7 @@ export function accountForm(handle: (call: FormCall) => Promise<Next>): APIRoute
       returnTo = returnPath(form.get('return'), locals.config.siteUrl);
       const { accounts } = locals.services;
       if (!accounts) return { to: signInPage('off', returnTo) };
-      const stateCookie = signIn(locals);
+      const stateCookie = signInCookie(locals);
       const state = stateCookie.read(request.headers.get('cookie'));
       return handle({ accounts, form, caller: callerOf(context), context, state, stateCookie, returnTo });
     });
@@ -90,7 +90,7 @@ export interface SignInRequest {
 }
 
 /** Checks the address, mails a link or a code, and redirects to the page that confirms it. */
-export async function mailAndShow(call: FormCall, request: SignInRequest): Promise<Next> {
+export async function requestSignIn(call: FormCall, request: SignInRequest): Promise<Next> {
   const { accounts, caller, stateCookie } = call;
   const { email, method, returnTo } = request;
   const again = (failure: Failure): Next => {
@@ -158,16 +158,16 @@ export function startedSignIn<const State extends string>(
   { fromReferrer = false } = {},
 ): StartedSignIn<State> {
   response.headers.set('Cache-Control', 'private, no-store');
-  const kept = signIn(locals).read(request.headers.get('cookie'));
-  const named = url.searchParams.get('return');
-  const came = fromReferrer ? returnPath(request.headers.get('referer'), locals.config.siteUrl) : '/';
-  const before = came === '/' ? (kept?.returnTo ?? '/') : came;
+  const stored = signInCookie(locals).read(request.headers.get('cookie'));
+  const requested = url.searchParams.get('return');
+  const referrer = fromReferrer ? returnPath(request.headers.get('referer'), locals.config.siteUrl) : '/';
+  const otherwise = referrer === '/' ? (stored?.returnTo ?? '/') : referrer;
   const general = problemText(url.searchParams.get('problem'));
   return {
-    email: kept?.email ?? null,
-    returnTo: named === null ? before : returnPath(named, locals.config.siteUrl),
+    email: stored?.email ?? null,
+    returnTo: requested === null ? otherwise : returnPath(requested, locals.config.siteUrl),
     // Only if the address names a problem: one from an earlier request may be solved.
-    problem: general && (kept?.problem ?? general),
+    problem: general && (stored?.problem ?? general),
     state: states.find((state) => state === url.searchParams.get('state')),
   };
 }
@@ -183,14 +183,14 @@ const signInState = z.object({
 });
 export type SignInState = z.infer<typeof signInState>;
 
-/** The sign-in that was started by a form. */
-export const signIn = sealedCookie('sign_in', signInState, 15 * 60);
+/** Holds the sign-in that was started by a form. */
+export const signInCookie = sealedCookie('sign_in', signInState, 15 * 60);
 
-/** The page to return to after a social sign-in. */
-export const socialStart = sealedCookie('social_start', z.string(), 10 * 60);
+/** Holds the page to return to after a social sign-in. */
+export const socialReturnCookie = sealedCookie('social_start', z.string(), 10 * 60);
 
-/** The number of an article to save once its reader has signed in. */
-export const saveLater = sealedCookie('save_later', z.int().positive(), 60 * 60);
+/** Holds the id of an article to save once its reader has signed in. */
+export const saveLaterCookie = sealedCookie('save_later', z.int().positive(), 60 * 60);
 
 /**
  * A failure as status and sentence (spec section 8).
@@ -247,7 +247,11 @@ const mailLinkRoute: APIRoute = accountRoute(
     if (!outcome.ok) return answerFailure(outcome.failure);
     // With this cookie, opening the link in this browser needs no second click.
     const state = { email, purpose: purpose === 'login' ? purpose : 'register', returnTo: redirect } as const;
-    return { status: 201, body: { message: wireMessages.linkSent }, cookies: [signIn(context.locals).set(state)] };
+    return {
+      status: 201,
+      body: { message: wireMessages.linkSent },
+      cookies: [signInCookie(context.locals).set(state)],
+    };
   },
 );
 
@@ -261,44 +265,45 @@ type Page = Pick<AstroGlobal, 'request' | 'locals' | 'url' | 'response'>;
 
 /** Lets signed-in users through; redirects all others. @param to the target; by default the sign-in page, which returns here */
 export async function requireReader(page: Page, to?: string): Promise<Session | Response> {
-  const { session, cookies, away } = await known(page);
+  const { session, cookies, unavailable } = await readReader(page);
   // While the database is unavailable, the sign-in page says so, and trying again returns here.
   if (!session)
-    return seeOther({ to: to ?? signInPage(away ? 'off' : null, page.url.pathname + page.url.search), cookies });
-  pass(page, cookies);
+    return seeOther({ to: to ?? signInPage(unavailable ? 'off' : null, page.url.pathname + page.url.search), cookies });
+  makePrivate(page, cookies);
   return session;
 }
 
 /** Lets anonymous readers through; redirects signed-in users to the path in the parameter `return`. */
 export async function requireAnonymous(page: Page): Promise<Response | null> {
-  const { session, cookies } = await known(page);
+  const { session, cookies } = await readReader(page);
   if (session) {
     return seeOther({ to: returnPath(page.url.searchParams.get('return'), page.locals.config.siteUrl), cookies });
   }
-  pass(page, cookies);
+  makePrivate(page, cookies);
   return null;
 }
 
-/** Lets every reader through. @returns the session; `null`: none */
-export async function whoReads(page: Page): Promise<Session | null> {
-  const { session, cookies } = await known(page);
-  pass(page, cookies);
+/** Lets every reader through. @returns `null` for an anonymous reader */
+export async function optionalReader(page: Page): Promise<Session | null> {
+  const { session, cookies } = await readReader(page);
+  makePrivate(page, cookies);
   return session;
 }
 
 /** The caller's session. If accounts are off or their database is unavailable, there is none. */
-async function known({ request, locals, url }: Page) {
+async function readReader({ request, locals, url }: Page) {
   try {
     const header = request.headers.get('cookie');
     const found = await locals.services.sessions?.session(header);
-    return { ...(found ?? { session: null, cookies: [] }), away: false };
+    return { ...(found ?? { session: null, cookies: [] }), unavailable: false };
   } catch (error) {
     locals.services.log.error({ err: error, url: url.pathname }, 'The session of a page could not be read');
-    return { session: null, cookies: [], away: true };
+    return { session: null, cookies: [], unavailable: true };
   }
 }
 
-function pass({ response }: Page, cookies: readonly string[]): void {
+/** Keeps a personal page out of caches, and sets the reader's new cookies. */
+function makePrivate({ response }: Page, cookies: readonly string[]): void {
   response.headers.set('Cache-Control', 'private, no-store');
   for (const cookie of cookies) response.headers.append('Set-Cookie', cookie);
 }

@@ -267,10 +267,10 @@ export interface DecisionEngineAnswer {
   readonly outputValue: string;
 }
 
-/** Converts request bodies in all their formats to parameters of the account service. */
+// Converts request bodies in all their formats to parameters of the account service.
 
-/** An error in a body, as a sentence. */
-export type Taken<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
+/** The parameters, or what is wrong with the body, as a sentence. */
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
 const wrong = (message: string): { ok: false; message: string } => ({ ok: false, message });
 
@@ -281,7 +281,7 @@ export const tidyCode = (code: string): string => code.replace(/[\s-]+/g, '');
  * The credentials of `/blaize/login` and `/blaize/register`. A state key replaces the address; a code is accepted under any of
  * {@link codeKeys}.
  */
-export function credentialsOf(body: CredentialsBody, caller: Caller): Taken<Credentials> {
+export function credentialsOf(body: CredentialsBody, caller: Caller): Parsed<Credentials> {
   const { validators } = body;
   const email = body.identifiers?.email_address;
   const stateKey = validators[tokenExchangeKey];
@@ -299,7 +299,7 @@ export function credentialsOf(body: CredentialsBody, caller: Caller): Taken<Cred
  *
  * @param siteUrl origin of the site; a redirect may be a full URL of this origin
  */
-export function deliveryOf(body: DeliveryBody, siteUrl: string, caller: Caller): Taken<Delivery & { method: string }> {
+export function deliveryOf(body: DeliveryBody, siteUrl: string, caller: Caller): Parsed<Delivery & { method: string }> {
   const { identifiers, delivery } = body;
   const email = identifiers.email_address;
   const purpose = body.action ?? delivery?.action;

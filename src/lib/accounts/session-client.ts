@@ -9,7 +9,7 @@ import type {
   MessageAnswer,
   RepairAnswer,
 } from './schema.ts';
-import { takeRepair } from './storage.ts';
+import { claimRepair } from './storage.ts';
 import { sessionName } from './visitor.ts';
 
 /** What the user may read: the only call of a page load. */
@@ -52,7 +52,7 @@ export async function recognizeFromAddress(): Promise<boolean> {
 
 /** Makes the repair call for a signed-in user (spec section 4), twice a day at most. */
 export function repairOnce(): void {
-  if (takeRepair()) void repair();
+  if (claimRepair()) void repair();
 }
 
 /** Runs an action while no other tab runs it, so that one tab reads the session for all. The others wait for {@link lockMs} at most. */

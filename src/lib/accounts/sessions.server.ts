@@ -8,11 +8,10 @@ import { newToken } from '../crypto.server.ts';
 import type { AccountsTransaction, Queries } from '../database.ts';
 import { readCookies, setCookie } from '../http/cookies.server.ts';
 import { type Dependencies, recordAudit } from './dependencies.server.ts';
+import { sessionCookie, trackingCookie } from './model.ts';
 import type { Accounts, Caller, Session, SessionSummary } from './service.ts';
 import type { User } from './users.server.ts';
-
-/** Cookies by their names (docs/services/zephr.md). */
-export const cookieNames = { session: 'blaize_session', tracking: 'blaize_tracking_id', visitor: 'visitor' } as const;
+import { visitorCookie } from './visitor.ts';
 
 const day = 24 * 60 * 60;
 /** Seconds. */
@@ -27,11 +26,11 @@ export const sessionLife = {
 /** Most sessions of one account: more than a household has devices, and too few for hundreds to share it. */
 const mostSessions = 50;
 /** Milliseconds for which requests with replaced cookies may still arrive. */
-const underWay = 60_000;
+const replacedMs = 60_000;
 const mostReplaced = 10_000;
 
 const hashesOf = ({ hmacs }: Dependencies, header: string | null | undefined): readonly string[] =>
-  readCookies(header, cookieNames.session)
+  readCookies(header, sessionCookie)
     .filter(isToken)
     .map((token) => hmacs.token('session', token));
 
@@ -81,7 +80,7 @@ async function endOldest(tx: AccountsTransaction, userId: string): Promise<void>
 /** See {@link Accounts.session}. */
 export async function readSession(deps: Dependencies, header: string | null): ReturnType<Accounts['session']> {
   const { database, hmacs, grantFor, now } = deps;
-  const tokens = readCookies(header, cookieNames.session);
+  const tokens = readCookies(header, sessionCookie);
   for (const token of tokens.filter(isToken)) {
     const row = await find(database.db, hmacs.token('session', token), now());
     if (!row) continue;
@@ -90,7 +89,7 @@ export async function readSession(deps: Dependencies, header: string | null): Re
     const slides = now() - Date.parse(updatedAt) > sessionLife.slideAfter * 1000;
     if (slides) await slide(database.db, row.id, now());
     const grant = await grantFor(row.userId, trialStart(registeredAt, emailVerified));
-    const hasHint = !slides && readCookies(header, cookieNames.visitor).includes(grant.visitor);
+    const hasHint = !slides && readCookies(header, visitorCookie).includes(grant.visitor);
     return {
       session: { ...rest, emailVerified, createdAt: Date.parse(row.createdAt) },
       cookies: [
@@ -102,7 +101,7 @@ export async function readSession(deps: Dependencies, header: string | null): Re
   }
   if (hashesOf(deps, header).some((hash) => wasReplaced(deps, hash))) return { session: null, cookies: [] };
   // If the cookies of an ended session stayed, pages would look signed in while the server refuses every call.
-  const stale = tokens.length > 0 || readCookies(header, cookieNames.visitor).length > 0;
+  const stale = tokens.length > 0 || readCookies(header, visitorCookie).length > 0;
   return { session: null, cookies: stale ? clearedCookies(deps) : [] };
 }
 
@@ -177,20 +176,20 @@ const cookie = (secure: boolean, name: string, value: string, maxAge: number, ht
 
 /** `Set-Cookie` values that remove all cookies of a signed-in browser. */
 export const clearedCookies = ({ access, secure }: CookieState): readonly string[] => [
-  cookie(secure, cookieNames.session, '', 0),
-  cookie(secure, cookieNames.tracking, '', 0),
-  cookie(secure, cookieNames.visitor, '', 0, false),
+  cookie(secure, sessionCookie, '', 0),
+  cookie(secure, trackingCookie, '', 0),
+  cookie(secure, visitorCookie, '', 0, false),
   cookie(secure, access.name, '', 0),
 ];
 
 const sessionCookies = ({ secure }: CookieState, token: string, trackingId: string): readonly string[] => [
-  cookie(secure, cookieNames.session, token, sessionLife.session),
-  cookie(secure, cookieNames.tracking, trackingId, sessionLife.tracking),
+  cookie(secure, sessionCookie, token, sessionLife.session),
+  cookie(secure, trackingCookie, trackingId, sessionLife.tracking),
 ];
 
 /** Read by a script before the first paint; it names the kind of visitor and not the user. */
 const hintCookie = ({ secure }: CookieState, { visitor }: Grant): string =>
-  cookie(secure, cookieNames.visitor, visitor, sessionLife.session, false);
+  cookie(secure, visitorCookie, visitor, sessionLife.session, false);
 
 /** Unix second at which a new access cookie expires: never later than what the user paid for. */
 const accessEnd = ({ now }: CookieState, { until }: Grant): number =>
@@ -217,14 +216,14 @@ function accessIsDue(state: CookieState, header: string | null, grant: Grant): b
  */
 function noteReplaced({ replaced, now }: Dependencies, hash: string): void {
   for (const [old, at] of replaced) {
-    if (now() - at < underWay && replaced.size < mostReplaced) break;
+    if (now() - at < replacedMs && replaced.size < mostReplaced) break;
     replaced.delete(old);
   }
   replaced.set(hash, now());
 }
 
 const wasReplaced = ({ replaced, now }: Dependencies, hash: string): boolean =>
-  now() - (replaced.get(hash) ?? Number.NEGATIVE_INFINITY) < underWay;
+  now() - (replaced.get(hash) ?? Number.NEGATIVE_INFINITY) < replacedMs;
 
 /** The session with this token, and its user; unless it has expired. */
 const find = (db: Queries, hash: string, now: number) =>

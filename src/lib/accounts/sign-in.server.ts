@@ -18,8 +18,8 @@ import { normalEmail, proofSeconds } from './model.ts';
 import { profileProblem } from './profile.ts';
 import {
   addLink,
-  failsFirst,
   readLink,
+  recordFirstFailure,
   type SocialProof,
   spendLink,
   spendSocialKey,
@@ -55,8 +55,8 @@ const everyPurpose: readonly Purpose[] = ['login', 'register', 'completeRegistra
 export function createSignIn(deps: Dependencies): SignIn {
   return {
     checkCode: (text, code, caller) =>
-      withCode(text, code, (email, digits) =>
-        tryingCode(deps, email, caller, async (tx) =>
+      withParsedCode(text, code, (email, digits) =>
+        countingGuess(deps, email, caller, async (tx) =>
           (await tryCode(deps, tx, email, everyPurpose, digits, false)) ? ok(null) : wrongCode,
         ),
       ),
@@ -82,13 +82,13 @@ async function signIn(
   const outcome =
     validators.tokenExchange !== undefined
       ? await bySocialKey(deps, validators.tokenExchange, how, request)
-      : await withCode(email, validators.code, (address, code) => byCode(deps, address, code, request));
+      : await withParsedCode(email, validators.code, (address, code) => byCode(deps, address, code, request));
   if (outcome.ok) deps.outbox.nudge();
   return outcome;
 }
 
 /** Opens a session. @param how for the audit trail */
-async function enter(
+async function startSession(
   deps: Dependencies,
   tx: AccountsTransaction,
   user: User,
@@ -107,7 +107,12 @@ const welcome = ({ outbox }: Dependencies, tx: AccountsTransaction, to: string, 
 };
 
 /** Confirms the address of an account, because its owner has proven it. */
-async function proved(deps: Dependencies, tx: AccountsTransaction, id: string, caller: Caller): Promise<User | null> {
+async function confirmAddress(
+  deps: Dependencies,
+  tx: AccountsTransaction,
+  id: string,
+  caller: Caller,
+): Promise<User | null> {
   const user = await lockUser(deps, tx, id);
   if (!user || user.emailVerified) return user;
   if (!(await isSignedInAs(deps, tx, caller.cookies, id))) await deps.personalData.disown(tx, id);
@@ -117,13 +122,19 @@ async function proved(deps: Dependencies, tx: AccountsTransaction, id: string, c
   return { ...user, emailVerified: true };
 }
 
-async function owner(deps: Dependencies, tx: AccountsTransaction, email: string, caller: Caller): Promise<User | null> {
+/** The user with an address that was just proven; `null`: there is none. */
+async function confirmedUser(
+  deps: Dependencies,
+  tx: AccountsTransaction,
+  email: string,
+  caller: Caller,
+): Promise<User | null> {
   const found = await userByEmail(tx, email);
-  return found && proved(deps, tx, found.id, caller);
+  return found && confirmAddress(deps, tx, found.id, caller);
 }
 
 /** Creates an account for an address that was just proven. @returns `null` if there is one already */
-async function join(
+async function registerUser(
   deps: Dependencies,
   tx: AccountsTransaction,
   email: string,
@@ -135,7 +146,7 @@ async function join(
   await addToProfile(deps, tx, user.id, attributes);
   await recordAudit(deps, tx, { event: 'account made', userId: user.id, email, caller, detail: how });
   await welcome(deps, tx, email, attributes);
-  return enter(deps, tx, user, caller, true, how);
+  return startSession(deps, tx, user, caller, true, how);
 }
 
 /**
@@ -154,19 +165,19 @@ export async function signInBySocial(
   if (known) {
     // Only a verified address equal to the account's own proves its owner.
     const proves = verified && known.email === email;
-    const user = proves ? await proved(deps, tx, known.id, caller) : await lockUser(deps, tx, known.id);
+    const user = proves ? await confirmAddress(deps, tx, known.id, caller) : await lockUser(deps, tx, known.id);
     // Read again after the row is locked: the owner may just have removed a stranger's connection.
     const connected = user && (proves || (await userByIdentity(tx, provider, subject))?.id === user.id);
     if (user && connected) {
       await addIdentity(deps, tx, user.id, provider, subject);
-      return enter(deps, tx, user, caller, false, provider);
+      return startSession(deps, tx, user, caller, false, provider);
     }
   }
   // An address that the provider hasn't verified opens no account.
-  const user = verified ? await owner(deps, tx, email, caller) : null;
+  const user = verified ? await confirmedUser(deps, tx, email, caller) : null;
   if (!user) return null;
   await addIdentity(deps, tx, user.id, provider, subject);
-  return enter(deps, tx, user, caller, false, provider);
+  return startSession(deps, tx, user, caller, false, provider);
 }
 
 async function registerBySocial(
@@ -193,7 +204,7 @@ async function registerBySocial(
     const url = linkUrl(siteUrl, token);
     await outbox.enqueue(tx, { kind: 'link', to: email, url, purpose, minutes: proofSeconds / 60 });
   }
-  return enter(deps, tx, user, caller, true, provider);
+  return startSession(deps, tx, user, caller, true, provider);
 }
 
 /** @param key state key of a social sign-in that has not become an account yet */
@@ -216,7 +227,7 @@ async function bySocialKey(
   });
 }
 
-async function withCode<T>(
+async function withParsedCode<T>(
   text: string | undefined,
   code: string | undefined,
   use: (email: string, code: string) => Promise<Outcome<T>>,
@@ -231,7 +242,7 @@ async function withCode<T>(
 }
 
 /** Counts a guess before the code is compared, and removes the count unless the code was wrong. */
-async function tryingCode<T>(
+async function countingGuess<T>(
   deps: Dependencies,
   email: string,
   caller: Caller,
@@ -252,18 +263,18 @@ async function tryingCode<T>(
 }
 
 const loginByCode = (deps: Dependencies, email: string, code: string, { attributes, caller }: Request) =>
-  tryingCode(deps, email, caller, async (tx): Promise<Outcome<SignedIn>> => {
+  countingGuess(deps, email, caller, async (tx): Promise<Outcome<SignedIn>> => {
     if (!(await tryCode(deps, tx, email, ['login', 'completeRegistration'], code, true))) return wrongCode;
-    const user = await owner(deps, tx, email, caller);
+    const user = await confirmedUser(deps, tx, email, caller);
     if (!user) return fail({ kind: 'unknown-user' });
     await addToProfile(deps, tx, user.id, attributes);
-    return ok(await enter(deps, tx, user, caller, false, 'code'));
+    return ok(await startSession(deps, tx, user, caller, false, 'code'));
   });
 
 const registerByCode = (deps: Dependencies, email: string, code: string, request: Request) =>
-  tryingCode(deps, email, request.caller, async (tx): Promise<Outcome<SignedIn>> => {
+  countingGuess(deps, email, request.caller, async (tx): Promise<Outcome<SignedIn>> => {
     if (!(await tryCode(deps, tx, email, ['register'], code, true))) return wrongCode;
-    const joined = await join(deps, tx, email, request, 'code');
+    const joined = await registerUser(deps, tx, email, request, 'code');
     return joined ? ok(joined) : fail({ kind: 'exists' });
   });
 
@@ -272,21 +283,21 @@ async function useLink(deps: Dependencies, token: string, caller: Caller): Retur
     const link = await spendLink(deps, tx, token);
     if (typeof link === 'string') {
       // Recorded only once; otherwise one link could fill the audit trail.
-      if (link !== 'unknown' && (await failsFirst(deps, tx, token))) {
+      if (link !== 'unknown' && (await recordFirstFailure(deps, tx, token))) {
         await recordAudit(deps, tx, { event: 'sign-in failed', caller, detail: `link ${link}` });
       }
       return fail({ kind: `link-${link}` });
     }
     const { email, purpose, redirect } = link;
-    let user = await owner(deps, tx, email, caller);
+    let user = await confirmedUser(deps, tx, email, caller);
     if (!user && purpose === 'register') {
-      const joined = await join(deps, tx, email, { attributes: {}, caller }, 'link');
+      const joined = await registerUser(deps, tx, email, { attributes: {}, caller }, 'link');
       if (joined) return ok({ ...joined, redirect });
       // Another link has just created the account.
-      user = await owner(deps, tx, email, caller);
+      user = await confirmedUser(deps, tx, email, caller);
     }
     if (!user) return fail({ kind: 'unknown-user' });
-    return ok({ ...(await enter(deps, tx, user, caller, false, 'link')), redirect });
+    return ok({ ...(await startSession(deps, tx, user, caller, false, 'link')), redirect });
   });
   if (outcome.ok) deps.outbox.nudge();
   return outcome;

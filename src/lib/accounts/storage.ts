@@ -75,18 +75,18 @@ interface SharedSession {
 }
 
 /** The session that another tab has just read under the same hint, or `null`. */
-export function takeShared(visitor: VisitorKind): AccessFacts | null {
+export function readSharedSession(visitor: VisitorKind): AccessFacts | null {
   const shared = readStoredJson(sessionName) as Partial<SharedSession> | null;
   const age = Date.now() - Number(shared?.at);
   return shared && shared.visitor === visitor && age >= 0 && age < sharedFor ? (shared.facts ?? null) : null;
 }
 
-export function putShared(visitor: VisitorKind, facts: AccessFacts): void {
+export function storeSharedSession(visitor: VisitorKind, facts: AccessFacts): void {
   writeStored(sessionName, JSON.stringify({ at: Date.now(), visitor, facts } satisfies SharedSession));
 }
 
 /** @returns whether there was one, of any age: whether a user was signed in at the last read */
-export function dropShared(): boolean {
+export function removeSharedSession(): boolean {
   const stored = readStored(sessionName) !== null;
   return writeStored(sessionName, null) && stored;
 }
@@ -97,7 +97,7 @@ const repairedName = 'broadsheet-repaired';
 const repairedFor = 12 * 60 * 60 * 1000;
 
 /** Whether the repair call is due; if so, records that it is made now. Without storage it is due on every page. */
-export function takeRepair(): boolean {
+export function claimRepair(): boolean {
   const age = Date.now() - Number(readStored(repairedName));
   if (age >= 0 && age < repairedFor) return false;
   writeStored(repairedName, String(Date.now()));

@@ -11,8 +11,9 @@ import { publication } from '../../publication.ts';
 import { type Grant, grantOf, registeredGrant } from '../access/entitlements.ts';
 import { readCookies, setCookie } from '../http/cookies.server.ts';
 import type { Logger } from '../logging.ts';
+import type { AccessSigner } from './dependencies.server.ts';
 import { tenantMessages } from './messages.ts';
-import { trackingCookie } from './model.ts';
+import { sessionCookie, trackingCookie } from './model.ts';
 import type { Accounts } from './service.ts';
 import { visitorCookie } from './visitor.ts';
 
@@ -74,7 +75,7 @@ const otherAddresses = new Set([
   'cf-connecting-ip',
 ]);
 /** Longest body that is passed on, bytes. */
-const longest = 1024 * 1024;
+const longestBody = 1024 * 1024;
 
 /** Paths that our screens call and that the public reference doesn't document. */
 const ownPaths = { codeCheckPath: '/zephr/media/user/otp-check', userInfoPath: '/zephr/media/user/info' } as const;
@@ -101,12 +102,13 @@ async function pass(
   target: string,
   client: string,
 ): Promise<void> {
-  if (Number(incoming.headers['content-length'] ?? 0) > longest) return say(outgoing, 413, tenantMessages.tooLong);
+  if (Number(incoming.headers['content-length'] ?? 0) > longestBody)
+    return sendMessage(outgoing, 413, tenantMessages.tooLong);
   const path = tenantPath(target, options.settings);
   if (path === null) {
     // The sign-in screens continue without an answer: the sign-in itself finds errors.
     incoming.resume();
-    return say(outgoing, 200, 'The tenant is not asked.');
+    return sendMessage(outgoing, 200, 'The tenant is not asked.');
   }
   const closed = new AbortController();
   outgoing.once('close', () => closed.abort());
@@ -118,18 +120,18 @@ async function pass(
       body: incoming.method === 'GET' || incoming.method === 'HEAD' ? null : Readable.from(bounded(incoming)),
       signal: closed.signal,
     });
-    const bought = answer.statusCode === 200 && /^\/(?:blaize\/payment|zephr\/subscribe)(?:\/|$|\?)/.test(target);
-    outgoing.writeHead(answer.statusCode, answerHeaders(answer.headers, bought, options));
+    const isPurchase = answer.statusCode === 200 && /^\/(?:blaize\/payment|zephr\/subscribe)(?:\/|$|\?)/.test(target);
+    outgoing.writeHead(answer.statusCode, answerHeaders(answer.headers, isPurchase, options));
     for await (const piece of answer.body) if (!outgoing.write(piece)) await drained(outgoing);
     outgoing.end();
   } catch (error) {
     if (outgoing.destroyed) return;
-    if (isTooLong(error)) return say(outgoing, 413, tenantMessages.tooLong);
+    if (isTooLong(error)) return sendMessage(outgoing, 413, tenantMessages.tooLong);
     const code = (error as NodeJS.ErrnoException).code ?? (error as Error).name;
     options.log.error({ code, path: target.split('?', 1)[0] }, 'The Zephr tenant did not answer');
     if (outgoing.headersSent) outgoing.destroy();
-    else if (/TIMEOUT/i.test(code)) say(outgoing, 504, tenantMessages.slow);
-    else say(outgoing, 502, tenantMessages.unavailable);
+    else if (/TIMEOUT/i.test(code)) sendMessage(outgoing, 504, tenantMessages.slow);
+    else sendMessage(outgoing, 502, tenantMessages.unavailable);
   }
 }
 
@@ -150,7 +152,7 @@ function requestHeaders(
 ): Record<string, string | string[]> {
   const site = new URL(siteUrl);
   const headers: Record<string, string | string[]> = {};
-  const named = namedBy(incoming.headers.connection);
+  const named = headersNamedBy(incoming.headers.connection);
   for (const [name, value] of Object.entries(incoming.headers)) {
     if (value === undefined || hopByHop.has(name) || named.has(name)) continue;
     // undici sets the length itself if it knows it, and the host is the tenant's.
@@ -181,11 +183,11 @@ type SiteOptions = Pick<TenantOptions, 'url' | 'siteUrl' | 'accessCookie'>;
 /** The response's headers for the browser: cookies become this site's, and the tenant's URLs become paths of this site. */
 function answerHeaders(
   given: Record<string, string | string[] | undefined>,
-  bought: boolean,
+  isPurchase: boolean,
   options: SiteOptions,
 ): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {};
-  const named = namedBy(given.connection);
+  const named = headersNamedBy(given.connection);
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined || hopByHop.has(name) || named.has(name)) continue;
     headers[name] = value;
@@ -196,7 +198,7 @@ function answerHeaders(
     ...cookies,
     ...hintCookies(cookies, options, secure),
     // After a purchase the access cookie is out of date, so it is removed, and the next page gets a new one.
-    ...(bought ? [endOfAccess(options, secure)] : []),
+    ...(isPurchase ? [endOfAccess(options, secure)] : []),
   ];
   if (lines.length > 0) headers['set-cookie'] = lines;
   const location = [given.location].flat()[0];
@@ -214,10 +216,10 @@ function siteCookie(line: string, secure: boolean): string {
 
 /** The visitor hint begins and ends with the tenant's session; the access cookie ends with it. */
 function hintCookies(lines: readonly string[], options: SiteOptions, secure: boolean): readonly string[] {
-  const line = lines.findLast((one) => one.startsWith('blaize_session='));
+  const line = lines.findLast((one) => one.startsWith(`${sessionCookie}=`));
   if (line === undefined) return [];
-  const visitor = { httpOnly: false, secure, maxAge: 30 * 24 * 60 * 60 };
-  if (!isOver(line)) return [setCookie(visitorCookie, 'registered', visitor)];
+  const visitor = { httpOnly: false, secure, maxAge: visitorLife };
+  if (!removesCookie(line)) return [setCookie(visitorCookie, 'registered', visitor)];
   return [setCookie(visitorCookie, '', { ...visitor, maxAge: 0 }), endOfAccess(options, secure)];
 }
 
@@ -232,7 +234,7 @@ function siteLocation(location: string, tenantUrl: string): string {
 }
 
 /** Whether a `Set-Cookie` line removes the cookie. A tenant does that only by the expiry (docs/services/zephr.md). */
-function isOver(line: string): boolean {
+function removesCookie(line: string): boolean {
   const attribute = (name: string) => new RegExp(`;\\s*${name}\\s*=\\s*([^;]*)`, 'i').exec(line)?.[1] ?? '';
   const seconds = Number.parseInt(attribute('max-age'), 10);
   // If there are both, Max-Age takes precedence (RFC 6265, section 4.1.2.2).
@@ -251,13 +253,13 @@ async function* bounded(incoming: IncomingMessage): AsyncGenerator<Buffer> {
   let length = 0;
   for await (const piece of incoming as AsyncIterable<Buffer>) {
     length += piece.byteLength;
-    if (length > longest) throw new TooLong();
+    if (length > longestBody) throw new TooLong();
     yield piece;
   }
 }
 
 /** Headers that `Connection` names are also hop-by-hop. */
-const namedBy = (connection: string | string[] | undefined): Set<string> =>
+const headersNamedBy = (connection: string | string[] | undefined): Set<string> =>
   new Set(
     String(connection ?? '')
       .split(',')
@@ -273,7 +275,7 @@ const drained = (outgoing: ServerResponse): Promise<void> =>
     outgoing.once('drain', done).once('close', done);
   });
 
-function say(outgoing: ServerResponse, status: number, message: string): void {
+function sendMessage(outgoing: ServerResponse, status: number, message: string): void {
   outgoing.writeHead(status, {
     'content-type': 'application/json',
     'cache-control': 'no-store',
@@ -284,23 +286,15 @@ function say(outgoing: ServerResponse, status: number, message: string): void {
   outgoing.end(JSON.stringify({ message }));
 }
 
-/**
- * Who is reading, if a Zephr tenant has the accounts: the site asks the tenant, for page guards and paid articles. The reader's
- * access comes from the tenant's feature decisions, which are requested with each new access cookie.
- */
+// Who is reading: the site asks the tenant, for page guards and paid articles. The reader's access comes from the tenant's feature
+// decisions, which are requested with each new access cookie.
 
 export interface TenantSessionsOptions {
-  /** Base address of the tenant, no slash at its end. */
+  /** Base URL of the tenant, without a trailing slash. */
   readonly url: string;
   /** Whether the site is served over HTTPS. */
   readonly secure: boolean;
-  /** The signer of the access cookie. */
-  readonly access: {
-    readonly name: string;
-    /** @param expires Unix seconds */
-    sign(level: Grant['level'], expires: number): string;
-    verify(value: string): string | null;
-  };
+  readonly access: AccessSigner;
   /** Timeout for the tenant's response, milliseconds. */
   readonly timeoutMs?: number;
 }
@@ -313,7 +307,6 @@ const decisions = z.object({ accessDetails: z.object({ activeProducts: z.array(z
 /** Seconds. */
 const accessLife = 15 * 60;
 const visitorLife = 30 * 24 * 60 * 60;
-const sessionCookie = 'blaize_session';
 
 /** @returns as `Accounts.session`; rejects if the tenant doesn't answer or answers incorrectly */
 export function tenantSessions(options: TenantSessionsOptions): Pick<Accounts, 'session'> {

@@ -55,11 +55,11 @@ export const alertScript = `{const a=document.currentScript.parentNode,d=a.query
 export interface AlertReport {
   /** Id of the alert that the site shows; `null`: none. */
   readonly shown: string | null;
-  readonly mail: Sent;
-  readonly push: Sent;
+  readonly mail: DeliveryReport;
+  readonly push: DeliveryReport;
 }
 
-export interface Sent {
+export interface DeliveryReport {
   /**
    * `off`: the site can't send it. `none`: not requested, or not started. `refused`: nothing was sent, `detail` says why. `unclear`: the
    * vendor's response was lost, and a retry could send it twice.

@@ -56,7 +56,7 @@ export function createPush(
     if (!result.answered) return { kind: 'unclear', message: result.message, retryAfterMs: null };
     const { status, json, retryAfterMs } = result;
     const { id, errors } = Object(json) as { id?: unknown; errors?: unknown };
-    const why = wordsOf(errors);
+    const why = reasonIn(errors);
     if (status === 200 && typeof id === 'string') {
       return id === '' ? { kind: 'refused', message: why || 'no notification was made' } : { kind: 'sent' };
     }
@@ -71,7 +71,7 @@ export function createPush(
 }
 
 /** OneSignal's reasons: a list of sentences, or an object with lists. */
-function wordsOf(errors: unknown): string {
+function reasonIn(errors: unknown): string {
   const list = Array.isArray(errors) ? errors : errors === undefined ? [] : [JSON.stringify(errors)];
   return list
     .filter((each) => typeof each === 'string')

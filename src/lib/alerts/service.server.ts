@@ -10,7 +10,7 @@ import type { Logger } from '../logging.ts';
 import type { NewsletterIssue } from '../mail/model.ts';
 import { breaking } from '../newsletters/model.ts';
 import type { Newsletters } from '../newsletters/service.server.ts';
-import type { Alert, AlertReport, Sent } from './model.ts';
+import type { Alert, AlertReport, DeliveryReport } from './model.ts';
 import type { SendPush } from './onesignal.server.ts';
 
 export interface Alerts {
@@ -41,7 +41,7 @@ export interface AlertsOptions {
   readonly log: Logger;
   /** Epoch milliseconds. */
   readonly now?: () => number;
-  /** Milliseconds between two looks (default 5000). */
+  /** Milliseconds between two checks (default 5000). */
   readonly everyMs?: number;
 }
 
@@ -71,8 +71,7 @@ export function createAlerts(options: AlertsOptions): RunningAlerts {
     start() {
       if (tasks.length > 0) return;
       // Mail and notification run separately, because mailing may take minutes.
-      const ways = [mail, push];
-      tasks = ways.map((way) => repeat(state.everyMs, (signal) => send(state, way, signal), onError));
+      tasks = [mail, push].map((channel) => repeat(state.everyMs, (signal) => send(state, channel, signal), onError));
       check();
     },
     async stop() {
@@ -81,11 +80,11 @@ export function createAlerts(options: AlertsOptions): RunningAlerts {
   };
 }
 
-type Way = (state: State, alert: Alert, signal: AbortSignal) => Promise<void>;
+type Channel = (state: State, alert: Alert, signal: AbortSignal) => Promise<void>;
 
-async function send(state: State, way: Way, signal: AbortSignal): Promise<void> {
+async function send(state: State, channel: Channel, signal: AbortSignal): Promise<void> {
   const alert = state.shown();
-  if (alert && state.isConfirmed()) await way(state, alert, signal);
+  if (alert && state.isConfirmed()) await channel(state, alert, signal);
 }
 
 const isShown = ({ shown }: State, { id }: Alert): boolean => shown()?.id === id;
@@ -172,15 +171,15 @@ async function report(state: State, id: string): Promise<AlertReport> {
   return { shown, mail: mailed, push: pushed };
 }
 
-async function mailReport({ newsletters }: State, id: string, isRunning: boolean): Promise<Sent> {
+async function mailReport({ newsletters }: State, id: string, isRunning: boolean): Promise<DeliveryReport> {
   if (!newsletters) return { state: 'off', readers: null, detail: '' };
   const sent = await newsletters.alertSent(id);
   if (!sent) return { state: 'none', readers: null, detail: '' };
-  const going = isRunning ? 'sending' : 'stopped';
-  return { state: sent.finished ? 'sent' : going, readers: sent.readers, detail: '' };
+  const unfinished = isRunning ? 'sending' : 'stopped';
+  return { state: sent.finished ? 'sent' : unfinished, readers: sent.readers, detail: '' };
 }
 
-async function pushReport(state: State, id: string, isRunning: boolean): Promise<Sent> {
+async function pushReport(state: State, id: string, isRunning: boolean): Promise<DeliveryReport> {
   if (!state.push) return { state: 'off', readers: null, detail: '' };
   const row = await pushRow(state, id);
   if (!row) return { state: 'none', readers: null, detail: '' };

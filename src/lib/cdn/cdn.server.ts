@@ -1,8 +1,9 @@
 /** Purges the CDN in front of the site by tag: it removes the pages that carry the tags. */
+import { tag } from '../content/tags.ts';
 import { type PostResult, postJson } from '../http/post.server.ts';
 import { createDeliveryQueue, type DeliveryQueue, type DeliveryTuning, type Outcome } from '../jobs/delivery.server.ts';
 import type { Logger } from '../logging.ts';
-import { everyPageTag, purgeKeys } from './model.ts';
+import { purgeKeys } from './model.ts';
 
 export type CdnSettings = CloudflareSettings | FastlySettings;
 
@@ -73,7 +74,7 @@ export function openCdn(settings: CdnSettings | null, log: Logger, tuning: Deliv
       collectMs: 250,
       limit: 10_000,
       // Every page has this tag, so purging it covers everything that was waiting.
-      overflow: () => [everyPageTag],
+      overflow: () => [tag.site],
       // A page that isn't purged stays outdated for its whole lifetime, so failed purges are retried forever.
       tries: Number.POSITIVE_INFINITY,
       backOffMs: [500, 60_000],
@@ -131,9 +132,9 @@ export interface CdnVendor {
 export interface AnswerRules {
   readonly vendor: string;
   /** Whether a JSON body says that the purge was accepted. */
-  readonly taken: (json: unknown) => boolean;
+  readonly isAccepted: (json: unknown) => boolean;
   /** The vendor's error message, '' if there is none. */
-  readonly words: (json: unknown) => string;
+  readonly errorIn: (json: unknown) => string;
   /** Advice for a refused credential, an unknown zone or service, and a wrong address. */
   readonly credentialAdvice: string;
   readonly targetAdvice: string;
@@ -149,8 +150,8 @@ function outcomeOf(result: PostResult, rules: AnswerRules): Outcome {
   const { vendor } = rules;
   if (!result.answered) return { kind: 'failed', message: `${vendor}: ${result.message}` };
   const { status, json } = result;
-  const words = rules.words(json).slice(0, 300);
-  const reply = `${vendor} answered ${status}${words ? ` (${words})` : ''}`;
+  const error = rules.errorIn(json).slice(0, 300);
+  const reply = `${vendor} answered ${status}${error ? ` (${error})` : ''}`;
   const misconfigured = (advice: string): Outcome => ({ kind: 'misconfigured', message: `${reply}: ${advice}` });
 
   if (status === 408 || status === 429 || status >= 500) {
@@ -165,7 +166,7 @@ function outcomeOf(result: PostResult, rules: AnswerRules): Outcome {
   if (json === undefined) {
     return { kind: 'failed', message: `${reply} with ${result.form} instead of JSON; ${rules.addressAdvice}` };
   }
-  return rules.taken(json)
+  return rules.isAccepted(json)
     ? { kind: 'accepted' }
     : { kind: 'refused', message: `${reply} without accepting the purge` };
 }
@@ -203,8 +204,8 @@ const targetAdvice =
 
 const cloudflareRules: AnswerRules = {
   vendor: 'Cloudflare',
-  taken: (json) => field(json, 'success') === true,
-  words: (json) =>
+  isAccepted: (json) => field(json, 'success') === true,
+  errorIn: (json) =>
     errorsOf(json)
       .map(({ code, message }) => `${code} ${message}`)
       .join('; '),
@@ -261,8 +262,8 @@ const fastlyApiUrl = 'https://api.fastly.com';
 const fastlyRules: AnswerRules = {
   vendor: 'Fastly',
   // The answer maps each key to the id of its purge.
-  taken: (json) => typeof json === 'object' && json !== null && !Array.isArray(json),
-  words: (json) =>
+  isAccepted: (json) => typeof json === 'object' && json !== null && !Array.isArray(json),
+  errorIn: (json) =>
     [field(json, 'msg'), field(json, 'detail')].filter((part) => typeof part === 'string' && part !== '').join(': '),
   credentialAdvice: 'set FASTLY_TOKEN to an API token with the scope purge_select for the service of FASTLY_SERVICE',
   targetAdvice: 'set FASTLY_SERVICE to the id of the service, and look at FASTLY_API_URL',

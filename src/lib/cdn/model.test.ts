@@ -1,15 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  type CdnProvider,
-  cdnHeaders,
-  everyPageTag,
-  fileHeader,
-  purgeKeys,
-  type TagLimits,
-  tagHeader,
-  wireTag,
-} from './model.ts';
+import { type CdnProvider, cdnHeaders, fileHeader, purgeKeys, type TagLimits, tagHeader, wireTag } from './model.ts';
 
 const providers: (CdnProvider | null)[] = ['cloudflare', 'fastly', null];
 const keysOf = (value: string): string[] => value.split(/[ ,]/);
@@ -102,7 +93,7 @@ describe('tagHeader, which lists a page’s tags for the CDN', () => {
         const { value } = tagHeader(provider, tags, limit);
         expect(value.length).toBeLessThanOrEqual(limit.maxBytes);
         expect(keysOf(value).length).toBeLessThanOrEqual(limit.maxTags);
-        for (const tag of [...tags, everyPageTag]) expect(hits(value, [tag])).toBe(true);
+        for (const tag of [...tags, 'site']) expect(hits(value, [tag])).toBe(true);
       }),
     );
   });
@@ -132,7 +123,7 @@ describe('purgeKeys, which lists the tags to purge at the CDN', () => {
   });
 
   test('returns the site tag alone for a full purge, and nothing for no tags', () => {
-    expect(purgeKeys(['card:1', everyPageTag])).toEqual([everyPageTag]);
+    expect(purgeKeys(['card:1', 'site'])).toEqual(['site']);
     expect(purgeKeys([])).toEqual([]);
   });
 });

@@ -12,13 +12,12 @@
  * crosses a limit and all after it are ignored).
  */
 import { createHash } from 'node:crypto';
+import { tag } from '../content/tags.ts';
 
 export type CdnProvider = 'cloudflare' | 'fastly';
 
-/** The tag that every page carries; purging it empties the CDN of all pages. */
-export const everyPageTag = 'site';
-
-const anything = 'any';
+/** The tag of a page with too many tags even for coarser ones. */
+const anyTag = 'any';
 const longestTag = 1024;
 
 /** What a page's tag header may hold. */
@@ -56,7 +55,7 @@ function kindOf(key: string): string | null {
   return colon > 0 && colon <= 64 ? key.slice(0, colon) : null;
 }
 
-const coarse = (kind: string): string => `${anything}:${kind}`;
+const coarseTag = (kind: string): string => `${anyTag}:${kind}`;
 
 /**
  * The header with a page's tags, for the CDN. Build it once, when the page is stored, not on every hit.
@@ -71,8 +70,8 @@ export function tagHeader(
 ): TagHeader {
   const { maxBytes, maxTags } = { ...vendorLimits, ...limits };
   const { name, separator } = headerForm(provider);
-  const keys = new Set([everyPageTag]);
-  for (const tag of tags) if (tag !== '') keys.add(wireTag(tag));
+  const keys = new Set<string>([tag.site]);
+  for (const each of tags) if (each !== '') keys.add(wireTag(each));
 
   const kinds = new Map<string, { bytes: number; count: number }>();
   let bytes = -1;
@@ -86,19 +85,19 @@ export function tagHeader(
 
   let count = keys.size;
   const collapsed = new Set<string>();
-  const crowded = [...kinds].sort(([a, x], [b, y]) => y.bytes - x.bytes || (a < b ? -1 : 1));
-  for (const [kind, sum] of crowded) {
+  const largestFirst = [...kinds].sort(([a, x], [b, y]) => y.bytes - x.bytes || (a < b ? -1 : 1));
+  for (const [kind, sum] of largestFirst) {
     if (bytes <= maxBytes && count <= maxTags) break;
-    if (kind === anything) continue;
+    if (kind === anyTag) continue;
     collapsed.add(kind);
-    bytes += coarse(kind).length + 1 - sum.bytes;
+    bytes += coarseTag(kind).length + 1 - sum.bytes;
     count += 1 - sum.count;
   }
   if (bytes > maxBytes || count > maxTags) {
-    return { name, value: [everyPageTag, anything].join(separator), collapsed: [anything] };
+    return { name, value: [tag.site, anyTag].join(separator), collapsed: [anyTag] };
   }
   const kept = [...keys].filter((key) => !collapsed.has(kindOf(key) ?? ''));
-  return { name, value: [...kept, ...[...collapsed].map(coarse)].join(separator), collapsed: [...collapsed] };
+  return { name, value: [...kept, ...[...collapsed].map(coarseTag)].join(separator), collapsed: [...collapsed] };
 }
 
 /** The header of a file that is purged only by these tags, and not by a purge of all pages. */
@@ -113,20 +112,20 @@ const headerForm = (provider: CdnProvider | null) =>
     : ({ name: 'Cache-Tag', separator: ',' } as const);
 
 /**
- * The keys that a purge of these tags must name, including coarser ones, without duplicates. {@link everyPageTag} needs no
- * other.
+ * The keys that a purge of these tags must name, including coarser ones, without duplicates. Every page carries `site`, so a purge of it
+ * needs no other key.
  */
 export function purgeKeys(tags: Iterable<string>): string[] {
   const keys = new Set<string>();
-  for (const tag of tags) {
-    if (tag === '') continue;
-    const key = wireTag(tag);
-    if (key === everyPageTag) return [everyPageTag];
+  for (const each of tags) {
+    if (each === '') continue;
+    const key = wireTag(each);
+    if (key === tag.site) return [tag.site];
     keys.add(key);
     const kind = kindOf(key);
-    if (kind !== null) keys.add(coarse(kind));
+    if (kind !== null) keys.add(coarseTag(kind));
   }
-  if (keys.size > 0) keys.add(anything);
+  if (keys.size > 0) keys.add(anyTag);
   return [...keys];
 }
 

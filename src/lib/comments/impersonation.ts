@@ -74,18 +74,11 @@ const officialWords = [
   'moderators',
   'news',
 ];
-const endings = officialWords.map(skeletonOf).sort((a, b) => b.length - a.length);
+const endings = new RegExp(`(?:${officialWords.map(skeletonOf).join('|')})+$`, 'u');
 const article = skeletonOf('the');
 
 /** A skeleton without a leading article and trailing official words. */
 function bareOf(skeleton: string): string {
-  let bare = skeleton.startsWith(article) ? skeleton.slice(article.length) : skeleton;
-  for (
-    let ending = endings.find((word) => bare.endsWith(word));
-    ending;
-    ending = endings.find((word) => bare.endsWith(word))
-  ) {
-    bare = bare.slice(0, -ending.length);
-  }
-  return bare;
+  const bare = skeleton.startsWith(article) ? skeleton.slice(article.length) : skeleton;
+  return bare.replace(endings, '');
 }

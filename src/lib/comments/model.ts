@@ -3,20 +3,20 @@ import { pageHref } from '../paging.ts';
 import { commentInvalid } from './schema.ts';
 
 // Invisible characters and those that change the direction of the text. Joiners stay: emoji and some scripts need them.
-const unseen =
+const invisible =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds them
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
 const joiners = /[\u200c\u200d]{2,}/gu;
 /** More marks on one letter than any language uses. */
-const heaps = /(\p{M}{4})\p{M}+/gu;
+const excessMarks = /(\p{M}{4})\p{M}+/gu;
 
 const cleaned = (text: string): string =>
   text
     .toWellFormed()
     .normalize('NFC')
-    .replace(unseen, '')
+    .replace(invisible, '')
     .replace(joiners, (found) => found[0] ?? '')
-    .replace(heaps, '$1');
+    .replace(excessMarks, '$1');
 
 /** A comment as it is stored and sent: one empty line between paragraphs, no white space at the ends. */
 export const cleanComment = (text: string): string =>

@@ -1,5 +1,5 @@
 /**
- * Client of WordPress's comment moderation (spec section 7; docs/content-api.md; docs/content-api.md): WordPress stores the comments.
+ * Client of WordPress's comment moderation (spec section 7; docs/content-api.md): WordPress stores the comments.
  * WordPress's responses contain users' addresses, so only a comment's id and state are read.
  */
 import { isIP } from 'node:net';

@@ -2,7 +2,7 @@
 import type { Caller, Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';
 import { asMarkup, type CommentPostsTable } from './model.ts';
-import { checkedWords, nameOf } from './posting.server.ts';
+import { checkText, nameOf } from './posting.server.ts';
 import type { MineAnswer, OwnComment } from './schema.ts';
 import {
   type CommentDependencies,
@@ -145,7 +145,7 @@ async function edit(
   if (!session.emailVerified) return failed({ kind: 'unconfirmed' });
   const found = await changeable(state, session, id);
   if (!found.ok) return found;
-  const words = checkedWords(content, rules.longest);
+  const words = checkText(content, rules.longest);
   if (!words.ok) return words;
   const row = found.value;
   if (words.value === row.content) return done(ownOf(row, rules, now()));

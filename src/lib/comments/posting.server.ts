@@ -39,7 +39,7 @@ export async function nameOf({ accounts }: Pick<CommentDependencies, 'accounts'>
 }
 
 /** The text as it is stored, or the problem with it. */
-export function checkedWords(content: string, longest: number): CommentOutcome<string> {
+export function checkText(content: string, longest: number): CommentOutcome<string> {
   const words = cleanComment(content);
   const length = lengthOf(words);
   const wrong = (message: string) => failed({ kind: 'invalid', field: 'content', message });
@@ -79,12 +79,12 @@ async function post(
   if (!session.emailVerified) return failed({ kind: 'unconfirmed' });
   if (rules.level === 'subscriber' && !(await dependencies.isPaying(session)))
     return failed({ kind: 'subscribers-only' });
-  const words = checkedWords(draft.content, rules.longest);
+  const words = checkText(draft.content, rules.longest);
   if (!words.ok) return words;
   const name = await chosenName(dependencies, session, draft.name);
   if (!name.ok) return name;
 
-  const key = draft.draft ?? draftOf(place.articleId, place.parentId, words.value);
+  const key = draft.draft ?? draftIdOf(place.articleId, place.parentId, words.value);
   const subject = { address: caller.address, account: session.email };
   const counted = !(await isKnown(database, session.userId, key));
   if (counted) {
@@ -296,5 +296,5 @@ async function recordResult(
 }
 
 /** Id of a draft that came without one: the same text in the same place has the same id. */
-const draftOf = (articleId: number, parentId: number, words: string): string =>
+const draftIdOf = (articleId: number, parentId: number, words: string): string =>
   `words-${createHash('sha256').update(`${articleId}\n${parentId}\n${words}`).digest('hex').slice(0, 40)}`;

@@ -87,10 +87,7 @@ export function grantedByForm(
  */
 export const consentScript = `{const d=document.documentElement.dataset,g=navigator.globalPrivacyControl===true,m=/${form}/.exec(document.cookie);delete d.gpc;delete d.consent;delete d.ads;if(g)d.gpc='';if(m){const w=m[1].split('.'),c=w.filter(p=>p&&p!='gpc'&&!(g&&!w.includes('gpc')&&'${gpcPurposes.join(' ')}'.includes(p)));d.consent=c.join(' ');if(c.includes('advertising'))d.ads=''}}`;
 
-/**
- * The form in which readers choose what third parties may do (components/PrivacyBanner.astro, pages/privacy-choices.astro), and its
- * texts.
- */
+// The form in which readers choose what third parties may do (components/consent/PrivacyBanner.astro, pages/privacy-choices.astro).
 
 /** Names of its fields: the pressed button (`all`, `none` or `chosen`), the ticked purposes, the page to return to. */
 export const consentFields = { choice: 'choice', purpose: 'purpose', returnTo: 'return' } as const;

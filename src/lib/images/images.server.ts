@@ -97,7 +97,7 @@ interface ImagesState {
   readonly fetching: FairQueue;
   readonly resizing: FairQueue;
   /** Files that are being created or fetched, by name. */
-  readonly flights: Map<string, Promise<Buffer>>;
+  readonly inProgress: Map<string, Promise<Buffer>>;
   /** Files that wait in a client's queue, by file name and client. */
   readonly queued: Map<string, Promise<Buffer>>;
   made: number;
@@ -124,7 +124,7 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
     originals: createOriginalChecks({ changedAt: source.changedAt, now }),
     fetching: createFairQueue({ atOnce: trustedConnections, perClient: 2, ...waitingPictures }),
     resizing: createFairQueue({ atOnce: 3, perClient: 2, ...waitingPictures }),
-    flights: new Map(),
+    inProgress: new Map(),
     queued: new Map(),
     made: 0,
   };
@@ -140,9 +140,9 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
     async measure(url) {
       try {
         const { meta } = await open(await originalForIngest(state, state.source.check(url)));
-        const turned = (meta.orientation ?? 1) >= 5;
+        const isRotated = (meta.orientation ?? 1) >= 5;
         if (!meta.width || !meta.height) return null;
-        return turned ? { width: meta.height, height: meta.width } : { width: meta.width, height: meta.height };
+        return isRotated ? { width: meta.height, height: meta.width } : { width: meta.width, height: meta.height };
       } catch (error) {
         warn("A picture couldn't be measured", url, { reason: (error as Error).message });
         return null;
@@ -195,11 +195,11 @@ async function pictureFor(
   const cached = await cache.get(name);
   const fetched = cache.written(originalName(request.url));
   if (cached || fetched > 0) {
-    const is = await state.originals.check(request.url, { fetched, made: cache.written(name) });
-    if (is === 'same' && cached) return cached;
-    if (is === 'gone')
+    const originalState = await state.originals.check(request.url, { fetched, made: cache.written(name) });
+    if (originalState === 'same' && cached) return cached;
+    if (originalState === 'gone')
       refusals.note(request.url.href, new ImageError(404, 'The original of this picture was deleted.'));
-    if (is !== 'same') await drop(state, request.url);
+    if (originalState !== 'same') await drop(state, request.url);
   }
   const refused = refusals.known(request.url.href);
   if (refused) throw refused;
@@ -216,13 +216,16 @@ async function pictureFor(
 const fileName = ({ url, width, height, quality }: PictureRequest, wanted: Format | 'original'): string =>
   `${digest(`${url.href} ${width} ${height} ${quality}`)}.${wanted}`;
 
-async function changed({ cache, flights, originals }: ImagesState, { digests, unnamed }: ChangedFiles): Promise<void> {
-  originals.forget(digests, unnamed);
+async function changed(
+  { cache, inProgress, originals }: ImagesState,
+  { digests, anyFile }: ChangedFiles,
+): Promise<void> {
+  originals.forget(digests, anyFile);
   await Promise.all(
     digests.map(async (each) => {
       const name = originalOf(each);
       // A fetch in progress may return the previous version.
-      await flights.get(name)?.catch(() => {});
+      await inProgress.get(name)?.catch(() => {});
       // Resized pictures stay, in case the file is unchanged or its host doesn't answer.
       await cache.remove(name);
     }),
@@ -241,22 +244,22 @@ async function drop({ cache }: ImagesState, url: URL): Promise<void> {
 
 /** Creates a file once at a time; concurrent callers get the same bytes. */
 function once(
-  { flights, cache, log }: ImagesState,
+  { inProgress, cache, log }: ImagesState,
   name: string,
   maxAgeMs: number | undefined,
   make: () => Promise<Buffer>,
 ): Promise<Buffer> {
-  const flying = flights.get(name);
-  if (flying) return flying;
-  const flight = (async () => {
+  const running = inProgress.get(name);
+  if (running) return running;
+  const creation = (async () => {
     const cached = await cache.get(name, maxAgeMs);
     if (cached) return cached;
     const bytes = await make();
     await cache.put(name, bytes).catch((error) => log.error({ err: error }, "A picture couldn't be stored on disk"));
     return bytes;
-  })().finally(() => flights.delete(name));
-  flights.set(name, flight);
-  return flight;
+  })().finally(() => inProgress.delete(name));
+  inProgress.set(name, creation);
+  return creation;
 }
 
 /** A file from the cache, from a creation in progress, or created when it is the client's turn. */
@@ -267,9 +270,9 @@ function queue(
   { name, maxAgeMs }: { readonly name: string; readonly maxAgeMs?: number },
   make: () => Promise<Buffer>,
 ): Promise<Buffer> {
-  const { flights, queued, cache } = state;
+  const { inProgress, queued, cache } = state;
   const key = `${name} ${client}`;
-  const known = flights.get(name) ?? queued.get(key);
+  const known = inProgress.get(name) ?? queued.get(key);
   if (known) return known;
   const file = (async () => {
     const cached = await cache.get(name, maxAgeMs);
@@ -372,10 +375,10 @@ async function resize(
   const { picture, meta } = await open(await original(state, url, client));
   const format = wanted === 'original' ? (meta.hasAlpha ? 'png' : 'jpeg') : wanted;
   try {
-    const turned = picture.rotate();
+    const upright = picture.rotate();
     const sized = height
-      ? turned.resize({ width, height, fit: 'cover', position: 'attention' })
-      : turned.resize({ width, withoutEnlargement: true });
+      ? upright.resize({ width, height, fit: 'cover', position: 'attention' })
+      : upright.resize({ width, withoutEnlargement: true });
     const bytes = await encode(sized, format, quality).timeout({ seconds: 20 }).toBuffer();
     state.made++;
     return bytes;

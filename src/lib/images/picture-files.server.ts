@@ -32,13 +32,13 @@ export function fileTags(addresses: readonly string[], trustedHost: string): str
 export interface ChangedFiles {
   /** Digests of their addresses. */
   readonly digests: readonly string[];
-  /** Too many files changed to name them. */
-  readonly unnamed: boolean;
+  /** Whether any file may have changed: there were too many to name. */
+  readonly anyFile: boolean;
 }
 
 /** The changed files that these tags name. */
 export function changedFiles(tags: ReadonlySet<string>): ChangedFiles {
   const prefix = tag.picture('');
   const digests = [...tags].flatMap((each) => (each.startsWith(prefix) ? [each.slice(prefix.length)] : []));
-  return { digests, unnamed: tags.has(tag.pictures) };
+  return { digests, anyFile: tags.has(tag.pictures) };
 }

@@ -116,20 +116,20 @@ export function createNewsletters({
           .where('user_id', '=', userId)
           .$if(wanted.length > 0, (rows) => rows.where('choice', 'not in', wanted))
           .execute();
-        await put(tx, userId, wanted, now());
+        await addChoices(tx, userId, wanted, now());
       }),
-    add: ({ userId }, choices) => database.transaction((tx) => put(tx, userId, knownChoices(choices), now())),
+    add: ({ userId }, choices) => database.transaction((tx) => addChoices(tx, userId, knownChoices(choices), now())),
 
-    peek: (token) => open(sealer, token)?.choice ?? null,
+    peek: (token) => readToken(sealer, token)?.choice ?? null,
     async unsubscribe(token) {
-      const choiceInToken = open(sealer, token);
+      const choiceInToken = readToken(sealer, token);
       if (!choiceInToken) return null;
       const { userId, choice } = choiceInToken;
       await db.deleteFrom('mail_choices').where('user_id', '=', userId).where('choice', '=', choice).execute();
       return choice;
     },
     async resubscribe(token) {
-      const choiceInToken = open(sealer, token);
+      const choiceInToken = readToken(sealer, token);
       if (!choiceInToken) return null;
       await database.transaction(async (tx) => {
         const user = await tx
@@ -137,7 +137,7 @@ export function createNewsletters({
           .select('id')
           .where('id', '=', choiceInToken.userId)
           .executeTakeFirst();
-        if (user) await put(tx, choiceInToken.userId, knownChoices([choiceInToken.choice]), now());
+        if (user) await addChoices(tx, choiceInToken.userId, knownChoices([choiceInToken.choice]), now());
       });
       return choiceInToken.choice;
     },
@@ -181,14 +181,19 @@ const personalDataOf = ({ db }: Database): PersonalData => ({
 });
 
 /** The content of an unsubscribe token. A newsletter that is no longer published can still be unsubscribed from. */
-function open(sealer: Sealer, token: string): { readonly userId: string; readonly choice: Choice } | null {
+function readToken(sealer: Sealer, token: string): { readonly userId: string; readonly choice: Choice } | null {
   const value = sealer.open(purpose, token);
   if (!Array.isArray(value)) return null;
   const [userId, choice] = value as unknown[];
   return typeof userId === 'string' && typeof choice === 'string' ? { userId, choice } : null;
 }
 
-async function put(tx: AccountsTransaction, userId: string, choices: readonly Choice[], since: number): Promise<void> {
+async function addChoices(
+  tx: AccountsTransaction,
+  userId: string,
+  choices: readonly Choice[],
+  since: number,
+): Promise<void> {
   if (choices.length === 0) return;
   await tx
     .insertInto('mail_choices')

@@ -17,7 +17,7 @@ export interface Chart {
   readonly width: number;
   readonly height: number;
   readonly bars: readonly Bar[];
-  /** Position of the line for the promise, `null` if it is above the chart. */
+  /** Position of the line for the promise. */
   readonly promiseY: number;
   /** Milliseconds at the top edge. */
   readonly topMs: number;

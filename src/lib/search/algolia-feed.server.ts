@@ -33,7 +33,7 @@ const rulesOf = (sections: object): string => JSON.stringify([recordVersion, sec
 /** Most articles that may wait; a newspaper has fewer. */
 const most = 500_000;
 /** Articles that are queued at a time when the index is filled. */
-const portion = 200;
+const batchSize = 200;
 
 /** Sends the current state of articles. */
 async function send(
@@ -220,14 +220,15 @@ function enqueue(state: State, ids: readonly string[]): void {
 /** Queues every article, a few at a time so that readers' requests come first. */
 async function fill(state: State): Promise<void> {
   state.filling = true;
-  for (let offset = 0; !state.stopped; offset += portion) {
-    const { items } = state.options.reader().articles({ offset, limit: portion });
-    if (items.length < portion) state.filling = false;
+  for (let offset = 0; !state.stopped; offset += batchSize) {
+    const { items } = state.options.reader().articles({ offset, limit: batchSize });
+    const isLast = items.length < batchSize;
+    if (isLast) state.filling = false;
     add(
       state,
       items.map(({ id }) => String(id)),
     );
-    if (items.length < portion) break;
+    if (isLast) break;
     await nextTurn();
   }
 }

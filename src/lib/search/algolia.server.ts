@@ -16,7 +16,7 @@ export interface AlgoliaOptions extends Omit<FeedOptions, 'access' | 'writeKey'>
 const longestQuery = 512;
 
 /** Most hits of a query that the engine returns by default (docs/services/algolia.md). */
-const reach = 1000;
+const mostHits = 1000;
 
 /** The used fields of a response. */
 const answer = z.object({
@@ -78,7 +78,7 @@ export function openAlgolia({ access, timeoutMs = 800, ...feeding }: AlgoliaOpti
   }
 
   return {
-    reach,
+    mostHits,
     query,
     feed: writeKey === null ? null : openFeed({ ...feeding, access, writeKey }),
   };

@@ -61,7 +61,7 @@ export interface HostedFeed {
 
 export interface HostedEngine {
   /** Most hits of a query that the engine returns. */
-  readonly reach: number;
+  readonly mostHits: number;
   /** Never throws. */
   query(text: string, filter: SearchFilter): Promise<HostedAnswer>;
   /** `null` where another system fills the index. */

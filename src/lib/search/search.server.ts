@@ -15,15 +15,15 @@ export interface SearchOptions {
   readonly now?: () => number;
 }
 
-/** After this many failures in a row the engine isn't used for `restMs`, so that readers don't wait for it each time. */
+/** After this many failures in a row the engine isn't used for `pauseMs`, so that readers don't wait for it each time. */
 const mostFailures = 3;
-const restMs = 15_000;
+const pauseMs = 15_000;
 
 /** Makes the search. The feed of a hosted engine begins with `start`. */
 export function createSearch({ hosted, log, now = () => performance.now() }: SearchOptions): Search {
   let failures = 0;
   let fallbacks = 0;
-  let restUntil = 0;
+  let pausedUntil = 0;
   let problem: string | null = null;
 
   async function askHosted(engine: HostedEngine, content: ContentReader, query: string, filter: SearchFilter) {
@@ -31,7 +31,7 @@ export function createSearch({ hosted, log, now = () => performance.now() }: Sea
     if (!answer.ok) {
       failures++;
       problem = answer.problem;
-      if (failures >= mostFailures) restUntil = now() + restMs;
+      if (failures >= mostFailures) pausedUntil = now() + pauseMs;
       log.warn({ problem, failures }, "The hosted search doesn't respond; the site's own index is used");
       return null;
     }
@@ -54,7 +54,7 @@ export function createSearch({ hosted, log, now = () => performance.now() }: Sea
   return {
     async find(content, query, filter) {
       const { offset = 0, limit = 10 } = filter;
-      if (hosted && now() >= restUntil && offset + limit <= hosted.reach) {
+      if (hosted && now() >= pausedUntil && offset + limit <= hosted.mostHits) {
         const found = await askHosted(hosted, content, query, filter);
         if (found) return found;
       }

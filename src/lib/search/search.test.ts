@@ -16,7 +16,7 @@ it('a failure to queue a change for the hosted search engine is logged and not t
     idle: async () => {},
   };
   const search = createSearch({
-    hosted: { query: async () => ({ ok: false, problem: 'away' }), feed, reach: 1000 },
+    hosted: { query: async () => ({ ok: false, problem: 'away' }), feed, mostHits: 1000 },
     log: { ...silent, error: (_, text) => void said.push(text ?? '') },
   });
   search.changed(['article:1']);
@@ -28,7 +28,7 @@ it('a failed hosted search engine is tried again after 15 seconds even if the cl
   vi.useFakeTimers({ toFake: ['Date', 'performance'], now: ahead });
   onTestFinished(() => void vi.useRealTimers());
   const query = vi.fn(async () => ({ ok: false as const, problem: 'away' }));
-  const search = createSearch({ hosted: { query, feed: null, reach: 1000 }, log: silent });
+  const search = createSearch({ hosted: { query, feed: null, mostHits: 1000 }, log: silent });
   const content = { searchAsync: async () => ({ items: [], total: 0, instead: [] }) } as unknown as ContentReader;
   for (let time = 0; time < 4; time++) await search.find(content, 'bridge', {});
   expect(query).toHaveBeenCalledTimes(3);

@@ -211,7 +211,7 @@ export async function changePrivateFeed(
     await feeds.revoke(userId, podcast.id);
     return { made: null, problem: null, revoked: true };
   }
-  const subscribes = (await locals.services.access?.grantOf(userId))?.level === 'subscriber';
+  const subscribes = (await locals.services.access?.paidGrant(userId))?.level === 'subscriber';
   if (action !== 'create' || !subscribes) {
     return { made: null, problem: privateFeedMessages.subscribersOnly, revoked: false };
   }

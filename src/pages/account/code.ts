@@ -1,7 +1,7 @@
 /** Handles the code form: signs in, or makes the account. */
 
 import { formFields, formPages } from '../../lib/accounts/model.ts';
-import { accountForm, mailAndShow, problemOf, signInPage } from '../../lib/accounts/routes.server.ts';
+import { accountForm, problemOf, requestSignIn, signInPage } from '../../lib/accounts/routes.server.ts';
 import { tidyCode } from '../../lib/accounts/schema.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 import { choiceOf, saveChoice } from '../../lib/newsletters/model.ts';
@@ -16,7 +16,7 @@ export const POST = accountForm(async (call) => {
     const { kind } = outcome.failure;
     // An account was created or deleted since the code was sent, so the code is for the other purpose.
     if (kind === 'exists' || kind === 'unknown-user')
-      return mailAndShow(call, { email, method: 'link', returnTo, back: formPages.enterCode });
+      return requestSignIn(call, { email, method: 'link', returnTo, back: formPages.enterCode });
     const { problem, words } = problemOf(outcome.failure);
     const kept = { ...state, problem: words };
     return { to: withQuery(formPages.enterCode, { problem }), cookies: [stateCookie.set(kept)] };

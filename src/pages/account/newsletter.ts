@@ -4,7 +4,7 @@
  */
 
 import { formFields, normalEmail } from '../../lib/accounts/model.ts';
-import { accountForm, mailAndShow } from '../../lib/accounts/routes.server.ts';
+import { accountForm, requestSignIn } from '../../lib/accounts/routes.server.ts';
 
 import { redirectGet } from '../../lib/http/form.server.ts';
 import { choiceOf, saveChoice, subscribedPath } from '../../lib/newsletters/model.ts';
@@ -18,6 +18,6 @@ export const POST = accountForm(async (call) => {
     await saveChoice(context.locals.services.newsletters, session, choiceOf(path));
     return { to: path, cookies };
   }
-  return mailAndShow(call, { email, method: 'link', returnTo: path, state: 'newsletter', back: call.returnTo });
+  return requestSignIn(call, { email, method: 'link', returnTo: path, state: 'newsletter', back: call.returnTo });
 });
 export const GET = redirectGet('/newsletter');

@@ -1,7 +1,7 @@
 /** Mails another link or code to the address of an unfinished sign-in, or a link to a signed-in reader who has to confirm theirs. */
 
 import { confirmPage, formFields, formPages } from '../../lib/accounts/model.ts';
-import { accountForm, type FormCall, mailAndShow, signInPage } from '../../lib/accounts/routes.server.ts';
+import { accountForm, type FormCall, requestSignIn, signInPage } from '../../lib/accounts/routes.server.ts';
 import { type Next, redirectGet } from '../../lib/http/form.server.ts';
 
 export const POST = accountForm(async (call) => {
@@ -11,7 +11,7 @@ export const POST = accountForm(async (call) => {
   if (!state) return { to: signInPage('expired', '/') };
   const { email, returnTo } = state;
   const back = method === 'code' ? formPages.enterCode : formPages.linkSent;
-  return mailAndShow(call, { email, method: method === 'code' ? 'code' : 'link', returnTo, state: 'resent', back });
+  return requestSignIn(call, { email, method: method === 'code' ? 'code' : 'link', returnTo, state: 'resent', back });
 });
 export const GET = redirectGet(formPages.signIn);
 
@@ -21,6 +21,11 @@ async function confirm(call: FormCall): Promise<Next> {
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (!session) return { to: signInPage(null, returnTo), cookies };
   if (session.emailVerified) return { to: returnTo, cookies };
-  const next = await mailAndShow(call, { email: session.email, method: 'link', returnTo, back: confirmPage(returnTo) });
+  const next = await requestSignIn(call, {
+    email: session.email,
+    method: 'link',
+    returnTo,
+    back: confirmPage(returnTo),
+  });
   return { to: next.to, cookies: [...cookies, ...(next.cookies ?? [])] };
 }

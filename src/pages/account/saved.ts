@@ -3,7 +3,7 @@
  * to sign in first returns here; a cookie, set when the form was posted, names the story.
  */
 import type { APIRoute } from 'astro';
-import { accountForm, saveLater, signInPage } from '../../lib/accounts/routes.server.ts';
+import { accountForm, saveLaterCookie, signInPage } from '../../lib/accounts/routes.server.ts';
 import { seeOther, withQuery } from '../../lib/http/form.server.ts';
 import type { SavedStories } from '../../lib/saved/model.ts';
 import { articleIdOf, isPublished } from '../../lib/saved/routes.server.ts';
@@ -28,13 +28,13 @@ export const POST = accountForm(async ({ accounts, form, caller, context }) => {
   }
   if (!isPublished(context.locals.content, articleId)) return { to: session ? savedTab : '/', cookies };
   if (session) return { to: await save(savedStories, session.userId, articleId), cookies };
-  return { to: signInPage(null, here), cookies: [saveLater(context.locals).set(articleId)] };
+  return { to: signInPage(null, here), cookies: [saveLaterCookie(context.locals).set(articleId)] };
 });
 
 export const GET: APIRoute = async ({ request, locals }) => {
   const header = request.headers.get('cookie');
   const { accounts, savedStories, log } = locals.services;
-  const later = saveLater(locals);
+  const later = saveLaterCookie(locals);
   let cookies: readonly string[] = [];
   try {
     const known = await accounts?.session(header);

@@ -10,12 +10,12 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export const POST = jsonRoute(z.looseObject({}), async ({ context }) => {
   const known = context.cookies.get(trackingCookie)?.value ?? '';
-  const number = uuid.test(known) ? known : randomUUID();
+  const trackingId = uuid.test(known) ? known : randomUUID();
   const secure = context.locals.config.siteUrl.startsWith('https:') ? '; Secure' : '';
   return {
     status: 201,
-    body: { message: wireMessages.anonymous, tracking_id: number } satisfies AnonymousAnswer,
-    cookies: [`${trackingCookie}=${number}; Path=/; HttpOnly; SameSite=Lax${secure}`],
+    body: { message: wireMessages.anonymous, tracking_id: trackingId } satisfies AnonymousAnswer,
+    cookies: [`${trackingCookie}=${trackingId}; Path=/; HttpOnly; SameSite=Lax${secure}`],
   };
 });
 export const ALL = allowOnly('POST');

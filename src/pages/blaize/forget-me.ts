@@ -5,7 +5,7 @@
 
 import { accountMessages, problemText, wireMessages } from '../../lib/accounts/messages.ts';
 import { normalEmail } from '../../lib/accounts/model.ts';
-import { signIn } from '../../lib/accounts/routes.server.ts';
+import { signInCookie } from '../../lib/accounts/routes.server.ts';
 import { forgetBody } from '../../lib/accounts/schema.ts';
 import { refuse } from '../../lib/http/answer.ts';
 import { allowOnly, signedInRoute } from '../../lib/http/routes.server.ts';
@@ -17,7 +17,7 @@ export const POST = signedInRoute({ body: forgetBody }, async ({ accounts, sessi
   if (await context.locals.services.billing?.isPaying(session.userId)) {
     return refuse(409, problemText('paying') ?? '', { retryAfter: 60 });
   }
-  const cookies = [...(await accounts.forget(session, caller)), signIn(context.locals).clear];
+  const cookies = [...(await accounts.forget(session, caller)), signInCookie(context.locals).clear];
   return { status: 200, body: { message: wireMessages.forgotten }, cookies };
 });
 export const ALL = allowOnly('POST');

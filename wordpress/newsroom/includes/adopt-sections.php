@@ -68,7 +68,7 @@ function newsroom_adopt_category_counts( $categories ) {
 	$rows   = $wpdb->get_results( "SELECT tt.term_id AS term_id, COUNT(*) AS posts FROM {$wpdb->term_taxonomy} tt JOIN {$wpdb->term_relationships} tr ON tr.term_taxonomy_id = tt.term_taxonomy_id JOIN {$wpdb->posts} p ON p.ID = tr.object_id WHERE tt.taxonomy = 'category' AND p.post_status = 'publish' AND " . newsroom_adoptable( 'p' ) . ' GROUP BY tt.term_id' ); // phpcs:ignore WordPress.DB
 	$counts = array();
 	foreach ( $rows as $row ) {
-		foreach ( newsroom_adopt_line( (int) $row->term_id, $categories ) as $id ) {
+		foreach ( newsroom_category_and_ancestors( (int) $row->term_id, $categories ) as $id ) {
 			$counts[ $id ] = ( isset( $counts[ $id ] ) ? $counts[ $id ] : 0 ) + (int) $row->posts;
 		}
 	}
@@ -82,7 +82,7 @@ function newsroom_adopt_category_counts( $categories ) {
  * @param WP_Term[] $categories By id.
  * @return int[]
  */
-function newsroom_adopt_line( $id, $categories ) {
+function newsroom_category_and_ancestors( $id, $categories ) {
 	$line = array();
 	// Guards against a category that is its own ancestor, which faulty imports are known to create.
 	while ( isset( $categories[ $id ] ) && ! in_array( $id, $line, true ) ) {
@@ -150,7 +150,7 @@ function newsroom_adopt_plan() {
 		}
 	}
 	foreach ( array_keys( $categories ) as $id ) {
-		foreach ( newsroom_adopt_line( $id, $categories ) as $above ) {
+		foreach ( newsroom_category_and_ancestors( $id, $categories ) as $above ) {
 			if ( isset( $plan['joined'][ $above ] ) ) {
 				$plan['leads'][ $id ] = $plan['joined'][ $above ];
 				break;

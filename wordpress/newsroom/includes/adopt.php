@@ -41,7 +41,7 @@ function newsroom_adoption() {
  * @param string $phase Phase.
  * @param int    $total Posts of the task.
  */
-function newsroom_keep_adoption( $task, $phase, $total ) {
+function newsroom_store_adoption( $task, $phase, $total ) {
 	update_option( 'newsroom_adoption', compact( 'task', 'phase', 'total' ), false );
 }
 
@@ -111,10 +111,10 @@ function newsroom_adopt_phases( $task, $until, $token, $progress ) {
 	if ( false === $at ) {
 		$at    = 0;
 		$total = 'undo' === $task ? $state['adopted'] : $state['posts'];
-		newsroom_keep_adoption( $task, $phases[0], $total );
+		newsroom_store_adoption( $task, $phases[0], $total );
 	}
 	for ( ; $at < count( $phases ); $at++ ) {
-		newsroom_keep_adoption( $task, $phases[ $at ], $total );
+		newsroom_store_adoption( $task, $phases[ $at ], $total );
 		if ( ! newsroom_adopt_phase( $task, $phases[ $at ], $until, $token, $progress ) ) {
 			return false;
 		}
@@ -124,7 +124,7 @@ function newsroom_adopt_phases( $task, $until, $token, $progress ) {
 		delete_option( 'newsroom_adopt_check' );
 		newsroom_write( 'DROP TABLE ' . newsroom_journal_table() );
 	} else {
-		newsroom_keep_adoption( 'done', '', $total );
+		newsroom_store_adoption( 'done', '', $total );
 	}
 	return true;
 }

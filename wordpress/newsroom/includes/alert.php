@@ -102,7 +102,7 @@ function newsroom_start_alert( $given ) {
 		'withdrawn' => 0,
 	);
 	update_option( 'newsroom_alert', $alert, false );
-	newsroom_tell_alert( 'publish', $alert['id'] );
+	newsroom_send_alert( 'publish', $alert['id'] );
 	return true;
 }
 
@@ -114,7 +114,7 @@ function newsroom_withdraw_alert() {
 	if ( $alert ) {
 		$alert['withdrawn'] = time();
 		update_option( 'newsroom_alert', $alert, false );
-		newsroom_tell_alert( 'unpublish', $alert['id'] );
+		newsroom_send_alert( 'unpublish', $alert['id'] );
 	}
 }
 
@@ -124,7 +124,7 @@ function newsroom_withdraw_alert() {
  * @param string $event Event.
  * @param string $id    Alert.
  */
-function newsroom_tell_alert( $event, $id ) {
+function newsroom_send_alert( $event, $id ) {
 	if ( newsroom_can_deliver() ) {
 		newsroom_deliver_row( newsroom_enqueue( newsroom_payload( $event, 'alerts', 1, $id, 'publish' === $event ? 'publish' : 'trash' ) ), 10 );
 		newsroom_schedule_next();

@@ -235,7 +235,7 @@ function newsroom_flush_changes() {
 	$post_types = array_flip( newsroom_document_types() );
 	$rows       = array();
 	$deliver    = newsroom_can_deliver();
-	$crowd      = newsroom_crowd( $changes );
+	$is_bulk    = newsroom_is_bulk_change( $changes );
 	$withdrawn  = newsroom_withdrawn_documents( $changes );
 	foreach ( $changes as $change ) {
 		$post = isset( $post_types[ $change['type'] ] ) ? get_post( $change['id'] ) : null;
@@ -244,7 +244,7 @@ function newsroom_flush_changes() {
 			newsroom_keep_version( $post, $change['event'] );
 			$change['modified'] = mysql2date( 'Y-m-d\TH:i:s\Z', $post->post_modified_gmt, false );
 		}
-		$is_known = ( $crowd && newsroom_is_found_by_date( $change ) ) || ( isset( $change['post'] ) && isset( $withdrawn[ $change['post'] ] ) );
+		$is_known = ( $is_bulk && newsroom_is_found_by_date( $change ) ) || ( isset( $change['post'] ) && isset( $withdrawn[ $change['post'] ] ) );
 		if ( $deliver && ! $is_known ) {
 			/**
 			 * Filters a change before it is queued for the site.
@@ -257,7 +257,7 @@ function newsroom_flush_changes() {
 			}
 		}
 	}
-	if ( $crowd && $deliver ) {
+	if ( $is_bulk && $deliver ) {
 		$rows[] = newsroom_enqueue( newsroom_payload( 'update', 'site', 0, '', 'publish' ) );
 	}
 	if ( $rows ) {
@@ -272,7 +272,7 @@ function newsroom_flush_changes() {
  * @param array[] $changes Payloads.
  * @return bool
  */
-function newsroom_crowd( $changes ) {
+function newsroom_is_bulk_change( $changes ) {
 	/** This filter is documented in includes/touch.php */
 	return count( array_filter( $changes, 'newsroom_is_found_by_date' ) ) > NEWSROOM_MOST_CHANGES && apply_filters( 'newsroom_touch_modified', true );
 }

@@ -15,7 +15,7 @@ add_filter( 'rest_dispatch_request', 'newsroom_comment_once', 10, 4 );
 add_filter( 'rest_request_after_callbacks', 'newsroom_comment_release', 10, 3 );
 add_filter( 'rest_preprocess_comment', 'newsroom_comment_prepared', 10, 2 );
 add_filter( 'rest_pre_insert_comment', 'newsroom_comment_unconfirmed', 10, 2 );
-add_action( 'transition_comment_status', 'newsroom_comment_looked_at', 10, 3 );
+add_action( 'transition_comment_status', 'newsroom_comment_reports_seen', 10, 3 );
 add_action( 'pre_comment_on_post', 'newsroom_refuse_comment_form' );
 add_filter( 'pre_comment_approved', 'newsroom_refuse_comment_call', PHP_INT_MAX, 2 );
 
@@ -355,7 +355,7 @@ function newsroom_no_comment() {
  * @param string     $old     Status before.
  * @param WP_Comment $comment Comment.
  */
-function newsroom_comment_looked_at( $new, $old, $comment ) {
+function newsroom_comment_reports_seen( $new, $old, $comment ) {
 	if ( 'approved' === $new && 'approved' !== $old ) {
 		$reports = (int) get_comment_meta( (int) $comment->comment_ID, '_newsroom_reports', true );
 		if ( $reports > 0 ) {

@@ -88,7 +88,7 @@ function newsroom_dated_notes( $value, $else ) {
 	foreach ( newsroom_clean_notes( $value ) as $note ) {
 		$notes[] = array(
 			'kind' => $note['kind'],
-			'date' => isset( $note['date'] ) && ! newsroom_is_ahead( $note['date'] ) ? $note['date'] : $else,
+			'date' => isset( $note['date'] ) && ! newsroom_is_in_future( $note['date'] ) ? $note['date'] : $else,
 			'text' => $note['text'],
 		);
 	}
@@ -101,7 +101,7 @@ function newsroom_dated_notes( $value, $else ) {
  * @param string $date UTC, `2026-11-25T13:00:00Z`, or ''.
  * @return bool
  */
-function newsroom_is_ahead( $date ) {
+function newsroom_is_in_future( $date ) {
 	return $date > gmdate( 'Y-m-d\TH:i:s\Z', time() + NEWSROOM_CORRECTION_AHEAD );
 }
 
@@ -115,7 +115,7 @@ function newsroom_is_ahead( $date ) {
 function newsroom_refuse_corrections_ahead( $prepared, $request ) {
 	$notes = is_array( $request['meta'] ) && isset( $request['meta']['newsroom_corrections'] ) ? $request['meta']['newsroom_corrections'] : array();
 	foreach ( newsroom_clean_notes( $notes ) as $note ) {
-		if ( isset( $note['date'] ) && newsroom_is_ahead( $note['date'] ) ) {
+		if ( isset( $note['date'] ) && newsroom_is_in_future( $note['date'] ) ) {
 			return new WP_Error( 'newsroom_correction_ahead', newsroom_correction_words()['refused'], array( 'status' => 400 ) );
 		}
 	}

@@ -1,7 +1,7 @@
 /** Sends the browser to a social provider (spec section 7; docs/services/zephr.md). `return` names the path to come back to. */
 import type { APIRoute } from 'astro';
 import { providers } from '../../../../lib/accounts/model.ts';
-import { socialStart } from '../../../../lib/accounts/routes.server.ts';
+import { socialReturnCookie } from '../../../../lib/accounts/routes.server.ts';
 import { withQuery } from '../../../../lib/http/form.server.ts';
 import { returnPath } from '../../../../lib/http/origin.ts';
 
@@ -9,7 +9,7 @@ export const GET: APIRoute = async ({ params, request, url, locals }) => {
   const { accounts, log } = locals.services;
   const provider = providers.find((name) => name === params.provider);
   if (!provider) return new Response(null, { status: 404 });
-  const start = socialStart(locals);
+  const start = socialReturnCookie(locals);
   const named = url.searchParams.get('return');
   const returnTo =
     named === null ? (start.read(request.headers.get('cookie')) ?? '/') : returnPath(named, locals.config.siteUrl);

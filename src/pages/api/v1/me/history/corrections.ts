@@ -9,7 +9,7 @@ import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 import { savedStoriesRoute } from '../../../../../lib/saved/routes.server.ts';
 
 const day = 86_400_000;
-const toldBody = z.looseObject({ until: z.iso.datetime() });
+const seenBody = z.looseObject({ until: z.iso.datetime() });
 
 export const GET = savedStoriesRoute({}, async ({ savedStories, session, context }) => {
   const { content } = context.locals;
@@ -25,7 +25,7 @@ export const GET = savedStoriesRoute({}, async ({ savedStories, session, context
   return { status: 200, body };
 });
 
-export const POST = savedStoriesRoute({ body: toldBody }, async ({ savedStories, session, body }) => {
+export const POST = savedStoriesRoute({ body: seenBody }, async ({ savedStories, session, body }) => {
   // A time in the future would suppress later corrections.
   const until = Math.min(Date.parse(body.until), Date.now());
   await savedStories.markCorrectionsSeen(session.userId, until);

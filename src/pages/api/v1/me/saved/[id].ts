@@ -1,6 +1,6 @@
 /** Whether one article is among the saved stories. */
 import type { APIContext } from 'astro';
-import { saveLater } from '../../../../../lib/accounts/routes.server.ts';
+import { saveLaterCookie } from '../../../../../lib/accounts/routes.server.ts';
 import { type Answer, signInFirst } from '../../../../../lib/http/answer.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 import type { SavedState } from '../../../../../lib/saved/model.ts';
@@ -15,7 +15,7 @@ const state = (saved: boolean) => ({ status: 200, body: { saved } satisfies Save
 
 export const GET = savedStoriesRoute({}, async ({ savedStories, session, articleId, context }) => {
   if (articleId === null) return noSuchArticle();
-  const later = saveLater(context.locals);
+  const later = saveLaterCookie(context.locals);
   // The reader wanted to save the article but had to sign in first.
   if (
     later.read(context.request.headers.get('cookie')) === articleId &&
@@ -30,7 +30,7 @@ export const GET = savedStoriesRoute({}, async ({ savedStories, session, article
 /** For a reader who is not signed in, a cookie remembers the article for an hour. */
 const saveAfterSignIn = (context: APIContext, articleId: number | null): Answer =>
   articleId !== null && isPublished(context.locals.content, articleId)
-    ? { ...signInFirst(), cookies: [saveLater(context.locals).set(articleId)] }
+    ? { ...signInFirst(), cookies: [saveLaterCookie(context.locals).set(articleId)] }
     : noSuchArticle();
 
 export const PUT = savedStoriesRoute(
@@ -38,7 +38,7 @@ export const PUT = savedStoriesRoute(
   async ({ savedStories, session, articleId, context }) => {
     if (articleId === null || !isPublished(context.locals.content, articleId)) return noSuchArticle();
     if ((await savedStories.save(session.userId, articleId)) === 'full') return savedStoriesFull(savedStories);
-    return { ...state(true), cookies: [saveLater(context.locals).clear] };
+    return { ...state(true), cookies: [saveLaterCookie(context.locals).clear] };
   },
 );
 
