@@ -17,6 +17,17 @@ function nextPrefix(result: SSRResult): string {
   return `s${count}`;
 }
 
+/** HTML of islands without props by their prefix: nothing but the prefix tells two of them apart, and one is on every page. */
+const constant = new WeakMap<ComponentType, Map<string, string>>();
+
+function withoutProps(component: ComponentType, prefix: string): string {
+  const known = constant.get(component) ?? new Map<string, string>();
+  const html = known.get(prefix) ?? renderToString(createElement(component), { identifierPrefix: prefix });
+  known.set(prefix, html);
+  constant.set(component, known);
+  return html;
+}
+
 const renderer: NamedSSRLoadedRendererValue = {
   ...packageRenderer,
   // React is the only framework here.
@@ -33,7 +44,11 @@ const renderer: NamedSSRLoadedRendererValue = {
     }
     const { class: _, ...rest } = props;
     const prefix = nextPrefix(this.result);
-    return { html: renderToString(createElement(component, rest), { identifierPrefix: prefix }), attrs: { prefix } };
+    const html =
+      Object.keys(rest).length === 0
+        ? withoutProps(component, prefix)
+        : renderToString(createElement(component, rest), { identifierPrefix: prefix });
+    return { html, attrs: { prefix } };
   },
 };
 

@@ -47,6 +47,17 @@ it('islands get IDs that are unique on the page and the same for every render of
   expect(await render(page(), Field, { label: 'a' })).toEqual(one);
 });
 
+it('an island without props is rendered once for all pages, with its own IDs in each place of a page', async () => {
+  const component = vi.fn(() => <input id={useId()} />);
+  const first = page();
+  const one = await render(first, component, {});
+  const two = await render(first, component, { class: 'astro-abc' });
+  expect(two.html).not.toBe(one.html);
+  const second = page();
+  expect([await render(second, component, {}), await render(second, component, {})]).toEqual([one, two]);
+  expect(component).toHaveBeenCalledTimes(2);
+});
+
 it('the class that Astro adds for styling is not passed as a prop', async () => {
   const component = vi.fn(Field);
   await render(page(), component, { class: 'astro-abc', label: 'a' });
