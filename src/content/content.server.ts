@@ -128,8 +128,11 @@ function connected(options: Connected, store: ContentStore): Content {
     createIndexWork(log, () => reindexSome(store) || indexNewEntries(store), 1000),
     createIndexWork(log, () => mergeSome(store), 100),
   ];
-  const afterCommit = (): void => {
+  const postponeIndexWork = (): void => {
     for (const work of indexWork) work.soon();
+  };
+  const afterCommit = (): void => {
+    postponeIndexWork();
     frontClock.check();
     warnOfUnknownRules(store, log);
   };
@@ -168,7 +171,7 @@ function connected(options: Connected, store: ContentStore): Content {
     revision: () => store.rebuilds * 2 ** 32 + Number(store.prepare('SELECT total_changes() AS n').get()?.n),
     start() {
       applier.replay();
-      for (const work of indexWork) work.soon();
+      postponeIndexWork();
       sync.start();
       frontClock.start();
       warming = warmUpSoon(ingester, options);
@@ -184,7 +187,16 @@ function connected(options: Connected, store: ContentStore): Content {
     },
     syncNow: () => sync.syncNow(),
     pollNow: () => sync.pollNow(),
-    receive: receiver.receive,
+    receive: (request, onAccepted, isTimeChecked) =>
+      receiver.receive(
+        request,
+        () => {
+          // Otherwise a step of that work could come between the webhook and its commit.
+          postponeIndexWork();
+          onAccepted?.();
+        },
+        isTimeChecked,
+      ),
     verify: receiver.verify,
     shared: sharedValues(store, applier),
     followed: followedLog(store, client, applier),
