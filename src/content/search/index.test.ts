@@ -113,6 +113,14 @@ describe('the vocabulary for spelling corrections', () => {
     expect(search('quagmyre')).toMatchObject({ total: 0, instead: [] });
   });
 
+  it('counts a word once for each story, in whichever of its texts the word is', () => {
+    put(60, { title: 'Zeppelin', searchText: 'zeppelin quagmire' });
+    put(60, { title: 'Quagmire', searchText: 'zeppelin quagmire' });
+    expect([docs('zeppelin'), docs('quagmire')]).toEqual([1, 1]);
+    put(60, { title: 'Quagmire again', searchText: 'balloon' });
+    expect([docs('zeppelin'), docs('quagmire'), docs('balloon')]).toEqual([0, 1, 1]);
+  });
+
   it('contains no words from the paid part of a story', () => {
     const facts = { access: 'subscriber' as const, words: 480, minutes: 2, commentsOpen: true };
     put(62, {

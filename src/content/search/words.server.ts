@@ -39,14 +39,18 @@ export function countWords(
   after: readonly string[] | null,
 ): void {
   if (before && after?.every((text, at) => text === before[at])) return;
-  const old = before ? wordsOf(before) : new Set<string>();
-  const now = after ? wordsOf(after) : new Set<string>();
+  // The body is by far the longest text and often stays the same: it is taken apart once.
+  const shared = wordsOf(after?.filter((text, at) => text === before?.[at]) ?? []);
+  const changed = (texts: readonly string[] | null, others: readonly string[] | null): Set<string> =>
+    wordsOf(texts?.filter((text, at) => text !== others?.[at]) ?? []);
+  const old = changed(before, after);
+  const now = changed(after, before);
   const add = store.prepare('INSERT INTO words VALUES (?, 1) ON CONFLICT (word) DO UPDATE SET docs = docs + 1');
-  for (const word of now) if (!old.has(word)) add.run(word);
+  for (const word of now) if (!old.has(word) && !shared.has(word)) add.run(word);
   const less = store.prepare('UPDATE words SET docs = docs - 1 WHERE word = ?');
   const drop = store.prepare('DELETE FROM words WHERE word = ? AND docs <= 0');
   for (const word of old) {
-    if (now.has(word)) continue;
+    if (now.has(word) || shared.has(word)) continue;
     less.run(word);
     drop.run(word);
   }
