@@ -68,12 +68,14 @@ const scripts: readonly (TextLanguage & { readonly letters: RegExp })[] = [
 const persian = /[پچژگ]/u;
 const urdu = /[ٹڈڑںے]/u;
 
-/** A letter of another script than the newspaper's: most texts have none, and need no counting. */
+/** Any character that may belong to one of these scripts. Most texts have none, and to compare ranges is faster than to look up scripts. */
+const beyondLatin = /[^\0-\u036f\u1e00-\u1eff\u2000-\u206f]/;
+/** A letter of another script than the newspaper's. */
 const otherLetter = /(?!\p{Script=Latin})\p{L}/u;
 
 /** @returns `null` for a text in the newspaper's script, or in one that implies no language */
 export function languageOf(text: string): TextLanguage | null {
-  if (!otherLetter.test(text)) return null;
+  if (!beyondLatin.test(text) || !otherLetter.test(text)) return null;
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   for (const { lang, dir, letters: own } of scripts) {
     const share = (text.match(own)?.length ?? 0) / letters;
