@@ -56,6 +56,8 @@ function welcome(state: StripeState, now: number, isOpen: boolean): Notice[] {
 }
 
 function receipts(state: StripeState, now: number): Notice[] {
+  // Read a moment before its first bill was paid, it would seem to have no next bill: its change to active brings the receipt.
+  if (state.status === 'incomplete') return [];
   return state.invoices
     .filter(({ status, paid, paidAt }) => status === 'paid' && paid > 0 && paidAt !== null && paidAt > now - newsMs)
     .map(({ id, paid: amount, tax = null, currency, paidAt }) => ({

@@ -318,6 +318,16 @@ describe('a subscription read from Stripe', () => {
     expect(named('Sun Reader by the year')).toMatchObject({ plan: 'Sun Reader by the year' });
   });
 
+  it('read between its payment and its start brings no receipt yet: that would promise no further bill', () => {
+    const state = readState(asked([{ lines: [['reader', 1200, 0, 30] as const] }]), priceOf);
+    const receipts = (status: StripeState['status']) =>
+      noticesOf({ ...state, status }, seconds(1) * 1000, { graceDays: 3, renewalNoticeDays: 7 })
+        .map(({ message }) => message)
+        .filter(({ kind }) => kind === 'receipt');
+    expect(receipts('incomplete')).toEqual([]);
+    expect(receipts('active')).toMatchObject([{ amount: 1200, nextBill: { at: state.periodEnd } }]);
+  });
+
   it('shows the amount that Stripe previews, and the list price when nothing will be billed', () => {
     const taxes = [{ amount: 99, tax_behavior: 'exclusive' }];
     const upcoming = { amount_due: 699, total_taxes: taxes } as unknown as Stripe.Invoice;
