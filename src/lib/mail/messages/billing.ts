@@ -53,7 +53,7 @@ function receipt({ plan, amount, tax, currency, paidAt, nextBill }: Of<'receipt'
 }
 
 function nextPayment(next: Of<'receipt'>['nextBill'], currency: string, paper: Publisher): string {
-  if (next === null) return 'You won’t be charged again.';
+  if (next === null) return 'You won’t be charged for it again.';
   if (next === 'paused') return 'Billing for your subscription is paused. You won’t be charged until it resumes.';
   return `The next payment of ${taxed(next.amount, next.tax, currency)} is due on ${date(paper, next.at)}. You can cancel your subscription at any time.`;
 }
@@ -102,10 +102,10 @@ function failed(
 function cancelled({ plan, until, over = false }: Of<'cancelled'>, paper: Publisher): MailContent {
   return {
     subject: `Your subscription to ${paper.name} is canceled`,
-    preview: 'You won’t be charged again.',
+    preview: 'You won’t be charged for it again.',
     heading: 'Your subscription is canceled',
     opening: [
-      `Your subscription (${plan}) is canceled. You won’t be charged again.`,
+      `Your subscription (${plan}) is canceled. You won’t be charged for it again.`,
       `${until === null ? '' : `You ${over ? 'had' : 'have'} access until ${date(paper, until)}. `}Your account stays open, and you can subscribe again at any time.`,
     ],
     button: { label: 'See the plans', url: `${paper.siteUrl}/pricing` },
