@@ -154,7 +154,7 @@ it('of two subscriptions, the smaller one is canceled and resumed without the ot
   const address = `/cancel?subscription=${id}`;
   expect((await browser.get('/dashboard/account')).text).toContain(`href="${address}"`);
   const asked = await page(browser, address);
-  expect(asked).toContain('This is about Sun Reader, Monthly.');
+  expect(asked).toMatch(/This is about Sun Reader, Monthly ?\. You keep what it includes/);
   expect(asked).toContain('and you won’t be charged for it again.');
   const why = await browser.submit(address, { step: 'why', subscription: id });
   expect(why.headers.location).toBe(`/cancel?step=confirm&subscription=${id}`);
@@ -171,12 +171,12 @@ it('of two subscriptions, the smaller one is canceled and resumed without the ot
   expect(await page(browser, address)).toContain('You won’t be charged for it again');
   const resumed = await browser.submit(address, { step: 'resume', subscription: id });
   expect(resumed.headers.location).toBe('/dashboard/account?state=resumed#plan');
-  expect(await page(browser, '/dashboard/account')).toContain('You also have Sun Reader, Monthly. Your next bill is');
+  expect(await page(browser, '/dashboard/account')).toContain('You also have Sun Reader, Monthly. Its next bill is');
 });
 
 it('of two subscriptions, the one that was shown is canceled once, and the account page shows both', async () => {
   const { browser, id, other } = await readerOfTwo();
-  const beside = 'You also have Sun Reader, Monthly. Your next bill is $12 on';
+  const beside = 'You also have Sun Reader, Monthly. Its next bill is $12 on';
   expect(await page(browser, '/dashboard/account')).toContain(beside);
   const { text } = await browser.get('/cancel?step=confirm');
   expect(text).toContain(`name="subscription" value="${other}"`);

@@ -1,6 +1,8 @@
 /** The subscription in the account: what it shows, how it is changed and canceled, and what happens when something is down. */
+import Stripe from 'stripe';
+import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
 import { violationsOn } from '../world/axe.ts';
-import { ask, sheet, step } from '../world/checkout.ts';
+import { ask, sheet, step, stripeAccount } from '../world/checkout.ts';
 import { intercept } from '../world/intercept.ts';
 import { test as base, expect } from '../world/readers.ts';
 import { subscribeAt } from '../world/shop.ts';
@@ -49,6 +51,49 @@ test('choosing another plan opens the paywall with the amount due', async ({ pag
   await page.getByRole('link', { name: 'Change to Sun Member, $200/year' }).click();
   await expect(sheet(page)).toBeVisible();
   await expect(step(page, 'payment').locator('[data-due]')).toHaveText('$80');
+});
+
+test('of two subscriptions that renew, the reader sees which one is canceled, and keeps the other', async ({
+  page,
+  shop,
+}) => {
+  const { apiUrl, secretKey } = shop.stripe.access;
+  const email = await subscribeAt(shop, page.context(), 'reader-monthly');
+  const { subscriptions, customer } = await stripeAccount(email, apiUrl);
+  // The publisher makes a second, higher one in Stripe's dashboard.
+  const { hostname: host, port } = new URL(apiUrl);
+  const dashboard = new Stripe(secretKey, { apiVersion, host, port, protocol: 'http' });
+  const card = String(subscriptions[0]?.default_payment_method);
+  const items = [{ price: 'price_member_yearly' }];
+  await dashboard.subscriptions.create({ customer: customer.id, default_payment_method: card, items });
+  const plan = page.getByRole('region', { name: 'Your plan', exact: true });
+  const beside = plan.getByText('You also have Sun Reader, Monthly. Its next bill is $12');
+  await expect(async () => {
+    await page.goto('/dashboard/account');
+    await expect(beside).toBeVisible({ timeout: 1000 });
+  }).toPass();
+  const main = plan.getByRole('link', { name: 'Cancel (Sun Member, Yearly)' });
+  await expect(main).toHaveAttribute('href', /\/cancel\?subscription=sub_/);
+  await expect(page.getByRole('region', { name: 'Change your plan' })).toContainText(
+    'This changes Sun Member, Yearly.',
+  );
+  expect(await violationsOn(page, 'main')).toEqual([]);
+
+  await plan.getByRole('link', { name: 'Cancel (Sun Reader, Monthly)' }).click();
+  await expect(page.getByText('This is about Sun Reader, Monthly.')).toBeVisible();
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await expect(page.getByText('Your other subscription stays as it is.')).toBeVisible();
+  expect(await violationsOn(page, 'main')).toEqual([]);
+  await page.getByRole('button', { name: 'Cancel subscription' }).click();
+  await expect(plan).toContainText('That subscription is canceled. You have another one, which continues.');
+  await expect(plan.getByText('You also have Sun Reader, Monthly. It ends on')).toBeVisible();
+  await expect(plan.getByText('Renewal date')).toBeVisible();
+  const kept = (await stripeAccount(email, apiUrl)).subscriptions.map(({ cancel_at_period_end: ends }) => ends);
+  expect(kept.toSorted()).toEqual([false, true]);
+  await plan.getByRole('link', { name: 'Resume subscription (Sun Reader, Monthly)' }).click();
+  await page.getByRole('button', { name: 'Resume subscription' }).click();
+  await expect(plan).toContainText('Done. Your subscription continues.');
+  await expect(beside).toBeVisible();
 });
 
 test('while Stripe is down, the invoice and payment panels show errors and a working link to try again, beside the plan', async ({

@@ -4,10 +4,10 @@
  */
 import { type SyntheticEvent, useEffect, useRef, useState } from 'react';
 import { subscription as fetchSubscription, resume } from '../../lib/billing/client.ts';
-import { type Subscription, subscriptionParam } from '../../lib/billing/schema.ts';
+import { cancelPath, type Subscription, subscriptionParam } from '../../lib/billing/schema.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { common } from '../../lib/http/messages.ts';
-import { type SubscriptionState, subscriptionState } from '../../lib/plans/membership.ts';
+import { type SubscriptionState, subscriptionName, subscriptionState } from '../../lib/plans/membership.ts';
 import { subscription as messages } from '../../lib/plans/messages.ts';
 import { PanelBoundary, PanelState, usePanel } from '../shared/Panel.tsx';
 import styles from './panels.module.css';
@@ -18,6 +18,8 @@ interface Props {
   first: Subscription | null;
   /** Whether an upgrade is offered: to all but founders. */
   upgrade: boolean;
+  /** Whether the reader has others, too: then the link to cancel says which one it is for. */
+  several?: boolean;
 }
 
 export default function SubscriptionPlan(props: Props) {
@@ -54,7 +56,7 @@ function useResume(id: string | undefined, onResumed: (subscription: Subscriptio
   return { busy, trouble, done, submit };
 }
 
-function Plan({ label, first, upgrade }: Props) {
+function Plan({ label, first, upgrade, several = false }: Props) {
   const panel = usePanel<{ readonly subscription: Subscription | null }>({
     load: fetchSubscription,
     first: { subscription: first },
@@ -91,7 +93,7 @@ function Plan({ label, first, upgrade }: Props) {
         </dl>
       )}
       {(!state || kind === 'ended') && upgrade && <p className={styles.words}>{messages.free}</p>}
-      <Actions id={subscription?.id} kind={kind} upgrade={upgrade} resuming={resuming} />
+      <Actions subscription={subscription} kind={kind} upgrade={upgrade} several={several} resuming={resuming} />
       <div role="alert" className={styles.trouble}>
         {trouble && <p>{trouble}</p>}
       </div>
@@ -100,14 +102,15 @@ function Plan({ label, first, upgrade }: Props) {
 }
 
 interface ActionsProps {
-  id: string | undefined;
+  subscription: Subscription | null;
   /** The state of the subscription; `undefined`: there is none. */
   kind: SubscriptionState['kind'] | undefined;
   upgrade: boolean;
+  several: boolean;
   resuming: ReturnType<typeof useResume>;
 }
 
-function Actions({ id, kind, upgrade, resuming: { busy, submit } }: ActionsProps) {
+function Actions({ subscription, kind, upgrade, several, resuming: { busy, submit } }: ActionsProps) {
   return (
     <div className={styles.actions}>
       {kind === 'overdue' && (
@@ -117,7 +120,7 @@ function Actions({ id, kind, upgrade, resuming: { busy, submit } }: ActionsProps
       )}
       {(kind === 'ending' || kind === 'changing') && (
         <form method="post" action="/account/subscription" onSubmit={submit} aria-busy={busy}>
-          <input type="hidden" name={subscriptionParam} value={id} />
+          <input type="hidden" name={subscriptionParam} value={subscription?.id} />
           <button
             type="submit"
             className={`button ${kind === 'ending' ? 'button-gold' : 'button-plain'}`}
@@ -132,10 +135,15 @@ function Actions({ id, kind, upgrade, resuming: { busy, submit } }: ActionsProps
           {messages.upgrade}
         </a>
       )}
-      {kind && kind !== 'ending' && kind !== 'ended' && (
-        <a className="button button-plain" href="/cancel">
+      {subscription && kind !== 'ending' && kind !== 'ended' && (
+        <a
+          className="button button-plain"
+          href={several ? `${cancelPath}?${subscriptionParam}=${subscription.id}` : cancelPath}
+        >
           {messages.cancel}
-          <span className="visually-hidden"> your subscription</span>
+          <span className="visually-hidden">
+            {several ? ` (${subscriptionName(subscription)})` : ' your subscription'}
+          </span>
         </a>
       )}
     </div>

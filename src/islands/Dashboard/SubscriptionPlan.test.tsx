@@ -48,6 +48,13 @@ it('a running subscription shows its product and renewal date, with links to upg
   ]);
 });
 
+it('of several subscriptions, the link to cancel names the one that is shown', async () => {
+  drawn = await draw(<SubscriptionPlan label="Sun Reader" first={running} upgrade={false} several />);
+  const [link] = drawn.host.querySelectorAll('a');
+  expect(link?.textContent).toBe('Cancel (Sun Reader, Yearly)');
+  expect(link?.getAttribute('href')).toBe('/cancel?subscription=sub_1');
+});
+
 it('a founder is offered no upgrade, and a free account no cancellation', async () => {
   await show(running, 'Sun Founder', false);
   expect(links()).toEqual([['Cancel your subscription', '/cancel']]);

@@ -113,7 +113,9 @@ test('a second subscription is described with its end date or next bill', () => 
   const inWords = (part: Partial<Subscription>) =>
     otherSubscriptionInWords({ ...subscription, ...part }, (at) => at.slice(0, 10));
   expect(inWords({ cancelAtPeriodEnd: true })).toBe('You also have Sun Reader, Yearly. It ends on 2027-01-20.');
-  expect(inWords({})).toBe('You also have Sun Reader, Yearly. Your next bill is $120 on 2027-01-20.');
+  expect(inWords({})).toBe('You also have Sun Reader, Yearly. Its next bill is $120 on 2027-01-20.');
+  const paused = { nextBillingDate: null, paused: { resumesAt: null } };
+  expect(inWords(paused)).toBe('You also have Sun Reader, Yearly. Billing for it is paused.');
   for (const status of ['past_due', 'unpaid'] as const)
     expect(inWords({ status })).toBe('You also have Sun Reader, Yearly. The last payment for it didn’t go through.');
 });

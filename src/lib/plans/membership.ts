@@ -114,24 +114,28 @@ export interface Bought {
 /** Describes a subscription that runs; `null` when there is none. @param day prints an instant as a day */
 export function boughtOf(subscription: Subscription | null, day: (instant: string) => string): Bought | null {
   if (!subscription || !mayRenew(subscription)) return null;
-  const { productId, planName, print, price, currency, nextBillingDate, paidUntil, cancelAtPeriodEnd } = subscription;
+  const { productId, planName, print } = subscription;
   const tier = findTier(productId)?.name ?? planName;
-  const ends = cancelAtPeriodEnd || (nextBillingDate === null && !subscription.paused);
-  return {
-    name: print ? `${tier} with the print edition` : tier,
-    next: ends
-      ? `It ends on ${day(paidUntil)}.`
-      : nextBillingDate === null
-        ? 'Billing is paused, and you won’t be charged.'
-        : `Your next bill is ${formatTaxed(price, subscription.tax, currency)} on ${day(nextBillingDate)}.`,
-    print,
-  };
+  return { name: print ? `${tier} with the print edition` : tier, next: nextInWords(subscription, day, 'Your'), print };
+}
+
+/** When a running subscription is next billed, or ends. @param whose begins the sentence about the bill */
+function nextInWords(one: Subscription, day: (instant: string) => string, whose: 'Your' | 'Its'): string {
+  const { price, tax, currency, nextBillingDate, paidUntil, paused, cancelAtPeriodEnd } = one;
+  if (cancelAtPeriodEnd || (nextBillingDate === null && !paused)) return `It ends on ${day(paidUntil)}.`;
+  if (nextBillingDate === null)
+    return whose === 'Its' ? 'Billing for it is paused.' : 'Billing is paused, and you won’t be charged.';
+  return `${whose} next bill is ${formatTaxed(price, tax, currency)} on ${day(nextBillingDate)}.`;
 }
 
 /** A subscription in addition to the one that is shown, in a sentence or two. @param day prints an instant as a day */
 export function otherSubscriptionInWords(one: Subscription, day: (instant: string) => string): string {
-  const next = isOverdue(one) ? 'The last payment for it didn’t go through.' : boughtOf(one, day)?.next;
-  return `You also have ${subscriptionName(one)}.${next ? ` ${next}` : ''}`;
+  const next = isOverdue(one)
+    ? ' The last payment for it didn’t go through.'
+    : mayRenew(one)
+      ? ` ${nextInWords(one, day, 'Its')}`
+      : '';
+  return `You also have ${subscriptionName(one)}.${next}`;
 }
 
 /** Whether the print edition comes with a subscription: not if it has ended or never started, but while it is overdue or paused. */
