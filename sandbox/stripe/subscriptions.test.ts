@@ -485,6 +485,18 @@ describe('subscription changes', () => {
     expect((await invoicesOf(id))[0]).toMatchObject({ amount_paid: 1200 });
   });
 
+  it('lose their discount when it is deleted, and the answer is the deleted discount', async () => {
+    const { id } = await bench.payer();
+    const made = await bench.subscribe(id, 'price_member_monthly', {
+      discounts: [{ promotion_code: 'promo_ten_off' }],
+    });
+    const deleted = await stripe.subscriptions.deleteDiscount(made.id);
+    const source = { type: 'coupon', coupon: expect.any(String) };
+    expect(deleted).toMatchObject({ id: made.discounts[0], deleted: true, subscription: made.id, source });
+    expect((await stripe.subscriptions.retrieve(made.id)).discounts).toEqual([]);
+    expect(await refusal(stripe.subscriptions.deleteDiscount(made.id))).toMatchObject({ statusCode: 404 });
+  });
+
   it('can be called off by releasing the schedule', async () => {
     const { id } = await bench.payer();
     const made = await bench.subscribe(id, 'price_member_monthly');

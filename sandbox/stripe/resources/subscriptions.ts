@@ -10,14 +10,14 @@ import {
   setCancellation,
   setCollection,
 } from '../billing/creating.ts';
-import { grantDiscounts, readDiscounts } from '../billing/discounts.ts';
+import { activeDiscounts, grantDiscounts, readDiscounts } from '../billing/discounts.ts';
 import { finalize, makeInvoice } from '../billing/invoicing.ts';
 import { readPause } from '../billing/pausing.ts';
 import { readChanges } from '../billing/preview.ts';
 import { enter, markEnd, phaseAt, phaseOf, readPhases, release } from '../billing/scheduling.ts';
 import { offerEnd } from '../billing/trial-offers.ts';
 import type { StripeAccount } from '../core/account.ts';
-import { invalid } from '../core/errors.ts';
+import { invalid, noSuch } from '../core/errors.ts';
 import type { Subscription } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { findMethod } from '../payments/methods.ts';
@@ -136,8 +136,12 @@ export const subscriptions: Route[] = [
   }),
   del('/v1/subscriptions/:id/discount', ({ account, id }) => {
     const subscription = account.need('subscription', id);
+    const [newest] = activeDiscounts(account, subscription.discounts, account.now(subscription)).toReversed();
+    if (!newest) throw noSuch('discount', id, 'id', 404);
     grantDiscounts(account, subscription, []);
-    return { wire: { id, object: 'discount', deleted: true } };
+    // The declarations of a deleted discount have no `end`, and its coupon is an id.
+    const { end: _, ...deleted } = account.present(newest);
+    return { wire: { ...deleted, deleted: true } };
   }),
   get('/v1/subscription_items', ({ account, params }) =>
     page(
