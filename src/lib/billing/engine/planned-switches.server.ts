@@ -9,7 +9,7 @@ import type { Price } from '../schema.ts';
 import { type KnownPrice, type StripeState, switchKind } from '../subscription-model.ts';
 import type { Catalog } from './catalog.server.ts';
 import { idOf } from './fetch-subscription.server.ts';
-import { findReleased, phasesAgain, type Released } from './released-schedules.server.ts';
+import { findReleased, type LeftPhases, phasesAgain } from './released-schedules.server.ts';
 import { withIdempotencyKey } from './stripe.server.ts';
 
 /** Part of `BillingDependencies`; importing its file would create a circular import. */
@@ -81,7 +81,11 @@ export async function restorePlannedSwitch(
 }
 
 /** @returns `false` where Stripe refuses the phases */
-async function restorePhases({ stripe, log }: Dependencies, state: StripeState, released: Released): Promise<boolean> {
+async function restorePhases(
+  { stripe, log }: Dependencies,
+  state: StripeState,
+  released: LeftPhases,
+): Promise<boolean> {
   const last = laterEnd(state);
   const schedule = await openSchedule(stripe, randomUUID(), state);
   const running = await stripe.subscriptions.retrieve(state.id, { expand: ['discounts'] });
@@ -131,13 +135,45 @@ const openSchedule = (
         stripe.subscriptionSchedules.create({ from_subscription: id }, options),
       );
 
-/** Charges a planned plan to the subscription's new card: the phases of a schedule name the card that they are charged to. */
-export async function useCardForPlanned(stripe: Stripe, state: StripeState): Promise<void> {
-  if (state.schedule === null || state.next === null) return;
-  const { phases, current_phase: now } = await stripe.subscriptionSchedules.retrieve(state.schedule);
-  const [next, ...more] = phases.filter(({ start_date: start }) => now !== null && start >= now.end_date);
-  // A schedule that the publisher made may have more phases. Phases without a card use the customer's default, which is the new card.
-  if (next?.default_payment_method && more.length === 0) await planSwitch(stripe, randomUUID(), state, state.next);
+/**
+ * Charges all later phases of a schedule, the publisher's too, to the subscription's new card: a phase that names a card makes it the
+ * subscription's when it begins. Phases without a card use the customer's default, which is the new card.
+ *
+ * @throws StripeError unless Stripe refuses the phases
+ */
+export async function useCardForPlanned({ stripe, log }: Dependencies, state: StripeState): Promise<void> {
+  if (state.schedule === null) return;
+  const schedule = await stripe.subscriptionSchedules.retrieve(state.schedule);
+  const { id, current_phase: now, default_settings: settings, end_behavior: endBehavior } = schedule;
+  if (now === null) return;
+  const later = schedule.phases.filter(({ start_date: start }) => start >= now.end_date);
+  const hasCard = settings.default_payment_method !== null;
+  if (!hasCard && later.every(({ default_payment_method: card }) => card === null)) return;
+  const running = await stripe.subscriptions.retrieve(state.id, { expand: ['discounts'] });
+  const card = idOf(running.default_payment_method);
+  if (card === null) return;
+  const present = schedule.phases.find(({ start_date: start }) => start === now.start_date);
+  const kept: LeftPhases = {
+    endBehavior,
+    hasCard,
+    since: schedule.created,
+    present,
+    begins: now.end_date,
+    phases: later,
+  };
+  const phases = [presentPhase(state, schedule, running, now.end_date), ...phasesAgain(kept, running, null)];
+  const params: Stripe.SubscriptionScheduleUpdateParams = { proration_behavior: 'none', phases };
+  if (hasCard) params.default_settings = { default_payment_method: card };
+  try {
+    await stripe.subscriptionSchedules.update(id, params);
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
+    // The card of this period is saved, so that an unpaid bill can be paid with it.
+    log.error(
+      { err: error, subscription: state.id, schedule: id },
+      'Stripe refused a reader’s new card for a planned change of plan',
+    );
+  }
 }
 
 /**
@@ -173,7 +209,9 @@ function presentPhase(
     start_date: present?.start_date ?? inSeconds(state.periodStart),
     end_date: end,
   };
-  if (state.status === 'trialing') phase.trial = true;
+  // A phase may last longer than its trial.
+  if (state.status === 'trialing' && end > inSeconds(state.periodEnd)) phase.trial_end = inSeconds(state.periodEnd);
+  else if (state.status === 'trialing') phase.trial = true;
   return withRunning(phase, running, running.discounts);
 }
 

@@ -183,6 +183,40 @@ onBothEngines('a publisher’s schedule', (engines) => {
     expect(await charged()).toEqual([1800, 540, 1080, 1080, 1200]);
   });
 
+  it('is charged to a new card in all later phases, which stay as they were', async () => {
+    const { session, id } = await scheduled();
+    const { dashboard } = site;
+    const { schedule } = await dashboard.subscriptions.retrieve(id);
+    const { phases } = await dashboard.subscriptionSchedules.retrieve(String(schedule));
+    const customer = (await site.billing.customerOf(session)) ?? '';
+    const old = (await dashboard.paymentMethods.list({ customer })).data[0]?.id ?? '';
+    // Of the later phases, two name the old card.
+    const again = phases.map(({ items, start_date, end_date, discounts: [discount], metadata }, index) => ({
+      items: items.map((item) => ({ price: String(item.price), metadata: item.metadata ?? {} })),
+      ...(index === 0 && { start_date }),
+      ...(discount && { discounts: [{ coupon: String(discount.coupon) }] }),
+      end_date,
+      metadata: metadata ?? {},
+      proration_behavior: 'none' as const,
+      ...(index % 3 !== 0 && { default_payment_method: old }),
+    }));
+    await dashboard.subscriptionSchedules.update(String(schedule), { phases: again });
+    const before = await later(id);
+    expect(before).toHaveLength(3);
+    paid(await site.billing.usePaymentMethod(session, 'pm_card_mastercard'));
+    expect(await later(id)).toEqual(before);
+    await site.pass(31 * day);
+    // The discount of the phase that runs now isn't one of the later phases.
+    paid(await site.billing.usePaymentMethod(session, 'pm_card_amex'));
+    expect((await planned(id)).slice(-2)).toEqual(before.slice(1));
+    for (let months = 1; months < 4; months++) await site.pass(31 * day);
+    await site.deliver();
+    expect(await charged()).toEqual([1200, 2000, 2000, 600, 1200]);
+    const { data } = await dashboard.charges.list({ limit: 100 });
+    const brands = data.map(({ payment_method_details: details }) => details?.card?.brand);
+    expect(brands).toEqual(['amex', 'amex', 'amex', 'mastercard', 'visa']);
+  });
+
   it('is put back from the next bill on when a phase should have begun in the meantime', async () => {
     const { session, id } = await scheduled();
     await chargeTo(session, id, 'pm_card_authenticationRequired');

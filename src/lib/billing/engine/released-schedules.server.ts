@@ -10,12 +10,15 @@ import { ifMissing } from './stripe.server.ts';
 type Phase = Stripe.SubscriptionSchedule.Phase;
 type PhaseParams = Stripe.SubscriptionScheduleUpdateParams.Phase;
 
-/** What is left of a released schedule. Times are Unix seconds. */
-export interface Released {
+/** What is left of a schedule. Times are Unix seconds. */
+export interface LeftPhases {
   readonly endBehavior: Stripe.SubscriptionScheduleUpdateParams.EndBehavior;
   /** Whether it named a card for phases without one of their own. */
   readonly hasCard: boolean;
-  readonly releasedAt: number;
+  /** Discounts that the subscription was given since then are kept. */
+  readonly since: number;
+  /** The phase before: its discounts end with it. Only for a schedule that still runs. */
+  readonly present?: Phase | undefined;
   /** When the first of its later phases begins. */
   readonly begins: number;
   /** The phases that haven't begun, with at least one. */
@@ -28,7 +31,7 @@ export interface Released {
  *
  * @param now epoch milliseconds @throws StripeError
  */
-export async function findReleased(stripe: Stripe, state: StripeState, now: number): Promise<Released | null> {
+export async function findReleased(stripe: Stripe, state: StripeState, now: number): Promise<LeftPhases | null> {
   const found = state.released
     ? await stripe.subscriptionSchedules.retrieve(state.released).catch(ifMissing(null))
     : null;
@@ -39,20 +42,26 @@ export async function findReleased(stripe: Stripe, state: StripeState, now: numb
   if (!present) return null;
   const begins = present.end_date * 1000 > now ? present.end_date : Math.floor(state.periodEnd / 1000);
   const left = phases.filter(({ end_date: end }) => end > begins);
-  return left.length === 0 ? null : { endBehavior, hasCard, releasedAt, begins, phases: left };
+  return left.length === 0 ? null : { endBehavior, hasCard, since: releasedAt, begins, phases: left };
 }
 
 /**
  * Later phases as parameters, with all that the dashboard offers for a phase. Each begins where the one before ends.
  *
  * @param running the subscription with its discounts: phases are charged to its card, which may have been replaced, and keep the discounts
- *   that it was given since the release
+ *   that it was given since the release, or since the schedule was made
  * @param end the day on which the publisher ends the subscription, Unix seconds; `null`: there is none
  */
-export function phasesAgain(released: Released, running: Stripe.Subscription, end: number | null): PhaseParams[] {
-  const { phases, releasedAt, begins } = released;
+export function phasesAgain(left: LeftPhases, running: Stripe.Subscription, end: number | null): PhaseParams[] {
+  const { phases, since, present, begins } = left;
   const had = running.discounts.filter((one) => typeof one !== 'string');
-  const given = had.filter(({ start, end: until }) => start >= releasedAt && (until === null || until > begins));
+  const ofPresent = new Set((present ? discountsOf(present.discounts) : []).flatMap((one) => Object.values(one)));
+  const given = had.filter(
+    ({ id, start, end: until, source, promotion_code: code }) =>
+      start >= since &&
+      (until === null || until > begins) &&
+      ![id, idOf(source.coupon), idOf(code)].some((one) => one !== null && ofPresent.has(one)),
+  );
   const current = new Set(had.map(({ id }) => id));
   const card = idOf(running.default_payment_method);
   return phases.map((phase, index) => {

@@ -111,7 +111,7 @@ export async function changeCard(
     if (!state || !isRunning(state)) continue;
     try {
       const running = await stripe.subscriptions.update(state.id, { default_payment_method: card });
-      await useCardForPlanned(stripe, state);
+      await useCardForPlanned(dependencies, state);
       if (running.status === 'unpaid') await keepNewestBill(stripe, running.id);
       const waiting = await payOpenInvoices(dependencies, running, card);
       if (waiting) return ok({ paymentIntentStatus: 'requires_action', clientSecret: waiting.client_secret });
