@@ -4,7 +4,7 @@ import type { Session } from '../../accounts/service.ts';
 import { messages } from '../messages.ts';
 import { metadataFields, type SavedCardAnswer, type Subscription } from '../schema.ts';
 import type { Billed } from '../service.ts';
-import { isInGoodStanding, isRenewalDue, isRunning, subscriptionOf } from '../subscription-model.ts';
+import { isInGoodStanding, isOverdue, isRenewalDue, isRunning, subscriptionOf } from '../subscription-model.ts';
 import { cancelNow, keepNewestBill, resume } from './cancel.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
@@ -105,7 +105,10 @@ export async function changeCard(
   if (owner !== null && owner !== customer) return refusal(402, messages.failed, { code: 'payment_method_invalid' });
   const { id: card } = owner === null ? await stripe.paymentMethods.attach(paymentMethod, { customer }) : method;
   await stripe.customers.update(customer, { invoice_settings: { default_payment_method: card } });
-  for (const { state: known } of await subscriptions.ofUser(session.userId)) {
+  let waiting: Stripe.PaymentIntent | null = null;
+  const all = await subscriptions.ofUser(session.userId);
+  // Where the card is refused for an unpaid one, the others keep the card that works.
+  for (const { state: known } of all.toSorted((a, b) => Number(isOverdue(b.state)) - Number(isOverdue(a.state)))) {
     // The card of a subscription that has ended can't be changed.
     const state = isRunning(known) ? (await subscriptions.reconcile(known.id))?.state : null;
     if (!state || !isRunning(state)) continue;
@@ -113,13 +116,15 @@ export async function changeCard(
       const running = await stripe.subscriptions.update(state.id, { default_payment_method: card });
       await useCardForPlanned(dependencies, state);
       if (running.status === 'unpaid') await keepNewestBill(stripe, running.id);
-      const waiting = await payOpenInvoices(dependencies, running, card);
-      if (waiting) return ok({ paymentIntentStatus: 'requires_action', clientSecret: waiting.client_secret });
+      // The others get the card, too, even if the bank's confirmation never comes.
+      waiting ??= await payOpenInvoices(dependencies, running, card);
     } finally {
       await subscriptions.reconcile(state.id);
     }
   }
-  return ok({ paymentIntentStatus: 'succeeded', clientSecret: null });
+  return waiting
+    ? ok({ paymentIntentStatus: 'requires_action', clientSecret: waiting.client_secret })
+    : ok({ paymentIntentStatus: 'succeeded', clientSecret: null });
 }
 
 async function reconcileAndAnswer(

@@ -96,19 +96,45 @@ onBothEngines('of two subscriptions that renew', (engines) => {
     expect(await site.billing.stay(session, shown)).toMatchObject({ ok: false, status: 409 });
   });
 
-  it('a new card is charged for both, and pays what is open of the smaller one', async () => {
-    const { shown, smaller } = await two();
+  /** The smaller one's renewal has failed. */
+  async function twoWithOverdue() {
+    const both = await two();
     const customer = (await site.billing.customerOf(session)) ?? '';
     const bad = await site.dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
-    await site.dashboard.subscriptions.update(smaller, { default_payment_method: bad.id });
+    await site.dashboard.subscriptions.update(both.smaller, { default_payment_method: bad.id });
     await site.pass(31 * day);
     await site.deliver();
-    expect(await stateOf(smaller)).toMatchObject({ status: 'past_due' });
-    expect(await site.billing.subscription(session)).toMatchObject({ id: shown });
+    expect(await stateOf(both.smaller)).toMatchObject({ status: 'past_due' });
+    expect(await site.billing.subscription(session)).toMatchObject({ id: both.shown });
+    return both;
+  }
+  const cardOf = async (id: string) => (await site.dashboard.subscriptions.retrieve(id)).default_payment_method;
+
+  it('a new card is charged for both, and pays what is open of the smaller one', async () => {
+    const { shown, smaller } = await twoWithOverdue();
     paid(await site.billing.usePaymentMethod(session, 'pm_card_mastercard'));
     expect(await stateOf(smaller)).toMatchObject({ status: 'active' });
-    const cards = await Promise.all([shown, smaller].map((id) => site.dashboard.subscriptions.retrieve(id)));
-    expect(new Set(cards.map(({ default_payment_method: card }) => card)).size).toBe(1);
+    expect(await cardOf(shown)).toBe(await cardOf(smaller));
+  });
+
+  it('both get a new card although the bank never confirms what is open of the smaller one', async () => {
+    const { shown, smaller } = await twoWithOverdue();
+    const old = await cardOf(shown);
+    const token = 'tok_authenticationRequired';
+    const { id: asks } = await site.dashboard.paymentMethods.create({ type: 'card', card: { token } });
+    const waits = { paymentIntentStatus: 'requires_action', clientSecret: expect.any(String) };
+    expect(paid(await site.billing.usePaymentMethod(session, asks))).toMatchObject(waits);
+    expect(await stateOf(smaller)).toMatchObject({ status: 'past_due' });
+    expect([await cardOf(shown), await cardOf(smaller)]).toEqual([asks, asks]);
+    expect(asks).not.toBe(old);
+  });
+
+  it('a card that is refused for what is open of the smaller one doesn’t replace the other’s', async () => {
+    const { shown } = await twoWithOverdue();
+    const old = await cardOf(shown);
+    const refused = await site.billing.usePaymentMethod(session, 'pm_card_chargeCustomerFail');
+    expect(refused).toMatchObject({ ok: false, status: 402 });
+    expect(await cardOf(shown)).toBe(old);
   });
 
   it('another reader’s is neither resumed, begun nor stayed with', async () => {
