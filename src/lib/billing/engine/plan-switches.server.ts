@@ -30,6 +30,7 @@ import {
   planSwitch,
   releaseSchedule,
   restorePlannedSwitch,
+  setPublishersAside,
 } from './planned-switches.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { quoteSwitch, upgradeParams } from './quotes.server.ts';
@@ -307,8 +308,9 @@ async function downgrade(
   // Choosing a smaller plan reverts a cancellation.
   await resume(stripe, state);
   try {
-    await planSwitch(stripe, purchase.id, state, plannedPrice(price));
-    await clearPlannedSwitch(stripe, state);
+    const { state: free, replaced } = await setPublishersAside(stripe, state);
+    await planSwitch(stripe, purchase.id, free, plannedPrice(price), replaced);
+    await clearPlannedSwitch(stripe, free);
   } catch (error) {
     // While Stripe is down, the background task cancels it when it abandons the purchase.
     await cancelAgain(dependencies, purchase.id, state.id).catch((cause: unknown) =>

@@ -96,6 +96,7 @@ async function restorePhases(
     phases: [presentPhase(state, schedule, running, released.begins), ...later],
   };
   const card = idOf(running.default_payment_method);
+  if (released.metadata) params.metadata = released.metadata;
   if (released.hasCard && card !== null) params.default_settings = { default_payment_method: card };
   try {
     await stripe.subscriptionSchedules.update(schedule.id, params);
@@ -108,14 +109,64 @@ async function restorePhases(
   }
 }
 
-/** Schedules the other plan from the next bill on. @param key part of the idempotency keys */
-export async function planSwitch(stripe: Stripe, key: string, state: StripeState, price: PlannedPrice): Promise<void> {
+/** Metadata of a schedule that the reader's choice of a plan has made: `replaced` is the publisher's schedule that ran before. */
+const chosenBy = 'chosen_by';
+interface Replaced {
+  readonly schedule: string;
+  /** `zephrPlanId` of its next phase. */
+  readonly plan: string;
+}
+
+/**
+ * Releases a schedule that the publisher has made, before the reader's choice of a plan replaces it. It is noted as a planned change, so
+ * that it is planned again if the choice fails.
+ *
+ * @returns the subscription without it, and what to plan again when the reader takes the choice back
+ */
+export async function setPublishersAside(
+  stripe: Stripe,
+  state: StripeState,
+): Promise<{ readonly state: StripeState; readonly replaced: Replaced | null }> {
+  const { schedule, next } = state;
+  if (schedule === null || next === null) return { state, replaced: null };
+  const { metadata } = await stripe.subscriptionSchedules.retrieve(schedule);
+  if (metadata?.[chosenBy] === 'reader') return { state, replaced: null };
+  await notePlannedSwitch(stripe, state, next.plan);
+  await releaseSchedule(stripe, state);
+  const aside = { ...state, schedule: null, next: null, planned: next.plan, released: schedule };
+  return { state: aside, replaced: { schedule, plan: next.plan } };
+}
+
+/** The publisher's schedule that the reader's choice has replaced; `null`: none. */
+export async function findReplaced(stripe: Stripe, { schedule }: StripeState): Promise<Replaced | null> {
+  if (schedule === null) return null;
+  const { metadata } = await stripe.subscriptionSchedules.retrieve(schedule);
+  const { replaced, replaced_plan: plan } = metadata ?? {};
+  return replaced && plan ? { schedule: replaced, plan } : null;
+}
+
+/**
+ * Schedules the other plan from the next bill on.
+ *
+ * @param key part of the idempotency keys @param replaced as of {@link setPublishersAside}
+ */
+export async function planSwitch(
+  stripe: Stripe,
+  key: string,
+  state: StripeState,
+  price: PlannedPrice,
+  replaced: Replaced | null = null,
+): Promise<void> {
   const schedule = await openSchedule(stripe, key, state);
   const running = await stripe.subscriptions.retrieve(state.id, { expand: ['discounts'] });
   const params: Stripe.SubscriptionScheduleUpdateParams = {
     // Only the schedule decides how its subscription ends.
     end_behavior: laterEnd(state) === null ? 'release' : 'cancel',
     proration_behavior: 'none',
+    metadata: {
+      [chosenBy]: 'reader',
+      ...(replaced && { replaced: replaced.schedule, replaced_plan: replaced.plan }),
+    },
     phases: [presentPhase(state, schedule, running), plannedPhase(state, price, running)],
   };
   await withIdempotencyKey(`planned:${key}`, (options) =>

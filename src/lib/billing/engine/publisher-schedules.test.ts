@@ -272,6 +272,51 @@ onBothEngines('a publisher’s schedule', (engines) => {
     },
   );
 
+  it.each(['at once', 'after a second choice', 'by a job, after Stripe fails'])(
+    'is put back when the reader chooses a smaller plan and takes the choice back (%s)',
+    async (how) => {
+      const { session, id } = await scheduled();
+      const { dashboard } = site;
+      const { schedule, items } = await dashboard.subscriptions.retrieve(id);
+      expect(items.data).toHaveLength(1);
+      // The reader has the higher plan for now.
+      const { phases } = await dashboard.subscriptionSchedules.retrieve(String(schedule));
+      const of = (price: string) => ({ items: [{ price }] });
+      const { start_date, end_date } = phases[0] ?? {};
+      const present = { ...of('price_member_yearly'), start_date, end_date };
+      const two = [of('price_member_monthly'), of('price_reader_yearly')];
+      await dashboard.subscriptionSchedules.update(String(schedule), { phases: [present, ...two] });
+      await site.deliver();
+      const before = await later(id);
+      expect(before).toHaveLength(2);
+      paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+      if (how === 'after a second choice') paid(await site.billing.switchPlan(session, { planId: 'reader-yearly' }));
+      await site.deliver();
+      expect(await noted(id)).toBe('');
+      expect(await later(id)).toHaveLength(1);
+      if (how === 'by a job, after Stripe fails') {
+        // Down from the moment at which the reader's choice is released.
+        const { subscriptionSchedules } = dashboard;
+        const release = subscriptionSchedules.release.bind(subscriptionSchedules);
+        subscriptionSchedules.release = (async (one: string) => {
+          const released = await release(one);
+          site.stripe.faults.add({ status: 503, times: 1000 });
+          return released;
+        }) as typeof release;
+        expect(await (await site.another({ stripe: dashboard })).resume(session)).toMatchObject({ status: 503 });
+        subscriptionSchedules.release = release;
+        site.stripe.faults.clear();
+        await site.pass(120);
+        await site.deliver();
+      } else paid(await site.billing.resume(session));
+      expect((await later(id)).map(({ price }) => price)).toEqual(before.map(({ price }) => price));
+      expect(await noted(id)).toBe('');
+      // What the publisher has planned can be taken back, too.
+      paid(await site.billing.resume(session));
+      expect(await planned(id)).toEqual([]);
+    },
+  );
+
   it('that cancels at its end still does after a refused upgrade, and after a cancellation that is taken back', async () => {
     const { session, id } = await scheduled();
     const { schedule } = await site.dashboard.subscriptions.retrieve(id);

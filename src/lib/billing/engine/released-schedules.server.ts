@@ -21,6 +21,8 @@ export interface LeftPhases {
   readonly present?: Phase | undefined;
   /** When the first of its later phases begins. */
   readonly begins: number;
+  /** Of the schedule. */
+  readonly metadata?: Stripe.Metadata | null;
   /** The phases that haven't begun, with at least one. */
   readonly phases: readonly Phase[];
 }
@@ -36,13 +38,13 @@ export async function findReleased(stripe: Stripe, state: StripeState, now: numb
     ? await stripe.subscriptionSchedules.retrieve(state.released).catch(ifMissing(null))
     : null;
   if (found?.released_subscription !== state.id || found.released_at === null) return null;
-  const { default_settings: settings, end_behavior: endBehavior, released_at: releasedAt, phases } = found;
+  const { default_settings: settings, end_behavior: endBehavior, released_at: releasedAt, metadata, phases } = found;
   const hasCard = settings.default_payment_method !== null;
   const present = phases.find(({ start_date: start, end_date: end }) => start <= releasedAt && releasedAt < end);
   if (!present) return null;
   const begins = present.end_date * 1000 > now ? present.end_date : Math.floor(state.periodEnd / 1000);
   const left = phases.filter(({ end_date: end }) => end > begins);
-  return left.length === 0 ? null : { endBehavior, hasCard, since: releasedAt, begins, phases: left };
+  return left.length === 0 ? null : { endBehavior, hasCard, since: releasedAt, begins, metadata, phases: left };
 }
 
 /**

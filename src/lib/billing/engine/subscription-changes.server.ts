@@ -4,7 +4,14 @@ import type { Session } from '../../accounts/service.ts';
 import { messages } from '../messages.ts';
 import { metadataFields, type SavedCardAnswer, type Subscription } from '../schema.ts';
 import type { Billed } from '../service.ts';
-import { isInGoodStanding, isOverdue, isRenewalDue, isRunning, subscriptionOf } from '../subscription-model.ts';
+import {
+  isInGoodStanding,
+  isOverdue,
+  isRenewalDue,
+  isRunning,
+  type StripeState,
+  subscriptionOf,
+} from '../subscription-model.ts';
 import { cancelNow, keepNewestBill, resume } from './cancel.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
@@ -12,6 +19,7 @@ import { paymentIntentOf } from './payments.server.ts';
 import { abandonOpenSwitch, forgetCancelledBefore, restoreLater } from './plan-switches.server.ts';
 import {
   clearPlannedSwitch,
+  findReplaced,
   notePlannedSwitch,
   releaseSchedule,
   restorePlannedSwitch,
@@ -67,6 +75,8 @@ export async function resumeSubscription(
   const { stripe, subscriptions } = dependencies;
   const { state } = await subscriptions.reconcileRunning(userId, id);
   await forgetCancelledBefore(dependencies, userId);
+  const replaced = state.next === null ? null : await findReplaced(stripe, state);
+  if (replaced) return takeBackChoice(dependencies, state, replaced);
   const planned = state.next === null ? state.planned : null;
   if (!planned) {
     await releaseSchedule(stripe, state);
@@ -75,6 +85,21 @@ export async function resumeSubscription(
   if (planned) await restoreLater(dependencies, state.id);
   await resume(stripe, state);
   if (planned) await restorePlannedSwitch(dependencies, state, planned);
+  return reconcileAndAnswer(dependencies, state.id);
+}
+
+/** Takes a planned change back that had replaced a schedule of the publisher: the schedule is planned again. */
+async function takeBackChoice(
+  dependencies: BillingDependencies,
+  state: StripeState,
+  { schedule, plan }: NonNullable<Awaited<ReturnType<typeof findReplaced>>>,
+): Promise<Billed<Subscription>> {
+  const { stripe } = dependencies;
+  await restoreLater(dependencies, state.id);
+  await stripe.subscriptions.update(state.id, { metadata: { planned: plan, released: schedule } });
+  await releaseSchedule(stripe, state);
+  const free = { ...state, schedule: null, next: null, planned: plan, released: schedule };
+  await restorePlannedSwitch(dependencies, free, plan);
   return reconcileAndAnswer(dependencies, state.id);
 }
 
