@@ -2,7 +2,7 @@
 import { act } from 'react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { $ui, closeAll, openAuthPopup, setWelcomePopup } from '../../stores/ui.ts';
-import { button, click, type Drawn, draw, named } from '../shared/testing.tsx';
+import { button, click, type Drawn, draw, named, settle } from '../shared/testing.tsx';
 import { Popups } from './AuthPopup.island.tsx';
 
 vi.mock('../../stores/session.ts', async () => {
@@ -55,7 +55,8 @@ describe('the sign-in popup', () => {
     await open();
     expect(document.activeElement).toBe(named('input', 'Please enter your email address below:'));
     await click(button('Close'));
-    expect(dialog()).toBeNull();
+    expect(dialog()?.style.display).toBe('none');
+    await settle(() => expect(dialog()).toBeNull());
     expect($ui.get().authPopup).toBeNull();
     expect(document.activeElement).toBe(opener);
   });
@@ -65,7 +66,7 @@ describe('the sign-in popup', () => {
     await act(async () => {
       dialog()?.dispatchEvent(new Event('cancel', { cancelable: true }));
     });
-    expect($ui.get().authPopup).toBeNull();
+    await settle(() => expect($ui.get().authPopup).toBeNull());
   });
 
   it('closes on a click outside, but not on a drag that ends outside', async () => {
@@ -79,12 +80,14 @@ describe('the sign-in popup', () => {
     await at('mousedown', 150);
     await at('click', 20);
     expect($ui.get().authPopup).not.toBeNull();
+    expect(sheet.style.display).toBe('');
     await at('mousedown', 150);
     await at('click', 150);
     expect($ui.get().authPopup).not.toBeNull();
+    expect(sheet.style.display).toBe('');
     await at('mousedown', 20);
     await at('click', 20);
-    expect($ui.get().authPopup).toBeNull();
+    await settle(() => expect($ui.get().authPopup).toBeNull());
   });
 
   it('keeps the page behind it from scrolling while it is open', async () => {
@@ -92,7 +95,7 @@ describe('the sign-in popup', () => {
     await open();
     expect(style.overflow).toBe('hidden');
     await click(button('Close'));
-    expect(style.overflow).toBe('');
+    await settle(() => expect(style.overflow).toBe(''));
   });
 });
 
@@ -103,8 +106,10 @@ describe('the welcome popup', () => {
     await open();
     expect(name()).toBe('Sign in or create a free account');
     await click(button('Close'));
+    await settle(() => expect(name()).toBe('Sign up for breaking news and exclusive daily updates'));
+    expect(dialog()?.style.display).toBe('');
     await click(button('Close'));
+    await settle(() => expect(dialog()).toBeNull());
     expect($ui.get().welcomePopup).toBe(false);
-    expect(dialog()).toBeNull();
   });
 });

@@ -88,7 +88,7 @@ function Sheet({ flow }: { flow: PaywallFlow }) {
       heading={order ? <Title order={order} /> : messages.join}
       aside={busy === 'confirming' || state.walletSheet}
       // The dialog stays open while a payment is under way.
-      onClose={() => busy === null && state.phase !== 'done' && closePaywall()}
+      onClose={busy === null && state.phase !== 'done' ? closePaywall : null}
     >
       {!online && (
         <p className={styles.offline} role="status">

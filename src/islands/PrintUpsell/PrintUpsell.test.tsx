@@ -2,7 +2,7 @@
 import { act } from 'react';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { $ui, closeUpgradeModal, openUpgradeModal } from '../../stores/ui.ts';
-import { button, click, type Drawn, draw, named } from '../shared/testing.tsx';
+import { button, click, type Drawn, draw, named, settle } from '../shared/testing.tsx';
 import { PrintUpsell, printEdition } from './PrintUpsell.island.tsx';
 
 let drawn: Drawn;
@@ -24,12 +24,13 @@ it('the print upsell links to the print edition', () => {
 
 it.each(['Not now', 'Close'])('the print upsell closes on “%s”', async (name) => {
   await click(button(name));
-  expect($ui.get().upgradeModal).toBeNull();
+  await settle(() => expect($ui.get().upgradeModal).toBeNull());
   expect(drawn.host.querySelector('dialog')).toBeNull();
 });
 
 it('the print upsell is not shown when another upsell is opened', async () => {
   await click(button('Close'));
+  await settle(() => expect($ui.get().upgradeModal).toBeNull());
   await act(async () => openUpgradeModal('something-else'));
   await drawn.draw(<PrintUpsell />);
   expect(drawn.host.querySelector('dialog')).toBeNull();

@@ -10,7 +10,7 @@ import { askSearch, askSuggestions, searchPage } from '../../lib/search/client.t
 import { searchMessages } from '../../lib/search/messages.ts';
 import { publication } from '../../publication.ts';
 import { $ui, closeSearch, setSearchInput } from '../../stores/ui.ts';
-import { useModal } from '../shared/Dialog.tsx';
+import { closeAfterPaint, useModal } from '../shared/Dialog.tsx';
 import { useRetryOnline } from '../shared/online.ts';
 import { createSearchFlow, type SearchFlow } from './flow.ts';
 import { Grid, Hits } from './Results.tsx';
@@ -41,6 +41,7 @@ export function mount(): void {
 function SearchDialog({ flow, onClose }: { flow: SearchFlow; onClose(): void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const field = useRef<HTMLInputElement>(null);
+  const leave = () => closeAfterPaint(dialog.current, onClose);
   useModal(dialog);
   useLayoutEffect(() => {
     const input = field.current;
@@ -65,7 +66,7 @@ function SearchDialog({ flow, onClose }: { flow: SearchFlow; onClose(): void }) 
       aria-label={`Search ${publication.name}`}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        leave();
       }}
       onClose={(event) => {
         if (event.target === dialog.current) onClose();
@@ -74,7 +75,7 @@ function SearchDialog({ flow, onClose }: { flow: SearchFlow; onClose(): void }) 
     >
       <div className={styles.sheet}>
         <search className={styles.bar}>
-          <SearchForm field={field} flow={flow} onClose={onClose} />
+          <SearchForm field={field} flow={flow} onClose={leave} />
         </search>
         <Results flow={flow} />
       </div>

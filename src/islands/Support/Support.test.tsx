@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act } from 'react';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { button, click, type Drawn, draw, field, named, submit, type } from '../shared/testing.tsx';
+import { button, click, type Drawn, draw, field, named, settle, submit, type } from '../shared/testing.tsx';
 import Support from './Support.island.tsx';
 
 const fetched = vi.fn<(path: string, init: RequestInit) => Promise<Response>>();
@@ -52,7 +52,7 @@ it('the support dialog shows whether support is online, and updates it every min
   await act(async () => vi.advanceTimersByTime(60_000));
   expect(sheet?.textContent).toContain('We’re offline until Monday');
   await click(button('Close'));
-  expect(document.querySelector('dialog')).toBeNull();
+  await settle(() => expect(document.querySelector('dialog')).toBeNull());
 });
 
 it('the support dialog keeps an unsent message when it is closed, and drops a sent one', async () => {
@@ -64,6 +64,7 @@ it('the support dialog keeps an unsent message when it is closed, and drops a se
     message().dispatchEvent(new Event('input', { bubbles: true }));
   });
   await click(button('Close'));
+  await settle(() => expect(document.querySelector('dialog')).toBeNull());
   await click(named('a', 'Premium Support'));
   expect([field('Name').value, field('Email').value, message().value]).toEqual([
     ...['Adele', 'ada@example.com', 'Where is my paper?'],
@@ -72,6 +73,7 @@ it('the support dialog keeps an unsent message when it is closed, and drops a se
   await submit(form());
   await vi.waitFor(() => expect(document.querySelector('form')).toBeNull());
   await click(button('Close'));
+  await settle(() => expect(document.querySelector('dialog')).toBeNull());
   await click(named('a', 'Premium Support'));
   expect([field('Name').value, message().value]).toEqual(['Ada Whitlock', '']);
 });
@@ -86,6 +88,7 @@ async function closeWhileSending(): Promise<(answer: Response) => Promise<void>>
   fetched.mockReturnValue(gate.promise);
   await submit(form());
   await click(button('Close'));
+  await settle(() => expect(document.querySelector('dialog')).toBeNull());
   return (answer) => act(async () => gate.resolve(answer));
 }
 const result = () => drawn.host.querySelector('[role="status"]')?.textContent;

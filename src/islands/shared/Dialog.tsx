@@ -3,6 +3,7 @@
  * It closes on Escape, on a click outside it and by its button, and returns the focus.
  */
 import { type MouseEvent, type ReactNode, type RefObject, useId, useLayoutEffect, useRef } from 'react';
+import { afterPaint } from '../../lib/when-shown.ts';
 import { publication } from '../../publication.ts';
 import styles from './Dialog.module.css';
 
@@ -18,7 +19,8 @@ interface Props {
    */
   aside?: boolean;
   children: ReactNode;
-  onClose(): void;
+  /** `null` while the reader can't close the sheet. */
+  onClose: (() => void) | null;
 }
 
 /** Open for as long as it is rendered. */
@@ -49,19 +51,19 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
       onCancel={(event) => {
         // The owner's state decides: otherwise a dialog that the browser closed would stay closed although the state says open.
         event.preventDefault();
-        close.current();
+        closeAfterPaint(dialog.current, close.current);
       }}
       onClose={(event) => {
         if (event.target !== dialog.current) return;
         if (swapping.current) swapping.current = false;
-        else close.current();
+        else close.current?.();
       }}
       // A drag that starts in a field and ends outside the sheet isn't a click outside it.
       onMouseDown={(event) => {
         pressedOutside.current = isOutside(event);
       }}
       onClick={(event) => {
-        if (pressedOutside.current && isOutside(event)) close.current();
+        if (pressedOutside.current && isOutside(event)) closeAfterPaint(dialog.current, close.current);
       }}
     >
       <div className={styles.sheet}>
@@ -79,7 +81,12 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
           )}
         </div>
         <div className={styles.body}>{children}</div>
-        <button type="button" className={styles.close} aria-label="Close" onClick={() => close.current()}>
+        <button
+          type="button"
+          className={styles.close}
+          aria-label="Close"
+          onClick={() => closeAfterPaint(dialog.current, close.current)}
+        >
           <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" focusable="false">
             <path d="M4 4l12 12M16 4L4 16" fill="none" stroke="currentColor" strokeWidth="1.6" strokeLinecap="round" />
           </svg>
@@ -104,6 +111,20 @@ export function useModal(dialog: RefObject<HTMLDialogElement | null>): void {
       restoreFocus(opener);
     };
   }, [dialog]);
+}
+
+/**
+ * Hides a modal dialog at once, and lets its owner remove it after the next frame. Once it is gone the page behind it isn't inert
+ * anymore, and for that the browser computes the styles of the whole page, which readers would wait for.
+ */
+export function closeAfterPaint(dialog: HTMLDialogElement | null, onClose: (() => void) | null): void {
+  if (!dialog || !onClose) return;
+  dialog.style.display = 'none';
+  afterPaint(() => {
+    onClose();
+    // React may keep the element for another sheet.
+    dialog.style.display = '';
+  });
 }
 
 /** Changes between modal and not. @returns whether such a change closed the dialog, so that its `close` event is ignored */
