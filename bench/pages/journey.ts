@@ -78,11 +78,16 @@ async function touch(session: CDPSession, target: Locator): Promise<void> {
 
 type Controls = readonly (readonly [name: string, control: (page: Page) => Locator])[];
 
+const closeButton = (page: Page): Locator => page.getByRole('dialog').getByRole('button', { name: 'Close' });
 const onFront: Controls = [
   ['open the menu', (page) => page.locator('[data-open-menu]')],
   ['close the menu', (page) => page.locator('#site-menu').getByRole('button', { name: /close/i }).first()],
   ['unfold the subscribe bar', (page) => page.locator('[data-sticky-footer] summary')],
   ['fold the subscribe bar', (page) => page.locator('[data-sticky-footer] summary')],
+  ['open the search', (page) => page.locator('.search-link')],
+  ['close the search', closeButton],
+  ['open the sign-in', (page) => page.locator('.site-header .sign-in')],
+  ['close the sign-in', closeButton],
 ];
 const onStory: Controls = [
   ['open the share menu', (page) => page.locator('[data-tool=share]')],

@@ -28,9 +28,9 @@ import {
   notePlannedSwitch,
   plannedPrice,
   planSwitch,
+  releasePublishersSchedule,
   releaseSchedule,
   restorePlannedSwitch,
-  setPublishersAside,
 } from './planned-switches.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { quoteSwitch, upgradeParams } from './quotes.server.ts';
@@ -308,7 +308,7 @@ async function downgrade(
   // Choosing a smaller plan reverts a cancellation.
   await resume(stripe, state);
   try {
-    const { state: free, replaced } = await setPublishersAside(stripe, state);
+    const { state: free, replaced } = await releasePublishersSchedule(stripe, state);
     await planSwitch(stripe, purchase.id, free, plannedPrice(price), replaced);
     await clearPlannedSwitch(stripe, free);
   } catch (error) {

@@ -123,7 +123,7 @@ interface Replaced {
  *
  * @returns the subscription without it, and what to plan again when the reader takes the choice back
  */
-export async function setPublishersAside(
+export async function releasePublishersSchedule(
   stripe: Stripe,
   state: StripeState,
 ): Promise<{ readonly state: StripeState; readonly replaced: Replaced | null }> {
@@ -148,7 +148,7 @@ export async function findReplaced(stripe: Stripe, { schedule }: StripeState): P
 /**
  * Schedules the other plan from the next bill on.
  *
- * @param key part of the idempotency keys @param replaced as of {@link setPublishersAside}
+ * @param key part of the idempotency keys @param replaced as of {@link releasePublishersSchedule}
  */
 export async function planSwitch(
   stripe: Stripe,
