@@ -152,7 +152,7 @@ export interface StripeState {
   readonly pendingSetup: string | null;
   /** Whether Stripe mails its invoices instead of charging a card, as the publisher can arrange. Absent: no. */
   readonly byInvoice?: boolean;
-  /** `false`: nothing was charged, and Stripe has no card for the next bills. Absent from old rows. */
+  /** `false`: nothing was charged, there may be bills, and Stripe has no card for them. Absent from old rows. */
   readonly card?: boolean;
   /** The invoices that still matter, newest first. */
   readonly invoices: readonly InvoiceState[];

@@ -7,6 +7,8 @@ import {
   type CollectionPause,
   type DisputeState,
   type InvoiceState,
+  isOver,
+  isUnpaid,
   type KnownPrice,
   mayRenew,
   type PaidTime,
@@ -43,12 +45,14 @@ export async function fetchSubscription(source: Source, id: string, needsAmount 
   const all = charges.has_more ? await withOlderCharges(stripe, invoices.data, charges.data) : charges.data;
   const disputes = await fetchDisputes(source, all);
   const isPaid = invoices.data.some(({ amount_paid: paid }) => paid > 0);
+  // One that ended before its first bill was paid is never billed again, so a card that the customer gets later doesn't change it.
+  const needsNoCard = isPaid || (isOver(subscription) && isUnpaid(subscription));
   return {
     subscription,
     invoices: invoices.data,
     charges: all,
     disputes,
-    card: isPaid || (await hasCard(stripe, subscription, customer)),
+    card: needsNoCard || (await hasCard(stripe, subscription, customer)),
     upcoming: next === 'later' ? undefined : next,
     amountPending: next === 'later',
   };
@@ -149,7 +153,7 @@ export interface FetchedSubscription {
   readonly charges: readonly Stripe.Charge[];
   /** Of these charges. */
   readonly disputes: readonly Stripe.Dispute[];
-  /** `false`: nothing was charged, and Stripe has no card for the next bills. */
+  /** `false`: nothing was charged, there may be bills, and Stripe has no card for them. */
   readonly card: boolean;
   /** Stripe's preview of the next bill; `null`: there will be none. `undefined`: Stripe couldn't say. */
   readonly upcoming?: Stripe.Invoice | null | undefined;
