@@ -17,14 +17,17 @@ function nextPrefix(result: SSRResult): string {
   return `s${count}`;
 }
 
-/** HTML of islands without props by their prefix: nothing but the prefix tells two of them apart, and one is on every page. */
-const constant = new WeakMap<ComponentType, Map<string, string>>();
+/**
+ * HTML of islands without props by their prefix; one is on every page. Such an island always renders the same: it reads neither the time
+ * nor the reader.
+ */
+const htmlWithoutProps = new WeakMap<ComponentType, Map<string, string>>();
 
-function withoutProps(component: ComponentType, prefix: string): string {
-  const known = constant.get(component) ?? new Map<string, string>();
-  const html = known.get(prefix) ?? renderToString(createElement(component), { identifierPrefix: prefix });
-  known.set(prefix, html);
-  constant.set(component, known);
+function renderWithoutProps(component: ComponentType, prefix: string): string {
+  const rendered = htmlWithoutProps.get(component) ?? new Map<string, string>();
+  htmlWithoutProps.set(component, rendered);
+  const html = rendered.get(prefix) ?? renderToString(createElement(component), { identifierPrefix: prefix });
+  rendered.set(prefix, html);
   return html;
 }
 
@@ -46,7 +49,7 @@ const renderer: NamedSSRLoadedRendererValue = {
     const prefix = nextPrefix(this.result);
     const html =
       Object.keys(rest).length === 0
-        ? withoutProps(component, prefix)
+        ? renderWithoutProps(component, prefix)
         : renderToString(createElement(component, rest), { identifierPrefix: prefix });
     return { html, attrs: { prefix } };
   },
