@@ -1,5 +1,6 @@
 /** The tools of a story (issue 6, section 5): share, save, listen, text size, print; the reader's saved stories and history. */
 import type { Locator, Page } from '@playwright/test';
+import { sessionName } from '../../src/lib/accounts/visitor.ts';
 import { violationsOn } from '../world/axe.ts';
 import { intercept } from '../world/intercept.ts';
 import { boxes, codeTo, emailField, expect, linkTo, newEmail, signIn, test } from '../world/readers.ts';
@@ -204,6 +205,8 @@ test('the reading history records a story that was read, and nothing after it is
   });
   const readIt = async () => {
     await page.goto(story);
+    // The next jump of the clock would end a request for the session that is under way, as if the server did not respond.
+    await expect.poll(() => page.evaluate((name) => localStorage.getItem(name), sessionName)).not.toBeNull();
     // However long the page takes to load its scripts and to scroll, it doesn't count as reading time.
     await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 60_000);
     const state = page.waitForResponse((answer) => answer.url().includes('/api/v1/me/saved/'));
