@@ -33,7 +33,7 @@ const shown = (page: Page) =>
 async function readThrough(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const frame = () => new Promise((done) => requestAnimationFrame(done));
-    // As close as `onward.ts` requires to load them.
+    // As close as `related-lists.ts` requires to load them.
     const loading = () =>
       [...document.querySelectorAll('[data-fragment]')].some(
         (list) => list.getClientRects().length > 0 && list.getBoundingClientRect().top < innerHeight + 800,

@@ -40,7 +40,7 @@ export async function startPageInParts(site: string, count: number): Promise<Pag
 
   const server = createServer((incoming, outgoing) => {
     const headers = { ...incoming.headers, 'accept-encoding': 'identity' };
-    const onward = request(new URL(incoming.url ?? '/', site), { method: incoming.method, headers }, async (answer) => {
+    const upstream = request(new URL(incoming.url ?? '/', site), { method: incoming.method, headers }, async (answer) => {
       const { statusCode = 502 } = answer;
       // Fragments, which a page's scripts fetch, are HTML, too.
       const isPage = incoming.headers['sec-fetch-dest'] === 'document';
@@ -56,8 +56,8 @@ export async function startPageInParts(site: string, count: number): Promise<Pag
       page = outgoing;
       page.write(waiting.shift() ?? '');
     });
-    onward.on('error', () => outgoing.destroy());
-    incoming.pipe(onward);
+    upstream.on('error', () => outgoing.destroy());
+    incoming.pipe(upstream);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -17,7 +17,7 @@ export const staffPath = '/authors';
 
 /** Words that a list of names needs. */
 export const bylineWords = {
-  helped: 'With reporting by',
+  contributors: 'With reporting by',
   staff: 'Our Writers',
   all: 'All our writers',
 } as const;

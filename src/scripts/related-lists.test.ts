@@ -12,7 +12,7 @@ let answers: Record<string, string>;
 async function open(html: string): Promise<void> {
   document.body.innerHTML = html;
   vi.resetModules();
-  await import('./onward.ts');
+  await import('./related-lists.ts');
 }
 
 beforeEach(() => {
