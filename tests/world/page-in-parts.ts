@@ -40,22 +40,26 @@ export async function startPageInParts(site: string, count: number): Promise<Pag
 
   const server = createServer((incoming, outgoing) => {
     const headers = { ...incoming.headers, 'accept-encoding': 'identity' };
-    const upstream = request(new URL(incoming.url ?? '/', site), { method: incoming.method, headers }, async (answer) => {
-      const { statusCode = 502 } = answer;
-      // Fragments, which a page's scripts fetch, are HTML, too.
-      const isPage = incoming.headers['sec-fetch-dest'] === 'document';
-      if (!isPage || !answer.headers['content-type']?.startsWith('text/html')) {
-        outgoing.writeHead(statusCode, answer.headers);
-        answer.pipe(outgoing);
-        return;
-      }
-      const whole = Buffer.concat(await answer.toArray()).toString();
-      const { 'content-length': _, ...sent } = answer.headers;
-      outgoing.writeHead(statusCode, sent);
-      waiting = cut(whole, count);
-      page = outgoing;
-      page.write(waiting.shift() ?? '');
-    });
+    const upstream = request(
+      new URL(incoming.url ?? '/', site),
+      { method: incoming.method, headers },
+      async (answer) => {
+        const { statusCode = 502 } = answer;
+        // Fragments, which a page's scripts fetch, are HTML, too.
+        const isPage = incoming.headers['sec-fetch-dest'] === 'document';
+        if (!isPage || !answer.headers['content-type']?.startsWith('text/html')) {
+          outgoing.writeHead(statusCode, answer.headers);
+          answer.pipe(outgoing);
+          return;
+        }
+        const whole = Buffer.concat(await answer.toArray()).toString();
+        const { 'content-length': _, ...sent } = answer.headers;
+        outgoing.writeHead(statusCode, sent);
+        waiting = cut(whole, count);
+        page = outgoing;
+        page.write(waiting.shift() ?? '');
+      },
+    );
     upstream.on('error', () => outgoing.destroy());
     incoming.pipe(upstream);
   });

@@ -32,7 +32,7 @@ import {
   spendGift,
 } from './gifts.server.ts';
 import { createMeter, type Meter, type MeterReading, type MeterRules } from './meter.server.ts';
-import { type Access, articleAt, type Question } from './model.ts';
+import { type Access, type AccessQuestion, articleAt } from './model.ts';
 
 export interface AccessOptions {
   readonly database: Database;
@@ -142,14 +142,14 @@ async function validGift({ gifts, paid, now }: AccessState, token: string) {
   return gift && runningProducts(await paid(gift.giver), now()).length > 0 ? gift : null;
 }
 
-async function hasGift(state: AccessState, { article, cookies, giftToken }: Question): Promise<boolean> {
+async function hasGift(state: AccessState, { article, cookies, giftToken }: AccessQuestion): Promise<boolean> {
   if (!article) return false;
   if (state.pass.opens(cookies ?? undefined, articlePath(article.slug))) return true;
   const gift = giftToken === undefined ? null : await validGift(state, giftToken);
   return gift?.isUsable === true && gift.articleId === article.id;
 }
 
-async function view(state: AccessState, question: Question): Promise<View> {
+async function view(state: AccessState, question: AccessQuestion): Promise<View> {
   const { rules, now } = state;
   const { session, article, path, count } = question;
   const entitlements = session ? await readEntitlements(state, session) : anonymous;

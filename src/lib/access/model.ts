@@ -16,7 +16,7 @@ export interface ArticleSubject {
   readonly level: Exclude<Subject, 'none'>;
 }
 
-export interface Question {
+export interface AccessQuestion {
   /** `null`: the reader is anonymous. */
   readonly session: Session | null;
   /** Path that is read, with or without a query. */
@@ -32,7 +32,7 @@ export interface Question {
 
 export interface Access {
   /** Collects the facts that decide about one page, and counts the reading. */
-  view(question: Question): Promise<View>;
+  view(question: AccessQuestion): Promise<View>;
   /** The access that a user's subscriptions give now, without a trial. */
   paidGrant(userId: string): Promise<Grant>;
   /** Gives an article away. `null`: the reader isn't a subscriber. */
