@@ -48,7 +48,7 @@ export async function startVendors({
   data,
 }: VendorsOptions): Promise<Vendors> {
   const running: { stop(): Promise<void> }[] = [];
-  const kept = async <T extends { stop(): Promise<void>; access: unknown }>(
+  const start = async <T extends { stop(): Promise<void>; access: unknown }>(
     starting: Promise<T>,
   ): Promise<T['access']> => {
     const started = await starting;
@@ -61,17 +61,17 @@ export async function startVendors({
   try {
     return {
       access: {
-        mailbox: await kept(
+        mailbox: await start(
           startMailbox({ port: mailboxPort, folder: data && path.join(data, 'mailbox'), login: 'required' }),
         ),
-        google: await kept(startGoogle({ siteUrl })),
-        facebook: await kept(startFacebook({ siteUrl })),
-        verifier: await kept(startVerifier()),
-        retention: await kept(startRetention()),
-        stripe: await kept(startStripe({ siteUrl, port: stripePort, folder: data && path.join(data, 'stripe') })),
-        thirdParty: await kept(startThirdParty()),
-        quotes: await kept(startQuotes()),
-        push: await kept(startPush()),
+        google: await start(startGoogle({ siteUrl })),
+        facebook: await start(startFacebook({ siteUrl })),
+        verifier: await start(startVerifier()),
+        retention: await start(startRetention()),
+        stripe: await start(startStripe({ siteUrl, port: stripePort, folder: data && path.join(data, 'stripe') })),
+        thirdParty: await start(startThirdParty()),
+        quotes: await start(startQuotes()),
+        push: await start(startPush()),
       },
       stop,
     };

@@ -7,12 +7,12 @@ export interface Call {
   readonly request: IncomingMessage;
   readonly method: string;
   readonly url: URL;
-  /** What the pattern's groups caught. */
-  readonly found: readonly string[];
+  /** The capture groups of the route's pattern. */
+  readonly groups: readonly string[];
   /** The whole body as text. */
   readonly body: () => Promise<string>;
   /** Aborted when the caller disconnects. */
-  readonly gone: AbortSignal;
+  readonly disconnected: AbortSignal;
 }
 
 export interface Answer {
@@ -111,29 +111,29 @@ async function answer(routes: readonly Route[], request: IncomingMessage, respon
   const url = new URL(request.url ?? '/', 'http://127.0.0.1');
   const head = request.method === 'HEAD';
   const method = head ? 'GET' : (request.method ?? 'GET');
-  const here = routes.flatMap((route) => {
+  const matches = routes.flatMap((route) => {
     const match = route.path.exec(url.pathname);
-    return match ? [{ route, found: match.slice(1).map((part) => part ?? '') }] : [];
+    return match ? [{ route, groups: match.slice(1).map((part) => part ?? '') }] : [];
   });
-  const chosen = here.find(({ route }) => route.method === method);
+  const chosen = matches.find(({ route }) => route.method === method);
   if (!chosen) {
-    const allow = here.map(({ route }) => route.method).join(', ');
+    const allow = matches.map(({ route }) => route.method).join(', ');
     write(
       response,
-      here.length > 0 ? { status: 405, headers: { allow } } : text('There is nothing here.\n', 404),
+      matches.length > 0 ? { status: 405, headers: { allow } } : text('There is nothing here.\n', 404),
       head,
     );
     return;
   }
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
+  const disconnected = new AbortController();
+  response.once('close', () => disconnected.abort());
   const result = await chosen.route.handle({
     request,
     method,
     url,
-    found: chosen.found,
-    body: () => read(request),
-    gone: gone.signal,
+    groups: chosen.groups,
+    body: () => readBody(request),
+    disconnected: disconnected.signal,
   });
   if (result) write(response, result, head);
 }
@@ -143,7 +143,7 @@ function write(response: ServerResponse, { status = 200, headers = {}, body }: A
   response.end(head ? undefined : body);
 }
 
-async function read(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of request) {

@@ -55,7 +55,7 @@ interface State {
   failure: BucketFailure | null;
 }
 
-const longestKey = 1024;
+const longestKeyBytes = 1024;
 
 export async function startBucket({ pageSize = 1000, clockMs = 0 }: BucketOptions = {}): Promise<Bucket> {
   const state: State = {
@@ -112,7 +112,7 @@ async function answerTo(state: State, request: IncomingMessage): Promise<Answer 
   const [, bucket = '', name = ''] = /^\/([^/]*)\/?(.*)$/s.exec(decodeURIComponent(path)) ?? [];
   if (bucket !== state.name) return refuse(404, 'NoSuchBucket', 'The specified bucket does not exist');
   state.requests.push(name === '' ? 'LIST' : `${method} ${name}`);
-  if (Buffer.byteLength(name) > longestKey) return refuse(400, 'KeyTooLongError', 'Your key is too long');
+  if (Buffer.byteLength(name) > longestKeyBytes) return refuse(400, 'KeyTooLongError', 'Your key is too long');
   return name === ''
     ? list(state, method, new URLSearchParams(query.replaceAll('+', '%2B')))
     : answerObject(state, method, name, headers, body);
@@ -157,13 +157,15 @@ function answerObject(
 function list({ name, objects, pageSize }: State, method: string, query: URLSearchParams): Answer {
   if (method !== 'GET' || query.get('list-type') !== '2')
     return refuse(501, 'NotImplemented', 'A header you provided implies functionality that is not implemented.');
-  const wanted = query.get('max-keys') ?? '1000';
-  const after = query.has('continuation-token') ? nameOf(query.get('continuation-token') ?? '') : '';
-  if (!/^\d{1,9}$/.test(wanted) || after === null || query.get('delimiter'))
+  const maxKeys = query.get('max-keys') ?? '1000';
+  const after = query.has('continuation-token') ? keyAfter(query.get('continuation-token') ?? '') : '';
+  if (!/^\d{1,9}$/.test(maxKeys) || after === null || query.get('delimiter'))
     return refuse(400, 'InvalidArgument', 'An argument is not valid.');
   const prefix = query.get('prefix') ?? '';
-  const names = [...objects.keys()].filter((key) => key.startsWith(prefix) && inOrder(after, key) < 0).sort(inOrder);
-  const page = names.slice(0, Math.min(Number(wanted), pageSize));
+  const names = [...objects.keys()]
+    .filter((key) => key.startsWith(prefix) && compareKeys(after, key) < 0)
+    .sort(compareKeys);
+  const page = names.slice(0, Math.min(Number(maxKeys), pageSize));
   const isTruncated = page.length < names.length;
   const contents = page.flatMap((key) => {
     const { bytes, modified } = objects.get(key) ?? { bytes: Buffer.alloc(0), modified: 0 };
@@ -173,19 +175,19 @@ function list({ name, objects, pageSize }: State, method: string, query: URLSear
     ];
   });
   return xml(200, 'ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"', [
-    `<Name>${name}</Name><Prefix>${escapeXml(prefix)}</Prefix><KeyCount>${page.length}</KeyCount><MaxKeys>${wanted}</MaxKeys>`,
+    `<Name>${name}</Name><Prefix>${escapeXml(prefix)}</Prefix><KeyCount>${page.length}</KeyCount><MaxKeys>${maxKeys}</MaxKeys>`,
     `<IsTruncated>${isTruncated}</IsTruncated>`,
-    ...(isTruncated ? [`<NextContinuationToken>${tokenOf(page.at(-1) ?? '')}</NextContinuationToken>`] : []),
+    ...(isTruncated ? [`<NextContinuationToken>${continuationToken(page.at(-1) ?? '')}</NextContinuationToken>`] : []),
     ...contents,
   ]);
 }
 
 /** S3 sorts keys by their bytes in UTF-8. */
-const inOrder = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+const compareKeys = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-const tokenOf = (name: string): string => Buffer.from(`after ${name}`).toString('base64');
+const continuationToken = (name: string): string => Buffer.from(`after ${name}`).toString('base64');
 
-function nameOf(token: string): string | null {
+function keyAfter(token: string): string | null {
   const [, name] = /^after (.+)$/s.exec(Buffer.from(token, 'base64').toString()) ?? [];
   return name ?? null;
 }

@@ -38,49 +38,49 @@ const fault = (status: number, code: string, message: string): Fault => ({ statu
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 
-interface Claim {
+interface Signature {
   readonly credential: readonly string[];
   readonly signedHeaders: readonly string[];
   readonly signature: string;
   /** Such as `20130524T000000Z`. */
   readonly date: string;
-  readonly payload: string;
+  readonly payloadHash: string;
   /** Seconds for which a presigned address is valid. */
   readonly expires: number | null;
 }
 
 /** @returns what is wrong; `null`: the request was signed with the key, by a client whose clock is right */
 export function faultOf(request: SignedRequest, key: Key, now: number): Fault | null {
-  const claim = claimOf(request);
-  if ('code' in claim) return claim;
-  const [id, day = '', region = '', service, end] = claim.credential;
+  const claimed = readSignature(request);
+  if ('code' in claimed) return claimed;
+  const [id, day = '', region = '', service, end] = claimed.credential;
   const scope = [day, region, service, end].join('/');
-  const malformed = claim.expires === null ? 'AuthorizationHeaderMalformed' : 'AuthorizationQueryParametersError';
-  if (claim.credential.length !== 5 || service !== 's3' || end !== 'aws4_request' || !claim.date.startsWith(day))
+  const malformed = claimed.expires === null ? 'AuthorizationHeaderMalformed' : 'AuthorizationQueryParametersError';
+  if (claimed.credential.length !== 5 || service !== 's3' || end !== 'aws4_request' || !claimed.date.startsWith(day))
     return fault(400, malformed, 'The credential is mal-formed.');
   if (region !== key.region)
     return fault(400, malformed, `The region '${region}' is wrong; expecting '${key.region}'.`);
   if (id !== key.id)
     return fault(403, 'InvalidAccessKeyId', 'The AWS Access Key Id you provided does not exist in our records.');
-  const at = timeOf(claim.date);
-  if (claim.expires === null && !(Math.abs(now - at) <= skewMs))
+  const at = timeOf(claimed.date);
+  if (claimed.expires === null && !(Math.abs(now - at) <= skewMs))
     return fault(
       403,
       'RequestTimeTooSkewed',
       'The difference between the request time and the current time is too large.',
     );
-  if (claim.expires !== null && !(now >= at - skewMs && now <= at + claim.expires * 1000))
+  if (claimed.expires !== null && !(now >= at - skewMs && now <= at + claimed.expires * 1000))
     return fault(403, 'AccessDenied', 'Request has expired');
   const missing = Object.keys(request.headers).find(
-    (name) => (name === 'host' || name.startsWith('x-amz-')) && !claim.signedHeaders.includes(name),
+    (name) => (name === 'host' || name.startsWith('x-amz-')) && !claimed.signedHeaders.includes(name),
   );
   if (missing)
     return fault(403, 'AccessDenied', `There were headers present in the request which were not signed: ${missing}`);
-  const signing = hmac(hmac(hmac(hmac(`AWS4${key.secret}`, day), region), 's3'), 'aws4_request');
-  const text = [algorithm, claim.date, scope, sha256(canonical(request, claim))].join('\n');
-  const right = hmac(signing, text);
-  const given = Buffer.from(claim.signature, 'hex');
-  return given.length === right.length && timingSafeEqual(given, right)
+  const signingKey = hmac(hmac(hmac(hmac(`AWS4${key.secret}`, day), region), 's3'), 'aws4_request');
+  const stringToSign = [algorithm, claimed.date, scope, sha256(canonicalRequest(request, claimed))].join('\n');
+  const expected = hmac(signingKey, stringToSign);
+  const given = Buffer.from(claimed.signature, 'hex');
+  return given.length === expected.length && timingSafeEqual(given, expected)
     ? null
     : fault(
         403,
@@ -91,7 +91,7 @@ export function faultOf(request: SignedRequest, key: Key, now: number): Fault | 
 
 const denied = fault(403, 'AccessDenied', 'Access Denied');
 
-function claimOf({ target, headers }: SignedRequest): Claim | Fault {
+function readSignature({ target, headers }: SignedRequest): Signature | Fault {
   const query = new URLSearchParams(target.split('?')[1] ?? '');
   if (query.has('X-Amz-Algorithm')) {
     const expires = Number(query.get('X-Amz-Expires'));
@@ -102,7 +102,7 @@ function claimOf({ target, headers }: SignedRequest): Claim | Fault {
       signedHeaders: (query.get('X-Amz-SignedHeaders') ?? '').split(';'),
       signature: query.get('X-Amz-Signature') ?? '',
       date: query.get('X-Amz-Date') ?? '',
-      payload: 'UNSIGNED-PAYLOAD',
+      payloadHash: 'UNSIGNED-PAYLOAD',
       expires,
     };
   }
@@ -119,7 +119,7 @@ function claimOf({ target, headers }: SignedRequest): Claim | Fault {
     signedHeaders: signedHeaders.split(';'),
     signature,
     date: String(date),
-    payload: String(payload),
+    payloadHash: String(payload),
     expires: null,
   };
 }
@@ -130,7 +130,10 @@ function timeOf(date: string): number {
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
-function canonical({ method, target, headers }: SignedRequest, { signedHeaders, payload }: Claim): string {
+function canonicalRequest(
+  { method, target, headers }: SignedRequest,
+  { signedHeaders, payloadHash }: Signature,
+): string {
   const [path = '/', query = ''] = target.split('?');
   const pairs = query
     .split('&')
@@ -151,6 +154,6 @@ function canonical({ method, target, headers }: SignedRequest, { signedHeaders, 
     ),
     '',
     signedHeaders.join(';'),
-    payload,
+    payloadHash,
   ].join('\n');
 }

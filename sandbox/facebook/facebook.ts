@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { consentPage, notice, readConsent } from '../oauth/consent.ts';
-import { type Grants, openGrants, type Redeemed, type Request } from '../oauth/grants.ts';
+import { type AuthorizationRequest, type Grants, openGrants, type Redemption } from '../oauth/grants.ts';
 import { type Answer, type Call, html, json, listenWeb, type Route, redirect } from '../web.ts';
 
 export interface FacebookAccess {
@@ -41,7 +41,7 @@ const authTypes = ['rerequest', 'reauthenticate', 'reauthorize'];
 interface State {
   readonly grants: Grants;
   /** The one address that is registered for the app, in strict mode. */
-  readonly registered: string;
+  readonly redirectUri: string;
   /** People who have declined to share their address; the dialog does not offer it again by itself. */
   readonly declined: Set<string>;
   readonly siteUrl: string;
@@ -50,7 +50,7 @@ interface State {
 export async function startFacebook({ siteUrl, port = 0, now = Date.now }: FacebookOptions): Promise<Facebook> {
   const state: State = {
     grants: openGrants({ code: 'AQ', token: 'EAA' }, now),
-    registered: `${new URL(siteUrl).origin}/blaize/oauth/facebook/callback`,
+    redirectUri: `${new URL(siteUrl).origin}/blaize/oauth/facebook/callback`,
     declined: new Set(),
     siteUrl,
   };
@@ -82,53 +82,54 @@ export async function startFacebook({ siteUrl, port = 0, now = Date.now }: Faceb
 }
 
 function dialog(state: State, { url }: Call): Answer {
-  const asked = url.searchParams;
-  const redirectUri = asked.get('redirect_uri') ?? '';
-  if (asked.get('client_id') !== app.id) {
+  const query = url.searchParams;
+  const redirectUri = query.get('redirect_uri') ?? '';
+  if (query.get('client_id') !== app.id) {
     return html(notice(brand, 'Invalid App ID', 'The provided app ID does not look like a valid app ID.'), 400);
   }
-  if (redirectUri !== state.registered) {
+  if (redirectUri !== state.redirectUri) {
     const detail =
       'This redirect failed because the redirect URI is not whitelisted in the app’s Client OAuth Settings.';
     return html(notice(brand, 'URL Blocked', detail), 400);
   }
-  const scopes = (asked.get('scope') ?? '').split(/[\s,]+/).filter((scope) => scope !== '');
-  const strange = scopes.filter((scope) => !permissions.includes(scope));
-  if (strange.length > 0) {
-    const detail = `Invalid Scopes: ${strange.join(', ')}. This message is only shown to developers.`;
+  const scopes = (query.get('scope') ?? '').split(/[\s,]+/).filter((scope) => scope !== '');
+  const invalid = scopes.filter((scope) => !permissions.includes(scope));
+  if (invalid.length > 0) {
+    const detail = `Invalid Scopes: ${invalid.join(', ')}. This message is only shown to developers.`;
     return html(notice(brand, 'Invalid Scopes', detail), 400);
   }
-  const authType = asked.get('auth_type');
+  const authType = query.get('auth_type');
   if (authType !== null && !authTypes.includes(authType)) {
     return html(notice(brand, 'Invalid parameter', `The parameter auth_type is invalid: ${authType}`), 400);
   }
-  const value = asked.get('code_challenge');
-  const request: Request = {
+  const value = query.get('code_challenge');
+  const request: AuthorizationRequest = {
     clientId: app.id,
     redirectUri,
-    state: asked.get('state'),
+    state: query.get('state'),
     scopes: [...new Set(['public_profile', ...scopes])],
-    nonce: asked.get('nonce'),
-    askAgain: authType === 'rerequest',
-    challenge:
-      value === null ? null : { value, method: asked.get('code_challenge_method') === 'S256' ? 'S256' : 'plain' },
+    nonce: query.get('nonce'),
+    rerequest: authType === 'rerequest',
+    codeChallenge:
+      value === null ? null : { value, method: query.get('code_challenge_method') === 'S256' ? 'S256' : 'plain' },
   };
-  return html(consentPage(brand, state.grants.ask(request), request, null));
+  return html(consentPage(brand, state.grants.begin(request), request, null));
 }
 
 async function consent(state: State, { body }: Call): Promise<Answer> {
   const form = new URLSearchParams(await body());
   const ticket = form.get('ticket') ?? '';
-  const request = state.grants.asked(ticket);
-  const said = request ? readConsent(brand, form) : 'This page has been used or is too old; log in again.';
-  if (!request || typeof said === 'string') return html(notice(brand, 'Something went wrong', String(said)), 400);
+  const request = state.grants.pending(ticket);
+  const consented = request ? readConsent(brand, form) : 'This page has been used or is too old; log in again.';
+  if (!request || typeof consented === 'string')
+    return html(notice(brand, 'Something went wrong', String(consented)), 400);
   const back = new URL(request.redirectUri);
-  const { id } = said.choice.person;
-  const shareEmail = said.choice.shareEmail && (request.askAgain || !state.declined.has(id));
-  if (said.allow && shareEmail) state.declined.delete(id);
-  else if (said.allow) state.declined.add(id);
-  const code = said.allow ? state.grants.grant(ticket, { ...said.choice, shareEmail }) : null;
-  if (!code) state.grants.refuse(ticket);
+  const { id } = consented.choice.person;
+  const shareEmail = consented.choice.shareEmail && (request.rerequest || !state.declined.has(id));
+  if (consented.allow && shareEmail) state.declined.delete(id);
+  else if (consented.allow) state.declined.add(id);
+  const code = consented.allow ? state.grants.grant(ticket, { ...consented.choice, shareEmail }) : null;
+  if (!code) state.grants.decline(ticket);
   const answer: Record<string, string> = code
     ? { code }
     : {
@@ -166,7 +167,7 @@ async function token(state: State, { url, method, body }: Call): Promise<Answer 
     redirectUri: form.get('redirect_uri'),
     verifier: form.get('code_verifier'),
   });
-  if (redeemed.kind !== 'granted') return notGranted(redeemed.kind);
+  if (redeemed.kind !== 'granted') return codeError(redeemed.kind);
   return json({ access_token: redeemed.accessToken, token_type: 'bearer', expires_in: 5_183_944 });
 }
 
@@ -178,7 +179,7 @@ function me(state: State, { request, url }: Call): Answer {
   if (!accessToken) {
     return graphError(2500, 'An active access token must be used to query information about the current user.');
   }
-  const grant = state.grants.holder(accessToken);
+  const grant = state.grants.grantOf(accessToken);
   if (!grant) return graphError(190, 'Invalid OAuth access token - Cannot parse access token');
   const proof = url.searchParams.get('appsecret_proof');
   if (proof !== null && proof !== createHmac('sha256', app.secret).update(accessToken).digest('hex')) {
@@ -197,8 +198,8 @@ function me(state: State, { request, url }: Call): Answer {
   const fields = (url.searchParams.get('fields') ?? 'id,name')
     .split(',')
     .map((field) => field.replace(/[.({].*/, '').trim());
-  const strange = fields.find((field) => !(field in known) && field !== 'email');
-  if (strange) return graphError(100, `(#100) Tried accessing nonexisting field (${strange})`);
+  const unknown = fields.find((field) => !(field in known) && field !== 'email');
+  if (unknown) return graphError(100, `(#100) Tried accessing nonexisting field (${unknown})`);
   return json(
     Object.fromEntries(['id', ...fields].filter((field) => field in known).map((field) => [field, known[field]])),
   );
@@ -220,7 +221,7 @@ const graphError = (code: number, message: string, status = 400, type = 'OAuthEx
     { 'www-authenticate': `OAuth "Facebook Platform" "invalid_request" "${message}"` },
   );
 
-function notGranted(kind: Exclude<Redeemed['kind'], 'granted'>): Answer {
+function codeError(kind: Exclude<Redemption['kind'], 'granted'>): Answer {
   const refuse = (message: string, subcode?: number) => graphError(100, message, 400, 'OAuthException', subcode);
   if (kind === 'used') return refuse('This authorization code has been used.', 36_009);
   if (kind === 'expired') return refuse('This authorization code has expired.', 36_007);

@@ -3,7 +3,7 @@
  * authorization page, the token endpoint with PKCE, signed ID tokens, and userinfo. Bodies of errors are Google's.
  */
 import { consentPage, notice, readConsent } from '../oauth/consent.ts';
-import { type Grants, openGrants, type Redeemed, type Request } from '../oauth/grants.ts';
+import { type AuthorizationRequest, type Grants, openGrants, type Redemption } from '../oauth/grants.ts';
 import { type Answer, type Call, html, json, listenWeb, type Route, redirect } from '../web.ts';
 import { makeSigner } from './id-token.ts';
 
@@ -38,7 +38,7 @@ interface State {
   /** Known once the server listens. */
   issuer: string;
   /** The one address that is registered for the client; Google compares it character by character. */
-  readonly registered: string;
+  readonly redirectUri: string;
   readonly now: () => number;
 }
 
@@ -48,7 +48,7 @@ export async function startGoogle({ siteUrl, port = 0, now = Date.now }: GoogleO
     grants: openGrants({ code: '4/0A', token: 'ya29.a0' }, now),
     signer,
     issuer: '',
-    registered: `${new URL(siteUrl).origin}/blaize/oauth/google/callback`,
+    redirectUri: `${new URL(siteUrl).origin}/blaize/oauth/google/callback`,
     now,
   };
   const about = notice(
@@ -71,56 +71,56 @@ export async function startGoogle({ siteUrl, port = 0, now = Date.now }: GoogleO
   return { access: { issuer: server.url, clientId: client.id, clientSecret: client.secret }, stop: server.close };
 }
 
-const refusal = (status: number, code: string, detail: string): Answer =>
+const errorPage = (status: number, code: string, detail: string): Answer =>
   html(notice(brand, `Error ${status}: ${code}`, detail), status);
 
 function authorize(state: State, { url }: Call): Answer {
-  const asked = url.searchParams;
-  const redirectUri = asked.get('redirect_uri') ?? '';
-  if (asked.get('client_id') !== client.id) return refusal(401, 'invalid_client', 'The OAuth client was not found.');
-  if (redirectUri !== state.registered) {
-    return refusal(400, 'redirect_uri_mismatch', `The redirect URI ${redirectUri || '(none)'} is not registered.`);
+  const query = url.searchParams;
+  const redirectUri = query.get('redirect_uri') ?? '';
+  if (query.get('client_id') !== client.id) return errorPage(401, 'invalid_client', 'The OAuth client was not found.');
+  if (redirectUri !== state.redirectUri) {
+    return errorPage(400, 'redirect_uri_mismatch', `The redirect URI ${redirectUri || '(none)'} is not registered.`);
   }
-  if (asked.get('response_type') !== 'code') {
-    return refusal(400, 'unsupported_response_type', `Invalid response_type: ${asked.get('response_type')}`);
+  if (query.get('response_type') !== 'code') {
+    return errorPage(400, 'unsupported_response_type', `Invalid response_type: ${query.get('response_type')}`);
   }
-  const wanted = (asked.get('scope') ?? '').split(/\s+/).filter((scope) => scope !== '');
-  if (wanted.length === 0) return refusal(400, 'invalid_request', 'Missing required parameter: scope');
-  const strange = wanted.filter((scope) => !scopes.includes(scope) && !longScopes.includes(scope));
-  if (strange.length > 0)
-    return refusal(400, 'invalid_scope', `Some requested scopes were invalid: ${strange.join(' ')}`);
-  const method = asked.get('code_challenge_method') ?? 'plain';
-  const value = asked.get('code_challenge');
+  const requested = (query.get('scope') ?? '').split(/\s+/).filter((scope) => scope !== '');
+  if (requested.length === 0) return errorPage(400, 'invalid_request', 'Missing required parameter: scope');
+  const invalid = requested.filter((scope) => !scopes.includes(scope) && !longScopes.includes(scope));
+  if (invalid.length > 0)
+    return errorPage(400, 'invalid_scope', `Some requested scopes were invalid: ${invalid.join(' ')}`);
+  const method = query.get('code_challenge_method') ?? 'plain';
+  const value = query.get('code_challenge');
   if (value !== null && method !== 'S256' && method !== 'plain') {
-    return refusal(400, 'invalid_request', `Invalid code_challenge_method: ${method}`);
+    return errorPage(400, 'invalid_request', `Invalid code_challenge_method: ${method}`);
   }
-  const request: Request = {
+  const request: AuthorizationRequest = {
     clientId: client.id,
     redirectUri,
-    state: asked.get('state'),
-    scopes: wanted,
-    nonce: asked.get('nonce'),
-    askAgain: false,
-    challenge: value === null ? null : { value, method: method as 'S256' | 'plain' },
+    state: query.get('state'),
+    scopes: requested,
+    nonce: query.get('nonce'),
+    rerequest: false,
+    codeChallenge: value === null ? null : { value, method: method as 'S256' | 'plain' },
   };
-  return html(consentPage(brand, state.grants.ask(request), request, asked.get('login_hint')));
+  return html(consentPage(brand, state.grants.begin(request), request, query.get('login_hint')));
 }
 
 async function consent(state: State, { body }: Call): Promise<Answer> {
   const form = new URLSearchParams(await body());
   const ticket = form.get('ticket') ?? '';
-  const request = state.grants.asked(ticket);
-  if (!request) return refusal(400, 'invalid_request', 'This page has been used or is too old; sign in again.');
-  const said = readConsent(brand, form);
-  if (typeof said === 'string') return refusal(400, 'invalid_request', said);
+  const request = state.grants.pending(ticket);
+  if (!request) return errorPage(400, 'invalid_request', 'This page has been used or is too old; sign in again.');
+  const consented = readConsent(brand, form);
+  if (typeof consented === 'string') return errorPage(400, 'invalid_request', consented);
   const back = new URL(request.redirectUri);
   if (request.state !== null) back.searchParams.set('state', request.state);
-  const code = said.allow ? state.grants.grant(ticket, said.choice) : null;
+  const code = consented.allow ? state.grants.grant(ticket, consented.choice) : null;
   if (code) {
     const answer = { code, scope: request.scopes.join(' '), authuser: '0', prompt: 'consent' };
     for (const [name, value] of Object.entries(answer)) back.searchParams.set(name, value);
   } else {
-    state.grants.refuse(ticket);
+    state.grants.decline(ticket);
     back.searchParams.set('error', 'access_denied');
   }
   return redirect(back.href);
@@ -147,7 +147,7 @@ async function token(state: State, { request, body }: Call): Promise<Answer | nu
     redirectUri: form.get('redirect_uri'),
     verifier: form.get('code_verifier'),
   });
-  if (redeemed.kind !== 'granted') return notGranted(redeemed.kind);
+  if (redeemed.kind !== 'granted') return codeError(redeemed.kind);
   const { grant, accessToken } = redeemed;
   return json({
     access_token: accessToken,
@@ -169,7 +169,7 @@ async function token(state: State, { request, body }: Call): Promise<Answer | nu
 function userinfo(state: State, { request, url }: Call): Answer {
   const bearer =
     /^Bearer (.+)$/i.exec(request.headers.authorization ?? '')?.[1] ?? url.searchParams.get('access_token');
-  const grant = state.grants.holder(bearer ?? '');
+  const grant = state.grants.grantOf(bearer ?? '');
   if (grant) return json(state.signer.claims(grant));
   return json({ error: 'invalid_request', error_description: 'Invalid Credentials' }, 401, {
     'www-authenticate': 'Bearer realm="https://accounts.google.com/", error="invalid_token"',
@@ -179,7 +179,7 @@ function userinfo(state: State, { request, url }: Call): Answer {
 const oauthError = (status: number, error: string, description: string): Answer =>
   json({ error, error_description: description }, status);
 
-function notGranted(kind: Exclude<Redeemed['kind'], 'granted'>): Answer {
+function codeError(kind: Exclude<Redemption['kind'], 'granted'>): Answer {
   if (kind === 'wrong-redirect') return oauthError(400, 'redirect_uri_mismatch', 'Bad Request');
   if (kind === 'no-verifier') return oauthError(400, 'invalid_grant', 'Missing code verifier.');
   if (kind === 'wrong-verifier') return oauthError(400, 'invalid_grant', 'Invalid code verifier.');

@@ -34,13 +34,13 @@ export function makeSigner(): Signer {
     async sign({ issuer, audience, grant, accessToken, now }) {
       const { privateKey } = await keys();
       const issuedAt = Math.floor(now / 1000);
-      const half = createHash('sha256').update(accessToken).digest().subarray(0, 16);
+      const leftHalf = createHash('sha256').update(accessToken).digest().subarray(0, 16);
       const payload = {
         iss: issuer,
         azp: audience,
         aud: audience,
         ...signer.claims(grant),
-        at_hash: half.toString('base64url'),
+        at_hash: leftHalf.toString('base64url'),
         ...(grant.request.nonce !== null && { nonce: grant.request.nonce }),
         iat: issuedAt,
         exp: issuedAt + 3600,

@@ -11,35 +11,35 @@
 import { json, type Route } from '../web.ts';
 import { readFailure } from './failure.ts';
 import type { MailServer } from './smtp.ts';
-import type { LetterStore, Wanted } from './store.ts';
+import type { MessageFilter, MessageStore } from './store.ts';
 
 /** Longest wait in milliseconds. */
 const longestWait = 60_000;
 
-export function api(letters: LetterStore, mail: MailServer): Route[] {
+export function api(messages: MessageStore, mail: MailServer): Route[] {
   return [
     {
       method: 'GET',
       path: /^\/api\/messages$/,
-      async handle({ url, gone }) {
-        const wanted = wantedBy(url);
+      async handle({ url, disconnected }) {
+        const filter = filterFrom(url);
         const wait = Math.min(Number(url.searchParams.get('wait') ?? 0) || 0, longestWait);
-        if (wait <= 0) return json({ messages: letters.list(wanted), last: letters.last });
-        const letter = await letters.wait(wanted, wait, gone);
-        return letter ? json(letter) : { status: 204 };
+        if (wait <= 0) return json({ messages: messages.list(filter), last: messages.last });
+        const message = await messages.wait(filter, wait, disconnected);
+        return message ? json(message) : { status: 204 };
       },
     },
     {
       method: 'DELETE',
       path: /^\/api\/messages$/,
-      handle: ({ url }) => json({ removed: letters.remove(wantedBy(url)) }),
+      handle: ({ url }) => json({ removed: messages.remove(filterFrom(url)) }),
     },
     {
       method: 'GET',
       path: /^\/api\/messages\/(\d+)$/,
-      handle({ found: [number] }) {
-        const letter = letters.get(Number(number));
-        return letter ? json(letter) : json({ error: 'There is no such message.' }, 404);
+      handle({ groups: [number] }) {
+        const message = messages.get(Number(number));
+        return message ? json(message) : json({ error: 'There is no such message.' }, 404);
       },
     },
     { method: 'GET', path: /^\/api\/failure$/, handle: () => json(mail.failure) },
@@ -57,7 +57,7 @@ export function api(letters: LetterStore, mail: MailServer): Route[] {
 }
 
 /** The query of an address. */
-export function wantedBy(url: URL): Wanted {
+export function filterFrom(url: URL): MessageFilter {
   const after = Number(url.searchParams.get('after') ?? '');
   return {
     to: url.searchParams.get('to')?.trim() || undefined,

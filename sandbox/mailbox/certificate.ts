@@ -9,7 +9,7 @@ export interface Certificate {
 }
 
 /** Milliseconds before and after now for which the certificate is valid. */
-const life = 24 * 60 * 60_000;
+const validityMs = 24 * 60 * 60_000;
 
 /** @param names host names that it is for */
 export function makeCertificate(names: readonly string[]): Certificate {
@@ -23,18 +23,18 @@ export function makeCertificate(names: readonly string[]): Certificate {
     // Basic constraints: a certificate authority, because the certificate is its own issuer.
     sequence(objectId(0x55, 0x1d, 0x13), der(0x04, sequence(der(0x01, Buffer.from([0xff]))))),
   );
-  const body = sequence(
+  const toBeSigned = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
     algorithm,
     name,
-    sequence(time(Date.now() - life), time(Date.now() + life)),
+    sequence(time(Date.now() - validityMs), time(Date.now() + validityMs)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, extensions),
   );
-  const signature = sign('sha256', body, privateKey);
-  const whole = sequence(body, algorithm, der(0x03, Buffer.concat([Buffer.from([0]), signature])));
+  const signature = sign('sha256', toBeSigned, privateKey);
+  const whole = sequence(toBeSigned, algorithm, der(0x03, Buffer.concat([Buffer.from([0]), signature])));
   const lines = whole.toString('base64').match(/.{1,64}/g) ?? [];
   return {
     certificate: `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`,

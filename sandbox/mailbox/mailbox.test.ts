@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Mailbox, startMailbox } from './mailbox.ts';
-import type { Letter } from './store.ts';
+import type { StoredMessage } from './store.ts';
 
 let running: Mailbox[] = [];
 afterEach(async () => {
@@ -23,7 +23,7 @@ async function mailbox(folder?: string) {
     port: Number(new URL(smtpUrl).port),
     fail: (failure: object) => ask('/api/failure', { method: 'PUT', body: JSON.stringify(failure) }),
     letters: async (query = '') =>
-      ((await (await ask(`/api/messages${query}`)).json()) as { messages: Letter[] }).messages,
+      ((await (await ask(`/api/messages${query}`)).json()) as { messages: StoredMessage[] }).messages,
   };
 }
 
@@ -118,7 +118,7 @@ describe('messages to the mailbox', () => {
     const waiting = ask('/api/messages?to=ann@example.com&wait=20000');
     await speak(port, letter('ben@example.com'));
     await speak(port, letter('ann@example.com', 'First'));
-    expect(((await (await waiting).json()) as Letter).subject).toBe('First');
+    expect(((await (await waiting).json()) as StoredMessage).subject).toBe('First');
     expect((await ask('/api/messages?to=ann@example.com&after=2&wait=10')).status).toBe(204);
     expect(await (await ask('/api/messages?to=ann@example.com', { method: 'DELETE' })).json()).toEqual({ removed: 1 });
     expect(await letters()).toHaveLength(1);

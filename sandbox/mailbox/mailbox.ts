@@ -5,7 +5,7 @@ import { listenWeb, type Route } from '../web.ts';
 import { api } from './api.ts';
 import { pages } from './pages.ts';
 import { account, listenMail, type MailServerOptions } from './smtp.ts';
-import { openLetters } from './store.ts';
+import { openMessages } from './store.ts';
 
 export interface MailboxAccess {
   /** `smtp://user:password@127.0.0.1:port`; `smtps:` with TLS from the first byte. */
@@ -36,10 +36,10 @@ export interface MailboxOptions extends Partial<Pick<MailServerOptions, 'login' 
  */
 export async function startMailbox(options: MailboxOptions = {}): Promise<Mailbox> {
   const { port = 0, smtpPort = 0, folder, login = 'optional', encryption = 'none' } = options;
-  const letters = openLetters(folder);
-  const mail = await listenMail(letters, { port: smtpPort, login, encryption });
+  const messages = openMessages(folder);
+  const mail = await listenMail(messages, { port: smtpPort, login, encryption });
   try {
-    const web = await listenWeb([...api(letters, mail), ...pages(letters, mail), ...files()], {
+    const web = await listenWeb([...api(messages, mail), ...pages(messages, mail), ...files()], {
       port,
       name: "the sandbox's mailbox",
       setting: 'SANDBOX_MAILBOX_PORT',

@@ -1,9 +1,9 @@
 /** The mailbox as a person reads it: a list next to the open message, which works without a script. */
 import { html, type Route, escapeHtml as safe, text } from '../web.ts';
-import { wantedBy } from './api.ts';
+import { filterFrom } from './api.ts';
 import { type Failure, failureModes } from './failure.ts';
 import type { MailServer } from './smtp.ts';
-import type { Letter, LetterStore } from './store.ts';
+import type { MessageStore, StoredMessage } from './store.ts';
 
 const views = { message: 'Message', text: 'Plain text', headers: 'Headers', raw: 'Source' } as const;
 type View = keyof typeof views;
@@ -14,9 +14,9 @@ const pagePolicy =
 /** A message runs no scripts and loads nothing; its links open in another tab. */
 const framePolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'";
 
-export function pages(letters: LetterStore, mail: MailServer): Route[] {
-  const page = (url: URL, open: Letter | undefined, view: View, status = 200) =>
-    html(whole(letters, mail.failure, url, open, view), status, { 'content-security-policy': pagePolicy });
+export function pages(messages: MessageStore, mail: MailServer): Route[] {
+  const page = (url: URL, open: StoredMessage | undefined, view: View, status = 200) =>
+    html(pageHtml(messages, mail.failure, url, open, view), status, { 'content-security-policy': pagePolicy });
   return [
     {
       method: 'GET',
@@ -26,30 +26,36 @@ export function pages(letters: LetterStore, mail: MailServer): Route[] {
     {
       method: 'GET',
       path: /^\/messages\/(\d+)$/,
-      handle({ url, found: [number] }) {
-        const letter = letters.get(Number(number));
+      handle({ url, groups: [number] }) {
+        const message = messages.get(Number(number));
         const view = url.searchParams.get('view') ?? '';
-        return page(url, letter, Object.hasOwn(views, view) ? (view as View) : 'message', letter ? 200 : 404);
+        return page(url, message, Object.hasOwn(views, view) ? (view as View) : 'message', message ? 200 : 404);
       },
     },
     {
       method: 'GET',
       path: /^\/messages\/(\d+)\/html$/,
-      handle({ found: [number] }) {
-        const letter = letters.get(Number(number));
-        if (!letter?.html) return text('There is no such message, or it has no HTML part.\n', 404);
-        return html(`<base target="_blank">${letter.html}`, 200, { 'content-security-policy': framePolicy });
+      handle({ groups: [number] }) {
+        const message = messages.get(Number(number));
+        if (!message?.html) return text('There is no such message, or it has no HTML part.\n', 404);
+        return html(`<base target="_blank">${message.html}`, 200, { 'content-security-policy': framePolicy });
       },
     },
   ];
 }
 
-function whole(letters: LetterStore, failure: Failure, url: URL, open: Letter | undefined, view: View): string {
-  const { to } = wantedBy(url);
-  const shown = letters.list({ to });
-  const unfound = !open && url.pathname !== '/';
+function pageHtml(
+  messages: MessageStore,
+  failure: Failure,
+  url: URL,
+  open: StoredMessage | undefined,
+  view: View,
+): string {
+  const { to } = filterFrom(url);
+  const shown = messages.list({ to });
+  const isMissing = !open && url.pathname !== '/';
   return `<!doctype html>
-<html lang="en" data-last="${letters.last}"${open || unfound ? ' class="reading"' : ''}>
+<html lang="en" data-last="${messages.last}"${open || isMissing ? ' class="reading"' : ''}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -71,65 +77,65 @@ function whole(letters: LetterStore, failure: Failure, url: URL, open: Letter | 
 <div id="letters">${list(shown, to, open)}</div>
 ${switches(failure, shown.length, to)}
 </nav>
-<main class="letter">${open ? letterHtml(open, view, to) : empty(unfound)}</main>
+<main class="letter">${open ? messageHtml(open, view, to) : placeholderHtml(isMissing)}</main>
 </div>
 </body>
 </html>`;
 }
 
-function list(letters: readonly Letter[], to: string | undefined, open: Letter | undefined): string {
-  if (letters.length === 0)
+function list(messages: readonly StoredMessage[], to: string | undefined, open: StoredMessage | undefined): string {
+  if (messages.length === 0)
     return `<p class="none">${to ? `Nothing for ${safe(to)} yet.` : 'No message has arrived yet.'}</p>`;
-  const items = letters.map(
-    (letter) => `<li><a href="${place(letter, to)}"${letter === open ? ' aria-current="page"' : ''}>
-<span class="who">${safe(letter.envelope.to.join(', '))}</span>
-<time datetime="${new Date(letter.receivedAt).toISOString()}">${clock(letter.receivedAt)}</time>
-<strong class="subject">${safe(letter.subject) || '(no subject)'}</strong>
-<span class="snippet">${safe(letter.text.replace(/\s+/g, ' ').slice(0, 120))}</span>
+  const items = messages.map(
+    (message) => `<li><a href="${hrefOf(message, to)}"${message === open ? ' aria-current="page"' : ''}>
+<span class="who">${safe(message.envelope.to.join(', '))}</span>
+<time datetime="${new Date(message.receivedAt).toISOString()}">${clock(message.receivedAt)}</time>
+<strong class="subject">${safe(message.subject) || '(no subject)'}</strong>
+<span class="snippet">${safe(message.text.replace(/\s+/g, ' ').slice(0, 120))}</span>
 </a></li>`,
   );
   return `<ol>${items.join('')}</ol>`;
 }
 
-const place = ({ number }: Letter, to: string | undefined, view?: string): string => {
+const hrefOf = ({ number }: StoredMessage, to: string | undefined, view?: string): string => {
   const query = new URLSearchParams({ ...(view && { view }), ...(to && { to }) });
   return `/messages/${number}${query.size > 0 ? `?${safe(String(query))}` : ''}`;
 };
 
-function letterHtml(letter: Letter, view: View, to: string | undefined): string {
+function messageHtml(message: StoredMessage, view: View, to: string | undefined): string {
   const tabs = Object.entries(views).map(
     ([name, label]) =>
-      `<a class="tab" href="${place(letter, to, name)}"${name === view ? ' aria-current="page"' : ''}>${label}</a>`,
+      `<a class="tab" href="${hrefOf(message, to, name)}"${name === view ? ' aria-current="page"' : ''}>${label}</a>`,
   );
   return `<a class="back" href="/${to ? `?to=${encodeURIComponent(to)}` : ''}">← All messages</a>
-<h1>${safe(letter.subject) || '(no subject)'}</h1>
+<h1>${safe(message.subject) || '(no subject)'}</h1>
 <dl>
-<div><dt>From</dt><dd>${safe(letter.from)}</dd></div>
-<div><dt>To</dt><dd>${safe((letter.to.length > 0 ? letter.to : letter.envelope.to).join(', '))}</dd></div>
-<div><dt>Received</dt><dd><time datetime="${new Date(letter.receivedAt).toISOString()}">${new Date(letter.receivedAt).toLocaleString('en-US', { dateStyle: 'long', timeStyle: 'medium' })}</time></dd></div>
+<div><dt>From</dt><dd>${safe(message.from)}</dd></div>
+<div><dt>To</dt><dd>${safe((message.to.length > 0 ? message.to : message.envelope.to).join(', '))}</dd></div>
+<div><dt>Received</dt><dd><time datetime="${new Date(message.receivedAt).toISOString()}">${new Date(message.receivedAt).toLocaleString('en-US', { dateStyle: 'long', timeStyle: 'medium' })}</time></dd></div>
 </dl>
 <div class="tabs">${tabs.join('')}</div>
-${part(letter, view)}`;
+${bodyHtml(message, view)}`;
 }
 
-function part(letter: Letter, view: View): string {
-  if (view === 'raw') return `<pre>${safe(letter.raw)}</pre>`;
+function bodyHtml(message: StoredMessage, view: View): string {
+  if (view === 'raw') return `<pre>${safe(message.raw)}</pre>`;
   if (view === 'headers') {
-    const rows = letter.headers.map(
+    const rows = message.headers.map(
       ({ name, value }) => `<tr><th scope="row">${safe(name)}</th><td>${safe(value)}</td></tr>`,
     );
     return `<table class="headers">${rows.join('')}</table>`;
   }
-  if (view === 'text' || !letter.html) {
-    if (!letter.text) return '<p class="none">This message has no plain-text part.</p>';
-    return `<pre class="plain">${safe(letter.text).replace(/https?:\/\/[^\s<]+/g, '<a href="$&" target="_blank" rel="noopener">$&</a>')}</pre>`;
+  if (view === 'text' || !message.html) {
+    if (!message.text) return '<p class="none">This message has no plain-text part.</p>';
+    return `<pre class="plain">${safe(message.text).replace(/https?:\/\/[^\s<]+/g, '<a href="$&" target="_blank" rel="noopener">$&</a>')}</pre>`;
   }
   // Scripts stay off; the page may access the frame only to measure the message's height.
-  return `<iframe title="Message" src="/messages/${letter.number}/html" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"></iframe>`;
+  return `<iframe title="Message" src="/messages/${message.number}/html" sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"></iframe>`;
 }
 
-const empty = (unfound: boolean): string =>
-  unfound
+const placeholderHtml = (isMissing: boolean): string =>
+  isMissing
     ? '<p class="none">There is no such message. <a href="/">All messages</a></p>'
     : '<p class="none">Choose a message to read it.</p>';
 

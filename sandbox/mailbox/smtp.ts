@@ -8,7 +8,7 @@ import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 import { portInUse } from '../web.ts';
 import { type Certificate, makeCertificate } from './certificate.ts';
 import type { Failure, FailureMode } from './failure.ts';
-import type { LetterStore } from './store.ts';
+import type { MessageStore } from './store.ts';
 
 /** The one account of the server. */
 export const account = { user: 'newspaper', password: 'letterbox' };
@@ -43,7 +43,7 @@ const recipientAnswers: Partial<Record<FailureMode, [code: number, message: stri
 };
 
 interface State {
-  readonly letters: LetterStore;
+  readonly messages: MessageStore;
   readonly options: MailServerOptions;
   readonly certificate: Certificate | null;
   failure: Failure;
@@ -53,10 +53,10 @@ interface State {
   port: number;
 }
 
-export async function listenMail(letters: LetterStore, options: MailServerOptions): Promise<MailServer> {
+export async function listenMail(messages: MessageStore, options: MailServerOptions): Promise<MailServer> {
   const certificate = options.encryption === 'none' ? null : makeCertificate(['localhost']);
   const state: State = {
-    letters,
+    messages,
     options,
     certificate,
     failure: { mode: 'none' },
@@ -82,7 +82,7 @@ export async function listenMail(letters: LetterStore, options: MailServerOption
 }
 
 /** The failure that these recipients, or a password (`null`), meet; using it counts down `times`. */
-function trouble(state: State, recipients: readonly string[] | null): Failure {
+function takeFailure(state: State, recipients: readonly string[] | null): Failure {
   const { failure } = state;
   const { to, times } = failure;
   const meant = to === undefined || !recipients || recipients.some((address) => address.toLowerCase().includes(to));
@@ -93,17 +93,17 @@ function trouble(state: State, recipients: readonly string[] | null): Failure {
 
 async function receive(state: State, stream: NodeJS.ReadableStream, session: SMTPServerSession): Promise<string> {
   const to = session.envelope.rcptTo.map(({ address }) => address);
-  const wrong = ['drop', 'lost-answer', 'slow'].includes(state.failure.mode) ? trouble(state, to) : null;
+  const applied = ['drop', 'lost-answer', 'slow'].includes(state.failure.mode) ? takeFailure(state, to) : null;
   const parts: Buffer[] = [];
   for await (const part of stream) {
     parts.push(Buffer.from(part));
-    if (wrong?.mode === 'drop') hangUp(state, session.id);
+    if (applied?.mode === 'drop') hangUp(state, session.id);
   }
-  if (wrong?.mode === 'slow') await delay(wrong.delay ?? 3000);
-  if (wrong?.mode === 'drop') throw refusal(451, 'Dropped');
+  if (applied?.mode === 'slow') await delay(applied.delay ?? 3000);
+  if (applied?.mode === 'drop') throw refusal(451, 'Dropped');
   const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
-  const { number } = await state.letters.add({ from, to, raw: Buffer.concat(parts), encrypted: session.secure });
-  if (wrong?.mode === 'lost-answer') hangUp(state, session.id);
+  const { number } = await state.messages.add({ from, to, raw: Buffer.concat(parts), encrypted: session.secure });
+  if (applied?.mode === 'lost-answer') hangUp(state, session.id);
   return `2.0.0 Taken as letter ${number}`;
 }
 
@@ -131,13 +131,13 @@ async function open(state: State): Promise<void> {
     size: 10 * 1024 * 1024,
     closeTimeout: 100,
     onAuth({ username, password }, _session, done) {
-      if (state.failure.mode === 'auth') trouble(state, null);
+      if (state.failure.mode === 'auth') takeFailure(state, null);
       else if (username === account.user && password === account.password) return done(null, { user: username });
       done(refusal(535, '5.7.8 Authentication credentials invalid'));
     },
     onRcptTo({ address }, _session, done) {
       const answer = recipientAnswers[state.failure.mode];
-      if (!answer || trouble(state, [address]).mode === 'none') return done();
+      if (!answer || takeFailure(state, [address]).mode === 'none') return done();
       done(refusal(...answer));
     },
     onData(stream, session, done) {

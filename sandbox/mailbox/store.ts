@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import PostalMime, { type Address } from 'postal-mime';
 
-export interface Letter {
+export interface StoredMessage {
   /** Grows by one with each message; never used twice. */
   readonly number: number;
   /** Epoch milliseconds. */
@@ -25,7 +25,7 @@ export interface Letter {
   readonly raw: string;
 }
 
-export interface Wanted {
+export interface MessageFilter {
   /** Address of a recipient, in upper or lower case. */
   readonly to?: string | undefined;
   /** Only messages with a higher number. */
@@ -40,25 +40,25 @@ export interface Received {
   readonly encrypted: boolean;
 }
 
-export interface LetterStore {
+export interface MessageStore {
   /** The last number that was assigned. */
   readonly last: number;
-  add(message: Received): Promise<Letter>;
+  add(message: Received): Promise<StoredMessage>;
   /** Newest first. */
-  list(wanted?: Wanted): readonly Letter[];
-  get(number: number): Letter | undefined;
+  list(filter?: MessageFilter): readonly StoredMessage[];
+  get(number: number): StoredMessage | undefined;
   /** The oldest matching message, as soon as there is one; `null` when none came in time. */
-  wait(wanted: Wanted, milliseconds: number, gone: AbortSignal): Promise<Letter | null>;
-  remove(wanted?: Wanted): number;
+  wait(filter: MessageFilter, milliseconds: number, disconnected: AbortSignal): Promise<StoredMessage | null>;
+  remove(filter?: MessageFilter): number;
 }
 
 /** The oldest messages are deleted when there are more. */
-const most = 500;
+const maxMessages = 500;
 
 /** @param folder where messages are kept between starts; without it they are lost when the process ends */
-export function openLetters(folder?: string): LetterStore {
-  const letters = new Map<number, Letter>();
-  const waiting = new Set<(letter: Letter) => void>();
+export function openMessages(folder?: string): MessageStore {
+  const messages = new Map<number, StoredMessage>();
+  const waiting = new Set<(message: StoredMessage) => void>();
   let last = 0;
 
   const file = (number: number) => path.join(folder ?? '', `${String(number).padStart(8, '0')}.json`);
@@ -67,9 +67,9 @@ export function openLetters(folder?: string): LetterStore {
     for (const name of fs.readdirSync(folder).sort()) {
       if (!/^\d{8}\.json$/.test(name)) continue;
       try {
-        const letter = JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8')) as Letter;
-        letters.set(letter.number, letter);
-        last = Math.max(last, letter.number);
+        const message = JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8')) as StoredMessage;
+        messages.set(message.number, message);
+        last = Math.max(last, message.number);
       } catch {
         // A message whose write was interrupted has never been acknowledged.
         fs.rmSync(path.join(folder, name), { force: true });
@@ -78,57 +78,57 @@ export function openLetters(folder?: string): LetterStore {
   }
 
   function forget(number: number): void {
-    letters.delete(number);
+    messages.delete(number);
     if (folder) fs.rmSync(file(number), { force: true });
   }
 
-  const list = (wanted: Wanted = {}): Letter[] =>
-    [...letters.values()].filter((letter) => fits(letter, wanted)).reverse();
+  const list = (filter: MessageFilter = {}): StoredMessage[] =>
+    [...messages.values()].filter((message) => matches(message, filter)).reverse();
 
   return {
     get last() {
       return last;
     },
-    async add(message) {
-      const parsed = await parse(message);
+    async add(received) {
+      const parsed = await parse(received);
       last += 1;
-      const letter: Letter = { number: last, receivedAt: Date.now(), ...parsed };
-      if (folder) fs.writeFileSync(file(last), JSON.stringify(letter));
-      letters.set(last, letter);
-      for (const number of [...letters.keys()].slice(0, Math.max(0, letters.size - most))) forget(number);
-      for (const tell of [...waiting]) tell(letter);
-      return letter;
+      const message: StoredMessage = { number: last, receivedAt: Date.now(), ...parsed };
+      if (folder) fs.writeFileSync(file(last), JSON.stringify(message));
+      messages.set(last, message);
+      for (const number of [...messages.keys()].slice(0, Math.max(0, messages.size - maxMessages))) forget(number);
+      for (const tell of [...waiting]) tell(message);
+      return message;
     },
     list,
-    get: (number) => letters.get(number),
-    wait(wanted, milliseconds, gone) {
-      const there = list(wanted).at(-1);
-      if (there) return Promise.resolve(there);
+    get: (number) => messages.get(number),
+    wait(filter, milliseconds, disconnected) {
+      const present = list(filter).at(-1);
+      if (present) return Promise.resolve(present);
       return new Promise((resolve) => {
-        const end = (letter: Letter | null) => {
+        const end = (message: StoredMessage | null) => {
           clearTimeout(timer);
           waiting.delete(tell);
-          resolve(letter);
+          resolve(message);
         };
-        const tell = (letter: Letter) => {
-          if (fits(letter, wanted)) end(letter);
+        const tell = (message: StoredMessage) => {
+          if (matches(message, filter)) end(message);
         };
         const timer = setTimeout(() => end(null), milliseconds);
-        gone.addEventListener('abort', () => end(null));
+        disconnected.addEventListener('abort', () => end(null));
         waiting.add(tell);
       });
     },
-    remove(wanted) {
-      const going = list(wanted);
+    remove(filter) {
+      const going = list(filter);
       for (const { number } of going) forget(number);
       return going.length;
     },
   };
 }
 
-const fits = (letter: Letter, { to, after }: Wanted): boolean =>
-  (after === undefined || letter.number > after) &&
-  (to === undefined || letter.envelope.to.some((address) => address.toLowerCase() === to.toLowerCase()));
+const matches = (message: StoredMessage, { to, after }: MessageFilter): boolean =>
+  (after === undefined || message.number > after) &&
+  (to === undefined || message.envelope.to.some((address) => address.toLowerCase() === to.toLowerCase()));
 
 async function parse({ from, to, raw, encrypted }: Received) {
   const mail = await PostalMime.parse(raw);
@@ -137,28 +137,28 @@ async function parse({ from, to, raw, encrypted }: Received) {
   return {
     envelope: { from, to },
     encrypted,
-    from: mail.from ? written(mail.from) : '',
-    to: (mail.to ?? []).map(written),
+    from: mail.from ? formatAddress(mail.from) : '',
+    to: (mail.to ?? []).map(formatAddress),
     subject: mail.subject ?? '',
     text,
     html,
-    links: links(html, text),
+    links: linksIn(html, text),
     headers: mail.headers.map(({ originalKey, value }) => ({ name: originalKey, value })),
     raw: raw.toString('utf8'),
   };
 }
 
-const written = ({ name, address }: Address): string => (name ? `${name} <${address}>` : (address ?? ''));
+const formatAddress = ({ name, address }: Address): string => (name ? `${name} <${address}>` : (address ?? ''));
 
-const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };
+const namedEntities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };
 
-function links(html: string, text: string): string[] {
+function linksIn(html: string, text: string): string[] {
   const found = html
     ? [...html.matchAll(/<a\s[^>]*?href="([^"]*)"/gi)].map(([, address = '']) =>
         address.replace(/&(?:#(\d+)|#x([\da-f]+)|(\w+));/gi, (whole, decimal, hex, name) =>
           decimal || hex
             ? String.fromCodePoint(decimal ? Number(decimal) : Number.parseInt(hex, 16))
-            : (named[name] ?? whole),
+            : (namedEntities[name] ?? whole),
         ),
       )
     : [...text.matchAll(/https?:\/\/[^\s<>"]+/g)].map(([address]) => address);

@@ -5,7 +5,7 @@
  *     exchange (answers | hangs | fails)
  */
 import { escapeHtml as safe } from '../web.ts';
-import type { Choice, Request } from './grants.ts';
+import type { AuthorizationRequest, ConsentAnswer } from './grants.ts';
 import { people, personOf } from './people.ts';
 
 export interface Brand {
@@ -16,7 +16,7 @@ export interface Brand {
 }
 
 /** @param hint address that the site expects */
-export function consentPage(brand: Brand, ticket: string, request: Request, hint: string | null): string {
+export function consentPage(brand: Brand, ticket: string, request: AuthorizationRequest, hint: string | null): string {
   const known = hint === null || people.some(({ email }) => email === hint.toLowerCase());
   const accounts = people.map(
     ({ name, email }, place) => `<label class="account"><input type="radio" name="account" value="${safe(email)}"${
@@ -47,7 +47,7 @@ ${brand.verifies ? '<label><input type="checkbox" name="email_verified" checked>
 }
 
 /** The choice in a posted form; a sentence about what is wrong if it is invalid. */
-export function readConsent(brand: Brand, form: URLSearchParams): { allow: boolean; choice: Choice } | string {
+export function readConsent(brand: Brand, form: URLSearchParams): { allow: boolean; choice: ConsentAnswer } | string {
   const chosen = form.get('account') === 'other' ? (form.get('email') ?? '') : (form.get('account') ?? '');
   const allow = form.get('decision') !== 'deny';
   if (allow && !/^[^\s@]+@[^\s@]+$/.test(chosen.trim())) return 'Type an e-mail address, or choose an account.';

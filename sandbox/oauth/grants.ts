@@ -3,20 +3,20 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { Person } from './people.ts';
 
 /** What the site requested when it redirected the browser. */
-export interface Request {
+export interface AuthorizationRequest {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly state: string | null;
   readonly scopes: readonly string[];
   readonly nonce: string | null;
   /** Facebook's `auth_type=rerequest`: asks again for permissions that were declined before. */
-  readonly askAgain: boolean;
+  readonly rerequest: boolean;
   /** PKCE (RFC 7636). */
-  readonly challenge: { readonly value: string; readonly method: 'S256' | 'plain' } | null;
+  readonly codeChallenge: { readonly value: string; readonly method: 'S256' | 'plain' } | null;
 }
 
 /** What the person has chosen. */
-export interface Choice {
+export interface ConsentAnswer {
   readonly person: Person;
   readonly shareEmail: boolean;
   readonly emailVerified: boolean;
@@ -25,27 +25,27 @@ export interface Choice {
 }
 
 export interface Grant {
-  readonly request: Request;
-  readonly choice: Choice;
+  readonly request: AuthorizationRequest;
+  readonly choice: ConsentAnswer;
 }
 
-export type Redeemed =
+export type Redemption =
   | { readonly kind: 'granted'; readonly grant: Grant; readonly accessToken: string }
   | { readonly kind: 'unknown' | 'used' | 'expired' | 'wrong-client' | 'wrong-redirect' }
   | { readonly kind: 'no-verifier' | 'wrong-verifier' };
 
 export interface Grants {
   /** Stores a request until the person decides. */
-  ask(request: Request): string;
-  asked(ticket: string): Request | undefined;
+  begin(request: AuthorizationRequest): string;
+  pending(ticket: string): AuthorizationRequest | undefined;
   /** @returns the code, good once and for ten minutes */
-  grant(ticket: string, choice: Choice): string | undefined;
-  refuse(ticket: string): Request | undefined;
+  grant(ticket: string, choice: ConsentAnswer): string | undefined;
+  decline(ticket: string): AuthorizationRequest | undefined;
   /** What a code grants, without redeeming the code. */
   peek(code: string): Grant | undefined;
-  redeem(code: string, by: { clientId: string; redirectUri: string | null; verifier: string | null }): Redeemed;
+  redeem(code: string, by: { clientId: string; redirectUri: string | null; verifier: string | null }): Redemption;
   /** The grant that an access token belongs to; a token is valid for an hour. */
-  holder(accessToken: string): Grant | undefined;
+  grantOf(accessToken: string): Grant | undefined;
 }
 
 const codeLifetime = 10 * 60_000;
@@ -56,25 +56,25 @@ const tokenLifetime = 60 * 60_000;
  * @param now epoch milliseconds
  */
 export function openGrants(prefix: { code: string; token: string }, now: () => number = Date.now): Grants {
-  const tickets = new Map<string, Request>();
+  const tickets = new Map<string, AuthorizationRequest>();
   const codes = new Map<string, Grant & { readonly expires: number; used: boolean }>();
   const tokens = new Map<string, Grant & { readonly expires: number }>();
   const random = (bytes: number) => randomBytes(bytes).toString('base64url');
 
-  function take(ticket: string): Request | undefined {
+  function take(ticket: string): AuthorizationRequest | undefined {
     const request = tickets.get(ticket);
     tickets.delete(ticket);
     return request;
   }
 
   return {
-    ask(request) {
+    begin(request) {
       const ticket = random(18);
       tickets.set(ticket, request);
       return ticket;
     },
-    asked: (ticket) => tickets.get(ticket),
-    refuse: take,
+    pending: (ticket) => tickets.get(ticket),
+    decline: take,
     grant(ticket, choice) {
       const request = take(ticket);
       if (!request) return undefined;
@@ -91,9 +91,9 @@ export function openGrants(prefix: { code: string; token: string }, now: () => n
       if (kept.used) return { kind: 'used' };
       if (kept.expires <= now()) return { kind: 'expired' };
       if (request.redirectUri !== redirectUri) return { kind: 'wrong-redirect' };
-      if (request.challenge && !verifier) return { kind: 'no-verifier' };
-      if (request.challenge && verifier) {
-        const { value, method } = request.challenge;
+      if (request.codeChallenge && !verifier) return { kind: 'no-verifier' };
+      if (request.codeChallenge && verifier) {
+        const { value, method } = request.codeChallenge;
         const made = method === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier;
         if (made !== value) return { kind: 'wrong-verifier' };
       }
@@ -102,7 +102,7 @@ export function openGrants(prefix: { code: string; token: string }, now: () => n
       tokens.set(accessToken, { request, choice: kept.choice, expires: now() + tokenLifetime });
       return { kind: 'granted', grant: kept, accessToken };
     },
-    holder(accessToken) {
+    grantOf(accessToken) {
       const kept = tokens.get(accessToken);
       return kept && kept.expires > now() ? kept : undefined;
     },

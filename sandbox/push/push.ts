@@ -34,7 +34,7 @@ const appId = '5a9db0c5-0000-4000-8000-000000000000';
 const key = 'os_v2_app_sandbox_of_broadsheet_0000000000';
 const segments = ['Total Subscriptions', 'Engaged Subscriptions', 'Inactive Subscriptions'];
 /** The fields that the reference allows for a web notification to a segment. */
-const known: ReadonlySet<string> = new Set([
+const allowedFields: ReadonlySet<string> = new Set([
   ...['app_id', 'included_segments', 'excluded_segments', 'target_channel', 'contents', 'headings', 'subtitle', 'name'],
   ...[
     'web_url',
@@ -53,14 +53,14 @@ const known: ReadonlySet<string> = new Set([
 /** Only versions 3 and 4. */
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[34][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 /** The API's own text. */
-const denied =
+const accessDenied =
   "Access denied.  Please include an 'Authorization: ...' header with a valid API key (https://documentation.onesignal.com/docs/en/keys-and-ids#api-keys).";
 
 export async function startPush({ port = 0 }: { readonly port?: number } = {}): Promise<Push> {
   const sent = new Map<string, { readonly id: string; readonly body: object }>();
   let mode: (typeof modes)[number] = 'ok';
-  const mayNot = (authorization: string | undefined): Answer | null =>
-    authorization === `Key ${key}` ? null : json({ errors: [denied] }, 403);
+  const refuseWithoutKey = (authorization: string | undefined): Answer | null =>
+    authorization === `Key ${key}` ? null : json({ errors: [accessDenied] }, 403);
 
   const server = await listenWeb(
     [
@@ -70,17 +70,17 @@ export async function startPush({ port = 0 }: { readonly port?: number } = {}): 
         async handle({ request, body }) {
           if (mode === 'down') return json({ errors: ['Service Unavailable'] }, 503);
           if (mode === 'limited') return json({ errors: ['API rate limit exceeded'] }, 429, { 'retry-after': '1' });
-          const refused = mayNot(request.headers.authorization);
+          const refused = refuseWithoutKey(request.headers.authorization);
           if (refused) return refused;
           const given = parse(await body());
           const problem = given === null ? 'The body is no JSON object.' : problemOf(given);
           if (given === null || problem !== null) return json({ errors: [problem] }, 400);
           if (mode === 'empty') return json({ id: '', errors: ['All included players are not subscribed'] });
-          const name = String(given.idempotency_key ?? randomUUID());
-          const before = sent.get(name);
-          if (before) return json({ id: before.id, external_id: null }, 200, { 'idempotent-replayed': 'true' });
+          const idempotencyKey = String(given.idempotency_key ?? randomUUID());
+          const earlier = sent.get(idempotencyKey);
+          if (earlier) return json({ id: earlier.id, external_id: null }, 200, { 'idempotent-replayed': 'true' });
           const id = randomUUID();
-          sent.set(name, { id, body: given });
+          sent.set(idempotencyKey, { id, body: given });
           if (mode === 'lost') {
             request.socket.destroy();
             return null;
@@ -91,10 +91,10 @@ export async function startPush({ port = 0 }: { readonly port?: number } = {}): 
       {
         method: 'GET',
         path: /^\/apps\/([^/]+)\/segments$/,
-        handle({ request, found }) {
-          const refused = mayNot(request.headers.authorization);
+        handle({ request, groups }) {
+          const refused = refuseWithoutKey(request.headers.authorization);
           if (refused) return refused;
-          if (found[0] !== appId) return json({ errors: ['app_id not found'] }, 404);
+          if (groups[0] !== appId) return json({ errors: ['app_id not found'] }, 404);
           const list = segments.map((name) => ({ id: randomUUID(), name, is_active: true, app_id: appId }));
           return json({ total_count: list.length, offset: 0, limit: 300, segments: list });
         },
@@ -132,8 +132,8 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value.t
 
 /** Why OneSignal would refuse a message; `null`: it would accept it. */
 function problemOf(given: Record<string, unknown>): string | null {
-  const strange = Object.keys(given).filter((name) => !known.has(name));
-  if (strange.length > 0) return `Unknown field: ${strange}`;
+  const unknown = Object.keys(given).filter((name) => !allowedFields.has(name));
+  if (unknown.length > 0) return `Unknown field: ${unknown}`;
   if (given.app_id !== appId) return 'app_id not found. You may be missing a Content-Type: application/json header.';
   const { included_segments: wanted, contents, headings, ttl, web_url: address } = given;
   if (!Array.isArray(wanted) || wanted.length === 0)

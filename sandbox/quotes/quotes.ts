@@ -7,7 +7,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, type Call, json, listenWeb, text } from '../web.ts';
-import { type Chance, createWalks, type Walk } from './walk.ts';
+import { createPrices, type Random, type SymbolPrice } from './prices.ts';
 
 export interface QuotesAccess {
   /** Without a slash at its end. */
@@ -33,13 +33,13 @@ const failureModes = {
 export type FailureMode = keyof typeof failureModes;
 
 const key = 'quotes-sandbox-of-broadsheet';
-const mostSymbols = 120;
+const maxSymbols = 120;
 
 const fault = (code: number, message: string, status = code): Answer =>
   json({ code, message, status: 'error' }, status);
 
 /** Exchange rates are written with five places, prices with two. */
-function quoteOf(symbol: string, { price, close }: Walk, now: number): object {
+function quoteOf(symbol: string, { price, close }: SymbolPrice, now: number): object {
   const places = symbol.includes('/') && price < 10 ? 5 : 2;
   const change = price - close;
   return {
@@ -59,30 +59,30 @@ function quoteOf(symbol: string, { price, close }: Walk, now: number): object {
 interface QuotesOptions {
   readonly port?: number;
   /** Moves the prices (default: at random). */
-  readonly chance?: Chance;
+  readonly random?: Random;
 }
 
-export async function startQuotes({ port = 0, chance }: QuotesOptions = {}): Promise<Quotes> {
-  const walkOf = createWalks(chance);
+export async function startQuotes({ port = 0, random }: QuotesOptions = {}): Promise<Quotes> {
+  const priceOf = createPrices(random);
   let mode: FailureMode = 'none';
-  let questions = 0;
+  let requests = 0;
 
-  async function answer({ request, url, gone }: Call): Promise<Answer | null> {
-    questions++;
+  async function answer({ request, url, disconnected }: Call): Promise<Answer | null> {
+    requests++;
     if (mode === 'down') return text('Service Unavailable\n', 503);
     if (mode === 'hang') return null;
-    if (mode === 'slow') await delay(2000, undefined, { signal: gone }).catch(() => {});
+    if (mode === 'slow') await delay(2000, undefined, { signal: disconnected }).catch(() => {});
     if (mode === 'malformed') return text('<html><body>Bad gateway</body></html>');
     if (mode === 'limited') return fault(429, 'You have run out of API credits for the current minute.');
     const given = request.headers.authorization ?? `apikey ${url.searchParams.get('apikey') ?? ''}`;
     if (given !== `apikey ${key}`) return fault(401, 'The apikey parameter is incorrect or not specified.');
     const symbols = (url.searchParams.get('symbol') ?? '').split(',').filter(Boolean);
-    if (symbols.length === 0 || symbols.length > mostSymbols) return fault(400, 'The symbol parameter is not right.');
+    if (symbols.length === 0 || symbols.length > maxSymbols) return fault(400, 'The symbol parameter is not right.');
     const now = Date.now();
     const parts = symbols.map((symbol, place) =>
       mode === 'partial' && place === 0
         ? { code: 404, message: `The symbol ${symbol} is not known.`, status: 'error' }
-        : quoteOf(symbol, walkOf(symbol), now),
+        : quoteOf(symbol, priceOf(symbol), now),
     );
     return json(parts.length === 1 ? parts[0] : Object.fromEntries(symbols.map((symbol, at) => [symbol, parts[at]])));
   }
@@ -93,14 +93,14 @@ export async function startQuotes({ port = 0, chance }: QuotesOptions = {}): Pro
       return json({ error: `"mode" is one of ${Object.keys(failureModes).join(', ')}.` }, 400);
     }
     mode = wanted as FailureMode;
-    return json({ mode, questions });
+    return json({ mode, questions: requests });
   }
 
   const server = await listenWeb(
     [
       { method: 'GET', path: /^\/quote$/, handle: answer },
       { method: 'PUT', path: /^\/_\/failure$/, handle: fail },
-      { method: 'GET', path: /^\/_\/state$/, handle: () => json({ mode, questions }) },
+      { method: 'GET', path: /^\/_\/state$/, handle: () => json({ mode, questions: requests }) },
     ],
     { port, name: "the sandbox's provider of prices" },
   );

@@ -2,7 +2,7 @@
  * Stands in for Churnkey's script (https://docs.churnkey.co/cancel-flows/quick-start-guide): `/js/app.js?appId=…` provides
  * `window.churnkey.init('show', …)`, which opens a small dialog. Its options are at `/_sandbox/told`.
  */
-import { withStrict } from '../third-party/third-party.ts';
+import { withCallChecks } from '../third-party/third-party.ts';
 import { json, listenWeb } from '../web.ts';
 
 export interface RetentionAccess {
@@ -14,11 +14,11 @@ export interface RetentionAccess {
 export interface Retention {
   readonly access: RetentionAccess;
   /** What `init` was called with, oldest first. */
-  readonly told: readonly Told[];
+  readonly reports: readonly WidgetReport[];
   stop(): Promise<void>;
 }
 
-export interface Told {
+export interface WidgetReport {
   readonly what: string;
   readonly options: Readonly<Record<string, unknown>>;
   readonly handlers: readonly string[];
@@ -27,8 +27,8 @@ export interface Told {
 const open = { 'access-control-allow-origin': '*' };
 
 export async function startRetention(): Promise<Retention> {
-  const told: Told[] = [];
-  const script = withStrict('churnkey', 'widget.js', import.meta.dirname);
+  const reports: WidgetReport[] = [];
+  const script = withCallChecks('churnkey', 'widget.js', import.meta.dirname);
   const server = await listenWeb(
     [
       {
@@ -46,17 +46,17 @@ export async function startRetention(): Promise<Retention> {
         method: 'GET',
         path: /^\/_sandbox\/tell$/,
         handle({ url }) {
-          told.push(JSON.parse(url.searchParams.get('what') ?? '') as Told);
+          reports.push(JSON.parse(url.searchParams.get('what') ?? '') as WidgetReport);
           return { status: 204 };
         },
       },
-      { method: 'GET', path: /^\/_sandbox\/told$/, handle: () => json(told, 200, open) },
+      { method: 'GET', path: /^\/_sandbox\/told$/, handle: () => json(reports, 200, open) },
     ],
     { port: 0, name: "the sandbox's retention widget" },
   );
   return {
     access: { appId: 'app_sandbox', apiKey: 'key_of_the_sandbox', scriptUrl: `${server.url}/js/app.js` },
-    told,
+    reports,
     stop: server.close,
   };
 }

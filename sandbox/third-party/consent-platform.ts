@@ -62,7 +62,7 @@ export function consentPlatformRoutes(calls: Calls): Route[] {
     {
       method: 'GET',
       path: /^\/cmp\/modules\/(cmpapi|core)\/((?:\w+\/)*\w+\.js)$/,
-      handle({ found: [which = '', file = ''] }) {
+      handle({ groups: [which = '', file = ''] }) {
         const whole = path.join(modulesOf(packages[which as keyof typeof packages]), file);
         if (!fs.existsSync(whole)) return text('Not found.\n', 404);
         // Browsers can't resolve packages by name.

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Vendor } from './calls.ts';
-import { withStrict } from './third-party.ts';
+import { withCallChecks } from './third-party.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a page is wrong here in ways that no type allows
 type Loose = any;
@@ -67,7 +67,7 @@ function load(vendor: keyof typeof files, query = '', attributes: Readonly<Recor
   Object.defineProperty(tag, 'src', { value: src });
   Object.defineProperty(document, 'currentScript', { value: tag, configurable: true });
   // A module gets its own address by another name.
-  const script = withStrict(vendor, files[vendor], ...from).replaceAll('import.meta.url', JSON.stringify(src));
+  const script = withCallChecks(vendor, files[vendor], ...from).replaceAll('import.meta.url', JSON.stringify(src));
   new Function(script)();
 }
 

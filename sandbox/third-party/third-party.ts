@@ -32,10 +32,10 @@ export interface ThirdParty {
 
 const folder = path.join(import.meta.dirname, 'scripts');
 /** Milliseconds that a slow script takes. */
-const slow = 30_000;
+const slowMs = 30_000;
 
 /** The format of each vendor's account ids; a request without one, or with another, gets 404. */
-const accounts: Partial<Record<Vendor, RegExp>> = {
+const accountFormats: Partial<Record<Vendor, RegExp>> = {
   gtm: /^GTM-[A-Z0-9]{4,12}$/,
   marfeel: /^\d{1,10}$/,
   cmp: /^sandbox$/,
@@ -46,7 +46,7 @@ const openHeaders = { 'access-control-allow-origin': '*', 'access-control-allow-
 export async function startThirdParty({ port = 0 }: { readonly port?: number } = {}): Promise<ThirdParty> {
   const calls = createCalls();
   const server = await listenWeb(
-    [...scriptRoutes(calls), ...consentPlatformRoutes(calls), ...toldRoutes(calls), ...testRoutes(calls)],
+    [...scriptRoutes(calls), ...consentPlatformRoutes(calls), ...reportRoutes(calls), ...testRoutes(calls)],
     {
       port,
       name: "the sandbox's third parties",
@@ -55,7 +55,7 @@ export async function startThirdParty({ port = 0 }: { readonly port?: number } =
   return { access: { url: server.url }, stop: server.close };
 }
 
-const files: Readonly<Record<string, { vendor: Vendor; file: string }>> = {
+const scripts: Readonly<Record<string, { vendor: Vendor; file: string }>> = {
   '/gtm/gtm.js': { vendor: 'gtm', file: 'gtm.js' },
   '/marfeel/marfeel-sdk.js': { vendor: 'marfeel', file: 'marfeel.js' },
   '/onesignal/OneSignalSDK.page.js': { vendor: 'onesignal', file: 'onesignal.js' },
@@ -68,11 +68,11 @@ const files: Readonly<Record<string, { vendor: Vendor; file: string }>> = {
 
 function scriptRoutes(calls: Calls): Route[] {
   return [
-    ...Object.entries(files).map(
+    ...Object.entries(scripts).map(
       ([address, { vendor, file }]): Route => ({
         method: 'GET',
         path: new RegExp(`^${address.replaceAll('.', '\\.')}$`),
-        handle: (call) => script(calls, vendor, file, call),
+        handle: (call) => answerScript(calls, vendor, file, call),
       }),
     ),
     {
@@ -83,7 +83,7 @@ function scriptRoutes(calls: Calls): Route[] {
         body: fs.readFileSync(path.join(folder, 'calendly.css'), 'utf8'),
       }),
     },
-    { method: 'GET', path: /^\/calendly\/book\/([\w-]+)$/, handle: ({ found: [who = ''] }) => html(bookingPage(who)) },
+    { method: 'GET', path: /^\/calendly\/book\/([\w-]+)$/, handle: ({ groups: [who = ''] }) => html(bookingPage(who)) },
     {
       method: 'GET',
       path: /^\/gpt\/ads$/,
@@ -102,7 +102,7 @@ function scriptRoutes(calls: Calls): Route[] {
 }
 
 /** A vendor's script with the check of its callers (strict.js) in front; the names of both stay out of the page's scope. */
-export function withStrict(vendor: Vendor | 'churnkey', file: string, from = folder): string {
+export function withCallChecks(vendor: Vendor | 'churnkey', file: string, from = folder): string {
   const read = (name: string, where = folder) => fs.readFileSync(path.join(where, name), 'utf8');
   const generated = JSON.parse(read('../vendor-shapes.json')) as Readonly<Record<string, object>>;
   const shapes = (documentedShapes as Readonly<Record<string, object>>)[vendor] ?? generated[vendor];
@@ -112,11 +112,11 @@ export function withStrict(vendor: Vendor | 'churnkey', file: string, from = fol
   return vendor === 'marfeel' ? whole : `(() => {\n${whole}\n})();\n`;
 }
 
-async function script(
+async function answerScript(
   calls: Calls,
   vendor: Vendor,
   file: string,
-  { request, url, gone }: WebCall,
+  { request, url, disconnected }: WebCall,
 ): Promise<Answer | null> {
   const reader = readerOf(request);
   calls.add(reader, {
@@ -124,33 +124,34 @@ async function script(
     what: 'script',
     details: { path: url.pathname, ...Object.fromEntries(url.searchParams) },
   });
-  const account = accounts[vendor];
+  const account = accountFormats[vendor];
   if (account && !account.test(url.searchParams.get('id') ?? '')) {
     calls.add(reader, { vendor, what: 'fault', details: `The script was asked for without an account: ${url.search}` });
     return text('Not found.\n', 404);
   }
   const mode = calls.mode(reader, vendor);
-  if (mode === 'slow') await delay(slow, undefined, { signal: gone }).catch(() => {});
+  if (mode === 'slow') await delay(slowMs, undefined, { signal: disconnected }).catch(() => {});
   if (mode === 'error') return text('Out of order.\n', 500);
   if (mode === 'blocked') {
     request.socket.destroy();
     return null;
   }
-  const body = mode === 'throws' ? 'throw new Error("The vendor has made a mistake.");\n' : withStrict(vendor, file);
+  const body =
+    mode === 'throws' ? 'throw new Error("The vendor has made a mistake.");\n' : withCallChecks(vendor, file);
   return {
     headers: { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-store', ...openHeaders },
     body,
   };
 }
 
-function toldRoutes(calls: Calls): Route[] {
+function reportRoutes(calls: Calls): Route[] {
   return [
     // Tests add a header to every request, for which browsers send a preflight request to another origin.
     { method: 'OPTIONS', path: /^\/./, handle: () => ({ status: 204, headers: openHeaders }) },
     {
       method: 'POST',
       path: new RegExp(`^/told/(${vendors.join('|')})$`),
-      async handle({ request, found: [vendor = ''], body }) {
+      async handle({ request, groups: [vendor = ''], body }) {
         const { what, details } = JSON.parse(await body()) as { what: string; details: unknown };
         calls.add(readerOf(request), { vendor: vendor as Vendor, what, details });
         return { status: 204, headers: openHeaders };

@@ -39,14 +39,18 @@ export async function startVerifier({ port = 0 }: { readonly port?: number } = {
       {
         method: 'GET',
         path: /^\/v1\/verify$/,
-        handle({ request, url, gone }) {
+        handle({ request, url, disconnected }) {
           if (request.headers.authorization !== `Bearer ${key}`) return json({ error: 'The key is wrong.' }, 401);
           const email = url.searchParams.get('email') ?? '';
           if (!/^[^\s@]+@[^\s@]+$/.test(email)) return json({ error: 'That isn’t an email address.' }, 400);
-          return judge(email, gone);
+          return verify(email, disconnected);
         },
       },
-      { method: 'GET', path: /^\/v2\/verify$/, handle: ({ url, gone }) => kickbox(url.searchParams, gone) },
+      {
+        method: 'GET',
+        path: /^\/v2\/verify$/,
+        handle: ({ url, disconnected }) => kickbox(url.searchParams, disconnected),
+      },
     ],
     { port, name: "the sandbox's e-mail verifier" },
   );
@@ -55,22 +59,22 @@ export async function startVerifier({ port = 0 }: { readonly port?: number } = {
 }
 
 /** Kickbox takes no key in a header, and no other parameters. */
-async function kickbox(asked: URLSearchParams, gone: AbortSignal): Promise<Answer | null> {
+async function kickbox(query: URLSearchParams, disconnected: AbortSignal): Promise<Answer | null> {
   const refuse = (status: number, message: string) => json({ success: false, message }, status);
-  const strange = [...asked.keys()].filter((name) => !['email', 'apikey', 'timeout'].includes(name));
-  if (strange.length > 0) return refuse(400, `Unknown parameter: ${strange}`);
-  if (asked.get('apikey') !== key) return refuse(403, 'Invalid API key');
-  const email = asked.get('email') ?? '';
+  const unknown = [...query.keys()].filter((name) => !['email', 'apikey', 'timeout'].includes(name));
+  if (unknown.length > 0) return refuse(400, `Unknown parameter: ${unknown}`);
+  if (query.get('apikey') !== key) return refuse(403, 'Invalid API key');
+  const email = query.get('email') ?? '';
   if (email === '') return refuse(400, 'Email is required');
-  const timeout = asked.get('timeout') ?? '6000';
+  const timeout = query.get('timeout') ?? '6000';
   if (!/^\d+$/.test(timeout) || Number(timeout) > 30_000) return refuse(400, 'Invalid timeout');
   const [user = null, domain = null] = email.toLowerCase().split('@');
-  const said = await judge(email, gone);
-  if (said === null || said.status !== 200) return said;
-  const { result, suggestion } = /^\{/.test(String(said.body))
-    ? (JSON.parse(String(said.body)) as { result: string; suggestion: string | null })
+  const answer = await verify(email, disconnected);
+  if (answer === null || answer.status !== 200) return answer;
+  const { result, suggestion } = /^\{/.test(String(answer.body))
+    ? (JSON.parse(String(answer.body)) as { result: string; suggestion: string | null })
     : { result: '', suggestion: null };
-  if (result === '') return said;
+  if (result === '') return answer;
   const risky = user?.startsWith('risky') === true;
   const reasons: Readonly<Record<string, string>> = { undeliverable: 'rejected_email', unknown: 'timeout' };
   return json({
@@ -90,15 +94,15 @@ async function kickbox(asked: URLSearchParams, gone: AbortSignal): Promise<Answe
   });
 }
 
-async function judge(email: string, gone: AbortSignal): Promise<Answer | null> {
+async function verify(email: string, disconnected: AbortSignal): Promise<Answer | null> {
   const name = email.split('@')[0]?.toLowerCase() ?? '';
-  const result = (said: string, suggestion: string | null = null) => json({ email, result: said, suggestion });
+  const result = (word: string, suggestion: string | null = null) => json({ email, result: word, suggestion });
   if (name.startsWith('undeliverable')) return result('undeliverable');
   if (name.startsWith('unknown')) return result('unknown');
   if (name.startsWith('suggest')) return result('undeliverable', `${name}@example.com`);
   if (name.startsWith('hang')) return null;
   if (name.startsWith('down')) return json({ error: 'Out of order.' }, 503);
   if (name.startsWith('garbled')) return text('<html>Bad gateway</html>');
-  if (name.startsWith('slow')) await delay(10_000, undefined, { signal: gone }).catch(() => {});
+  if (name.startsWith('slow')) await delay(10_000, undefined, { signal: disconnected }).catch(() => {});
   return result('deliverable');
 }

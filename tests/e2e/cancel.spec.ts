@@ -31,7 +31,7 @@ test('the retention widget opens with the reader’s own customer id, and cancel
   const widget = page.getByRole('dialog', { name: 'Before you go' });
   await expect(widget).toBeVisible();
   await expect
-    .poll(() => retention.told.at(-1))
+    .poll(() => retention.reports.at(-1))
     .toMatchObject({
       what: 'show',
       options: { customerId: customer.id, subscriptionId: subscriptions[0]?.id, mode: 'test', provider: 'stripe' },

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Mailbox, startMailbox } from '../../sandbox/mailbox/mailbox.ts';
-import type { Letter } from '../../sandbox/mailbox/store.ts';
+import type { StoredMessage } from '../../sandbox/mailbox/store.ts';
 import { type Push, startPush } from '../../sandbox/push/push.ts';
 import { sendingMs } from '../../src/lib/alerts/service.server.ts';
 import { leaseMs } from '../../src/lib/jobs/queue.server.ts';
@@ -256,7 +256,7 @@ describe('an alert on two nodes', () => {
   const mailed = (words: string) =>
     Promise.all(
       readers.map(async (to) => {
-        const { messages: all } = (await messages({ to })) as { messages: Letter[] };
+        const { messages: all } = (await messages({ to })) as { messages: StoredMessage[] };
         return all
           .filter(({ subject }) => subject === `Breaking News: ${words}`)
           .map(({ headers }) => headers.find(({ name }) => name === 'Message-ID')?.value);

@@ -3,7 +3,7 @@
  */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { type Mailbox, startMailbox } from '../../sandbox/mailbox/mailbox.ts';
-import type { Letter } from '../../sandbox/mailbox/store.ts';
+import type { StoredMessage } from '../../sandbox/mailbox/store.ts';
 import type { Database } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
 import type { Message } from '../../src/lib/mail/model.ts';
@@ -50,10 +50,10 @@ function open(database: Database): RunningOutbox {
 
 const fail = (failure: object) =>
   fetch(`${mailbox.access.url}/api/failure`, { method: 'PUT', body: JSON.stringify(failure) });
-const letters = async (): Promise<Letter[]> =>
-  ((await (await fetch(`${mailbox.access.url}/api/messages`)).json()) as { messages: Letter[] }).messages;
+const letters = async (): Promise<StoredMessage[]> =>
+  ((await (await fetch(`${mailbox.access.url}/api/messages`)).json()) as { messages: StoredMessage[] }).messages;
 const recipients = async () => (await letters()).flatMap(({ envelope }) => envelope.to).toSorted();
-const idOf = ({ headers }: Letter) => headers.find(({ name }) => name === 'Message-ID')?.value;
+const idOf = ({ headers }: StoredMessage) => headers.find(({ name }) => name === 'Message-ID')?.value;
 const outcomes = async ({ db }: Database) =>
   (await db.selectFrom('jobs').select('outcome').execute()).map(({ outcome }) => outcome);
 

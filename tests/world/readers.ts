@@ -87,7 +87,7 @@ async function withRetention(use: (shop: Shop & { readonly retention: Retention 
   await use({ ...shop, retention });
   await shop.stop();
   await retention.stop();
-  expect(retention.told.filter(({ what }) => what === 'fault')).toEqual([]);
+  expect(retention.reports.filter(({ what }) => what === 'fault')).toEqual([]);
 }
 
 interface Letter {

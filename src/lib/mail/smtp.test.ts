@@ -2,7 +2,7 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Mailbox, type MailboxOptions, startMailbox } from '../../../sandbox/mailbox/mailbox.ts';
-import type { Letter } from '../../../sandbox/mailbox/store.ts';
+import type { StoredMessage } from '../../../sandbox/mailbox/store.ts';
 import { classify, type MailTransport, openTransport, type SmtpSettings } from './smtp.server.ts';
 
 let mailbox: Mailbox;
@@ -38,7 +38,7 @@ const send = (by: MailTransport, to = 'ada@example.com', change = {}, id = 'm1')
 const fail = (failure: object) =>
   fetch(`${mailbox.access.url}/api/failure`, { method: 'PUT', body: JSON.stringify(failure) });
 const letters = async () =>
-  ((await (await fetch(`${mailbox.access.url}/api/messages`)).json()) as { messages: Letter[] }).messages;
+  ((await (await fetch(`${mailbox.access.url}/api/messages`)).json()) as { messages: StoredMessage[] }).messages;
 
 describe('an email sent over SMTP', () => {
   it('has the headers of an automatic message', async () => {

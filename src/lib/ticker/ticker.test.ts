@@ -14,7 +14,7 @@ describe('the Twelve Data client', () => {
   let sandbox: Quotes;
   beforeAll(async () => {
     // A random step is now and then too small for a price of two places.
-    sandbox = await startQuotes({ chance: () => 0.9 });
+    sandbox = await startQuotes({ random: () => 0.9 });
   });
   afterAll(() => sandbox.stop());
   beforeEach(() => fail('none'));

@@ -3,17 +3,17 @@
  * believable even after a week.
  */
 
-/** A random number from 0 to below 1. */
-export type Chance = () => number;
+/** A random number from 0 to below 1, as `Math.random`. */
+export type Random = () => number;
 
-export interface Walk {
+export interface SymbolPrice {
   /** The price now, and yesterday's closing price. */
   readonly price: number;
   readonly close: number;
 }
 
 /** Start prices of well-known symbols; others get one of their own. */
-const starts: Readonly<Record<string, number>> = {
+const startPrices: Readonly<Record<string, number>> = {
   SPX: 6731.4,
   DJI: 47_112.8,
   IXIC: 22_870.3,
@@ -34,15 +34,15 @@ function startOf(symbol: string): number {
 }
 
 /** Prices of all symbols, which move one step with each request. */
-export function createWalks(chance: Chance = Math.random): (symbol: string) => Walk {
-  const walks = new Map<string, Walk>();
+export function createPrices(random: Random = Math.random): (symbol: string) => SymbolPrice {
+  const prices = new Map<string, SymbolPrice>();
   return (symbol) => {
-    const close = walks.get(symbol)?.close ?? starts[symbol] ?? startOf(symbol);
+    const close = prices.get(symbol)?.close ?? startPrices[symbol] ?? startOf(symbol);
     // The day's first price differs somewhat from yesterday's last.
-    const before = walks.get(symbol)?.price ?? close * (1 + (chance() - 0.5) * 0.02);
-    const price = before * (1 + (chance() - 0.5) * 2 * step) + (close - before) * pull;
-    const walk = { price, close };
-    walks.set(symbol, walk);
-    return walk;
+    const before = prices.get(symbol)?.price ?? close * (1 + (random() - 0.5) * 0.02);
+    const price = before * (1 + (random() - 0.5) * 2 * step) + (close - before) * pull;
+    const moved = { price, close };
+    prices.set(symbol, moved);
+    return moved;
   };
 }
