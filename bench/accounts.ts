@@ -59,7 +59,7 @@ async function rate(work: (turn: number) => Promise<boolean>): Promise<Rate> {
 }
 
 /** Makes a `work` for {@link rate} that repeats for some time and lets the event loop run in between. */
-function lasting(work: (turn: number) => Promise<void>): (turn: number) => Promise<boolean> {
+function forSeconds(work: (turn: number) => Promise<void>): (turn: number) => Promise<boolean> {
   const until = performance.now() + seconds * 1000;
   return async (turn) => {
     if (performance.now() > until) return false;
@@ -139,34 +139,35 @@ async function measure(database: Database, readers: number): Promise<readonly (r
       const email = `reader-${turn}@example.com`;
       return (await accounts.sendLink({ email, purpose: 'register', redirect: '/', caller })).ok;
     });
-    const jars: string[] = [];
-    const enter = async (): Promise<boolean> => {
+    const cookieHeaders: string[] = [];
+    const followNextLink = async (): Promise<boolean> => {
       const token = tokens.pop();
       if (token === undefined) return false;
       const used = await accounts.useLink(token, caller);
       if (!used.ok) throw new Error(used.failure.kind);
-      jars.push(used.value.cookies.map((cookie) => cookie.split(';', 1)[0]).join('; '));
+      cookieHeaders.push(used.value.cookies.map((cookie) => cookie.split(';', 1)[0]).join('; '));
       return true;
     };
-    const joined = await rate(enter);
+    const joined = await rate(followNextLink);
     // The same readers sign in again, by a link to their existing account.
     await rate(async (turn) => {
       if (turn >= signIns) return false;
       return (await accounts.sendLink({ email: `reader-${turn}@example.com`, purpose: 'login', redirect: '/', caller }))
         .ok;
     });
-    const entered = await rate(enter);
+    const entered = await rate(followNextLink);
     const read = await rate(
-      lasting(async (turn) => {
-        const { session } = await accounts.session(jars[turn % jars.length] ?? '');
+      forSeconds(async (turn) => {
+        const { session } = await accounts.session(cookieHeaders[turn % cookieHeaders.length] ?? '');
         if (!session) throw new Error('a session was lost');
       }),
     );
     const checked = await rate(
-      lasting(async (turn) => {
+      forSeconds(async (turn) => {
         // A thousand at a time: a single call is too short to time.
         for (let place = 0; place < 1000; place++) {
-          if (!access.levelFor(jars[(turn * 1000 + place) % jars.length])) throw new Error('a cookie was refused');
+          if (!access.levelFor(cookieHeaders[(turn * 1000 + place) % cookieHeaders.length]))
+            throw new Error('a cookie was refused');
         }
       }),
     );

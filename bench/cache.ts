@@ -9,32 +9,22 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { Stop } from '../scripts/setup/explain.mjs';
-import {
-  type Bound,
-  compare,
-  compete,
-  median,
-  type Runner,
-  ratioOf,
-  rounds,
-  seconds,
-  wrongOf,
-} from './press/compare.ts';
+import { type Bound, compare, compete, type Runner, ratioOf, rounds, seconds, wrongOf } from './press/compare.ts';
 import {
   type Contender,
+  defaultConnections,
   fill,
-  found,
+  isInstalled,
   load,
   type Measured,
   type ServedPage,
   startMemoryCache,
   startNginx,
+  startNodeHttp,
   startPress,
-  startReady,
-  usual,
 } from './press/contenders.ts';
 import { article, headers, keyOf } from './press/page.ts';
-import { printTable } from './support/figures.ts';
+import { median, printTable } from './support/figures.ts';
 import { browsersEncodings } from './support/http.ts';
 import { endAll } from './support/processes.ts';
 
@@ -61,7 +51,7 @@ async function oneArticle(folder: string, bound: Bound): Promise<void> {
   const again = join(folder, 'again.txt');
   writeFileSync(again, `${keyOf(0)}${gzip}\tIf-None-Match: ${etag}\n`);
   const runner = (name: string, contender: Contender, asked = paths): Runner => {
-    return { name, contender, paths: asked, connections: usual, results: [] };
+    return { name, contender, paths: asked, connections: defaultConnections, results: [] };
   };
   const page = runner('press', press);
   const unchanged = runner('press, 304', press, again);
@@ -70,9 +60,9 @@ async function oneArticle(folder: string, bound: Bound): Promise<void> {
     headers: [...Object.entries(headers), ['content-encoding', 'gzip'], ['vary', 'accept-encoding']],
     gzip: gzipSync(article(), { level: 6 }).toString('base64'),
   };
-  const runners = [page, unchanged, runner('node:http, one ready answer', await startReady(folder, [served]))];
+  const runners = [page, unchanged, runner('node:http, one ready answer', await startNodeHttp(folder, [served]))];
   let nginx: Runner | undefined;
-  if (found('nginx', '-v')) {
+  if (isInstalled('nginx', '-v')) {
     nginx = runner('nginx gzip_static', await startNginx(folder, [served], false));
     runners.push(nginx, runner('nginx gzip_static, open_file_cache', await startNginx(folder, [served], true)));
   } else {

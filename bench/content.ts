@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { type QueryTime, timeEdits, timeQueries } from './content/queries.ts';
 import { canRender, timeRendering } from './content/rendering.ts';
 import { syncFromWordPress } from './content/wordpress.ts';
+import { firstJsonLine } from './support/processes.ts';
 
 const memoryLimitMb = 512;
 const limitMs = 30 * 60_000;
@@ -37,17 +38,6 @@ function launch(file: string, args: readonly string[]): ChildProcess {
   return child;
 }
 
-/** First line of JSON that a process prints. */
-async function said<T>(child: ChildProcess): Promise<T> {
-  let text = '';
-  child.stdout?.setEncoding('utf8');
-  for await (const chunk of child.stdout ?? []) {
-    text += chunk;
-    if (text.includes('\n')) return JSON.parse(text.slice(0, text.indexOf('\n'))) as T;
-  }
-  throw new Error('a process of the bench ended without a word');
-}
-
 interface Row {
   readonly count: number;
   readonly sync: SyncResult;
@@ -62,10 +52,10 @@ async function measure(count: number): Promise<Row> {
   const file = join(folder, 'content.sqlite');
   const server = launch('server.ts', [String(count)]);
   try {
-    const { port } = await said<{ port: number }>(server);
+    const { port } = await firstJsonLine<{ port: number }>(server);
     const address = `http://127.0.0.1:${port}`;
     const syncing = launch('sync.ts', [address, file]);
-    const sync = await said<SyncResult>(syncing);
+    const sync = await firstJsonLine<SyncResult>(syncing);
     if (syncing.exitCode === null) await once(syncing, 'exit');
     const bytes = statSync(file).size;
     const rendered = canRender() ? await timeRendering(folder, address, count) : null;

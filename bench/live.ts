@@ -13,7 +13,7 @@ import { ensureBuilt } from '../scripts/build.ts';
 import { liveFields, liveStory, saveEntry, wireEntry, withdrawEntry } from '../tests/fixtures/live-story.ts';
 import { type Paper, startPaper, until } from '../tests/fixtures/paper.ts';
 import type { Arrived, Report, ToReaders } from './live/readers.ts';
-import { load, pin, pinned } from './press/contenders.ts';
+import { canPin, load, pin } from './press/contenders.ts';
 import { count, ms, percentile, printTable, wholeFlag } from './support/figures.ts';
 import { endAll } from './support/processes.ts';
 
@@ -39,7 +39,7 @@ function startReaders(): Readers & { readonly child: ChildProcess } {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  if (pinned) execFileSync('taskset', ['-a', '-c', '-p', String(readersCore), String(child.pid)], { stdio: 'ignore' });
+  if (canPin) execFileSync('taskset', ['-a', '-c', '-p', String(readersCore), String(child.pid)], { stdio: 'ignore' });
   const answer = async <Answer extends Report | Arrived>(message: ToReaders): Promise<Answer> => {
     child.send(message);
     return ((await once(child, 'message')) as [Answer])[0];
@@ -54,7 +54,7 @@ function startReaders(): Readers & { readonly child: ChildProcess } {
 }
 
 /** The number of readers for which both processes may open connections. */
-function affordable(wanted: number): number {
+function possibleReaders(wanted: number): number {
   const limit = Number(execFileSync('sh', ['-c', 'ulimit -Hn']).toString().trim()) || Number.POSITIVE_INFINITY;
   return Math.min(wanted, limit - otherFiles);
 }
@@ -78,7 +78,7 @@ async function measureArrivals(
 }
 
 /** Entries are saved, changed and withdrawn while the site is killed and started again. @returns the numbers that every page must have */
-async function throughKills(
+async function editThroughKills(
   paper: Paper,
   readers: Readers,
   before: readonly number[],
@@ -147,7 +147,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const entries = wholeFlag('entries', values.entries, 20);
   const seconds = wholeFlag('seconds', values.seconds, 20);
   await ensureBuilt();
-  const many = affordable(wanted);
+  const many = possibleReaders(wanted);
   if (many < wanted)
     console.log(`This machine lets a process open ${count(many)} connections; ${count(wanted)} were wanted.`);
   const paper = await startPaper(
@@ -172,7 +172,7 @@ export async function run(args: readonly string[]): Promise<number> {
     const had = [...[...Array(entries + 1).keys()].map((at) => 1000 + at), ...range(2001, withStreams.next)];
     // A page holds 20 entries: with fewer entries, a page that is fetched again has all of them.
     for (const id of had.slice(0, -8)) await withdrawEntry(paper, id);
-    const expected = await throughKills(paper, readers, had.slice(-8), 3001);
+    const expected = await editThroughKills(paper, readers, had.slice(-8), 3001);
     const list = expected.join();
     await until(async () => (await readers.report()).holding[list] === many, paper.output, 60_000).catch(() => {});
     const last = await readers.report();
@@ -213,7 +213,7 @@ function verdict({ open, many, arrivals, last, list, with: rate, without }: Resu
     ['save to open page, p50', `${ms(p50)} ms`, '', true],
     ['save to open page, p99', `${ms(p99)} ms`, `≤ ${bounds.p99} ms`, p99 <= bounds.p99],
     ['pages that lack an entry after two kill -9', count(many - complete), '0', complete === many],
-    ['entries that came twice', count(last.doubled), '0', last.doubled === 0],
+    ['entries that came twice', count(last.duplicates), '0', last.duplicates === 0],
     ['pages fetched instead of events', count(last.fetched), '', true],
     [
       'cached page, requests per second of processor time',

@@ -18,10 +18,10 @@ import { signIn } from '../tests/world/readers.ts';
 import { startWorld, type World } from '../tests/world/world.ts';
 import { weighPages } from './pages/bytes.ts';
 import { driveJourney, phone } from './pages/journey.ts';
-import { openLooker } from './pages/lighthouse.ts';
+import { openLighthouse } from './pages/lighthouse.ts';
 import { measureNextStory, mostBytes, type NextStory } from './pages/next-story.ts';
 import { categories, type PagePlan, plan } from './pages/plan.ts';
-import { kinds, missed, type Run, together } from './pages/verdict.ts';
+import { kinds, medianRun, missedBounds, type Run } from './pages/verdict.ts';
 import { count, ms, printTable, wholeFlag } from './support/figures.ts';
 
 /** The pages that were named, or all of them. @throws Stop when there is none of that name */
@@ -52,28 +52,28 @@ export async function run(args: readonly string[]): Promise<number> {
   const site = String(world.site);
   if (alone)
     return withBrowser(world, (browser) => (alone === 'bytes' ? weigh(browser, site) : journey(browser, site, runs)));
-  const looker = await openLooker(await ensureBrowser(process.env), site);
+  const lighthouse = await openLighthouse(await ensureBrowser(process.env), site);
   const results: [PagePlan, Run][] = [];
   let next: NextStory;
   try {
     for (const page of pages) {
       const { name, path, signedIn } = page;
-      if (signedIn) await signIn(looker.context);
-      await step(`Looking at ${name}`, async () => {
+      if (signedIn) await signIn(lighthouse.context);
+      await step(`Auditing ${name}`, async () => {
         // The first request for a page may have to wait for its render.
         await fetch(`${site}${path}`);
-        const looks: Run[] = [];
+        const audits: Run[] = [];
         for (let turn = 0; turn < runs; turn++) {
-          const { run: look, report: whole } = await looker.look(`${site}${path}`, page);
-          looks.push(look);
+          const { run: audit, report: whole } = await lighthouse.audit(`${site}${path}`, page);
+          audits.push(audit);
           if (values.reports) writeFileSync(join(values.reports, `${name}-${turn + 1}.json`), whole);
         }
-        results.push([page, together(looks)]);
+        results.push([page, medianRun(audits)]);
       });
     }
     next = await step('Measuring a next story', () => measureNextStory(site));
   } finally {
-    await looker.close();
+    await lighthouse.close();
     await world.stop();
   }
   return report(results, next, runs);
@@ -131,7 +131,7 @@ function report(results: readonly (readonly [PagePlan, Run])[], next: NextStory,
     console.log(`It misses its bound of ${kilo(mostBytes)}.`);
   }
   for (const [page, all] of results) {
-    const problems = missed(page, all);
+    const problems = missedBounds(page, all);
     if (problems.length === 0) continue;
     failed++;
     console.log(`\n${page.name} misses: ${problems.join('; ')}`);

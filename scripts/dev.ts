@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { prepareSite } from './local-site.ts';
 import type { SandboxAccess } from './sandbox.ts';
-import { endsWhenAsked, isStopping, stopAll } from './setup/lifetime.mjs';
+import { isStopping, stopAll, treatInterruptAsNormal } from './setup/lifetime.mjs';
 import { root } from './setup/places.mjs';
 import { startChild } from './setup/processes.mjs';
 import { step } from './setup/steps.mjs';
@@ -37,7 +37,7 @@ export async function run(args: readonly string[] = []): Promise<number> {
       onErrorLine: (line) => console.error(line),
     },
   );
-  endsWhenAsked();
+  treatInterruptAsNormal();
   await Promise.race([astro.ended, ...(sandbox ? [sandbox.ended] : [])]);
   if (isStopping()) return new Promise<number>(() => {});
   console.error('\nA process of the development server ended unexpectedly; stopping the others.');

@@ -17,7 +17,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { cruise, type ICruiseOptions, type ICruiseResult } from 'dependency-cruiser';
 import extractConfiguration from 'dependency-cruiser/config-utl/extract-depcruise-options';
-import { fetched, root } from './setup/places.mjs';
+import { downloads, root } from './setup/places.mjs';
 
 export interface Violation {
   readonly rule: string;
@@ -27,7 +27,7 @@ export interface Violation {
 
 const config = '.dependency-cruiser.cjs';
 const folders = ['src', 'sandbox', 'scripts', 'tests', 'bench', 'wordpress'];
-const leftOut = /(?:^|\/)node_modules(?:\/|$)/;
+const ignored = /(?:^|\/)node_modules(?:\/|$)/;
 
 /** Names of all rules. */
 export function ruleNames(): string[] {
@@ -51,20 +51,20 @@ export function scriptsOf(source: string): string {
 
 /** Every violation below a folder that is laid out like the repository. */
 export async function violations(folder: string = root): Promise<Violation[]> {
-  mkdirSync(fetched, { recursive: true });
-  const shadow = mkdtempSync(join(fetched, 'import-rules-'));
+  mkdirSync(downloads, { recursive: true });
+  const copy = mkdtempSync(join(downloads, 'import-rules-'));
   try {
-    for (const name of folders) layOut(join(folder, name), join(shadow, name));
+    for (const name of folders) layOut(join(folder, name), join(copy, name));
     for (const name of ['node_modules', 'package.json', 'tsconfig.json', config])
-      symlinkSync(join(root, name), join(shadow, name));
+      symlinkSync(join(root, name), join(copy, name));
     const modules = join(root, 'sandbox', 'node_modules');
-    if (existsSync(modules) && existsSync(join(shadow, 'sandbox')))
-      symlinkSync(modules, join(shadow, 'sandbox', 'node_modules'));
+    if (existsSync(modules) && existsSync(join(copy, 'sandbox')))
+      symlinkSync(modules, join(copy, 'sandbox', 'node_modules'));
 
     const options = (await extractConfiguration(join(root, config))) as ICruiseOptions;
     const { output } = await cruise(
-      folders.filter((name) => existsSync(join(shadow, name))),
-      { ...options, baseDir: shadow, validate: true, outputType: 'json' },
+      folders.filter((name) => existsSync(join(copy, name))),
+      { ...options, baseDir: copy, validate: true, outputType: 'json' },
     );
     const result = (typeof output === 'string' ? JSON.parse(output) : output) as ICruiseResult;
     const plain = (path: string): string => path.replace(/\.astro\.ts$/, '.astro');
@@ -74,7 +74,7 @@ export async function violations(folder: string = root): Promise<Violation[]> {
       to: plain(to),
     }));
   } finally {
-    rmSync(shadow, { recursive: true, force: true });
+    rmSync(copy, { recursive: true, force: true });
   }
 }
 
@@ -83,7 +83,7 @@ function layOut(from: string, to: string): void {
   for (const entry of readdirSync(from, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     const inside = relative(from, path);
-    if (!entry.isFile() || leftOut.test(inside) || !/\.(?:astro|tsx?|mjs|js|css|json|svg)$/.test(entry.name)) continue;
+    if (!entry.isFile() || ignored.test(inside) || !/\.(?:astro|tsx?|mjs|js|css|json|svg)$/.test(entry.name)) continue;
     const target = join(to, inside);
     mkdirSync(dirname(target), { recursive: true });
     if (entry.name.endsWith('.astro')) writeFileSync(`${target}.ts`, scriptsOf(readFileSync(path, 'utf8')));

@@ -6,11 +6,11 @@ import type { Plugin } from 'vite';
 import { publication } from '../src/publication.ts';
 
 /** `publication.layout.welcomePopup` and the like, not as a part of a longer name and not in a type. */
-const asked = /(?<![\w$]|(?<!\.\.)\.)(?<!typeof\s)publication((?:\.[a-zA-Z_$][\w$]*)+)/gu;
+const reference = /(?<![\w$]|(?<!\.\.)\.)(?<!typeof\s)publication((?:\.[a-zA-Z_$][\w$]*)+)/gu;
 
 /** @returns the code, with references to the publication replaced by their values */
 export function inlined(code: string, whole: object = publication): string {
-  return code.replace(asked, (text, path: string) => {
+  return code.replace(reference, (text, path: string) => {
     let value: unknown = whole;
     const names = path.slice(1).split('.');
     let read = 0;

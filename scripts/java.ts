@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { installWithApt } from './apt.ts';
 import { Stop } from './setup/explain.mjs';
-import { finish } from './setup/npm.mjs';
+import { runCommand } from './setup/npm.mjs';
 import { root } from './setup/places.mjs';
 import { step } from './setup/steps.mjs';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The oldest that the checker runs on. */
-const oldest = 11;
+const oldestRelease = 11;
 
 /** Where Java may be installed: `JAVA_HOME`, the PATH, and Debian's usual place. */
 export function candidates(env: Environment, exists: (path: string) => boolean = existsSync): string[] {
@@ -45,7 +45,7 @@ export async function ensureJava(env: Environment): Promise<string> {
     const downloaded = await downloadedByChecker();
     if (downloaded && (await runs(downloaded))) return downloaded;
     throw new Stop(
-      `The HTML checker needs Java, and no working one was found. Install Java ${oldest} or newer (Debian: apt-get install default-jre-headless; macOS: brew install temurin), or set JAVA_HOME, and run the same command again.`,
+      `The HTML checker needs Java, and no working one was found. Install Java ${oldestRelease} or newer (Debian: apt-get install default-jre-headless; macOS: brew install temurin), or set JAVA_HOME, and run the same command again.`,
     );
   });
 }
@@ -57,8 +57,8 @@ async function firstThatRuns(paths: readonly string[]): Promise<string | null> {
 
 async function runs(path: string): Promise<boolean> {
   try {
-    const { code, output } = await finish(path, ['-version'], { cwd: root, timeoutMs: 20_000 });
-    return code === 0 && (releaseOf(output) ?? 0) >= oldest;
+    const { code, output } = await runCommand(path, ['-version'], { cwd: root, timeoutMs: 20_000 });
+    return code === 0 && (releaseOf(output) ?? 0) >= oldestRelease;
   } catch {
     return false;
   }

@@ -8,7 +8,7 @@ import { newsletters } from '../src/lib/newsletters/model.ts';
 import type { Addressed } from '../src/lib/newsletters/service.server.ts';
 import { outboxSettings, readSettings } from './settings.ts';
 import { Stop, throwAsStop } from './setup/explain.mjs';
-import { whileRunning } from './setup/lifetime.mjs';
+import { onStop } from './setup/lifetime.mjs';
 import { step } from './setup/steps.mjs';
 
 const slugs = newsletters.map(({ slug }) => slug);
@@ -26,7 +26,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const env = outboxSettings(readSettings());
   const stopping = new AbortController();
   const ended = Promise.withResolvers<void>();
-  whileRunning((hard) => {
+  onStop((hard) => {
     stopping.abort();
     return hard ? undefined : ended.promise;
   });

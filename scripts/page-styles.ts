@@ -18,7 +18,7 @@ export interface StyledPage {
 }
 
 /** A sheet that this share of the pages has is in the file that all of them link. */
-const shared = 0.9;
+const sharedShare = 0.9;
 
 /**
  * Joins the sheets of pages.
@@ -33,7 +33,7 @@ export function joinSheets(
   const styled = pages.filter(({ sheets }) => sheets.length > 0);
   const uses = new Map<string, number>();
   for (const sheet of styled.flatMap(({ sheets }) => sheets)) uses.set(sheet, (uses.get(sheet) ?? 0) + 1);
-  const isShared = (sheet: string): boolean => (uses.get(sheet) ?? 0) >= shared * styled.length;
+  const isShared = (sheet: string): boolean => (uses.get(sheet) ?? 0) >= sharedShare * styled.length;
   const common = styled.find(
     ({ sheets }) => sheets.filter(isShared).length === [...uses.keys()].filter(isShared).length,
   );
@@ -69,7 +69,7 @@ export function pageStyles(): AstroIntegration {
   /** Sheets of the server-rendered parts of each page, by its source file. */
   let rendered = new Map<string, ReadonlySet<string | undefined>>();
   /** Pages with an island that is rendered only in the browser, so that no server-rendered part brings its sheets. */
-  const drawnByBrowsers = new Set<string>();
+  const clientOnlyPages = new Set<string>();
   /** Names of sheets whose address a page imports (`?url`), to link them itself. */
   const linked = new Set<string>();
   return {
@@ -80,7 +80,7 @@ export function pageStyles(): AstroIntegration {
         const plugin = {
           name: 'broadsheet:page-styles',
           moduleParsed({ id, meta }: { id: string; meta: { astro?: { clientOnlyComponents?: readonly unknown[] } } }) {
-            if (meta.astro?.clientOnlyComponents?.length) drawnByBrowsers.add(id);
+            if (meta.astro?.clientOnlyComponents?.length) clientOnlyPages.add(id);
             const [, sheet] = /([\w-]+)\.css\?(?:.*&)?url\b/.exec(id) ?? [];
             if (sheet !== undefined) linked.add(sheet);
           },
@@ -110,7 +110,7 @@ export function pageStyles(): AstroIntegration {
         }[];
         const lists = routes.map(({ routeData: { component }, styles }) => {
           const all = styles.map(({ src }) => src);
-          const whole = [...drawnByBrowsers].some((id) => id.endsWith(`/${component}`));
+          const whole = [...clientOnlyPages].some((id) => id.endsWith(`/${component}`));
           const sheets = whole ? all : all.filter((src) => rendered.get(component)?.has(src));
           return { name: parse(component).name.replaceAll(/[^\w-]/g, ''), sheets };
         });

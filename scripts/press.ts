@@ -8,7 +8,7 @@ import type { Warmed } from '../src/press/scheduler/warm-up.server.ts';
 import { ensureBuilt } from './build.ts';
 import { checkSettings, readSettings, siteFolder } from './settings.ts';
 import { Stop, throwAsStop } from './setup/explain.mjs';
-import { whileRunning } from './setup/lifetime.mjs';
+import { onStop } from './setup/lifetime.mjs';
 import { duration, step } from './setup/steps.mjs';
 
 interface PressOptions {
@@ -63,7 +63,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const dataDir = siteFolder(env, config.wordpress !== null);
   const stopping = new AbortController();
   const ended = Promise.withResolvers<void>();
-  whileRunning((hard) => {
+  onStop((hard) => {
     stopping.abort();
     return hard ? undefined : ended.promise;
   });

@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { explain } from './setup/explain.mjs';
 import { install } from './setup/install.mjs';
-import { listenForSignals, whileRunning } from './setup/lifetime.mjs';
+import { listenForSignals, onStop } from './setup/lifetime.mjs';
 import { ensureNode, isFit, withNode } from './setup/node.mjs';
-import { fetched, root } from './setup/places.mjs';
+import { downloads, root } from './setup/places.mjs';
 
 /** The module of each command. */
 const commands = {
@@ -63,7 +63,7 @@ async function main() {
   // npm and everything it starts must use this Node too, whichever is first on the PATH.
   Object.assign(process.env, withNode(process.execPath, process.env));
   // Half of a start is spent on compiling: this process and its children cache compiled code.
-  process.env.NODE_COMPILE_CACHE ??= join(fetched, 'compile-cache');
+  process.env.NODE_COMPILE_CACHE ??= join(downloads, 'compile-cache');
   module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
   await install();
   const { run } = await import(commands[/** @type {keyof typeof commands} */ (command)]);
@@ -87,7 +87,7 @@ async function runWith(node) {
     child.on('error', reject);
     child.on('exit', (code) => resolve(code ?? 1));
   });
-  whileRunning((hard) => {
+  onStop((hard) => {
     // The child gets time to stop cleanly; `hard` is for when this process is already exiting.
     if (child.exitCode === null) child.kill(hard ? 'SIGKILL' : 'SIGTERM');
     return ended;

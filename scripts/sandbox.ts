@@ -41,9 +41,9 @@ export function startSandbox(options: {
 }): SandboxChild {
   let note = 'starting';
   let report: ((note: string) => void) | undefined;
-  const answer = Promise.withResolvers<SandboxAccess>();
+  const access = Promise.withResolvers<SandboxAccess>();
   // If the sandbox fails while the caller awaits something else, an unhandled rejection must not end this process.
-  answer.promise.catch(() => {});
+  access.promise.catch(() => {});
 
   mkdirSync(join(options.log, '..'), { recursive: true });
   writeFileSync(options.log, '');
@@ -70,15 +70,15 @@ export function startSandbox(options: {
           keep(note);
           report?.(note);
         }
-        if (line.error) answer.reject(new Stop(`${line.error} ${line.hint ?? ''}`.trim()));
-        if (line.ready) answer.resolve(line as SandboxAccess);
+        if (line.error) access.reject(new Stop(`${line.error} ${line.hint ?? ''}`.trim()));
+        if (line.ready) access.resolve(line as SandboxAccess);
       },
       onErrorLine: keep,
     },
   );
   void child.ended.then(({ code, signal }) => {
     const tail = child.tail();
-    answer.reject(
+    access.reject(
       new Stop(
         `${tail ? `${tail}\n` : ''}The sandbox ended (${signal ?? code}) before it was ready. Its log: ${options.log}`,
       ),
@@ -88,7 +88,7 @@ export function startSandbox(options: {
     ready(progress) {
       report = progress;
       progress(note);
-      return answer.promise;
+      return access.promise;
     },
     ended: child.ended,
     stop: child.stop,

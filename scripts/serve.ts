@@ -2,7 +2,7 @@
 import { ensureBuilt } from './build.ts';
 import { checkSettings, readSettings } from './settings.ts';
 import { throwAsStop } from './setup/explain.mjs';
-import { endsWhenAsked, stopAll, whileRunning } from './setup/lifetime.mjs';
+import { onStop, stopAll, treatInterruptAsNormal } from './setup/lifetime.mjs';
 
 export async function run(): Promise<number> {
   // Set before any module is loaded that reads it, such as React.
@@ -12,8 +12,8 @@ export async function run(): Promise<number> {
   await ensureBuilt();
   const { startSite } = await import('../src/server/main.ts');
   const site = await startSite(env).catch(throwAsStop);
-  whileRunning((hard) => (hard ? undefined : site.stop()));
-  endsWhenAsked();
+  onStop((hard) => (hard ? undefined : site.stop()));
+  treatInterruptAsNormal();
   process.on('uncaughtException', (error) => {
     console.error(error);
     void stopAll(1);

@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import ts from 'typescript';
 
 /** A test as the table names it: its file, and its title after as many group titles as are needed to identify it. */
-interface Shown {
+interface NamedTest {
   readonly file: string;
   readonly titles: readonly string[];
 }
@@ -15,26 +15,26 @@ export interface Statement {
   /** For example "2.1.3": section, part, position; sections without parts have two numbers. */
   readonly number: string;
   readonly words: string;
-  readonly shownBy: readonly Shown[];
+  readonly shownBy: readonly NamedTest[];
   /** Why no test shows it; `null` when one does. */
   readonly notShown: string | null;
 }
 
 /** Begins the second cell of a row without a test; the reason follows. */
-const without = 'not shown by a test:';
+const noTestPrefix = 'not shown by a test:';
 
 /** Reads the rows of the table. @throws Error that names a row that cannot be read */
 export function readTable(markdown: string): Statement[] {
   return [...markdown.matchAll(/^\| *(\d[\d.]*) *\|(.*)\|$/gmu)].map(([row, number = '', rest = '']) => {
     const [words, evidence, ...more] = rest.split(/(?<!\\)\|/u).map((cell) => cell.trim().replaceAll('\\|', '|'));
     if (!words || !evidence || more.length > 0) throw new Error(`This isn't a row of three cells: ${row}`);
-    if (evidence.startsWith(without))
-      return { number, words, shownBy: [], notShown: evidence.slice(without.length).trim() };
+    if (evidence.startsWith(noTestPrefix))
+      return { number, words, shownBy: [], notShown: evidence.slice(noTestPrefix.length).trim() };
     return { number, words, shownBy: evidence.split(/ *<br> */u).map(readShown), notShown: null };
   });
 }
 
-function readShown(text: string): Shown {
+function readShown(text: string): NamedTest {
   const [file = '', ...titles] = text.split(' › ');
   const path = /^`([^`]+)`$/u.exec(file)?.[1];
   if (!path || titles.length === 0) throw new Error(`This names no test as \`file\` › title: ${text}`);
@@ -42,7 +42,7 @@ function readShown(text: string): Shown {
 }
 
 const runners = new Set(['it', 'test']);
-const idle = new Set(['skip', 'todo', 'fixme', 'fails', 'fail']);
+const neverRunning = new Set(['skip', 'todo', 'fixme', 'fails', 'fail']);
 
 /**
  * Titles of the tests in a source file, each with the titles of the groups around it. A title that is interpolated from a list in
@@ -53,7 +53,7 @@ export function titlesOf(source: string, name = 'a.test.ts'): string[][] {
   const file = ts.createSourceFile(name, source, ts.ScriptTarget.Latest, true, kind);
   const found: string[][] = [];
   const visit = (node: ts.Node, around: readonly string[]): void => {
-    const call = ts.isCallExpression(node) ? whatRuns(node) : null;
+    const call = ts.isCallExpression(node) ? testCallOf(node) : null;
     if (!call || !ts.isCallExpression(node)) {
       ts.forEachChild(node, (child) => visit(child, around));
       return;
@@ -72,7 +72,7 @@ export function titlesOf(source: string, name = 'a.test.ts'): string[][] {
 }
 
 /** Whether a call makes a test or a group of tests: `it(…)`, `test.each(…)(…)`, `describe(…)`, `test.describe(…)`. */
-function whatRuns(call: ts.CallExpression): { group: boolean; idle: boolean } | null {
+function testCallOf(call: ts.CallExpression): { group: boolean; idle: boolean } | null {
   const names: string[] = [];
   let at: ts.Expression = call.expression;
   while (!ts.isIdentifier(at)) {
@@ -88,9 +88,9 @@ function whatRuns(call: ts.CallExpression): { group: boolean; idle: boolean } | 
   // `it.each([…])` alone doesn't define a test yet, and `test.use(…)` and `test.beforeEach(…)` aren't tests.
   if (last === 'each' || last === 'for') {
     if (!ts.isCallExpression(call.expression)) return null;
-  } else if (!group && names.length > 0 && !idle.has(last ?? '')) return null;
+  } else if (!group && names.length > 0 && !neverRunning.has(last ?? '')) return null;
   const body = call.arguments.some((argument) => ts.isArrowFunction(argument) || ts.isFunctionExpression(argument));
-  return body ? { group, idle: names.some((name) => idle.has(name)) } : null;
+  return body ? { group, idle: names.some((name) => neverRunning.has(name)) } : null;
 }
 
 /** A string as written in the source, with `${…}`; null for anything else. */
@@ -110,7 +110,7 @@ function textsOf(file: ts.SourceFile): string[] {
 }
 
 /** Errors in the numbering: numbers must be consecutive, and start at 1 in each part. */
-function numbering(statements: readonly Statement[]): string[] {
+function numberingProblems(statements: readonly Statement[]): string[] {
   const problems: string[] = [];
   let before: number[] = [];
   for (const { number } of statements) {
@@ -128,7 +128,7 @@ function numbering(statements: readonly Statement[]): string[] {
 }
 
 /** The sentence of the document that states the number of rows. */
-export function tally(statements: readonly Statement[]): string {
+export function countSentence(statements: readonly Statement[]): string {
   const bare = statements.filter(({ notShown }) => notShown !== null).length;
   return `${statements.length} statements; ${bare} of them not shown by a test.`;
 }
@@ -137,9 +137,9 @@ export function tally(statements: readonly Statement[]): string {
  * @param read source text of a file of the repository; null when there is none
  * @returns all errors of the table; none if each statement names an existing test or says why it has none
  */
-export function troubles(markdown: string, read: (file: string) => string | null): string[] {
+export function problemsOf(markdown: string, read: (file: string) => string | null): string[] {
   const statements = readTable(markdown);
-  const problems = numbering(statements);
+  const problems = numberingProblems(statements);
   const known = new Map<string, string[][] | null>();
   for (const { number, shownBy, notShown } of statements) {
     if (notShown === '') problems.push(`${number} does not say why no test shows it.`);
@@ -154,6 +154,6 @@ export function troubles(markdown: string, read: (file: string) => string | null
         problems.push(`${number}: ${file} has no test “${titles.join(' › ')}”.`);
     }
   }
-  if (!markdown.includes(tally(statements))) problems.push(`The page should say: ${tally(statements)}`);
+  if (!markdown.includes(countSentence(statements))) problems.push(`The page should say: ${countSentence(statements)}`);
   return problems;
 }

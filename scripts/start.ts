@@ -8,7 +8,7 @@ import { ensureBuilt } from './build.ts';
 import { prepareSite } from './local-site.ts';
 import type { SandboxAccess } from './sandbox.ts';
 import { Stop } from './setup/explain.mjs';
-import { endsWhenAsked, isStopping, stopAll } from './setup/lifetime.mjs';
+import { isStopping, stopAll, treatInterruptAsNormal } from './setup/lifetime.mjs';
 import { duration, step } from './setup/steps.mjs';
 import { startSite, waitForEdition } from './site.ts';
 
@@ -43,7 +43,7 @@ async function start(): Promise<number> {
       ? [['Newsroom', `${config.wordpress.url}/wp-admin/`, 'your WordPress, set in WORDPRESS_URL']]
       : [];
   print(config.siteUrl, others, problem, logs, began);
-  endsWhenAsked();
+  treatInterruptAsNormal();
   const [name, end] = await Promise.race([
     site.ended.then((ended) => ['site', ended] as const),
     ...(sandbox ? [sandbox.ended.then((ended) => ['sandbox', ended] as const)] : []),

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root } from '../scripts/setup/places.mjs';
-import { readTable, tally, titlesOf, troubles } from '../scripts/spec-coverage.ts';
+import { countSentence, problemsOf, readTable, titlesOf } from '../scripts/spec-coverage.ts';
 
 const page = readFileSync(join(root, 'docs', 'spec-coverage.md'), 'utf8');
 
@@ -13,7 +13,7 @@ describe('the table in docs/spec-coverage.md', () => {
       const path = join(root, file);
       return existsSync(path) ? readFileSync(path, 'utf8') : null;
     };
-    expect(troubles(page, read)).toEqual([]);
+    expect(problemsOf(page, read)).toEqual([]);
     // Slow because it parses many files.
   });
 
@@ -35,10 +35,10 @@ describe('the checker of docs/spec-coverage.md', () => {
   ].join('\n');
   const table = (...rows: string[]): string => {
     const lines = rows.map((row) => `| ${row} |`).join('\n');
-    return `${tally(readTable(lines))}\n\n${lines}\n`;
+    return `${countSentence(readTable(lines))}\n\n${lines}\n`;
   };
   const wrong = (...rows: string[]): string[] =>
-    troubles(table(...rows), (file) => (file === 'src/door.test.ts' ? source : null));
+    problemsOf(table(...rows), (file) => (file === 'src/door.test.ts' ? source : null));
 
   it('finds a test by its own title and by its describe titles', () => {
     expect(
@@ -75,7 +75,7 @@ describe('the checker of docs/spec-coverage.md', () => {
     expect(() => wrong('1.1 | Doors open. | yes')).toThrow('names no test');
     expect(() => wrong('1.1 | Doors open. | ')).toThrow("isn't a row of three cells");
     const miscounted = table('1.1 | x | `src/door.test.ts` › opens').replace('1 statements', '2 statements');
-    expect(troubles(miscounted, () => source)).toEqual([
+    expect(problemsOf(miscounted, () => source)).toEqual([
       'The page should say: 1 statements; 0 of them not shown by a test.',
     ]);
   });

@@ -10,16 +10,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decide, type Facts, meterStates, subjects } from '../../src/lib/access/decide.ts';
 import { load, type Measured, startServer } from '../press/contenders.ts';
-import { count, printTable } from '../support/figures.ts';
+import { count, median, printTable } from '../support/figures.ts';
 import { endAll } from '../support/processes.ts';
 
 const rounds = 11;
 const seconds = 1;
 /** Share of a stored page's cost that the check may add. */
 const bound = 0.05;
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 /** Microseconds of one decision, over every combination of facts. */
 export function measureDecision(): number {
@@ -49,7 +46,7 @@ export function measureDecision(): number {
   return median(times);
 }
 
-interface Way {
+interface RequestCase {
   readonly name: string;
   readonly path: string;
   readonly server: 'plain' | 'crawlers';
@@ -59,13 +56,13 @@ interface Way {
 const browser = 'User-Agent: Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0';
 const [free, restricted] = ['/article/free-one', '/article/paid-one'];
 const anonymous = () => [];
-const subscriber: Way['headers'] = ({ access }) => [`Cookie: visitor=member; ${access}`];
-const gift: Way['headers'] = ({ gift }) => [`Cookie: ${gift}`];
-const plainly: Way = { name: 'anonymous, free', path: free, server: 'plain', headers: anonymous };
+const subscriber: RequestCase['headers'] = ({ access }) => [`Cookie: visitor=member; ${access}`];
+const gift: RequestCase['headers'] = ({ gift }) => [`Cookie: ${gift}`];
+const anonymousFree: RequestCase = { name: 'anonymous, free', path: free, server: 'plain', headers: anonymous };
 /** Each measured case with its base: the same request for a page without an access level, so that only the check differs. */
-const pairs: readonly { readonly base: Way; readonly way: Way }[] = [
-  { base: plainly, way: { ...plainly, name: 'the same again (noise)' } },
-  { base: plainly, way: { ...plainly, name: 'anonymous, restricted', path: restricted } },
+const pairs: readonly { readonly base: RequestCase; readonly way: RequestCase }[] = [
+  { base: anonymousFree, way: { ...anonymousFree, name: 'the same again (noise)' } },
+  { base: anonymousFree, way: { ...anonymousFree, name: 'anonymous, restricted', path: restricted } },
   {
     base: { name: 'a subscriber, free', path: free, server: 'plain', headers: subscriber },
     way: { name: 'a subscriber, restricted', path: restricted, server: 'plain', headers: subscriber },
@@ -74,10 +71,10 @@ const pairs: readonly { readonly base: Way; readonly way: Way }[] = [
     base: { name: 'a gift, free', path: free, server: 'plain', headers: gift },
     way: { name: 'a gift, restricted', path: restricted, server: 'plain', headers: gift },
   },
-  { base: plainly, way: { ...plainly, name: 'anonymous, free, crawlers looked for', server: 'crawlers' } },
+  { base: anonymousFree, way: { ...anonymousFree, name: 'anonymous, free, crawlers looked for', server: 'crawlers' } },
   {
-    base: plainly,
-    way: { ...plainly, name: 'anonymous, restricted, crawlers looked for', path: restricted, server: 'crawlers' },
+    base: anonymousFree,
+    way: { ...anonymousFree, name: 'anonymous, restricted, crawlers looked for', path: restricted, server: 'crawlers' },
   },
 ];
 
@@ -87,16 +84,16 @@ export async function benchAccess(): Promise<boolean> {
   try {
     console.log(`One decision: ${measureDecision().toFixed(3)} µs\n`);
     const script = join(import.meta.dirname, 'access-server.ts');
-    const start = (kind: Way['server']) =>
+    const start = (kind: RequestCase['server']) =>
       startServer<{ port: number; access: string; gift: string }>(script, [join(folder, kind), kind]);
     const servers = { plain: await start('plain'), crawlers: await start('crawlers') };
-    const file = ({ name, path, headers, server }: Way): string => {
+    const file = ({ name, path, headers, server }: RequestCase): string => {
       const asked = join(folder, `${name}.txt`);
       const all = [path, 'Accept-Encoding: gzip', browser, ...headers(servers[server].said)];
       writeFileSync(asked, `${all.join('\t')}\n`);
       return asked;
     };
-    const measure = async (way: Way): Promise<Measured> => {
+    const measure = async (way: RequestCase): Promise<Measured> => {
       const measured = await load(servers[way.server], file(way), seconds);
       if (measured.wrong > 0) throw new Error(`${way.name}: ${measured.wrong} wrong answers.`);
       return measured;

@@ -36,7 +36,7 @@ export interface Report {
   /** Readers by the list of the entries that they have. */
   readonly holding: Readonly<Record<string, number>>;
   /** Entries that came in a version that the reader had. */
-  readonly doubled: number;
+  readonly duplicates: number;
   /** Times that a page was fetched instead. */
   readonly fetched: number;
 }
@@ -55,7 +55,7 @@ interface Reader {
 
 const readers: Reader[] = [];
 const arrivals = new Map<number, number[]>();
-let [port, story, page, doubled, fetched] = [0, 0, '', 0, 0];
+let [port, story, page, duplicates, fetched] = [0, 0, '', 0, 0];
 /** Connections that are opened at the same time at the beginning. */
 const atOnce = 250;
 
@@ -106,7 +106,7 @@ function event(reader: Reader, text: string): void {
 
 function keep(reader: Reader, html: string): void {
   const [id, version] = entryOf(html);
-  if (reader.has.get(id) === version) doubled++;
+  if (reader.has.get(id) === version) duplicates++;
   reader.has.set(id, version);
   const times = arrivals.get(id) ?? [];
   if (times.length === 0) arrivals.set(id, times);
@@ -168,7 +168,7 @@ function report(): Report {
     holding[list] = (holding[list] ?? 0) + 1;
   }
   const open = readers.filter(({ isOpen }) => isOpen).length;
-  return { kind: 'report', open, arrivals: Object.fromEntries(arrivals), holding, doubled, fetched };
+  return { kind: 'report', open, arrivals: Object.fromEntries(arrivals), holding, duplicates, fetched };
 }
 
 if (process.send) {

@@ -4,7 +4,7 @@
  */
 import type { BrowserContext, CDPSession, Locator, Page } from '@playwright/test';
 import { type PrerenderingBrowser, startPrerenderingBrowser } from '../../tests/world/prerendering.ts';
-import { ms, printTable } from '../support/figures.ts';
+import { median, ms, printTable } from '../support/figures.ts';
 import { fixedWork, speedSentence } from '../support/speed.ts';
 
 /** Lighthouse's slow phone: 1.6 Mbit/s down, 750 kbit/s up, 150 ms, and a processor four times as slow. */
@@ -217,11 +217,10 @@ export async function driveJourney(site: string, runs: number, open: () => Promi
   } finally {
     await prerendering.close();
   }
-  const middle = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
   const steps = (driven[0]?.steps ?? []).map(({ name }, at) => ({
     name,
     bound: name === 'second story',
-    largest: middle(driven.map((each) => each.steps[at]?.largest ?? Number.NaN)),
+    largest: median(driven.map((each) => each.steps[at]?.largest ?? Number.NaN)),
     shift: Math.max(...driven.map((each) => each.steps[at]?.shift ?? Number.NaN)),
   }));
   const presses = (driven[0]?.presses ?? []).map(({ name }, at) => ({
@@ -229,9 +228,9 @@ export async function driveJourney(site: string, runs: number, open: () => Promi
     longest: Math.max(...driven.map((each) => each.presses[at]?.ms ?? Number.NaN)),
   }));
   const prerendered = [
-    { name: 'second story, prerendered', largest: middle(rested), bound: true },
+    { name: 'second story, prerendered', largest: median(rested), bound: true },
     // On this network, the page and its picture alone take 600 ms.
-    { name: 'second story, prerendered from the press on', largest: middle(pressed), bound: false },
+    { name: 'second story, prerendered from the press on', largest: median(pressed), bound: false },
   ];
   const verdict = (holds: boolean): string => (holds ? 'holds' : 'missed');
   const rows = [

@@ -6,11 +6,11 @@ import { freePort } from '../../scripts/setup/ports.mjs';
 import { categories, type PagePlan } from './plan.ts';
 import { type Fetched, type Run, weigh } from './verdict.ts';
 
-export interface Looker {
+export interface LighthouseBrowser {
   /** Cookies that are set here are sent with the requests of the measured pages. */
   readonly context: BrowserContext;
   /** @returns what was seen, and the whole report, which Lighthouse’s viewer shows */
-  look(url: string, page: PagePlan): Promise<{ readonly run: Run; readonly report: string }>;
+  audit(url: string, page: PagePlan): Promise<{ readonly run: Run; readonly report: string }>;
   close(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ const tries = 3;
 type Report = NonNullable<Awaited<ReturnType<typeof lighthouse>>>['lhr'];
 
 /** @param baseURL the site that readers of this browser sign in to */
-export async function openLooker({ path, args }: Browser, baseURL: string): Promise<Looker> {
+export async function openLighthouse({ path, args }: Browser, baseURL: string): Promise<LighthouseBrowser> {
   const port = await freePort();
   // Lighthouse opens its pages in the browser's own context, so that is where cookies must be set.
   const context = await chromium.launchPersistentContext('', {
@@ -30,7 +30,7 @@ export async function openLooker({ path, args }: Browser, baseURL: string): Prom
   });
   return {
     context,
-    async look(url, { indexed }) {
+    async audit(url, { indexed }) {
       let trouble = 'nothing was said';
       for (let turn = 0; turn < tries; turn++) {
         const done = await lighthouse(

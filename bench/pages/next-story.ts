@@ -1,5 +1,6 @@
 /** What a story costs a reader who has the shared dictionary, which the first page has made the browser fetch. */
 import { createHash } from 'node:crypto';
+import { median } from '../support/figures.ts';
 
 /** Most bytes of the median story (docs/decisions/0035). */
 export const mostBytes = 3000;
@@ -14,9 +15,6 @@ export interface NextStory {
   readonly without: number;
   readonly withIt: number;
 }
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 /** Measures the stories that the front page links to. @throws Error when the site has no dictionary */
 export async function measureNextStory(site: string): Promise<NextStory> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Category, categories, plan } from './plan.ts';
-import { median, missed, type Run, together, weigh } from './verdict.ts';
+import { median, medianRun, missedBounds, type Run, weigh } from './verdict.ts';
 
 const run = (more: Partial<Run> = {}): Run => ({
   scores: { performance: 100, accessibility: 100, 'best-practices': 100, seo: 100 },
@@ -31,24 +31,24 @@ describe('the Lighthouse benchmark', () => {
     expect(median([3, 1, 2])).toBe(2);
     expect(median([4, 1])).toBe(1);
     const slow = run({ scores: { ...run().scores, performance: 70 }, largestPaint: 4000, faults: ['LCP'] });
-    const all = together([run(), slow, run({ layoutShift: 0.2, faults: ['LCP', 'shift'] })]);
+    const all = medianRun([run(), slow, run({ layoutShift: 0.2, faults: ['LCP', 'shift'] })]);
     expect(all).toEqual(run({ faults: ['LCP', 'shift'] }));
   });
 
   it('lists each bound that a page misses, and no other', () => {
-    expect(missed(home, run())).toEqual([]);
-    expect(missed(home, run({ scores: { ...run().scores, performance: 98 }, layoutShift: 0.0004 }))).toEqual([]);
+    expect(missedBounds(home, run())).toEqual([]);
+    expect(missedBounds(home, run({ scores: { ...run().scores, performance: 98 }, layoutShift: 0.0004 }))).toEqual([]);
     const poor = run({
       scores: { performance: 97, accessibility: 99, 'best-practices': 100, seo: 96 },
       layoutShift: 0.01,
     });
-    expect(missed(home, poor)).toEqual([
+    expect(missedBounds(home, poor)).toEqual([
       'performance 97, bound 98',
       'accessibility 99, bound 100',
       'seo 96, bound 100',
       'layout shift 0.010, bound 0',
     ]);
-    expect(missed(home, run({ scores: { ...run().scores, seo: Number.NaN } }))).toHaveLength(1);
+    expect(missedBounds(home, run({ scores: { ...run().scores, seo: Number.NaN } }))).toHaveLength(1);
   });
 
   it('requires 98 for performance on the home and article pages, 95 on the others, and 100 for everything else', () => {
@@ -66,13 +66,13 @@ describe('the Lighthouse benchmark', () => {
       const [performance, shift] = /home|article/.test(page.name) ? [98, 0] : [95, 0.01];
       for (const category of categories) {
         const bound = category === 'performance' ? performance : 100;
-        expect(missed(page, scored(category, bound)), page.name).toEqual([]);
-        expect(missed(page, scored(category, bound - 1)), page.name).toEqual([
+        expect(missedBounds(page, scored(category, bound)), page.name).toEqual([]);
+        expect(missedBounds(page, scored(category, bound - 1)), page.name).toEqual([
           `${category} ${bound - 1}, bound ${bound}`,
         ]);
       }
-      expect(missed(page, run({ layoutShift: shift })), page.name).toEqual([]);
-      expect(missed(page, run({ layoutShift: shift + 0.001 })), page.name).toHaveLength(1);
+      expect(missedBounds(page, run({ layoutShift: shift })), page.name).toEqual([]);
+      expect(missedBounds(page, run({ layoutShift: shift + 0.001 })), page.name).toHaveLength(1);
     }
   });
 });

@@ -48,7 +48,7 @@ export function median(values: readonly number[]): number {
 }
 
 /** The medians of several runs, each figure by itself. */
-export function together(runs: readonly Run[]): Run {
+export function medianRun(runs: readonly Run[]): Run {
   const of = (read: (run: Run) => number): number => median(runs.map(read));
   return {
     scores: Object.fromEntries(categories.map((name) => [name, of(({ scores }) => scores[name])])) as Run['scores'],
@@ -61,7 +61,7 @@ export function together(runs: readonly Run[]): Run {
 }
 
 /** @returns a sentence for each bound that the page misses */
-export function missed({ performance, shift }: PagePlan, { scores, layoutShift }: Run): string[] {
+export function missedBounds({ performance, shift }: PagePlan, { scores, layoutShift }: Run): string[] {
   const bound = (name: Category): number => (name === 'performance' ? performance : 100);
   return [
     ...categories

@@ -2,8 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { median } from '../support/figures.ts';
 import { endAll } from '../support/processes.ts';
-import { load, type Measured, pinned, type Target, usual, withWrk } from './contenders.ts';
+import { canPin, defaultConnections, hasWrk, load, type Measured, type Target } from './contenders.ts';
 
 const limitMs = 10 * 60_000;
 
@@ -38,7 +39,7 @@ export async function compare(bench: (folder: string, bound: Bound) => Promise<v
   }, limitMs);
   try {
     console.log(
-      `${withWrk ? 'wrk' : 'own load generator (wrk is not installed)'}, ${usual} connections, ${pinned ? 'server and load pinned to a core each' : 'not pinned'}; medians of ${rounds} rounds\n`,
+      `${hasWrk ? 'wrk' : 'own load generator (wrk is not installed)'}, ${defaultConnections} connections, ${canPin ? 'server and load pinned to a core each' : 'not pinned'}; medians of ${rounds} rounds\n`,
     );
     await bench(folder, (what, holds, figure) => {
       if (!holds) failed = true;
@@ -61,9 +62,6 @@ export async function compete(runners: readonly Runner[]): Promise<void> {
     for (const runner of runners) runner.results.push(await run(runner, seconds));
   }
 }
-
-export const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 /** Median of the ratios within each round, by requests per second of processor time. */
 export const ratioOf = (results: readonly Measured[], base: readonly Measured[]): number =>

@@ -6,14 +6,14 @@ import { connect, createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { endWithBench } from '../support/processes.ts';
+import { endWithBench, firstJsonLine } from '../support/processes.ts';
 import { article, headers } from './page.ts';
 
 const here = (file: string): string => join(import.meta.dirname, file);
 const quiet = '--disable-warning=ExperimentalWarning';
 
 /** Whether a program can be started. */
-export function found(program: string, argument = '--version'): boolean {
+export function isInstalled(program: string, argument = '--version'): boolean {
   try {
     execFileSync(program, [argument], { stdio: 'ignore' });
     return true;
@@ -23,8 +23,8 @@ export function found(program: string, argument = '--version'): boolean {
   }
 }
 
-export const pinned = availableParallelism() > 1 && found('taskset');
-export const withWrk = found('wrk', '-v');
+export const canPin = availableParallelism() > 1 && isInstalled('taskset');
+export const hasWrk = isInstalled('wrk', '-v');
 const serverCore = 0;
 const loadCore = 1;
 
@@ -32,7 +32,7 @@ export const launchServer = (program: string, args: readonly string[]): ChildPro
   launch(serverCore, program, args);
 
 function launch(core: number, program: string, args: readonly string[], ipc = false): ChildProcess {
-  const [command, ...rest] = pinned ? ['taskset', '-c', String(core), program, ...args] : [program, ...args];
+  const [command, ...rest] = canPin ? ['taskset', '-c', String(core), program, ...args] : [program, ...args];
   const child = spawn(command ?? program, rest, {
     // A session of its own, as the site and services of systemd have: Linux divides a core among sessions, and one that a server shared
     // with the proxy in front would make the proxy cheaper for it than for the site.
@@ -42,16 +42,6 @@ function launch(core: number, program: string, args: readonly string[], ipc = fa
   // Ctrl-C doesn't reach other sessions. SIGTERM, because nginx would leave its worker behind.
   endWithBench(child, 'SIGTERM');
   return child;
-}
-
-/** First line of JSON that a process prints. */
-async function said<T>(child: ChildProcess): Promise<T> {
-  let text = '';
-  for await (const chunk of child.stdout ?? []) {
-    text += chunk;
-    if (text.includes('\n')) return JSON.parse(text.slice(0, text.indexOf('\n'))) as T;
-  }
-  throw new Error('A process of the bench ended without a word.');
 }
 
 export interface Contender {
@@ -82,7 +72,7 @@ export function contender(child: ChildProcess, port: number, signal: NodeJS.Sign
 /** The press's server over a filled store. */
 export async function startPress(file: string, budget: number): Promise<Contender> {
   const child = launch(serverCore, process.execPath, [quiet, here('server.ts'), file, String(budget)], true);
-  const { port } = await said<{ port: number }>(child);
+  const { port } = await firstJsonLine<{ port: number }>(child);
   return contender(child, port);
 }
 
@@ -92,12 +82,12 @@ export async function startServer<Said extends { readonly port: number }>(
   args: readonly string[],
 ): Promise<Contender & { readonly said: Said }> {
   const child = launch(serverCore, process.execPath, [quiet, script, ...args], true);
-  const words = await said<Said>(child);
+  const words = await firstJsonLine<Said>(child);
   return { ...contender(child, words.port), said: words };
 }
 
 export async function fill(file: string, count: number): Promise<{ fileBytes: number; seconds: number }> {
-  return said(launch(loadCore, process.execPath, [quiet, here('fill.ts'), file, String(count)]));
+  return firstJsonLine(launch(loadCore, process.execPath, [quiet, here('fill.ts'), file, String(count)]));
 }
 
 export function freePort(): Promise<number> {
@@ -135,16 +125,16 @@ export interface ServedPage {
 }
 
 /** node:http with one prepared response per page. */
-export async function startReady(folder: string, pages: readonly ServedPage[]): Promise<Contender> {
-  const file = join(folder, 'ready.json');
+export async function startNodeHttp(folder: string, pages: readonly ServedPage[]): Promise<Contender> {
+  const file = join(folder, 'node-http.json');
   writeFileSync(file, JSON.stringify(pages));
-  const child = launch(serverCore, process.execPath, [quiet, here('ready.ts'), file], true);
-  const { port } = await said<{ port: number }>(child);
+  const child = launch(serverCore, process.execPath, [quiet, here('node-http.ts'), file], true);
+  const { port } = await firstJsonLine<{ port: number }>(child);
   return contender(child, port);
 }
 
 /** Headers that nginx writes by itself. */
-const ofNginx = ['content-type', 'content-encoding', 'etag', 'last-modified'];
+const nginxHeaders = ['content-type', 'content-encoding', 'etag', 'last-modified'];
 
 /** nginx with one worker and `gzip_static`: the same compressed bytes from files, with the same headers. */
 export async function startNginx(
@@ -159,7 +149,7 @@ export async function startNginx(
     const body = Buffer.from(gzip, 'base64');
     writeFileSync(join(folderOf, 'page.html'), gunzipSync(body));
     writeFileSync(join(folderOf, 'page.html.gz'), body);
-    const added = headers.filter(([name]) => !ofNginx.includes(name.toLowerCase()));
+    const added = headers.filter(([name]) => !nginxHeaders.includes(name.toLowerCase()));
     if (added.some(([, value]) => /[$\\]/.test(value))) throw new Error('A header would be a variable of nginx.');
     return `location = ${path} { try_files /${at}/page.html =404;
       ${added.map(([name, value]) => `add_header ${name} "${value.replaceAll('"', '\\"')}";`).join('\n      ')} }`;
@@ -267,7 +257,7 @@ export interface Measured {
 }
 
 /** Default number of concurrent connections. */
-export const usual = 32;
+export const defaultConnections = 32;
 
 /** Nanoseconds of processor time that a process and its children have used; `null` where that is unknown. */
 export function processorTime(pid: number): number | null {
@@ -287,7 +277,7 @@ export function processorTime(pid: number): number | null {
 
 /** Keeps a running process on the servers' core, with its threads; the load has another. */
 export function pin(pid: number): void {
-  if (pinned) execFileSync('taskset', ['-a', '-c', '-p', String(serverCore), String(pid)], { stdio: 'ignore' });
+  if (canPin) execFileSync('taskset', ['-a', '-c', '-p', String(serverCore), String(pid)], { stdio: 'ignore' });
 }
 
 /**
@@ -299,7 +289,7 @@ export async function load(
   { port, pid, behind, secure = false }: Target,
   paths: string,
   seconds: number,
-  connections = usual,
+  connections = defaultConnections,
 ): Promise<Measured> {
   const time = (): number | null => {
     const times = [pid, behind].map((each) => (each === undefined ? 0 : processorTime(each)));
@@ -308,9 +298,9 @@ export async function load(
   const before = time();
   const turn = turns.get(paths) ?? 0;
   const origin = `${secure ? 'https' : 'http'}://127.0.0.1:${port}`;
-  const measured = withWrk
+  const measured = hasWrk
     ? await loadByWrk(origin, paths, turn, seconds, connections)
-    : await loadByOwn(port, paths, turn, seconds, connections);
+    : await loadByOwnGenerator(port, paths, turn, seconds, connections);
   turns.set(paths, turn + measured.requests);
   const after = time();
   const spent = before !== null && after !== null ? (after - before) / 1e9 : 0;
@@ -322,7 +312,7 @@ const turns = new Map<string, number>();
 
 type Loaded = Omit<Measured, 'perCore'>;
 
-async function loadByOwn(
+async function loadByOwnGenerator(
   port: number,
   paths: string,
   turn: number,
@@ -330,7 +320,7 @@ async function loadByOwn(
   connections: number,
 ): Promise<Loaded> {
   const args = [here('load.ts'), String(port), paths, String(connections), String(seconds), String(turn)];
-  const measured = await said<Loaded>(launch(loadCore, process.execPath, args));
+  const measured = await firstJsonLine<Loaded>(launch(loadCore, process.execPath, args));
   // A contender that answered nothing would make every other one look fast.
   if (!(measured.rate > 0)) throw new Error(`Nothing was answered on port ${port}.`);
   return measured;

@@ -12,11 +12,20 @@ import { step } from '../../scripts/setup/steps.mjs';
 import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
 import { accessCookieName, accessKeysOf } from '../../src/server/secrets.ts';
 import { siteData, startWorld, type World } from '../../tests/world/world.ts';
-import { count, printTable } from '../support/figures.ts';
+import { count, median, printTable } from '../support/figures.ts';
 import { stolenBetween, ticks } from '../support/stolen.ts';
-import { compete, median, type Runner, ratioOf, wrongOf } from './compare.ts';
-import { found, pin, type ServedPage, startNginx, startReady, type Target, usual, withWrk } from './contenders.ts';
-import { createCertificate, fronts } from './fronts.ts';
+import { compete, type Runner, ratioOf, wrongOf } from './compare.ts';
+import {
+  defaultConnections,
+  hasWrk,
+  isInstalled,
+  pin,
+  type ServedPage,
+  startNginx,
+  startNodeHttp,
+  type Target,
+} from './contenders.ts';
+import { createCertificate, reverseProxies } from './reverse-proxies.ts';
 
 const pages = [
   { name: 'article', path: '/article/crack-closes-mississippi-bridge' },
@@ -36,7 +45,7 @@ export interface Verdict {
 }
 
 /** Headers that each server writes by itself for each connection or moment. */
-const ofServer = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding'];
+const serverHeaders = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding'];
 
 /** Requests a page as a reader's browser does, and keeps the response unchanged. */
 function fetchPage(site: string, path: string, cookie?: string): Promise<ServedPage> {
@@ -52,7 +61,7 @@ function fetchPage(site: string, path: string, cookie?: string): Promise<ServedP
         const pairs: [string, string][] = [];
         for (let at = 0; at < incoming.rawHeaders.length; at += 2) {
           const [name = '', value = ''] = incoming.rawHeaders.slice(at, at + 2);
-          if (!ofServer.includes(name.toLowerCase())) pairs.push([name, value.trim()]);
+          if (!serverHeaders.includes(name.toLowerCase())) pairs.push([name, value.trim()]);
         }
         resolve({ path, headers: pairs, gzip: Buffer.concat(chunks).toString('base64') });
       });
@@ -66,13 +75,11 @@ const etagOf = async (port: number, path: string): Promise<string> => {
   return response.headers.get('etag') ?? '"none"';
 };
 
-type Site = Target;
-
 /** Servers of the same pages, the product first. */
 interface Servers {
-  readonly site: Site;
-  readonly nginx: Site | null;
-  readonly ready: Site;
+  readonly site: Target;
+  readonly nginx: Target | null;
+  readonly nodeHttp: Target;
 }
 
 /**
@@ -100,27 +107,27 @@ export async function compareProduct(folder: string): Promise<readonly Verdict[]
     ]);
     const site = { port: Number(new URL(address).port), pid: Number(world.pid) };
     pin(site.pid);
-    const nginx = found('nginx', '-v') ? await startNginx(folder, served, false) : null;
+    const nginx = isInstalled('nginx', '-v') ? await startNginx(folder, served, false) : null;
     if (!nginx)
       console.log('nginx is not installed and was left out; on Debian and Ubuntu: apt-get install nginx-light');
-    const servers: Servers = { site, nginx, ready: await startReady(folder, served) };
+    const servers: Servers = { site, nginx, nodeHttp: await startNodeHttp(folder, served) };
     const rows: Row[] = [];
     for (const [at, { name, path }] of pages.entries()) {
       const size = Buffer.from(served[at]?.gzip ?? '', 'base64').byteLength;
       const lines = () => [`${path}\tAccept-Encoding: gzip`];
-      rows.push(await row(folder, `${name}, ${(size / 1000).toFixed(1)} kB`, servers, usual, lines));
+      rows.push(await row(folder, `${name}, ${(size / 1000).toFixed(1)} kB`, servers, defaultConnections, lines));
     }
     const article = pages[0].path;
     rows.push(
       await row(folder, 'article, 1,000 connections', servers, 1000, () => [`${article}\tAccept-Encoding: gzip`]),
     );
     const etags = new Map<number, string>();
-    for (const each of [servers.site, servers.nginx, servers.ready]) {
+    for (const each of [servers.site, servers.nginx, servers.nodeHttp]) {
       if (each) etags.set(each.port, await etagOf(each.port, article));
     }
-    const mixture = ({ port }: Site) => mixtureOf(article, cookie, etags.get(port) ?? '');
-    rows.push(await row(folder, 'mixture, 10 % restricted, 5 % unchanged', servers, usual, mixture));
-    if (withWrk) rows.push(...(await behindFronts(folder, servers, article)));
+    const mixture = ({ port }: Target) => readersRequests(article, cookie, etags.get(port) ?? '');
+    rows.push(await row(folder, 'mixture, 10 % restricted, 5 % unchanged', servers, defaultConnections, mixture));
+    if (hasWrk) rows.push(...(await behindProxies(folder, servers, article)));
     return report(rows, stolenBetween(before, ticks()));
   } finally {
     await world.stop();
@@ -128,26 +135,28 @@ export async function compareProduct(folder: string): Promise<readonly Verdict[]
 }
 
 /** The article over TLS: each server behind the same proxy, whose processor time counts, too. */
-async function behindFronts(folder: string, servers: Servers, path: string): Promise<readonly Row[]> {
+async function behindProxies(folder: string, servers: Servers, path: string): Promise<readonly Row[]> {
   const tls = createCertificate(folder);
   const rows: Row[] = [];
-  for (const { name, install, installed, start } of fronts) {
+  for (const { name, install, installed, start } of reverseProxies) {
     if (!installed) {
       console.log(`${name} is not installed and was left out; on Debian and Ubuntu: ${install}`);
       continue;
     }
     const site = await start(folder, tls, servers.site);
     const nginx = servers.nginx && (await start(folder, tls, servers.nginx));
-    const ready = await start(folder, tls, servers.ready);
+    const nodeHttp = await start(folder, tls, servers.nodeHttp);
     const lines = () => [`${path}\tAccept-Encoding: gzip`];
-    rows.push(await row(folder, `article, TLS by ${name} in front`, { site, nginx, ready }, usual, lines));
-    for (const each of [site, nginx, ready]) await each?.stop();
+    rows.push(
+      await row(folder, `article, TLS by ${name} in front`, { site, nginx, nodeHttp }, defaultConnections, lines),
+    );
+    for (const each of [site, nginx, nodeHttp]) await each?.stop();
   }
   return rows;
 }
 
 /** Twenty requests: two for a restricted story with a cookie, one for a page that the browser has. */
-function mixtureOf(article: string, cookie: string, etag: string): string[] {
+function readersRequests(article: string, cookie: string, etag: string): string[] {
   const ask = (path: string, ...more: string[]) => [path, 'Accept-Encoding: gzip', ...more].join('\t');
   return Array.from({ length: 20 }, (_, at) => {
     if (at % 10 === 3) return ask(restricted, `Cookie: ${cookie}`);
@@ -160,23 +169,23 @@ interface Row {
   readonly name: string;
   readonly site: Runner;
   readonly nginx: Runner | null;
-  readonly ready: Runner;
+  readonly nodeHttp: Runner;
 }
 
 async function row(
   folder: string,
   name: string,
-  { site, nginx, ready }: Servers,
+  { site, nginx, nodeHttp }: Servers,
   connections: number,
-  lines: (server: Site) => readonly string[],
+  lines: (server: Target) => readonly string[],
 ): Promise<Row> {
-  const runner = (contender: Site): Runner => {
+  const runner = (contender: Target): Runner => {
     const paths = join(folder, `${name.replace(/\W+/g, '-')}-${contender.port}.txt`);
     writeFileSync(paths, `${lines(contender).join('\n')}\n`);
     return { name, contender, paths, connections, results: [] };
   };
-  const all = { name, site: runner(site), nginx: nginx && runner(nginx), ready: runner(ready) };
-  await compete([all.site, all.nginx, all.ready].filter((each) => each !== null));
+  const all = { name, site: runner(site), nginx: nginx && runner(nginx), nodeHttp: runner(nodeHttp) };
+  await compete([all.site, all.nginx, all.nodeHttp].filter((each) => each !== null));
   return all;
 }
 
@@ -194,18 +203,18 @@ function report(rows: readonly Row[], stolen: number | null): readonly Verdict[]
       'p99 ms',
       'wrong',
     ],
-    ...rows.map(({ name, site, nginx, ready }) => [
-      ...[name, rate(site), nginx ? rate(nginx) : '-', rate(ready)],
-      ...[nginx ? compared(site, nginx).toFixed(2) : '-', compared(site, ready).toFixed(2)],
+    ...rows.map(({ name, site, nginx, nodeHttp }) => [
+      ...[name, rate(site), nginx ? rate(nginx) : '-', rate(nodeHttp)],
+      ...[nginx ? compared(site, nginx).toFixed(2) : '-', compared(site, nodeHttp).toFixed(2)],
       median(site.results.map(({ p99 }) => p99)).toFixed(1),
-      count([site, nginx, ready].reduce((sum, each) => sum + wrongOf(each?.results ?? []), 0)),
+      count([site, nginx, nodeHttp].reduce((sum, each) => sum + wrongOf(each?.results ?? []), 0)),
     ]),
   ]);
   if (stolen !== null)
     console.log(`The host took ${(stolen * 100).toFixed(1)} % of the processor time during the runs.`);
   console.log('');
-  return rows.flatMap(({ name, site, nginx, ready }) => {
-    const wrong = [site, nginx, ready].reduce((sum, each) => sum + wrongOf(each?.results ?? []), 0);
+  return rows.flatMap(({ name, site, nginx, nodeHttp }) => {
+    const wrong = [site, nginx, nodeHttp].reduce((sum, each) => sum + wrongOf(each?.results ?? []), 0);
     if (!nginx) return [];
     const ratio = compared(site, nginx);
     return [

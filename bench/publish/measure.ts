@@ -6,7 +6,7 @@ import { type Helper, helper } from '../support/processes.ts';
 import { type BenchSite, dataFolder, prerender, startSite } from '../support/site.ts';
 import { stolenBetween, ticks } from '../support/stolen.ts';
 import { type Kind, type Plan, planner } from './plan.ts';
-import type { Order, Report } from './readers.ts';
+import type { ReadersCall, Report } from './readers.ts';
 import { openStored, type Stored } from './stored.ts';
 import { measureStorm, type Storm } from './storm.ts';
 
@@ -101,7 +101,7 @@ export async function measure(options: RunOptions): Promise<Run> {
 }
 
 async function measureKind(stage: Stage, kind: Kind, edits: number, plan: (kind: Kind) => Plan): Promise<KindResult> {
-  const tell = <T = null>(order: Order): Promise<T> => stage.readers.ask<T>(order);
+  const tell = <T = null>(order: ReadersCall): Promise<T> => stage.readers.ask<T>(order);
   await tell({ get: 'report' });
   const results: EditResult[] = [];
   let missed = 0;
@@ -119,12 +119,12 @@ async function measureKind(stage: Stage, kind: Kind, edits: number, plan: (kind:
 async function publish(
   { wordpress, site, stored }: Stage,
   plan: Plan,
-  tell: (order: Order) => Promise<unknown>,
+  tell: (order: ReadersCall) => Promise<unknown>,
 ): Promise<{ result: EditResult; shown: boolean }> {
   await wordpress.ask({ get: 'taken' });
   await wordpress.ask({ edit: plan.edit });
   const concerned = stored.concerned(plan.tags, plan.gone);
-  const leaving = plan.gone === null ? undefined : plan.sure[0];
+  const leaving = plan.gone === null ? undefined : plan.mustShow[0];
   const read = [...new Set(concerned.map(({ key }) => key))].slice(0, mostRead);
   await tell({ pages: read, ...(leaving !== undefined && { leaving }) });
   // Waits until the readers are reading, so that they read before the edit as well as after it.
@@ -132,7 +132,7 @@ async function publish(
   const [renders, cpu] = await site.metrics(...counted);
   const { took, ms } = await site.deliver(plan.hook);
   const [rendersAfter, cpuAfter, pause] = await site.metrics(...counted);
-  await tell({ current: plan.what, version: plan.version });
+  await tell({ current: plan.subject, version: plan.version });
   const fetch = (await wordpress.ask<number[]>({ get: 'taken' })).reduce((sum, each) => sum + each, 0);
   const shown = await showsIt(site, plan);
   await tell({ get: 'round' });
@@ -143,9 +143,9 @@ async function publish(
 }
 
 /** Whether the pages that must show the edit do. */
-async function showsIt(site: BenchSite, { sure, gone, what, version }: Plan): Promise<boolean> {
-  const answers = await Promise.all(sure.map((path) => site.ask(path)));
+async function showsIt(site: BenchSite, { mustShow, gone, subject, version }: Plan): Promise<boolean> {
+  const answers = await Promise.all(mustShow.map((path) => site.ask(path)));
   return answers.every((answer) =>
-    gone === null ? answer.status === 200 && textOf(answer).includes(mark(what, version)) : answer.status === 410,
+    gone === null ? answer.status === 200 && textOf(answer).includes(mark(subject, version)) : answer.status === 410,
   );
 }

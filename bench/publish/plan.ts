@@ -23,13 +23,13 @@ export interface Plan {
   /** Tag of what is withdrawn. */
   readonly gone: string | null;
   /** Pages that must show the mark, or answer 410, as soon as the webhook is answered. */
-  readonly sure: readonly string[];
-  readonly what: string;
+  readonly mustShow: readonly string[];
+  readonly subject: string;
   readonly version: number;
 }
 
 /** Higher than every version, because no version of withdrawn content may be seen. */
-const never = Number.MAX_SAFE_INTEGER;
+const anyVersionIsStale = Number.MAX_SAFE_INTEGER;
 /** Edits change the newest articles, as in a real newsroom; the site has rendered these in advance. */
 const newest = 300;
 
@@ -41,7 +41,7 @@ interface State {
   /** Articles that were added, oldest first. */
   readonly added: number[];
   /** Positions of the newest articles that are free: the bench reads the marks as the public does. */
-  readonly free: readonly number[];
+  readonly publicPositions: readonly number[];
 }
 
 /** Plans edits one after another; the same for the same number of articles. */
@@ -53,7 +53,7 @@ export function planner(articles: number): (kind: Kind) => Plan {
     versions: new Map(),
     sections: new Map(),
     added: [],
-    free: newestFirst.filter((at) => at % 5 !== 0),
+    publicPositions: newestFirst.filter((at) => at % 5 !== 0),
   };
   return (kind) => planOf[kind](state);
 }
@@ -69,23 +69,23 @@ const planOf: Readonly<Record<Kind, (state: State) => Plan>> = {
   front: ofFront,
 };
 
-function any<T>({ next }: State, list: readonly T[]): T {
+function pickOne<T>({ next }: State, list: readonly T[]): T {
   return list[Math.floor(next() * list.length)] as T;
 }
-const made = (id: number) =>
+const syntheticArticle = (id: number) =>
   article(id - firstId, '') as { acf: { author: { id: number } }; category: { id: number }[] };
 const sectionsOf = ({ sections }: State, id: number): readonly number[] =>
-  sections.get(id) ?? made(id).category.map((each) => each.id);
-const slug = (section: number): string => `section:${sectionSlugs[section - 1]}`;
+  sections.get(id) ?? syntheticArticle(id).category.map((each) => each.id);
+const sectionTag = (section: number): string => `section:${sectionSlugs[section - 1]}`;
 const path = (id: number): string => `/article/story-${id}`;
 
-function raise({ versions }: State, what: string): number {
-  const version = (versions.get(what) ?? 0) + 1;
-  versions.set(what, version);
+function nextVersion({ versions }: State, subject: string): number {
+  const version = (versions.get(subject) ?? 0) + 1;
+  versions.set(subject, version);
   return version;
 }
 
-const hook = (type: string, id: number, name: string, part: object = {}) => ({
+const webhook = (type: string, id: number, name: string, part: object = {}) => ({
   event: 'update',
   type,
   id,
@@ -96,17 +96,17 @@ const hook = (type: string, id: number, name: string, part: object = {}) => ({
   ...part,
 });
 
-const wholeOf = (state: State, id: number): string[] => [
+const allTagsOf = (state: State, id: number): string[] => [
   ...[`slug:articles:story-${id}`, `article:${id}`, `card:${id}`, 'search', 'latest'],
-  ...[...sectionsOf(state, id).map(slug), `author:${made(id).acf.author.id}`],
+  ...[...sectionsOf(state, id).map(sectionTag), `author:${syntheticArticle(id).acf.author.id}`],
 ];
 
 function ofArticle(state: State, kind: 'body only' | 'headline' | 'new section'): Plan {
-  const id = firstId + any(state, state.free);
-  const what = `${kind === 'body only' ? 'b' : 'h'}${id}`;
-  const version = raise(state, what);
-  const shown = mark(what, version);
-  const common = { hook: hook('articles', id, `story-${id}`), gone: null, sure: [path(id)], what, version };
+  const id = firstId + pickOne(state, state.publicPositions);
+  const subject = `${kind === 'body only' ? 'b' : 'h'}${id}`;
+  const version = nextVersion(state, subject);
+  const shown = mark(subject, version);
+  const common = { hook: webhook('articles', id, `story-${id}`), gone: null, mustShow: [path(id)], subject, version };
   if (kind === 'body only') {
     return { ...common, edit: { kind: 'article', id, body: shown }, tags: [`article:${id}`, 'search'] };
   }
@@ -114,42 +114,42 @@ function ofArticle(state: State, kind: 'body only' | 'headline' | 'new section')
   if (kind === 'headline') return { ...common, edit: { kind: 'article', id, title: shown }, tags };
   // The headline changes, too, so that every page with the card shows which version it has.
   const old = sectionsOf(state, id);
-  const section = any(
+  const section = pickOne(
     state,
     sectionSlugs.map((_, at) => at + 1).filter((each) => !old.includes(each)),
   );
   state.sections.set(id, [section]);
   const edit = { kind: 'article', id, title: shown, section } as const;
-  return { ...common, edit, tags: [...tags, ...[...old, section].map(slug)] };
+  return { ...common, edit, tags: [...tags, ...[...old, section].map(sectionTag)] };
 }
 
 function ofAuthor(state: State): Plan {
-  const article = firstId + any(state, state.free);
-  const { id } = made(article).acf.author;
-  const what = `a${id}`;
-  const version = raise(state, what);
+  const article = firstId + pickOne(state, state.publicPositions);
+  const { id } = syntheticArticle(article).acf.author;
+  const subject = `a${id}`;
+  const version = nextVersion(state, subject);
   return {
     edit: { kind: 'author', id, name: authorName(id, version) },
-    hook: hook('authors', id, `author-${id}`, { event: 'author' }),
+    hook: webhook('authors', id, `author-${id}`, { event: 'author' }),
     tags: [`profile:${id}`, `byline:${id}`, 'authors', 'search'],
     gone: null,
-    sure: [path(article)],
-    what,
+    mustShow: [path(article)],
+    subject,
     version,
   };
 }
 
 function ofTopStories(state: State): Plan {
-  const what = 't1';
-  const version = raise(state, what);
-  const ids = Array.from({ length: 6 }, () => firstId + any(state, state.free.slice(0, 60)));
+  const subject = 't1';
+  const version = nextVersion(state, subject);
+  const ids = Array.from({ length: 6 }, () => firstId + pickOne(state, state.publicPositions.slice(0, 60)));
   return {
-    edit: { kind: 'top', ids: [...new Set(ids)], excerpt: `The morning’s reports: ${mark(what, version)}` },
-    hook: hook('pages', topStoriesId, 'top-stories-2'),
+    edit: { kind: 'top', ids: [...new Set(ids)], excerpt: `The morning’s reports: ${mark(subject, version)}` },
+    hook: webhook('pages', topStoriesId, 'top-stories-2'),
     tags: ['top-stories'],
     gone: null,
-    sure: ['/'],
-    what,
+    mustShow: ['/'],
+    subject,
     version,
   };
 }
@@ -159,15 +159,15 @@ function ofNewArticle(state: State): Plan {
   // Every fifth article is for subscribers, and the public sees no mark in it.
   if ((id - firstId) % 5 === 0) id++;
   state.added.push(id);
-  const what = `h${id}`;
-  const version = raise(state, what);
+  const subject = `h${id}`;
+  const version = nextVersion(state, subject);
   return {
-    edit: { kind: 'new', id, title: mark(what, version) },
-    hook: hook('articles', id, `story-${id}`, { event: 'publish' }),
-    tags: wholeOf(state, id),
+    edit: { kind: 'new', id, title: mark(subject, version) },
+    hook: webhook('articles', id, `story-${id}`, { event: 'publish' }),
+    tags: allTagsOf(state, id),
     gone: null,
-    sure: [path(id), '/latest', '/rss.xml'],
-    what,
+    mustShow: [path(id), '/latest', '/rss.xml'],
+    subject,
     version,
   };
 }
@@ -178,27 +178,27 @@ function ofWithdrawal(state: State): Plan {
     throw new Error('Only articles that were added are withdrawn: measure "new article" before it.');
   return {
     edit: { kind: 'withdrawal', id },
-    hook: hook('articles', id, `story-${id}`, { event: 'trash', status: 'trash' }),
-    tags: wholeOf(state, id),
+    hook: webhook('articles', id, `story-${id}`, { event: 'trash', status: 'trash' }),
+    tags: allTagsOf(state, id),
     gone: `article:${id}`,
-    sure: [path(id)],
-    what: `h${id}`,
-    version: never,
+    mustShow: [path(id)],
+    subject: `h${id}`,
+    version: anyVersionIsStale,
   };
 }
 
 /** Ten slots of the home page in another order. */
 function ofFront(state: State): Plan {
-  const what = 'f1';
-  const version = raise(state, what);
-  const ids = Array.from({ length: 10 }, () => firstId + any(state, state.free.slice(0, 60)));
+  const subject = 'f1';
+  const version = nextVersion(state, subject);
+  const ids = Array.from({ length: 10 }, () => firstId + pickOne(state, state.publicPositions.slice(0, 60)));
   return {
-    edit: { kind: 'front', ids: [...new Set(ids)], headline: `The morning’s news: ${mark(what, version)}` },
-    hook: hook('fronts', frontId, 'home'),
+    edit: { kind: 'front', ids: [...new Set(ids)], headline: `The morning’s news: ${mark(subject, version)}` },
+    hook: webhook('fronts', frontId, 'home'),
     tags: ['front:home'],
     gone: null,
-    sure: ['/'],
-    what,
+    mustShow: ['/'],
+    subject,
     version,
   };
 }

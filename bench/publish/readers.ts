@@ -9,7 +9,7 @@ import { asker, browsersEncodings, textOf } from '../support/http.ts';
 import { marksIn } from '../support/marks.ts';
 import { serve } from '../support/processes.ts';
 
-export type Order =
+export type ReadersCall =
   /** Pages to read from now on; `leaving` may answer 410. */
   | { readonly pages: readonly string[]; readonly leaving?: string }
   /** From now on, no lower version may be seen. */
@@ -39,7 +39,7 @@ let waiting: { readonly until: number; readonly done: () => void }[] = [];
 const leaving = new Set<string>();
 const current = new Map<string, number>();
 /** What was found in a page's bytes, so that the same bytes are searched once. */
-const looked = new Map<string, { readonly etag: string; readonly marks: ReturnType<typeof marksIn> }>();
+const searched = new Map<string, { readonly etag: string; readonly marks: ReturnType<typeof marksIn> }>();
 let figures = { current: 0, errors: 0, stale: 0, times: [] as number[], faults: [] as string[] };
 
 const fault = (text: string): void => void (figures.faults.length < 5 && figures.faults.push(text));
@@ -55,10 +55,10 @@ async function readOne(path: string): Promise<void> {
       return fault(`${path} answered ${answer.status}`);
     }
     const etag = String(answer.headers.etag ?? '');
-    let page = looked.get(path);
+    let page = searched.get(path);
     if (!page || etag === '' || page.etag !== etag) {
       page = { etag, marks: marksIn(textOf(answer)) };
-      looked.set(path, page);
+      searched.set(path, page);
     }
     if (page.marks.some(([what, version]) => version === known.get(what))) figures.current++;
     for (const [what, version] of page.marks) {
@@ -85,7 +85,7 @@ async function reader(): Promise<never> {
   }
 }
 
-serve<Order>((order) => {
+serve<ReadersCall>((order) => {
   if ('pages' in order) {
     pages = order.pages;
     if (order.leaving) leaving.add(order.leaving);

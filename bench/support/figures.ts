@@ -6,6 +6,10 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
+/** The value in the middle; of an even number of values, the upper one; NaN if there are none. */
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+
 export const ms = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(1));
 
 export const count = (value: number): string => value.toLocaleString('en-US');

@@ -44,6 +44,17 @@ async function end(child: ChildProcess): Promise<void> {
   await exit;
 }
 
+/** The first line that a process prints, which is JSON. @throws when it ends without one */
+export async function firstJsonLine<T>(child: ChildProcess): Promise<T> {
+  let text = '';
+  child.stdout?.setEncoding('utf8');
+  for await (const chunk of child.stdout ?? []) {
+    text += chunk;
+    if (text.includes('\n')) return JSON.parse(text.slice(0, text.indexOf('\n'))) as T;
+  }
+  throw new Error('A process of the bench ended without a word.');
+}
+
 const flags = ['--disable-warning=ExperimentalWarning'];
 
 /** Starts a module that answers messages, see {@link serve}. */

@@ -19,8 +19,8 @@ import { start } from '../support/processes.ts';
 /** Milliseconds, at `at` articles. */
 const bound = { p99: 20, at: 50_000 };
 const questions = 2000;
-const machine = '(no search at all)';
-const flooded = '(the same, in a flood of searches)';
+const idleRow = '(no search at all)';
+const floodRow = '(the same, in a flood of searches)';
 const flood = { connections: 8, seconds: 5 };
 const warm = 100;
 
@@ -30,7 +30,7 @@ const common: (any: (limit: number) => number) => string = (any) => word(20 + an
 const usual: (any: (limit: number) => number) => string = (any) => word(400 + any(4000));
 const rare: (any: (limit: number) => number) => string = (any) => word(5000 + any(15_000));
 /** A typo: two letters swapped. */
-const mistyped = (text: string): string => `${text.slice(0, 2)}${text.charAt(3)}${text.charAt(2)}${text.slice(4)}`;
+const swapLetters = (text: string): string => `${text.slice(0, 2)}${text.charAt(3)}${text.charAt(2)}${text.slice(4)}`;
 
 /** The kinds of query, and how many of a hundred each has. */
 const mix: readonly (readonly [name: string, share: number, pick: Pick])[] = [
@@ -40,7 +40,7 @@ const mix: readonly (readonly [name: string, share: number, pick: Pick])[] = [
   ['two words', 15, (any) => ({ q: `${common(any)} ${usual(any)}` })],
   ['headline', 5, (any) => ({ q: [common(any), usual(any), word(any(10)), common(any), usual(any)].join(' ') })],
   ['beginning', 20, (any) => ({ q: usual(any).slice(0, 3 + any(4)) })],
-  ['mistyped', 8, (any) => ({ q: mistyped(rare(any)) })],
+  ['mistyped', 8, (any) => ({ q: swapLetters(rare(any)) })],
   ['in a section', 5, (any) => ({ q: common(any), section: sectionSlugs[any(10)] ?? '' })],
   [
     'in a month',
@@ -68,7 +68,7 @@ async function fill(articles: number, file: string): Promise<void> {
   if (code !== 0) throw new Error('The content store could not be filled.');
 }
 
-async function askAll(ask: Ask): Promise<Taken[]> {
+async function measureMix(ask: Ask): Promise<Taken[]> {
   const next = random(17);
   const any = (limit: number): number => Math.floor(next() * limit);
   const deck = mix.flatMap(([name, share, pick]) => Array.from({ length: share }, () => ({ name, pick })));
@@ -87,18 +87,18 @@ async function askAll(ask: Ask): Promise<Taken[]> {
     const idle = performance.now();
     await ask('/healthz');
     if (turn < warm) continue;
-    taken.push({ name, ms: took, found: nbHits }, { name: machine, ms: performance.now() - idle, found: 0 });
+    taken.push({ name, ms: took, found: nbHits }, { name: idleRow, ms: performance.now() - idle, found: 0 });
   }
   return taken;
 }
 
 /** Requests `/healthz` again and again while others search for twelve words that a third of all stories have. */
-async function askInFlood(port: number, ask: Ask): Promise<Taken[]> {
+async function measureInFlood(port: number, ask: Ask): Promise<Taken[]> {
   const others = asker(port, flood.connections);
   const next = random(23);
   const any = (limit: number): number => Math.floor(next() * limit);
   const end = performance.now() + flood.seconds * 1000;
-  const askDear = async (): Promise<void> => {
+  const searchExpensively = async (): Promise<void> => {
     while (performance.now() < end) {
       const q = Array.from({ length: 12 }, () => word(20 + any(14))).join(' ');
       const headers = { 'x-forwarded-for': `10.${1 + any(200)}.${any(256)}.${any(256)}` };
@@ -106,15 +106,15 @@ async function askInFlood(port: number, ask: Ask): Promise<Taken[]> {
     }
   };
   const taken: Taken[] = [];
-  const askCheap = async (): Promise<void> => {
+  const requestHealth = async (): Promise<void> => {
     while (performance.now() < end) {
       const began = performance.now();
       await ask('/healthz');
-      taken.push({ name: flooded, ms: performance.now() - began, found: 0 });
+      taken.push({ name: floodRow, ms: performance.now() - began, found: 0 });
       await setTimeout(2);
     }
   };
-  await Promise.all([askCheap(), ...Array.from({ length: flood.connections }, askDear)]);
+  await Promise.all([requestHealth(), ...Array.from({ length: flood.connections }, searchExpensively)]);
   others.close();
   return taken;
 }
@@ -128,7 +128,7 @@ async function measureOne(articles: number): Promise<Taken[]> {
     const port = Number((await site.waitForOutput(/"port":(\d+)/u))[1]);
     const { ask, close } = asker(port, 1);
     try {
-      return [...(await askAll(ask)), ...(await askInFlood(port, ask))];
+      return [...(await measureMix(ask)), ...(await measureInFlood(port, ask))];
     } finally {
       close();
       await site.stop();
@@ -146,11 +146,11 @@ export async function benchSearch(articles: readonly number[]): Promise<boolean>
   const results: { articles: number; taken: Taken[]; idle: Taken[]; pressed: Taken[] }[] = [];
   for (const size of articles) {
     const all = await measureOne(size);
-    const [idle, pressed] = [machine, flooded].map((name) => all.filter((one) => one.name === name)) as [
+    const [idle, pressed] = [idleRow, floodRow].map((name) => all.filter((one) => one.name === name)) as [
       Taken[],
       Taken[],
     ];
-    const taken = all.filter(({ name }) => name !== machine && name !== flooded);
+    const taken = all.filter(({ name }) => name !== idleRow && name !== floodRow);
     results.push({ articles: size, taken, idle, pressed });
   }
   console.log(`\nSearch: ${count(questions)} questions by HTTP, one after the other; milliseconds p50 / p99`);
@@ -162,8 +162,8 @@ export async function benchSearch(articles: readonly number[]): Promise<boolean>
     ['', ...results.map((result) => `${count(result.articles)} articles`)],
     ...mix.map(([name]) => [name, ...results.map(({ taken }) => cell(taken.filter((one) => one.name === name)))]),
     ['all', ...results.map(({ taken }) => cell(taken))],
-    [machine, ...results.map(({ idle }) => cell(idle))],
-    [flooded, ...results.map(({ pressed }) => cell(pressed))],
+    [idleRow, ...results.map(({ idle }) => cell(idle))],
+    [floodRow, ...results.map(({ pressed }) => cell(pressed))],
     [
       'found anything',
       ...results.map(

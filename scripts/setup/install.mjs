@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Stop } from './explain.mjs';
 import { withLock } from './lock.mjs';
 import { npm } from './npm.mjs';
-import { fetched, root } from './places.mjs';
+import { downloads, root } from './places.mjs';
 import { step } from './steps.mjs';
 
 /**
@@ -86,14 +86,14 @@ export async function install(folder = root, title = 'Installing packages') {
   requireSpace(freeMegabytes(folder));
   await step(title, (progress) =>
     withLock(
-      join(fetched, 'install.lock'),
-      async (also) => {
+      join(downloads, 'install.lock'),
+      async (alsoWaitFor) => {
         progress('');
         // The previous holder of the lock may have installed them.
         if (isInstalled(folder)) return;
         const hash = wanted(folder);
         rmSync(join(folder, 'node_modules', stampName), { force: true });
-        await npm(['ci', '--no-audit', '--no-fund', '--include=dev'], { cwd: folder, onSpawn: also });
+        await npm(['ci', '--no-audit', '--no-fund', '--include=dev'], { cwd: folder, onSpawn: alsoWaitFor });
         writeFileSync(join(folder, 'node_modules', stampName), hash);
       },
       { waiting: () => progress('waiting for another installation to finish') },

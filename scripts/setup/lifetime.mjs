@@ -5,7 +5,7 @@ const stoppers = new Set();
 /** @type {Promise<never> | undefined} */
 let stopping;
 let stoppedAt = 0;
-let asked = false;
+let interruptIsNormal = false;
 
 /**
  * Registers a function that stops something when this process stops.
@@ -13,14 +13,14 @@ let asked = false;
  * @param {(hard: boolean) => unknown} stop may return a promise; `hard`: at once, without waiting
  * @returns {() => void} removes the registration
  */
-export function whileRunning(stop) {
+export function onStop(stop) {
   stoppers.add(stop);
   return () => stoppers.delete(stop);
 }
 
 /** From here on an interrupt is the normal way to end the command: the exit code is 0. */
-export function endsWhenAsked() {
-  asked = true;
+export function treatInterruptAsNormal() {
+  interruptIsNormal = true;
 }
 
 /** Whether this process is stopping, so that children that end now don't count as failed. */
@@ -51,7 +51,7 @@ export function listenForSignals() {
       // npm forwards the signal that the terminal has already sent to this process; only a signal some time later means "stop
       // at once".
       if (isStopping() && Date.now() - stoppedAt > 1500) process.exit(code);
-      void stopAll(asked ? 0 : code);
+      void stopAll(interruptIsNormal ? 0 : code);
     });
   }
   if (process.connected) process.on('disconnect', () => void stopAll(1));

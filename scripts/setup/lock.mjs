@@ -15,7 +15,7 @@ const timeoutMs = 15 * 60_000;
  *
  * @template T
  * @param {string} file
- * @param {(also: (pid: number) => void) => Promise<T>} work calls `also` with the id of a process that must be gone, too,
+ * @param {(alsoWaitFor: (pid: number) => void) => Promise<T>} work calls `alsoWaitFor` with the id of a process that must be gone, too,
  *   before the lock is free
  * @param {{waiting?: () => void, longestMs?: number}} [options] `waiting` is called once when another holds the lock
  * @returns {Promise<T>}

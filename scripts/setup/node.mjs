@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { Stop } from './explain.mjs';
 import { withLock } from './lock.mjs';
 import { npm } from './npm.mjs';
-import { fetched } from './places.mjs';
+import { downloads } from './places.mjs';
 import { step } from './steps.mjs';
 
 /** The lowest Node that runs TypeScript directly and has `node:sqlite` and everything else that the site needs. */
@@ -114,19 +114,19 @@ export function fetchedNode(folder, { name, version }) {
  */
 export async function ensureNode() {
   const { name, version, integrity } = packageFor({ platform: process.platform, arch: process.arch, musl: hasMusl() });
-  const folder = join(fetched, 'node');
+  const folder = join(downloads, 'node');
   const { node, isWhole } = fetchedNode(folder, { name, version });
   if (isWhole()) return node;
 
   return step(`Fetching Node ${version}, for this folder only (the system's is ${process.version})`, () =>
-    withLock(join(fetched, 'install.lock'), async (also) => {
+    withLock(join(downloads, 'install.lock'), async (alsoWaitFor) => {
       if (isWhole()) return node;
       mkdirSync(folder, { recursive: true });
       const dependencies = { [name]: version };
       const locked = { '': { dependencies }, [`node_modules/${name}`]: { version, integrity } };
       write(join(folder, 'package.json'), { private: true, dependencies });
       write(join(folder, 'package-lock.json'), { lockfileVersion: 3, requires: true, packages: locked });
-      await npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder, onSpawn: also });
+      await npm(['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder, onSpawn: alsoWaitFor });
       if (versionOf(node) === `v${version}`) return node;
       throw new Stop(
         `The downloaded Node (${name}@${version}) doesn't run on this machine. Install Node ${lowest} or later, see https://nodejs.org/en/download, and run the same command again.`,

@@ -1,7 +1,7 @@
-/** Calls npm: the one that started this process, else the one on the PATH. */
+/** Runs npm (the one that started this process, else the one on the PATH) and other commands. */
 import { spawn } from 'node:child_process';
 import { Stop, whatToDo } from './explain.mjs';
-import { whileRunning } from './lifetime.mjs';
+import { onStop } from './lifetime.mjs';
 
 /**
  * Runs npm and waits. Its output is shown only if it fails.
@@ -13,7 +13,7 @@ export async function npm(args, options) {
   const own = process.env.npm_execpath;
   // pnpm and yarn set the same variable; only npm understands `ci`.
   const [command, ...first] = own && /npm-cli\.js$/.test(own) ? [process.execPath, own] : ['npm'];
-  const { code, output } = await finish(/** @type {string} */ (command), [...first, ...args], options);
+  const { code, output } = await runCommand(/** @type {string} */ (command), [...first, ...args], options);
   if (code === 0) return;
   const lines = output
     .split('\n')
@@ -34,7 +34,7 @@ export async function npm(args, options) {
  * @param {{cwd: string, env?: Record<string, string | undefined>, onLine?: (line: string) => void, onSpawn?: (pid: number) => void, timeoutMs?: number}} options
  * @returns {Promise<{code: number, output: string}>}
  */
-export function finish(command, args, options) {
+export function runCommand(command, args, options) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: options.cwd,
@@ -58,7 +58,7 @@ export function finish(command, args, options) {
     if (child.pid !== undefined) options.onSpawn?.(child.pid);
     // npm tidies up when it gets a signal to stop; until then nothing else may touch its folder.
     const closed = new Promise((done) => child.once('close', done));
-    const forget = whileRunning(() => {
+    const forget = onStop(() => {
       child.kill('SIGTERM');
       return closed;
     });

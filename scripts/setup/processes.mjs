@@ -1,6 +1,6 @@
 /** Child processes that never outlive this one. */
 import { spawn } from 'node:child_process';
-import { whileRunning } from './lifetime.mjs';
+import { onStop } from './lifetime.mjs';
 
 /** Milliseconds that a child has to stop by itself; longer than the site takes to finish its requests. */
 const defaultTimeoutMs = 15_000;
@@ -69,7 +69,7 @@ export function startChild(command, args, options) {
     killGroup();
     await ended;
   };
-  const forget = whileRunning((hard) => (hard ? killGroup() : stop()));
+  const forget = onStop((hard) => (hard ? killGroup() : stop()));
   void ended.then(() => {
     killGroup();
     forget();

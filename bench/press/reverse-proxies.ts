@@ -2,14 +2,23 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Contender, contender, found, freePort, launchServer, listening, type Target } from './contenders.ts';
+import {
+  type Contender,
+  contender,
+  freePort,
+  isInstalled,
+  launchServer,
+  listening,
+  type Target,
+} from './contenders.ts';
 
 const example = (name: string): string => readFileSync(join(import.meta.dirname, '../../deploy', name), 'utf8');
 
 /** Replaces a part of an example; if the part is missing, the example has changed and the bench no longer measures it. */
 function replaced(text: string, part: string | RegExp, by: string): string {
   const result = text.replace(part, by);
-  if (result === text) throw new Error(`The example in deploy/ has no ${part} any more: change bench/press/fronts.ts.`);
+  if (result === text)
+    throw new Error(`The example in deploy/ has no ${part} any more: change bench/press/reverse-proxies.ts.`);
   return result;
 }
 
@@ -29,18 +38,18 @@ export function createCertificate(folder: string): Certificate {
   return { certificate, key };
 }
 
-export interface Front {
+export interface ReverseProxy {
   readonly name: string;
   /** How to get it on Debian and Ubuntu. */
   readonly install: string;
   readonly installed: boolean;
   /** Starts it in front of a server. @param behind the server and its process */
-  start(folder: string, tls: Certificate, behind: Target): Promise<StartedFront>;
+  start(folder: string, tls: Certificate, behind: Target): Promise<StartedProxy>;
 }
 
-export type StartedFront = Target & Pick<Contender, 'stop'>;
+export type StartedProxy = Target & Pick<Contender, 'stop'>;
 
-async function startNginx(folder: string, tls: Certificate, behind: Target): Promise<StartedFront> {
+async function startNginx(folder: string, tls: Certificate, behind: Target): Promise<StartedProxy> {
   const port = await freePort();
   const root = join(folder, `front-nginx-${port}`);
   mkdirSync(root);
@@ -73,7 +82,7 @@ async function startNginx(folder: string, tls: Certificate, behind: Target): Pro
   return { ...contender(child, port, 'SIGTERM'), behind: behind.pid, secure: true };
 }
 
-async function startCaddy(folder: string, tls: Certificate, behind: Target): Promise<StartedFront> {
+async function startCaddy(folder: string, tls: Certificate, behind: Target): Promise<StartedProxy> {
   const port = await freePort();
   const root = join(folder, `front-caddy-${port}`);
   mkdirSync(root);
@@ -103,7 +112,7 @@ https://127.0.0.1:${port} {
   return { ...contender(child, port, 'SIGTERM'), behind: behind.pid, secure: true };
 }
 
-export const fronts: readonly Front[] = [
-  { name: 'nginx', install: 'apt-get install nginx-light', installed: found('nginx', '-v'), start: startNginx },
-  { name: 'Caddy', install: 'apt-get install caddy', installed: found('caddy', 'version'), start: startCaddy },
+export const reverseProxies: readonly ReverseProxy[] = [
+  { name: 'nginx', install: 'apt-get install nginx-light', installed: isInstalled('nginx', '-v'), start: startNginx },
+  { name: 'Caddy', install: 'apt-get install caddy', installed: isInstalled('caddy', 'version'), start: startCaddy },
 ];

@@ -1,5 +1,5 @@
 /**
- * The baseline: node:http itself with prepared responses. `node ready.ts <file>`, JSON of {@link ServedPage}s; prints its port.
+ * The baseline: node:http itself with prepared responses. `node node-http.ts <file>`, JSON of {@link ServedPage}s; prints its port.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
