@@ -229,8 +229,10 @@ describe('test clocks', () => {
     expect(mine).toMatchObject({ test_clock: clock.id, created: newYear + 100 * day });
     const other = await bench.payer();
     const theirs = await bench.subscribe(other.id, 'price_reader_monthly');
-    const moved = await stripe.testHelpers.testClocks.advance(clock.id, { frozen_time: newYear + 170 * day });
-    expect(moved.status).toBe('advancing');
+    for (const days of [150, 170]) {
+      const moved = await stripe.testHelpers.testClocks.advance(clock.id, { frozen_time: newYear + days * day });
+      expect(moved.status).toBe('advancing');
+    }
     expect(await stripe.testHelpers.testClocks.retrieve(clock.id)).toMatchObject({
       status: 'ready',
       frozen_time: newYear + 170 * day,
@@ -239,5 +241,18 @@ describe('test clocks', () => {
       ...[Date.UTC(2026, 5, 11) / 1000, Date.UTC(2026, 4, 11) / 1000, Date.UTC(2026, 3, 11) / 1000],
     ]);
     expect(itemOf(await stripe.subscriptions.retrieve(theirs.id)).current_period_end).toBe(newYear + 31 * day);
+  });
+
+  it('move by two intervals of their shortest subscription at most, or by two years without one', async () => {
+    const { id } = await stripe.testHelpers.testClocks.create({ frozen_time: newYear });
+    const advance = (days: number) => stripe.testHelpers.testClocks.advance(id, { frozen_time: newYear + days * day });
+    expect(await refusal(advance(731))).toMatchObject({ statusCode: 400, param: 'frozen_time' });
+    const { id: customer } = await stripe.customers.create({ test_clock: id });
+    const card = await stripe.paymentMethods.attach('pm_card_visa', { customer });
+    await bench.subscribe(customer, 'price_reader_yearly', { default_payment_method: card.id });
+    await bench.subscribe(customer, 'price_reader_monthly', { default_payment_method: card.id });
+    // Two months after January 1 it is March 1, in 59 days.
+    expect(await refusal(advance(60))).toMatchObject({ statusCode: 400, param: 'frozen_time' });
+    expect((await advance(59)).status).toBe('advancing');
   });
 });

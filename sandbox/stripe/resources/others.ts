@@ -1,7 +1,10 @@
 /** Events, webhook endpoints, test clocks, the account. */
 
+import { addIntervals } from '../billing/calendar.ts';
 import { end } from '../billing/collecting.ts';
+import type { StripeAccount } from '../core/account.ts';
 import { ApiError, invalid } from '../core/errors.ts';
+import type { TestClock } from '../core/model.ts';
 import { walletStates } from '../wallets.ts';
 import { del, deleted, get, matching, page, post, type Route } from './route.ts';
 
@@ -101,7 +104,18 @@ export const testClocks: Route[] = [
   }),
 ];
 
-/** Furthest that a clock can be moved at once, seconds: Stripe allows two intervals of the shortest subscription. */
+/**
+ * The latest moment that a clock may be moved to at once (declarations: TestClockAdvanceParams.frozen_time): two intervals of its shortest
+ * subscription, or two years without one.
+ */
+function latestAdvance({ store }: StripeAccount, { id, frozen_time: now }: TestClock): number {
+  const ends = matching(store.all('subscription'), 'test_clock', id)
+    .filter(({ status }) => !['canceled', 'incomplete_expired'].includes(status))
+    .flatMap(({ items }) => items.data.flatMap(({ price }) => store.find('price', price)?.recurring ?? []))
+    .map((recurring) => addIntervals(now, recurring, 2));
+  return Math.min(...(ends.length > 0 ? ends : [addIntervals(now, { interval: 'year', interval_count: 2 })]));
+}
+
 export const advanceTestClock: Route = post(
   '/v1/test_helpers/test_clocks/:id/advance',
   ({ account, lifecycle, params, id }) => {
@@ -113,6 +127,13 @@ export const advanceTestClock: Route = post(
         message: `Test clock can only be advanced to a time after its current frozen time (${clock.frozen_time}).`,
         param: 'frozen_time',
       });
+    }
+    if (to > latestAdvance(account, clock)) {
+      // The text of this error isn't published anywhere.
+      throw invalid(
+        'Test clocks can be advanced by at most two intervals of their shortest subscription, or by two years without one.',
+        'frozen_time',
+      );
     }
     lifecycle.advanceClock(id, to);
     const wire = account.present(account.need('test_helpers.test_clock', id));
