@@ -227,6 +227,19 @@ describe('refunds', () => {
   });
 });
 
+describe('the amount of a payment intent', () => {
+  it('can be changed until it is paid, to no less than Stripe charges', async () => {
+    const { id } = await stripe.paymentIntents.create({ amount: 1200, currency: 'usd' });
+    expect(await stripe.paymentIntents.update(id, { amount: 1500 })).toMatchObject({ amount: 1500 });
+    expect(await refusal(stripe.paymentIntents.update(id, { amount: 49 }))).toMatchObject({ code: 'amount_too_small' });
+    await stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa', return_url: 'https://sun.test/' });
+    const over = { statusCode: 400, code: 'payment_intent_unexpected_state' };
+    expect(await refusal(stripe.paymentIntents.update(id, { amount: 1200 }))).toMatchObject(over);
+    expect(await refusal(stripe.paymentIntents.update(id, { payment_method: 'pm_card_visa' }))).toMatchObject(over);
+    expect(await stripe.paymentIntents.update(id, { metadata: { order: '1' } })).toMatchObject({ amount: 1500 });
+  });
+});
+
 describe('API keys', () => {
   it('let a browser read only intents whose client secret it has; a wrong or missing key gets 401', async () => {
     const { id, client_secret } = await intent();

@@ -35,7 +35,7 @@ const ignoredParameters = [
 ];
 
 /** A browser proves with the secret that the intent belongs to it. */
-function mayTouch({ browser, params }: Ask, intent: PaymentIntent | SetupIntent): void {
+function checkClientSecret({ browser, params }: Ask, intent: PaymentIntent | SetupIntent): void {
   const secret = params.text('client_secret');
   if (!browser && secret === undefined) return;
   if (secret !== intent.client_secret) {
@@ -58,19 +58,19 @@ function methodOf({ account, params }: Pick<Ask, 'account' | 'params'>, already:
       );
     return makeMethod(account, readCard(account, card), { billing: readBilling(data) });
   }
-  if (id) return usable(findMethod(account, id));
+  if (id) return refuseDetached(findMethod(account, id));
   return already ? account.need('payment_method', already) : null;
 }
 
 /** Stripe names neither a code nor a parameter here: see github.com/Automattic/woocommerce-payments/issues/323. @throws {ApiError} 400 */
-function usable(method: PaymentMethod): PaymentMethod {
+function refuseDetached(method: PaymentMethod): PaymentMethod {
   if (!method._detached) return method;
   throw invalid(
     'The provided PaymentMethod was previously used with a PaymentIntent without Customer attachment, shared with a connected account without Customer attachment, or was detached from a Customer. It may not be used again. To use a PaymentMethod multiple times, you must attach it to a Customer first.',
   );
 }
 
-function belongs(method: PaymentMethod, intent: PaymentIntent | SetupIntent): void {
+function checkOwner(method: PaymentMethod, intent: PaymentIntent | SetupIntent): void {
   if (method.customer === null || method.customer === intent.customer) return;
   throw invalid(
     'The provided PaymentMethod belongs to a Customer. To use it, provide the same Customer with the PaymentIntent.',
@@ -88,23 +88,42 @@ function readAutomatic(params: Params, intent: PaymentIntent | SetupIntent): voi
 }
 
 /** Payment methods that never leave the page. */
-const staying = ['card', 'link'];
+const typesWithoutRedirect = ['card', 'link'];
 
 /**
  * A customer who may be sent to another page needs a return address (docs.stripe.com/api/setup_intents/confirm, `return_url`). An invoice's
  * intent has its invoice's payment methods.
  * @throws {ApiError} 400
  */
-function needsReturn({ params, browser }: Ask, intent: PaymentIntent | SetupIntent): void {
+function requireReturnUrl({ params, browser }: Ask, intent: PaymentIntent | SetupIntent): void {
   const { automatic_payment_methods: automatic, allowed_payment_method_types: allowed } = intent;
   if (browser || intent._invoice || intent._subscription || params.has('return_url') || params.bool('use_stripe_sdk'))
     return;
   if ((automatic as { allow_redirects?: string } | null)?.allow_redirects === 'never') return;
-  if (Array.isArray(allowed) && allowed.every((type) => staying.includes(type))) return;
+  if (Array.isArray(allowed) && allowed.every((type) => typesWithoutRedirect.includes(type))) return;
   const name = intent.object === 'payment_intent' ? 'PaymentIntent' : 'SetupIntent';
   throw invalid(
     `This ${name} is configured to accept payment methods enabled in your Dashboard. Because some of these payment methods might redirect your customer off of your page, you must provide a \`return_url\`. If you don't want to accept redirect-based payment methods, set \`automatic_payment_methods[enabled]\` to \`true\` and \`automatic_payment_methods[allow_redirects]\` to \`never\` when creating Setup Intents and Payment Intents.`,
     'return_url',
+  );
+}
+
+/** @throws {ApiError} 400 for less than Stripe charges */
+function checkAmount(amount: number, currency: string): void {
+  const least = smallestCharge(currency);
+  if (amount >= least) return;
+  throw invalid(`Amount must be at least ${money(least, currency)} ${currency}`, 'amount', 'amount_too_small');
+}
+
+const updatableStatuses = ['requires_payment_method', 'requires_confirmation', 'requires_action'];
+
+/** @throws {ApiError} 400 when the intent is over */
+function checkUpdatable({ status }: PaymentIntent, field: 'amount' | 'payment_method'): void {
+  if (updatableStatuses.includes(status)) return;
+  throw invalid(
+    `This PaymentIntent's ${field} could not be updated because it has a status of ${status}. You may only update the ${field} of a PaymentIntent with one of the following statuses: ${updatableStatuses.join(', ')}.`,
+    field,
+    'payment_intent_unexpected_state',
   );
 }
 
@@ -113,7 +132,7 @@ function confirm(ask: Ask, intent: PaymentIntent): PaymentIntent {
   const { account, params, browser } = ask;
   params.allow(...ignoredParameters);
   mayConfirm(intent);
-  needsReturn(ask, intent);
+  requireReturnUrl(ask, intent);
   const usage = params.one('setup_future_usage', ['off_session', 'on_session']);
   if (usage) intent.setup_future_usage = usage;
   const [returnUrl, sdk, off] = [params.text('return_url'), params.bool('use_stripe_sdk'), params.text('off_session')];
@@ -125,7 +144,7 @@ function confirm(ask: Ask, intent: PaymentIntent): PaymentIntent {
       'payment_intent_unexpected_state',
     );
   }
-  belongs(method, intent);
+  checkOwner(method, intent);
   const offSession = off === 'true' || off === 'one_off' || off === 'recurring';
   const outcome = confirmPayment(account, intent, {
     method,
@@ -146,10 +165,7 @@ export const paymentIntents: Route[] = [
     params.allow(...ignoredParameters);
     const amount = params.int('amount') ?? 0;
     const currency = params.need('currency');
-    const least = smallestCharge(currency);
-    if (amount < least) {
-      throw invalid(`Amount must be at least ${money(least, currency)} ${currency}`, 'amount', 'amount_too_small');
-    }
+    checkAmount(amount, currency);
     const customer = params.text('customer');
     const intent = makePaymentIntent(account, {
       amount,
@@ -178,7 +194,7 @@ export const paymentIntents: Route[] = [
     (ask) => {
       const intent = ask.account.need('payment_intent', ask.id);
       ask.params.allow('key', 'is_stripe_sdk');
-      mayTouch(ask, intent);
+      checkClientSecret(ask, intent);
       return intent;
     },
     true,
@@ -190,11 +206,13 @@ export const paymentIntents: Route[] = [
     account.store.touch(intent);
     intent.metadata = params.metadata(intent.metadata);
     const [amount, usage] = [params.int('amount'), params.one('setup_future_usage', ['off_session', 'on_session'])];
+    for (const field of ['amount', 'payment_method'] as const) if (params.has(field)) checkUpdatable(intent, field);
+    if (amount) checkAmount(amount, intent.currency);
     if (amount && !intent._invoice) intent.amount = amount;
     if (usage) intent.setup_future_usage = usage;
     const method = methodOf(ask, null);
     if (method) {
-      belongs(method, intent);
+      checkOwner(method, intent);
       intent.payment_method = method.id;
       if (intent.status === 'requires_payment_method') intent.status = 'requires_confirmation';
     }
@@ -204,7 +222,7 @@ export const paymentIntents: Route[] = [
     '/v1/payment_intents/:id/confirm',
     (ask) => {
       const intent = ask.account.need('payment_intent', ask.id);
-      mayTouch(ask, intent);
+      checkClientSecret(ask, intent);
       return confirm(ask, intent);
     },
     true,
@@ -226,7 +244,7 @@ export const paymentIntents: Route[] = [
 function confirmSetupIntent(ask: Ask, intent: SetupIntent): SetupIntent {
   const { account, params, browser } = ask;
   params.allow(...ignoredParameters);
-  needsReturn(ask, intent);
+  requireReturnUrl(ask, intent);
   const [returnUrl, sdk] = [params.text('return_url'), params.bool('use_stripe_sdk')];
   const method = methodOf(ask, intent.payment_method);
   if (!method) {
@@ -236,7 +254,7 @@ function confirmSetupIntent(ask: Ask, intent: SetupIntent): SetupIntent {
       'setup_intent_unexpected_state',
     );
   }
-  belongs(method, intent);
+  checkOwner(method, intent);
   const outcome = confirmSetup(account, intent, {
     method,
     offSession: false,
@@ -281,7 +299,7 @@ export const setupIntents: Route[] = [
     (ask) => {
       const intent = ask.account.need('setup_intent', ask.id);
       ask.params.allow('key', 'is_stripe_sdk');
-      mayTouch(ask, intent);
+      checkClientSecret(ask, intent);
       return intent;
     },
     true,
@@ -290,7 +308,7 @@ export const setupIntents: Route[] = [
     '/v1/setup_intents/:id/confirm',
     (ask) => {
       const intent = ask.account.need('setup_intent', ask.id);
-      mayTouch(ask, intent);
+      checkClientSecret(ask, intent);
       return confirmSetupIntent(ask, intent);
     },
     true,
