@@ -14,11 +14,11 @@ const folder = path.join(import.meta.dirname, 'browser');
 const read = (name: string): string => fs.readFileSync(path.join(folder, name), 'utf8');
 
 /** Parts of the script, dependencies first. */
-const parts = ['calls.js', 'checks.js', 'element.js', 'express.js', 'elements.js', 'challenge.js', 'main.js'];
+const scriptParts = ['calls.js', 'checks.js', 'element.js', 'express.js', 'elements.js', 'challenge.js', 'main.js'];
 
 /** One classic script, so that `window.Stripe` is there as soon as it has loaded. */
 export const script = (): string =>
-  `(() => {\n'use strict';\n${[schema(), ...parts.map(read)]
+  `(() => {\n'use strict';\n${[schema(), ...scriptParts.map(read)]
     .map((source) => source.replace(/^import [^;]*;$/gm, '').replace(/^export /gm, ''))
     .join('\n')}})();\n`;
 
@@ -73,7 +73,7 @@ export function browserFiles(state: StripeState): Answerer {
   const intentOf = (id: string): PaymentIntent | SetupIntent | undefined =>
     account.store.find('payment_intent', id) ?? account.store.find('setup_intent', id);
 
-  const question = (intent: PaymentIntent | SetupIntent, ticket: string): string => {
+  const challengePage = (intent: PaymentIntent | SetupIntent, ticket: string): string => {
     const amount = intent.object === 'payment_intent' ? money(Number(intent.amount), String(intent.currency)) : null;
     return page(
       'Your bank asks',
@@ -87,7 +87,7 @@ export function browserFiles(state: StripeState): Answerer {
     );
   };
 
-  const answered = (intent: PaymentIntent | SetupIntent | undefined): string => {
+  const answeredPage = (intent: PaymentIntent | SetupIntent | undefined): string => {
     const back = typeof intent?._returnUrl === 'string' ? new URL(intent._returnUrl) : null;
     if (intent && back) {
       back.searchParams.set(intent.object, intent.id);
@@ -106,14 +106,14 @@ export function browserFiles(state: StripeState): Answerer {
     const intent = intentOf(id);
     const form = request.method === 'POST' ? new URLSearchParams(await request.text()) : null;
     const ticket = form?.get('ticket') ?? url.searchParams.get('ticket') ?? '';
-    if (intent?.status !== 'requires_action' || intent._challenge !== ticket) return html(answered(intent));
-    if (!form) return html(question(intent, ticket));
+    if (intent?.status !== 'requires_action' || intent._challenge !== ticket) return html(answeredPage(intent));
+    if (!form) return html(challengePage(intent, ticket));
     try {
       state.finishChallenge(id, form.get('outcome') === 'pass');
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
     }
-    return html(answered(intent));
+    return html(answeredPage(intent));
   }
 
   return async (request, url) => {

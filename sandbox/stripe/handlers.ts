@@ -78,7 +78,7 @@ const handlerOf = (state: StripeState, route: Route): HttpHandler =>
     };
     if (fault && fault.when !== 'after') {
       const held = key !== null && state.idempotency.hold(key);
-      const failure = await suffer(fault).finally(() => held && state.idempotency.finish(key));
+      const failure = await applyFault(fault).finally(() => held && state.idempotency.finish(key));
       if (failure) return keepFailure(failure);
     }
     const {
@@ -97,7 +97,7 @@ const handlerOf = (state: StripeState, route: Route): HttpHandler =>
       body,
     });
     if (fault?.when === 'after') {
-      const failure = await suffer(fault);
+      const failure = await applyFault(fault);
       if (failure) return keepFailure(failure);
     }
     return new HttpResponse(text, { status, headers });
@@ -115,7 +115,7 @@ const rateLimited = {
 };
 
 /** Waits as long as the fault says, then fails if it says so. */
-async function suffer({ delay = 0, hang, status, error }: Fault): Promise<Response | null> {
+async function applyFault({ delay = 0, hang, status, error }: Fault): Promise<Response | null> {
   if (hang) return new Promise(() => {});
   if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
   if (status === undefined) return null;

@@ -82,9 +82,9 @@ export interface StateOptions {
 }
 
 export function openState({ file, wall = Date.now }: StateOptions = {}): StripeState {
-  const wrong: AnswerFault[] = [];
-  const account = openAccount({ file, wall, apiVersion, noteFault: (fault) => wrong.push(fault) });
-  forgetOldShapes(account);
+  const answerFaults: AnswerFault[] = [];
+  const account = openAccount({ file, wall, apiVersion, noteFault: (fault) => answerFaults.push(fault) });
+  clearOutdatedData(account);
   const lifecycle = makeLifecycle(account);
   const faults = makeFaults();
   seed(account);
@@ -101,23 +101,23 @@ export function openState({ file, wall = Date.now }: StateOptions = {}): StripeS
     onEvents: account.onEvents,
     reset() {
       account.clear();
-      forgetOldShapes(account);
+      clearOutdatedData(account);
       faults.clear();
       seed(account);
       lifecycle.restart();
     },
     close() {
       account.close();
-      const [first] = wrong;
+      const [first] = answerFaults;
       if (first) throw first;
     },
     idempotency: makeIdempotency(account, wall),
-    noteFault: (fault) => wrong.push(fault),
+    noteFault: (fault) => answerFaults.push(fault),
   };
 }
 
 /** Deletes the data of an older sandbox, which lacks fields that are required today. */
-function forgetOldShapes(account: StripeAccount): void {
+function clearOutdatedData(account: StripeAccount): void {
   const spoken = `${api.sdk} 3`;
   if (account.store.find('setting', 'shapes')?.spoken === spoken) return;
   if (account.store.count('product') > 0) account.clear();

@@ -55,16 +55,16 @@ const largestBody = 1024 * 1024;
  */
 export async function startStripe({ siteUrl, port = 0, folder, wall }: StripeOptions): Promise<RunningStripe> {
   const state = openState({ file: folder && path.join(folder, 'stripe.sqlite'), ...(wall && { wall }) });
-  if (siteUrl) announceEndpoint(state, `${siteUrl}/api/v1/stripe/webhook`);
+  if (siteUrl) addWebhookEndpoint(state, `${siteUrl}/api/v1/stripe/webhook`);
   const webhooks = siteUrl
     ? makeWebhooks(state.account, { url: `${siteUrl}/api/v1/stripe/webhook`, secret: keys.webhook })
     : null;
-  const site: Site = {
+  const endpoints: Endpoints = {
     api: handlersByResource(state),
     others: [controls(state, webhooks), browserFiles(state), hostedInvoices(state), lookingPage(state, webhooks)],
   };
   const server = createServer((request, response) => {
-    serve(site, request, response).catch((error: unknown) => {
+    serve(endpoints, request, response).catch((error: unknown) => {
       process.stderr.write(`Stripe: ${request.method} ${request.url?.split('?')[0]}: ${String(error)}\n`);
       if (response.headersSent) response.destroy();
       else response.writeHead(500).end();
@@ -105,20 +105,20 @@ const accessAt = (url: string): StripeAccess => ({
   webhookSecret: keys.webhook,
 });
 
-interface Site {
+interface Endpoints {
   /** Handlers of the API, by path. */
   readonly api: ReturnType<typeof handlersByResource>;
   readonly others: readonly Answerer[];
 }
 
-async function serve(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(endpoints: Endpoints, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const began = performance.now();
   const cors = allowOrigin(request);
   if (request.method === 'OPTIONS') {
     response.writeHead(204, cors).end();
     return;
   }
-  const answer = await answerTo(site, request);
+  const answer = await answerTo(endpoints, request);
   // A fault closes the connection.
   if (answer.type === 'error') {
     response.destroy();
@@ -134,13 +134,13 @@ async function serve(site: Site, request: IncomingMessage, response: ServerRespo
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
-async function answerTo({ api, others }: Site, incoming: IncomingMessage): Promise<Response> {
+async function answerTo({ api, others }: Endpoints, incoming: IncomingMessage): Promise<Response> {
   const { method = 'GET' } = incoming;
   const url = new URL(incoming.url ?? '/', 'http://127.0.0.1');
-  const body = method === 'GET' || method === 'HEAD' ? null : await read(incoming);
+  const body = method === 'GET' || method === 'HEAD' ? null : await readBody(incoming);
   const request = new Request(url, { method, headers: headersOf(incoming), body });
   if (url.pathname.startsWith('/v1/')) {
-    return (await getResponse([...api(url.pathname)], request)) ?? unknown(method, url.pathname);
+    return (await getResponse([...api(url.pathname)], request)) ?? unknownPathResponse(method, url.pathname);
   }
   for (const answerer of others) {
     const answer = await answerer(request, url);
@@ -150,7 +150,7 @@ async function answerTo({ api, others }: Site, incoming: IncomingMessage): Promi
 }
 
 /** The account's webhook endpoint, as the dashboard would list it. */
-function announceEndpoint({ account }: StripeState, url: string): void {
+function addWebhookEndpoint({ account }: StripeState, url: string): void {
   account.run(() => {
     account.store.remove('webhook_endpoint', 'we_site');
     account.add('webhook_endpoint', {
@@ -168,7 +168,7 @@ function announceEndpoint({ account }: StripeState, url: string): void {
   });
 }
 
-function unknown(method: string, pathname: string): Response {
+function unknownPathResponse(method: string, pathname: string): Response {
   const { status, body } = unknownPath(method, pathname);
   return Response.json({ error: body }, { status });
 }
@@ -198,7 +198,7 @@ function headersOf(request: IncomingMessage): Headers {
   return headers;
 }
 
-async function read(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
+async function readBody(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of request) {

@@ -12,7 +12,7 @@ export interface View {
 }
 
 /** Most rows of a table. */
-const most = 200;
+const maxRows = 200;
 
 const date = (moment: unknown): string =>
   typeof moment === 'number'
@@ -31,7 +31,7 @@ function table(name: string, heads: readonly string[], rows: readonly (readonly 
 const newest = <T extends Thing>(things: Iterable<T>): T[] =>
   [...things]
     .sort((one, other) => (other.created ?? 0) - (one.created ?? 0) || (other._n ?? 0) - (one._n ?? 0))
-    .slice(0, most);
+    .slice(0, maxRows);
 
 const status = (word: string): string =>
   `<span class="status" data-status="${word}">${word.replaceAll('_', ' ')}</span>`;
@@ -171,7 +171,7 @@ const invoices: View = {
 const events: View = {
   label: 'Events',
   show(state, webhooks) {
-    const deliveries = new Map(webhooks?.list(most).map(({ id, delivery }) => [id, delivery]));
+    const deliveries = new Map(webhooks?.list(maxRows).map(({ id, delivery }) => [id, delivery]));
     const rows = newest(state.account.store.all('event')).map((event) => {
       const delivery = deliveries.get(event.id);
       const last = delivery?.attempts.at(-1);

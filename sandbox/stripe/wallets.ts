@@ -8,15 +8,15 @@ const wallets = { applePay: 'apple_pay', googlePay: 'google_pay', link: 'link' }
 type Wallet = keyof typeof wallets;
 
 /** The API's names of every wallet whose state Stripe reports for a domain. */
-const stated = ['amazon_pay', 'apple_pay', 'google_pay', 'klarna', 'link', 'paypal'];
+const reportedWallets = ['amazon_pay', 'apple_pay', 'google_pay', 'klarna', 'link', 'paypal'];
 
 /** A wallet's state for a domain, as the API reports it. */
 export const walletStates = (enabled: boolean): Record<string, { readonly status: string }> =>
-  Object.fromEntries(stated.map((wallet) => [wallet, { status: enabled ? 'active' : 'inactive' }]));
+  Object.fromEntries(reportedWallets.map((wallet) => [wallet, { status: enabled ? 'active' : 'inactive' }]));
 
 const settingId = 'wallets';
 /** Chromium, as the tests run it, has no Apple Pay. */
-const usual: Readonly<Record<Wallet, boolean>> = { applePay: false, googlePay: true, link: true };
+const defaultWallets: Readonly<Record<Wallet, boolean>> = { applePay: false, googlePay: true, link: true };
 
 const domainOf = ({ store }: StripeAccount, name: string) =>
   [...store.all('payment_method_domain')].find((one) => one.domain_name === name);
@@ -25,7 +25,7 @@ const domainOf = ({ store }: StripeAccount, name: string) =>
 export function walletsOf(account: StripeAccount, domain: string, types: readonly string[]): Record<string, boolean> {
   const registered = domainOf(account, domain);
   const has = {
-    ...usual,
+    ...defaultWallets,
     ...(account.store.find('setting', settingId) as Partial<Record<Wallet, boolean>> | undefined),
   };
   const allows = (wallet: Wallet) => types.length === 0 || types.includes('card') || types.includes(wallet);
@@ -41,7 +41,7 @@ export function walletsOf(account: StripeAccount, domain: string, types: readonl
 export function setWallets(account: StripeAccount, body: Readonly<Record<string, unknown>>): void {
   const unknown = Object.keys(body).filter((name) => !Object.hasOwn(wallets, name));
   if (unknown.length > 0) throw new Error(`There is no wallet ${unknown.join(', ')}.`);
-  const setting = { id: settingId, object: 'setting', ...usual, ...body };
+  const setting = { id: settingId, object: 'setting', ...defaultWallets, ...body };
   account.run(() => {
     const known = account.store.find('setting', settingId);
     if (!known) return void account.store.add('setting', setting);

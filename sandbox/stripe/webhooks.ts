@@ -51,7 +51,7 @@ export interface Webhooks {
   stop(): Promise<void>;
 }
 
-const usual: WebhookSettings = { mode: 'on', delay: 0, copies: 1, shuffle: 0, lose: 0 };
+const defaultSettings: WebhookSettings = { mode: 'on', delay: 0, copies: 1, shuffle: 0, lose: 0 };
 
 /** Seconds until the next attempt, by the number of failed attempts. */
 const backOff = [1, 2, 4, 8, 15, 30, 60, 120, 300, 600, 1800, 3600];
@@ -103,7 +103,7 @@ export function makeWebhooks(account: StripeAccount, options: Options): Webhooks
     setImmediate(() => {
       if (isStopped(state)) return;
       for (const event of events) if (account.store.find('event', event.id) === event) accept(state, event);
-      arm(state);
+      scheduleNext(state);
     });
   });
   for (const event of account.store.all('event')) {
@@ -111,7 +111,7 @@ export function makeWebhooks(account: StripeAccount, options: Options): Webhooks
     if (status === 'new') accept(state, event);
     if (status === 'waiting') state.queue.add(event.id);
   }
-  arm(state);
+  scheduleNext(state);
   return {
     get settings() {
       return settingsOf(account);
@@ -122,7 +122,7 @@ export function makeWebhooks(account: StripeAccount, options: Options): Webhooks
     async flush() {
       await new Promise((resolve) => setImmediate(resolve));
       await state.working;
-      await work(state, true);
+      await startSending(state, true);
     },
     resend: (id) => resend(state, id),
     async settled(timeout) {
@@ -144,7 +144,7 @@ export function makeWebhooks(account: StripeAccount, options: Options): Webhooks
 const isStopped = ({ stopping }: State): boolean => stopping.signal.aborted;
 
 const settingsOf = (account: StripeAccount): WebhookSettings => ({
-  ...usual,
+  ...defaultSettings,
   ...(account.store.find('setting', 'webhooks')?.value as object),
 });
 
@@ -174,7 +174,7 @@ const list = (account: StripeAccount, limit: number): ReturnType<Webhooks['list'
     }));
 
 /** Stores the progress of an event's delivery. */
-function note({ account }: State, event: Event, changes: Partial<Delivery>): void {
+function recordDelivery({ account }: State, event: Event, changes: Partial<Delivery>): void {
   account.run(() => {
     const before = deliveryOf(event) ?? noDelivery;
     event._delivery = { ...before, ...changes };
@@ -187,41 +187,45 @@ function accept(state: State, event: Event): void {
   const { account, wall, random, queue } = state;
   const { mode, delay, copies, shuffle, lose } = settingsOf(account);
   if (mode === 'off' || (lose > 0 && random() < lose)) {
-    note(state, event, { state: 'lost', next: null });
+    recordDelivery(state, event, { state: 'lost', next: null });
     return;
   }
-  note(state, event, { state: 'waiting', next: wall() + delay + random() * shuffle, copies: Math.max(1, copies) });
+  recordDelivery(state, event, {
+    state: 'waiting',
+    next: wall() + delay + random() * shuffle,
+    copies: Math.max(1, copies),
+  });
   queue.add(event.id);
 }
 
 /** Waiting events, the earliest first. */
-const due = ({ account, queue }: State): Event[] =>
+const waitingEvents = ({ account, queue }: State): Event[] =>
   [...queue]
     .flatMap((id) => account.store.find('event', id) ?? [])
     .sort(
       (one, other) => (deliveryOf(one)?.next ?? 0) - (deliveryOf(other)?.next ?? 0) || (one._n ?? 0) - (other._n ?? 0),
     );
 
-function arm(state: State): void {
+function scheduleNext(state: State): void {
   clearTimeout(state.timer);
   if (isStopped(state) || state.working || state.queue.size === 0) return;
-  const next = deliveryOf(due(state)[0] as Event)?.next ?? 0;
-  state.timer = setTimeout(() => void work(state, false), Math.max(0, next - state.wall()));
+  const next = deliveryOf(waitingEvents(state)[0] as Event)?.next ?? 0;
+  state.timer = setTimeout(() => void startSending(state, false), Math.max(0, next - state.wall()));
   state.timer.unref();
 }
 
 /** Sends due events one after the other. @param all sends all events that wait */
-function work(state: State, all: boolean): Promise<void> {
+function startSending(state: State, all: boolean): Promise<void> {
   state.working ??= sendDue(state, all).finally(() => {
     state.working = null;
-    arm(state);
+    scheduleNext(state);
   });
   return state.working;
 }
 
 async function sendDue(state: State, all: boolean): Promise<void> {
   const { account, wall, deliveries } = state;
-  for (const event of due(state)) {
+  for (const event of waitingEvents(state)) {
     if (isStopped(state)) break;
     const delivery = deliveryOf(event);
     if (!delivery || (!all && (delivery.next ?? 0) > wall())) continue;
@@ -243,15 +247,15 @@ async function send(state: State, event: Event, delivery: Delivery): Promise<voi
   if (isStopped(state)) return;
   const attempts = [...delivery.attempts, { at: wall(), status }];
   if (status !== null && status >= 200 && status < 300) {
-    note(state, event, { state: 'delivered', next: null, attempts });
+    recordDelivery(state, event, { state: 'delivered', next: null, attempts });
     return;
   }
   const wait = backOff[attempts.length - 1];
   if (wait === undefined) {
-    note(state, event, { state: 'failed', next: null, attempts });
+    recordDelivery(state, event, { state: 'failed', next: null, attempts });
     return;
   }
-  note(state, event, { state: 'waiting', next: wall() + wait * 1000, attempts });
+  recordDelivery(state, event, { state: 'waiting', next: wall() + wait * 1000, attempts });
   queue.add(event.id);
 }
 
@@ -280,8 +284,8 @@ function resend(state: State, id: string | undefined): void {
   for (const event of account.store.all('event')) {
     const status = deliveryOf(event)?.state;
     if (id ? event.id !== id : status !== 'lost' && status !== 'failed') continue;
-    note(state, event, { state: 'waiting', next: wall(), copies: 1 });
+    recordDelivery(state, event, { state: 'waiting', next: wall(), copies: 1 });
     queue.add(event.id);
   }
-  arm(state);
+  scheduleNext(state);
 }

@@ -258,7 +258,7 @@ export function settleChange(
 const pendingPaymentSeconds = 23 * 3600;
 
 /** Parameters that a change waiting for its payment may have (docs.stripe.com/billing/subscriptions/pending-updates). */
-const mayWait = [
+const pendingUpdateParameters = [
   ...['expand', 'payment_behavior', 'proration_behavior', 'proration_date', 'billing_cycle_anchor', 'items'],
   ...['trial_end', 'trial_from_plan', 'add_invoice_items', 'metadata', 'discounts', 'cancel_at_period_end'],
 ];
@@ -271,7 +271,7 @@ export function refuseUnlessMayWait(subscription: Subscription, params: Params):
       'payment_behavior',
     );
   }
-  const other = params.keys().find((name) => !mayWait.includes(name));
+  const other = params.keys().find((name) => !pendingUpdateParameters.includes(name));
   if (other !== undefined)
     throw invalid(`You cannot pass ${other} with \`payment_behavior=pending_if_incomplete\`.`, other);
 }

@@ -4,7 +4,7 @@ import type { StripeAccount } from '../core/account.ts';
 import { blankSubscription } from '../core/blank.ts';
 import { invalid, missing } from '../core/errors.ts';
 import { token } from '../core/ids.ts';
-import type { Customer, Price, Subscription, SubscriptionItem, TrialOffer } from '../core/model.ts';
+import type { Customer, InvoiceItem, Price, Subscription, SubscriptionItem, TrialOffer } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { behaviourOf } from '../payments/cards.ts';
 import { confirmSetup, makeSetupIntent } from '../payments/intents.ts';
@@ -266,13 +266,13 @@ export function addOneOffs(account: StripeAccount, subscription: Subscription, p
     readOneOff(account, one, subscription.customer, subscription.id);
 }
 
-/** An item that is charged once, given by a price or by `price_data`. */
+/** Adds an item that is charged once, given by a price or by `price_data`. */
 export function readOneOff(
   account: StripeAccount,
   params: Params,
   customer: string,
   subscription: string | null,
-): void {
+): InvoiceItem {
   params.allow('discounts', 'tax_rates', 'metadata', 'period', 'discountable');
   const billed = subscription === null ? null : account.need('subscription', subscription, 'subscription');
   const quantity = params.int('quantity') ?? 1;
@@ -282,7 +282,7 @@ export function readOneOff(
     const amount = data.int('unit_amount') ?? 0;
     const product = account.need('product', data.need('product'), data.name('product'));
     if (billed) mustBeBilledIn(billed, data.need('currency'), data.name('currency'));
-    addItem(account, {
+    return addItem(account, {
       customer,
       amount: amount * quantity,
       currency: data.need('currency'),
@@ -291,20 +291,18 @@ export function readOneOff(
       _subscription: subscription,
       _product: product.id,
     });
-    return;
   }
   const amount = params.int('amount');
   if (amount !== undefined && amount !== null) {
     const currency = params.text('currency') ?? 'usd';
     if (billed) mustBeBilledIn(billed, currency, 'currency');
-    addItem(account, {
+    return addItem(account, {
       customer,
       amount,
       currency,
       description: params.text('description') ?? '',
       _subscription: subscription,
     });
-    return;
   }
   const price = account.need('price', params.need('price'), params.name('price'));
   if (price.recurring) {
@@ -315,7 +313,7 @@ export function readOneOff(
   }
   const product = account.need('product', price.product);
   const currency = billed?.currency ?? price.currency;
-  addItem(account, {
+  return addItem(account, {
     customer,
     amount: amountIn(price, currency) * quantity,
     currency,

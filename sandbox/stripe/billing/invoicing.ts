@@ -326,13 +326,13 @@ export function finalize(account: StripeAccount, invoice: Invoice): void {
   invoice.automatically_finalizes_at = null;
   invoice.hosted_invoice_url = `/invoices/${invoice._token}`;
   invoice.invoice_pdf = `/invoices/${invoice._token}/pdf`;
-  remember(account, invoice);
+  recordDebits(account, invoice);
   if (invoice.amount_due > 0) openPayment(account, invoice);
   account.emit('invoice.finalized', invoice);
 }
 
 /** Records on each item what was debited for it, and removes discounts that apply to one invoice. */
-function remember(account: StripeAccount, invoice: Invoice): void {
+function recordDebits(account: StripeAccount, invoice: Invoice): void {
   const subscription = subscriptionOf(account, invoice);
   if (!subscription) return;
   account.store.touch(subscription);

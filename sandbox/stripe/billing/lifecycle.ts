@@ -68,7 +68,7 @@ function* subscriptionTasks(account: StripeAccount, subscription: Subscription):
     };
   }
   const waiting = subscription.pending_update as { expires_at: number } | null;
-  if (waiting) yield { at: waiting.expires_at, work: () => forgetChange(account, subscription) };
+  if (waiting) yield { at: waiting.expires_at, work: () => expirePendingUpdate(account, subscription) };
   const schedule = subscription.schedule ? account.store.find('subscription_schedule', subscription.schedule) : null;
   const phase = schedule ? phaseEnd(schedule) : null;
   if (subscription.cancel_at !== null && !renews) {
@@ -142,7 +142,7 @@ export function nextInvoice(account: StripeAccount, subscription: Subscription):
   });
 }
 
-function forgetChange(account: StripeAccount, subscription: Subscription): void {
+function expirePendingUpdate(account: StripeAccount, subscription: Subscription): void {
   const waiting = subscription._pending as { invoice: string } | undefined;
   account.store.touch(subscription);
   subscription.pending_update = null;

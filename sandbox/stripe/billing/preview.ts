@@ -28,13 +28,13 @@ export function preview(account: StripeAccount, params: Params): Wire {
     const tax = params.object('automatic_tax')?.allow('liability').bool('enabled') ?? false;
     const address = params.object('customer_details')?.allow('shipping', 'tax', 'tax_exempt', 'tax_ids').raw('address');
     if (address) customer.address = { ...emptyAddress, ...(address as object) };
-    if (subscription && schedule) plan(account, subscription, schedule);
+    if (subscription && schedule) applyNextPhase(account, subscription, schedule);
     const details = params.object('subscription_details') ?? null;
     details?.allow('default_tax_rates', 'start_date', 'resume_at');
     if (details) readBillingMode(details);
     const invoice = subscription
-      ? ofChange(account, params, details, customer, subscription)
-      : ofNew(account, params, details, customer, tax);
+      ? previewChange(account, params, details, customer, subscription)
+      : previewNew(account, params, details, customer, tax);
     const wire = account.present(invoice, params.texts('expand') ?? []);
     return {
       ...wire,
@@ -99,14 +99,23 @@ function customerFor(account: StripeAccount, params: Params, subscription: Subsc
   });
 }
 
-const waits = (account: StripeAccount, params: Params, customer: Customer, subscription: Subscription) => {
+const addItemsAndDiscounts = (
+  account: StripeAccount,
+  params: Params,
+  customer: Customer,
+  subscription: Subscription,
+) => {
   for (const one of params.list('invoice_items') ?? []) readOneOff(account, one, customer.id, subscription.id);
   const granted = readDiscounts(account, params, customer);
   if (granted) grantDiscounts(account, subscription, granted);
 };
 
 /** The next phase of a schedule, as if it began with the next period. */
-function plan(account: StripeAccount, subscription: Subscription, { current_phase: now, phases }: Schedule): void {
+function applyNextPhase(
+  account: StripeAccount,
+  subscription: Subscription,
+  { current_phase: now, phases }: Schedule,
+): void {
   const next = phases.find(({ start_date: start }) => now !== null && start >= now.end_date);
   const [item] = subscription.items.data;
   const price = next?.items[0]?.price;
@@ -116,7 +125,7 @@ function plan(account: StripeAccount, subscription: Subscription, { current_phas
   item._billed = null;
 }
 
-function ofNew(
+function previewNew(
   account: StripeAccount,
   params: Params,
   details: Params | null,
@@ -142,11 +151,11 @@ function ofNew(
     tax,
     trialEnd: trial && trial !== 'now' ? readMoment(trial, now, details.name('trial_end')) : null,
   });
-  waits(account, params, customer, subscription);
+  addItemsAndDiscounts(account, params, customer, subscription);
   return firstInvoice(account, customer, subscription);
 }
 
-function ofChange(
+function previewChange(
   account: StripeAccount,
   params: Params,
   details: Params | null,
@@ -154,8 +163,8 @@ function ofChange(
   subscription: Subscription,
 ): Invoice {
   params.allow('currency');
-  if (billedNoMore.includes(subscription.status)) throw noneUpcoming(customer);
-  waits(account, params, customer, subscription);
+  if (notBilledStatuses.includes(subscription.status)) throw noneUpcoming(customer);
+  addItemsAndDiscounts(account, params, customer, subscription);
   const trial = details?.text('trial_end');
   const proration =
     details?.one('proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations';
@@ -180,7 +189,7 @@ function ofChange(
   return last;
 }
 
-const billedNoMore = ['canceled', 'incomplete_expired', 'paused'];
+const notBilledStatuses = ['canceled', 'incomplete_expired', 'paused'];
 
 /** Whether the subscription ends before its renewal, as it is or as the preview changes it. */
 function endsWithPeriod(subscription: Subscription, details: Params | null): boolean {

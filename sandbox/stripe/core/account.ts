@@ -292,10 +292,10 @@ function rollback(state: State): void {
 function difference(before: Wire, after: Wire): Wire | null {
   const result: Wire = {};
   for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
-    const [old, young] = [before[field], after[field]];
-    if (JSON.stringify(old) === JSON.stringify(young)) continue;
-    const both = [old, young].every((value) => value !== null && typeof value === 'object' && !Array.isArray(value));
-    result[field] = both ? difference(old as Wire, young as Wire) : (old ?? null);
+    const [old, current] = [before[field], after[field]];
+    if (JSON.stringify(old) === JSON.stringify(current)) continue;
+    const both = [old, current].every((value) => value !== null && typeof value === 'object' && !Array.isArray(value));
+    result[field] = both ? difference(old as Wire, current as Wire) : (old ?? null);
   }
   return Object.keys(result).length > 0 ? result : null;
 }

@@ -304,7 +304,7 @@ interface Intent extends Thing {
   next_action: unknown;
   payment_method: string | null;
   status: IntentStatus;
-  /** Ticket of the open challenge: see payments/challenge.ts. */
+  /** Ticket of the open challenge: see browser.ts. */
   _challenge?: string | null;
 }
 

@@ -10,7 +10,7 @@ import type { Charge, Dispute } from '../core/model.ts';
 export type DisputeReason = 'fraudulent' | 'product_not_received' | 'inquiry';
 
 /** Seconds in which the publisher can respond. */
-const answerWithin = 9 * 86_400;
+const responseSeconds = 9 * 86_400;
 
 /** Empty evidence. */
 const noEvidence = {
@@ -28,7 +28,7 @@ const noEvidence = {
   enhanced_evidence: {},
 };
 
-const over = ['won', 'lost', 'warning_closed'];
+const closedStatuses = ['won', 'lost', 'warning_closed'];
 
 /** A charge's open or lost dispute; with one, the charge can't be refunded. */
 export const blocksRefund = (account: StripeAccount, charge: Charge): boolean =>
@@ -54,7 +54,7 @@ export function openDispute(account: StripeAccount, charge: Charge, reason: Disp
       enhanced_eligibility_types: [],
       evidence: { ...noEvidence },
       evidence_details: {
-        due_by: now + answerWithin,
+        due_by: now + responseSeconds,
         enhanced_eligibility: {},
         has_evidence: false,
         past_due: false,
@@ -90,7 +90,7 @@ export function openDispute(account: StripeAccount, charge: Charge, reason: Disp
 
 /** After the publisher has responded: the bank reviews the dispute. */
 export function reviewDispute(account: StripeAccount, dispute: Dispute): void {
-  mayChange(dispute);
+  refuseClosed(dispute);
   account.store.touch(dispute);
   dispute.status = dispute.is_charge_refundable ? 'warning_under_review' : 'under_review';
   dispute.evidence_details = { ...dispute.evidence_details, has_evidence: true, submission_count: 1 };
@@ -99,7 +99,7 @@ export function reviewDispute(account: StripeAccount, dispute: Dispute): void {
 
 /** The bank turns its inquiry into a dispute: the amount is withdrawn, and no refund is possible. */
 export function escalateInquiry(account: StripeAccount, dispute: Dispute): void {
-  mayChange(dispute);
+  refuseClosed(dispute);
   if (!dispute.is_charge_refundable) throw invalid('Only an inquiry can become a dispute.');
   account.store.touch(dispute);
   dispute.is_charge_refundable = false;
@@ -111,7 +111,7 @@ export function escalateInquiry(account: StripeAccount, dispute: Dispute): void 
 
 /** Applies the bank's decision. An inquiry is closed without a winner. */
 export function endDispute(account: StripeAccount, dispute: Dispute, won: boolean): void {
-  mayChange(dispute);
+  refuseClosed(dispute);
   account.store.touch(dispute);
   const inquiry = dispute.is_charge_refundable;
   dispute.status = inquiry ? 'warning_closed' : won ? 'won' : 'lost';
@@ -119,6 +119,6 @@ export function endDispute(account: StripeAccount, dispute: Dispute, won: boolea
   account.emit('charge.dispute.closed', dispute);
 }
 
-function mayChange({ status }: Dispute): void {
-  if (over.includes(status)) throw invalid(`This dispute is over: its status is ${status}.`);
+function refuseClosed({ status }: Dispute): void {
+  if (closedStatuses.includes(status)) throw invalid(`This dispute is over: its status is ${status}.`);
 }

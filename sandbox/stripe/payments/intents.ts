@@ -149,7 +149,7 @@ export function makeSetupIntent(
 }
 
 /** Whether the bank requires the customer to authenticate first. */
-function asks(method: PaymentMethod, offSession: boolean): boolean {
+function requiresAuthentication(method: PaymentMethod, offSession: boolean): boolean {
   const { authentication } = behaviourOf(method._number);
   if (authentication === 'never') return false;
   if (!offSession) return true;
@@ -173,7 +173,7 @@ export function confirmPayment(account: StripeAccount, intent: PaymentIntent, ho
   account.store.touch(intent);
   intent.payment_method = method.id;
   intent.last_payment_error = null;
-  if (asks(method, offSession)) {
+  if (requiresAuthentication(method, offSession)) {
     // An invoice's intent waits for the reader, who can come back and authenticate.
     if (offSession && !intent._invoice) {
       return refusePayment(account, intent, method, declines.authentication_required);

@@ -21,10 +21,10 @@ const ignoredParameters = [
 ];
 
 /** Nested objects that are stored unchanged; empty text is Stripe's null. */
-function plain(value: string | Fields | undefined): unknown {
+function withNulls(value: string | Fields | undefined): unknown {
   if (value === undefined || value === '') return null;
   if (typeof value === 'string') return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plain(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withNulls(inner)]));
 }
 
 /** Fields of an address that are not given. */
@@ -52,11 +52,11 @@ function save(account: StripeAccount, customer: Customer, params: Params): void 
   const balance = params.int('balance');
   if (typeof balance === 'number') customer.balance = balance;
   if (params.has('address')) {
-    const address = plain(params.raw('address'));
+    const address = withNulls(params.raw('address'));
     customer.address = address && { ...emptyAddress, ...(address as object) };
   }
   if (params.has('shipping')) {
-    const shipping = plain(params.raw('shipping')) as { address?: object; name?: string; phone?: string } | null;
+    const shipping = withNulls(params.raw('shipping')) as { address?: object; name?: string; phone?: string } | null;
     if (shipping && !shipping.name)
       throw invalid('Missing required param: shipping[name].', 'shipping[name]', 'parameter_missing');
     customer.shipping = shipping && { phone: null, ...shipping, address: { ...emptyAddress, ...shipping.address } };
@@ -177,7 +177,7 @@ export const customers: Route[] = [
   }),
   get('/v1/customers/:id/payment_methods/:second', ({ account, id, second }) => {
     const method = account.need('payment_method', second);
-    if (method.customer !== id) return account.need('payment_method', `${second} `);
+    if (method.customer !== id) throw noSuch('PaymentMethod', second);
     return method;
   }),
 ];

@@ -130,12 +130,8 @@ export const invoiceItems: Route[] = [
   post('/v1/invoiceitems', ({ account, params }) => {
     params.allow('expand', 'invoice');
     const customer = account.need('customer', params.need('customer'), 'customer');
-    const known = new Set([...account.store.all('invoiceitem')].map(({ id }) => id));
     const pricing = params.object('pricing');
-    readOneOff(account, pricing ?? params, customer.id, params.text('subscription') ?? null);
-    const made = [...account.store.all('invoiceitem')].find(({ id }) => !known.has(id));
-    if (!made) throw invalid('Nothing was added.');
-    return made;
+    return readOneOff(account, pricing ?? params, customer.id, params.text('subscription') ?? null);
   }),
   get('/v1/invoiceitems', ({ account, params }) => {
     const pending = params.bool('pending');

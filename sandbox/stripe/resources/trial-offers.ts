@@ -5,7 +5,7 @@ import type { Price, TrialOffer } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { get, matching, page, post, type Route } from './route.ts';
 
-const at = '/v1/product_catalog/trial_offers';
+const path = '/v1/product_catalog/trial_offers';
 
 function readPrice(account: StripeAccount, params: Params): Price {
   const price = account.need('price', params.need('price'), params.name('price'));
@@ -35,7 +35,7 @@ export const addTrialOffer = (account: StripeAccount, { next, iterations, ...off
   });
 
 export const trialOffers: Route[] = [
-  post(at, ({ account, params }) => {
+  post(path, ({ account, params }) => {
     params.allow('expand');
     const duration = params.object('duration');
     duration?.one('type', ['relative']);
@@ -61,13 +61,13 @@ export const trialOffers: Route[] = [
       price: price.id,
     });
   }),
-  get(at, ({ account, params }) => {
+  get(path, ({ account, params }) => {
     const prices = params.texts('prices');
     const found = matching(account.store.all('product_catalog.trial_offer'), 'active', params.bool('active'));
-    return page(params, at, prices ? found.filter(({ price }) => prices.includes(price)) : found);
+    return page(params, path, prices ? found.filter(({ price }) => prices.includes(price)) : found);
   }),
-  get(`${at}/:id`, ({ account, id }) => account.need('product_catalog.trial_offer', id)),
-  post(`${at}/:id`, ({ account, params, id }) => {
+  get(`${path}/:id`, ({ account, id }) => account.need('product_catalog.trial_offer', id)),
+  post(`${path}/:id`, ({ account, params, id }) => {
     const offer = account.need('product_catalog.trial_offer', id);
     params.allow('expand');
     account.store.touch(offer);

@@ -22,10 +22,10 @@ const texts: readonly (readonly [RegExp, number])[] = [
 ];
 
 /** Any other text: `maxLength` of nearly every string in OpenAPI. */
-const usual = 5000;
+const defaultLongestText = 5000;
 
 export const longestText = (path: string, name: string): number =>
-  path.includes('metadata[') ? 500 : (texts.find(([pattern]) => pattern.test(name))?.[1] ?? usual);
+  path.includes('metadata[') ? 500 : (texts.find(([pattern]) => pattern.test(name))?.[1] ?? defaultLongestText);
 
 /** Longest lists. */
 const lists: Readonly<Record<string, number>> = {

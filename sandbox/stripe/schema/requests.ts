@@ -12,7 +12,7 @@ import type { Fields, Shape } from './shape.ts';
 type Value = string | Form;
 
 /** Parameters that Stripe.js adds to calls with the publishable key. */
-const ofBrowsers = new Set([
+const browserParameters = new Set([
   ...['key', 'guid', 'muid', 'sid', 'payment_user_agent', 'client_secret', 'use_stripe_sdk', '_wallet'],
   ...['referrer', 'time_on_page', 'client_attribution_metadata', 'expected_payment_method_type'],
 ]);
@@ -23,7 +23,9 @@ export function checkRequest(call: string, form: Form, { browser }: { browser: b
   if (!shape) throw new Error(`The SDK knows no call ${call}.`);
   refuseRetired(call, form);
   const fields = shape.params ? (api.shapes[shape.params] ?? {}) : {};
-  const own = browser ? Object.fromEntries(Object.entries(form).filter(([name]) => !ofBrowsers.has(name))) : form;
+  const own = browser
+    ? Object.fromEntries(Object.entries(form).filter(([name]) => !browserParameters.has(name)))
+    : form;
   // The key may be among the parameters of any call.
   checkFields(own, { ...fields, 'key?': 'string' }, '');
   checkLimits(call, form);
