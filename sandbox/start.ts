@@ -128,7 +128,7 @@ async function startWordPress(
       const artCache = path.join(root, '.broadsheet', 'art');
       await importEdition({ wordpress, kind, data, artCache, onProgress });
     }
-    wordpress.intercept(playCrossword);
+    wordpress.intercept(serveCrossword);
     // Publishes posts that came due while the sandbox was down before the site asks, not during its first copy.
     await wordpress.cron.every(CRON_INTERVAL);
     const access = {
@@ -145,7 +145,7 @@ async function startWordPress(
 }
 
 /** Answers `/sandbox/crosswords/<slug>` with the page that plays the crossword, and leaves the rest to WordPress. */
-function playCrossword(request: IncomingMessage, response: ServerResponse): boolean {
+function serveCrossword(request: IncomingMessage, response: ServerResponse): boolean {
   const slug = /^\/sandbox\/crosswords\/([a-z0-9-]+)\/?(?:\?|$)/.exec(request.url ?? '')?.[1];
   if (slug === undefined) return false;
   const html = crosswordHtml(slug);

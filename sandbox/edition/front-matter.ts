@@ -1,6 +1,6 @@
 /** Reads the texts of the demo edition: `key: value` lines between two lines of dashes, then Markdown. */
 
-export interface Text {
+export interface MarkdownFile {
   /** Path or name for messages. */
   readonly source: string;
   readonly fields: Readonly<Record<string, string>>;
@@ -8,7 +8,7 @@ export interface Text {
 }
 
 /** @throws with the source and the line that does not fit */
-export function parseText(source: string, text: string): Text {
+export function parseMarkdownFile(source: string, text: string): MarkdownFile {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   const end = lines.indexOf('---', 1);
   if (lines[0] !== '---' || end < 0) throw new Error(`${source}: does not begin with front matter between lines of ---`);
@@ -26,14 +26,14 @@ export function parseText(source: string, text: string): Text {
 const unquote = (value: string) => (/^"[^"]*"$/.test(value) ? value.slice(1, -1) : value);
 
 /** The value of a required field. */
-export function required(text: Text, field: string): string {
+export function required(text: MarkdownFile, field: string): string {
   const value = text.fields[field];
   if (!value) throw new Error(`${text.source}: "${field}" is missing`);
   return value;
 }
 
 /** A number; `undefined` when the field is empty. */
-export function numberIn(text: Text, field: string): number | undefined {
+export function numberIn(text: MarkdownFile, field: string): number | undefined {
   const value = text.fields[field];
   if (!value) return undefined;
   const number = Number(value);
@@ -42,11 +42,11 @@ export function numberIn(text: Text, field: string): number | undefined {
 }
 
 /** The parts of a list, without the empty ones. */
-export const listIn = (text: Text, field: string, separator = ','): string[] =>
+export const listIn = (text: MarkdownFile, field: string, separator = ','): string[] =>
   (text.fields[field] ?? '')
     .split(separator)
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
 /** Whether a field says `true` or `yes`. */
-export const flagIn = (text: Text, field: string): boolean => /^(true|yes|1)$/i.test(text.fields[field] ?? '');
+export const flagIn = (text: MarkdownFile, field: string): boolean => /^(true|yes|1)$/i.test(text.fields[field] ?? '');

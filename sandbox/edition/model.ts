@@ -1,7 +1,7 @@
 /** What the importer hands to WordPress, and what the writers' files contain. Hours are counted back from the import. */
 
 /** A picture that is made for a document. */
-export interface PictureWish {
+export interface PictureSpec {
   readonly motif: string;
   /** The same seed gives the same picture; a document's slug. */
   readonly seed: string;
@@ -32,7 +32,7 @@ export interface Document {
   /** A fixed moment in UTC (`2026-01-02T03:04:05Z`) instead of `hours`. */
   readonly date?: string | undefined;
   readonly password?: string | undefined;
-  readonly picture?: PictureWish | undefined;
+  readonly picture?: PictureSpec | undefined;
   /** Notes on a story, each with its age in hours. */
   readonly corrections?: readonly { readonly kind: 'correction' | 'clarification'; readonly text: string; readonly hours: number }[];
   /** The sound of a story: seconds of its recording, and the slug of its series. */
@@ -105,6 +105,6 @@ export interface AwkwardPost {
   readonly date?: string;
   readonly hours?: number;
   readonly password?: string;
-  readonly image?: null | (Partial<Omit<PictureWish, 'seed'>> & { readonly motif: string });
+  readonly image?: null | (Partial<Omit<PictureSpec, 'seed'>> & { readonly motif: string });
   readonly acf?: Readonly<Record<string, unknown>>;
 }

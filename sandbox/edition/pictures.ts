@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { renderArt } from './art/render.ts';
-import type { PictureWish } from './model.ts';
+import type { PictureSpec } from './model.ts';
 
 /** Width and height of a picture in pixels. */
 export const PICTURE = { width: 1600, height: 900 } as const;
@@ -34,12 +34,12 @@ const ART = path.join(import.meta.dirname, 'art');
 const AT_ONCE = 2;
 
 /** One picture per wish, by the wish's seed. */
-export async function makePictures(wishes: readonly PictureWish[], options: PictureOptions): Promise<Map<string, Picture>> {
+export async function makePictures(specs: readonly PictureSpec[], options: PictureOptions): Promise<Map<string, Picture>> {
   const made = new Map<string, Picture>();
   fs.mkdirSync(options.cache, { recursive: true });
   fs.mkdirSync(path.join(options.uploads, options.folder), { recursive: true });
   const version = hashOfFolder(ART);
-  const waiting = [...wishes];
+  const waiting = [...specs];
   let done = 0;
   const work = async () => {
     for (let wish = waiting.shift(); wish; wish = waiting.shift()) {
@@ -56,7 +56,7 @@ export async function makePictures(wishes: readonly PictureWish[], options: Pict
       const file = `${options.folder}/${seed}.jpg`;
       fs.copyFileSync(kept, path.join(options.uploads, file));
       made.set(seed, { file, ...size, bytes: fs.statSync(kept).size, alt, caption, credit });
-      options.onProgress(++done, wishes.length);
+      options.onProgress(++done, specs.length);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));

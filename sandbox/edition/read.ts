@@ -5,7 +5,7 @@ import { descriptions } from './art/descriptions.ts';
 import { escapeText, htmlToBlocks, markdownToBlocks } from './blocks.ts';
 import { crosswordPage } from './crosswords/page.ts';
 import { type Puzzle, puzzles } from './crosswords/puzzle.ts';
-import { type Text, flagIn, listIn, numberIn, parseText, required } from './front-matter.ts';
+import { type MarkdownFile, flagIn, listIn, numberIn, parseMarkdownFile, required } from './front-matter.ts';
 import { awkward } from './awkward.ts';
 import type { AwkwardPost, Comment, Document, Edition, EditionKind, Front, TopStories } from './model.ts';
 import { sections } from './sections.ts';
@@ -66,25 +66,25 @@ const ACCESS = ['default', 'free', 'registered', 'subscriber'];
  * @throws naming the file and the invalid field
  */
 export function readEdition(wordpress: string, kind: Exclude<EditionKind, 'none'>): Edition {
-  const authors = json<Author[]>('authors.json') ?? [];
-  const texts = textsIn('articles');
+  const authors = readJson<Author[]>('authors.json') ?? [];
+  const texts = markdownFilesIn('articles');
   const articles = texts.map(articleOf);
   const documents = [
     ...authors.map(authorOf),
-    ...(json<Series[]>('podcasts.json') ?? []).map(seriesOf),
+    ...(readJson<Series[]>('podcasts.json') ?? []).map(seriesOf),
     ...articles,
-    ...(json<LiveEntry[]>('live.json') ?? []).map(entryOf),
-    ...(json<Video[]>('videos.json') ?? []).map(videoOf),
+    ...(readJson<LiveEntry[]>('live.json') ?? []).map(liveEntryOf),
+    ...(readJson<Video[]>('videos.json') ?? []).map(videoOf),
     ...puzzles().map((puzzle) => crosswordOf(puzzle, wordpress)),
-    ...textsIn('pages').map(pageOf),
+    ...markdownFilesIn('pages').map(pageOf),
     ...(kind === 'tests' ? awkward.map(awkwardDocumentOf) : []),
   ];
   checkNames(documents, new Set(authors.map(({ slug }) => slug)));
   return {
     documents,
-    comments: json<Comment[]>('comments.json') ?? [],
+    comments: readJson<Comment[]>('comments.json') ?? [],
     topStories: topStoriesOf(texts),
-    fronts: json<Front[]>('fronts.json') ?? [],
+    fronts: readJson<Front[]>('fronts.json') ?? [],
     footer: [
       { title: 'About The Sun', path: '/about' },
       { title: 'RSS Feeds', path: '/about#rss-feeds' },
@@ -103,12 +103,12 @@ export function crosswordHtml(slug: string): string | undefined {
   return puzzle && crosswordPage(puzzle);
 }
 
-function json<T>(name: string): T | undefined {
+function readJson<T>(name: string): T | undefined {
   const file = path.join(here, name);
   return fs.existsSync(file) ? (JSON.parse(fs.readFileSync(file, 'utf8')) as T) : undefined;
 }
 
-function textsIn(folder: string): (Text & { readonly slug: string })[] {
+function markdownFilesIn(folder: string): (MarkdownFile & { readonly slug: string })[] {
   const full = path.join(here, folder);
   if (!fs.existsSync(full)) return [];
   return fs
@@ -116,12 +116,12 @@ function textsIn(folder: string): (Text & { readonly slug: string })[] {
     .filter((name) => name.endsWith('.md'))
     .sort()
     .map((name) => ({
-      ...parseText(`${folder}/${name}`, fs.readFileSync(path.join(full, name), 'utf8')),
+      ...parseMarkdownFile(`${folder}/${name}`, fs.readFileSync(path.join(full, name), 'utf8')),
       slug: path.basename(name, '.md'),
     }));
 }
 
-function articleOf(text: Text & { readonly slug: string }): Document {
+function articleOf(text: MarkdownFile & { readonly slug: string }): Document {
   const hours = numberIn(text, 'hours');
   if (hours === undefined) throw new Error(`${text.source}: "hours" is missing`);
   const access = text.fields.access || 'default';
@@ -140,20 +140,20 @@ function articleOf(text: Text & { readonly slug: string }): Document {
     contributors: listIn(text, 'contributors'),
     sections: listIn(text, 'section'),
     hours,
-    picture: motif ? { motif, seed: text.slug, alt: describe(motif), caption, credit } : undefined,
+    picture: motif ? { motif, seed: text.slug, alt: altTextOf(motif), caption, credit } : undefined,
     corrections: correctionsOf(text),
     sound: soundOf(text),
     meta: {
       newsroom_access: access,
       ...(agency && { newsroom_agency: agency }),
       ...(text.fields.live && { newsroom_live: text.fields.live }),
-      ...testOf(text),
+      ...headlineTestOf(text),
       ...episodeMetaOf(text),
     },
   };
 }
 
-function entryOf({ story, slug, title, body, author, hours, pinned = false, key = false }: LiveEntry): Document {
+function liveEntryOf({ story, slug, title, body, author, hours, pinned = false, key = false }: LiveEntry): Document {
   return {
     type: 'live-entry',
     slug,
@@ -170,7 +170,7 @@ function entryOf({ story, slug, title, body, author, hours, pinned = false, key 
 }
 
 /** `correction` is the text of a story's note, `corrected` its age in hours. */
-function correctionsOf(text: Text): Document['corrections'] {
+function correctionsOf(text: MarkdownFile): Document['corrections'] {
   const { correction } = text.fields;
   if (!correction) return [];
   const hours = numberIn(text, 'corrected');
@@ -179,19 +179,19 @@ function correctionsOf(text: Text): Document['corrections'] {
 }
 
 /** `headline` is another headline of a story: a headline test compares both from the import on. */
-function testOf(text: Text): Document['meta'] {
+function headlineTestOf(text: MarkdownFile): Document['meta'] {
   const { headline } = text.fields;
   if (!headline) return {};
   return { newsroom_headline_test: { state: 'running', variants: [{ headline, image: 0 }] } };
 }
 
 /** `sound` is the seconds of a story's recording, `series` the slug of its series. */
-function soundOf(text: Text): Document['sound'] {
+function soundOf(text: MarkdownFile): Document['sound'] {
   const seconds = numberIn(text, 'sound');
   return seconds === undefined ? undefined : { seconds, series: text.fields.series ?? '' };
 }
 
-const episodeMetaOf = (text: Text): Document['meta'] =>
+const episodeMetaOf = (text: MarkdownFile): Document['meta'] =>
   numberIn(text, 'sound') === undefined
     ? {}
     : {
@@ -211,12 +211,12 @@ function seriesOf({ slug, title, excerpt, author, category, motif, hours }: Seri
     author: '',
     sections: [],
     hours,
-    picture: { motif, seed: `series-${slug}`, alt: describe(motif), caption: '', credit: 'Illustration: The Sun', square: true },
+    picture: { motif, seed: `series-${slug}`, alt: altTextOf(motif), caption: '', credit: 'Illustration: The Sun', square: true },
     meta: { newsroom_series_author: author, newsroom_series_category: category },
   };
 }
 
-function pageOf(text: Text & { readonly slug: string }): Document {
+function pageOf(text: MarkdownFile & { readonly slug: string }): Document {
   return {
     type: 'page',
     slug: text.fields.slug || text.slug,
@@ -263,7 +263,7 @@ function videoOf(video: Video): Document {
       .filter(Boolean),
     hours,
     picture: motif
-      ? { motif, seed: slug, alt: describe(motif), caption: caption ?? '', credit: credit ?? 'Illustration: The Sun' }
+      ? { motif, seed: slug, alt: altTextOf(motif), caption: caption ?? '', credit: credit ?? 'Illustration: The Sun' }
       : undefined,
     meta: {
       newsroom_video_url: /^https?:/.test(youtube) ? youtube : `https://www.youtube.com/watch?v=${youtube}`,
@@ -290,7 +290,7 @@ function crosswordOf({ slug, title, author, hours }: Puzzle, wordpress: string):
 }
 
 /** What the pictures of a motif show. */
-const describe = (motif: string) => (descriptions as Readonly<Record<string, string>>)[motif] ?? '';
+const altTextOf = (motif: string) => (descriptions as Readonly<Record<string, string>>)[motif] ?? '';
 
 /** Fields of `acf` on the left, the plugin's meta keys on the right; unknown names pass unchanged. */
 const META_KEYS: Readonly<Record<string, string>> = {
@@ -317,14 +317,14 @@ function awkwardDocumentOf(post: AwkwardPost): Document {
     date: post.date,
     password: post.password,
     picture: post.image
-      ? { alt: describe(post.image.motif), caption: '', credit: '', ...post.image, seed: `${post.type}-${post.slug.replaceAll('%', '')}` }
+      ? { alt: altTextOf(post.image.motif), caption: '', credit: '', ...post.image, seed: `${post.type}-${post.slug.replaceAll('%', '')}` }
       : undefined,
     meta: Object.fromEntries(Object.entries(post.acf ?? {}).map(([name, value]) => [META_KEYS[name] ?? name, value])),
   };
 }
 
 /** The front page: every article with a place, in the order of the places; the first is the lead. */
-function topStoriesOf(texts: readonly (Text & { readonly slug: string })[]): TopStories {
+function topStoriesOf(texts: readonly (MarkdownFile & { readonly slug: string })[]): TopStories {
   const placed = texts
     .flatMap((text) => {
       const place = numberIn(text, 'top');

@@ -78,7 +78,7 @@ const QUEUE_MILLISECONDS = 60_000;
  */
 const LATE_WORK_MILLISECONDS = 15_000;
 /** When compiled code is first written to disk, so that it survives a killed process; it is written again at the end. */
-const KEEP_COMPILED_AFTER = 15_000;
+const FIRST_SAVE_MILLISECONDS = 15_000;
 const MUST_USE = path.join(import.meta.dirname, 'mu-plugins');
 /** Upload limit in megabytes, for PHP and for the web server alike. */
 const LARGEST_BODY_MB = 64;
@@ -142,27 +142,27 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
 
   try {
     const handler = await startPhp(options, { url: listener.url, compiled, instances, phpVersion });
-    const { ask, write, idle } = queued(handler, instances);
-    const note = path.join(data, 'database', 'next-task');
+    const { send, sendWrite, idle } = limitConcurrency(handler, instances);
+    const nextTaskFile = path.join(data, 'database', 'next-task');
     const cron = driveCron(
-      async () => (await write({ url: '/wp-cron.php' })).finished,
-      () => isTaskDue(note),
+      async () => (await sendWrite({ url: '/wp-cron.php' })).finished,
+      () => isTaskDue(nextTaskFile),
     );
     handle = async (request) => {
-      if (/^(GET|HEAD|OPTIONS)$/.test(request.method ?? 'GET')) return ask(request);
-      const response = await write(request);
+      if (/^(GET|HEAD|OPTIONS)$/.test(request.method ?? 'GET')) return send(request);
+      const response = await sendWrite(request);
       // By now WordPress has recorded its tasks; a run without a due task would cost as much as a request.
       void response.finished.then(
-        () => isTaskDue(note) && cron.soon(),
+        () => isTaskDue(nextTaskFile) && cron.soon(),
         () => {},
       );
       return response;
     };
-    const keepCompiled = async () => {
+    const saveCompiled = async () => {
       compiled.collect(await handler.getPrimaryPhp());
-      compiled.keep();
+      compiled.save();
     };
-    const warm = globalThis.setTimeout(() => void keepCompiled().catch(report), KEEP_COMPILED_AFTER).unref();
+    const firstSave = globalThis.setTimeout(() => void saveCompiled().catch(logError), FIRST_SAVE_MILLISECONDS).unref();
     return {
       url: listener.url,
       request: handle,
@@ -170,12 +170,12 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
       cron,
       intercept: listener.intercept,
       async stop() {
-        clearTimeout(warm);
+        clearTimeout(firstSave);
         // The site may still need to read the document that a webhook names.
         await idle(LATE_WORK_MILLISECONDS);
         await listener.close();
         await cron.stop();
-        await keepCompiled();
+        await saveCompiled();
         await handler[Symbol.asyncDispose]();
       },
     };
@@ -188,9 +188,18 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
 /** Starts the PHP instances, and installs WordPress if the data folder is empty. */
 async function startPhp(
   { core, data, plugins = [], constants, onProgress = () => {} }: WordPressOptions,
-  given: { url: string; compiled: CompiledCode; instances: number; phpVersion: SupportedPHPVersion },
+  {
+    url,
+    compiled,
+    instances,
+    phpVersion,
+  }: {
+    url: string;
+    compiled: CompiledCode;
+    instances: number;
+    phpVersion: SupportedPHPVersion;
+  },
 ): Promise<PHPRequestHandler> {
-  const { url, compiled, instances, phpVersion } = given;
   onProgress('Reading WordPress');
   const files = coreFiles(core);
   const locks = new FileLockManagerInMemory();
@@ -238,34 +247,34 @@ async function mountFolders(php: PHP, data: string, plugins: readonly PluginFold
   }
 }
 
-type Ask = (request: PHPRequest) => Promise<StreamedPHPResponse>;
+type SendRequest = (request: PHPRequest) => Promise<StreamedPHPResponse>;
 
 /** During a write WordPress may call the site, and the site may read from WordPress: one instance is always left for reading. */
-function queued(
+function limitConcurrency(
   handler: PHPRequestHandler,
   instances: number,
-): { ask: Ask; write: Ask; idle: (milliseconds: number) => Promise<void> } {
+): { send: SendRequest; sendWrite: SendRequest; idle: (milliseconds: number) => Promise<void> } {
   const writers = new Semaphore({ concurrency: Math.max(1, instances - 1), timeout: QUEUE_MILLISECONDS });
   const queue = openQueue(instances, QUEUE_MILLISECONDS);
   const running = new Set<Promise<unknown>>();
-  const ask: Ask = async (request) => {
-    const release = await queue.acquire(isSite(request));
+  const send: SendRequest = async (request) => {
+    const release = await queue.acquire(isFromSite(request));
     try {
       const response = await handler.requestStreamed(request);
       const ended = response.finished.finally(release).catch(() => {});
       running.add(ended);
       void ended.then(() => running.delete(ended));
-      void passOn(response.stderr).catch(report);
+      void logWarnings(response.stderr).catch(logError);
       return response;
     } catch (error) {
       release();
       throw error;
     }
   };
-  const write: Ask = async (request) => {
+  const sendWrite: SendRequest = async (request) => {
     const release = await writers.acquire();
     try {
-      const response = await ask(request);
+      const response = await send(request);
       void response.finished.finally(release).catch(() => {});
       return response;
     } catch (error) {
@@ -274,12 +283,12 @@ function queued(
     }
   };
   const idle = async (milliseconds: number) => {
-    const given = new AbortController();
-    const late = setTimeout(milliseconds, undefined, { signal: given.signal }).catch(() => {});
+    const idleSoonEnough = new AbortController();
+    const late = setTimeout(milliseconds, undefined, { signal: idleSoonEnough.signal }).catch(() => {});
     await Promise.race([Promise.all(running), late]);
-    given.abort();
+    idleSoonEnough.abort();
   };
-  return { ask, write, idle };
+  return { send, sendWrite, idle };
 }
 
 /** Core plus the database driver, laid out as WordPress expects a drop-in to be installed. */
@@ -337,12 +346,12 @@ async function runPhp(handler: PHPRequestHandler, code: string, input: unknown):
  * Only the site signs in with a password. Its requests go first, because the editor's dozen requests after a save would delay
  * them.
  */
-const isSite = ({ headers }: PHPRequest) => /^basic /i.test(headers?.authorization ?? '');
+const isFromSite = ({ headers }: PHPRequest) => /^basic /i.test(headers?.authorization ?? '');
 
 /** Passes PHP's warnings on to the log. */
-async function passOn(errors: ReadableStream<Uint8Array>) {
+async function logWarnings(errors: ReadableStream<Uint8Array>) {
   for await (const chunk of errors) process.stderr.write(Buffer.copyBytesFrom(chunk));
 }
 
-const report = (error: unknown) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+const logError = (error: unknown) => process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
 const quotePhp = (text: string) => `'${text.replace(/[\\']/g, '\\$&')}'`;

@@ -15,7 +15,7 @@ export interface CompiledCode {
   /** Collects what an instance has compiled since the last call. */
   collect(php: PHP): void;
   /** Writes what was collected to disk. Several processes may share the folder. */
-  keep(): void;
+  save(): void;
 }
 
 /** @param folder may be deleted at any time */
@@ -42,7 +42,7 @@ export function openCompiledCode(folder: string): CompiledCode {
   return {
     mount: (...where) => mountFileSet(code)(...where),
     collect: (php) => visit(php, ''),
-    keep() {
+    save() {
       for (const name of unsaved) {
         const file = path.join(folder, name);
         fs.mkdirSync(path.dirname(file), { recursive: true });

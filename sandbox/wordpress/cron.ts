@@ -17,10 +17,10 @@ export interface CronDriver {
  *
  * @param now milliseconds since 1970
  */
-export function isTaskDue(note: string, now = Date.now()): boolean {
+export function isTaskDue(nextTaskFile: string, now = Date.now()): boolean {
   let text: string;
   try {
-    text = fs.readFileSync(note, 'utf8').trim();
+    text = fs.readFileSync(nextTaskFile, 'utf8').trim();
   } catch {
     return true;
   }

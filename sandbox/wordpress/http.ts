@@ -57,9 +57,9 @@ const HOP_BY_HOP = /^(connection|keep-alive|transfer-encoding)$/i;
 
 /** Begins to listen; rejects with Node's own error (`EADDRINUSE`) when the port is taken. */
 export async function listen(options: HttpOptions): Promise<HttpListener> {
-  let own: ((request: http.IncomingMessage, response: http.ServerResponse) => boolean) | undefined;
+  let interceptor: ((request: http.IncomingMessage, response: http.ServerResponse) => boolean) | undefined;
   const server = http.createServer((request, response) => {
-    if (own?.(request, response)) return;
+    if (interceptor?.(request, response)) return;
     answer(options, request, response).catch((error: unknown) => {
       if (error instanceof Error && /^(MaxPhpInstances|AcquireTimeout)Error$/.test(error.name)) {
         response.writeHead(503, { 'content-type': 'text/plain', 'retry-after': '5' }).end('WordPress is busy.\n');
@@ -81,7 +81,7 @@ export async function listen(options: HttpOptions): Promise<HttpListener> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     intercept: (answerer) => {
-      own = answerer;
+      interceptor = answerer;
     },
     close: () =>
       new Promise((resolve) => {
