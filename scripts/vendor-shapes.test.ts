@@ -12,35 +12,36 @@ it('the stored vendor shapes match the installed packages (run "node scripts/ven
 });
 
 describe('the check of calls to a vendor’s script', () => {
-  interface Strict {
+  interface Checker {
     check(type: string, value: unknown): void;
     wrap(name: string, implementation: object): Record<string, (...given: unknown[]) => unknown>;
   }
-  const file = new URL('../sandbox/third-party/scripts/strict.js', import.meta.url);
-  function strictFor(vendor: object): { strict: Strict; faults: unknown[] } {
+  const file = new URL('../sandbox/third-party/scripts/checker.js', import.meta.url);
+  function checkerFor(vendor: object): { checker: Checker; faults: unknown[] } {
     const faults: unknown[] = [];
-    const make = runInNewContext(`${readFileSync(file, 'utf8')}; makeStrict`) as (...given: unknown[]) => Strict;
-    return { strict: make(vendor, (_what: string, message: unknown) => faults.push(message)), faults };
+    const make = runInNewContext(`${readFileSync(file, 'utf8')}; makeChecker`) as (...given: unknown[]) => Checker;
+    return { checker: make(vendor, (_what: string, message: unknown) => faults.push(message)), faults };
   }
   const slot = { setConfig() {}, defineSizeMapping() {} };
   const tag = { setConfig() {}, display() {}, defineSlot() {}, enableServices() {} };
-  const made: Readonly<Record<string, (strict: Strict) => unknown>> = {
-    'googletag has no setconfig': (strict) => strict.wrap('googletag', tag).setconfig?.({}),
-    'googletag.setConfig(0) has no lazyload': (strict) => strict.wrap('googletag', tag).setConfig?.({ lazyload: {} }),
-    'googletag.setConfig(0).lazyLoad has no fetchMargin': (strict) =>
-      strict.wrap('googletag', tag).setConfig?.({ lazyLoad: { fetchMargin: 1 } }),
-    'googletag.setConfig(0).lazyLoad.mobileScaling is "2", which is not an allowed value': (strict) =>
-      strict.wrap('googletag', tag).setConfig?.({ lazyLoad: { mobileScaling: '2' } }),
-    'googletag.defineSlot takes 2 to 3 arguments, but got 1': (strict) =>
-      strict.wrap('googletag', tag).defineSlot?.('/1/a'),
-    'googletag.defineSlot(0) is 1, not a string': (strict) => strict.wrap('googletag', tag).defineSlot?.(1, [300, 250]),
-    'googletag has no refresh': (strict) => strict.wrap('googletag', tag).refresh?.(),
-    'Slot.setConfig(0).safeFrame has no force': (strict) =>
-      strict.wrap('Slot', slot).setConfig?.({ safeFrame: { force: 1 } }),
+  const made: Readonly<Record<string, (checker: Checker) => unknown>> = {
+    'googletag has no setconfig': (checker) => checker.wrap('googletag', tag).setconfig?.({}),
+    'googletag.setConfig(0) has no lazyload': (checker) => checker.wrap('googletag', tag).setConfig?.({ lazyload: {} }),
+    'googletag.setConfig(0).lazyLoad has no fetchMargin': (checker) =>
+      checker.wrap('googletag', tag).setConfig?.({ lazyLoad: { fetchMargin: 1 } }),
+    'googletag.setConfig(0).lazyLoad.mobileScaling is "2", which is not an allowed value': (checker) =>
+      checker.wrap('googletag', tag).setConfig?.({ lazyLoad: { mobileScaling: '2' } }),
+    'googletag.defineSlot takes 2 to 3 arguments, but got 1': (checker) =>
+      checker.wrap('googletag', tag).defineSlot?.('/1/a'),
+    'googletag.defineSlot(0) is 1, not a string': (checker) =>
+      checker.wrap('googletag', tag).defineSlot?.(1, [300, 250]),
+    'googletag has no refresh': (checker) => checker.wrap('googletag', tag).refresh?.(),
+    'Slot.setConfig(0).safeFrame has no force': (checker) =>
+      checker.wrap('Slot', slot).setConfig?.({ safeFrame: { force: 1 } }),
   };
   it.each(Object.entries(made))('reports that %s', (message, call) => {
-    const { strict, faults } = strictFor(shapes.gpt ?? {});
-    expect(() => call(strict)).toThrow();
+    const { checker, faults } = checkerFor(shapes.gpt ?? {});
+    expect(() => call(checker)).toThrow();
     expect(faults).toEqual([message]);
   });
 
@@ -70,8 +71,8 @@ describe('the check of calls to a vendor’s script', () => {
       /paying is true, not a string/,
     ],
   ] as const)('refuses %s', (_, vendor, name, implementation, call, message) => {
-    const { strict, faults } = strictFor(shapes[vendor] ?? {});
-    expect(() => call(strict.wrap(name, implementation))).toThrow(message);
+    const { checker, faults } = checkerFor(shapes[vendor] ?? {});
+    expect(() => call(checker.wrap(name, implementation))).toThrow(message);
     expect(faults).toHaveLength(1);
   });
 
@@ -88,18 +89,18 @@ describe('the check of calls to a vendor’s script', () => {
     ],
     ['Churnkey options without the hash', 'churnkey', 'Options', { customerId: 'cus_1' }, /authHash is missing/],
   ] as const)('refuses %s', (_, vendor, type, value, message) => {
-    const { strict } = strictFor(documentedShapes[vendor]);
-    expect(() => strict.check(type, value)).toThrow(message);
+    const { checker } = checkerFor(documentedShapes[vendor]);
+    expect(() => checker.check(type, value)).toThrow(message);
   });
 
   it('accepts calls that the declarations allow', () => {
-    const { strict, faults } = strictFor(shapes.gpt ?? {});
-    const googletag = strict.wrap('googletag', tag);
+    const { checker, faults } = checkerFor(shapes.gpt ?? {});
+    const googletag = checker.wrap('googletag', tag);
     googletag.setConfig?.({ lazyLoad: { fetchMarginPercent: 200 }, targeting: { section: 'a' } });
     googletag.defineSlot?.('/1/a', [[300, 250]], 'ad-1');
     googletag.enableServices?.();
-    const gtm = strictFor(shapes.gtm ?? {});
-    gtm.strict.check('ConsentParams', { ad_storage: 'denied' });
+    const gtm = checkerFor(shapes.gtm ?? {});
+    gtm.checker.check('ConsentParams', { ad_storage: 'denied' });
     expect([faults, gtm.faults]).toEqual([[], []]);
   });
 });

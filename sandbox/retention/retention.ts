@@ -24,7 +24,7 @@ export interface WidgetReport {
   readonly handlers: readonly string[];
 }
 
-const open = { 'access-control-allow-origin': '*' };
+const corsHeaders = { 'access-control-allow-origin': '*' };
 
 export async function startRetention(): Promise<Retention> {
   const reports: WidgetReport[] = [];
@@ -50,7 +50,7 @@ export async function startRetention(): Promise<Retention> {
           return { status: 204 };
         },
       },
-      { method: 'GET', path: /^\/_sandbox\/told$/, handle: () => json(reports, 200, open) },
+      { method: 'GET', path: /^\/_sandbox\/told$/, handle: () => json(reports, 200, corsHeaders) },
     ],
     { port: 0, name: "the sandbox's retention widget" },
   );

@@ -7,12 +7,12 @@
     new Image().src = `${host}/_sandbox/tell?${new URLSearchParams({ what: JSON.stringify(what) })}`;
   };
 
-  const strict = makeStrict(shapes, (what, message) => tell({ what, options: { message }, handlers: [] }));
+  const checker = makeChecker(shapes, (what, message) => tell({ what, options: { message }, handlers: [] }));
 
   function init(what, options) {
-    strict.check('What', what);
-    strict.check('Options', options);
-    if (options.appId !== appId) strict.fault('The script is of another app');
+    checker.check('What', what);
+    checker.check('Options', options);
+    if (options.appId !== appId) checker.fault('The script is of another app');
     const plain = Object.fromEntries(Object.entries(options).filter(([, value]) => typeof value !== 'function'));
     tell({
       what,

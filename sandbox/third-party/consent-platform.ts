@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { json, type Route, text } from '../web.ts';
 import { type Calls, readerOf } from './calls.ts';
 
-const openHeaders = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
+const corsHeaders = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
 
 /** The folder of a package's modules for browsers. */
 const modulesOf = (name: string): string => path.dirname(fileURLToPath(import.meta.resolve(name)));
@@ -56,9 +56,9 @@ export function consentPlatformRoutes(calls: Calls): Route[] {
     {
       method: 'GET',
       path: /^\/cmp\/region$/,
-      handle: ({ request }) => json({ applies: calls.mode(readerOf(request), 'cmp') !== 'empty' }, 200, openHeaders),
+      handle: ({ request }) => json({ applies: calls.mode(readerOf(request), 'cmp') !== 'empty' }, 200, corsHeaders),
     },
-    { method: 'GET', path: /^\/cmp\/vendor-list\.json$/, handle: () => json(vendorList, 200, openHeaders) },
+    { method: 'GET', path: /^\/cmp\/vendor-list\.json$/, handle: () => json(vendorList, 200, corsHeaders) },
     {
       method: 'GET',
       path: /^\/cmp\/modules\/(cmpapi|core)\/((?:\w+\/)*\w+\.js)$/,
@@ -67,7 +67,7 @@ export function consentPlatformRoutes(calls: Calls): Route[] {
         if (!fs.existsSync(whole)) return text('Not found.\n', 404);
         // Browsers can't resolve packages by name.
         const body = fs.readFileSync(whole, 'utf8').replaceAll(`'${packages.core}'`, "'/cmp/modules/core/index.js'");
-        return { headers: { 'content-type': 'text/javascript; charset=utf-8', ...openHeaders }, body };
+        return { headers: { 'content-type': 'text/javascript; charset=utf-8', ...corsHeaders }, body };
       },
     },
   ];

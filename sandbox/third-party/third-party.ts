@@ -41,7 +41,7 @@ const accountFormats: Partial<Record<Vendor, RegExp>> = {
   cmp: /^sandbox$/,
 };
 
-const openHeaders = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
+const corsHeaders = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
 
 export async function startThirdParty({ port = 0 }: { readonly port?: number } = {}): Promise<ThirdParty> {
   const calls = createCalls();
@@ -90,7 +90,7 @@ function scriptRoutes(calls: Calls): Route[] {
       handle({ request, url }) {
         const reader = readerOf(request);
         calls.add(reader, { vendor: 'gpt', what: 'request', details: Object.fromEntries(url.searchParams) });
-        return json({ empty: calls.mode(reader, 'gpt') === 'empty' }, 200, openHeaders);
+        return json({ empty: calls.mode(reader, 'gpt') === 'empty' }, 200, corsHeaders);
       },
     },
     {
@@ -101,12 +101,12 @@ function scriptRoutes(calls: Calls): Route[] {
   ];
 }
 
-/** A vendor's script with the check of its callers (strict.js) in front; the names of both stay out of the page's scope. */
+/** A vendor's script with the check of its callers (checker.js) in front; the names of both stay out of the page's scope. */
 export function withCallChecks(vendor: Vendor | 'churnkey', file: string, from = folder): string {
   const read = (name: string, where = folder) => fs.readFileSync(path.join(where, name), 'utf8');
   const generated = JSON.parse(read('../vendor-shapes.json')) as Readonly<Record<string, object>>;
   const shapes = (documentedShapes as Readonly<Record<string, object>>)[vendor] ?? generated[vendor];
-  const whole = `const shapes = ${JSON.stringify(shapes)};\n${read('strict.js')}\n${read(file, from)}`;
+  const whole = `const shapes = ${JSON.stringify(shapes)};\n${read('checker.js')}\n${read(file, from)}`;
   // A module has its own scope; no page calls a worker, and a consent platform checks its calls itself.
   if (file === 'onesignal-worker.js' || vendor === 'cmp') return read(file, from);
   return vendor === 'marfeel' ? whole : `(() => {\n${whole}\n})();\n`;
@@ -139,7 +139,7 @@ async function answerScript(
   const body =
     mode === 'throws' ? 'throw new Error("The vendor has made a mistake.");\n' : withCallChecks(vendor, file);
   return {
-    headers: { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-store', ...openHeaders },
+    headers: { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-store', ...corsHeaders },
     body,
   };
 }
@@ -147,14 +147,14 @@ async function answerScript(
 function reportRoutes(calls: Calls): Route[] {
   return [
     // Tests add a header to every request, for which browsers send a preflight request to another origin.
-    { method: 'OPTIONS', path: /^\/./, handle: () => ({ status: 204, headers: openHeaders }) },
+    { method: 'OPTIONS', path: /^\/./, handle: () => ({ status: 204, headers: corsHeaders }) },
     {
       method: 'POST',
       path: new RegExp(`^/told/(${vendors.join('|')})$`),
       async handle({ request, groups: [vendor = ''], body }) {
         const { what, details } = JSON.parse(await body()) as { what: string; details: unknown };
         calls.add(readerOf(request), { vendor: vendor as Vendor, what, details });
-        return { status: 204, headers: openHeaders };
+        return { status: 204, headers: corsHeaders };
       },
     },
   ];

@@ -1,13 +1,13 @@
 // Stands in for Calendly's widget: a popup with a page on which to choose a time.
 (() => {
   const { origin } = new URL(document.currentScript.src);
-  const told = (what, details) =>
+  const report = (what, details) =>
     fetch(`${origin}/told/calendly`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });
-  const strict = makeStrict(shapes, told);
-  window.Calendly = strict.wrap('Calendly', {
+  const checker = makeChecker(shapes, report);
+  window.Calendly = checker.wrap('Calendly', {
     initPopupWidget({ url }) {
-      if (!URL.canParse(url)) strict.fault(`Calendly.initPopupWidget: url is ${url} and no address`);
-      told('popup', url);
+      if (!URL.canParse(url)) checker.fault(`Calendly.initPopupWidget: url is ${url} and no address`);
+      report('popup', url);
       const overlay = document.createElement('div');
       overlay.className = 'calendly-overlay';
       overlay.innerHTML =

@@ -2,10 +2,10 @@
 // script adds only a dialog of three buttons, a way to reopen it, and the cookie that stores the TC string.
 (() => {
   const { origin } = new URL(document.currentScript.src);
-  const told = (what, details) =>
+  const report = (what, details) =>
     fetch(`${origin}/told/cmp`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });
   const fault = (message) => {
-    told('fault', message);
+    report('fault', message);
     throw new TypeError(message);
   };
   // A platform's snippet installs the stub before the script loads: pages must have it, so that no call is lost.
@@ -83,7 +83,7 @@
         document.cookie = `${cookie}=${text}; Path=/; Max-Age=3600`;
         dialog.hidden = true;
         api.update(text, false);
-        told('answered', { name, segments: text.split('.').length });
+        report('answered', { name, segments: text.split('.').length });
       };
       dialog.append(button(name, given));
     }
@@ -94,5 +94,5 @@
     if (kept()) api.update(kept(), false);
     else ask();
   };
-  start().catch((error) => told('fault', String(error)));
+  start().catch((error) => report('fault', String(error)));
 })();

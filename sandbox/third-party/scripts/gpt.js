@@ -3,9 +3,9 @@
 // of them; prefetched slots are rendered within the render margin.
 (() => {
   const { origin } = new URL(document.currentScript.src);
-  const told = (what, details) =>
+  const report = (what, details) =>
     fetch(`${origin}/told/gpt`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });
-  const strict = makeStrict(shapes, told);
+  const checker = makeChecker(shapes, report);
   const config = {};
   let enabled = false;
   const listeners = [];
@@ -13,7 +13,7 @@
 
   const mapping = () => {
     const steps = [];
-    const builder = strict.wrap('SizeMappingBuilder', {
+    const builder = checker.wrap('SizeMappingBuilder', {
       addSize(viewport, sizes) {
         steps.push([viewport, sizes]);
         return builder;
@@ -22,13 +22,13 @@
     });
     return builder;
   };
-  const service = strict.wrap('PubAdsService', {
+  const service = checker.wrap('PubAdsService', {
     addEventListener(name, listener) {
       if (name === 'slotRenderEnded') listeners.push(listener);
       return service;
     },
     setPrivacySettings(settings) {
-      told('setPrivacySettings', settings);
+      report('setPrivacySettings', settings);
       return service;
     },
   });
@@ -88,10 +88,10 @@
     for (const each of config.singleRequest ? slots : [slot]) if (each.served) void fetchAd(each);
   };
 
-  const tag = strict.wrap('googletag', {
+  const tag = checker.wrap('googletag', {
     setConfig(settings) {
       Object.assign(config, settings);
-      told('setConfig', settings);
+      report('setConfig', settings);
     },
     sizeMapping: mapping,
     pubads: () => service,
@@ -99,10 +99,10 @@
       enabled = true;
     },
     defineSlot(unit, sizes, element) {
-      if (!/^\/\d+(?:,\d+)?(?:\/[\w.*<>-]+)+$/.test(unit)) strict.fault(`${unit} is no path of an ad unit`);
+      if (!/^\/\d+(?:,\d+)?(?:\/[\w.*<>-]+)+$/.test(unit)) checker.fault(`${unit} is no path of an ad unit`);
       if (slots.some((slot) => slot.element === element)) return null;
       const slot = { unit, sizes, element, steps: [], gone: false, served: false };
-      slot.api = strict.wrap('Slot', {
+      slot.api = checker.wrap('Slot', {
         addService(given) {
           slot.served = given === service;
           return slot.api;
@@ -117,13 +117,13 @@
         getSlotElementId: () => element,
       });
       slots.push(slot);
-      told('defineSlot', { unit, sizes, element });
+      report('defineSlot', { unit, sizes, element });
       return slot.api;
     },
     display(element) {
       const slot = slots.find((each) => each.element === element);
       if (slot) void display(slot);
-      else strict.fault(`googletag.display: no slot is defined for ${element}`);
+      else checker.fault(`googletag.display: no slot is defined for ${element}`);
     },
     destroySlots() {
       for (const slot of slots) {
@@ -132,7 +132,7 @@
         document.getElementById(slot.element)?.replaceChildren();
       }
       slots = [];
-      told('destroySlots', null);
+      report('destroySlots', null);
       return true;
     },
     cmd: { push: (command) => command() },

@@ -1,7 +1,7 @@
 // Stands in for Google Tag Manager: reports every entry of the data layer, existing and new.
 (() => {
   const { origin } = new URL(document.currentScript.src);
-  const strict = makeStrict(shapes, (what, details) =>
+  const checker = makeChecker(shapes, (what, details) =>
     fetch(`${origin}/told/gtm`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true }),
   );
   /** The data layer takes commands of consent mode, and events by name; keys that begin with gtm are Google's own. */
@@ -9,19 +9,19 @@
     if (Object.prototype.toString.call(entry) === '[object Arguments]') {
       const [name, how, params, ...more] = entry;
       if (name !== 'consent' || more.length > 0)
-        strict.fault(`The data layer has no command ${JSON.stringify([...entry])}`);
-      strict.check('ConsentArg', how);
-      strict.check('ConsentParams', params);
+        checker.fault(`The data layer has no command ${JSON.stringify([...entry])}`);
+      checker.check('ConsentArg', how);
+      checker.check('ConsentParams', params);
       return;
     }
     if (typeof entry?.event !== 'string')
-      strict.fault(`The data layer was given ${JSON.stringify(entry)}, which is not an event`);
+      checker.fault(`The data layer was given ${JSON.stringify(entry)}, which is not an event`);
     const own = Object.keys(entry).filter((key) => key.startsWith('gtm.'));
-    if (own.length > 0 && entry.event !== 'gtm.js') strict.fault(`The data layer keeps ${own} for itself`);
+    if (own.length > 0 && entry.event !== 'gtm.js') checker.fault(`The data layer keeps ${own} for itself`);
   };
   // Sends one report after another: in parallel they would arrive in any order.
   let before = Promise.resolve();
-  const told = (entry) => {
+  const report = (entry) => {
     check(entry);
     const command = Object.prototype.toString.call(entry) === '[object Arguments]';
     const what = command ? `${entry[0]} ${entry[1]}` : (entry.event ?? 'data');
@@ -31,10 +31,10 @@
   };
   const layer = window.dataLayer;
   if (!layer?.some((entry) => entry.event === 'gtm.js' && typeof entry['gtm.start'] === 'number'))
-    strict.fault('The snippet’s gtm.start is not in the data layer');
-  for (const entry of layer) told(entry);
+    checker.fault('The snippet’s gtm.start is not in the data layer');
+  for (const entry of layer) report(entry);
   layer.push = (...entries) => {
-    for (const entry of entries) told(entry);
+    for (const entry of entries) report(entry);
     return Array.prototype.push.apply(layer, entries);
   };
   // biome-ignore lint/suspicious/noDocumentCookie: as the vendor does

@@ -1,14 +1,14 @@
 // Stands in for Marfeel Compass: reads its account, runs the queued commands, and later ones as they come.
 const { origin, searchParams } = new URL(import.meta.url);
-const told = (what, details) =>
+const report = (what, details) =>
   fetch(`${origin}/told/marfeel`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });
-const strict = makeStrict(shapes, told);
-strict.check('Config', window.marfeel?.config);
+const checker = makeChecker(shapes, report);
+checker.check('Config', window.marfeel?.config);
 if (String(window.marfeel.config.accountId) !== searchParams.get('id'))
-  strict.fault('The script is of another account');
-const compass = strict.wrap('Compass', { setUserType: (type) => void told('setUserType', type) });
+  checker.fault('The script is of another account');
+const compass = checker.wrap('Compass', { setUserType: (type) => void report('setUserType', type) });
 const run = ([name, action]) =>
-  name === 'compass' ? action(compass) : strict.fault(`There is no command ${JSON.stringify(name)}`);
+  name === 'compass' ? action(compass) : checker.fault(`There is no command ${JSON.stringify(name)}`);
 const waiting = window.marfeel.cmd ?? [];
 window.marfeel.cmd = { push: run };
 for (const command of waiting) run(command);

@@ -1,9 +1,9 @@
 // Stands in for OneSignal's SDK v16: consent, set-up with its worker, tags.
 (() => {
   const { origin } = new URL(document.currentScript.src);
-  const told = (what, details) =>
+  const report = (what, details) =>
     fetch(`${origin}/told/onesignal`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });
-  const strict = makeStrict(shapes, told);
+  const checker = makeChecker(shapes, report);
   let optedOut = false;
   const isGranted = () => window.Notification?.permission === 'granted';
   const subscription = {
@@ -12,11 +12,11 @@
     },
     async optIn() {
       optedOut = false;
-      await told('optIn', null);
+      await report('optIn', null);
     },
     async optOut() {
       optedOut = true;
-      await told('optOut', null);
+      await report('optOut', null);
     },
   };
   const notifications = {
@@ -24,28 +24,28 @@
       return isGranted();
     },
   };
-  const sdk = strict.wrap('OneSignal', {
+  const sdk = checker.wrap('OneSignal', {
     async setConsentRequired(required) {
-      await told('setConsentRequired', required);
+      await report('setConsentRequired', required);
     },
     async setConsentGiven(given) {
-      await told('setConsentGiven', given);
+      await report('setConsentGiven', given);
     },
     async init(options) {
-      if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(options.appId)) strict.fault('The app id is no UUID');
-      await told('init', options);
+      if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(options.appId)) checker.fault('The app id is no UUID');
+      await report('init', options);
       const { serviceWorkerPath, serviceWorkerParam } = options;
       try {
         await navigator.serviceWorker.register(`/${serviceWorkerPath}`, serviceWorkerParam);
-        await told('worker', serviceWorkerParam.scope);
+        await report('worker', serviceWorkerParam.scope);
       } catch (error) {
-        await told('no worker', String(error));
+        await report('no worker', String(error));
       }
     },
-    Notifications: strict.wrap('Notifications', notifications),
-    User: strict.wrap('User', {
-      addTags: (tags) => void told('addTags', tags),
-      PushSubscription: strict.wrap('PushSubscription', subscription),
+    Notifications: checker.wrap('Notifications', notifications),
+    User: checker.wrap('User', {
+      addTags: (tags) => void report('addTags', tags),
+      PushSubscription: checker.wrap('PushSubscription', subscription),
     }),
   });
   const waiting = window.OneSignalDeferred ?? [];

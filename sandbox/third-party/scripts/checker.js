@@ -2,7 +2,7 @@
 // type or something missing is reported to the sandbox, which fails the test that caused it, and throws. Prepended to each of the
 // scripts here.
 // biome-ignore lint/correctness/noUnusedVariables: the script behind this one uses it
-const makeStrict = ({ interfaces, types }, told) => {
+const makeChecker = ({ interfaces, types }, report) => {
   const print = (value) => {
     try {
       return (JSON.stringify(value) ?? String(value)).slice(0, 200);
@@ -11,7 +11,7 @@ const makeStrict = ({ interfaces, types }, told) => {
     }
   };
   const fault = (message) => {
-    told('fault', message);
+    report('fault', message);
     throw new TypeError(message);
   };
   const isPlain = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
