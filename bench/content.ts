@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { type QueryTime, timeEdits, timeQueries } from './content/queries.ts';
 import { canRender, timeRendering } from './content/rendering.ts';
 import { syncFromWordPress } from './content/wordpress.ts';
+import { printTable } from './support/figures.ts';
 import { firstJsonLine } from './support/processes.ts';
 
 const memoryLimitMb = 512;
@@ -85,13 +86,7 @@ function print(rows: readonly Row[]): void {
       return time ? `${time.p50.toFixed(3)} / ${time.p99.toFixed(3)}` : '';
     });
   }
-  const widths = table[0]?.map((_, column) => Math.max(...table.map((cells) => cells[column]?.length ?? 0))) ?? [];
-  for (const cells of table)
-    console.log(
-      cells
-        .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
-        .join('   '),
-    );
+  printTable(table);
 }
 
 /** @returns exit code: 1 when a limit was passed or an article lost */

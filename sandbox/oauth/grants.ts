@@ -35,7 +35,7 @@ export type Redemption =
   | { readonly kind: 'no-verifier' | 'wrong-verifier' };
 
 export interface Grants {
-  /** Stores a request until the person decides. */
+  /** Stores a request until the person decides. @returns its ticket, which the consent page posts */
   begin(request: AuthorizationRequest): string;
   pending(ticket: string): AuthorizationRequest | undefined;
   /** @returns the code, good once and for ten minutes */

@@ -24,7 +24,7 @@ export interface HttpOptions {
 
 export interface HttpListener {
   readonly url: string;
-  /** Answers a path itself instead of passing it to PHP; `undefined` passes it on. */
+  /** Sets what sees each request first. It returns whether it has answered; other requests go to disk and PHP. */
   intercept(answer: (request: http.IncomingMessage, response: http.ServerResponse) => boolean): void;
   close(): Promise<void>;
 }

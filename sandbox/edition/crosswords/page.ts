@@ -22,7 +22,7 @@ export function crosswordPage(puzzle: Puzzle): string {
     `<section><h2>${name}</h2><ol>${words
       .map((entry) => `<li value="${entry.number}"><button type="button" data-entry="${direction}-${entry.number}">${escape(entry.clue)}</button></li>`)
       .join('')}</ol></section>`;
-  const game = { width, rows: puzzle.rows, across: across.map(bare), down: down.map(bare), slug: puzzle.slug };
+  const game = { width, rows: puzzle.rows, across, down, slug: puzzle.slug };
   return `<!doctype html>
 <html lang="en-US">
 <head>
@@ -48,5 +48,3 @@ export function crosswordPage(puzzle: Puzzle): string {
 </html>
 `;
 }
-
-const bare = ({ number, cells, clue }: Entry) => ({ number, cells, clue });

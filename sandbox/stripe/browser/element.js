@@ -14,7 +14,7 @@ const titles = {
 export const elementTypes = Object.keys(titles).filter((type) => type !== 'walletSheet');
 
 /** Milliseconds within which a frame has to send a message; a WordPress in the same process may keep it waiting. */
-const patience = 60_000;
+const frameTimeoutMs = 60_000;
 let frames = 0;
 
 /** @param pressed called when a wallet's button is pressed, if there are any */
@@ -36,7 +36,7 @@ export function makeElement(type, options, { origin, key, group, gone, pressed }
     }
   };
 
-  function hear({ data }) {
+  function onMessage({ data }) {
     if (data.height !== undefined && frame) frame.style.height = `${data.height}px`;
     if (data.reply !== undefined) {
       answers.get(data.reply)?.(data.value);
@@ -57,7 +57,7 @@ export function makeElement(type, options, { origin, key, group, gone, pressed }
   function connect() {
     const channel = new MessageChannel();
     port = channel.port1;
-    port.onmessage = hear;
+    port.onmessage = onMessage;
     const start = { stripeElement: type, key, options: current, group: group(), domain: location.hostname };
     frame.contentWindow.postMessage(start, origin, [channel.port2]);
   }
@@ -84,7 +84,7 @@ export function makeElement(type, options, { origin, key, group, gone, pressed }
     timer = setTimeout(() => {
       const error = { type: 'api_connection_error', message: 'The frame could not be loaded.' };
       tell('loaderror', { elementType: type, error });
-    }, patience);
+    }, frameTimeoutMs);
     frame.src = `${origin}/elements/${type}`;
     const shell = document.createElement('div');
     shell.className = '__PrivateStripeElement';

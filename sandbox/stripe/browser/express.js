@@ -7,7 +7,7 @@ import { checkCall, checkLineItems } from './checks.js';
 import { makeElement } from './element.js';
 
 /** Milliseconds within which a page has to answer a click. */
-const clickPatience = 1000;
+const clickTimeoutMs = 1000;
 
 /** @param own options of the element. @param group current options of its group */
 export function makeExpress(own, { origin, key, group }) {
@@ -68,7 +68,7 @@ export function makeExpress(own, { origin, key, group }) {
     const late = setTimeout(() => {
       isAnswered = true;
       throw new IntegrationError('The click event was answered by neither resolve nor reject within 1 second.');
-    }, clickPatience);
+    }, clickTimeoutMs);
     const answer = (name, then) =>
       function answerOnce(...given) {
         checkCall(`expressCheckout.click.${name}`, given);

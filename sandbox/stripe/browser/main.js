@@ -22,7 +22,7 @@ function Stripe(key, options = {}) {
   const read = (intent) => api('GET', intent.path, { client_secret: intent.clientSecret });
 
   /** The page's result for an intent that needs no further action. */
-  function told(intent, value) {
+  function resultOf(intent, value) {
     const problem = value[intent.problem];
     if (value.status === 'requires_payment_method' && problem) {
       const snake = intent.setup ? 'setup_intent' : 'payment_intent';
@@ -32,12 +32,12 @@ function Stripe(key, options = {}) {
   }
 
   /** Shows the bank's challenge, if there is one. */
-  async function act(intent, value) {
-    if (value.status !== 'requires_action') return told(intent, value);
+  async function completeAction(intent, value) {
+    if (value.status !== 'requires_action') return resultOf(intent, value);
     const { use_stripe_sdk: sdk, redirect_to_url: redirect } = value.next_action ?? {};
     await showChallenge(origin, sdk?.stripe_js ?? redirect?.url);
     const after = await read(intent);
-    return after.error ? { error: after.error } : told(intent, after.value);
+    return after.error ? { error: after.error } : resultOf(intent, after.value);
   }
 
   /** The card in the frames, as a payment method. */
@@ -96,7 +96,7 @@ function Stripe(key, options = {}) {
       ? now
       : await confirm(intent, { ...method, ...(data?.return_url && { return_url: data.return_url }) });
     if (done.error) return { error: done.error };
-    return handleActions ? act(intent, done.value) : told(intent, done.value);
+    return handleActions ? completeAction(intent, done.value) : resultOf(intent, done.value);
   }
 
   async function confirmElements(name, given) {
@@ -126,7 +126,7 @@ function Stripe(key, options = {}) {
       payment_method: method,
       ...(confirmParams.return_url && { return_url: confirmParams.return_url }),
     });
-    const result = done.error ? { error: done.error } : await act(intent, done.value);
+    const result = done.error ? { error: done.error } : await completeAction(intent, done.value);
     if (result.error || redirect !== 'always') return result;
     const back = new URL(confirmParams.return_url);
     const snake = intent.setup ? 'setup_intent' : 'payment_intent';
@@ -175,7 +175,7 @@ function Stripe(key, options = {}) {
         const name = intent.setup ? 'SetupIntent' : 'PaymentIntent';
         throw new IntegrationError(`handleNextAction: The ${name} supplied is not in the requires_action state.`);
       }
-      return act(intent, now.value);
+      return completeAction(intent, now.value);
     },
     retrievePaymentIntent: retrieve,
     retrieveSetupIntent: retrieve,
