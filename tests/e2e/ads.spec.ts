@@ -4,7 +4,7 @@ import { violationsOn } from '../world/axe.ts';
 import { expectLeadInSight } from '../world/first-screen.ts';
 import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
 import { pretend } from '../world/readers.ts';
-import { chose, expect, test } from '../world/third-parties.ts';
+import { expect, rememberChoice, test } from '../world/third-parties.ts';
 
 // In one worker, so that the file's site starts once.
 test.describe.configure({ mode: 'default' });
@@ -58,7 +58,7 @@ for (const [width, height] of [
     page,
     baseURL,
   }) => {
-    await chose(context, baseURL ?? '', 'advertising');
+    await rememberChoice(context, baseURL ?? '', 'advertising');
     await page.setViewportSize({ width, height });
     await page.goto('/');
     await expect(slot(page, 'home-1')).toHaveAttribute('data-filled');
@@ -78,7 +78,7 @@ for (const [path, name] of [
     troubles,
     baseURL,
   }) => {
-    await chose(context, baseURL ?? '', 'advertising');
+    await rememberChoice(context, baseURL ?? '', 'advertising');
     await watchShifts(page, 'blocked');
     for (const [width, wide] of [
       [390, '320x50'],
@@ -123,7 +123,7 @@ test('on a phone, an unfilled billboard slot is 50 to 80 pixels high, enough for
   context,
   baseURL,
 }) => {
-  await chose(context, baseURL ?? '', 'advertising');
+  await rememberChoice(context, baseURL ?? '', 'advertising');
   await vendors.mode('gpt', 'empty');
   await page.setViewportSize({ width: 390, height: 800 });
   for (const [path, names] of [
@@ -147,7 +147,7 @@ test('a story cut off at its paywall has all seven ad slots', async ({ request }
 });
 
 test('lists and times that load late cause no layout shifts', async ({ page, context, baseURL }) => {
-  await chose(context, baseURL ?? '', 'measurement');
+  await rememberChoice(context, baseURL ?? '', 'measurement');
   await watchShifts(page, 'blocked');
   const late = Promise.withResolvers<void>();
   await page.route('**/fragments/**', async (route) => {
@@ -182,7 +182,7 @@ test('without consent no ad is requested, and the site shows its own ads', async
   context,
   baseURL,
 }) => {
-  await chose(context, baseURL ?? '', 'measurement');
+  await rememberChoice(context, baseURL ?? '', 'measurement');
   await page.goto('/', { waitUntil: 'networkidle' });
   await readThrough(page);
   expect(await vendors.calls('gpt')).toEqual([]);
@@ -197,7 +197,7 @@ for (const mode of ['blocked', 'empty'] as const) {
     context,
     baseURL,
   }) => {
-    await chose(context, baseURL ?? '', 'advertising');
+    await rememberChoice(context, baseURL ?? '', 'advertising');
     await vendors.mode('gpt', mode);
     await watchShifts(page, 'blocked');
     await page.goto('/');
@@ -226,7 +226,7 @@ test('the ad above the header is shown only to readers who do not pay, and membe
     ['member', []],
   ] as const) {
     const context = await newDevice();
-    await chose(context, baseURL ?? '', 'advertising');
+    await rememberChoice(context, baseURL ?? '', 'advertising');
     await pretend(context, kind, { site: baseURL ?? '' });
     const page = await context.newPage();
     await page.goto('/', { waitUntil: 'networkidle' });
@@ -243,7 +243,7 @@ test('the ad above the header is shown only to readers who do not pay, and membe
 });
 
 test('withdrawing consent removes ads from the page at once', async ({ page, context, vendors, baseURL }) => {
-  await chose(context, baseURL ?? '', 'advertising');
+  await rememberChoice(context, baseURL ?? '', 'advertising');
   await page.goto('/');
   await expect.poll(async () => (await filled(page)).length).toBeGreaterThan(0);
   const other = await context.newPage();

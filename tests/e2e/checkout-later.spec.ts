@@ -2,9 +2,9 @@
 import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
 import {
   answerBank,
-  ask,
   cardFields,
   cards,
+  controlStripe,
   expectThanks,
   failure,
   fillCard,
@@ -117,7 +117,7 @@ test('a failed renewal sends an email, and another card pays it', async ({ page,
   const email = await subscribeAt(shop, page.context(), 'reader-monthly');
   const api = shop.stripe.access.apiUrl;
   const { customer } = await stripeAccount(email, api);
-  await ask('card', { customer: customer.id, number: cards.laterFails }, api);
+  await controlStripe('card', { customer: customer.id, number: cards.laterFails }, api);
   await shop.pass({ days: 32 });
   await expect.poll(() => subscriptionOf(page)).toMatchObject({ status: 'past_due' });
   const linksToCard = async () =>
@@ -141,7 +141,7 @@ test('a renewal that needs the bank’s confirmation is paid on the card page', 
   const email = await subscribeAt(shop, page.context(), 'reader-monthly');
   const api = shop.stripe.access.apiUrl;
   const { customer } = await stripeAccount(email, api);
-  await ask('card', { customer: customer.id, number: cards.laterFails }, api);
+  await controlStripe('card', { customer: customer.id, number: cards.laterFails }, api);
   await shop.pass({ days: 32 });
   await expect.poll(() => subscriptionOf(page)).toMatchObject({ status: 'past_due' });
   await page.goto('/account/card');

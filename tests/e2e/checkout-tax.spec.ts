@@ -5,9 +5,9 @@
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import {
-  ask,
   cardFields,
   cards,
+  controlStripe,
   enterEmail,
   expectThanks,
   express,
@@ -152,7 +152,7 @@ test.describe('a wallet’s billing address', () => {
 
 test('on a domain that is not registered for wallets, only the card form is shown', async ({ page, taxShop: shop }) => {
   const { apiUrl } = shop.stripe.access;
-  await ask('domains', { name: '127.0.0.1' }, apiUrl, 'DELETE');
+  await controlStripe('domains', { name: '127.0.0.1' }, apiUrl, 'DELETE');
   try {
     await openPaywall(page, 'reader-yearly');
     await enterEmail(page, newEmail());
@@ -166,7 +166,7 @@ test('on a domain that is not registered for wallets, only the card form is show
     const question = await place(page).boundingBox();
     expect((question?.y ?? 0) - ((heading?.y ?? 0) + (heading?.height ?? 0))).toBeLessThan(32);
   } finally {
-    await ask('domains', { name: '127.0.0.1' }, apiUrl);
+    await controlStripe('domains', { name: '127.0.0.1' }, apiUrl);
   }
 });
 

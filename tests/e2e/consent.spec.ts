@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { cutWords, textSizeOf, withLargeText } from '../world/large-text.ts';
 import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
-import { banner, chose, expect, test } from '../world/third-parties.ts';
+import { banner, expect, rememberChoice, test } from '../world/third-parties.ts';
 
 // In one worker, so that the file's site starts once.
 test.describe.configure({ mode: 'default' });
@@ -108,7 +108,7 @@ test.describe('Global Privacy Control', () => {
     await banner(page).getByRole('button', { name: 'Accept the rest' }).click();
     await expect.poll(async () => (await vendors.scripts()).toSorted()).toEqual(['gtm', 'marfeel']);
     // Consent given before the signal no longer counts.
-    await chose(context, baseURL ?? '', 'measurement', 'marketing', 'advertising');
+    await rememberChoice(context, baseURL ?? '', 'measurement', 'marketing', 'advertising');
     await page.goto('/privacy-choices');
     await expect(page.getByText('Your browser asks us not to share your data')).toBeVisible();
     await expect(page.getByRole('checkbox', { name: 'Marketing' })).not.toBeChecked();

@@ -2,7 +2,7 @@
 import Stripe from 'stripe';
 import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
 import { violationsOn } from '../world/axe.ts';
-import { ask, sheet, step, stripeAccount } from '../world/checkout.ts';
+import { controlStripe, sheet, step, stripeAccount } from '../world/checkout.ts';
 import { intercept } from '../world/intercept.ts';
 import { test as base, expect } from '../world/readers.ts';
 import { subscribeAt } from '../world/shop.ts';
@@ -101,7 +101,7 @@ test('while Stripe is down, the invoice and payment panels show errors and a wor
   shop,
 }) => {
   await subscribeAt(shop, page.context(), 'reader-monthly');
-  await ask('faults', { status: 500, times: 100 }, shop.stripe.access.apiUrl);
+  await controlStripe('faults', { status: 500, times: 100 }, shop.stripe.access.apiUrl);
   await page.goto('/dashboard/account');
   const bills = page.getByRole('region', { name: 'Invoices' });
   await expect(bills.getByRole('alert')).toContainText('We can’t load your invoices right now.');

@@ -1,6 +1,6 @@
 /** Links and codes used too late: after ten minutes (spec section 9), in the browser. */
 import type { Page } from '@playwright/test';
-import { letMinutesPass } from '../world/earlier.ts';
+import { letMinutesPass } from '../world/minutes-pass.ts';
 import {
   askFor,
   askForCode,

@@ -1,7 +1,7 @@
 /** What each third party receives, and that none of them can harm the page. */
 import { waitLonger } from '../world/intercept.ts';
 import { pretend } from '../world/readers.ts';
-import { chose, expect, test } from '../world/third-parties.ts';
+import { expect, rememberChoice, test } from '../world/third-parties.ts';
 
 // In one worker, so that the file's site starts once.
 test.describe.configure({ mode: 'default' });
@@ -15,7 +15,7 @@ test('vendors get an article’s fields and the visitor kind, and no page view b
   vendors,
   baseURL,
 }) => {
-  await chose(context, baseURL ?? '', ...all);
+  await rememberChoice(context, baseURL ?? '', ...all);
   await pretend(context, 'member', { site: baseURL ?? '' });
   await waitLonger(context);
   const gate = Promise.withResolvers<void>();
@@ -74,7 +74,7 @@ test.describe('push notifications', () => {
   }) => {
     const file = await request.get('/push/onesignal/OneSignalSDKWorker.js');
     expect(file.headers()['content-type']).toBe('application/javascript; charset=utf-8');
-    await chose(context, baseURL ?? '', 'marketing');
+    await rememberChoice(context, baseURL ?? '', 'marketing');
     await page.goto('/about');
     const words = async () => (await vendors.calls('onesignal')).map(({ what }) => what);
     await expect.poll(words).toContain('addTags');
@@ -96,7 +96,7 @@ test('vendors that fail, break or never answer affect neither the page nor each 
   vendors,
   baseURL,
 }) => {
-  await chose(context, baseURL ?? '', ...all);
+  await rememberChoice(context, baseURL ?? '', ...all);
   await vendors.mode('gtm', 'blocked');
   await vendors.mode('onesignal', 'slow');
   await vendors.mode('growsurf', 'throws');
@@ -124,7 +124,7 @@ test('an appointment is made in a popup of 1000 × 680 pixels, or through a plai
   await page.goto('/founder');
   await link.click();
   await expect(page).toHaveURL(/\/calendly\/book\/the-sun$/);
-  await chose(context, baseURL ?? '', 'marketing');
+  await rememberChoice(context, baseURL ?? '', 'marketing');
   await page.setViewportSize({ width: 1536, height: 900 });
   await page.goto('/founder');
   await expect.poll(async () => (await vendors.scripts()).includes('growsurf')).toBe(true);

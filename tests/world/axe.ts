@@ -57,7 +57,7 @@ export async function violationsOn(page: Page, within?: string): Promise<string[
  * for endless or scroll-driven animations, or for those whose delay hasn't ended.
  */
 async function animationsToEnd(): Promise<void> {
-  const underWay = document.getAnimations().filter(({ effect, timeline, currentTime, playState }) => {
+  const running = document.getAnimations().filter(({ effect, timeline, currentTime, playState }) => {
     const { delay = 0, endTime } = effect?.getComputedTiming() ?? {};
     if (
       playState !== 'running' ||
@@ -68,5 +68,5 @@ async function animationsToEnd(): Promise<void> {
       return false;
     return Number.isFinite(endTime) && currentTime >= delay;
   });
-  await Promise.allSettled(underWay.map(({ finished }) => finished));
+  await Promise.allSettled(running.map(({ finished }) => finished));
 }

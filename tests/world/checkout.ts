@@ -129,7 +129,7 @@ export async function expectPaidOnce(email: string, cents: number): Promise<void
 }
 
 /** Makes a call to the sandbox's Stripe outside its API (sandbox/stripe/controls.ts). */
-export async function ask(
+export async function controlStripe(
   path: string,
   body: object,
   stripe = testSandbox().stripe.apiUrl,

@@ -3,18 +3,18 @@
  */
 import type { CDPSession, Page } from '@playwright/test';
 
-const usual = { standard: 16, fixed: 13 };
-const double = { standard: 32, fixed: 26 };
+const normalSizes = { standard: 16, fixed: 13 };
+const doubledSizes = { standard: 32, fixed: 26 };
 
 /** Opens the browser's setting for the size of text; the setting lasts until the window is resized. */
 export const textSizeOf = async (page: Page): Promise<CDPSession> => page.context().newCDPSession(page);
 
 /** Runs checks of the open document while its text has twice the usual size. */
 export async function withLargeText(setting: CDPSession, page: Page, check: () => Promise<void>): Promise<void> {
-  await setting.send('Page.setFontSizes', { fontSizes: double });
+  await setting.send('Page.setFontSizes', { fontSizes: doubledSizes });
   await page.waitForFunction(() => getComputedStyle(document.documentElement).fontSize === '32px');
   await check();
-  await setting.send('Page.setFontSizes', { fontSizes: usual });
+  await setting.send('Page.setFontSizes', { fontSizes: normalSizes });
 }
 
 /**

@@ -28,7 +28,7 @@ export async function startOwnSite(settings: Environment, port?: number): Promis
   const store = new DatabaseSync(join(siteData, 'content.sqlite'), { readOnly: true, timeout: 60_000 });
   store.exec(`VACUUM INTO '${join(dataDir, 'content.sqlite')}'`);
   store.close();
-  if (!settings.WORDPRESS_URL) keepPictures(dataDir);
+  if (!settings.WORDPRESS_URL) copyPictures(dataDir);
   const environment: Environment = {
     PATH: process.env.PATH,
     HOME: process.env.HOME,
@@ -58,7 +58,7 @@ export async function startOwnSite(settings: Environment, port?: number): Promis
  * Gives a site the pictures that the world's site has by now: fetching and encoding the same edition's originals again would take longer
  * than the rest of the start.
  */
-function keepPictures(dataDir: string): void {
+function copyPictures(dataDir: string): void {
   const pictures = join(siteData, 'images');
   if (!existsSync(pictures)) return;
   const copies = join(dataDir, 'images');

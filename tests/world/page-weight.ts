@@ -3,7 +3,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Page } from '@playwright/test';
 
 /** Level 6, as nginx compresses. */
-const zipped = (text: string): number => gzipSync(text, { level: 6 }).byteLength;
+const gzipBytes = (text: string): number => gzipSync(text, { level: 6 }).byteLength;
 
 /** Parts of a page by name, as the text of its HTML shows them. */
 const parts = {
@@ -34,11 +34,11 @@ export interface PageWeight {
 }
 
 export function weighPage(html: string): PageWeight {
-  const all = zipped(html);
-  const saved = Object.entries(parts).map(([name, part]) => [name, all - zipped(html.replaceAll(part, ''))]);
+  const all = gzipBytes(html);
+  const saved = Object.entries(parts).map(([name, part]) => [name, all - gzipBytes(html.replaceAll(part, ''))]);
   const of = Object.fromEntries(saved) as Record<Part, number>;
   const brotli = brotliCompressSync(html, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }).byteLength;
-  return { all, brotli, of, shell: zipped(html.replaceAll(parts.story, '')) };
+  return { all, brotli, of, shell: gzipBytes(html.replaceAll(parts.story, '')) };
 }
 
 /** What a visit loads in addition to its HTML. @returns bytes over the wire, without headers */

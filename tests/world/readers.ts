@@ -115,25 +115,29 @@ export async function lettersTo(email: string): Promise<readonly Letter[]> {
 export const newestLetter = async (email: string): Promise<number> => (await lettersTo(email))[0]?.number ?? 0;
 
 /** A letter with the code or link in it. */
-interface Brought {
+interface FoundInMail {
   readonly number: number;
   readonly text: string;
 }
 
 /** Waits for a letter that contains something; others (such as a welcome) are skipped. */
-async function bringing(email: string, after: number, find: (letter: Letter) => string | undefined): Promise<Brought> {
+async function waitForMailWith(
+  email: string,
+  after: number,
+  find: (letter: Letter) => string | undefined,
+): Promise<FoundInMail> {
   const letter = await letterTo(email, after);
   const text = find(letter);
-  return text === undefined ? bringing(email, letter.number, find) : { number: letter.number, text };
+  return text === undefined ? waitForMailWith(email, letter.number, find) : { number: letter.number, text };
 }
 
 /** The six digits of the next code that is mailed: from the subject, which contains no other digits. */
-export const codeTo = (email: string, after = 0): Promise<Brought> =>
-  bringing(email, after, ({ subject }) => /^(\d{6}) is your code/.exec(subject)?.[1]);
+export const codeTo = (email: string, after = 0): Promise<FoundInMail> =>
+  waitForMailWith(email, after, ({ subject }) => /^(\d{6}) is your code/.exec(subject)?.[1]);
 
 /** The link in the next sign-in mail. */
-export const linkTo = (email: string, after = 0): Promise<Brought> =>
-  bringing(email, after, ({ links }) => links.find((link) => link.includes('/blaize/token-exchange')));
+export const linkTo = (email: string, after = 0): Promise<FoundInMail> =>
+  waitForMailWith(email, after, ({ links }) => links.find((link) => link.includes('/blaize/token-exchange')));
 
 /** A code that differs from this one. */
 export const wrongCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
@@ -211,7 +215,7 @@ export async function pretend(
 }
 
 /** A browser's calls to the account service, by path. */
-interface Asked {
+interface AccountCalls {
   /** Every path, in order. */
   readonly all: readonly string[];
 }
@@ -219,7 +223,7 @@ interface Asked {
 const accountPaths = /^\/(?:blaize|zephr|account)\/|^\/api\/(?:v1\/me\/|zephr|verification|geo)/;
 
 /** Records a context's calls to the account service from now on. */
-export function accountCalls(context: BrowserContext): Asked {
+export function accountCalls(context: BrowserContext): AccountCalls {
   const all: string[] = [];
   context.on('request', (request) => {
     const { pathname } = new URL(request.url());

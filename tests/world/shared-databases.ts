@@ -14,12 +14,12 @@ import { openDatabase } from '../../src/server/database/open.ts';
 import { type Cluster, runSql, startPostgres } from './postgres.ts';
 
 /** Environment variable with the address at which this run's databases are requested. */
-const variable = 'BROADSHEET_TEST_DATABASES';
+const databasesVariable = 'BROADSHEET_TEST_DATABASES';
 const template = 'migrated';
 
 /** Provides databases to this process and its children. @returns a function that removes all of them */
 export async function offerDatabases(): Promise<() => Promise<void>> {
-  if (process.env[variable]) return async () => {};
+  if (process.env[databasesVariable]) return async () => {};
   const folder = mkdtempSync(join(tmpdir(), 'shared-databases-'));
   let cluster: Promise<Cluster> | undefined;
   let file: Promise<string> | undefined;
@@ -43,9 +43,9 @@ export async function offerDatabases(): Promise<() => Promise<void>> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  process.env[variable] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  process.env[databasesVariable] = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return async () => {
-    delete process.env[variable];
+    delete process.env[databasesVariable];
     server.closeAllConnections();
     server.close();
     await (await cluster)?.remove();
@@ -71,7 +71,7 @@ async function migratedFile(folder: string): Promise<string> {
 }
 
 async function ask(path: string): Promise<string> {
-  const response = await fetch(`${process.env[variable]}${path}`);
+  const response = await fetch(`${process.env[databasesVariable]}${path}`);
   const text = await response.text();
   if (!response.ok) throw new Error(text);
   return text;

@@ -13,7 +13,7 @@ import {
  * What may outlive a test file: documents, mocks, clocks, variables, servers, processes, threads, databases and the fixtures that start
  * them.
  */
-const outlives =
+const leavesSomethingBehind =
   /jsdom|\bvi\b|process\b|Worker|[sS]erver|listen|spawn|fetch\b|globalThis|world\/|fixtures\/|\bmsw\b|sandbox|setTimeout|setInterval|await import|beforeAll|afterAll|beforeEach|afterEach/;
 const known = new Map<string, boolean>();
 
@@ -21,7 +21,7 @@ const known = new Map<string, boolean>();
 function isPlain(file: string): boolean {
   let plain = known.get(file);
   if (plain === undefined) {
-    plain = !outlives.test(readFileSync(file, 'utf8'));
+    plain = !leavesSomethingBehind.test(readFileSync(file, 'utf8'));
     known.set(file, plain);
   }
   return plain;

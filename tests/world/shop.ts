@@ -7,7 +7,7 @@ import { expect } from '@playwright/test';
 import { type RunningStripe, startStripe } from '../../sandbox/stripe/stripe.ts';
 import type { Environment } from '../../scripts/settings.ts';
 import { freePort } from '../../scripts/setup/ports.mjs';
-import { ask } from './checkout.ts';
+import { controlStripe } from './checkout.ts';
 import { type OwnSite, startOwnSite } from './own-site.ts';
 import { newEmail, signInAt } from './sign-in.ts';
 
@@ -36,7 +36,7 @@ export async function openShop(settings: Environment = {}): Promise<Shop> {
   return {
     ...own,
     stripe,
-    pass: async (time) => void (await ask('clock', time, access.apiUrl)),
+    pass: async (time) => void (await controlStripe('clock', time, access.apiUrl)),
     async stop() {
       await own.stop();
       await stripe.stop();

@@ -24,7 +24,7 @@ interface Vendors {
 }
 
 /** Violations of the content security policy by a context's pages, and errors that scripts throw. */
-export interface Troubles {
+export interface PageErrors {
   readonly all: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export const test = base.extend<{
   readonly vendors: Vendors;
   /** Fails the test if its pages violate a vendor's interface. */
   readonly faults: undefined;
-  readonly troubles: Troubles;
+  readonly troubles: PageErrors;
 }>({
   visited: ({ commercial }, use) => use(commercial),
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture uses from its first parameter
@@ -93,7 +93,7 @@ export const test = base.extend<{
 export const banner = (page: Page) => page.getByRole('region', { name: 'Your privacy, your choice' });
 
 /** A reader who has chosen before. */
-export async function chose(context: BrowserContext, site: string, ...purposes: string[]): Promise<void> {
+export async function rememberChoice(context: BrowserContext, site: string, ...purposes: string[]): Promise<void> {
   await context.addCookies([{ name: 'privacy-choices', value: ['1', ...purposes].join('.'), url: site }]);
 }
 

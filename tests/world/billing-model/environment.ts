@@ -12,7 +12,7 @@ import { silent } from '../../../src/lib/logging.ts';
 import type { Outbox } from '../../../src/lib/mail/model.ts';
 import { limiterOf } from '../limiter.ts';
 import type { Action } from './steps.ts';
-import { type Failures, type Fault, Life, mortal, stripeClient } from './wire.ts';
+import { type Failures, type Fault, mortalDatabase, ProcessLife, stripeClient } from './wire.ts';
 
 const secret = 'a secret of the tests that is long enough';
 const webhookSecret = 'whsec_of_the_tests_that_is_long_enough';
@@ -20,7 +20,7 @@ export const rules = { graceDays: 3, renewalNoticeDays: 7 };
 const began = Date.UTC(2026, 10, 20, 12);
 
 export interface Process {
-  readonly life: Life;
+  readonly life: ProcessLife;
   readonly billing: RunningBilling;
 }
 
@@ -88,7 +88,7 @@ export async function prepareEnvironments(database: Database): Promise<Environme
   const events: Event[] = [];
   stripe.onEvents((told) => void events.push(...told));
   const failures: Failures = new Map();
-  const outside = stripeClient(stripe, new Life(), new Map());
+  const outside = stripeClient(stripe, new ProcessLife(), new Map());
   const access = {
     secretKey: stripe.keys.secret,
     publishableKey: stripe.keys.publishable,
@@ -110,7 +110,7 @@ export async function prepareEnvironments(database: Database): Promise<Environme
   let count = 0;
 
   async function begin(): Promise<Process> {
-    const life = new Life();
+    const life = new ProcessLife();
     const billing = await createBilling({
       access,
       outbox,
@@ -118,8 +118,8 @@ export async function prepareEnvironments(database: Database): Promise<Environme
       siteUrl: 'https://paper.example',
       rules,
       log: silent,
-      limiter: limiterOf(mortal(database, life), limits, () => clock.now),
-      database: mortal(database, life),
+      limiter: limiterOf(mortalDatabase(database, life), limits, () => clock.now),
+      database: mortalDatabase(database, life),
       now: () => clock.now,
       stripe: stripeClient(stripe, life, failures),
     });

@@ -50,7 +50,7 @@ export async function during(
     const running = subscriptionsOf(environment, reader).filter(({ status }) => living.includes(status));
     if (running.length > 1) wrong.push(`a reader has ${running.length} subscriptions at once`);
     wrong.push(...chargedTwice(environment, reader));
-    wrong.push(...(await openForNothing(database, environment, reader)));
+    wrong.push(...(await accessWithoutPayment(database, environment, reader)));
   }
   // Two processes may interfere with each other at Stripe; one of them then fails, and the reader tries again.
   const apart = step.do === 'both' && step.apart;
@@ -83,7 +83,11 @@ export async function during(
 }
 
 /** The site's records must not give access without money or a card behind it, not even before webhooks arrive. */
-async function openForNothing({ db }: Database, environment: Environment, reader: Reader): Promise<readonly string[]> {
+async function accessWithoutPayment(
+  { db }: Database,
+  environment: Environment,
+  reader: Reader,
+): Promise<readonly string[]> {
   const rows = await db
     .selectFrom('subscriptions')
     .select(['id', 'state'])

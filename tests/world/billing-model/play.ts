@@ -13,12 +13,12 @@ import type { Billed } from '../../../src/lib/billing/service.ts';
 import { home } from '../billing.ts';
 import { disagreements } from './agreement.ts';
 import { decide, type Environment, type Environments, type Process, type Reader } from './environment.ts';
-import { atRest, during, type Outcome } from './oracle.ts';
+import { atRest, customersOf, during, type Outcome } from './oracle.ts';
 import { type Action, cards, plans, type Sequence, type Step } from './steps.ts';
 import { Dead, type Fault } from './wire.ts';
 
 /** The longest time between two comparisons, in minutes. */
-const longest = 10 * 24 * 60;
+const longestBetweenComparisons = 10 * 24 * 60;
 
 /** Records events, so that a test can check that they have happened. */
 export type Note = (what: string) => void;
@@ -34,8 +34,8 @@ export async function play(
 ): Promise<readonly string[]> {
   const environment = await environments.open();
   for (const [number, step] of steps.entries()) {
-    const wrong = [...(await take(environments, environment, step, note))];
-    if (compare !== null) wrong.push(...(await compared(environments, environment, compare + number, note)));
+    const wrong = [...(await playStep(environments, environment, step, note))];
+    if (compare !== null) wrong.push(...(await deliverAndCompare(environments, environment, compare + number, note)));
     if (wrong.length > 0) return wrong.map((one) => `After step ${number} (${JSON.stringify(step)}): ${one}`);
   }
   await comeToRest(environment);
@@ -50,7 +50,7 @@ export async function play(
 }
 
 /** Delivers Stripe's events in any order, some of them twice, and compares both sides. */
-async function compared(
+async function deliverAndCompare(
   { database }: Environments,
   environment: Environment,
   seed: number,
@@ -63,46 +63,48 @@ async function compared(
   return disagreements(database, environment, await environment.process(0));
 }
 
-async function take(
+async function playStep(
   environments: Environments,
   environment: Environment,
   step: Step,
   note: Note,
 ): Promise<readonly string[]> {
   const before = environment.charges().length;
-  const outcomes = await happen(environment, step);
+  const outcomes = await perform(environment, step);
   for (const outcome of outcomes) note(kindOf(outcome));
   return during(environments.database, environment, step, outcomes, environment.charges().slice(before));
 }
 
-async function happen(environment: Environment, step: Step): Promise<readonly Outcome[]> {
+async function perform(environment: Environment, step: Step): Promise<readonly Outcome[]> {
   switch (step.do) {
     case 'action': {
       const at = await environment.process(step.process);
-      at.life.meet(step.fault);
-      return [await act(environment, readerOf(environment, step.reader), step.action, at)].map(cool(at));
+      at.life.startStep(step.fault);
+      return [await act(environment, readerOf(environment, step.reader), step.action, at)].map(endFault(at));
     }
     case 'both': {
       const here = await environment.process(0);
       const there = step.apart ? await environment.process(1) : here;
-      here.life.meet(step.fault);
-      if (step.apart) there.life.meet(null);
+      here.life.startStep(step.fault);
+      if (step.apart) there.life.startStep(null);
       const reader = readerOf(environment, step.reader);
       const [one, other] = step.actions;
       const outcomes = await Promise.all([act(environment, reader, one, here), act(environment, reader, other, there)]);
-      return outcomes.map(cool(here));
+      return outcomes.map(endFault(here));
     }
     case 'deliver':
       await deliver(environment, step.how, step.seed, step.fault);
       return [];
     case 'wait':
       // The nightly comparison runs long before Stripe has deleted its events.
-      if (step.minutes > longest) {
-        environment.wait(longest);
+      if (step.minutes > longestBetweenComparisons) {
+        environment.wait(longestBetweenComparisons);
         await runTask(environment, 'compare', null);
         await runTask(environment, 'drain', null);
       }
-      environment.wait(step.minutes > longest ? step.minutes - longest : step.minutes);
+      environment.wait(
+        step.minutes > longestBetweenComparisons ? step.minutes - longestBetweenComparisons : step.minutes,
+      );
       return [];
     case 'refund':
       await refund(environment, readerOf(environment, step.reader), step.part, step.oldest);
@@ -141,10 +143,10 @@ const readerOf = ({ readers }: Environment, number: 0 | 1): Reader => {
 };
 
 /** Ends the fault of a process that has survived its action. */
-const cool =
+const endFault =
   ({ life }: Process) =>
   <T>(value: T): T => {
-    life.meet(null);
+    life.startStep(null);
     return value;
   };
 
@@ -283,12 +285,12 @@ async function deliver(environment: Environment, how: string, seed: number, faul
       .map(({ event }) => event);
   }
   const at = await environment.process(0);
-  at.life.meet(fault);
+  at.life.startStep(fault);
   const refused: Event[] = [];
   for (const event of those) if (!(await environment.send(event, at))) refused.push(event);
   environment.events.unshift(...refused, ...later);
   await at.billing.drain().catch(() => {});
-  cool(at)(null);
+  endFault(at)(null);
 }
 
 async function runTask(
@@ -297,13 +299,10 @@ async function runTask(
   fault: Fault | null,
 ): Promise<void> {
   const at = await environment.process(0);
-  at.life.meet(fault);
+  at.life.startStep(fault);
   await at.billing[what]().catch(() => {});
-  cool(at)(null);
+  endFault(at)(null);
 }
-
-const customersOf = ({ stripe }: Environment, { session }: Reader): readonly string[] =>
-  [...stripe.account.store.all('customer')].filter(({ email }) => email === session.email).map(({ id }) => id);
 
 const running = (environment: Environment, reader: Reader): readonly string[] => {
   const own = customersOf(environment, reader);

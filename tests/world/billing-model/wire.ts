@@ -42,14 +42,14 @@ export class Dead extends Error {
 /** Stripe's own failures, by idempotency key; they outlive the site's processes. */
 export type Failures = Map<string, string>;
 
-export class Life {
+export class ProcessLife {
   #fault: Fault | null = null;
   #count = 0;
   #again: Trouble | null = null;
   dead = false;
 
   /** Restarts the count of calls and commits. */
-  meet(fault: Fault | null): void {
+  startStep(fault: Fault | null): void {
     this.#fault = fault;
     this.#count = 0;
     this.#again = null;
@@ -101,7 +101,7 @@ function find(method: string, path: string): Found {
 const failure = JSON.stringify({ error: { type: 'api_error', message: 'Something went wrong on our end.' } });
 
 /** The real SDK, whose requests the sandbox's Stripe answers within this process. */
-export function stripeClient(state: StripeState, life: Life, failures: Failures): Stripe {
+export function stripeClient(state: StripeState, life: ProcessLife, failures: Failures): Stripe {
   const ask = (url: URL, method: string, headers: Headers, body: string): Response => {
     const { route, id, second } = find(method, url.pathname);
     const {
@@ -158,7 +158,7 @@ export function stripeClient(state: StripeState, life: Life, failures: Failures)
 const writes = ['InsertQueryNode', 'UpdateQueryNode', 'DeleteQueryNode'];
 
 /** The same database for a process that may end at any commit. */
-export function mortal(database: Database, life: Life): Database {
+export function mortalDatabase(database: Database, life: ProcessLife): Database {
   const after = new WeakSet<object>();
   const plugin: KyselyPlugin = {
     transformQuery({ node, queryId }) {
