@@ -42,14 +42,17 @@ const youtube = (id: string): Embed => ({
   verb: 'Watch',
 });
 
-interface Known {
+/** A provider whose players the site knows by name. */
+interface Provider {
   readonly kind: string;
   readonly provider: string;
   readonly verb: Embed['verb'];
+  /** Address of the original page, from that of the player. */
   readonly original?: (url: URL) => string | null;
 }
 
-const known: Readonly<Record<string, Known>> = {
+/** By host of the player. */
+const providers: Readonly<Record<string, Provider>> = {
   'player.vimeo.com': {
     kind: 'vimeo',
     provider: 'Vimeo',
@@ -78,7 +81,7 @@ const known: Readonly<Record<string, Known>> = {
   'public.flourish.studio': { kind: 'flourish', provider: 'Flourish', verb: 'Open' },
 };
 
-/** A web address without credentials; `null` for anything else. */
+/** An http or https address, from which credentials are removed; `null` for anything else. */
 export function webAddress(address: string, base?: string): URL | null {
   let url: URL;
   try {
@@ -113,7 +116,7 @@ export function embedOf(address: string, frameHosts: readonly string[], base?: s
   const src = allowedFrame(vimeo ? `https://player.vimeo.com/video/${vimeo}` : url.href, frameHosts);
   if (src === null) return null;
   const framed = new URL(src);
-  const details = known[framed.hostname] ?? { kind: 'other', provider: framed.hostname, verb: 'Open' as const };
+  const details = providers[framed.hostname] ?? { kind: 'other', provider: framed.hostname, verb: 'Open' as const };
   const { kind, provider, verb } = details;
   return { kind, provider, verb, src, href: details.original?.(framed) ?? src };
 }
@@ -147,7 +150,7 @@ export type LinkTarget =
   | { readonly kind: 'contact'; readonly href: string };
 
 /** The site's paths by the first part of WordPress's (the plugin's own permalinks, and WordPress's standard ones). */
-const prefixes: Readonly<Record<string, string>> = {
+const sitePrefixes: Readonly<Record<string, string>> = {
   article: '/article/',
   articles: '/article/',
   media: '/media/',
@@ -162,7 +165,7 @@ const prefixes: Readonly<Record<string, string>> = {
 };
 
 /** Query variables of plain permalinks. */
-const queries: Readonly<Record<string, string>> = {
+const queryPrefixes: Readonly<Record<string, string>> = {
   articles: '/article/',
   video: '/media/',
   authors: '/author/',
@@ -174,7 +177,8 @@ const queries: Readonly<Record<string, string>> = {
 const adminPaths =
   /^\/(?:wp-admin|wp-login\.php|wp-signup\.php|wp-comments-post\.php|wp-cron\.php|xmlrpc\.php)(?:\/|$)/u;
 
-const reserved = /^(?:wp-(?:admin|content|includes|json|login)|xmlrpc|feed|comments|tag|\d{4}$)/u;
+/** First parts of WordPress's paths that aren't slugs of pages. */
+const notAPage = /^(?:wp-(?:admin|content|includes|json|login)|xmlrpc|feed|comments|tag|\d{4}$)/u;
 
 /** The site's path for a path of WordPress; `null` when it has none. */
 function sitePath(url: URL, root: string): string | null {
@@ -183,20 +187,20 @@ function sitePath(url: URL, root: string): string | null {
     .replace(/\/{2,}/gu, '/')
     .replace(/\/$/u, '');
   if (path === '' || path === '/index.php') {
-    for (const [name, prefix] of Object.entries(queries)) {
+    for (const [name, prefix] of Object.entries(queryPrefixes)) {
       const slug = url.searchParams.get(name);
       if (slug) return prefix + canonicalSlug(slug);
     }
     return url.search === '' ? '/' : null;
   }
   const [, first = '', second = '', ...rest] = path.split('/');
-  const prefix = prefixes[first];
+  const prefix = sitePrefixes[first];
   if (prefix && second) return prefix + canonicalSlug(rest.at(-1) ?? second);
   if (first === 'crosswords' || first === 'games') return '/games';
   // On this site a page below another page has an address of its own.
-  if (!prefix && second && !reserved.test(first) && url.search === '')
+  if (!prefix && second && !notAPage.test(first) && url.search === '')
     return `/${canonicalSlug(rest.at(-1) ?? second)}`;
-  if (prefix || second || reserved.test(first) || first.includes('.') || url.search !== '') return null;
+  if (prefix || second || notAPage.test(first) || first.includes('.') || url.search !== '') return null;
   return `/${canonicalSlug(first)}`;
 }
 

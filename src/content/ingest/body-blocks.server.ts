@@ -1,9 +1,9 @@
-/** WordPress blocks that need its scripts: pages show their texts unfolded, under headings. */
+/** Blocks that need WordPress's scripts: pages show all of their text, under headings. */
 import { unwrap } from './body-media.server.ts';
 import { cleanLine } from './sanitize.server.ts';
 
-/** Opens accordions and tabs, and replaces every button by what it says. */
-export function openBlocks(body: HTMLElement): void {
+/** Unfolds accordions and tabs, and replaces every button by its text. */
+export function unfoldBlocks(body: HTMLElement): void {
   for (const icon of body.querySelectorAll('.wp-block-accordion-heading__toggle-icon')) icon.remove();
   for (const tabs of body.querySelectorAll('.wp-block-tabs')) labelPanels(tabs);
   for (const button of [...body.querySelectorAll('button')].reverse()) unwrap(button);
@@ -32,7 +32,7 @@ const numberings: Readonly<Record<string, string>> = {
   I: 'upper-roman',
 };
 
-/** Class of a list that isn't numbered in figures (src/styles/prose.css), from its style or its type; `null` for any other element. */
+/** Class of a list that is numbered with letters or Roman numerals (src/styles/prose.css); `null` for any other element. */
 export function numberingOf(element: Element): string | null {
   if (element.localName !== 'ol') return null;
   const style = /(?:^|;)\s*list-style-type\s*:\s*((?:lower|upper)-(?:alpha|roman))\s*(?:;|$)/iu.exec(

@@ -24,9 +24,9 @@ export function unwrap(element: Element): void {
   element.replaceWith(...element.childNodes);
 }
 
-// Frames and players in a body: shells that load on click where the host is allowed, plain links elsewhere.
+// Frames in a body: from an allowed host a shell, which loads the frame when the reader clicks it; from any other a link.
 
-/** Turns every frame and failed embed of a body into a shell or a link. */
+/** Turns every frame and every embed that WordPress couldn't convert into a shell or a link. */
 export function embedBlocks(body: HTMLElement, context: BodyContext): void {
   for (const frame of [...body.querySelectorAll('iframe')]) {
     const address = frame.getAttribute('src') ?? '';
@@ -57,15 +57,15 @@ export function embedBlocks(body: HTMLElement, context: BodyContext): void {
 }
 
 /** The figure that WordPress puts around an embed, if the figure shows nothing else. */
-function frameOf(element: Element): Element {
+function figureAround(element: Element): Element {
   const figure = element.closest('figure');
   return figure && figure.querySelectorAll('iframe, img, table, video, audio, [data-embed-src]').length <= 1
     ? figure
     : element;
 }
 
-/** A paragraph can't contain blocks; a paragraph that held only the frame is removed. */
-function place(old: Element, block: Element): void {
+/** Replaces an element by a block; one in a paragraph is placed after the paragraph, which can't contain blocks. */
+function replaceWithBlock(old: Element, block: Element): void {
   const paragraph = old.closest('p, h1, h2, h3, h4, h5, h6');
   if (!paragraph || paragraph === old) {
     old.replaceWith(block);
@@ -78,44 +78,44 @@ function place(old: Element, block: Element): void {
 
 function replaceWithShell(element: Element, embed: Embed, title: string): void {
   const document = element.ownerDocument;
-  const old = frameOf(element);
-  const words = old.querySelector('figcaption');
+  const old = figureAround(element);
+  const caption = old.querySelector('figcaption');
   const shell = document.createElement('figure');
   shell.setAttribute('class', `embed embed-${embed.kind}`);
   shell.setAttribute('data-embed-src', embed.src);
   shell.setAttribute('data-embed-provider', embed.provider);
-  shell.setAttribute('data-embed-title', title || cleanLine(words?.textContent ?? '') || embed.provider);
+  shell.setAttribute('data-embed-title', title || cleanLine(caption?.textContent ?? '') || embed.provider);
   const link = document.createElement('a');
   link.setAttribute('href', embed.href);
   link.setAttribute('rel', 'noopener');
   link.textContent = `${embed.verb} on ${embed.provider}`;
   shell.append(link);
-  if (words && cleanLine(words.textContent ?? '') !== '') shell.append(words);
-  place(old, shell);
+  if (caption && cleanLine(caption.textContent ?? '') !== '') shell.append(caption);
+  replaceWithBlock(old, shell);
 }
 
 /** Replaces an element that can't be shown by a link, or removes it if it has no address. */
 function replaceWithLink(element: Element, href: string | null, title: string): void {
   const document = element.ownerDocument;
-  const old = frameOf(element);
+  const old = figureAround(element);
   if (href === null) {
     old.remove();
     return;
   }
-  const words = cleanLine(textOf(old.querySelector('figcaption') ?? document.createElement('span')));
+  const caption = cleanLine(textOf(old.querySelector('figcaption') ?? document.createElement('span')));
   const paragraph = document.createElement('p');
   const link = document.createElement('a');
   link.setAttribute('href', href);
-  link.textContent = title || words || new URL(href).hostname;
+  link.textContent = title || caption || new URL(href).hostname;
   paragraph.append(link);
-  place(old, paragraph);
+  replaceWithBlock(old, paragraph);
 }
 
 // Pictures in a body: their addresses use the image path, their dimensions are known, and they load lazily.
 
 const sizes = sizesOnPhones('(min-width: 48rem) 42rem, 100vw');
 /** Pictures of one body that are measured at the same time. */
-const atOnce = 4;
+const measuredAtOnce = 4;
 
 interface Source {
   readonly url: string;
@@ -129,7 +129,7 @@ const dimension = (element: Element, name: string): number | null => {
 };
 
 /** The largest file that WordPress offers for a picture: `srcset` includes the original, while `src` is often a smaller copy. */
-function largest(image: Element, base: string): Source | null {
+function largestSource(image: Element, base: string): Source | null {
   const own = webAddress(image.getAttribute('src') ?? '', base);
   if (!own || isSvg(own)) return null;
   let best: Source = { url: own.href, width: null };
@@ -145,15 +145,15 @@ function largest(image: Element, base: string): Source | null {
 /** Rewrites every picture of a body. A picture that can't be shown becomes a link to it, or is removed. */
 export async function preparePictures(body: HTMLElement, context: BodyContext): Promise<void> {
   const images = [...body.querySelectorAll('img')];
-  for (let index = 0; index < images.length; index += atOnce) {
-    await Promise.all(images.slice(index, index + atOnce).map((image) => preparePicture(image, context)));
+  for (let index = 0; index < images.length; index += measuredAtOnce) {
+    await Promise.all(images.slice(index, index + measuredAtOnce).map((image) => preparePicture(image, context)));
   }
 }
 
 async function preparePicture(image: Element, context: BodyContext): Promise<void> {
-  const source = largest(image, context.base);
+  const source = largestSource(image, context.base);
   if (!source) {
-    drop(image);
+    removePicture(image);
     return;
   }
   const [shownWidth, shownHeight] = [dimension(image, 'width'), dimension(image, 'height')];
@@ -167,7 +167,7 @@ async function preparePicture(image: Element, context: BodyContext): Promise<voi
     const measured = await context.measure(source.url);
     // The image path doesn't serve every host or every file type; a link is better than a broken picture.
     if (!measured) {
-      link(image, source.url);
+      replacePictureWithLink(image, source.url);
       return;
     }
     size = measured;
@@ -176,12 +176,10 @@ async function preparePicture(image: Element, context: BodyContext): Promise<voi
   const title = image.getAttribute('title');
   for (const { name } of [...image.attributes]) if (name !== 'class' && name !== 'id') image.removeAttribute(name);
   image.setAttribute('src', imageUrl(source.url, 1080));
-  image.setAttribute('srcset', imageSrcset(source.url, size?.width ?? null, 384));
+  image.setAttribute('srcset', imageSrcset(source.url, size.width, 384));
   image.setAttribute('sizes', sizes);
-  if (size) {
-    image.setAttribute('width', String(size.width));
-    image.setAttribute('height', String(size.height));
-  }
+  image.setAttribute('width', String(size.width));
+  image.setAttribute('height', String(size.height));
   image.setAttribute('loading', 'lazy');
   image.setAttribute('decoding', 'async');
   image.setAttribute('alt', alt);
@@ -197,13 +195,13 @@ function unlinkFromFile(image: Element, base: string): void {
   if (href && /\.(?:jpe?g|png|webp|avif|gif)$/iu.test(href.pathname)) unwrap(parent);
 }
 
-function drop(image: Element): void {
+function removePicture(image: Element): void {
   const figure = image.closest('figure');
   if (figure && figure.querySelectorAll('img, table, [data-embed-src]').length === 1) figure.remove();
   else image.remove();
 }
 
-function link(image: Element, url: string): void {
+function replacePictureWithLink(image: Element, url: string): void {
   const alt = cleanLine(image.getAttribute('alt') ?? '');
   if (image.closest('a')) {
     image.replaceWith(image.ownerDocument.createTextNode(alt || 'Picture'));
@@ -223,7 +221,7 @@ interface PlayerSource {
   readonly type: string;
 }
 
-const kinds: readonly string[] = ['captions', 'subtitles', 'descriptions', 'chapters'];
+const trackKinds: readonly string[] = ['captions', 'subtitles', 'descriptions', 'chapters'];
 const mediaType = /^(?:audio|video|application)\/[\w.+-]+(?:\s*;\s*codecs=(?:"[\w., -]+"|[\w.,-]+))?$/u;
 
 /** Rewrites every player of a body. */
@@ -250,15 +248,15 @@ export function allowedMedia(
 
 async function preparePlayer(player: Element, context: BodyContext): Promise<void> {
   const isVideo = player.localName === 'video';
-  const given = [player, ...player.querySelectorAll('source')];
-  const sources = given.flatMap((element): PlayerSource[] => {
+  const elements = [player, ...player.querySelectorAll('source')];
+  const sources = elements.flatMap((element): PlayerSource[] => {
     const url = allowedMedia(element.getAttribute('src'), context);
     const type = element === player ? '' : (element.getAttribute('type') ?? '').trim();
     return url === null ? [] : [{ url, type: mediaType.test(type) ? type : '' }];
   });
   const [first] = sources;
   if (!first) {
-    const address = given.map((element) => element.getAttribute('src')).find(Boolean) ?? '';
+    const address = elements.map((element) => element.getAttribute('src')).find(Boolean) ?? '';
     replaceWithLink(
       player,
       address === '' ? null : (webAddress(address, context.base)?.href ?? null),
@@ -273,13 +271,13 @@ async function preparePlayer(player: Element, context: BodyContext): Promise<voi
   // A player loads nothing before the reader presses play, except a video without a poster, which would be a black box.
   clean.setAttribute('preload', isVideo && poster === null ? 'metadata' : 'none');
   if (poster !== null) clean.setAttribute('poster', poster);
-  for (const name of isVideo ? ['width', 'height'] : []) {
-    const value = /^\d{1,5}$/u.exec(player.getAttribute(name) ?? '')?.[0];
-    if (value) clean.setAttribute(name, value);
+  for (const side of isVideo ? ['width', 'height'] : []) {
+    const value = /^\d{1,5}$/u.exec(player.getAttribute(side) ?? '')?.[0];
+    if (value) clean.setAttribute(side, value);
   }
   if (player.hasAttribute('loop')) clean.setAttribute('loop', '');
-  const words = player.closest('figure')?.querySelector('figcaption')?.textContent ?? '';
-  const name = cleanLine(player.getAttribute('aria-label') ?? '') || cleanLine(words);
+  const caption = player.closest('figure')?.querySelector('figcaption')?.textContent ?? '';
+  const name = cleanLine(player.getAttribute('aria-label') ?? '') || cleanLine(caption);
   clean.setAttribute('aria-label', name || (isVideo ? 'Video' : 'Audio'));
   if (sources.length === 1) clean.setAttribute('src', first.url);
   else for (const source of sources) clean.append(sourceElement(document, source));
@@ -314,7 +312,7 @@ async function trackElement(track: Element, context: BodyContext): Promise<Eleme
   if (!text) return null;
   const clean = track.ownerDocument.createElement('track');
   const kind = (track.getAttribute('kind') ?? '').toLowerCase();
-  clean.setAttribute('kind', kinds.includes(kind) ? kind : 'subtitles');
+  clean.setAttribute('kind', trackKinds.includes(kind) ? kind : 'subtitles');
   clean.setAttribute('src', `data:text/vtt;base64,${Buffer.from(text).toString('base64')}`);
   const language = /^[a-z]{2,8}(?:-[a-z\d]{1,8})*$/iu.exec(track.getAttribute('srclang') ?? '')?.[0];
   if (language) clean.setAttribute('srclang', language);

@@ -7,7 +7,7 @@ import { countWords, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
 import { originalAddressAttribute } from '../store/body-links.ts';
 import { linkTarget } from './addresses.ts';
-import { numberingOf, openBlocks } from './body-blocks.server.ts';
+import { numberingOf, unfoldBlocks } from './body-blocks.server.ts';
 import { type BodyContext, embedBlocks, preparePictures, preparePlayers, unwrap } from './body-media.server.ts';
 import { normalizeFormulas } from './math.server.ts';
 import { cleanLine, hasRightToLeft, type Sanitizer, textOf } from './sanitize.server.ts';
@@ -32,7 +32,7 @@ const allowedClass = new RegExp(
 
 export interface ShapedBody {
   readonly html: string;
-  /** The same as elements, from which ingest derives the text and the excerpt. */
+  /** The same as elements, from which ingest derives the text and the opening. */
   readonly body: HTMLElement;
   /** Whether the sanitizer removed something: HTML that is serialized from `body` must then pass the sanitizer again. */
   readonly altered: boolean;
@@ -54,7 +54,7 @@ export async function shapeBody(
   if (!body.hasChildNodes()) return { html: '', body, altered };
   dropComments(body);
   normalizeFormulas(body);
-  openBlocks(body);
+  unfoldBlocks(body);
   normalizeAttributes(body);
   dropCommentForms(body);
   embedBlocks(body, context);
@@ -63,7 +63,7 @@ export async function shapeBody(
   normalizeLinks(body, context);
   await preparePictures(body, context);
   normalizeHeadings(body, heading);
-  removeJunk(body);
+  removeEmptyElements(body);
   wrapLooseText(body);
   wrapTables(body);
   markDirections(body);
@@ -82,7 +82,7 @@ export function shapeComment(
   normalizeLinks(body, context);
   for (const link of body.querySelectorAll(`a[${originalAddressAttribute}]`))
     link.removeAttribute(originalAddressAttribute);
-  removeJunk(body);
+  removeEmptyElements(body);
   normalizeCommentLinks(body);
   wrapLooseText(body);
   markDirections(body);
@@ -104,7 +104,7 @@ export function shapeNote(
   const body = sanitizer.parseNote(html.replace(/<(?=\/?(?:p|div|br|li|h[1-6])\b)/giu, ' <'));
   dropComments(body);
   normalizeLinks(body, context);
-  removeJunk(body);
+  removeEmptyElements(body);
   const text = cleanLine(body.textContent ?? '');
   if (text === '') return '';
   if ([...text].length > longest) body.textContent = truncateAtWord(text, longest);
@@ -216,17 +216,21 @@ function normalizeHeadings(body: HTMLElement, top: number): void {
   }
 }
 
-const holds = 'img, table, hr, audio, video, [id], [data-embed-src]';
+/** Elements that count as content without any text. */
+const contentWithoutText = 'img, table, hr, audio, video, [id], [data-embed-src]';
 
 const isBlank = (element: Element): boolean =>
-  !/[^\s\u00a0\u200b]/u.test(element.textContent ?? '') && !element.matches(holds) && !element.querySelector(holds);
+  !/[^\s\u00a0\u200b]/u.test(element.textContent ?? '') &&
+  !element.matches(contentWithoutText) &&
+  !element.querySelector(contentWithoutText);
 
-const mayBeJunk =
+const mayBeEmpty =
   'p, div, section, aside, span, em, strong, b, i, u, h2, h3, h4, h5, h6, blockquote, ul, ol, li, figure, figcaption, a, pre';
 
-function removeJunk(body: HTMLElement): void {
+/** Removes empty elements, and spans without attributes but not their content. */
+function removeEmptyElements(body: HTMLElement): void {
   // Inner elements come first, so that an element that contained only empty ones is empty when its turn comes.
-  for (const element of [...body.querySelectorAll(mayBeJunk)].reverse()) {
+  for (const element of [...body.querySelectorAll(mayBeEmpty)].reverse()) {
     if (isBlank(element)) element.remove();
     else if (element.localName === 'span' && element.attributes.length === 0) unwrap(element);
   }
@@ -239,8 +243,7 @@ const inline =
 function wrapLooseText(body: HTMLElement): void {
   let paragraph: HTMLElement | null = null;
   for (const node of [...body.childNodes]) {
-    const loose = inline.test(node.nodeName);
-    if (!loose) {
+    if (!inline.test(node.nodeName)) {
       paragraph = null;
       continue;
     }
@@ -270,6 +273,7 @@ function wrapTables(body: HTMLElement): void {
   }
 }
 
+/** Lets browsers find the direction of each block with right-to-left letters. */
 function markDirections(body: HTMLElement): void {
   if (!hasRightToLeft(body.textContent ?? '')) return;
   for (const block of body.querySelectorAll('p, h2, h3, h4, h5, h6, li, blockquote, figcaption, td, th, dt, dd, pre')) {
@@ -277,11 +281,11 @@ function markDirections(body: HTMLElement): void {
   }
 }
 
-// The excerpt of an article: the text that every reader may see.
+// The opening of an article: the part of a restricted body that every reader may see.
 
-const most = { words: 100, share: 1 / 3, paragraphs: 3 };
+const mostInOpening = { words: 100, share: 1 / 3, paragraphs: 3 };
 
-const readable = /^(?:P|H[2-6]|BLOCKQUOTE|UL|OL)$/u;
+const openingBlocks = /^(?:P|H[2-6]|BLOCKQUOTE|UL|OL)$/u;
 
 /**
  * The first two or three paragraphs, at most 100 words and never more than a third of the body, cut between blocks. If the first
@@ -290,28 +294,26 @@ const readable = /^(?:P|H[2-6]|BLOCKQUOTE|UL|OL)$/u;
  * @param words number of words in the body
  */
 export function openingOf(body: HTMLElement, words: number): string {
-  const limit = Math.min(most.words, Math.floor(words * most.share));
+  const limit = Math.min(mostInOpening.words, Math.floor(words * mostInOpening.share));
   const chosen: Element[] = [];
   let paragraphs = 0;
   let used = 0;
   for (const block of body.children) {
-    if (!readable.test(block.nodeName)) continue;
+    if (!openingBlocks.test(block.nodeName)) continue;
     const length = countWords(textOf(block));
     if (used + length > limit) break;
     used += length;
     chosen.push(block);
     // A paragraph with only an anchor has no text.
     if (length > 0 && !/^H/u.test(block.nodeName)) paragraphs++;
-    if (paragraphs === most.paragraphs) break;
+    if (paragraphs === mostInOpening.paragraphs) break;
   }
   while (/^H/u.test(chosen.at(-1)?.nodeName ?? '')) chosen.pop();
   if (paragraphs > 0) return chosen.map(withoutPlayers).join('\n');
   return cutParagraph(body, limit);
 }
 
-/**
- * A block's markup without players: the address of a paid recording is paid content, because anyone who knows it can listen.
- */
+/** A block's markup without players: anyone who knows the address of a paid recording can listen to it. */
 function withoutPlayers(block: Element): string {
   if (!block.querySelector('audio, video')) return block.outerHTML;
   const copy = block.cloneNode(true) as Element;
@@ -319,6 +321,7 @@ function withoutPlayers(block: Element): string {
   return copy.outerHTML;
 }
 
+/** The start of the first paragraph, if even that is longer than the limit. */
 function cutParagraph(body: HTMLElement, limit: number): string {
   const first = [...body.children].find((block) => block.nodeName === 'P' && countWords(textOf(block)) > 0);
   if (!first || limit < 1) return '';

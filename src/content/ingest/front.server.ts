@@ -15,23 +15,23 @@ const headline = (sanitizer: Sanitizer, markup: string): string =>
 
 /** @returns `null` for what isn't a link to a page: a script, a file, a form of WordPress */
 function linkOf(sanitizer: Sanitizer, { story, url, title }: WireRelated, addresses: Addresses): RelatedLink | null {
-  const words = headline(sanitizer, title);
-  if (story !== null) return { story, title: words };
+  const text = headline(sanitizer, title);
+  if (story !== null) return { story, title: text };
   const target = linkTarget(url, addresses, `${addresses.site}/`);
   const isPage = target?.kind === 'site' || target?.kind === 'external' || target?.kind === 'wordpress';
   // Pages that only WordPress has aren't on the site.
-  if (!isPage || (target.kind === 'wordpress' && !target.href.startsWith('/')) || words === '') return null;
-  return { href: target.href, title: words };
+  if (!isPage || (target.kind === 'wordpress' && !target.href.startsWith('/')) || text === '') return null;
+  return { href: target.href, title: text };
 }
 
-/** @param pictureOf measures a picture */
+/** The plan of a front. @param pictureOf measures a picture */
 export async function frontOf(
   sanitizer: Sanitizer,
   { slots, next }: WirePlan,
   addresses: Addresses,
   pictureOf: (image: WireImage | null) => Promise<Picture | null>,
 ): Promise<FrontPlan> {
-  const one = async (slot: WireSlot): Promise<FrontSlot> => ({
+  const slotOf = async (slot: WireSlot): Promise<FrontSlot> => ({
     kind: slot.kind,
     story: slot.story,
     headline: headline(sanitizer, slot.headline ?? ''),
@@ -46,7 +46,7 @@ export async function frontOf(
     ...(slot.kind === 'package' && slot.after && slot.after !== usualPlace && { after: slot.after }),
   });
   return {
-    slots: await Promise.all(slots.map(one)),
-    next: next ? { at: next.at, slots: await Promise.all(next.slots.map(one)) } : null,
+    slots: await Promise.all(slots.map(slotOf)),
+    next: next ? { at: next.at, slots: await Promise.all(next.slots.map(slotOf)) } : null,
   };
 }

@@ -65,11 +65,12 @@ export async function ingestDocument(
   raw: unknown,
   context: IngestContext,
 ): Promise<Ingested<IngestedDocument>> {
-  const outer = wire.envelope.safeParse(raw);
-  if (!outer.success) return { kind: 'rejected', rejection: rejectionOf(type, raw, outer.error) };
-  const hidden = (outer.data.content as { protected?: unknown } | null | undefined)?.protected === true;
-  if (!context.preview && (outer.data.status !== 'publish' || hidden)) return { kind: 'withheld', id: outer.data.id };
-  const parsed = schemas[type].safeParse(context.preview ? completed(raw) : raw);
+  const envelope = wire.envelope.safeParse(raw);
+  if (!envelope.success) return { kind: 'rejected', rejection: rejectionOf(type, raw, envelope.error) };
+  const isProtected = (envelope.data.content as { protected?: unknown } | null | undefined)?.protected === true;
+  if (!context.preview && (envelope.data.status !== 'publish' || isProtected))
+    return { kind: 'withheld', id: envelope.data.id };
+  const parsed = schemas[type].safeParse(context.preview ? withDraftDefaults(raw) : raw);
   if (!parsed.success) return { kind: 'rejected', rejection: rejectionOf(type, raw, parsed.error) };
   const post = parsed.data as unknown as WirePost;
   let choice: TopStoriesChoice | null = null;
@@ -93,7 +94,7 @@ export async function ingestDocument(
 }
 
 /** A draft has no slug and no date yet; a preview shows it as if it were published now. */
-function completed(raw: unknown): unknown {
+function withDraftDefaults(raw: unknown): unknown {
   const draft = raw as Record<string, unknown>;
   const now = instantAt(Date.now());
   return {
@@ -137,13 +138,13 @@ async function documentOf(
   const credited = await bylineOf(sanitizer, type, post, base, context);
   const sound = type === 'articles' ? soundOf(post.sound, { ...context, base }) : null;
   const isPaid = access === 'registered' || access === 'subscriber';
-  const biography = type === 'authors' ? 2000 : publication.limits.excerpt;
+  const excerptLimit = type === 'authors' ? longestBiography : publication.limits.excerpt;
   return {
     type,
     id: post.id,
     slug: post.slug,
-    title: sanitizer.line(post.title.rendered) || untitled(type, post),
-    excerpt: truncateAtWord(excerptOf(sanitizer, post), biography),
+    title: sanitizer.line(post.title.rendered) || titleFallback(type, post),
+    excerpt: truncateAtWord(excerptOf(sanitizer, post), excerptLimit),
     image: await pictureOf(sanitizer, post.image ?? null, base, context),
     ...credited.people,
     terms: post.category ?? post.categories ?? [],
@@ -158,7 +159,7 @@ async function documentOf(
       ...(post.front && {
         front: await frontOf(sanitizer, post.front, context, (image) => pictureOf(sanitizer, image, base, context)),
       }),
-      ...(await testOf(sanitizer, post, base, context)),
+      ...(await headlineTestOf(sanitizer, post, base, context)),
     },
     ...(sound && { sound }),
     bodyHtml: shaped.html,
@@ -175,6 +176,8 @@ const excerptOf = (sanitizer: Sanitizer, { excerpt }: WirePost): string =>
 
 /** Longest name of an agency and role of an author, characters. The plugin allows the same. */
 const longestLine = 100;
+/** Longest biography of an author, characters. */
+const longestBiography = 2000;
 
 /** Who made a document: the people as the content store needs them, and a byline if there is more than one author. */
 async function bylineOf(
@@ -212,8 +215,9 @@ function roleOf(sanitizer: Sanitizer, post: WirePost): Pick<DocumentFacts, 'role
   const role = truncateAtWord(sanitizer.line(post.role ?? ''), longestLine);
   return role === '' ? {} : { role };
 }
+
 /** A test with an empty headline is left out: its counts would be wrong. */
-async function testOf(
+async function headlineTestOf(
   sanitizer: Sanitizer,
   post: WirePost,
   base: string,
@@ -232,14 +236,12 @@ async function testOf(
 }
 
 /** Replaces an empty title; an entry of a live story needs none. */
-const untitled = (type: DocumentType, { slug }: WirePost): string =>
+const titleFallback = (type: DocumentType, { slug }: WirePost): string =>
   type === 'authors' ? canonicalSlug(slug) : type === 'live-entries' ? '' : 'Untitled';
 
-/**
- * Most notes of a story, and characters of one note's text. The plugin allows fewer; these limits are for content from
- * elsewhere.
- */
-const most = { notes: 50, characters: 3000 };
+/** The plugin allows fewer notes and characters; these limits are for content from elsewhere. */
+const mostNotes = 50;
+const longestNote = 3000;
 
 /** Notes without a text are left out; a story without notes has no such fact. */
 function correctionsOf(
@@ -248,8 +250,8 @@ function correctionsOf(
   base: string,
   context: IngestContext,
 ): Pick<DocumentFacts, 'corrections'> {
-  const notes = (post.corrections ?? []).slice(0, most.notes).flatMap(({ kind, date, text }): Correction[] => {
-    const html = shapeNote(sanitizer, text, { ...context, base }, most.characters);
+  const notes = (post.corrections ?? []).slice(0, mostNotes).flatMap(({ kind, date, text }): Correction[] => {
+    const html = shapeNote(sanitizer, text, { ...context, base }, longestNote);
     return html === '' ? [] : [{ kind, date, html }];
   });
   if (notes.length === 0) return {};
@@ -305,7 +307,7 @@ async function authorOf(
     id: author.id,
     name: sanitizer.line(name) || canonicalSlug(slug),
     slug: canonicalSlug(slug),
-    excerpt: truncateAtWord(sanitizer.line(excerpt), 2000),
+    excerpt: truncateAtWord(sanitizer.line(excerpt), longestBiography),
     image: await pictureOf(sanitizer, image, base, context),
   };
 }

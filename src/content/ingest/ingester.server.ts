@@ -8,7 +8,7 @@ import type { Logger } from '../../lib/logging.ts';
 import { createWorkerPool, PoolClosed } from '../../lib/workers/pool.server.ts';
 import type { IngestedComment, IngestedDocument } from './document.ts';
 import type { IngestContext, Ingested } from './ingest.server.ts';
-import type { Done, LocalWorker, Request, Task } from './task.server.ts';
+import type { MainThreadRequest, Task, TaskResult, TaskRunner } from './task.server.ts';
 
 /** The ingester was closed before the task was done; the document isn't the cause. */
 export class IngestClosed extends Error {
@@ -27,7 +27,7 @@ export interface Ingester {
 }
 
 /** The methods of an ingester, over a function that performs tasks. */
-const methodsOver = (run: (what: Task) => Promise<Done>): Omit<Ingester, 'close'> => ({
+const methodsOver = (run: (task: Task) => Promise<TaskResult>): Omit<Ingester, 'close'> => ({
   document: (type, raw, preview = false) =>
     run({ kind: 'document', type, raw, preview }) as Promise<Ingested<IngestedDocument>>,
   comment: (raw) => run({ kind: 'comment', raw }) as Promise<Ingested<IngestedComment>>,
@@ -36,15 +36,15 @@ const methodsOver = (run: (what: Task) => Promise<Done>): Omit<Ingester, 'close'
 
 /** Ingests in the calling thread. The first task loads the DOM: a process with worker threads never needs its 60 MB. */
 export function createLocalIngester(context: IngestContext): Ingester {
-  let worker: Promise<LocalWorker> | null = null;
-  const load = (): Promise<LocalWorker> => {
-    worker ??= loadLocalWorker(context);
-    return worker;
+  let runner: Promise<TaskRunner> | null = null;
+  const load = (): Promise<TaskRunner> => {
+    runner ??= loadTaskRunner(context);
+    return runner;
   };
   return {
-    ...methodsOver(async (what) => (await load()).perform(what)),
+    ...methodsOver(async (task) => (await load()).perform(task)),
     async close() {
-      if (worker) (await worker).close();
+      (await runner)?.close();
     },
   };
 }
@@ -64,8 +64,8 @@ export function createThreadedIngester(
 ): Ingester {
   const { wordpress, site, frameHosts, mediaHosts } = context;
   /** The fallback where threads can't start. */
-  let local: Promise<LocalWorker> | null = null;
-  const pool = createWorkerPool<Task, Done>({
+  let local: Promise<TaskRunner> | null = null;
+  const pool = createWorkerPool<Task, TaskResult>({
     name: 'ingest',
     module,
     workerData: { wordpress, site, frameHosts, mediaHosts },
@@ -75,11 +75,11 @@ export function createThreadedIngester(
     // A document that crashes its thread twice is given up; otherwise it would crash the thread again and again.
     maxTries: 2,
     runLocally: async (task) => {
-      local ??= loadLocalWorker(context);
+      local ??= loadTaskRunner(context);
       return (await local).perform(task);
     },
     onCall: async (request) => {
-      const { measure, captions } = request as Request;
+      const { measure, captions } = request as MainThreadRequest;
       if (measure !== undefined) return context.measure(measure);
       return captions === undefined ? null : (context.captions?.(captions) ?? null);
     },
@@ -98,8 +98,8 @@ export function createThreadedIngester(
   };
 }
 
-const loadLocalWorker = async (context: IngestContext): Promise<LocalWorker> =>
-  (await import('./task.server.ts')).createLocalWorker(context);
+const loadTaskRunner = async (context: IngestContext): Promise<TaskRunner> =>
+  (await import('./task.server.ts')).createTaskRunner(context);
 
 // Warms up the ingest thread: V8 optimizes code that has run a few times, and the first publish must be fast, too.
 

@@ -133,7 +133,7 @@ export const fenceAttributes = ['open', 'close', 'separators'];
 export const mathNamespace = 'http://www.w3.org/1998/Math/MathML';
 /** DOMPurify has one list of attributes for all elements. These are allowed on elements of formulas only. */
 const formulaAttributes = new Set([...mathAttributes, ...fenceAttributes]);
-const fits = (element: Element, attribute: string): boolean =>
+const isAllowedOn = (element: Element, attribute: string): boolean =>
   element.namespaceURI === mathNamespace
     ? formulaAttributes.has(attribute)
     : !formulaAttributes.has(attribute) || bodyAttributes.includes(attribute);
@@ -152,7 +152,7 @@ const ownAttributes = [
   'tabindex',
 ];
 
-const shared: Config = {
+const sharedConfig: Config = {
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   ALLOW_UNKNOWN_PROTOCOLS: false,
@@ -178,10 +178,10 @@ const shared: Config = {
 };
 
 const withFormulas: Config = {
-  ...shared,
+  ...sharedConfig,
   ALLOWED_NAMESPACES: ['http://www.w3.org/1999/xhtml', mathNamespace],
   FORBID_CONTENTS: [
-    ...(shared.FORBID_CONTENTS ?? []).filter((name) => name !== 'math'),
+    ...(sharedConfig.FORBID_CONTENTS ?? []).filter((name) => name !== 'math'),
     'annotation',
     'annotation-xml',
     'mglyph',
@@ -190,7 +190,7 @@ const withFormulas: Config = {
 
 // The transforms prefix ids and names, which makes them harmless and keeps footnotes working; DOMPurify's own protection against
 // clobbering would drop ids such as "title" or "links".
-const first: Config = {
+const firstPass: Config = {
   ...withFormulas,
   // The transforms replace frames, buttons and outdated elements of formulas.
   ALLOWED_TAGS: [...bodyTags, 'iframe', 'button', ...mediaTags, ...mathTags, ...outdatedMathTags],
@@ -198,7 +198,7 @@ const first: Config = {
   SANITIZE_DOM: false,
   RETURN_DOM: true,
 };
-const last: Config = {
+const secondPass: Config = {
   ...withFormulas,
   ALLOWED_TAGS: [...bodyTags, ...mediaTags, ...mathTags],
   // At this point formulas contain no HTML.
@@ -210,15 +210,15 @@ const last: Config = {
   ],
   ADD_ATTR: ownAttributes,
 };
-const comment: Config = {
-  ...shared,
+const commentConfig: Config = {
+  ...sharedConfig,
   ALLOWED_TAGS: ['body', 'p', 'br', 'a', 'em', 'strong', 'blockquote', 'code'],
   ALLOWED_ATTR: ['href'],
   RETURN_DOM: true,
 };
 
-const note: Config = {
-  ...shared,
+const noteConfig: Config = {
+  ...sharedConfig,
   ALLOWED_TAGS: ['body', 'a', 'em', 'strong'],
   ALLOWED_ATTR: ['href'],
   RETURN_DOM: true,
@@ -239,9 +239,10 @@ export interface Sanitizer {
   lines(html: string): string;
 }
 
-const unread =
+/** Elements whose content isn't text for readers. */
+const notText =
   'script, style, noscript, template, iframe, object, svg, math, title, textarea, select, xmp, noembed, noframes, plaintext';
-const breaking =
+const blockNames =
   /^(?:P|DIV|BR|LI|UL|OL|DL|DT|DD|H[1-6]|BLOCKQUOTE|PRE|TABLE|TR|TD|TH|FIGURE|FIGCAPTION|SECTION|ASIDE|HR|DETAILS|SUMMARY|CAPTION)$/u;
 
 /** Text of an element with a line break at every block, so that words of two blocks don't run together. */
@@ -251,10 +252,10 @@ export function textOf(node: Node): string {
     for (let child = parent.firstChild; child; child = child.nextSibling) {
       if (child.nodeType === 3) out += child.nodeValue ?? '';
       else if (child.nodeType === 1) {
-        const block = breaking.test(child.nodeName);
-        if (block) out += '\n';
+        const isBlock = blockNames.test(child.nodeName);
+        if (isBlock) out += '\n';
         walk(child);
-        if (block) out += '\n';
+        if (isBlock) out += '\n';
       }
     }
   };
@@ -262,10 +263,11 @@ export function textOf(node: Node): string {
   return out;
 }
 
-function prove(purify: DOMPurify): void {
+/** @throws Error unless an attack is removed */
+function testWithAttack(purify: DOMPurify): void {
   const attack =
     '<p>kept</p><img src=x onerror=alert(1)><script>alert(1)</script><a href="javascript:alert(1)">a</a><math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=alert(1)&gt;"></math><svg><style><img src=x onerror=alert(1)>';
-  const result = purify.isSupported ? String(purify.sanitize(attack, { ...last, RETURN_DOM: false })) : '';
+  const result = purify.isSupported ? String(purify.sanitize(attack, { ...secondPass, RETURN_DOM: false })) : '';
   if (!result.includes('<p>kept</p>') || /onerror|script|svg|style/iu.test(result)) {
     throw new Error('The sanitizer does not work with this DOM: nothing is ingested. Reinstall the packages (npm ci).');
   }
@@ -276,20 +278,20 @@ export function createSanitizer(): Sanitizer {
   const { window } = new JSDOM('');
   const purify = createDOMPurify(window as unknown as Parameters<typeof createDOMPurify>[0]);
   purify.addHook('uponSanitizeAttribute', (element, attribute) => {
-    if (!fits(element, attribute.attrName)) attribute.keepAttr = false;
+    if (!isAllowedOn(element, attribute.attrName)) attribute.keepAttr = false;
   });
-  prove(purify);
+  testWithAttack(purify);
   /**
    * Adopts an element into the one document that stays: jsdom caches parsed selectors per document, and each piece of markup is parsed
-   * into a new one. Parsing the selectors again and again took a third of an article's time.
+   * into a new one. Parsing them again took a third of an article's time.
    */
   const adopt = <E extends Element>(element: E): E => window.document.adoptNode(element);
-  const plain = (html: string): string => {
+  const textWithoutMarkup = (html: string): string => {
     if (!/[<&]/u.test(html)) return html;
     // Not a document of its own: in it, `<img name=body>` replaces the property `body`, and the text would be lost.
     const body = window.document.createElement('body');
     body.innerHTML = html;
-    for (const element of body.querySelectorAll(unread)) element.remove();
+    for (const element of body.querySelectorAll(notText)) element.remove();
     return textOf(body);
   };
   /** A frameset at the start of the markup makes the parser drop the body; FORCE_BODY keeps the body. */
@@ -302,15 +304,15 @@ export function createSanitizer(): Sanitizer {
   return {
     window,
     parseBody(html) {
-      const body = parse(html, first);
+      const body = parse(html, firstPass);
       return { body, altered: purify.removed.length > 0 };
     },
     // If nothing was removed, the markup consists of allowed elements alone, and a parser returns those unchanged.
-    finish: (html, altered) => (altered ? String(purify.sanitize(html, last)) : html),
-    parseComment: (html) => parse(html, comment),
-    parseNote: (html) => parse(html, note),
-    line: (html) => cleanLine(plain(html)),
-    lines: (html) => cleanLines(plain(html)),
+    finish: (html, altered) => (altered ? String(purify.sanitize(html, secondPass)) : html),
+    parseComment: (html) => parse(html, commentConfig),
+    parseNote: (html) => parse(html, noteConfig),
+    line: (html) => cleanLine(textWithoutMarkup(html)),
+    lines: (html) => cleanLines(textWithoutMarkup(html)),
   };
 }
 

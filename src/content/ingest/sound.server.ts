@@ -1,4 +1,4 @@
-/** The sound of a story from WordPress's answer: its address is allowed, its words are plain text. */
+/** A story's sound from WordPress's response: an allowed address and plain text. */
 import { createHash } from 'node:crypto';
 import type { PodcastDetails, Sound } from '../../lib/content/model.ts';
 import { truncateAtWord } from '../../lib/text.ts';
@@ -8,14 +8,14 @@ import type { DocumentFacts } from './document.ts';
 import { cleanLine } from './sanitize.server.ts';
 
 /** The plugin allows fewer chapters and characters; these limits are for content from elsewhere. */
-const most = { chapters: 500, title: 300, transcript: 500_000 };
+const limits = { chapters: 500, title: 300, transcript: 500_000 };
 
 const audioType = /^audio\/[a-z\d][\w.+-]{0,60}$/u;
 
 /** A transcript as plain text; its empty lines separate the cues of WebVTT. */
 const cleanTranscript = (text: string): string =>
   text
-    .slice(0, most.transcript)
+    .slice(0, limits.transcript)
     .split(/\r\n|[\n\r\u2028\u2029]/u)
     .map(cleanLine)
     .join('\n')
@@ -31,12 +31,12 @@ export function soundOf(
   const url = raw.url === '' ? '' : allowedMedia(raw.url, context);
   if (url === null) return null;
   const chapters = raw.chapters
-    .map(({ start, title }) => ({ start, title: truncateAtWord(cleanLine(title), most.title) }))
+    .map(({ start, title }) => ({ start, title: truncateAtWord(cleanLine(title), limits.title) }))
     .filter(({ title }) => title !== '')
     .toSorted((a, b) => a.start - b.start)
-    .slice(0, most.chapters);
+    .slice(0, limits.chapters);
   return {
-    title: truncateAtWord(cleanLine(raw.title), most.title),
+    title: truncateAtWord(cleanLine(raw.title), limits.title),
     url,
     type: raw.type,
     bytes: raw.bytes,

@@ -4,23 +4,23 @@ import type { IngestedComment, IngestedDocument } from './document.ts';
 import { type IngestContext, type Ingested, ingestComment, ingestDocument } from './ingest.server.ts';
 import { createSanitizer } from './sanitize.server.ts';
 
-export interface LocalWorker {
-  perform(what: Task): Promise<Done>;
+export interface TaskRunner {
+  perform(task: Task): Promise<TaskResult>;
   close(): void;
 }
 
-/** Creates a sanitizer and the functions that use it. */
-export function createLocalWorker(context: IngestContext): LocalWorker {
+/** Creates a sanitizer, and performs tasks with it in the calling thread. */
+export function createTaskRunner(context: IngestContext): TaskRunner {
   const sanitizer = createSanitizer();
   return {
-    async perform(what) {
-      switch (what.kind) {
+    async perform(task) {
+      switch (task.kind) {
         case 'document':
-          return ingestDocument(sanitizer, what.type, what.raw, { ...context, preview: what.preview });
+          return ingestDocument(sanitizer, task.type, task.raw, { ...context, preview: task.preview });
         case 'comment':
-          return ingestComment(sanitizer, what.raw, context);
+          return ingestComment(sanitizer, task.raw, context);
         case 'lines':
-          return what.texts.map((text) => sanitizer.line(text));
+          return task.texts.map((text) => sanitizer.line(text));
       }
     },
     close: () => sanitizer.window.close(),
@@ -36,10 +36,10 @@ export type Task =
   | { readonly kind: 'lines'; readonly texts: readonly string[] };
 
 /** The result; its shape depends on the task's kind. */
-export type Done = Ingested<IngestedDocument | IngestedComment> | string[];
+export type TaskResult = Ingested<IngestedDocument | IngestedComment> | string[];
 
 /** A thread's request to the main thread during a task: the size of a picture, or the text of a file of captions, by address. */
-export interface Request {
+export interface MainThreadRequest {
   readonly measure?: string;
   readonly captions?: string;
 }
