@@ -1,5 +1,5 @@
 /** Times the queries that pages make to the content store. */
-import { mergeSome, rewordStory } from '../../src/content/search/index.server.ts';
+import { mergeSome, updateStoryText } from '../../src/content/search/index.server.ts';
 import { openContentStore } from '../../src/content/store/content-store.server.ts';
 import { createReader } from '../../src/content/store/reader.server.ts';
 import type { ContentReader } from '../../src/lib/content/reader.ts';
@@ -85,7 +85,7 @@ export function timeEdits(file: string, count: number): QueryTime[] {
   for (let edit = 0; edit < 400; edit++) {
     const body = Array.from({ length: 600 }, () => word(Math.floor(20_000 ** next()))).join(' ');
     const id = firstId + Math.floor(next() * count);
-    edits.push(timed(() => store.transaction(() => rewordStory(store, id, { body }))).ms);
+    edits.push(timed(() => store.transaction(() => updateStoryText(store, id, { body }))).ms);
     for (let isMore = true; isMore; ) {
       const step = timed(() => mergeSome(store));
       merges.push(step.ms);

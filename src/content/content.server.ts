@@ -36,13 +36,10 @@ export function openContent(options: ContentOptions): Content {
   warnOfUnknownRules(store, log);
   return wordpress && url !== null
     ? connected({ ...options, wordpress: { ...wordpress, url } }, store)
-    : offline(options, store, searchThread(options, store));
+    : offline(options, store, openSearchThread(options, store));
 }
 
-/**
- * Records what this build's access rules change, until the listener has processed it: pages of the previous build may still be
- * stored.
- */
+/** Records what this build's access rules change, for the listener: pages of the previous build may still be stored. */
 function applyAccessRules(store: ContentStore, now = Date.now): void {
   store.transaction(() => {
     const change = updateRestrictedSections(store);
@@ -51,25 +48,25 @@ function applyAccessRules(store: ContentStore, now = Date.now): void {
 }
 
 /** A search thread needs a file: only the thread that opened an in-memory database can read it. */
-const searchThread = ({ file, threads, log }: ContentOptions, store: ContentStore): SearchThread | null =>
+const openSearchThread = ({ file, threads, log }: ContentOptions, store: ContentStore): SearchThread | null =>
   file === ':memory:' || threads === false
     ? null
     : createSearchThread({
         file,
         log,
         rebuilds: () => store.rebuilds,
-        local: (text, filter) => searchArticles(store, text, filter),
+        searchLocally: (text, filter) => searchArticles(store, text, filter),
       });
 
 /** Serves the content store as it is, without WordPress. */
-function offline(options: ContentOptions, store: ContentStore, searching: SearchThread | null): Content {
+function offline(options: ContentOptions, store: ContentStore, searchThread: SearchThread | null): Content {
   return {
-    reader: () => createReader(store, searching),
+    reader: () => createReader(store, searchThread),
     revision: () => 0,
     replay: createReplay({ ...options, store }),
     start() {},
     async stop() {
-      await searching?.close();
+      await searchThread?.close();
       store.close();
     },
     pollNow() {},
@@ -105,23 +102,23 @@ function offline(options: ContentOptions, store: ContentStore, searching: Search
   };
 }
 
-/** Milliseconds after the start; readers' requests come first. */
-const warmUpAfter = 1500;
+/** Milliseconds between the start and the warm-up of ingest; readers' requests come first. */
+const warmUpAfterMs = 1500;
 
-type Connected = ContentOptions & { readonly wordpress: NonNullable<ContentOptions['wordpress']> };
+type ConnectedOptions = ContentOptions & { readonly wordpress: NonNullable<ContentOptions['wordpress']> };
 
-function connected(options: Connected, store: ContentStore): Content {
-  const { wordpress, siteUrl, log, frameHosts, secret, pollSeconds, onChange, isDurable, journal } = options;
+function connected(options: ConnectedOptions, store: ContentStore): Content {
+  const { wordpress, siteUrl, log, frameHosts, secret, pollSeconds, onChange, isDurable, contentLog } = options;
   const now = options.now ?? Date.now;
   const site = siteUrl.replace(/\/+$/u, '');
-  const client = createClient({ ...wordpress, fetch: options.fetch, now, lastAt: lastFetch(store) });
+  const client = createClient({ ...wordpress, fetch: options.fetch, now, lastAt: latestFetchIn(store) });
   const context = {
     wordpress: wordpress.url,
     site,
     frameHosts,
     mediaHosts: options.mediaHosts,
-    captions: readCaptions(options.fetch ?? fetch, log),
-    measure: rememberingMeasure(store, options.measure, log),
+    captions: createCaptionReader(options.fetch ?? fetch, log),
+    measure: measureOnce(store, options.measure, log),
   };
   const ingester = options.threads === false ? createLocalIngester(context) : createThreadedIngester(context, log);
   const indexWork = [
@@ -129,16 +126,16 @@ function connected(options: Connected, store: ContentStore): Content {
     createIndexWork(log, () => mergeSome(store), 100),
   ];
   const postponeIndexWork = (): void => {
-    for (const work of indexWork) work.soon();
+    for (const work of indexWork) work.postpone();
   };
   const afterCommit = (): void => {
     postponeIndexWork();
     frontClock.check();
     warnOfUnknownRules(store, log);
   };
-  const searching = searchThread(options, store);
-  let warming: NodeJS.Timeout | undefined;
-  const applier = createApplier({ store, client, ingester, log, now, onChange, isDurable, afterCommit, journal });
+  const searchThread = openSearchThread(options, store);
+  let warmUp: NodeJS.Timeout | undefined;
+  const applier = createApplier({ store, client, ingester, log, now, onChange, isDurable, afterCommit, contentLog });
   const frontClock = createFrontClock({ store, write: applier.write, log, now, leads: options.leads });
   // Its pauses go by the clock of the process, which runs on when the machine's is set.
   const lookUp = createLookUp({ store, client, applier, log, now: options.now ?? (() => performance.now()) });
@@ -165,7 +162,7 @@ function connected(options: Connected, store: ContentStore): Content {
     secret,
   });
   return {
-    reader: () => createReader(store, searching),
+    reader: () => createReader(store, searchThread),
     replay: () => applier.replay(),
     // After a rebuild SQLite's count of writes starts at zero again.
     revision: () => store.rebuilds * 2 ** 32 + Number(store.prepare('SELECT total_changes() AS n').get()?.n),
@@ -174,15 +171,15 @@ function connected(options: Connected, store: ContentStore): Content {
       postponeIndexWork();
       sync.start();
       frontClock.start();
-      warming = warmUpSoon(ingester, options);
+      warmUp = warmUpSoon(ingester, options);
     },
     async stop() {
       frontClock.stop();
       for (const work of indexWork) work.stop();
-      clearTimeout(warming);
+      clearTimeout(warmUp);
       await Promise.all([sync.stop(), lookUp.close()]);
       await ingester.close();
-      await searching?.close();
+      await searchThread?.close();
       store.close();
     },
     syncNow: () => sync.syncNow(),
@@ -221,7 +218,7 @@ function warmUpSoon(ingester: Ingester, { threads, log }: Pick<ContentOptions, '
     if (error instanceof IngestClosed) return;
     log.warn({ error: String(error) }, 'content: the warm-up of ingest failed; the first publishes will be slow');
   };
-  return setTimeout(() => void warmUp().catch(onFailure), warmUpAfter).unref();
+  return setTimeout(() => void warmUp().catch(onFailure), warmUpAfterMs).unref();
 }
 
 /** Values that aren't documents, such as the most read stories: in a cluster they go through the content log. */
@@ -241,38 +238,38 @@ const followedLog = (store: ContentStore, client: Client, applier: Applier): Con
   fetchTime: client.nextTime,
   apply(entries, revision, tags) {
     // Another node may have fetched them: this node's next requests count as later, whatever the clocks say.
-    client.continueAfter(latestFetch(entries));
+    client.continueAfter(latestFetchAmong(entries));
     return applier.applyLog(entries, revision, tags);
   },
   ahead: () => entriesAhead(store).map(fetchTargetOf),
 });
 
 /** The time of the newest fetch among entries of the content log; 0 if there is none. */
-const latestFetch = (entries: readonly ContentEntry[]): number =>
+const latestFetchAmong = (entries: readonly ContentEntry[]): number =>
   entries.reduce((latest, entry) => Math.max(latest, ('fetched' in entry && entry.fetched?.at) || 0), 0);
 
 /** The time of the newest fetch in the content store. The client gives later fetches later times, even if the clock was set back. */
-function lastFetch(store: ContentStore): number {
-  const both = 'SELECT max(fetched) AS at FROM documents UNION ALL SELECT max(fetched) FROM withdrawn';
+function latestFetchIn(store: ContentStore): number {
+  const newestFetches = 'SELECT max(fetched) AS at FROM documents UNION ALL SELECT max(fetched) FROM withdrawn';
   return Math.max(
     0,
     ...store
-      .prepare(both)
+      .prepare(newestFetches)
       .all()
       .map(({ at }) => Number(at)),
   );
 }
 
-/** Largest caption file in bytes. Captions of a film are some 20 kB, and they are inlined in the page. */
-const mostCaptions = 100_000;
+/** Largest caption file. Captions of a film are some 20 kB, and they are inlined in the page. */
+const maxCaptionBytes = 100_000;
 
 /** Reads a file of captions; ingest calls it only for allowed hosts. */
-function readCaptions(get: typeof fetch, log: ContentOptions['log']): (url: string) => Promise<string | null> {
+function createCaptionReader(get: typeof fetch, log: ContentOptions['log']): (url: string) => Promise<string | null> {
   const warn = warnOncePerHost(log);
   return async (url) => {
     try {
       const response = await get(url, { signal: AbortSignal.timeout(10_000), redirect: 'error' });
-      const captions = await readResponse(response, mostCaptions);
+      const captions = await readResponse(response, maxCaptionBytes);
       if (response.ok && captions !== null && /^WEBVTT(?:\s|$)/u.test(captions)) return captions;
       warn('content: captions omitted: not WebVTT, or more than 100 kB', url, { status: response.status });
     } catch (error) {
@@ -282,8 +279,8 @@ function readCaptions(get: typeof fetch, log: ContentOptions['log']): (url: stri
   };
 }
 
-/** Measures every picture once; after a failure the document's next version measures it again. */
-function rememberingMeasure(
+/** Measures every picture only once; after a failure the document's next version measures it again. */
+function measureOnce(
   store: ContentStore,
   measure: ContentOptions['measure'],
   log: ContentOptions['log'],

@@ -13,8 +13,10 @@ import { matches, sign } from './sync/webhook.server.ts';
 import { type Client, describeFailure } from './wire/client.server.ts';
 import { fetchOne } from './wire/fetch.server.ts';
 
-const longestSeconds = 600;
-const types: readonly string[] = ['articles', 'video', 'crosswords', 'pages', 'fronts'];
+/** How long a preview link works (docs/content-api.md), and by how much the clocks of WordPress and the site may differ. */
+const linkSeconds = 600;
+const clockSeconds = 60;
+const previewTypes: readonly string[] = ['articles', 'video', 'crosswords', 'pages', 'fronts'];
 
 export interface PreviewOptions extends Pick<SyncContext, 'store' | 'client' | 'ingester' | 'now'> {
   readonly secret: string | undefined;
@@ -32,14 +34,18 @@ export function createPreview({
     if (!secret || !client.signsIn)
       return { status: 501, error: 'Previews are off: they need the shared secret and an application password.' };
     const [type, id, expires, signature] = ['type', 'id', 'expires', 'signature'].map((name) => params.get(name) ?? '');
-    if (!type || !types.includes(type) || !/^[1-9]\d{0,15}$/u.test(id ?? '') || !/^\d{1,12}$/u.test(expires ?? '')) {
+    if (
+      !type ||
+      !previewTypes.includes(type) ||
+      !/^[1-9]\d{0,15}$/u.test(id ?? '') ||
+      !/^\d{1,12}$/u.test(expires ?? '')
+    ) {
       return { status: 400, error: 'This preview link is not complete.' };
     }
     if (!matches(sign(secret, `preview.${type}.${id}.${expires}`), signature ?? ''))
       return { status: 401, error: 'This preview link is not valid.' };
-    const left = Number(expires) - now() / 1000;
-    // The plugin never creates a link that lives longer than the contract allows.
-    if (left <= 0 || left > longestSeconds + 60)
+    const secondsLeft = Number(expires) - now() / 1000;
+    if (secondsLeft <= 0 || secondsLeft > linkSeconds + clockSeconds)
       return { status: 410, error: 'This preview link has expired: press Preview again.' };
     const kind = type as DocumentType;
     const found = await fetchOne(client, kind, Number(id), { tries: 2 });
@@ -47,11 +53,11 @@ export function createPreview({
       return { status: 404, error: 'WordPress has no such document, or the site may not read it.' };
     if (found.kind === 'failed')
       return { status: 502, error: `WordPress could not be read: ${describeFailure(found.failure)}` };
-    const published = found.raw as Record<string, unknown>;
+    const stored = found.raw as Record<string, unknown>;
     const raw =
       kind === 'fronts'
-        ? await withDraft(client, Number(id), published)
-        : await withAutosave(client, kind, Number(id), published);
+        ? await withDraft(client, Number(id), stored)
+        : await withAutosave(client, kind, Number(id), stored);
     const result = await ingester.document(kind, raw, true);
     if (result.kind !== 'document') {
       const why =
@@ -61,7 +67,7 @@ export function createPreview({
       return { status: 502, error: `This document is invalid: ${why}` };
     }
     if (kind === 'fronts') return frontPreview(store, result.document, now());
-    return { status: 200, document: shown(store, result.document) };
+    return { status: 200, document: previewOf(store, result.document) };
   };
 }
 
@@ -118,13 +124,15 @@ async function withAutosave(
  */
 function draftByline(raw: Record<string, unknown>, meta: Record<string, unknown>): Record<string, unknown> {
   const before = (raw.meta ?? {}) as Record<string, unknown>;
-  const shown = (raw.byline ?? {}) as Record<string, unknown>;
-  const listOf = (from: Record<string, unknown>, key: string, one?: string): unknown[] => {
+  const published = (raw.byline ?? {}) as Record<string, unknown>;
+  const listOf = (from: Record<string, unknown>, key: string, singleKey?: string): unknown[] => {
     const list = Array.isArray(from[key]) ? (from[key] as unknown[]) : [];
-    return list.length === 0 && one && from[one] ? [from[one]] : list;
+    return list.length === 0 && singleKey && from[singleKey] ? [from[singleKey]] : list;
   };
-  const drafted = (name: string, key: string, one?: string): unknown =>
-    listOf(meta, key, one).length > 0 || listOf(before, key, one).length > 0 ? listOf(meta, key, one) : shown[name];
+  const drafted = (name: string, key: string, singleKey?: string): unknown =>
+    listOf(meta, key, singleKey).length > 0 || listOf(before, key, singleKey).length > 0
+      ? listOf(meta, key, singleKey)
+      : published[name];
   const authors = drafted('authors', 'newsroom_authors', 'newsroom_author');
   return {
     byline: {
@@ -143,7 +151,7 @@ const datedNow = (notes: unknown): unknown =>
     ? notes.map((note) => ({ date: new Date().toISOString(), ...(note as Record<string, unknown>) }))
     : notes;
 
-function shown(store: ContentStore, document: IngestedDocument): PreviewDocument {
+function previewOf(store: ContentStore, document: IngestedDocument): PreviewDocument {
   const { id, slug, title, excerpt, image, date, modified, facts } = document;
   const bodyHtml = resolveLinks(document.bodyHtml, store);
   const sections = sectionTable(store).of(document.terms);

@@ -39,15 +39,16 @@ export interface ContentOptions {
   readonly onChange?: (change: ContentChange) => unknown;
   /** Whether the listener's record of changes survives this process (default: always). While it doesn't, `replay` repeats the changes. */
   readonly isDurable?: (() => boolean) | undefined;
-  /** The content log of a cluster: sync's entries go into it, and come back by {@link Content.applyLog}. Without one they are applied at once. */
-  readonly journal?: ContentJournal | undefined;
+  /** The content log of a cluster: sync's entries go into it, and come back through {@link Content.followed}. Without one they are applied at once. */
+  readonly contentLog?: ContentLogAppender | undefined;
   /** Whether this process syncs with WordPress at present (default: always); when it begins to, call {@link Content.pollNow}. */
   readonly leads?: (() => boolean) | undefined;
   /** Sanitize and search in threads of their own (default), so that rendering never waits; `false` in tests. */
   readonly threads?: boolean;
 }
 
-export interface ContentJournal {
+/** Writes to the content log of a cluster. */
+export interface ContentLogAppender {
   /**
    * Appends entries, and waits until this node has applied them.
    *
@@ -70,6 +71,7 @@ export interface SharedValues {
   write(key: string, value: string, tags: readonly string[]): Promise<void>;
 }
 
+/** The content store of a node that follows the content log of its cluster. */
 export interface FollowedStore {
   /** Revision of the content log in the store; 0 if it has applied nothing of the log. */
   revision(): number;
@@ -97,9 +99,7 @@ export interface ContentChange {
   readonly withdrawnTags?: readonly string[];
   /** Documents that are new in the content store; the first sync lists all of them. */
   readonly published?: readonly { readonly type: DocumentType; readonly slug: string }[];
-  /**
-   * Only this process knows about the change, because it made the change at its own start: no other node purges the CDN for it.
-   */
+  /** This process made the change at its own start, so no other node purges the CDN for it. */
   readonly isOwn?: boolean;
   /** Paths of the site that most likely show the change: for logs and the response to the webhook, not for correctness. */
   readonly paths?: readonly string[];

@@ -325,7 +325,7 @@ const openContentStore = (
     pollSeconds: config.syncPollSeconds,
     onChange: changes.publish,
     isDurable: changes.durable,
-    journal: clusterLog?.journal,
+    contentLog: clusterLog?.appender,
     leads: clusterLog?.leads,
   });
 

@@ -15,7 +15,7 @@ import { silent } from '../../src/lib/logging.ts';
 import { openAlgolia } from '../../src/lib/search/algolia.server.ts';
 import type { AlgoliaAccess } from '../../src/lib/search/model.ts';
 import { searchAnswer } from '../../src/lib/search/model.ts';
-import { answerOf } from '../../src/lib/search/question.ts';
+import { answerOf } from '../../src/lib/search/parameters.ts';
 
 import { createSearch } from '../../src/lib/search/search.server.ts';
 import { publication } from '../../src/publication.ts';

@@ -123,7 +123,7 @@ export async function openNode(engines: Engines, options: NodeOptions & Place): 
     threads: false,
     fetch: options.fetch ?? room.fetch,
     onChange: changes.publish,
-    journal: clusterLog.journal,
+    contentLog: clusterLog.appender,
     leads: clusterLog.leads,
     now,
   });

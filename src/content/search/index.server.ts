@@ -6,7 +6,7 @@ import type { Logger } from '../../lib/logging.ts';
 import type { DocumentFacts } from '../ingest/document.ts';
 import { bylineNames } from '../store/bylines.server.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
-import { countWords } from './words.server.ts';
+import { updateWordCounts } from './words.server.ts';
 
 /** The text of a story that search covers. */
 export interface StoryText {
@@ -30,21 +30,21 @@ export interface IndexedStory extends StoryText {
  */
 export const sectionWord = (term: number): string => `\ue000${term}`;
 
-/** Number of keys for a minute; further stories of the same minute get keys of the next minutes. */
-const perMinute = 64;
+/** Number of keys for each minute; further stories of the same minute get keys of the next minutes. */
+const keysPerMinute = 64;
 /** The earliest date that keys distinguish. */
-const beginning = Date.UTC(1800, 0, 1);
+const earliest = Date.UTC(1800, 0, 1);
 
 /** The first key of an instant's minute. @param instant UTC, ISO 8601 */
 export const keyOf = (instant: string): number =>
-  Math.max(0, Math.floor((Date.parse(instant) - beginning) / 60_000)) * perMinute;
+  Math.max(0, Math.floor((Date.parse(instant) - earliest) / 60_000)) * keysPerMinute;
 
 /** Keys rise with the date, so that the newest matches come first and a range of dates is a range of keys. */
 function freeKey(store: ContentStore, id: number, date: string): number {
   const first = keyOf(date);
   const taken = store.prepare('SELECT 1 FROM search_keys WHERE key = ?');
   // A migrated archive may have thousands of stories in the same minute, so the range grows quickly.
-  for (let span = perMinute; ; span *= 4) {
+  for (let span = keysPerMinute; ; span *= 4) {
     for (const seed of [1, 40_503, 2_654_435_761]) {
       const key = first + ((Math.imul(id, seed) >>> 0) % span);
       if (!taken.get(key)) return key;
@@ -57,7 +57,7 @@ const revisions = new WeakMap<ContentStore, number>();
 /** Changes with every write, so that cached results can be recognized as outdated. */
 export const indexRevision = (store: ContentStore): string => `${store.generation}:${revisions.get(store) ?? 0}`;
 
-const touched = (store: ContentStore): void => void revisions.set(store, (revisions.get(store) ?? 0) + 1);
+const markChanged = (store: ContentStore): void => void revisions.set(store, (revisions.get(store) ?? 0) + 1);
 
 const columns = 'title, standfirst, author, body';
 
@@ -82,7 +82,7 @@ export function indexStory(store: ContentStore, story: IndexedStory): void {
   let key = old;
   if (old !== null) store.prepare('DELETE FROM search WHERE rowid = ?').run(old);
   const first = keyOf(story.date);
-  if (old === null || old < first || old >= first + perMinute) {
+  if (old === null || old < first || old >= first + keysPerMinute) {
     store.prepare('DELETE FROM search_keys WHERE id = ?').run(story.id);
     key = freeKey(store, story.id, story.date);
     store.prepare('INSERT INTO search_keys VALUES (?, ?)').run(story.id, key);
@@ -90,8 +90,8 @@ export function indexStory(store: ContentStore, story: IndexedStory): void {
   store
     .prepare(`INSERT INTO search (rowid, ${columns}, facets) VALUES (?, ?, ?, ?, ?, ?)`)
     .run(key, ...textsOf(story), [...new Set(story.terms)].map(sectionWord).join(' '));
-  countWords(store, before && textsOf(before), textsOf(story));
-  touched(store);
+  updateWordCounts(store, before && textsOf(before), textsOf(story));
+  markChanged(store);
 }
 
 /** Removes a story from the index. */
@@ -101,12 +101,12 @@ export function unindexStory(store: ContentStore, id: number): void {
   const before = storedText(store, key);
   store.prepare('DELETE FROM search WHERE rowid = ?').run(key);
   store.prepare('DELETE FROM search_keys WHERE id = ?').run(id);
-  countWords(store, before && textsOf(before), null);
-  touched(store);
+  updateWordCounts(store, before && textsOf(before), null);
+  markChanged(store);
 }
 
 /** Changes some of a story's text; does nothing for a story that isn't in the index. */
-export function rewordStory(store: ContentStore, id: number, part: Partial<StoryText>): void {
+export function updateStoryText(store: ContentStore, id: number, part: Partial<StoryText>): void {
   const key = storedKey(store, id);
   const before = key === null ? null : storedText(store, key);
   if (key === null || !before) return;
@@ -114,8 +114,8 @@ export function rewordStory(store: ContentStore, id: number, part: Partial<Story
   store
     .prepare('UPDATE search SET title = ?, standfirst = ?, author = ?, body = ? WHERE rowid = ?')
     .run(...textsOf(after), key);
-  countWords(store, textsOf(before), textsOf(after));
-  touched(store);
+  updateWordCounts(store, textsOf(before), textsOf(after));
+  markChanged(store);
 }
 
 // Updates the search index with an author's new name, in the background: each of the author's stories has to be indexed again, and an
@@ -149,7 +149,9 @@ export function reindexSome(store: ContentStore, most = 4): boolean {
       .all(`articles:author:${author}`, Number(note.value), most);
     for (const { id, author_id, facts } of stories) {
       const first = author_id === null ? null : Number(author_id);
-      rewordStory(store, Number(id), { author: bylineNames(store, first, JSON.parse(String(facts)) as DocumentFacts) });
+      updateStoryText(store, Number(id), {
+        author: bylineNames(store, first, JSON.parse(String(facts)) as DocumentFacts),
+      });
     }
     if (stories.length < most) store.prepare('DELETE FROM meta WHERE key = ?').run(String(note.key));
     else store.setMeta(String(note.key), String(stories.at(-1)?.id));
@@ -174,42 +176,41 @@ export function mergeSome(store: ContentStore): boolean {
   return written() - before > 1;
 }
 
-/** Work on the index that waits until editors make no changes. */
+/** Background work on the index, which waits while editors make changes. */
 export interface IndexWork {
-  /** Call it after a change: the work continues once there was no change for a moment. */
-  soon(): void;
+  /** Call it after a change: the work continues once there has been no change for a moment. */
+  postpone(): void;
   stop(): void;
 }
 
 /** Milliseconds between two steps: readers' requests come first. */
-const pause = 15;
-/** Longest time, milliseconds, for which changes can postpone the work; after it, the pause between two steps. */
-const longest = 300_000;
-const trickle = 1000;
+const pauseMs = 15;
+/** Longest time for which changes can postpone the work; after it, the work continues with longer pauses. */
+const longestPostponementMs = 300_000;
+const longPauseMs = 1000;
 
 /**
- * @param some does a part of the work. @returns whether there may be more
- * @param calm milliseconds without a change before the work continues: editors' changes come first, too
+ * @param doSome does a part of the work and returns whether there may be more
+ * @param quietMs milliseconds without a change before the work continues: editors' changes come first, too
  */
-export function createIndexWork(log: Logger, some: () => boolean, calm: number): IndexWork {
+export function createIndexWork(log: Logger, doSome: () => boolean, quietMs: number): IndexWork {
   let timer: NodeJS.Timeout | undefined;
-  /** When the work was first postponed, and when the last change was. */
-  let since: number | undefined;
-  let changed = Number.NEGATIVE_INFINITY;
+  let postponedSince: number | undefined;
+  let lastChange = Number.NEGATIVE_INFINITY;
   let stopped = false;
 
   function step(): void {
     timer = undefined;
     try {
-      if (some()) after(performance.now() - changed >= calm ? pause : trickle);
-      else since = undefined;
+      if (doSome()) schedule(performance.now() - lastChange >= quietMs ? pauseMs : longPauseMs);
+      else postponedSince = undefined;
     } catch (error) {
       // Nothing is lost: the work continues after the next change.
       log.error({ err: error }, "content: the search index couldn't be updated in the background");
     }
   }
 
-  function after(ms: number): void {
+  function schedule(ms: number): void {
     if (stopped) return;
     clearTimeout(timer);
     timer = setTimeout(step, ms);
@@ -217,11 +218,11 @@ export function createIndexWork(log: Logger, some: () => boolean, calm: number):
   }
 
   return {
-    soon() {
-      changed = performance.now();
-      since ??= changed;
-      if (changed - since < longest) after(calm);
-      else if (!timer) after(trickle);
+    postpone() {
+      lastChange = performance.now();
+      postponedSince ??= lastChange;
+      if (lastChange - postponedSince < longestPostponementMs) schedule(quietMs);
+      else if (!timer) schedule(longPauseMs);
     },
     stop() {
       stopped = true;

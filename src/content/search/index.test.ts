@@ -74,12 +74,12 @@ describe('a misspelled word in a search', () => {
     ['harbpur', 'one wrong letter'],
     ['narbour', 'a wrong first letter'],
   ])('is corrected to “harbour”: %s (%s)', (typed) => {
-    expect(search(typed)).toMatchObject({ total: 2, instead: ['harbour'] });
+    expect(search(typed)).toMatchObject({ total: 2, added: ['harbour'] });
     expect(search(`${typed} opens`).items.map(({ id }) => id)).toEqual([51]);
   });
 
   it('may have two mistakes if it is long', () => {
-    expect(search('Philidelpha')).toMatchObject({ total: 1, instead: ['philadelphia'] });
+    expect(search('Philidelpha')).toMatchObject({ total: 1, added: ['philadelphia'] });
     expect(search('ligthhuose').items.map(({ id }) => id)).toEqual([51]);
   });
 
@@ -91,12 +91,12 @@ describe('a misspelled word in a search', () => {
   });
 
   it('is not corrected if it is found as typed, is short or quoted, or is a number', () => {
-    expect(search('harbour').instead).toEqual([]);
-    expect(search('harb').instead).toEqual([]);
-    expect(search('xhips')).toMatchObject({ total: 1, instead: ['ships'] });
-    expect(search('mug')).toMatchObject({ total: 0, instead: [] });
-    expect(search('"hrabour"')).toMatchObject({ total: 0, instead: [] });
-    expect(search('19999')).toMatchObject({ total: 0, instead: [] });
+    expect(search('harbour').added).toEqual([]);
+    expect(search('harb').added).toEqual([]);
+    expect(search('xhips')).toMatchObject({ total: 1, added: ['ships'] });
+    expect(search('mug')).toMatchObject({ total: 0, added: [] });
+    expect(search('"hrabour"')).toMatchObject({ total: 0, added: [] });
+    expect(search('19999')).toMatchObject({ total: 0, added: [] });
   });
 });
 
@@ -110,7 +110,7 @@ describe('the vocabulary for spelling corrections', () => {
     withdrawDocument(store, 60, { at: ++clock, clock: 0 });
     withdrawDocument(store, 61, { at: ++clock, clock: 0 });
     expect([docs('zeppelin'), docs('quagmire'), docs('balloon')]).toEqual([0, 0, 0]);
-    expect(search('quagmyre')).toMatchObject({ total: 0, instead: [] });
+    expect(search('quagmyre')).toMatchObject({ total: 0, added: [] });
   });
 
   it('counts a word once for each story, in whichever of its texts the word is', () => {
@@ -130,8 +130,8 @@ describe('the vocabulary for spelling corrections', () => {
       searchText: 'xylograph',
     });
     expect([docs('xylograph'), docs('words')]).toEqual([0, 1]);
-    expect(search('xylographs')).toMatchObject({ total: 0, instead: [] });
-    expect(search('xylogrpah')).toMatchObject({ total: 0, instead: [] });
+    expect(search('xylographs')).toMatchObject({ total: 0, added: [] });
+    expect(search('xylogrpah')).toMatchObject({ total: 0, added: [] });
   });
 });
 

@@ -29,7 +29,7 @@ const found = () => createReader(store).search('Yewdale').total;
 it('reindexing waits until there has been no change for a second, and ends when all is indexed', () => {
   const reindexer = createIndexWork(silent, () => reindexSome(store), 1000);
   for (let change = 0; change < 20; change++) {
-    reindexer.soon();
+    reindexer.postpone();
     vi.advanceTimersByTime(900);
   }
   expect(found()).toBe(0);
@@ -41,12 +41,12 @@ it('reindexing waits until there has been no change for a second, and ends when 
 it('reindexing goes on during endless changes, and not after it is stopped', () => {
   const reindexer = createIndexWork(silent, () => reindexSome(store), 1000);
   for (let change = 0; change < 3100; change++) {
-    reindexer.soon();
+    reindexer.postpone();
     vi.advanceTimersByTime(100);
   }
   expect(found()).toBe(10);
   reindexer.stop();
-  reindexer.soon();
+  reindexer.postpone();
   expect(vi.getTimerCount()).toBe(0);
 });
 

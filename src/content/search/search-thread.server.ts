@@ -10,8 +10,6 @@ import type { ContentStore } from '../store/content-store.server.ts';
 import { indexRevision } from './index.server.ts';
 import { type FoundArticles, type SearchFilter, searchArticles } from './search.server.ts';
 
-export type LookUp = (text: string, filter: SearchFilter) => FoundArticles;
-
 export interface SearchThread {
   /** @throws SearchBusy when too many searches wait */
   ask(text: string, filter: SearchFilter): Promise<FoundArticles>;
@@ -24,27 +22,27 @@ export interface SearchThreadOptions {
   /** `ContentStore.rebuilds`. */
   readonly rebuilds: () => number;
   /** Searches in the calling thread, where worker threads can't start. */
-  readonly local: LookUp;
+  readonly searchLocally: (text: string, filter: SearchFilter) => FoundArticles;
   readonly log: Logger;
   /** The module of the thread; tests use another one. */
   readonly module?: URL;
   /** Most waiting searches, 50 by default. */
-  readonly most?: number;
+  readonly maxWaiting?: number;
   /** Longest wait for a turn in milliseconds, 3,000 by default: after that the reader has given up. */
   readonly timeoutMs?: number;
 }
 
 /** The first search starts the thread. */
 export function createSearchThread(options: SearchThreadOptions): SearchThread {
-  const { file, rebuilds, local, log, most = 50, timeoutMs = 3000 } = options;
+  const { file, rebuilds, searchLocally, log, maxWaiting = 50, timeoutMs = 3000 } = options;
   const pool = createWorkerPool<{ readonly text: string; readonly filter: SearchFilter }, FoundArticles>({
     name: 'search',
     module: options.module ?? new URL('./search.worker.ts', import.meta.url),
     workerData: { file },
     resourceLimits: { maxOldGenerationSizeMb: 96 },
-    maxWaiting: most,
+    maxWaiting,
     maxWaitMs: timeoutMs,
-    runLocally: ({ text, filter }) => local(text, filter),
+    runLocally: ({ text, filter }) => searchLocally(text, filter),
     payload: (search) => ({ ...search, rebuilds: rebuilds() }) satisfies SearchTask,
     log,
   });
@@ -57,8 +55,7 @@ export function createSearchThread(options: SearchThreadOptions): SearchThread {
   };
 }
 
-// A search as the search thread receives it.
-
+/** A search as the search thread receives it. */
 export interface SearchTask {
   /** `ContentStore.rebuilds`: the thread opens a new file. */
   readonly rebuilds: number;

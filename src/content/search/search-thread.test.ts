@@ -41,7 +41,7 @@ function open(options: Partial<SearchThreadOptions> = {}): SearchThread {
     file: store.file,
     log: silent,
     rebuilds: () => store.rebuilds,
-    local: (text, filter) => searchArticles(store, text, filter),
+    searchLocally: (text, filter) => searchArticles(store, text, filter),
     ...options,
   });
   return thread;
@@ -58,7 +58,7 @@ const scripted = new URL(
     import { parentPort } from 'node:worker_threads';
     parentPort.on('message', ({ id, task: { text } }) => {
       if (text === 'end') process.exit(1);
-      const answer = () => parentPort.postMessage({ id, result: { hits: [], total: 7, instead: [] } });
+      const answer = () => parentPort.postMessage({ id, result: { hits: [], total: 7, added: [] } });
       if (text === 'slow') setTimeout(answer, 100);
       else answer();
     });
@@ -72,7 +72,7 @@ const outcomes = async (asked: readonly Promise<FoundArticles>[]): Promise<(numb
 describe('the search thread', () => {
   it('finds what a search in the main thread finds, in the current content', async () => {
     for (let id = 1; id <= 30; id++) put(id, id % 3 === 0 ? 'The bridge opens' : `Notice ${id}`);
-    const reader = createReader(store, open({ local: here }));
+    const reader = createReader(store, open({ searchLocally: here }));
     const both = async (query: string, filter = {}) => {
       const aside = await reader.searchAsync(query, filter);
       expect(aside).toEqual(createReader(store).search(query, filter));
@@ -90,7 +90,7 @@ describe('the search thread', () => {
 
   it('continues with the new file after the content store was rebuilt', async () => {
     put(1, 'A bridge');
-    const reader = createReader(store, open({ local: here }));
+    const reader = createReader(store, open({ searchLocally: here }));
     expect((await reader.searchAsync('bridge')).total).toBe(1);
     store.rebuild('a test');
     expect((await reader.searchAsync('bridge')).total).toBe(0);
@@ -99,7 +99,7 @@ describe('the search thread', () => {
   });
 
   it('refuses a search that would wait too long, at once or when its turn comes', async () => {
-    const full = open({ module: scripted, most: 2 });
+    const full = open({ module: scripted, maxWaiting: 2 });
     expect(await outcomes(['slow', 'a', 'b', 'c', 'd'].map((text) => full.ask(text, {})))).toEqual([
       7,
       7,
@@ -151,7 +151,7 @@ describe('the cache of search results', () => {
       close: async () => {},
     };
     const ask = () => searchInThread(store, fake, 'bridge', {});
-    const found = (total: number): FoundArticles => ({ hits: [], total, instead: [] });
+    const found = (total: number): FoundArticles => ({ hits: [], total, added: [] });
     const first = [ask(), ask()];
     put(1, 'A bridge');
     const second = ask();

@@ -120,7 +120,7 @@ describe('search', () => {
 describe('toMatch', () => {
   const both = (text: string) => {
     const query = readQuery(text);
-    return query && [toMatch(query), toMatch(query, { beginning: true })];
+    return query && [toMatch(query), toMatch(query, { lastAsPrefix: true })];
   };
 
   it('quotes every term', () => {

@@ -9,7 +9,7 @@ import type { Logger } from '../../lib/logging.ts';
 import { plainText, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
 import type { IngestedDocument } from '../ingest/document.ts';
-import { rewordStory } from '../search/index.server.ts';
+import { updateStoryText } from '../search/index.server.ts';
 import { forgetCards } from './cards.server.ts';
 import type { DocumentVersion } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
@@ -104,12 +104,12 @@ export function updateRestrictedSections(store: ContentStore): LevelsChange {
         if (isLevelRaised(levelBy(before), level)) withdrawnTags.add(tag.article(id));
         const body = plainText(String(row.body));
         if (!isRestrictedLevel(level)) {
-          rewordStory(store, id, { body: withEntries(store, id, facts, body) });
+          updateStoryText(store, id, { body: withEntries(store, id, facts, body) });
           continue;
         }
         const opening = plainText(String(row.opening));
         const excerpt = publicExcerpt(String(row.excerpt), opening, body);
-        rewordStory(store, id, { body: opening, standfirst: excerpt });
+        updateStoryText(store, id, { body: opening, standfirst: excerpt });
         if (excerpt === row.excerpt) continue;
         withdrawnTags.add(tag.card(id));
         writeExcerpt.run(excerpt, id);

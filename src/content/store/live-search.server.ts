@@ -5,7 +5,7 @@
  */
 import { plainText } from '../../lib/text.ts';
 import type { DocumentFacts } from '../ingest/document.ts';
-import { rewordStory } from '../search/index.server.ts';
+import { updateStoryText } from '../search/index.server.ts';
 import { isRestricted } from './access.server.ts';
 import type { DocumentVersion } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
@@ -48,5 +48,5 @@ function indexStoryEntries(store: ContentStore, id: number): void {
   if (!row) return;
   const facts = JSON.parse(String(row.facts)) as DocumentFacts;
   if (!facts.live || isRestricted(store, { facts, terms: JSON.parse(String(row.terms)) })) return;
-  rewordStory(store, id, { body: withEntries(store, id, facts, plainText(String(row.body))) });
+  updateStoryText(store, id, { body: withEntries(store, id, facts, plainText(String(row.body))) });
 }

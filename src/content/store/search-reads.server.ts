@@ -31,12 +31,12 @@ function indexFilter(context: SearchContext, filter: SearchFilter): IndexFilter 
   return { offset, limit, since: instant(filter.since), until: instant(filter.until), term: section?.id };
 }
 
-function shown(context: SearchContext, { hits, total, instead }: FoundIds): FoundArticles {
+function shown(context: SearchContext, { hits, total, added }: FoundIds): FoundArticles {
   const items = hits.flatMap(({ id, snippet }) => {
     const hit = context.card(id);
     return hit ? [{ ...hit, snippet }] : [];
   });
-  return { items, total, instead };
+  return { items, total, added };
 }
 
 function search(context: SearchContext, query: string, filter: SearchFilter | undefined = {}): FoundArticles {
@@ -59,4 +59,4 @@ async function searchAsync(
   );
 }
 
-const nothingFound: FoundArticles = { items: [], total: 0, instead: [] };
+const nothingFound: FoundArticles = { items: [], total: 0, added: [] };

@@ -10,7 +10,7 @@ import { createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { isDamage } from '../../lib/sqlite-files.server.ts';
 import { IngestClosed, type Ingester } from '../ingest/ingester.server.ts';
-import type { ContentChange, ContentJournal } from '../service.ts';
+import type { ContentChange, ContentLogAppender } from '../service.ts';
 import { isRestricted } from '../store/access.server.ts';
 import {
   aheadOf,
@@ -93,7 +93,7 @@ export interface ApplierOptions {
   /** Called after every write. */
   readonly afterCommit?: (() => void) | undefined;
   /** The content log of a cluster; without one, entries are applied at once. */
-  readonly journal?: ContentJournal | undefined;
+  readonly contentLog?: ContentLogAppender | undefined;
 }
 
 /** Revision of the content log that a content store has; 0 if it follows none. */
@@ -213,23 +213,23 @@ function replay(state: NotifyState): void {
 
 /** Applies entries at once, or through the content log. A listener that fails doesn't undo the change. */
 async function commit(state: ApplyState, entries: readonly ContentEntry[], onStored?: () => void): Promise<Applied> {
-  const { journal } = state;
-  if (!journal || entries.length === 0) {
+  const { contentLog } = state;
+  if (!contentLog || entries.length === 0) {
     const { summary, refreshed } = applyNow(state, entries, null);
     onStored?.();
     return { ...summary, refreshed: await refreshed };
   }
   // Entries are committed one at a time, so that each preview starts from the state after the previous entry.
-  const { expected, refreshed } = await state.withLock('journal', async () => {
+  const { expected, refreshed } = await state.withLock('content-log', async () => {
     if (!isAhead(state.store)) {
       const change = preview(state.store, entries);
-      return { expected: change, ...(await journal.append(entries, change.tags)) };
+      return { expected: change, ...(await contentLog.append(entries, change.tags)) };
     }
     const later = withEntriesAhead(state.store, entries);
     const change = preview(state.store, later.entries);
     // The preview began from a content store that differs from the log, so its tags may lack some.
     const tags = change.tags.union(new Set([tag.site]));
-    return { expected: change, ...(await journal.append(later.entries, tags, later.ahead)) };
+    return { expected: change, ...(await contentLog.append(later.entries, tags, later.ahead)) };
   });
   onStored?.();
   return { ...summaryOf(expected), refreshed: await refreshed };

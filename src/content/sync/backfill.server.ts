@@ -16,7 +16,7 @@ import type { ContentEntry } from '../store/entries.server.ts';
 import { storedTopStories } from '../store/navigation.server.ts';
 import { describeFailure, type Failure } from '../wire/client.server.ts';
 import { fetchStatus, SyncProblem } from '../wire/fetch.server.ts';
-import { fetchPage, type List, type Page, type Position } from '../wire/pages.server.ts';
+import { fetchPage, type List, type Page, type Position } from '../wire/list-pages.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { idIn } from '../wire/values.ts';
 import type { Applied } from './apply.server.ts';

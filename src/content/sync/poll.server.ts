@@ -7,7 +7,7 @@ import type { DocumentType } from '../../lib/content/model.ts';
 import { instantAt } from '../../lib/instants.ts';
 import { documentTypes, readCursor, walkCursor } from '../store/content-store.server.ts';
 import { topStoriesPage } from '../store/entries.server.ts';
-import { fetchPage, firstPosition, type List, type Page, type Position } from '../wire/pages.server.ts';
+import { fetchPage, firstPosition, type List, type Page, type Position } from '../wire/list-pages.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug, idIn, rejectionOf } from '../wire/values.ts';
 import type { Refresh, SyncContext } from './refresh.server.ts';

@@ -14,7 +14,7 @@ import { configuredSection, storedSections } from '../store/navigation.server.ts
 import type { Fetched } from '../store/write.server.ts';
 import { type Client, describeFailure, type Failure, type GetOptions } from '../wire/client.server.ts';
 import { fetchList, fetchOne, problemOf } from '../wire/fetch.server.ts';
-import { fetchPage, firstPosition, type Page, type Position } from '../wire/pages.server.ts';
+import { fetchPage, firstPosition, type Page, type Position } from '../wire/list-pages.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { idIn, rejectionOf } from '../wire/values.ts';
 import type { Applied, Applier } from './apply.server.ts';

@@ -77,7 +77,7 @@ beforeEach(async () => {
     fetch: wordpress.fetch,
     threads: false,
     onChange: (change) => void changes.push(change),
-    journal: {
+    contentLog: {
       async append(given, tags, ahead = []) {
         const entries = [...ahead, ...given];
         log.push({ entries, tags });

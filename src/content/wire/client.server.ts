@@ -221,7 +221,7 @@ async function attempt(wp: ClientState, target: string, at: number, signal?: Abo
       const message = `answer is larger than ${wp.maxBytes} bytes`;
       return failure(wp, target, { kind: 'too-large', status: response.status, message });
     }
-    return judge(wp, target, response, body, at);
+    return resultOf(wp, target, response, body, at);
   } catch (error) {
     if (signal?.aborted) return failure(wp, target, { kind: 'aborted', message: 'stopped' });
     if (timedOut) return failure(wp, target, { kind: 'timeout', message: timedOut });
@@ -256,7 +256,7 @@ async function fetchFollowing(wp: ClientState, target: string, signal: AbortSign
   }
 }
 
-function judge(wp: ClientState, target: string, response: Response, body: string, at: number): Result {
+function resultOf(wp: ClientState, target: string, response: Response, body: string, at: number): Result {
   const { status } = response;
   const clock = Math.floor(Date.parse(response.headers.get('date') ?? '') / 1000) || 0;
   const type = response.headers.get('content-type') ?? 'no content type';

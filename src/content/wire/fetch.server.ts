@@ -68,8 +68,8 @@ export async function fetchList(client: Client, path: string, query: Query, opti
   }
   if (result.data === null) return { items: [], answer: result };
   if (!Array.isArray(result.data)) {
-    const came = JSON.stringify(result.data).slice(0, 80);
-    throw new SyncProblem(`${result.url}: expected a list, got ${came}`);
+    const received = JSON.stringify(result.data).slice(0, 80);
+    throw new SyncProblem(`${result.url}: expected a list, got ${received}`);
   }
   return { items: result.data, answer: result };
 }
@@ -82,7 +82,7 @@ function saysGone({ status, code }: Failure): boolean {
   return (status === 401 || status === 403) && /^rest_(?:forbidden|cannot_read|cannot_view)/u.test(code);
 }
 
-export type One =
+export type FetchedDocument =
   | { readonly kind: 'there'; readonly raw: unknown; readonly answer: Success }
   | { readonly kind: 'gone'; readonly fetched: Fetched }
   | { readonly kind: 'failed'; readonly failure: Failure };
@@ -93,7 +93,7 @@ export async function fetchOne(
   type: DocumentType | 'comments',
   id: number,
   options?: GetOptions,
-): Promise<One> {
+): Promise<FetchedDocument> {
   const result = await client.get(`/wp/v2/${type}/${id}`, {}, options);
   if (result.ok) return { kind: 'there', raw: result.data, answer: result };
   return saysGone(result) ? { kind: 'gone', fetched: result.fetched } : { kind: 'failed', failure: result };
@@ -157,6 +157,7 @@ interface Status {
   readonly problems?: readonly WordPressProblem[] | undefined;
 }
 
+/** Largest difference between the two clocks; a webhook is refused if it is older than this. */
 const skewSeconds = 300;
 
 /** Codes of Node and OpenSSL for a certificate that isn't trusted. */

@@ -11,7 +11,7 @@ import { id, idOf, instant, instantOf, isNone, isObject, members, reading, text 
 const most = { slots: 60, related: 12 };
 
 /** A slot with an unreadable time limit is left out: otherwise it would be shown without a limit. */
-const limit = reading('null or a UTC date and time', (value) => {
+const timeLimit = reading('null or a UTC date and time', (value) => {
   if (isNone(value)) return { value: null as string | null };
   const known = instantOf(value);
   return known === null ? null : { value: known as string | null };
@@ -37,8 +37,8 @@ const slot = z.object({
   story: id,
   headline: text.optional(),
   picture: image.optional(),
-  from: limit,
-  until: limit,
+  from: timeLimit,
+  until: timeLimit,
   // An unknown place is left out, and the package is shown where packages usually are.
   after: reading('a place', (value) => ({
     value: isPackagePlace(value) ? value : (null as PackagePlace | null),

@@ -116,6 +116,7 @@ const terms = reading('a list of categories', (input) => {
   return found.includes(null) ? null : { value: [...new Set(found as number[])] };
 });
 
+/** The fields of every post. */
 export const post = {
   id,
   slug: slugText,
@@ -132,10 +133,11 @@ export const post = {
   }).optional(),
 };
 
-export const filed = {
+/** The categories of a post, under the name of the plugin or of WordPress. */
+export const categorized = {
   category: terms.optional(),
   categories: terms.optional(),
 };
 
-export const emptyAcf = (value: unknown): unknown => (isNone(value) ? {} : value);
-export const acfWith = <T extends z.ZodRawShape>(shape: T) => z.preprocess(emptyAcf, z.object(shape));
+export const acfOrEmpty = (value: unknown): unknown => (isNone(value) ? {} : value);
+export const acfWith = <T extends z.ZodRawShape>(shape: T) => z.preprocess(acfOrEmpty, z.object(shape));

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { type AccessLevel, accessLevels, correctionKinds, type LiveCoverage } from '../../lib/content/model.ts';
 import { mostHeadlines, testIdForm } from '../../lib/headline-tests/model.ts';
-import { acfWith, authors, byline, emptyAcf, filed, imageOf, post, type WireImage } from './post.ts';
+import { acfOrEmpty, acfWith, authors, byline, categorized, imageOf, post, type WireImage } from './post.ts';
 import {
   count,
   flag,
@@ -140,7 +140,7 @@ const headlineTest = z.unknown().transform(testOf);
 
 export const article = z.object({
   ...post,
-  ...filed,
+  ...categorized,
   acf: acfWith({ author: authors.optional() }),
   byline: byline.optional(),
   access: access.optional(),
@@ -159,12 +159,12 @@ export const liveEntry = z.object({
   entry: z.object({ story: id, pinned: flag.optional(), key_event: flag.optional() }),
 });
 
-/** An address, or the player's markup with the address, as ACF's oEmbed field sends it. */
 export const video = z.object({
   ...post,
-  ...filed,
+  ...categorized,
   acf: acfWith({
     author: authors.optional(),
+    /** An address, or the player's markup with the address, as ACF's oEmbed field sends it. */
     video_url: reading('an address', (value) => {
       if (isNone(value)) return { value: '' };
       if (typeof value === 'string') return { value };
@@ -175,7 +175,7 @@ export const video = z.object({
 
 export const crossword = z.object({
   ...post,
-  ...filed,
+  ...categorized,
   acf: acfWith({ author: authors.optional(), iframe: text.optional() }),
 });
 
@@ -199,7 +199,7 @@ export const podcast = z.object({
 
 export type WirePodcast = z.infer<typeof podcast>;
 
-export const page = z.object({ ...post, acf: z.preprocess(emptyAcf, looseObject) });
+export const page = z.object({ ...post, acf: z.preprocess(acfOrEmpty, looseObject) });
 
 /** `acf` of the page `top-stories-2`. */
 export const topStories = z.object({

@@ -8,7 +8,7 @@ import { instantAt } from '../../lib/instants.ts';
 type Read<T> = { readonly value: T } | null;
 
 /** A schema from a function that reads the value, or returns `null` when it can't. */
-const reading = <T>(wanted: string, read: (value: unknown) => Read<T>) =>
+export const reading = <T>(wanted: string, read: (value: unknown) => Read<T>) =>
   z.unknown().transform((input, context): T => {
     const result = read(input);
     if (result) return result.value;
@@ -24,7 +24,7 @@ export const isNone = (value: unknown): boolean =>
   value === '' ||
   (Array.isArray(value) && value.length === 0);
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
+export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function wholeNumber(value: unknown): number | null {
@@ -73,7 +73,6 @@ export const text = reading('a text', (value) => {
   return typeof value === 'number' ? { value: String(value) } : null;
 });
 
-/** Required text. */
 export const requiredText = z.string({ error: 'expected a text' });
 
 export const slugText = requiredText
@@ -90,7 +89,6 @@ export const rendered = reading('{"rendered": text}', (value) => {
   };
 });
 
-/** Required `{rendered}`. */
 export const requiredRendered = reading('{"rendered": text}', (value) => {
   if (typeof value === 'string') return { value: { rendered: value, protected: false } };
   if (!isObject(value) || typeof value.rendered !== 'string') return null;
@@ -115,7 +113,7 @@ export const instant = reading('a UTC date and time', (value) => {
   return result === null ? null : { value: result };
 });
 
-/** A nonblank text, or `null`. */
+/** A text that isn't empty, or `null`. */
 export const textIn = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
 /** Members of a list, of an object with numbered keys (PHP lists with gaps), or the single value itself. */
@@ -147,8 +145,6 @@ export const looseObject = reading('an object', (value) => {
   if (isNone(value)) return { value: {} as Record<string, unknown> };
   return isObject(value) ? { value } : null;
 });
-
-export { isObject, reading };
 
 /**
  * WordPress stores slugs percent-encoded in lower case (`%d8%b3…`), and routers decode them. Both forms of a slug get the same key

@@ -77,7 +77,7 @@ export interface SearchFilter {
 
 export interface FoundArticles extends Slice<SearchHit> {
   /** Words searched for in addition to the typed ones, because those found too little. */
-  readonly instead: readonly string[];
+  readonly added: readonly string[];
 }
 
 /**

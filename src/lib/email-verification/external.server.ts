@@ -37,32 +37,30 @@ const result = z
   );
 const suggestion = z.string().max(254).nullish();
 
-/** How each vendor is called, and how its responses are read. */
+/** How each vendor is called (`prepare` completes the address and returns headers), and how its responses are read. */
 const vendors: Readonly<
   Record<
     ExternalSettings['vendor'],
     {
-      readonly ask: (place: URL, key: string | null, timeoutMs: number) => Record<string, string>;
+      readonly prepare: (url: URL, key: string | null, timeoutMs: number) => Record<string, string>;
       readonly answer: z.ZodType<ExternalAnswer>;
     }
   >
 > = {
   plain: {
-    ask: (_place, key): Record<string, string> => (key === null ? {} : { authorization: `Bearer ${key}` }),
-    answer: z
-      .object({ result, suggestion })
-      .transform((said) => ({ result: said.result, suggestion: said.suggestion ?? null })),
+    prepare: (_url, key): Record<string, string> => (key === null ? {} : { authorization: `Bearer ${key}` }),
+    answer: z.object({ result, suggestion }).transform(({ result, suggestion = null }) => ({ result, suggestion })),
   },
   kickbox: {
-    ask(place, key, timeoutMs) {
-      place.searchParams.set('apikey', key ?? '');
+    prepare(url, key, timeoutMs) {
+      url.searchParams.set('apikey', key ?? '');
       // The service itself answers `unknown` if the mailbox's server takes longer.
-      place.searchParams.set('timeout', String(timeoutMs));
+      url.searchParams.set('timeout', String(timeoutMs));
       return {};
     },
     answer: z
       .object({ success: z.literal(true), result, did_you_mean: suggestion })
-      .transform((said) => ({ result: said.result, suggestion: said.did_you_mean ?? null })),
+      .transform(({ result, did_you_mean: suggestion = null }) => ({ result, suggestion })),
   },
 };
 
@@ -77,10 +75,10 @@ export async function askVerifier(
   timeoutMs: number,
 ): Promise<ExternalAnswer> {
   const vendor = vendors[name];
-  const place = new URL(url);
-  place.searchParams.set('email', email);
-  const headers = new Headers({ accept: 'application/json', ...vendor.ask(place, key, timeoutMs) });
-  const response = await fetch(place, { headers, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
+  const requestUrl = new URL(url);
+  requestUrl.searchParams.set('email', email);
+  const headers = new Headers({ accept: 'application/json', ...vendor.prepare(requestUrl, key, timeoutMs) });
+  const response = await fetch(requestUrl, { headers, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
   if (!response.ok) {
     await response.body?.cancel();
     throw new Error(`it answers ${response.status}`);
@@ -148,24 +146,24 @@ const lifetimes: Readonly<Record<MailDomain, number>> = {
   'takes-none': 300_000,
   unknown: 30_000,
 };
-const mostKept = 5000;
+const mostCached = 5000;
 /** A domain that certainly accepts mail: if the resolver doesn't find it, DNS doesn't work. */
-const control = 'gmail.com';
+const controlDomain = 'gmail.com';
 
 /** @returns a function that never throws */
 export function createMailDomainCheck(options: MailDomainOptions = {}): (domain: string) => Promise<MailDomain> {
   const { dns = new Resolver({ timeout: 700, tries: 2 }), timeoutMs = 1500, now = () => performance.now() } = options;
-  const kept = new Map<string, { readonly until: number; readonly answer: Promise<MailDomain> }>();
+  const cache = new Map<string, { readonly until: number; readonly answer: Promise<MailDomain> }>();
 
   function ask(domain: string): Promise<MailDomain> {
-    const known = kept.get(domain);
+    const known = cache.get(domain);
     if (known && known.until > now()) return known.answer;
     const answer = lookUp(dns, domain);
     const keep = (until: number) => {
-      kept.delete(domain);
-      kept.set(domain, { until, answer });
-      const eldest = kept.keys().next();
-      if (kept.size > mostKept && !eldest.done) kept.delete(eldest.value);
+      cache.delete(domain);
+      cache.set(domain, { until, answer });
+      const oldest = cache.keys().next();
+      if (cache.size > mostCached && !oldest.done) cache.delete(oldest.value);
     };
     // Until then, other callers wait for the same answer.
     keep(Number.POSITIVE_INFINITY);
@@ -173,13 +171,13 @@ export function createMailDomainCheck(options: MailDomainOptions = {}): (domain:
     return answer;
   }
 
-  async function judged(domain: string): Promise<MailDomain> {
+  async function checkDomain(domain: string): Promise<MailDomain> {
     const answer = await ask(domain);
     // A resolver that finds no domain at all, as behind some firewalls, is ignored.
-    return answer === 'takes-none' && (await ask(control)) !== 'takes-mail' ? 'unknown' : answer;
+    return answer === 'takes-none' && (await ask(controlDomain)) !== 'takes-mail' ? 'unknown' : answer;
   }
 
-  return (domain) => withTimeLimit(timeoutMs, judged(domain), () => 'unknown');
+  return (domain) => withTimeLimit(timeoutMs, checkDomain(domain), () => 'unknown');
 }
 
 /** Codes of node:dns for a domain or a record that does not exist. */

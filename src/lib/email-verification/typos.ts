@@ -2,6 +2,7 @@
  * Typing errors in the names of the large mail services. A wrong suggestion would keep a user out, so the rule is narrow: one error in a
  * short name, two in a long one, and none in the name of a service that exists.
  */
+import { editDistance } from '../edit-distance.ts';
 
 /** Services whose names are often mistyped. */
 const targets = [
@@ -26,7 +27,7 @@ const targets = [
 ];
 
 /** Services whose names are close to a target's. */
-const real = new Set([
+const existing = new Set([
   ...targets,
   'aol.com',
   'att.net',
@@ -122,7 +123,7 @@ const squatted = new Set(
 );
 
 /** Endings that don't exist. */
-const endings: Readonly<Record<string, string>> = {
+const wrongEndings: Readonly<Record<string, string>> = {
   con: 'com',
   cmo: 'com',
   ocm: 'com',
@@ -155,11 +156,11 @@ export interface Typo {
 
 /** @param domain in lower case */
 export function typoOf(domain: string): Typo | null {
-  if (real.has(domain)) return null;
-  for (const [wrong, right] of Object.entries(endings)) {
+  if (existing.has(domain)) return null;
+  for (const [wrong, right] of Object.entries(wrongEndings)) {
     if (!domain.endsWith(`.${wrong}`)) continue;
-    const mended = domain.slice(0, -wrong.length) + right;
-    return { domain: typoOf(mended)?.domain ?? mended, certain: true };
+    const corrected = domain.slice(0, -wrong.length) + right;
+    return { domain: typoOf(corrected)?.domain ?? corrected, certain: true };
   }
   if (!domain.includes('.')) {
     const meant = targets.find((target) => target.split('.')[0] === domain);
@@ -170,39 +171,11 @@ export function typoOf(domain: string): Typo | null {
     const meant = targets.find((target) => target.slice(0, target.lastIndexOf('.')) === domain.slice(0, dot));
     if (meant) return { domain: meant, certain: true };
   }
-  let best: { domain: string; slips: number } | null = null;
+  let best: { domain: string; errors: number } | null = null;
   for (const target of targets) {
     const most = target.length > 10 ? 2 : 1;
-    const slips = distance(domain, target, most);
-    if (slips <= most && slips < (best?.slips ?? Number.POSITIVE_INFINITY)) best = { domain: target, slips };
+    const errors = editDistance(domain, target, most);
+    if (errors <= most && errors < (best?.errors ?? Number.POSITIVE_INFINITY)) best = { domain: target, errors };
   }
   return best && { domain: best.domain, certain: squatted.has(domain) };
-}
-
-/**
- * Typing errors between two words: a letter too many, missing, replaced, or two swapped (optimal string alignment).
- *
- * @param most the result is exact up to this number
- */
-export function distance(from: string, to: string, most: number): number {
-  if (Math.abs(from.length - to.length) > most) return most + 1;
-  let before: number[] = [];
-  let above = Array.from({ length: to.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= from.length; row++) {
-    const line = [row];
-    for (let column = 1; column <= to.length; column++) {
-      const same = from[row - 1] === to[column - 1];
-      let least = Math.min(
-        (above[column] ?? 0) + 1,
-        (line[column - 1] ?? 0) + 1,
-        (above[column - 1] ?? 0) + (same ? 0 : 1),
-      );
-      const swapped = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
-      if (swapped) least = Math.min(least, (before[column - 2] ?? 0) + 1);
-      line.push(least);
-    }
-    before = above;
-    above = line;
-  }
-  return above[to.length] ?? 0;
 }

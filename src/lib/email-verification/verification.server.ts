@@ -29,7 +29,7 @@ export function createEmailVerification({ mailDomain, external }: VerificationOp
   return {
     async verify(text) {
       const parts = readEmail(text);
-      if ('flaw' in parts) return withoutForm(text) ?? refused(parts.flaw);
+      if ('flaw' in parts) return suggestionFor(text) ?? refused(parts.flaw);
       const { local, domain, asciiDomain } = parts;
       // First, because squatters run disposable mailboxes under misspelled names.
       const typo = typoOf(domain);
@@ -54,7 +54,7 @@ export function createEmailVerification({ mailDomain, external }: VerificationOp
 }
 
 /** A suggestion for a text that isn't an address at all: `ada@gmail`, `ada @gmail,com`. */
-function withoutForm(text: string): Verification | null {
+function suggestionFor(text: string): Verification | null {
   const whole = withoutTypingErrors(text);
   if (whole) {
     const at = whole.lastIndexOf('@');

@@ -31,7 +31,7 @@ export interface FeedOptions {
 const rulesOf = (sections: object): string => JSON.stringify([recordVersion, sections]);
 
 /** Most articles that may wait; a newspaper has fewer. */
-const most = 500_000;
+const mostArticles = 500_000;
 /** Articles that are queued at a time when the index is filled. */
 const batchSize = 200;
 
@@ -74,9 +74,10 @@ function changedArticles(content: ContentReader, tags: Iterable<string>): string
     const [kind, id = ''] = each.split(':');
     // The name of an author is in all of the author's records.
     if (kind === 'byline') {
-      for (const story of content.articles({ authorId: Number(id), limit: most }).items) ids.add(String(story.id));
+      for (const story of content.articles({ authorId: Number(id), limit: mostArticles }).items)
+        ids.add(String(story.id));
     } else if (kind === 'section' && hasOtherSections) {
-      for (const story of content.articles({ section: id, limit: most }).items) ids.add(String(story.id));
+      for (const story of content.articles({ section: id, limit: mostArticles }).items) ids.add(String(story.id));
     } else if (kind === 'article' || kind === 'card' || kind === 'live') ids.add(id);
   }
   return [...ids];
@@ -147,7 +148,7 @@ const openQueue = (options: FeedOptions, refusals: Refusals): DeliveryQueue => {
     name: 'Search feed',
     batchSize: 50,
     collectMs: 1000,
-    limit: most,
+    limit: mostArticles,
     overflow: () => [],
     tries: Number.POSITIVE_INFINITY,
     backOffMs: [2000, 300_000],

@@ -7,7 +7,7 @@ export interface Found {
   /** Number of all results. */
   readonly total: number;
   /** Words searched for in addition to the typed ones. */
-  readonly instead: readonly string[];
+  readonly added: readonly string[];
 }
 
 export interface Search {

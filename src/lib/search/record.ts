@@ -17,7 +17,7 @@ export type SearchRecord = {
   readonly image_url: string | null;
   readonly author: { readonly post_title: string };
   readonly standfirst: string;
-  /** The public text, with the newest entries of a live story; for a restricted article only its excerpt. */
+  /** The public text, with the newest entries of a live story; for a restricted article only its opening. */
   readonly text: string;
   /** Slugs, for filters. */
   readonly sections: readonly string[];

@@ -47,7 +47,7 @@ export function createSearch({ hosted, log, now = () => performance.now() }: Sea
         snippet: isRestrictedLevel(card.access) ? '' : (snippets.get(card.id) ?? ''),
       })),
       total: Math.max(items.length, answer.total - gone),
-      instead: [],
+      added: [],
     };
   }
 

@@ -29,7 +29,7 @@ it('a failed hosted search engine is tried again after 15 seconds even if the cl
   onTestFinished(() => void vi.useRealTimers());
   const query = vi.fn(async () => ({ ok: false as const, problem: 'away' }));
   const search = createSearch({ hosted: { query, feed: null, mostHits: 1000 }, log: silent });
-  const content = { searchAsync: async () => ({ items: [], total: 0, instead: [] }) } as unknown as ContentReader;
+  const content = { searchAsync: async () => ({ items: [], total: 0, added: [] }) } as unknown as ContentReader;
   for (let time = 0; time < 4; time++) await search.find(content, 'bridge', {});
   expect(query).toHaveBeenCalledTimes(3);
   vi.setSystemTime(ahead - 86_400_000);

@@ -1,6 +1,6 @@
 /** A node's side of the content log: it appends what sync writes, and waits until the node has applied it. */
 import { randomUUID } from 'node:crypto';
-import type { ContentJournal } from '../../content/service.ts';
+import type { ContentLogAppender } from '../../content/service.ts';
 import type { EntryAhead } from '../../content/store/ahead-of-log.server.ts';
 import { entryName } from '../../content/store/entries.server.ts';
 import type { Queries } from '../../lib/database.ts';
@@ -17,7 +17,7 @@ export interface ClusterLog {
   readonly db: Queries;
   readonly contentLog: ContentLog;
   readonly lease: Lease;
-  readonly journal: ContentJournal;
+  readonly appender: ContentLogAppender;
   /** Whether this node may sync: it has the lease, and has read the log to its end since it got the lease. */
   readonly leads: () => boolean;
   /**
@@ -87,7 +87,7 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
     db,
     contentLog,
     lease,
-    journal: {
+    appender: {
       async append(entries, tags, ahead = []) {
         const holding = lead;
         if (holding === null || holding.epoch !== lease.epoch || closing.signal.aborted)

@@ -3,7 +3,7 @@ import { articleCardOf, type CardsAnswer } from '../../../../lib/cards/wire.ts';
 import { refuse } from '../../../../lib/http/answer.ts';
 import { allowOnly, getRoute } from '../../../../lib/http/routes.server.ts';
 import { searchMessages } from '../../../../lib/search/messages.ts';
-import { featuredStories } from '../../../../lib/search/question.ts';
+import { featuredStories } from '../../../../lib/search/parameters.ts';
 
 const standard = 4;
 const most = 12;

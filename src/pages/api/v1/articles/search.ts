@@ -4,7 +4,7 @@ import { allowOnly, callerOf, getRoute } from '../../../../lib/http/routes.serve
 import { pageNumber } from '../../../../lib/paging.ts';
 import { searchMessages } from '../../../../lib/search/messages.ts';
 import { busyFor, isSearchBusy } from '../../../../lib/search/model.ts';
-import { answerOf, readQuestion, spanOf } from '../../../../lib/search/question.ts';
+import { answerOf, readSearchParameters, spanOf } from '../../../../lib/search/parameters.ts';
 
 import { publication } from '../../../../publication.ts';
 
@@ -13,9 +13,9 @@ const mostHits = 20;
 export const GET = getRoute(async (context) => {
   const { locals } = context;
   const { searchParams } = context.url;
-  const read = readQuestion(searchParams);
+  const read = readSearchParameters(searchParams);
   if (!read.ok) return refuse(400, read.message);
-  const { query, section } = read.question;
+  const { query, section } = read.parameters;
   if (query === '') return refuse(400, searchMessages.noQuery);
   const page = pageNumber(searchParams);
   const limit = Number(searchParams.get('limit') ?? publication.pageSizes.articles);
@@ -28,7 +28,7 @@ export const GET = getRoute(async (context) => {
     const found = await search.find(locals.content, query, {
       offset: (page - 1) * limit,
       limit,
-      ...spanOf(read.question),
+      ...spanOf(read.parameters),
       ...(section !== '' && { section }),
     });
     return { status: 200, body: answerOf(found, query, page - 1, limit) };

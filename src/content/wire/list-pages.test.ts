@@ -11,7 +11,7 @@ import {
 import { runs } from '../../../tests/world/runs.ts';
 import { silent } from '../../lib/logging.ts';
 import { type Client, createClient } from './client.server.ts';
-import { fetchPage, firstPosition, type List, type Page, type Position } from './pages.server.ts';
+import { fetchPage, firstPosition, type List, type Page, type Position } from './list-pages.server.ts';
 
 let wordpress: FakeWordPress;
 let client: Client;

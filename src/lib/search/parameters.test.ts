@@ -3,18 +3,18 @@ import { fixtureStore } from '../../../tests/fixtures/content.ts';
 import type { ContentStore } from '../../content/store/content-store.server.ts';
 import { createReader } from '../../content/store/reader.server.ts';
 import { articleCardOf } from '../cards/wire.ts';
-import { answerOf, questionText, readQuestion, searchTerms, spanOf } from './question.ts';
+import { answerOf, readSearchParameters, searchParametersText, searchTerms, spanOf } from './parameters.ts';
 import { recordOf } from './record.ts';
 
-const read = (text: string) => readQuestion(new URLSearchParams(text));
+const read = (text: string) => readSearchParameters(new URLSearchParams(text));
 
 describe('a search URL', () => {
   it('gives the words, the section and the dates', () => {
     expect(read('q=+bridge+&section=politics&from=2026-01-02&to=2026-01-03&else=1')).toEqual({
       ok: true,
-      question: { query: 'bridge', section: 'politics', from: '2026-01-02', to: '2026-01-03' },
+      parameters: { query: 'bridge', section: 'politics', from: '2026-01-02', to: '2026-01-03' },
     });
-    expect(read('')).toEqual({ ok: true, question: { query: '', section: '', from: '', to: '' } });
+    expect(read('')).toEqual({ ok: true, parameters: { query: '', section: '', from: '', to: '' } });
   });
 
   it.each([
@@ -29,8 +29,8 @@ describe('a search URL', () => {
   );
 
   it('contains only the parameters that are set', () => {
-    const question = { query: 'a & b', section: '', from: '2026-01-02', to: '' };
-    expect(questionText(question)).toBe('q=a%20%26%20b&from=2026-01-02');
+    const parameters = { query: 'a & b', section: '', from: '2026-01-02', to: '' };
+    expect(searchParametersText(parameters)).toBe('q=a%20%26%20b&from=2026-01-02');
   });
 });
 
@@ -67,7 +67,7 @@ it('search results link to a picture through the image service, not to its origi
   const card = content.articles({ limit: 100 }).items.find(({ image }) => image);
   const article = card && content.article(card.slug);
   if (!card?.image || !article) throw new Error('No story has a picture');
-  const found = { items: [{ ...card, snippet: '' }], total: 1, instead: [] };
+  const found = { items: [{ ...card, snippet: '' }], total: 1, added: [] };
   const named = [
     recordOf(article).image_url,
     answerOf(found, 'word', 0, 10).hits[0]?.image_url,

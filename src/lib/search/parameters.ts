@@ -24,7 +24,7 @@ const hitOf = (hit: SearchHit): SearchHitAnswer => ({
 
 /** @param page from 0 */
 export const answerOf = (
-  { items, total, instead }: Found,
+  { items, total, added }: Found,
   query: string,
   page: number,
   hitsPerPage: number,
@@ -35,7 +35,7 @@ export const answerOf = (
   nbPages: Math.ceil(total / hitsPerPage),
   hitsPerPage,
   query,
-  instead: [...instead],
+  instead: [...added],
 });
 
 /** The editors' choice for a search without results (spec section 2, "Search overlay"): the lead story and the next ones. */
@@ -46,7 +46,7 @@ export function featuredStories(content: ContentReader, limit: number) {
 }
 
 /** Longest query, in UTF-16 code units; the field accepts no more. */
-const longest = 200;
+const longestQuery = 200;
 
 /**
  * The query of a search page, cut to 200 code units but never inside a character: half a surrogate pair can't be part of a URL.
@@ -54,11 +54,12 @@ const longest = 200;
 export function searchTerms(params: URLSearchParams): string {
   return (params.get('q') ?? '')
     .trim()
-    .slice(0, longest)
+    .slice(0, longestQuery)
     .replace(/[\ud800-\udbff]$/u, '');
 }
 
-export interface Question {
+/** What the address of a search asks for. */
+export interface SearchParameters {
   /** `''` where nothing was typed. */
   readonly query: string;
   /** Slug of a section, `''` for all. */
@@ -68,10 +69,10 @@ export interface Question {
   readonly to: string;
 }
 
-export const noQuestion: Question = { query: '', section: '', from: '', to: '' };
+export const noSearchParameters: SearchParameters = { query: '', section: '', from: '', to: '' };
 
-export type ReadQuestion =
-  | { readonly ok: true; readonly question: Question }
+export type ReadSearchParameters =
+  | { readonly ok: true; readonly parameters: SearchParameters }
   /** `message` is for a reader. */
   | { readonly ok: false; readonly message: string; readonly query: string };
 
@@ -83,20 +84,20 @@ function isDay(text: string): boolean {
 }
 
 /** Reads the address of a search. An unknown section finds nothing; an invalid day is refused. */
-export function readQuestion(params: URLSearchParams): ReadQuestion {
+export function readSearchParameters(params: URLSearchParams): ReadSearchParameters {
   const given = (name: string): string => (params.get(name) ?? '').trim();
   const [from, to] = [given('from'), given('to')];
   const query = searchTerms(params);
-  const refuse = (message: string): ReadQuestion => ({ ok: false, query, message });
+  const refuse = (message: string): ReadSearchParameters => ({ ok: false, query, message });
   if (![from, to].every((day) => day === '' || isDay(day))) {
     return refuse(searchMessages.badDate);
   }
   if (from !== '' && to !== '' && from > to) return refuse(searchMessages.datesReversed);
-  return { ok: true, question: { query, section: given('section').slice(0, 100), from, to } };
+  return { ok: true, parameters: { query, section: given('section').slice(0, 100), from, to } };
 }
 
 /** The days of a search as UTC instants for the content store; `until` is exclusive. */
-export function spanOf({ from, to }: Pick<Question, 'from' | 'to'>): { since?: string; until?: string } {
+export function spanOf({ from, to }: Pick<SearchParameters, 'from' | 'to'>): { since?: string; until?: string } {
   const startOf = (day: string): string => fromZonedTime(`${day}T00:00:00`, publication.timeZone).toISOString();
   return { ...(from !== '' && { since: startOf(from) }), ...(to !== '' && { until: startOf(dayAfter(to)) }) };
 }
@@ -108,7 +109,7 @@ function dayAfter(day: string): string {
 }
 
 /** The search parameters as part of an address, without empty values; `''` if all are empty. */
-export const questionText = ({ query, section, from, to }: Question): string =>
+export const searchParametersText = ({ query, section, from, to }: SearchParameters): string =>
   Object.entries({ q: query, section, from, to })
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)

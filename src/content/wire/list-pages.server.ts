@@ -64,7 +64,7 @@ const areInOrder = ({ order }: List, keys: readonly ListKey[]): boolean =>
   });
 
 /** Most documents that a page may skip in search of one that is readable. */
-const mostLeftOut = 5000;
+const mostSkipped = 5000;
 
 /**
  * Reads a page, and continues until a document with a key appears: WordPress counts comments on stories that aren't public, but leaves them
@@ -85,7 +85,7 @@ async function readPage(
     items.push(...found);
     const ended = answer.total === null ? found.length < size : before + passed >= answer.total;
     const hasKey = keysOf(list, found).length > 0;
-    if (ended || hasKey || passed >= mostLeftOut) return { items, answer, passed, ended: ended || !hasKey };
+    if (ended || hasKey || passed >= mostSkipped) return { items, answer, passed, ended: ended || !hasKey };
   }
 }
 
