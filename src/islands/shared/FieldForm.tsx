@@ -21,7 +21,7 @@ const labels = {
   send: 'Send',
   sending: 'Sending…',
   /** Label of the field that people don't see. */
-  trap: 'Leave this empty',
+  honeypot: 'Leave this empty',
 };
 
 /** What a page passes to a form's island. */
@@ -98,10 +98,10 @@ export function FieldFormView<Name extends string>(props: Props<Name> & { submis
           readOnly={busy}
         />
       ))}
-      <div className={styles.trap} aria-hidden="true">
+      <div className={styles.honeypot} aria-hidden="true">
         <label>
-          {labels.trap}
-          <input type="text" name={hiddenFields.trap} tabIndex={-1} autoComplete="off" />
+          {labels.honeypot}
+          <input type="text" name={hiddenFields.honeypot} tabIndex={-1} autoComplete="off" />
         </label>
       </div>
       {stamp !== undefined && <input type="hidden" name={hiddenFields.stamp} value={stamp} />}

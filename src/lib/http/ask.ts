@@ -31,7 +31,7 @@ export const hasCode = ({ body }: Refused, code: string): boolean =>
 
 export type Reply<T> = Granted<T> | Refused;
 
-export interface Question {
+export interface AskOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Sent as JSON. */
   readonly body?: unknown;
@@ -51,7 +51,7 @@ const longestText = 300;
  *
  * @param path path on this site
  */
-export async function ask<T>(path: string, question: Question = {}): Promise<Reply<T>> {
+export async function ask<T>(path: string, question: AskOptions = {}): Promise<Reply<T>> {
   const {
     method = question.body === undefined ? 'GET' : 'POST',
     body,

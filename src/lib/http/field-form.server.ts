@@ -24,7 +24,7 @@ export interface Sender {
   /** `null` when the sender is not signed in. */
   readonly session: Session | null;
   /** Value of the hidden field that only bots fill in. */
-  readonly trap: string;
+  readonly honeypot: string;
   /** The encrypted time at which the form was rendered; empty if it is missing. */
   readonly stamp: string;
 }
@@ -90,7 +90,7 @@ async function submit<Name extends string>(
     const delivery = await take(values, {
       caller: callerOf(context),
       session: known?.session ?? null,
-      trap: hidden(hiddenFields.trap),
+      honeypot: hidden(hiddenFields.honeypot),
       stamp: hidden(hiddenFields.stamp),
     });
     if (delivery.ok) return delivery;

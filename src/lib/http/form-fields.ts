@@ -23,10 +23,10 @@ export type Values<Name extends string> = Readonly<Record<Name, string>>;
 export type FieldErrors<Name extends string> = Readonly<Partial<Record<Name, string>>>;
 
 /**
- * Besides its fields, a form may have a field that is hidden from people (`trap`) and the encrypted time at which it was rendered
+ * Besides its fields, a form may have a field that is hidden from people (`honeypot`) and the encrypted time at which it was rendered
  * (`stamp`).
  */
-export const hiddenFields = { trap: 'website', stamp: 'stamp' } as const;
+export const hiddenFields = { honeypot: 'website', stamp: 'stamp' } as const;
 
 /** Names of the fields, in the order of the form. */
 export const fieldNames = <Name extends string>(fields: Fields<Name>): readonly Name[] => Object.keys(fields) as Name[];

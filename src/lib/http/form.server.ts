@@ -92,9 +92,9 @@ export const plainText = (status: number, sentence: string): Response =>
 // Request bodies, limited in length and depth.
 
 /** Longest body unless a route sets another limit, bytes. */
-const usualLimit = 16 * 1024;
+const defaultLimit = 16 * 1024;
 /** Deepest nesting of a body. */
-const deepest = 16;
+const maxDepth = 16;
 
 export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly answer: Answer };
 
@@ -103,7 +103,7 @@ export type Read<T> = { readonly ok: true; readonly value: T } | { readonly ok: 
  *
  * @returns a refusal of 413, 415 or 400 for an invalid body
  */
-export async function readJson(request: Request, limit: number = usualLimit): Promise<Read<unknown>> {
+export async function readJson(request: Request, limit: number = defaultLimit): Promise<Read<unknown>> {
   const type = request.headers.get('content-type');
   const bytes = Buffer.from(await request.arrayBuffer());
   if (bytes.byteLength === 0 && type === null) return { ok: true, value: {} };
@@ -114,7 +114,7 @@ export async function readJson(request: Request, limit: number = usualLimit): Pr
   if (bytes.byteLength > limit) return { ok: false, answer: refuse(413, 'The request is too long.') };
   if (bytes.byteLength === 0) return { ok: true, value: {} };
   const text = bytes.toString('utf8');
-  if (depth(text) > deepest) return { ok: false, answer: refuse(400, 'The request is nested too deeply.') };
+  if (depth(text) > maxDepth) return { ok: false, answer: refuse(400, 'The request is nested too deeply.') };
   try {
     return { ok: true, value: JSON.parse(text) as unknown };
   } catch {
@@ -140,7 +140,7 @@ function depth(text: string): number {
 }
 
 /** A posted form; several values of a name stay several. `null`: it isn't a form, or it is too long. */
-export async function readForm(request: Request, limit: number = usualLimit): Promise<URLSearchParams | null> {
+export async function readForm(request: Request, limit: number = defaultLimit): Promise<URLSearchParams | null> {
   if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers.get('content-type') ?? '')) return null;
   const bytes = Buffer.from(await request.arrayBuffer());
   return bytes.byteLength > limit ? null : new URLSearchParams(bytes.toString('utf8'));

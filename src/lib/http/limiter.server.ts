@@ -130,8 +130,8 @@ export function createLimiter(
 async function count(state: LimiterState, name: LimitName, subject: LimitSubject): Promise<ExceededLimit | null> {
   const { full, limits, now } = state;
   const steps = stepsOf(state, name, subject);
-  const known = knownOver(state, steps);
-  if (known) return known;
+  const exceeded = exceededByCache(state, steps);
+  if (exceeded) return exceeded;
   try {
     await runSteps(state, name, steps, consume);
     return null;
@@ -163,7 +163,7 @@ function stepsOf({ limits, keys }: LimiterState, name: LimitName, subject: Limit
   return list;
 }
 
-function knownOver(state: LimiterState, steps: readonly Step[]): ExceededLimit | null {
+function exceededByCache(state: LimiterState, steps: readonly Step[]): ExceededLimit | null {
   const { full, now } = state;
   for (const [scope, key] of steps) {
     const { at, until, known } = full.get(key) ?? { at: 0, until: 0, known: 0 };
@@ -197,8 +197,8 @@ async function withinTimeout(state: LimiterState, work: Work): Promise<void> {
 /** Counts in the limit's own store; in memory while the database doesn't respond. */
 async function runSteps(state: LimiterState, name: LimitName, steps: readonly Step[], act: Act): Promise<void> {
   const { database, log, inDatabase, now } = state;
-  const { kept = 'database', impatient } = state.limits[name];
-  if (kept === 'database' || (kept === 'shared' && database.engine === 'postgres')) {
+  const { store = 'database', impatient } = state.limits[name];
+  if (store === 'database' || (store === 'shared' && database.engine === 'postgres')) {
     const work: Work = async (tx) => {
       for (const step of steps) {
         const windows = windowsOf(inDatabase, step, (limit) => new DatabaseWindows(limit, now));
@@ -207,7 +207,7 @@ async function runSteps(state: LimiterState, name: LimitName, steps: readonly St
     };
     try {
       // A limit that protects codes and cards waits: otherwise a burst would get a second allowance in memory.
-      await (kept === 'database' && !impatient ? database.transaction(work) : withinTimeout(state, work));
+      await (store === 'database' && !impatient ? database.transaction(work) : withinTimeout(state, work));
       state.unavailable = false;
       return;
     } catch (error) {
@@ -291,7 +291,7 @@ class DatabaseWindows extends RateLimiterPostgres {
   /** The library calls it to count, or with negative points to remove counts. */
   async _upsert(key: string, points: number, duration: number, _force: boolean, { tx }: CountIn): Promise<Counted> {
     const now = this.#now();
-    const { count, until } = points < 0 ? await takeBack(tx, key, now) : await add(tx, key, now, duration);
+    const { count, until } = points < 0 ? await subtract(tx, key, now) : await add(tx, key, now, duration);
     return { rows: [{ points: count, expire: until - now + Date.now() }] };
   }
 }
@@ -318,7 +318,7 @@ async function add(tx: AccountsTransaction, key: string, now: number, duration: 
     .executeTakeFirstOrThrow();
 }
 
-async function takeBack(tx: AccountsTransaction, key: string, now: number) {
+async function subtract(tx: AccountsTransaction, key: string, now: number) {
   const left = await tx
     .updateTable('limits')
     .set({ count: sql<number>`count - 1` })

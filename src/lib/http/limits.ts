@@ -18,12 +18,12 @@ export interface Limit {
  * there is one, so that it applies across processes, else in memory. `process`: in the memory of each process, if a multiple of the
  * limit does no harm (docs/decisions/0025-rate-limiter.md).
  */
-export type Kept = 'database' | 'shared' | 'process';
+export type LimitStore = 'database' | 'shared' | 'process';
 
 /** The limits of one kind of call. */
 export interface LimitSet {
   /** `database` unless given. */
-  readonly kept?: Kept;
+  readonly store?: LimitStore;
   /** Counted before the result is known; the count is removed if the call turns out not to count. */
   readonly reserved?: true;
   /** Counted in memory if the database is slow, because the caller can't wait. */
@@ -49,7 +49,7 @@ const limits = {
   },
   /** Checks of whether an address can receive mail; each may call another service. */
   verify: {
-    kept: 'shared',
+    store: 'shared',
     address: { most: 60, seconds: 60 },
   },
   /**
@@ -98,7 +98,7 @@ const limits = {
   },
   /** Quotes requested from Stripe. */
   quote: {
-    kept: 'shared',
+    store: 'shared',
     address: { most: 300, seconds: minutes(10) },
     email: { most: 60, seconds: minutes(10) },
     overall: { most: 10_000, seconds: minutes(10) },
@@ -150,17 +150,17 @@ const limits = {
   },
   /** Searches: each letter that a reader types may be one. */
   search: {
-    kept: 'shared',
+    store: 'shared',
     address: { most: 120, seconds: 60 },
   },
   /** Views reported for the most read stories. */
   reading: {
-    kept: 'shared',
+    store: 'shared',
     address: { most: 240, seconds: minutes(60) },
   },
   /** Calls about saved and read stories, of one account: far more than a person makes. */
   saved: {
-    kept: 'process',
+    store: 'process',
     email: { most: 240, seconds: 60 },
   },
   /**
@@ -168,7 +168,7 @@ const limits = {
    * addresses were shared can open them; the limit is far above what the apps of one reader need.
    */
   sound: {
-    kept: 'process',
+    store: 'process',
     address: { most: 1200, seconds: minutes(10) },
     email: { most: 300, seconds: minutes(60) },
   },
@@ -177,7 +177,7 @@ const limits = {
    * address.
    */
   feed: {
-    kept: 'shared',
+    store: 'shared',
     reserved: true,
     address: { most: 60, seconds: minutes(10) },
     email: { most: 120, seconds: minutes(60) },
@@ -191,13 +191,13 @@ const limits = {
   },
   /** Requests with reports of what the content security policy blocked. */
   csp: {
-    kept: 'process',
+    store: 'process',
     address: { most: 60, seconds: 60 },
     overall: { most: 3000, seconds: 60 },
   },
   /** Measurements by browsers, at most one for each page view. */
   vitals: {
-    kept: 'process',
+    store: 'process',
     address: { most: 60, seconds: 60 },
     overall: { most: 6000, seconds: 60 },
   },

@@ -29,11 +29,10 @@ export const isFetchedAhead = ({ headers }: { readonly headers: Headers }): bool
 // The path to which a reader returns after signing in.
 
 /** Paths that no reader returns to: calls, and the sign-in pages themselves. Some pages below /account are exceptions. */
-const notAPlace =
+const notAReturnPath =
   /^\/(?:blaize|zephr|api|-|account(?!\/(?:subscribed|card|comment|saved)$)|socialLogin|image|_assets)(?:\/|$)/i;
 
-/** Longest return path. */
-const longest = 1024;
+const longestReturnPath = 1024;
 
 /**
  * @param wanted a path, or a whole address under this site (docs/services/zephr.md)
@@ -41,13 +40,13 @@ const longest = 1024;
  * @returns path, query and fragment; `/` for an address elsewhere
  */
 export function returnPath(wanted: string | null | undefined, siteUrl: string): string {
-  if (!wanted || wanted.length > longest || !/^(?:\/|https?:\/\/)/i.test(wanted)) return '/';
+  if (!wanted || wanted.length > longestReturnPath || !/^(?:\/|https?:\/\/)/i.test(wanted)) return '/';
   // The parser drops tabs and line ends within an address; an address that contains them is refused.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for control characters
   if (/[\x00-\x20\x7f\\]/.test(wanted) || !URL.canParse(wanted, siteUrl)) return '/';
   const url = new URL(wanted, siteUrl);
   if (url.origin !== new URL(siteUrl).origin || url.username || url.password) return '/';
   // `/..//host` has become `//host` by now, which a browser would resolve to another site.
-  if (url.pathname.startsWith('//') || notAPlace.test(url.pathname)) return '/';
+  if (url.pathname.startsWith('//') || notAReturnPath.test(url.pathname)) return '/';
   return url.pathname + url.search + url.hash;
 }

@@ -100,8 +100,8 @@ export function allowOnly(...methods: readonly string[]): APIRoute {
 function guarded(handle: (context: APIContext) => Promise<Answer>): APIRoute {
   return async (context) => {
     const { request, locals } = context;
-    const reading = request.method === 'GET' || request.method === 'HEAD';
-    if (!reading && !comesFromHere(request.headers, locals.config.siteUrl)) {
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (!isRead && !comesFromHere(request.headers, locals.config.siteUrl)) {
       return jsonResponse(
         refuse(403, `This request comes from another site. Please open ${locals.config.siteUrl} and try again.`),
       );

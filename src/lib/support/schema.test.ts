@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { checkFields, readFields } from '../http/form-fields.ts';
 import { type SupportField, type SupportFields, supportFields, supportMessages } from './schema.ts';
-import { type Signs, spamReason } from './service.server.ts';
+import { type SpamSigns, spamReason } from './service.server.ts';
 
 const checkSupport = (values: SupportFields) => checkFields(supportFields, values);
 const supportFrom = (read: (name: SupportField) => unknown) => readFields(supportFields, read);
@@ -56,8 +56,8 @@ describe('the support form’s four fields', () => {
 
 describe('a support message', () => {
   const now = 1_000_000;
-  const signs: Signs = { trap: '', drawn: now - 60_000, known: false };
-  const of = (fields: Partial<SupportFields>, more: Partial<Signs> = {}) =>
+  const signs: SpamSigns = { honeypot: '', renderedAt: now - 60_000, known: false };
+  const of = (fields: Partial<SupportFields>, more: Partial<SpamSigns> = {}) =>
     spamReason({ ...good, ...fields }, { ...signs, ...more }, now);
 
   it('with up to two links is not spam', () => {
@@ -66,20 +66,20 @@ describe('a support message', () => {
   });
 
   it('is spam if the invisible field is filled in', () => {
-    expect(of({}, { trap: 'https://spam.example' })).toBe('trap');
-    expect(of({}, { trap: 'x', known: true })).toBe('trap');
+    expect(of({}, { honeypot: 'https://spam.example' })).toBe('trap');
+    expect(of({}, { honeypot: 'x', known: true })).toBe('trap');
   });
 
   it('is spam if sent within three seconds by a reader who is not signed in', () => {
-    expect(of({}, { drawn: now - 2999 })).toBe('hasty');
-    expect(of({}, { drawn: now - 3000 })).toBeNull();
-    expect(of({}, { drawn: now - 10, known: true })).toBeNull();
+    expect(of({}, { renderedAt: now - 2999 })).toBe('hasty');
+    expect(of({}, { renderedAt: now - 3000 })).toBeNull();
+    expect(of({}, { renderedAt: now - 10, known: true })).toBeNull();
   });
 
   it('is spam with five links, or two if the form was not served by the site', () => {
     const links = (count: number) => 'https://a.example '.repeat(count);
     expect([of({ message: links(4) }), of({ message: links(5) })]).toEqual([null, 'links']);
-    expect([of({ message: links(1) }, { drawn: null }), of({ message: links(2) }, { drawn: null })]).toEqual([
+    expect([of({ message: links(1) }, { renderedAt: null }), of({ message: links(2) }, { renderedAt: null })]).toEqual([
       null,
       'links',
     ]);

@@ -46,19 +46,19 @@ export interface Support {
   stop(): Promise<void>;
 }
 
-export interface Signs {
-  /** Content of the field that people don't see. */
-  readonly trap: string;
+export interface SpamSigns {
+  /** Value of the hidden field that only bots fill in. */
+  readonly honeypot: string;
   /** When the form was rendered, epoch milliseconds; `null` if unknown: another client, or a page from the day before. */
-  readonly drawn: number | null;
+  readonly renderedAt: number | null;
   /** Whether the sender is signed in to an account whose address is confirmed. */
   readonly known: boolean;
 }
 
 /** A person takes longer than this to fill in four fields, milliseconds. */
-const quickest = 3000;
-/** Most links in a message: if the form's stamp is known, and if it isn't. */
-const mostLinks = { drawn: 4, other: 1 };
+const shortestFillMs = 3000;
+/** Most links in a message: from a form with a valid stamp, and from any other. */
+const mostLinks = { stamped: 4, unstamped: 1 };
 
 const linksIn = (text: string): number => text.match(/https?:\/\/|\bwww\.|\[url|<a\s/giu)?.length ?? 0;
 
@@ -69,14 +69,19 @@ const linksIn = (text: string): number => text.match(/https?:\/\/|\bwww\.|\[url|
  * @param now epoch milliseconds
  * @returns `null`: it is mailed
  */
-export function spamReason(fields: SupportFields, { trap, drawn, known }: Signs, now: number): HoldReason | null {
-  if (trap !== '') return 'trap';
+export function spamReason(
+  fields: SupportFields,
+  { honeypot, renderedAt, known }: SpamSigns,
+  now: number,
+): HoldReason | null {
+  if (honeypot !== '') return 'trap';
   // A user with a confirmed address can be contacted, and is subject to rate limits; an unconfirmed account proves nothing,
   // because anyone can create one.
   if (known) return null;
-  if (drawn !== null && now - drawn < quickest) return 'hasty';
+  if (renderedAt !== null && now - renderedAt < shortestFillMs) return 'hasty';
   const links = linksIn(fields.message);
-  if (linksIn(fields.name) > 0 || links > (drawn === null ? mostLinks.other : mostLinks.drawn)) return 'links';
+  if (linksIn(fields.name) > 0 || links > (renderedAt === null ? mostLinks.unstamped : mostLinks.stamped))
+    return 'links';
   return null;
 }
 
@@ -267,7 +272,11 @@ export function createSupport(options: SupportOptions): Support {
 }
 
 /** See {@link Support.take}. */
-async function take(state: State, fields: SupportFields, { caller, session, trap, stamp }: Sender): Promise<Delivery> {
+async function take(
+  state: State,
+  fields: SupportFields,
+  { caller, session, honeypot, stamp }: Sender,
+): Promise<Delivery> {
   const { options, limiter, now } = state;
   const { database, outbox, log } = options;
   const email = normalEmail(fields.email) ?? fields.email.toLowerCase();
@@ -279,7 +288,7 @@ async function take(state: State, fields: SupportFields, { caller, session, trap
   }
   const at = now();
   const isConfirmed = session?.emailVerified === true;
-  const reason = spamReason(fields, { trap, drawn: renderedAt(state, stamp), known: isConfirmed }, at);
+  const reason = spamReason(fields, { honeypot, renderedAt: timeOfStamp(state, stamp), known: isConfirmed }, at);
   const known = isConfirmed && session.email === email;
   const userId = session?.userId ?? null;
   const isNew = await store(database, options, { fields: { ...fields, email }, userId, known, held: reason, at });
@@ -292,7 +301,7 @@ async function take(state: State, fields: SupportFields, { caller, session, trap
   return { ok: true };
 }
 
-function renderedAt({ sealer }: State, stamp: string): number | null {
+function timeOfStamp({ sealer }: State, stamp: string): number | null {
   const value = sealer.open(purpose, stamp);
   return typeof value === 'number' ? value : null;
 }

@@ -44,7 +44,7 @@ onBothEngines('the support inbox', (engines) => {
     const sender = (more: Partial<Sender> = {}): Sender => ({
       caller: caller(),
       session: null,
-      trap: '',
+      honeypot: '',
       stamp: '',
       ...more,
     });
@@ -87,10 +87,10 @@ onBothEngines('the support inbox', (engines) => {
       expect(await support.release(held?.id ?? '')).toBe(true);
     };
     await support.take({ ...fields, email: 'grace@example.com' }, sender({ session }));
-    await support.take({ ...fields, email: 'grace@example.com', message: 'Held.' }, sender({ session, trap: 'x' }));
+    await support.take({ ...fields, email: 'grace@example.com', message: 'Held.' }, sender({ session, honeypot: 'x' }));
     await release();
     expect(nudged).toEqual([1, 2]);
-    await support.take({ ...fields, message: 'Held, too.' }, sender({ session, trap: 'x' }));
+    await support.take({ ...fields, message: 'Held, too.' }, sender({ session, honeypot: 'x' }));
     await database.db.updateTable('users').set({ emailVerified: 0 }).where('id', '=', session.userId).execute();
     await release();
     expect(mail).toMatchObject([
@@ -111,7 +111,7 @@ onBothEngines('the support inbox', (engines) => {
     const { database, support, mail, clock, sender } = await open({
       log: { ...silent, info: (...words) => void said.push(words) },
     });
-    expect(await support.take(fields, sender({ trap: 'spam.example' }))).toEqual({ ok: true });
+    expect(await support.take(fields, sender({ honeypot: 'spam.example' }))).toEqual({ ok: true });
     expect(await support.take(fields, sender({ stamp: support.stamp() }))).toEqual({ ok: true });
     clock.now += 1;
     expect(await support.take({ ...fields, message: 'https://a.example https://b.example' }, sender())).toEqual({
@@ -137,9 +137,9 @@ onBothEngines('the support inbox', (engines) => {
     const { database, support, mail, clock, sender } = await open();
     const { session } = await (await bench(database)).join('ada@example.com');
     await support.take(fields, sender({ session }));
-    await support.take({ ...fields, message: 'Hers, and in the trap' }, sender({ session, trap: 'x' }));
+    await support.take({ ...fields, message: 'Hers, and in the trap' }, sender({ session, honeypot: 'x' }));
     clock.now += 1;
-    await support.take({ ...fields, message: 'A stranger’s' }, sender({ trap: 'x', caller: elsewhere(1) }));
+    await support.take({ ...fields, message: 'A stranger’s' }, sender({ honeypot: 'x', caller: elsewhere(1) }));
     const held = await support.heldMessages();
     expect(held).toMatchObject([
       { message: 'A stranger’s', held: 'trap', created: clock.now },
@@ -147,7 +147,7 @@ onBothEngines('the support inbox', (engines) => {
     ]);
     support.start();
     await vi.waitFor(() => expect(support.stats()).toEqual({ held: 2 }));
-    await support.take({ ...fields, message: 'One more' }, sender({ trap: 'x', caller: elsewhere(2) }));
+    await support.take({ ...fields, message: 'One more' }, sender({ honeypot: 'x', caller: elsewhere(2) }));
     expect(support.stats()).toEqual({ held: 3 });
     const [stranger, hers] = held.map(({ id }) => id);
     expect(await Promise.all([support.release(hers ?? ''), support.release(hers ?? '')])).toContain(false);
@@ -210,7 +210,7 @@ onBothEngines('the support inbox', (engines) => {
     clock.now += 1;
     await support.take({ ...fields, email: 'work@example.com', message: 'Mine too.' }, sender({ session }));
     await support.take({ ...fields, email: 'eve@example.com', message: 'Not hers.' }, sender({ caller: elsewhere(2) }));
-    await support.take({ ...fields, message: 'Held.' }, sender({ session, trap: 'x' }));
+    await support.take({ ...fields, message: 'Held.' }, sender({ session, honeypot: 'x' }));
     const own = JSON.stringify(await support.personalData.export(session));
     expect(own).toMatch(/Where is my paper\?.*Mine too\./);
     expect(own).not.toContain('Not hers');

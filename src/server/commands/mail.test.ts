@@ -42,7 +42,12 @@ it('the support command lists held messages, and releases one to the mail queue'
     MAIL_FROM: 'The Sun <news@example.com>',
   };
   await withReaders(env, ({ services: { support } }) =>
-    support.take(fields, { caller: { address: '203.0.113.1', userAgent: null }, session: null, trap: 'x', stamp: '' }),
+    support.take(fields, {
+      caller: { address: '203.0.113.1', userAgent: null },
+      session: null,
+      honeypot: 'x',
+      stamp: '',
+    }),
   );
   const [held, ...more] = await listHeld(env);
   if (!held) throw new Error('Nothing is held.');
