@@ -1,6 +1,6 @@
 /** GET /robots.txt and /ads.txt. */
 import type { APIRoute } from 'astro';
-import { adsTxt, robotsTxt } from '../lib/feeds/sitemap.ts';
+import { adsTxt, robotsTxt } from '../lib/feeds/crawler-files.ts';
 import { textAnswer } from '../lib/feeds/write.ts';
 
 const texts = new Map([

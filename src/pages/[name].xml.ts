@@ -1,7 +1,7 @@
 /** GET /rss.xml, /atom.xml, /sitemap.xml (the index of all sitemaps) and /news-sitemap.xml. */
 import type { APIRoute } from 'astro';
 import { answerFeed } from '../lib/feeds/build.ts';
-import { newsSitemap, sitemapIndex } from '../lib/feeds/sitemap.ts';
+import { newsSitemap, sitemapIndex } from '../lib/feeds/crawler-files.ts';
 import { textAnswer } from '../lib/feeds/write.ts';
 
 export const GET: APIRoute = ({ locals: { content, config }, params: { name } }) => {

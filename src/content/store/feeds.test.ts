@@ -4,7 +4,7 @@ import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import type { LiveCoverage } from '../../lib/content/model.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { buildFeed } from '../../lib/feeds/build.ts';
-import { sitemap } from '../../lib/feeds/sitemap.ts';
+import { sitemap } from '../../lib/feeds/crawler-files.ts';
 import { silent } from '../../lib/logging.ts';
 import { openContentStore } from './content-store.server.ts';
 import { createReader } from './reader.server.ts';

@@ -4,7 +4,7 @@ import { publication } from '../../publication.ts';
 import type { CorrectedStory } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { type FeedListing, feedOf } from '../feeds/build.ts';
-import { type FeedDocument, type FeedItem, feedForms, textAnswer, writeFeed } from '../feeds/write.ts';
+import { type FeedDocument, type FeedItem, feedFormats, textAnswer, writeFeed } from '../feeds/write.ts';
 import { plainText } from '../text.ts';
 import { correctionsPath, correctionWords } from './model.ts';
 import { correctionsId } from './schema.ts';
@@ -42,8 +42,8 @@ const buildFeed = (content: ContentReader, siteUrl: string): FeedDocument =>
     siteUrl,
   );
 
-/** The response for one form of the feed; 404 for an unknown file. */
+/** The response for one format of the feed; 404 for an unknown file. */
 export function answerCorrectionsFeed(content: ContentReader, siteUrl: string, file: string | undefined): Response {
-  const form = feedForms.find((known) => known.file === file);
-  return textAnswer(form ? writeFeed(buildFeed(content, siteUrl), form.file) : null, form?.type ?? 'text/plain');
+  const format = feedFormats.find((known) => known.file === file);
+  return textAnswer(format ? writeFeed(buildFeed(content, siteUrl), format.file) : null, format?.type ?? 'text/plain');
 }

@@ -5,7 +5,7 @@ import type { Author, Card, Section } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { tag } from '../content/tags.ts';
 import { imageUrl } from '../images/url.ts';
-import { type FeedDocument, type FeedItem, type FeedPerson, feedForms, textAnswer, writeFeed } from './write.ts';
+import { type FeedDocument, type FeedItem, type FeedPerson, feedFormats, textAnswer, writeFeed } from './write.ts';
 
 const itemsPerFeed = 30;
 const pictureWidth = 1200;
@@ -113,10 +113,10 @@ function movedTo(
   content: ContentReader,
   { section, author }: { readonly section?: string; readonly author?: string },
 ): string | null {
-  const now = section === undefined ? null : content.formerSection(section);
-  if (now) return sectionFeed(now).base;
-  const fate = author === undefined ? null : content.resolveSlug('authors', author);
-  return fate?.kind === 'moved' ? `${authorPath(fate)}/` : null;
+  const renamed = section === undefined ? null : content.formerSection(section);
+  if (renamed) return sectionFeed(renamed).base;
+  const resolved = author === undefined ? null : content.resolveSlug('authors', author);
+  return resolved?.kind === 'moved' ? `${authorPath(resolved)}/` : null;
 }
 
 /** The response for one format of a feed: 404 for an unknown file, section or author, 301 if the address has changed. */
@@ -126,9 +126,9 @@ export function answerFeed(
   file: string | undefined,
   of: { readonly section?: string; readonly author?: string } = {},
 ): Response {
-  const form = feedForms.find((known) => known.file === file);
-  const feed = form ? buildFeed(content, siteUrl, of) : null;
-  const moved = form && !feed ? movedTo(content, of) : null;
-  if (form && moved !== null) return new Response(null, { status: 301, headers: { location: moved + form.file } });
-  return textAnswer(form && feed ? writeFeed(feed, form.file) : null, form?.type ?? 'text/plain');
+  const format = feedFormats.find((known) => known.file === file);
+  const feed = format ? buildFeed(content, siteUrl, of) : null;
+  const moved = format && !feed ? movedTo(content, of) : null;
+  if (format && moved !== null) return new Response(null, { status: 301, headers: { location: moved + format.file } });
+  return textAnswer(format && feed ? writeFeed(feed, format.file) : null, format?.type ?? 'text/plain');
 }

@@ -4,8 +4,8 @@ import type { Author, Card, Section } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { fixedPages } from '../http/fixed-pages.ts';
 import { answerFeed, buildFeed } from './build.ts';
-import { adsTxt, newsSitemap, robotsTxt, securityTxt, sitemap, sitemapIndex } from './sitemap.ts';
-import { escapeXml, feedForms, writeFeed } from './write.ts';
+import { adsTxt, newsSitemap, robotsTxt, securityTxt, sitemap, sitemapIndex } from './crawler-files.ts';
+import { escapeXml, feedFormats, writeFeed } from './write.ts';
 
 const site = 'https://paper.example';
 const now = Date.parse('2026-11-21T12:00:00Z');
@@ -243,7 +243,7 @@ test('sections and authors have feeds; renamed ones redirect, and unknown ones r
 });
 
 test('every form of a feed allows cross-origin requests', () => {
-  for (const { file } of feedForms)
+  for (const { file } of feedFormats)
     expect(answerFeed(reader(), site, file).headers.get('access-control-allow-origin'), file).toBe('*');
 });
 

@@ -44,9 +44,9 @@ export const rfc822 = (iso: string): string => new Date(iso).toUTCString().repla
 const rfc3339 = (iso: string): string => new Date(iso).toISOString();
 
 /** Writes a feed in one of its formats. */
-export function writeFeed(feed: FeedDocument, form: FeedFile): string {
-  if (form === 'rss.xml') return writeRss(feed);
-  if (form === 'atom.xml') return writeAtom(feed);
+export function writeFeed(feed: FeedDocument, file: FeedFile): string {
+  if (file === 'rss.xml') return writeRss(feed);
+  if (file === 'atom.xml') return writeAtom(feed);
   return writeJson(feed);
 }
 
@@ -202,7 +202,7 @@ export interface FeedPerson {
 /** An article in a feed. Feeds contain standfirsts, never bodies, so that no paid text can leak. */
 export interface FeedItem {
   readonly id: number;
-  /** Of a note on the article: what distinguishes it from the article's other notes. */
+  /** For a note on an article: distinguishes it from the article's other notes. */
   readonly note?: string;
   readonly title: string;
   /** Absolute, canonical. */
@@ -239,14 +239,14 @@ export interface FeedDocument {
   readonly items: readonly FeedItem[];
 }
 
-/** The three forms of every feed: file name, media type and name. */
-export const feedForms = [
+/** The three formats of every feed: file name, media type and name. */
+export const feedFormats = [
   { file: 'rss.xml', type: 'application/rss+xml', name: 'RSS' },
   { file: 'atom.xml', type: 'application/atom+xml', name: 'Atom' },
   { file: 'feed.json', type: 'application/feed+json', name: 'JSON Feed' },
 ] as const;
 
-export type FeedFile = (typeof feedForms)[number]['file'];
+export type FeedFile = (typeof feedFormats)[number]['file'];
 
 /** When anything in the feed last changed; for an empty feed, the epoch. */
 const lastChange = (feed: FeedDocument): string =>

@@ -51,7 +51,7 @@ export const podcastGuid = ({ details, slug }: Podcast, siteUrl: string): string
 export const episodeGuid = (podcastId: string, articleId: number): string =>
   `urn:uuid:${uuid5(podcastId, String(articleId))}`;
 
-const cut = (text: string): string => {
+const cutDescription = (text: string): string => {
   let short = text;
   while (Buffer.byteLength(short) > longestDescription) short = short.slice(0, -100);
   return short;
@@ -65,11 +65,11 @@ const isCover = (image: Picture | null): image is Picture =>
   (image.width ?? 0) <= 3000 &&
   /\.(?:jpe?g|png)$/i.test(image.url);
 
-const picture = (podcast: Podcast, siteUrl: string): string =>
+const coverUrl = (podcast: Podcast, siteUrl: string): string =>
   podcast.image ? podcast.image.url : `${siteUrl}/icon-512.png`;
 
-function categoryNode([category = 'News', below]: readonly string[]): XmlNode {
-  return ['itunes:category', { text: category }, below ? [['itunes:category', { text: below }, '']] : ''];
+function categoryNode([category = 'News', subcategory]: readonly string[]): XmlNode {
+  return ['itunes:category', { text: category }, subcategory ? [['itunes:category', { text: subcategory }, '']] : ''];
 }
 
 function itemNode(episode: Episode, guid: string, siteUrl: string, addresses: FileAddresses): XmlNode | null {
@@ -86,7 +86,7 @@ function itemNode(episode: Episode, guid: string, siteUrl: string, addresses: Fi
       ['link', {}, link],
       ['guid', { isPermaLink: 'false' }, episodeGuid(guid, card.id)],
       ['pubDate', {}, rfc822(card.date)],
-      ['description', {}, cut(card.excerpt || soundTitle(sound, card))],
+      ['description', {}, cutDescription(card.excerpt || soundTitle(sound, card))],
       ['enclosure', { url, length: sound.bytes, type: sound.type }, ''],
       sound.seconds > 0 ? ['itunes:duration', {}, String(sound.seconds)] : null,
       ['itunes:episodeType', {}, 'full'],
@@ -122,11 +122,11 @@ function writePodcast({ podcast, siteUrl, self, listed, items, description }: Fe
   const { details, title } = podcast;
   const home = `${siteUrl}${podcastPath(podcast.slug)}`;
   const author = details.author || publication.name;
-  const image = picture(podcast, siteUrl);
+  const image = coverUrl(podcast, siteUrl);
   const channel: readonly (XmlNode | null)[] = [
     ['title', {}, title],
     ['link', {}, home],
-    ['description', {}, cut(description ?? (podcast.excerpt || title))],
+    ['description', {}, cutDescription(description ?? (podcast.excerpt || title))],
     ['language', {}, languageOf(podcast, publication.language).toLowerCase()],
     ['copyright', {}, publication.name],
     ['generator', {}, 'Broadsheet'],

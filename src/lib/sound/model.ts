@@ -8,7 +8,7 @@ export const podcastPath = (slug: string): string => `/podcast/${slug}`;
 export const podcastFeedPath = (slug: string): string => `${podcastPath(slug)}/rss.xml`;
 
 /** File name extensions by media type: some podcast apps check only the extension. */
-const endings: Readonly<Record<string, string>> = {
+const extensions: Readonly<Record<string, string>> = {
   'audio/mpeg': '.mp3',
   'audio/mp4': '.m4a',
   'audio/x-m4a': '.m4a',
@@ -23,10 +23,10 @@ const endings: Readonly<Record<string, string>> = {
  * Where the site itself serves an audio file of a restricted story, to readers who may read it (server/http/sound.ts).
  *
  * @param number 0 for the story's sound; from 1 on, the position of a player in its text
- * @param type media type, for the file's ending
+ * @param type media type, for the file's extension
  */
 export const soundPath = (articleId: number, number: number, type = ''): string =>
-  `${soundFolder(articleId)}/${number}${endings[type] ?? ''}`;
+  `${soundFolder(articleId)}/${number}${extensions[type] ?? ''}`;
 
 /** Folder of all recordings of a story. */
 export const soundFolder = (articleId: number): string => `/sound/${articleId}`;
@@ -45,22 +45,22 @@ export const soundWords = {
   print: 'You can listen to this story at',
 } as const;
 
-const player = /<audio\b[^>]*>[\s\S]*?<\/audio>/gu;
+const audioElement = /<audio\b[^>]*>[\s\S]*?<\/audio>/gu;
 /** A serializer writes each attribute as `name="value"`. */
-const address = /(\ssrc=")([^"]*)(")/gu;
+const srcAttribute = /(\ssrc=")([^"]*)(")/gu;
 const isFile = (src: string): boolean => /^https?:/u.test(src);
 
 /** The addresses of the audio players of a sanitized text, in order. Inline captions aren't files. */
 export const audioAddresses = (html: string): string[] =>
-  [...html.matchAll(player)].flatMap(([markup]) =>
-    [...markup.matchAll(address)].map(([, , src = '']) => src.replaceAll('&amp;', '&')).filter(isFile),
+  [...html.matchAll(audioElement)].flatMap(([markup]) =>
+    [...markup.matchAll(srcAttribute)].map(([, , src = '']) => src.replaceAll('&amp;', '&')).filter(isFile),
   );
 
 /** The text of a restricted story, with audio addresses on this site, which checks who may listen. */
 export function withPaidAudio(html: string, articleId: number): string {
   let number = 0;
-  return html.replace(player, (markup) =>
-    markup.replace(address, (whole: string, before: string, src: string, after: string) =>
+  return html.replace(audioElement, (markup) =>
+    markup.replace(srcAttribute, (whole: string, before: string, src: string, after: string) =>
       isFile(src) ? `${before}${soundPath(articleId, ++number)}${after}` : whole,
     ),
   );
@@ -78,12 +78,12 @@ export const playerTools = `<div class="sound-tools"><button type="button" data-
 /** The same for the players of a text. */
 export const withPlayerTools = (html: string): string => html.replaceAll('</audio>', `</audio>${playerTools}`);
 
-const two = (number: number): string => String(number).padStart(2, '0');
+const twoDigits = (number: number): string => String(number).padStart(2, '0');
 
 /** `4:05` or `1:04:05`. */
 export function clockTime(seconds: number): string {
   const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, Math.floor(seconds % 60)];
-  return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+  return hours > 0 ? `${hours}:${twoDigits(minutes)}:${twoDigits(rest)}` : `${minutes}:${twoDigits(rest)}`;
 }
 
 /** `12 min`, `1 hr`, `1 hr 4 min`; `''` where the length isn't known. */
@@ -95,7 +95,7 @@ export function lengthWords(seconds: number): string {
   return `${Math.floor(minutes / 60)} hr${minutes % 60 > 0 ? ` ${minutes % 60} min` : ''}`;
 }
 
-/** Length as ISO 8601 has it, `PT12M5S`, for structured data. */
+/** Length in ISO 8601, such as `PT12M5S`, for structured data. */
 export const isoLength = (seconds: number): string | undefined =>
   seconds > 0 ? `PT${Math.floor(seconds / 60)}M${seconds % 60}S` : undefined;
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
-import { sitemapNames } from '../../lib/feeds/sitemap.ts';
+import { sitemapNames } from '../../lib/feeds/crawler-files.ts';
 import { cachedPages, fixedPages, fragmentLists, pathsOf } from '../../lib/http/fixed-pages.ts';
 import { pageHref } from '../../lib/paging.ts';
 import {

@@ -1,4 +1,4 @@
-/** Files for robots: sitemaps (sitemaps.org), Google's news sitemap, robots.txt, ads.txt and security.txt. */
+/** Files for crawlers: sitemaps (sitemaps.org), Google's news sitemap, robots.txt, ads.txt and security.txt. */
 import { publication } from '../../publication.ts';
 import type { Card } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
@@ -24,17 +24,17 @@ interface Part {
   readonly offset: number;
   readonly limit: number;
 }
-type List = (content: ContentReader, siteUrl: string, part: Part) => { items: XmlNode[]; total: number };
+type ArchiveList = (content: ContentReader, siteUrl: string, part: Part) => { items: XmlNode[]; total: number };
 
-const videos: List = (content, siteUrl, part) => {
+const videos: ArchiveList = (content, siteUrl, part) => {
   const { items, total } = content.videos(part);
   return { items: items.map((video) => url(`${siteUrl}/media/${video.slug}`, video.modified)), total };
 };
-const games: List = (content, siteUrl, part) => {
+const games: ArchiveList = (content, siteUrl, part) => {
   const { items, total } = content.crosswords(part);
   return { items: items.map((game) => url(`${siteUrl}/games/${game.slug}`, game.date)), total };
 };
-const archives: Readonly<Record<string, List>> = { videos, games };
+const archives: Readonly<Record<string, ArchiveList>> = { videos, games };
 
 /**
  * Names of all sitemaps: one of pages, one for each {@link articlesPerSitemap} articles, oldest first, and those of the archives of videos
