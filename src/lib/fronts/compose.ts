@@ -1,7 +1,4 @@
-/**
- * What a page shows: first the stories that editors have placed, then the remaining places are filled automatically, without
- * duplicates.
- */
+/** The stories of a front: those that editors have placed, and others in the remaining places, none of them twice. */
 import type { Card, FeaturedStory, TopStories } from '../content/model.ts';
 import { type PackagePlace, type Placed, type PlacedLink, rankOf, rowOf, usualPlace } from './model.ts';
 
@@ -13,7 +10,7 @@ export interface Package {
 }
 
 /** Stories below the lead of the home page when editors chose none. */
-const standardOthers = 5;
+const usualOthers = 5;
 /** Places below the lead (`lib/fronts/front-page.ts`, `topBlock`). */
 const mostOthers = 9;
 
@@ -92,7 +89,7 @@ export function composeHome(placed: readonly Placed[], top: TopStories, newest: 
   const lead = first ? featuredOf(first, top) : null;
   // If the editors chose none, show the newest stories.
   const filling = (top.others.length > 0 ? chosen : fresh).filter(({ id }) => id !== lead?.id);
-  const count = Math.max(seconds.length, top.others.length || standardOthers);
+  const count = Math.max(seconds.length, top.others.length || usualOthers);
   const others = [...seconds, ...filling].slice(0, count);
   const below = new Set(places.seconds.slice(mostOthers).map(({ id }) => id));
   const shown = [...ids].filter((id) => !below.has(id));

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Card, Section } from '../content/model.ts';
 import {
+  assignStories,
   bulletLines,
   evenRows,
-  type Front,
+  type FrontSection,
   fitLayout,
   layoutOf,
   leadStory,
   pairHalves,
   pictureFirst,
-  shareOut,
   topBlock,
 } from './front-page.ts';
 
@@ -27,7 +27,11 @@ const card = (id: number): Card => ({
   minutes: 2,
 });
 const cards = (count: number): Card[] => Array.from({ length: count }, (_, index) => card(index + 1));
-const front = (layout: Front['layout']): Front => ({ section: { slug: layout } as Section, layout, cards: cards(3) });
+const front = (layout: FrontSection['layout']): FrontSection => ({
+  section: { slug: layout } as Section,
+  layout,
+  cards: cards(3),
+});
 
 describe('the choice of the lead story', () => {
   it('prefers the editors’ choice to the newest story', () => {
@@ -108,10 +112,13 @@ describe('sharing stories among sections', () => {
     cards: ids.map(card),
     total,
   });
-  const ids = (shares: ReturnType<typeof shareOut>) => shares.map((share) => share.cards.map((each) => each.id));
+  const ids = (shares: ReturnType<typeof assignStories>) => shares.map((share) => share.cards.map((each) => each.id));
 
   it('lets the section with the fewest stories choose first, and shows no story twice', () => {
-    const shares = shareOut([offer('politics', 3, [9, 8, 7, 6, 5, 4], 40), offer('opinion', 2, [9, 7])], new Set());
+    const shares = assignStories(
+      [offer('politics', 3, [9, 8, 7, 6, 5, 4], 40), offer('opinion', 2, [9, 7])],
+      new Set(),
+    );
     expect(shares.map((share) => share.section.slug)).toEqual(['politics', 'opinion']);
     expect(ids(shares)).toEqual([
       [8, 6, 5],
@@ -124,17 +131,17 @@ describe('sharing stories among sections', () => {
       ...offer('editorials', 1, [5, 4, 3]),
       section: { ...section('editorials', 1), color: 'red' as const },
     };
-    expect(ids(shareOut([editorials, offer('foreign', 2, [5, 2])], new Set()))).toEqual([[5], [2]]);
+    expect(ids(assignStories([editorials, offer('foreign', 2, [5, 2])], new Set()))).toEqual([[5], [2]]);
   });
 
   it('leaves out stories that are shown elsewhere', () => {
-    expect(ids(shareOut([offer('politics', 3, [9, 8, 7])], new Set([9, 7])))).toEqual([[8]]);
+    expect(ids(assignStories([offer('politics', 3, [9, 8, 7])], new Set([9, 7])))).toEqual([[8]]);
   });
 
   it('shows fewer stories rather than one twice', () => {
-    expect(ids(shareOut([offer('a', 2, [1, 2]), offer('b', 2, [1, 2])], new Set())).map((each) => each.length)).toEqual(
-      [2, 0],
-    );
+    expect(
+      ids(assignStories([offer('a', 2, [1, 2]), offer('b', 2, [1, 2])], new Set())).map((each) => each.length),
+    ).toEqual([2, 0]);
   });
 });
 

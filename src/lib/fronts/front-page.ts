@@ -1,4 +1,4 @@
-/** Composition of the front page: which story goes where. The page reads the stories from the content store. */
+/** Layout of the front page: which stories each section shows, and in which columns and rows. */
 import type { Card, FeaturedStory, Section, TopStories } from '../content/model.ts';
 
 /**
@@ -13,7 +13,8 @@ import type { Card, FeaturedStory, Section, TopStories } from '../content/model.
  */
 export type FrontLayout = 'editorials' | 'lead' | 'mirror' | 'wide' | 'gallery' | 'row' | 'half' | 'voices' | 'essays';
 
-export interface Front {
+/** A section's part of the front page. */
+export interface FrontSection {
   readonly section: Section;
   readonly layout: FrontLayout;
   readonly cards: readonly Card[];
@@ -95,14 +96,14 @@ export interface Candidates {
  *
  * @param taken ids of stories elsewhere on the page
  */
-export function shareOut(
+export function assignStories(
   candidates: readonly Candidates[],
   taken: ReadonlySet<number>,
 ): { section: Section; cards: Card[] }[] {
   const used = new Set(taken);
   const opinion = ({ section }: Candidates) => Number(section.color === 'red');
-  const slack = ({ total, section }: Candidates) => total - section.homepageCount;
-  const inTurn = [...candidates].sort((a, b) => opinion(b) - opinion(a) || slack(a) - slack(b));
+  const surplus = ({ total, section }: Candidates) => total - section.homepageCount;
+  const inTurn = [...candidates].sort((a, b) => opinion(b) - opinion(a) || surplus(a) - surplus(b));
   const chosen = new Map<Section, Card[]>();
   for (const { section, cards } of inTurn) {
     const own = cards.filter((card) => !used.has(card.id)).slice(0, section.homepageCount);
@@ -119,13 +120,13 @@ export function fitLayout(layout: FrontLayout, count: number): FrontLayout {
   return count === 2 && layout !== 'voices' ? 'row' : layout;
 }
 
-/** Pairs neighboring fronts of half width; all others stand alone. */
-export function pairHalves(fronts: readonly Front[]): Front[][] {
-  const lines: Front[][] = [];
-  for (const front of fronts) {
+/** Pairs neighboring sections of half width; all others have a line to themselves. */
+export function pairHalves(sections: readonly FrontSection[]): FrontSection[][] {
+  const lines: FrontSection[][] = [];
+  for (const section of sections) {
     const line = lines.at(-1);
-    if (front.layout === 'half' && line?.length === 1 && line[0]?.layout === 'half') line.push(front);
-    else lines.push([front]);
+    if (section.layout === 'half' && line?.length === 1 && line[0]?.layout === 'half') line.push(section);
+    else lines.push([section]);
   }
   return lines;
 }

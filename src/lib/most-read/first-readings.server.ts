@@ -7,11 +7,11 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { createBoundedMap } from '../bounded-map.ts';
 import { blockOf, networkOf } from '../http/network.ts';
 
-export type Passage = 'passed' | 'again' | 'limited';
+export type ReadingCheck = 'first' | 'again' | 'limited';
 
 export interface FirstReadings {
   /** Whether this reading counts. */
-  pass(article: number, address: string): Passage;
+  check(article: number, address: string): ReadingCheck;
 }
 
 export interface FirstReadingsRules {
@@ -54,14 +54,14 @@ export function createFirstReadings(rules: FirstReadingsRules, now: () => number
   }
 
   return {
-    pass(article, address) {
+    check(article, address) {
       beginDay();
       const reading = marked(`${article} ${networkOf(address)}`);
       if (readings.get(reading)) return 'again';
       const block = blockOf(address);
       if (block !== null && !within(marked(`${article} ${block}`))) return 'limited';
       readings.set(reading, true);
-      return 'passed';
+      return 'first';
     },
   };
 }

@@ -16,7 +16,7 @@ import type { Logger } from '../logging.ts';
 import { createFirstReadings } from './first-readings.server.ts';
 import type { MostRead, ReadingNow, TopQuery } from './model.ts';
 import { readRecent } from './recent.server.ts';
-import { openScores, type Ranked, type Scores, scoreOf, together } from './scores.server.ts';
+import { combinedScore, openScores, type Ranked, type Scores, scoreOf } from './scores.server.ts';
 
 export interface MostReadRules {
   /** Hours in which a reading loses half of its weight. */
@@ -68,16 +68,16 @@ export interface RunningMostRead extends MostRead {
 
 const everyMs = 1000;
 /** How often the readings of other processes are looked up, milliseconds. */
-const lookMs = 15_000;
+const readScoresMs = 15_000;
 const tidyMs = 3_600_000;
 /** How long current readings are cached, milliseconds: every open screen of the newsroom requests them. */
-const nowMs = 5000;
+const currentReadingsMs = 5000;
 /** How long a list is cached, milliseconds, and the most lists that are cached. */
-const recentMs = 2000;
-const mostRecent = 200;
+const listMs = 2000;
+const mostLists = 200;
 /** Number of top articles in memory; the lists of sections are selected from them. */
-const held = 2000;
-const pickedAtOnce = 50;
+const mostRanked = 2000;
+const articlesAtOnce = 50;
 /** Most articles whose readings wait for the database; more than any newspaper has in one outage. */
 const mostWaiting = 20_000;
 
@@ -102,7 +102,7 @@ interface State {
   tidiedAt: number;
   readNow: { readonly at: number; readonly answer: Promise<ReadingNow> } | undefined;
   /** Whether the scores were read since the start. */
-  known: boolean;
+  scoresRead: boolean;
   failing: boolean;
 }
 
@@ -118,7 +118,7 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
     scores: openScores(options.database, halfLife),
     waiting: new Map(),
     highest: [],
-    recent: createBoundedMap(mostRecent / 2),
+    recent: createBoundedMap(mostLists / 2),
     onPages: readLists(options.file),
     sharedLists: null,
     sharing: null,
@@ -126,7 +126,7 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
     readAt: Number.NEGATIVE_INFINITY,
     tidiedAt: Number.NEGATIVE_INFINITY,
     readNow: undefined,
-    known: false,
+    scoresRead: false,
     failing: false,
   };
   const runRound = oneAtATime(() => round(state));
@@ -136,17 +136,17 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
     async count(article, address) {
       if (await limiter.count('reading', { address })) return 'limited';
       if (readerNow().articles({ ids: [article], limit: 1 }).items.length === 0) return 'unknown';
-      const passage = firstReadings.pass(article, address);
-      if (passage !== 'passed') return passage;
+      const reading = firstReadings.check(article, address);
+      if (reading !== 'first') return reading;
       const { waiting } = state;
       if (waiting.size >= mostWaiting && !waiting.has(article)) return 'limited';
       waiting.set(article, (waiting.get(article) ?? 0) + 1);
       return 'counted';
     },
-    top: (query = {}) => firstCards(query.reader ?? readerNow(), topIds(state, query), bounded(rules, query.limit)),
+    top: (query = {}) => firstCards(query.reader ?? readerNow(), topIds(state, query), limitWithin(rules, query.limit)),
     list({ limit, section = '', reader }) {
       reader.note(tag.popular(section));
-      const most = bounded(rules, limit);
+      const most = limitWithin(rules, limit);
       const ids = listsOnPages(state).lists.get(section);
       if (!ids) {
         // Until there is a list, the newest articles are shown, and the page changes with them.
@@ -170,7 +170,7 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
   };
 }
 
-const bounded = ({ list, most }: MostReadRules, limit: number | undefined): number =>
+const limitWithin = ({ list, most }: MostReadRules, limit: number | undefined): number =>
   limit === undefined || !Number.isFinite(limit) ? list : Math.min(most, Math.max(1, Math.trunc(limit)));
 
 const cardsOf = (reader: ContentReader, ids: readonly number[]): readonly Card[] =>
@@ -185,7 +185,7 @@ function firstCards(reader: ContentReader, ids: readonly number[], most: number)
 function readingNow(state: State): Promise<ReadingNow> {
   const at = state.now();
   const last = state.readNow;
-  if (last && Math.abs(at - last.at) < nowMs) return last.answer;
+  if (last && Math.abs(at - last.at) < currentReadingsMs) return last.answer;
   const published = (ids: readonly number[]) => new Set(cardsOf(state.options.reader(), ids).map(({ id }) => id));
   const answer = readRecent(state.options.database, at, published);
   state.readNow = { at, answer };
@@ -200,11 +200,11 @@ function readingNow(state: State): Promise<ReadingNow> {
 function topIds(state: State, { limit, section }: Pick<TopQuery, 'limit' | 'section'>): readonly number[] {
   const { highest, recent, now } = state;
   const { rules } = state.options;
-  const wanted = bounded(rules, limit);
+  const wanted = limitWithin(rules, limit);
   const most = wanted <= rules.list ? rules.list : rules.most;
   const key = `${most} ${section ?? ''}`;
   const known = recent.get(key);
-  if (known && known.of === highest && Math.abs(now() - known.at) < recentMs) return known.ids;
+  if (known && known.of === highest && Math.abs(now() - known.at) < listMs) return known.ids;
   const ids = ranked(state, most, section);
   recent.set(key, { of: highest, at: now(), ids });
   return ids;
@@ -214,13 +214,13 @@ function ranked(state: State, most: number, section: string | undefined): number
   const { options, highest, halfLife } = state;
   const newest = options.reader().articles({ limit: most, ...(section !== undefined && { section }) }).items;
   // More candidates than places, because newer articles may come before them.
-  const candidates = new Map([...pick(state, 2 * most, section), ...newest].map((card) => [card.id, card]));
+  const candidates = new Map([...highestPublished(state, 2 * most, section), ...newest].map((card) => [card.id, card]));
   const scores = new Map(highest.map(({ article, score }) => [article, score]));
   const at = state.now();
   return [...candidates.values()]
     .map(({ id, date }) => {
       const asPublished = scoreOf(1, Math.min(at, Date.parse(date)), halfLife);
-      return { id, score: together(scores.get(id) ?? Number.NEGATIVE_INFINITY, asPublished) };
+      return { id, score: combinedScore(scores.get(id) ?? Number.NEGATIVE_INFINITY, asPublished) };
     })
     .sort((a, b) => b.score - a.score || b.id - a.id)
     .slice(0, most)
@@ -228,10 +228,10 @@ function ranked(state: State, most: number, section: string | undefined): number
 }
 
 /** The highest published articles, of a section where one is named. */
-function pick({ highest, options }: State, limit: number, section: string | undefined): Card[] {
+function highestPublished({ highest, options }: State, limit: number, section: string | undefined): Card[] {
   const cards: Card[] = [];
-  for (let at = 0; at < highest.length && cards.length < limit; at += pickedAtOnce) {
-    const ids = highest.slice(at, at + pickedAtOnce).map(({ article }) => article);
+  for (let at = 0; at < highest.length && cards.length < limit; at += articlesAtOnce) {
+    const ids = highest.slice(at, at + articlesAtOnce).map(({ article }) => article);
     cards.push(
       ...options.reader().articles({ ids, limit: ids.length, ...(section !== undefined && { section }) }).items,
     );
@@ -268,14 +268,14 @@ async function write(state: State): Promise<void> {
 
 async function readScores(state: State): Promise<void> {
   const { scores, now } = state;
-  if (now() - state.readAt < lookMs) return;
+  if (now() - state.readAt < readScoresMs) return;
   if (now() - state.tidiedAt > tidyMs) {
     await scores.tidy(now());
     state.tidiedAt = now();
   }
-  state.highest = await scores.highest(held);
+  state.highest = await scores.highest(mostRanked);
   state.readAt = now();
-  state.known = true;
+  state.scoresRead = true;
 }
 
 async function renewLists(state: State): Promise<void> {
@@ -288,7 +288,7 @@ async function renewLists(state: State): Promise<void> {
   }
   if (state.sharing || shared?.leads() === false) return;
   // Before the database has responded once, no scores are known.
-  if (!state.known) return;
+  if (!state.scoresRead) return;
   const age = now() - onPages.made;
   // A clock that was set back must not stop the lists.
   if (age >= 0 && age < rules.refreshMinutes * 60_000) return;

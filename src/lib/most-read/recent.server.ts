@@ -10,7 +10,7 @@ const minuteMs = 60_000;
 /** Lengths of the periods that the newsroom sees, the shortest first. */
 const readingMinutes = [5, 30, 60];
 /** Number of minutes that are stored: twice the longest period, plus the minute in which the second period begins. */
-const kept = 2 * Math.max(...readingMinutes) + 1;
+const keptMinutes = 2 * Math.max(...readingMinutes) + 1;
 /** Stories of a period, at most. */
 const mostStories = 20;
 
@@ -37,7 +37,7 @@ export async function addRecent(tx: AccountsTransaction, rows: readonly Readings
 export async function dropOld(tx: AccountsTransaction, now: number): Promise<void> {
   await tx
     .deleteFrom('recent_readings')
-    .where('minute', '<', Math.floor(now / minuteMs) - kept)
+    .where('minute', '<', Math.floor(now / minuteMs) - keptMinutes)
     .execute();
 }
 
@@ -58,7 +58,7 @@ export async function readRecent(
   const rows = await db
     .selectFrom('recent_readings')
     .select(['article_id', 'minute', 'readings'])
-    .where('minute', '>=', minute - kept)
+    .where('minute', '>=', minute - keptMinutes)
     .execute();
   const counted = rows.map((row) => ({
     article: Number(row.article_id),
@@ -104,12 +104,12 @@ function periodOf(
     .filter(({ readings }) => readings > 0)
     .sort((a, b) => b.readings - a.readings || b.id - a.id)
     .slice(0, 2 * mostStories);
-  const there = published(highest.map(({ id }) => id));
+  const publishedIds = published(highest.map(({ id }) => id));
   const sumOf = (key: 'readings' | 'before'): number => all.reduce((sum, story) => sum + story[key], 0);
   return {
     minutes,
     readings: sumOf('readings'),
     before: sumOf('before'),
-    stories: highest.filter(({ id }) => there.has(id)).slice(0, mostStories),
+    stories: highest.filter(({ id }) => publishedIds.has(id)).slice(0, mostStories),
   };
 }

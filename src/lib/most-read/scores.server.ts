@@ -12,7 +12,7 @@ import { addRecent, dropOld } from './recent.server.ts';
 export const scoreOf = (readings: number, at: number, halfLife: number): number => Math.log2(readings) + at / halfLife;
 
 /** Combines two scores into the score of all their readings. */
-export function together(a: number, b: number): number {
+export function combinedScore(a: number, b: number): number {
   const difference = Math.abs(a - b);
   const larger = Math.max(a, b);
   return difference > 64 ? larger : larger + Math.log2(1 + 2 ** -difference);
@@ -44,7 +44,7 @@ const coldAfter = 40;
 
 /** @param halfLife milliseconds */
 export function openScores({ db, transaction }: Pick<Database, 'db' | 'transaction'>, halfLife: number): Scores {
-  /** {@link together} for one row; beyond 64 halvings the smaller part is less than the rounding, and would underflow. */
+  /** {@link combinedScore} for one row; beyond 64 halvings the smaller part is less than the rounding, and would underflow. */
   const sum = sql<number>`case
     when popularity.heat - excluded.heat > 64 then popularity.heat
     when excluded.heat - popularity.heat > 64 then excluded.heat

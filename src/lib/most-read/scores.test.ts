@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { onBothEngines } from '../../../tests/world/databases.ts';
-import { openScores, scoreOf, together } from './scores.server.ts';
+import { combinedScore, openScores, scoreOf } from './scores.server.ts';
 
 const day = 86_400_000;
 const now = Date.UTC(2026, 10, 21);
@@ -22,17 +22,17 @@ describe('the heat of an article', () => {
     fc.assert(
       fc.property(fc.array(reading, { minLength: 1, maxLength: 30 }), (readings) => {
         const heats = readings.map(({ count, ago }) => scoreOf(count, now - ago, day));
-        const forwards = heats.reduce(together);
+        const forwards = heats.reduce(combinedScore);
         const expected = readings.reduce((sum, { count, ago }) => sum + count / 2 ** (ago / day), 0);
         expect(readingsNow(forwards, now, day) / expected).toBeCloseTo(1, 5);
-        expect(heats.toReversed().reduce(together)).toBeCloseTo(forwards, 6);
+        expect(heats.toReversed().reduce(combinedScore)).toBeCloseTo(forwards, 6);
       }),
     );
   });
 
   it('ignores a score of no readings, and does not overflow for very old ones', () => {
-    expect(together(Number.NEGATIVE_INFINITY, 5)).toBe(5);
-    expect(together(scoreOf(1, now - 10_000 * day, day), scoreOf(1, now, day))).toBe(scoreOf(1, now, day));
+    expect(combinedScore(Number.NEGATIVE_INFINITY, 5)).toBe(5);
+    expect(combinedScore(scoreOf(1, now - 10_000 * day, day), scoreOf(1, now, day))).toBe(scoreOf(1, now, day));
   });
 });
 
@@ -48,7 +48,7 @@ onBothEngines('the table of popularity scores', (engines) => {
     await scores.add(new Map([[2, 1]]), now - 2000 * day);
     const highest = await scores.highest(10);
     expect(highest.map(({ article }) => article)).toEqual([2, 1, 3]);
-    expect(highest[1]?.score).toBeCloseTo(together(scoreOf(8, now, day), scoreOf(1, now + day, day)), 9);
+    expect(highest[1]?.score).toBeCloseTo(combinedScore(scoreOf(8, now, day), scoreOf(1, now + day, day)), 9);
     expect(readingsNow(highest[1]?.score ?? 0, now + day, day)).toBeCloseTo(5, 6);
     expect(highest[0]?.score).toBeCloseTo(scoreOf(1, now + 2000 * day, day), 9);
   });

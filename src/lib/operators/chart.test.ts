@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { duration, promisedMs, publishChart, share, size } from './chart.ts';
+import { formatBytes, formatDuration, formatShare, promisedMs, publishChart } from './chart.ts';
 
 it('the chart of publishes has one bar for each, oldest on the left, and the longest at full height', () => {
   const chart = publishChart([
@@ -28,13 +28,9 @@ it('the chart of publishes shows only the latest that fit', () => {
 });
 
 it('durations, sizes and shares are formatted with their units', () => {
-  expect([duration(31.2), duration(1400), duration(180_000)]).toEqual(['31 ms', '1.4 s', '3 min']);
-  expect([size(412), size(31_400), size(2_500_000), size(256e6), size(3e9)]).toEqual([
-    '412 bytes',
-    '31.4 kB',
-    '2.5 MB',
-    '256 MB',
-    '3.0 GB',
-  ]);
-  expect([share(0, 0), share(973, 1000), share(5, 5)]).toEqual(['–', '97.3 %', '100 %']);
+  expect([formatDuration(31.2), formatDuration(1400), formatDuration(180_000)]).toEqual(['31 ms', '1.4 s', '3 min']);
+  expect([formatBytes(412), formatBytes(31_400), formatBytes(2_500_000), formatBytes(256e6), formatBytes(3e9)]).toEqual(
+    ['412 bytes', '31.4 kB', '2.5 MB', '256 MB', '3.0 GB'],
+  );
+  expect([formatShare(0, 0), formatShare(973, 1000), formatShare(5, 5)]).toEqual(['–', '97.3 %', '100 %']);
 });

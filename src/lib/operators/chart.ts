@@ -1,4 +1,4 @@
-/** The small chart of the last publishes: one bar each, its height the time until the last page was fresh. */
+/** The operators' page: the chart of the last publishes, one bar each with the time until all pages were fresh; and figures as text. */
 
 export interface Bar {
   readonly x: number;
@@ -47,7 +47,7 @@ export function publishChart(
       y: round(height - tall),
       width: round(step * 0.7),
       height: round(tall),
-      label: `${reason || 'a change'}: ${ms === null ? 'in progress' : `${duration(ms)}, ${pages} ${pages === 1 ? 'page' : 'pages'}`}`,
+      label: `${reason || 'a change'}: ${ms === null ? 'in progress' : `${formatDuration(ms)}, ${pages} ${pages === 1 ? 'page' : 'pages'}`}`,
       late: (ms ?? 0) > promisedMs,
       open: ms === null,
     };
@@ -58,19 +58,19 @@ export function publishChart(
 const round = (value: number): number => Math.round(value * 10) / 10;
 
 /** "31 ms", "1.4 s", "3 min". */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 120_000) return `${(ms / 1000).toFixed(1)} s`;
   return `${Math.round(ms / 60_000)} min`;
 }
 
 /** "412 bytes", "31.4 kB", "256 MB". */
-export function size(bytes: number): string {
+export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
   if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
 /** "97.3 %"; a dash if there were no requests. */
-export const share = (part: number, whole: number): string =>
+export const formatShare = (part: number, whole: number): string =>
   whole === 0 ? '–' : `${((part / whole) * 100).toFixed(part === whole ? 0 : 1)} %`;
