@@ -18,7 +18,7 @@ const adapters: { readonly [Name in ThirdPartyName]: () => Promise<(context: Ada
   tagManager: async () => (await import('../lib/third-party/tag-manager.ts')).makeTagManager,
   audience: async () => (await import('../lib/third-party/marfeel.ts')).makeAudience,
   webPush: async () => (await import('../lib/third-party/web-push.ts')).makeWebPush,
-  referral: async () => (await import('../lib/third-party/scheduling.ts')).makeReferral,
+  referral: async () => (await import('../lib/third-party/referral.ts')).makeReferral,
   scheduling: async () => (await import('../lib/third-party/scheduling.ts')).makeScheduling,
   ads: async () => (await import('../lib/ads/ads.ts')).makeAds,
 };

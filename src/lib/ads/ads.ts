@@ -36,7 +36,8 @@ const lazyLoad = {
   mobileScaling: 2,
 } satisfies googletag.config.LazyLoadConfig;
 
-const later = (action: (tag: Tag) => void) => {
+/** Runs an action when the vendor's script has loaded. */
+const whenLoaded = (action: (tag: Tag) => void) => {
   host.googletag ??= { cmd: [] };
   host.googletag.cmd.push(() => action(host.googletag as Tag));
 };
@@ -46,18 +47,20 @@ const sizesFor = (sizes: readonly AdSize[]): googletag.MultiSize => sizes.map(([
 
 let listening = false;
 
-/** @param ended called for each slot after its response; the argument says whether it is empty */
+/** @param onRendered called for each slot after the response; `isEmpty`: there is no ad for it */
 export function requestAds(
   { network, places, targeting, limited }: AdRequest,
-  ended: (element: string, isEmpty: boolean) => void,
+  onRendered: (element: string, isEmpty: boolean) => void,
 ): void {
-  later((tag) => {
+  whenLoaded((tag) => {
     // No `singleRequest`: with it, the first slot that comes near fetches all others, however far away they are.
     tag.setConfig({ lazyLoad, targeting: { ...targeting } } satisfies googletag.config.PageSettingsConfig);
     if (limited) tag.pubads().setPrivacySettings({ limitedAds: true } satisfies googletag.PrivacySettingsConfig);
     if (!listening) {
       listening = true;
-      tag.pubads().addEventListener('slotRenderEnded', ({ slot, isEmpty }) => ended(slot.getSlotElementId(), isEmpty));
+      tag
+        .pubads()
+        .addEventListener('slotRenderEnded', ({ slot, isEmpty }) => onRendered(slot.getSlotElementId(), isEmpty));
     }
     const defined: string[] = [];
     for (const { name, shape, element } of places) {
@@ -79,7 +82,7 @@ export function requestAds(
 
 /** Removes every ad from the page. */
 export function destroyAds(): void {
-  if (host.googletag) later((tag) => tag.destroySlots());
+  if (host.googletag) whenLoaded((tag) => tag.destroySlots());
 }
 
 /** Removes the waiting commands of a script that did not load: if it loads later after all, it does nothing. */
@@ -96,24 +99,24 @@ export function makeAds({ settings, page }: AdapterContext<'ads'>): Adapter {
   let limited: boolean | null = null;
   let on = false;
   /** Names of the slots that were requested. */
-  let asked = '';
+  let requestedNames = '';
 
   const stop = () => {
-    if (asked !== '') destroyAds();
+    if (requestedNames !== '') destroyAds();
     emptyAll();
-    asked = '';
+    requestedNames = '';
   };
 
   /** Requests ads for the visible places, unless they were requested already. */
-  async function ask(): Promise<void> {
+  async function requestVisible(): Promise<void> {
     // The type of visitor decides whether there are ads, and which.
     if (!on || limited === null || visitor === null) return;
     if (!limited) openBelow();
     const places = openPlaces();
     const names = places.map(({ name }) => name).join(' ');
-    if (names === asked) return;
+    if (names === requestedNames) return;
     stop();
-    asked = names;
+    requestedNames = names;
     if (places.length > 0) await request(places, limited);
   }
 
@@ -130,7 +133,7 @@ export function makeAds({ settings, page }: AdapterContext<'ads'>): Adapter {
     async allow({ advertising }) {
       limited ??= !advertising;
       on = advertising || limited;
-      if (on) await ask();
+      if (on) await requestVisible();
       else stop();
     },
     withdraw() {
@@ -139,11 +142,11 @@ export function makeAds({ settings, page }: AdapterContext<'ads'>): Adapter {
     },
     visitor(type) {
       visitor = type;
-      void ask();
+      void requestVisible();
     },
     route() {
       stop();
-      void ask();
+      void requestVisible();
     },
   };
 }

@@ -28,7 +28,7 @@ export const consentCookieName = 'privacy-choices';
 /** Six months, in seconds. */
 export const consentMaxAge = 183 * 24 * 60 * 60;
 
-const form = `(?:^|; )${consentCookieName}=${consentVersion}((?:\\.\\w+)*)(?:;|$)`;
+const cookiePattern = `(?:^|; )${consentCookieName}=${consentVersion}((?:\\.\\w+)*)(?:;|$)`;
 
 /**
  * Reads the consent.
@@ -37,7 +37,7 @@ const form = `(?:^|; )${consentCookieName}=${consentVersion}((?:\\.\\w+)*)(?:;|$
  * @param gpc whether the browser sends Global Privacy Control
  */
 export function readConsent(cookies: string, gpc: boolean): Consent {
-  const found = new RegExp(form).exec(cookies)?.[1];
+  const found = new RegExp(cookiePattern).exec(cookies)?.[1];
   const words = (found ?? '').split('.');
   const allowed = (purpose: OptionalPurpose) =>
     words.includes(purpose) && !(gpc && !words.includes('gpc') && gpcPurposes.includes(purpose));
@@ -85,7 +85,7 @@ export function grantedByForm(
  * advertising is allowed; `data-gpc`). Its text is fixed, because the content security policy names it by its hash. It computes the
  * same as {@link readConsent}. It can run again (lib/early-script.ts), so it removes what no longer holds.
  */
-export const consentScript = `{const d=document.documentElement.dataset,g=navigator.globalPrivacyControl===true,m=/${form}/.exec(document.cookie);delete d.gpc;delete d.consent;delete d.ads;if(g)d.gpc='';if(m){const w=m[1].split('.'),c=w.filter(p=>p&&p!='gpc'&&!(g&&!w.includes('gpc')&&'${gpcPurposes.join(' ')}'.includes(p)));d.consent=c.join(' ');if(c.includes('advertising'))d.ads=''}}`;
+export const consentScript = `{const d=document.documentElement.dataset,g=navigator.globalPrivacyControl===true,m=/${cookiePattern}/.exec(document.cookie);delete d.gpc;delete d.consent;delete d.ads;if(g)d.gpc='';if(m){const w=m[1].split('.'),c=w.filter(p=>p&&p!='gpc'&&!(g&&!w.includes('gpc')&&'${gpcPurposes.join(' ')}'.includes(p)));d.consent=c.join(' ');if(c.includes('advertising'))d.ads=''}}`;
 
 // The form in which readers choose what third parties may do (components/consent/PrivacyBanner.astro, pages/privacy-choices.astro).
 

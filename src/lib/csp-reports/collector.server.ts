@@ -148,12 +148,13 @@ const directives: ReadonlySet<string> = new Set([
   'worker-src',
 ]);
 
-const words: ReadonlySet<string> = new Set(['inline', 'eval', 'wasm-eval', 'self', 'trusted-types-policy']);
+/** What `blocked-uri` says instead of an address. */
+const keywords: ReadonlySet<string> = new Set(['inline', 'eval', 'wasm-eval', 'self', 'trusted-types-policy']);
 /** Schemes whose addresses contain the content itself, or a random name. */
-const bare = /^(data|blob|filesystem|about)(?::|$)/;
+const opaqueScheme = /^(data|blob|filesystem|about)(?::|$)/;
 /** Browser extensions are blocked like anything else, but don't concern the site. */
-const extension = /^(?:chrome|moz|safari|safari-web|ms-browser)-extension(?::|$)/;
-const longest = 4096;
+const extensionScheme = /^(?:chrome|moz|safari|safari-web|ms-browser)-extension(?::|$)/;
+const longestField = 4096;
 
 /**
  * Reads one report, in the form of `report-uri` (`csp-report`) or of the Reporting API (`body`).
@@ -169,13 +170,13 @@ export function readReport(
   const inner = fieldsOf(outer['csp-report'] ?? (outer.type === 'csp-violation' ? outer.body : null));
   const text = (...names: readonly string[]): string => {
     const value = names.map((name) => inner[name]).find((one) => typeof one === 'string');
-    return typeof value === 'string' && value.length <= longest ? value : '';
+    return typeof value === 'string' && value.length <= longestField ? value : '';
   };
   const directive = text('effective-directive', 'effectiveDirective', 'violated-directive').split(' ', 1)[0] ?? '';
   if (!directives.has(directive)) return null;
   const page = pageOf(text('document-uri', 'documentURL'), siteUrl);
   const blocked = sourceOf(text('blocked-uri', 'blockedURL'));
-  if (page === null || blocked === null || extension.test(text('source-file', 'sourceFile'))) return null;
+  if (page === null || blocked === null || extensionScheme.test(text('source-file', 'sourceFile'))) return null;
   return { directive, blocked, page };
 }
 
@@ -192,10 +193,10 @@ function pageOf(address: string, siteUrl: string): string | null {
 }
 
 function sourceOf(address: string): string | null {
-  if (words.has(address)) return address;
-  const scheme = bare.exec(address)?.[1];
+  if (keywords.has(address)) return address;
+  const scheme = opaqueScheme.exec(address)?.[1];
   if (scheme) return `${scheme}:`;
-  if (extension.test(address) || !URL.canParse(address)) return null;
+  if (extensionScheme.test(address) || !URL.canParse(address)) return null;
   const { protocol, host } = new URL(address);
   return /^(?:https?|wss?):$/.test(protocol) && host !== '' && host.length <= 253 ? `${protocol}//${host}` : null;
 }

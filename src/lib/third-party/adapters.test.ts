@@ -1,9 +1,9 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { consentValue, type OptionalPurpose, readConsent } from '../consent/model.ts';
+import { makeReferral } from './referral.ts';
 import { forgetThirdParty, hidePayment } from './run.ts';
-import { makeReferral } from './scheduling.ts';
-import { hasThirdParties, isSecretAddress, noThirdParties, purposesAsked, usualAddresses } from './settings.ts';
+import { defaultAddresses, hasThirdParties, isSecretAddress, noThirdParties, purposesAsked } from './settings.ts';
 import { makeTagManager } from './tag-manager.ts';
 import { makeWebPush } from './web-push.ts';
 
@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 describe('the tag manager', () => {
-  const settings = { container: 'GTM-TEST', scriptUrl: usualAddresses.tagManager, hosts: [] };
+  const settings = { container: 'GTM-TEST', scriptUrl: defaultAddresses.tagManager, hosts: [] };
   const layer = () =>
     (window.dataLayer ?? []).map((entry) =>
       Object.prototype.toString.call(entry) === '[object Arguments]' ? [...(entry as unknown[])] : entry,
@@ -49,7 +49,7 @@ describe('the tag manager', () => {
 
 describe('push notifications', () => {
   it('start after consent, follow changes of subscription and consent, and respect an opt-out at the vendor', async () => {
-    const push = makeWebPush({ settings: { appId: 'app', sdkUrl: usualAddresses.webPush }, page, codes });
+    const push = makeWebPush({ settings: { appId: 'app', sdkUrl: defaultAddresses.webPush }, page, codes });
     push.visitor?.('member');
     void push.allow(consent('marketing'));
     push.visitor?.('reader');
@@ -170,7 +170,7 @@ describe('push notifications of a reader who changes consent quickly', () => {
     localStorage.clear();
   });
   afterEach(() => localStorage.clear());
-  const open = () => makeWebPush({ settings: { appId: 'app', sdkUrl: usualAddresses.webPush }, page, codes });
+  const open = () => makeWebPush({ settings: { appId: 'app', sdkUrl: defaultAddresses.webPush }, page, codes });
 
   it('are off when consent is withdrawn before the script has loaded', async () => {
     const push = open();
@@ -200,7 +200,7 @@ describe('push notifications of a reader who changes consent quickly', () => {
 });
 
 it('the referral vendor gets only its campaign', () => {
-  void makeReferral({ settings: { campaign: 'abc123', scriptUrl: usualAddresses.referral }, page, codes }).allow(
+  void makeReferral({ settings: { campaign: 'abc123', scriptUrl: defaultAddresses.referral }, page, codes }).allow(
     consent(),
   );
   expect(window.grsfSettings).toEqual({ campaignId: 'abc123', version: '2.0.0' });

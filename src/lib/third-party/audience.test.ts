@@ -5,7 +5,7 @@ import { anonymousSession, loadingSession, sessionOf } from '../accounts/session
 import { readConsent } from '../consent/model.ts';
 import { createAudience, makeAudience, marfeel } from './marfeel.ts';
 import { visitorType } from './model.ts';
-import { usualAddresses } from './settings.ts';
+import { defaultAddresses } from './settings.ts';
 
 const signedIn = (...activeProducts: string[]) => sessionOf({ authenticated: true, activeProducts });
 const codes = publication.visitorTypeCodes;
@@ -75,7 +75,7 @@ describe('the Marfeel adapter', () => {
 
   it('loads the account’s script only when allowed', () => {
     const page = { kind: 'home', section: null, article: null };
-    const adapter = makeAudience({ settings: { account: '1234', scriptUrl: usualAddresses.audience }, page, codes });
+    const adapter = makeAudience({ settings: { account: '1234', scriptUrl: defaultAddresses.audience }, page, codes });
     const script = () => document.querySelector<HTMLScriptElement>('script[type="module"]');
     expect(script()).toBeNull();
     const waiting = ['compass', () => {}] as never;

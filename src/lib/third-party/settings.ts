@@ -37,7 +37,7 @@ export interface AdSettings {
 export type ThirdPartyName = keyof ThirdParties;
 
 /** Each script's default address. */
-export const usualAddresses = {
+export const defaultAddresses = {
   tagManager: 'https://www.googletagmanager.com/gtm.js',
   audience: 'https://sdk.mrf.io/statics/marfeel-sdk.js',
   webPush: 'https://cdn.onesignal.com/sdks/web/v16',

@@ -7,14 +7,14 @@
  * therefore in frames (SafeFrame), which this policy doesn't cover.
  */
 import type { ConsentPlatform } from '../consent/platform.ts';
-import { type ThirdParties, type ThirdPartyName, usualAddresses } from './settings.ts';
+import { defaultAddresses, type ThirdParties, type ThirdPartyName } from './settings.ts';
 
 const directives = ['script-src', 'connect-src', 'frame-src', 'img-src', 'style-src', 'font-src'] as const;
 type Directive = (typeof directives)[number];
 /** Directive to sources. */
 export type Sources = Readonly<Record<Directive, readonly string[]>>;
 
-const usual: Readonly<Record<ThirdPartyName, Partial<Sources>>> = {
+const defaultSources: Readonly<Record<ThirdPartyName, Partial<Sources>>> = {
   tagManager: {
     'script-src': ['https://www.googletagmanager.com'],
     'connect-src': [
@@ -84,10 +84,10 @@ const usual: Readonly<Record<ThirdPartyName, Partial<Sources>>> = {
 };
 
 /** The configured address of each script, with its default address. */
-function addressesOf(settings: ThirdParties): { name: ThirdPartyName; set: string; usual: string }[] {
+function addressesOf(settings: ThirdParties): { name: ThirdPartyName; set: string; standard: string }[] {
   const { tagManager, audience, webPush, referral, scheduling, ads } = settings;
   const found = (name: ThirdPartyName, set: string | undefined) =>
-    set === undefined ? [] : [{ name, set, usual: usualAddresses[name] }];
+    set === undefined ? [] : [{ name, set, standard: defaultAddresses[name] }];
   return [
     ...found('tagManager', tagManager?.scriptUrl),
     ...found('audience', audience?.scriptUrl),
@@ -105,11 +105,12 @@ const platformSources = (platform: ConsentPlatform | null): readonly string[] =>
 /** The sources of the configured third parties, and of a consent platform. */
 export function thirdPartySources(settings: ThirdParties, platform: ConsentPlatform | null = null): Sources {
   const allowed = new Map<Directive, Set<string>>(directives.map((directive) => [directive, new Set()]));
-  for (const { name, set, usual: address } of addressesOf(settings)) {
+  for (const { name, set, standard } of addressesOf(settings)) {
     const origin = new URL(set).origin;
-    const own = origin === new URL(address).origin;
+    const isDefault = origin === new URL(standard).origin;
     for (const directive of directives)
-      for (const source of own ? (usual[name][directive] ?? []) : [origin]) allowed.get(directive)?.add(source);
+      for (const source of isDefault ? (defaultSources[name][directive] ?? []) : [origin])
+        allowed.get(directive)?.add(source);
   }
   // The booking page is in a frame, whatever the address of the script.
   if (settings.scheduling) allowed.get('frame-src')?.add(new URL(settings.scheduling.url).origin);
@@ -126,7 +127,7 @@ export function thirdPartySources(settings: ThirdParties, platform: ConsentPlatf
 /** The policy of the push worker, which loads its other scripts itself. */
 export function workerPolicy({ sdkUrl }: NonNullable<ThirdParties['webPush']>): string {
   const origin = new URL(sdkUrl).origin;
-  const own = origin === new URL(usualAddresses.webPush).origin;
-  const api = own ? ' https://api.onesignal.com https://onesignal.com' : '';
+  const isDefault = origin === new URL(defaultAddresses.webPush).origin;
+  const api = isDefault ? ' https://api.onesignal.com https://onesignal.com' : '';
   return `default-src 'none'; script-src 'self' ${origin}; connect-src 'self' ${origin}${api}`;
 }

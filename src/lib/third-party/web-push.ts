@@ -22,9 +22,7 @@ type Action = (sdk: IOneSignalOneSignal) => void | Promise<void>;
 /** Folder of the worker, below the site's root; src/pages has the same folder. */
 const folder = 'push/onesignal/';
 const paying: readonly VisitorType[] = payingKinds;
-/**
- * Set while this reader's notifications are paused because consent was withdrawn, and not turned off by the reader at OneSignal.
- */
+/** Set while notifications are paused because the reader withdrew consent, which differs from turning them off at OneSignal. */
 const pausedKey = 'notifications-paused';
 
 export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
@@ -32,13 +30,13 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
   let sent: string | null = null;
   /** The reader's present choice: it may change while a call of the vendor's is under way. */
   let isAllowed = false;
-  const wait = (action: Action) => {
+  const whenLoaded = (action: Action) => {
     window.OneSignalDeferred ??= [];
     window.OneSignalDeferred.push(action);
   };
   const init = () =>
     new Promise<void>((resolve, reject) => {
-      wait(async (sdk) => {
+      whenLoaded(async (sdk) => {
         try {
           await sdk.setConsentRequired(true);
           await sdk.setConsentGiven(isAllowed);
@@ -59,7 +57,7 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
     async allow() {
       isAllowed = true;
       if (ready) {
-        return wait(async (sdk) => {
+        return whenLoaded(async (sdk) => {
           await sdk.setConsentGiven(isAllowed);
           if (isAllowed) await optInAgain(sdk);
         });
@@ -74,7 +72,7 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
       isAllowed = false;
       sent = null;
       if (ready)
-        wait(async (sdk) => {
+        whenLoaded(async (sdk) => {
           // A reader without notifications has nothing to opt out of, and isn't opted in when consent returns.
           if (sdk.User.PushSubscription.optedIn) {
             paused(true);
@@ -89,7 +87,7 @@ export function makeWebPush({ settings }: AdapterContext<'webPush'>): Adapter {
       if (!ready || flag === sent) return;
       sent = flag;
       void ready.then(
-        () => wait((sdk) => sdk.User.addTags({ paying_subscriber: flag })),
+        () => whenLoaded((sdk) => sdk.User.addTags({ paying_subscriber: flag })),
         () => {},
       );
     },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sandboxSettings } from '../../../scripts/settings.ts';
 import { defaultLimits } from '../../lib/http/limits.ts';
-import { noThirdParties, usualAddresses } from '../../lib/third-party/settings.ts';
+import { defaultAddresses, noThirdParties } from '../../lib/third-party/settings.ts';
 import { ConfigError, parseConfig, settingNames } from './config.ts';
 
 const problemsOf = (env: Record<string, string>): readonly string[] => {
@@ -220,15 +220,15 @@ describe('the settings', () => {
       },
       consentPlatform: { scriptUrl: 'https://cmp.example.com/choice.js?id=1', hosts: ['*.example.net'] },
       thirdParties: {
-        tagManager: { container: 'GTM-ABCD123', scriptUrl: usualAddresses.tagManager, hosts: ['tags.example.com'] },
-        audience: { account: '1234', scriptUrl: usualAddresses.audience },
+        tagManager: { container: 'GTM-ABCD123', scriptUrl: defaultAddresses.tagManager, hosts: ['tags.example.com'] },
+        audience: { account: '1234', scriptUrl: defaultAddresses.audience },
         webPush: { appId: '01234567-89ab-cdef-0123-456789abcdef', sdkUrl: 'http://127.0.0.1:8884/onesignal' },
-        referral: { campaign: 'abc123', scriptUrl: usualAddresses.referral },
-        scheduling: { url: 'https://calendly.com/the-sun/call', scriptUrl: usualAddresses.scheduling },
+        referral: { campaign: 'abc123', scriptUrl: defaultAddresses.referral },
+        scheduling: { url: 'https://calendly.com/the-sun/call', scriptUrl: defaultAddresses.scheduling },
         ads: {
           network: '1234567',
-          scriptUrl: usualAddresses.ads,
-          limitedScriptUrl: usualAddresses.limitedAds,
+          scriptUrl: defaultAddresses.ads,
+          limitedScriptUrl: defaultAddresses.limitedAds,
           withoutConsent: 'limited',
         },
       },

@@ -5,7 +5,7 @@ import type { PushSettings } from '../../lib/alerts/onesignal.server.ts';
 import type { ConsentPlatform } from '../../lib/consent/platform.ts';
 import type { Participation } from '../../lib/headline-tests/model.ts';
 import type { AlgoliaAccess } from '../../lib/search/model.ts';
-import { type ThirdParties, usualAddresses } from '../../lib/third-party/settings.ts';
+import { defaultAddresses, type ThirdParties } from '../../lib/third-party/settings.ts';
 import type { QuotesAccess } from '../../lib/ticker/twelve-data.server.ts';
 import type { BucketSettings } from '../cluster/bucket.ts';
 import { type CrawlerName, type CrawlersConfig, crawlerNames } from '../http/crawlers.ts';
@@ -243,15 +243,15 @@ const id = (form: RegExp, what: string) => z.string().regex(form, `isn't ${what}
 
 export const thirdPartyFields = {
   GTM_CONTAINER: id(/^GTM-[A-Z0-9]{4,12}$/, 'a container; copy it from Tag Manager, where it begins with GTM-'),
-  GTM_SCRIPT_URL: apiAddress(usualAddresses.tagManager),
+  GTM_SCRIPT_URL: apiAddress(defaultAddresses.tagManager),
   TAG_HOSTS: hosts('tags.example.com or *.example.com', { wildcards: true }),
   MARFEEL_ACCOUNT: id(/^\d{1,10}$/, 'an account id; copy the number from the settings of Marfeel'),
-  MARFEEL_SCRIPT_URL: apiAddress(usualAddresses.audience),
+  MARFEEL_SCRIPT_URL: apiAddress(defaultAddresses.audience),
   ONESIGNAL_APP_ID: id(
     /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
     'app id; copy it from Keys & IDs in OneSignal',
   ),
-  ONESIGNAL_SDK_URL: apiAddress(usualAddresses.webPush),
+  ONESIGNAL_SDK_URL: apiAddress(defaultAddresses.webPush),
   ONESIGNAL_API_KEY: z
     .string()
     .regex(/^[\x21-\x7e]{20,300}$/, "isn't a key; copy the App API key from Keys & IDs in OneSignal")
@@ -259,7 +259,7 @@ export const thirdPartyFields = {
   ONESIGNAL_API_URL: apiAddress(oneSignalApi),
   ONESIGNAL_SEGMENT: z.string().max(100, 'is too long for the name of a segment').default('Total Subscriptions'),
   GROWSURF_CAMPAIGN: id(/^\w{4,16}$/, 'a campaign; copy it from the installation page of GrowSurf'),
-  GROWSURF_SCRIPT_URL: apiAddress(usualAddresses.referral),
+  GROWSURF_SCRIPT_URL: apiAddress(defaultAddresses.referral),
   CALENDLY_URL: z
     .string()
     .optional()
@@ -270,9 +270,9 @@ export const thirdPartyFields = {
       context.addIssue("isn't an address of a booking page; give one such as https://calendly.com/the-sun/call");
       return z.NEVER;
     }),
-  CALENDLY_SCRIPT_URL: apiAddress(usualAddresses.scheduling),
+  CALENDLY_SCRIPT_URL: apiAddress(defaultAddresses.scheduling),
   GPT_NETWORK: id(/^\d{4,15}(?:,\d{4,15})?$/, 'a network code; copy the number from the settings of Ad Manager'),
-  GPT_SCRIPT_URL: apiAddress(usualAddresses.ads),
+  GPT_SCRIPT_URL: apiAddress(defaultAddresses.ads),
   CONSENT_PLATFORM_URL: z
     .string()
     .refine((text) => {
@@ -302,18 +302,18 @@ export function thirdPartiesOf(values: Values): ThirdPartyConfig {
     consentPlatform: platform ? { scriptUrl: platform, hosts: values.CONSENT_PLATFORM_HOSTS } : null,
     thirdParties: {
       tagManager: container
-        ? { container, scriptUrl: values.GTM_SCRIPT_URL ?? usualAddresses.tagManager, hosts: values.TAG_HOSTS }
+        ? { container, scriptUrl: values.GTM_SCRIPT_URL ?? defaultAddresses.tagManager, hosts: values.TAG_HOSTS }
         : null,
-      audience: account ? { account, scriptUrl: values.MARFEEL_SCRIPT_URL ?? usualAddresses.audience } : null,
-      webPush: appId ? { appId, sdkUrl: values.ONESIGNAL_SDK_URL ?? usualAddresses.webPush } : null,
-      referral: campaign ? { campaign, scriptUrl: values.GROWSURF_SCRIPT_URL ?? usualAddresses.referral } : null,
-      scheduling: url ? { url, scriptUrl: values.CALENDLY_SCRIPT_URL ?? usualAddresses.scheduling } : null,
+      audience: account ? { account, scriptUrl: values.MARFEEL_SCRIPT_URL ?? defaultAddresses.audience } : null,
+      webPush: appId ? { appId, sdkUrl: values.ONESIGNAL_SDK_URL ?? defaultAddresses.webPush } : null,
+      referral: campaign ? { campaign, scriptUrl: values.GROWSURF_SCRIPT_URL ?? defaultAddresses.referral } : null,
+      scheduling: url ? { url, scriptUrl: values.CALENDLY_SCRIPT_URL ?? defaultAddresses.scheduling } : null,
       ads: network
         ? {
             network,
-            scriptUrl: values.GPT_SCRIPT_URL ?? usualAddresses.ads,
+            scriptUrl: values.GPT_SCRIPT_URL ?? defaultAddresses.ads,
             // In the sandbox one stand-in serves both.
-            limitedScriptUrl: values.GPT_SCRIPT_URL ?? usualAddresses.limitedAds,
+            limitedScriptUrl: values.GPT_SCRIPT_URL ?? defaultAddresses.limitedAds,
             withoutConsent: values.ADS_WITHOUT_CONSENT,
           }
         : null,
