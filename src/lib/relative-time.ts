@@ -1,4 +1,5 @@
-/** When a stored date is shown as "N ago", and when that next changes. Pure. */
+/** Dates as "N ago". */
+
 /** Age in milliseconds from which a moment is shown as a date. */
 const relativeUntil = 7 * 86_400_000;
 
@@ -22,8 +23,7 @@ const steps: readonly [limit: number, unit: number, name: string][] = [
  * "N ago" (spec section 9): "5 minutes ago", "1 day ago". Less than a minute, or a time in the future because of clock drift,
  * is "just now".
  *
- * @param instant the moment spoken of
- * @param now the moment of speaking, epoch milliseconds
+ * @param now epoch milliseconds
  */
 export function ago(instant: string | number, now: number): string {
   const seconds = Math.floor((now - new Date(instant).getTime()) / 1000);

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { forgetReader } from '../lib/article/leaving.ts';
+import { forgetReader } from '../lib/article/forget-reader.ts';
 
 /** The store of a page that has just been opened. */
 async function open() {

@@ -3,7 +3,7 @@
  * connection loses nothing and buys nothing twice. Card data never reaches the page.
  */
 import { atom, type ReadableAtom } from 'nanostores';
-import { checkoutNames } from '../lib/article/leaving.ts';
+import { checkoutNames } from '../lib/article/forget-reader.ts';
 import type { Shipping } from '../lib/billing/schema.ts';
 
 export interface Draft {

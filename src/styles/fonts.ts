@@ -59,7 +59,7 @@ interface Face {
   readonly axes: Axes;
   /** OpenType features; by default all that texts here use. */
   readonly features?: readonly string[];
-  readonly cuts: readonly { readonly source: string; readonly characters: string; readonly range?: string }[];
+  readonly subsets: readonly { readonly source: string; readonly characters: string; readonly range?: string }[];
 }
 
 /**
@@ -85,9 +85,9 @@ function renamed(font: Buffer): Buffer {
 /**
  * Path of a subset of `source`, created unless it exists from an earlier build.
  *
- * @param directory where cuts are kept between builds
+ * @param directory where subsets are kept between builds
  */
-async function cut(
+async function createSubset(
   source: string,
   characters: string,
   { axes, features = allFeatures }: Pick<Face, 'axes' | 'features'>,
@@ -120,7 +120,7 @@ const published = (pkg: string, name: string): string => require.resolve(`${pkg}
  * @param name with `latin` where the files differ
  * @param first what the first has; what it lacks of English is in the second
  */
-function byCharacters(pkg: string, name: string, first = english): Face['cuts'] {
+function byCharacters(pkg: string, name: string, first = english): Face['subsets'] {
   return [
     { source: published(pkg, name), range: first },
     { source: published(pkg, name), range: first === english ? latin : `${headlineRest},${latin}` },
@@ -143,7 +143,7 @@ function faces(): Face[] {
       family: 'Nameplate',
       weight: '400',
       axes: {},
-      cuts: [{ source: nameplate, characters: publication.name }],
+      subsets: [{ source: nameplate, characters: publication.name }],
     },
     // Headlines use lining figures, this family's default; other figure styles would add 20 glyphs.
     ...[
@@ -155,21 +155,21 @@ function faces(): Face[] {
       weight,
       axes: { opsz: 40, wght },
       features: letterFeatures,
-      cuts: byCharacters(newsreader, 'newsreader-latin-opsz-normal', headlineEnglish),
+      subsets: byCharacters(newsreader, 'newsreader-latin-opsz-normal', headlineEnglish),
     })),
     {
       ...italic,
       family: 'Newsreader',
       weight: '500',
       axes: { opsz: 40, wght: 500 },
-      cuts: byCharacters(newsreader, 'newsreader-latin-opsz-italic', headlineEnglish),
+      subsets: byCharacters(newsreader, 'newsreader-latin-opsz-italic', headlineEnglish),
     },
     {
       ...italic,
       family: 'Motto',
       weight: '500',
       axes: { opsz: 40, wght: 500 },
-      cuts: [{ source: italics, characters: mottoWords }],
+      subsets: [{ source: italics, characters: mottoWords }],
     },
     {
       ...upright,
@@ -177,19 +177,19 @@ function faces(): Face[] {
       weight: '400',
       axes: { opsz: 40, wght: 400 },
       features: letterFeatures,
-      cuts: [{ source: published(newsreader, 'newsreader-latin-opsz-normal'), characters: '0123456789' }],
+      subsets: [{ source: published(newsreader, 'newsreader-latin-opsz-normal'), characters: '0123456789' }],
     },
     ...[
       { weight: '400 549', wght: 400 },
       { weight: '550 700', wght: 650 },
     ].flatMap(({ weight, wght }): Face[] => [
-      { ...upright, family: 'Text', weight, axes: { wght }, cuts: roman },
+      { ...upright, family: 'Text', weight, axes: { wght }, subsets: roman },
       {
         ...italic,
         family: 'Text',
         weight,
         axes: { wght },
-        cuts: byCharacters(serif, 'source-serif-4-latin-wght-italic'),
+        subsets: byCharacters(serif, 'source-serif-4-latin-wght-italic'),
       },
     ]),
     {
@@ -197,7 +197,7 @@ function faces(): Face[] {
       family: 'Libre Franklin',
       weight: '400 700',
       axes: { wght: { min: 400, max: 700 } },
-      cuts: byCharacters(franklin, 'libre-franklin-latin-wght-normal'),
+      subsets: byCharacters(franklin, 'libre-franklin-latin-wght-normal'),
     },
   ];
 }
@@ -220,7 +220,7 @@ const name = 'virtual:fonts.css';
 /**
  * Makes the style sheet `virtual:fonts.css`.
  *
- * @param directory where cut files are kept, e.g. `.broadsheet/fonts`
+ * @param directory where subsets are kept, e.g. `.broadsheet/fonts`
  */
 export function paperFonts(directory: string): Plugin {
   const file = join(import.meta.dirname, 'fonts.virtual.css');
@@ -228,8 +228,8 @@ export function paperFonts(directory: string): Plugin {
     const rules: string[] = [];
     for (const face of faces()) {
       const { family, weight, style } = face;
-      for (const { source, characters, range } of face.cuts) {
-        const file = await cut(source, characters, face, directory);
+      for (const { source, characters, range } of face.subsets) {
+        const file = await createSubset(source, characters, face, directory);
         const path = relative(import.meta.dirname, file).replaceAll('\\', '/');
         rules.push(
           // The content security policy of pages allows only the site's own fonts, and none inside a style sheet.

@@ -5,7 +5,7 @@
 import { type KeyboardEvent, type RefObject, type SyntheticEvent, type ToggleEvent, useRef } from 'react';
 import { formActions } from '../../lib/accounts/model.ts';
 import { visitorKinds } from '../../lib/accounts/products.ts';
-import { forgetReader } from '../../lib/article/leaving.ts';
+import { forgetReader } from '../../lib/article/forget-reader.ts';
 import { common } from '../../lib/http/messages.ts';
 import { createTypeAhead } from '../../lib/type-ahead.ts';
 import { publication } from '../../publication.ts';

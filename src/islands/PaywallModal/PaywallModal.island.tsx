@@ -3,7 +3,7 @@ import { useStore } from '@nanostores/react';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { account, createAndEnter, verifyEmail } from '../../lib/accounts/client.ts';
-import { forgetReader } from '../../lib/article/leaving.ts';
+import { forgetReader } from '../../lib/article/forget-reader.ts';
 import * as calls from '../../lib/billing/client.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import { $draft, beginAttempt, dropDraft, endAttempt, keepDraft, openAttempt } from '../../stores/paywall.ts';

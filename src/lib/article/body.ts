@@ -71,8 +71,8 @@ export function blocks(html: string): Block[] {
 /** Text of a piece of markup; entities stay as written. */
 const bare = (html: string): string => html.replace(tag, '').replace(/\s+/gu, ' ').trim();
 
-/** Minimum number of characters between two advertisements, about four screens of a phone. */
-const distance = 2800;
+/** Fewest characters between two advertisements, about four screens of a phone. */
+const adDistance = 2800;
 
 /**
  * Cuts a body for advertisements between its paragraphs: never next to a heading, picture, quotation or list, never before the third
@@ -92,7 +92,7 @@ export function partsForAds(html: string, most: number): string[] {
     since += block.characters;
     if (block.name === 'p') paragraphs++;
     const between = block.name === 'p' && all[at + 1]?.name === 'p' && all[at + 2] !== undefined;
-    const due = parts.length === 0 ? distance / 2 : distance;
+    const due = parts.length === 0 ? adDistance / 2 : adDistance;
     if (between && paragraphs >= 3 && since >= due && parts.length < most) {
       parts.push(part);
       part = '';

@@ -19,10 +19,10 @@ export function headlineSize(title: string): HeadlineSize {
   return length <= 120 ? 'medium' : 'small';
 }
 
-/** Number of letters by which two openings count as the same. */
+/** An excerpt repeats the body if the body has this many of its first letters. */
 const comparedLetters = 40;
-/** How many characters of a body's markup are searched for its opening: a picture, its caption and a heading may come first. */
-const opening = 6000;
+/** Characters of a body's markup that are searched for the excerpt: a picture, its caption and a heading may come first. */
+const searchedCharacters = 6000;
 
 const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
 
@@ -34,7 +34,7 @@ const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
 export function standfirstOf(excerpt: string, bodyHtml: string): string {
   const excerptLetters = letters(excerpt);
   if (excerptLetters === '') return excerpt;
-  const body = letters(bodyHtml.slice(0, opening).replace(/<[^>]*>|&[a-z0-9#]+;/giu, ' '));
+  const body = letters(bodyHtml.slice(0, searchedCharacters).replace(/<[^>]*>|&[a-z0-9#]+;/giu, ' '));
   if (excerptLetters.length < comparedLetters) return body === excerptLetters ? '' : excerpt;
   return body.includes(excerptLetters.slice(0, comparedLetters)) ? '' : excerpt;
 }
@@ -68,7 +68,7 @@ const scripts: readonly (TextLanguage & { readonly letters: RegExp })[] = [
 const persian = /[پچژگ]/u;
 const urdu = /[ٹڈڑںے]/u;
 
-/** Any character that may belong to one of these scripts. Most texts have none, and to compare ranges is faster than to look up scripts. */
+/** Any character that may belong to one of these scripts. Most texts have none, and comparing ranges is faster than looking up scripts. */
 const beyondLatin = /[^\0-\u036f\u1e00-\u1eff\u2000-\u206f]/;
 /** A letter of another script than the newspaper's. */
 const otherLetter = /(?!\p{Script=Latin})\p{L}/u;
@@ -87,7 +87,7 @@ export function languageOf(text: string): TextLanguage | null {
   return null;
 }
 
-/** Of a story's headline and excerpt in a list. */
+/** Language of a story in a list, determined from its headline and excerpt. */
 export const languageOfCard = ({ title, excerpt }: Pick<Card, 'title' | 'excerpt'>): TextLanguage | null =>
   languageOf(`${title} ${excerpt}`);
 

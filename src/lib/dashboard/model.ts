@@ -52,7 +52,7 @@ export async function loadPanel<T>(
 }
 
 /** The warning about a running subscription before its account is deleted. */
-export interface Leaving {
+export interface DeletionWarning {
   /** Paragraphs. */
   readonly words: readonly string[];
   /** Whether the subscription could be canceled first, and kept until its end. */
@@ -68,7 +68,7 @@ export function deletionWarning(
   subscription: Subscription | null | undefined,
   day: (instant: string) => string,
   now: number,
-): Leaving {
+): DeletionWarning {
   if (subscription === undefined) {
     return { words: [deletionWarnings.unknown], cancelFirst: true };
   }

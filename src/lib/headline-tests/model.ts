@@ -20,17 +20,17 @@ const groupMaxAge = longestDays * 24 * 60 * 60;
 /** Which readers may take part: those who have allowed measurement or, where the law permits it, all who haven't refused it. */
 export type Participation = 'consent' | 'all';
 
-const opening = `${groupCookieName}=`;
+const cookieStart = `${groupCookieName}=`;
 
 /** The group in a header `Cookie`; `null`: none, or not one of ours. */
 export function groupIn(cookies: string | undefined): number | null {
   if (cookies === undefined) return null;
-  let at = cookies.indexOf(opening);
+  let at = cookies.indexOf(cookieStart);
   // Skips matches that are only the end of another cookie's name.
-  while (at > 0 && cookies[at - 1] !== ' ' && cookies[at - 1] !== ';') at = cookies.indexOf(opening, at + 1);
+  while (at > 0 && cookies[at - 1] !== ' ' && cookies[at - 1] !== ';') at = cookies.indexOf(cookieStart, at + 1);
   if (at < 0) return null;
   const end = cookies.indexOf(';', at);
-  const value = cookies.slice(at + opening.length, end < 0 ? undefined : end).trim();
+  const value = cookies.slice(at + cookieStart.length, end < 0 ? undefined : end).trim();
   return /^(?:\d|1[01])$/.test(value) ? Number(value) : null;
 }
 
@@ -43,7 +43,7 @@ export function mayTakePart(cookies: string, gpc: boolean, participation: Partic
 /** A whole `Set-Cookie` value. @param group `null` removes the cookie */
 export function groupCookie(group: number | null, secure: boolean): string {
   const life = group === null ? 'Max-Age=0' : `Max-Age=${groupMaxAge}`;
-  return `${opening}${group ?? ''}; Path=/; ${life}; SameSite=Lax; HttpOnly${secure ? '; Secure' : ''}`;
+  return `${cookieStart}${group ?? ''}; Path=/; ${life}; SameSite=Lax; HttpOnly${secure ? '; Secure' : ''}`;
 }
 
 /** Form of a test's id. */

@@ -82,7 +82,7 @@ const everyMs = 1000;
 /** How long the list of tested stories is remembered, milliseconds. */
 const listMs = 1000;
 /** How often tests without new readings are checked, because they may have run too long. */
-const lookMs = 60_000;
+const checkAllMs = 60_000;
 /** How long counts are stored after the last reading; by then WordPress has the result. */
 const keptMs = 60 * 24 * 60 * 60 * 1000;
 const dayMs = 24 * 60 * 60 * 1000;
@@ -91,7 +91,7 @@ interface State extends Required<HeadlineTestsOptions> {
   /** Readings that aren't written yet, by test and headline. */
   waiting: Map<string, number[]>;
   list: { readonly at: number; readonly tests: ReadonlyMap<number, HeadlineTest> };
-  lookedAt: number;
+  checkedAllAt: number;
   tidiedAt: number;
   failing: boolean;
 }
@@ -104,7 +104,7 @@ export function createHeadlineTests(options: HeadlineTestsOptions): RunningHeadl
     ...options,
     waiting: new Map(),
     list: { at: Number.NEGATIVE_INFINITY, tests: new Map() },
-    lookedAt: Number.NEGATIVE_INFINITY,
+    checkedAllAt: Number.NEGATIVE_INFINITY,
     tidiedAt: Number.NEGATIVE_INFINITY,
     failing: false,
   };
@@ -152,9 +152,9 @@ function count(state: State, article: number, reader: Reader): void {
 
 function cookiesFor(state: State, reader: Reader): readonly string[] {
   const { secure, random } = state;
-  const has = groupIn(reader.cookies) !== null;
-  if (!takesPart(state, reader)) return has ? [groupCookie(null, secure)] : [];
-  if (has || running(state).size === 0) return [];
+  const hasGroup = groupIn(reader.cookies) !== null;
+  if (!takesPart(state, reader)) return hasGroup ? [groupCookie(null, secure)] : [];
+  if (hasGroup || running(state).size === 0) return [];
   return [groupCookie(Math.floor(random() * groups), secure)];
 }
 
@@ -162,8 +162,8 @@ async function round(state: State): Promise<void> {
   const { log, now } = state;
   try {
     const counted = await write(state);
-    const all = performance.now() - state.lookedAt >= lookMs;
-    if (all) state.lookedAt = performance.now();
+    const all = performance.now() - state.checkedAllAt >= checkAllMs;
+    if (all) state.checkedAllAt = performance.now();
     for (const test of running(state).values()) if (all || counted.has(test.id)) await end(state, test);
     if (now() - state.tidiedAt > dayMs) await tidy(state);
     if (state.failing) log.info({}, 'Readings of headline tests are written again');

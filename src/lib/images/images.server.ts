@@ -84,7 +84,7 @@ const originalsMaxAge = 7 * 86_400_000;
 const waitingPictures = { waitingPerClient: 128, waiting: 1024 };
 /** Most attempts to make a picture whose original is replaced during the work. */
 const mostTries = 3;
-const readable = new Set(['jpeg', 'png', 'webp', 'heif', 'gif', 'tiff']);
+const readableFormats = new Set(['jpeg', 'png', 'webp', 'heif', 'gif', 'tiff']);
 const isAvif = (meta: Metadata): boolean => meta.format !== 'heif' || meta.compression === 'av1';
 
 interface ImagesState {
@@ -341,7 +341,7 @@ async function open(bytes: Buffer): Promise<{ picture: Sharp; meta: Metadata }> 
     if (/pixel limit/i.test(String(error))) throw new ImageError(413, 'The original has too many pixels.');
     throw new ImageError(415, "The original isn't a readable picture.", { cause: error });
   }
-  if (!readable.has(meta.format ?? '') || !isAvif(meta)) {
+  if (!readableFormats.has(meta.format ?? '') || !isAvif(meta)) {
     throw new ImageError(415, `The original is ${meta.format ?? 'unknown'}, which is not served here.`);
   }
   if ((meta.width ?? 0) * (meta.height ?? 0) > maxPixels) {
@@ -403,11 +403,11 @@ function readParams(params: URLSearchParams, source: ImageSource): PictureReques
     if (params.get('crop') !== 'social') throw new ImageError(400, 'The parameter "crop" may only be "social".');
     return { url: source.check(address), ...publication.images.social, quality: publication.images.quality };
   }
-  const width = whole(params.get('width'));
+  const width = wholeNumber(params.get('width'));
   if (!imageWidths.includes(width)) {
     throw new ImageError(400, `The parameter "width" must be one of ${imageWidths.join(', ')}.`);
   }
-  const quality = params.has('quality') ? whole(params.get('quality')) : publication.images.quality;
+  const quality = params.has('quality') ? wholeNumber(params.get('quality')) : publication.images.quality;
   if (!Number.isInteger(quality) || quality < 1 || quality > 100) {
     throw new ImageError(400, 'The parameter "quality" must be a whole number from 1 to 100.');
   }
@@ -416,7 +416,7 @@ function readParams(params: URLSearchParams, source: ImageSource): PictureReques
 }
 
 /** A number in plain digits; `0x280` and `6.4e2` would be additional addresses of the same picture. */
-const whole = (text: string | null): number => (/^\d{1,4}$/.test(text ?? '') ? Number(text) : Number.NaN);
+const wholeNumber = (text: string | null): number => (/^\d{1,4}$/.test(text ?? '') ? Number(text) : Number.NaN);
 
 /** Best format that the browser names outright; `image/*` alone promises neither AVIF nor WebP. */
 function negotiate(accept: string | null): 'avif' | 'webp' | 'original' {

@@ -26,7 +26,7 @@ export interface OriginalChecksOptions {
 export type OriginalState = 'same' | 'changed' | 'gone';
 
 /** What is cached of a picture. Epoch milliseconds; 0: not cached. */
-export interface KeptPicture {
+export interface CachedPicture {
   /** When the original was fetched. */
   readonly fetched: number;
   /** When the requested size was made from it. */
@@ -35,8 +35,8 @@ export interface KeptPicture {
 
 export interface OriginalChecks {
   /** The state of an original, as far as is known. */
-  check(url: URL, kept: KeptPicture): OriginalState | Promise<OriginalState>;
-  /** Makes the next check ask the host again. @param digests of addresses @param all of every address */
+  check(url: URL, kept: CachedPicture): OriginalState | Promise<OriginalState>;
+  /** Makes the next check ask the host again. @param digests of addresses @param all whether for every address */
   forget(digests: readonly string[], all: boolean): void;
 }
 
@@ -49,17 +49,17 @@ export function createOriginalChecks({ changedAt, now }: OriginalChecksOptions):
   /** When all originals were last marked for a new check. */
   let allForgotten = Number.NEGATIVE_INFINITY;
   /** Counts calls of `forget`: an answer to a question that was sent before such a call is ignored. */
-  let forgets = 0;
+  let forgetCalls = 0;
 
-  async function ask(url: URL, { fetched, made }: KeptPicture): Promise<OriginalState> {
-    const before = forgets;
+  async function ask(url: URL, { fetched, made }: CachedPicture): Promise<OriginalState> {
+    const before = forgetCalls;
     const answer = await changedAt(url);
     if (answer === 'gone') return 'gone';
     if (answer === null) {
       unavailableUntil.set(url.host, now() + awayMs);
       return 'same';
     }
-    if (before === forgets) confirmed.set(digest(url.href), now());
+    if (before === forgetCalls) confirmed.set(digest(url.href), now());
     const isExact = fetched > allForgotten && fetched > 0;
     return answer > (isExact ? fetched : (fetched || made) - inexactMs) ? 'changed' : 'same';
   }
@@ -74,7 +74,7 @@ export function createOriginalChecks({ changedAt, now }: OriginalChecksOptions):
       return running;
     },
     forget(digests, all) {
-      forgets++;
+      forgetCalls++;
       for (const each of digests) confirmed.delete(each);
       if (all) allForgotten = now();
       asking.clear();

@@ -7,7 +7,7 @@ import { publication } from '../../publication.ts';
 export const imagePath = '/image';
 
 /** The largest width that pages offer. */
-const maximal = 2048;
+const widest = 2048;
 
 /** Every width that the service accepts, ascending. */
 export const imageWidths: readonly number[] = [...publication.images.smallWidths, ...publication.images.deviceWidths];
@@ -29,7 +29,7 @@ export const socialImageUrl = (url: string): string => `${imagePath}?url=${encod
  *
  * @param originalWidth pixels of the original; `null` offers all widths
  */
-export function imageSrcset(url: string, originalWidth: number | null, from = 256, to = maximal): string {
+export function imageSrcset(url: string, originalWidth: number | null, from = 256, to = widest): string {
   const widths: number[] = [];
   for (const width of imageWidths) {
     if (width < from || width > to) continue;
@@ -63,11 +63,11 @@ export function widthFor(sizes: string): number {
   let most = 0;
   for (const part of sizes.split(/,\s*/)) {
     const [, from, value, unit] = /^(?:\(min-width: ([\d.]+)em\) )?([\d.]+)(em|vw)$/.exec(part) ?? [];
-    if (value === undefined) return maximal;
+    if (value === undefined) return widest;
     most = Math.max(most, unit === 'em' ? 3 * pixelsPerEm * Number(value) : (2 * window * Number(value)) / 100);
     window = pixelsPerEm * Number(from ?? 0);
   }
-  return imageWidths.find((width) => width >= most && width <= maximal) ?? maximal;
+  return imageWidths.find((width) => width >= most && width <= widest) ?? widest;
 }
 
 /** Colors of the placeholders for missing pictures, used in turn (spec section 9). */

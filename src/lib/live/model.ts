@@ -123,7 +123,7 @@ export function storyOfEntry(
 // The text of a live story's entries, for search.
 
 /** Entries read in one query. */
-const portion = 20;
+const entriesPerQuery = 20;
 
 /**
  * Headlines and texts of a story's entries as plain text: pinned ones first, then the newest, as on the story's page.
@@ -134,15 +134,15 @@ export function entriesText(content: Pick<ContentReader, 'liveEntries'>, story: 
   const texts: string[] = [];
   let length = 0;
   for (const list of ['pinned', 'story'] as const) {
-    for (let offset = 0; length < most; offset += portion) {
-      const { items } = content.liveEntries(story, { list, offset, limit: portion });
+    for (let offset = 0; length < most; offset += entriesPerQuery) {
+      const { items } = content.liveEntries(story, { list, offset, limit: entriesPerQuery });
       for (const { title, bodyHtml } of items) {
         if (length >= most) break;
         const text = [title, plainText(bodyHtml)].filter((part) => part !== '').join('\n');
         texts.push(text);
         length += text.length;
       }
-      if (items.length < portion) break;
+      if (items.length < entriesPerQuery) break;
     }
   }
   return texts.join('\n');

@@ -39,10 +39,10 @@ export interface IssueStory extends Pick<Card, 'id' | 'slug' | 'title' | 'excerp
 }
 
 /** Most stories of a newsletter. */
-const most: Readonly<Record<string, number>> = { morning: 8, evening: 4 };
-const usualMost = 6;
+const mostStories: Readonly<Record<string, number>> = { morning: 8, evening: 4 };
+const defaultMostStories = 6;
 /** Fewest stories; if there are fewer, older ones are added. */
-const least = 3;
+const fewestStories = 3;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
@@ -60,14 +60,16 @@ export function composeIssue(
   now: number,
 ): NewsletterIssue | null {
   const fresh = newest.filter(({ date }) => now - Date.parse(date) < dayMs);
-  const stories = fresh.length >= least ? fresh : newest.slice(0, Math.max(least, fresh.length));
+  const stories = fresh.length >= fewestStories ? fresh : newest.slice(0, Math.max(fewestStories, fresh.length));
   if (stories.length === 0) return null;
   const rank = ({ id }: IssueStory): number => {
     const place = onTop.indexOf(id);
     return place < 0 ? onTop.length : place;
   };
   // Sorting is stable: stories that the editors didn't order stay newest first.
-  const ordered = stories.toSorted((a, b) => rank(a) - rank(b)).slice(0, most[letter.slug] ?? usualMost);
+  const ordered = stories
+    .toSorted((a, b) => rank(a) - rank(b))
+    .slice(0, mostStories[letter.slug] ?? defaultMostStories);
   return { letter: letter.name, slug: letter.slug, day: mastheadDay(now), stories: ordered.map(toStory) };
 }
 

@@ -48,15 +48,14 @@ export const isPublished = (content: Pick<ContentReader, 'articles'>, articleId:
 export const noSuchArticle = (): Answer => refuse(404, savedMessages.noArticle);
 export const savedStoriesFull = ({ rules }: SavedStories): Answer => refuse(409, savedMessages.full(rules.saved));
 
-/** Most articles on one page. */
-const longest = 100;
+const mostPerPage = 100;
 
 /** One page of a list by `?offset` and `?limit`. */
-export function listPage({ url, locals }: Pick<APIContext, 'url' | 'locals'>, kept: readonly Kept[]): SavedAnswer {
+export function savedListPage({ url, locals }: Pick<APIContext, 'url' | 'locals'>, kept: readonly Kept[]): SavedAnswer {
   const whole = (name: string, otherwise: number) =>
     /^\d{1,6}$/.test(url.searchParams.get(name) ?? '') ? Number(url.searchParams.get(name)) : otherwise;
   const offset = whole('offset', 0);
-  const limit = Math.min(longest, Math.max(1, whole('limit', 20)));
+  const limit = Math.min(mostPerPage, Math.max(1, whole('limit', 20)));
   const { items, total } = savedPage(locals.content, kept, { offset, limit });
   const next = offset + items.length;
   return { articles: items.map(articleCardOf), total, next: items.length > 0 && next < total ? next : null };

@@ -32,7 +32,7 @@ const tables = {
 const day = 24 * 60 * 60 * 1000;
 /** Milliseconds between two runs of {@link prune}, and rows of one statement. */
 const pruneEvery = 60 * 60 * 1000;
-const step = 1000;
+const prunedAtOnce = 1000;
 
 type ListTable = 'saved_articles' | 'reading_history';
 type State = Required<Pick<SavedStoriesOptions, 'database' | 'rules' | 'now'>>;
@@ -117,7 +117,7 @@ export function createSavedStories({ database, rules, log, now = Date.now }: Sav
   };
 }
 
-/** One change of a user's savedStories at a time, so that two tabs together can't exceed a limit. */
+/** Runs one change of a user's lists at a time, so that two tabs together can't exceed a limit. */
 const locked = <T>(database: Database, userId: string, work: (tx: AccountsTransaction) => Promise<T>): Promise<T> =>
   database.transaction(async (tx) => {
     await lockUserRow(tx, userId);
@@ -227,7 +227,7 @@ async function noteReading(
 /** A reading may have been repeated since it was selected, so its time is compared again. */
 const prune = (state: State, signal?: AbortSignal): Promise<number> =>
   deleteInSteps(
-    step,
+    prunedAtOnce,
     () =>
       state.database.db
         .deleteFrom('reading_history')
@@ -238,7 +238,7 @@ const prune = (state: State, signal?: AbortSignal): Promise<number> =>
             selectFrom('reading_history')
               .select(['user_id', 'article_id'])
               .where('at', '<=', oldest(state))
-              .limit(step)
+              .limit(prunedAtOnce)
               .$asTuple('user_id', 'article_id'),
           ),
         )

@@ -98,7 +98,7 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
     excerpt: 'For those who want a seat in the room, and the paper on the table.',
     bodyHtml: paragraphs(
       'Once a month the editors take members’ questions: what we ran, what we held, and why.',
-      'Add the weekly print edition and it comes by mail: the week’s best, set and printed to be kept.',
+      'Add the weekly print edition and it comes by mail: the week’s best, set and printed to be page.',
     ),
   },
   print: {
@@ -132,21 +132,22 @@ export const textPages: ReadonlyMap<
 ]);
 
 /**
- * A page's text: the editors' text, with the default for each part that they left empty. @param kept the page in the content
- * store
+ * A page's text: the editors' text, with the default for each part that they left empty.
+ *
+ * @param page as the content store has it
  */
 export function pageText(
   slug: string,
-  kept: StaticPage | null,
+  page: StaticPage | null,
 ): BuiltinPage & Pick<StaticPage, 'image'> & { readonly modified: string | null } {
-  const own = pages[slug];
-  if (!kept) return { ...builtinPage(slug), image: null, modified: null };
+  const builtin = pages[slug];
+  if (!page) return { ...builtinPage(slug), image: null, modified: null };
   return {
-    title: kept.title || own?.title || slug,
-    excerpt: kept.excerpt || (kept.bodyHtml.trim() === '' && own?.excerpt) || '',
-    bodyHtml: kept.bodyHtml.trim() || own?.bodyHtml || '',
-    image: kept.image,
-    modified: kept.modified,
+    title: page.title || builtin?.title || slug,
+    excerpt: page.excerpt || (page.bodyHtml.trim() === '' && builtin?.excerpt) || '',
+    bodyHtml: page.bodyHtml.trim() || builtin?.bodyHtml || '',
+    image: page.image,
+    modified: page.modified,
   };
 }
 

@@ -24,9 +24,9 @@ const quote = z.object({ close: number, change: number, percent_change: number }
 const fault = z.object({ status: z.literal('error'), code: z.number().optional() });
 
 /** Largest response in characters: a hundred times the size for seven symbols. */
-const longest = 400_000;
+const longestAnswer = 400_000;
 /** The provider renews credits every minute. */
-const untilCredits = 60_000;
+const creditsRenewMs = 60_000;
 
 /** @param timeoutMs longest wait for an answer */
 export function twelveData({ url, key }: QuotesAccess, timeoutMs = 4000): QuoteProvider {
@@ -42,11 +42,11 @@ export function twelveData({ url, key }: QuotesAccess, timeoutMs = 4000): QuoteP
         const waitMs = retryAfter(response.headers.get('retry-after'), Date.now());
         throw new QuotesUnavailable(
           `it answers ${response.status}`,
-          response.status === 429 ? (waitMs ?? untilCredits) : waitMs,
+          response.status === 429 ? (waitMs ?? creditsRenewMs) : waitMs,
         );
       }
       const text = await response.text();
-      if (text.length > longest) throw new QuotesUnavailable('its answer is too long');
+      if (text.length > longestAnswer) throw new QuotesUnavailable('its answer is too long');
       return JSON.parse(text);
     } catch (error) {
       if (error instanceof QuotesUnavailable) throw error;
@@ -62,7 +62,7 @@ export function twelveData({ url, key }: QuotesAccess, timeoutMs = 4000): QuoteP
       const whole = fault.safeParse(answer);
       if (whole.success) {
         const { code } = whole.data;
-        throw new QuotesUnavailable(`it answers ${code ?? 'with a fault'}`, code === 429 ? untilCredits : null);
+        throw new QuotesUnavailable(`it answers ${code ?? 'with a fault'}`, code === 429 ? creditsRenewMs : null);
       }
       const found = new Map<string, Quote>();
       for (const symbol of symbols) {

@@ -76,7 +76,7 @@ interface Pool<Task, Result> {
   readonly threads: Set<Thread<Task, Result>>;
   lastId: number;
   /** Whether any thread has ever finished a task; if not, a lost thread means that threads don't work here. */
-  worked: boolean;
+  hasWorked: boolean;
   withoutThreads: boolean;
   closed: boolean;
 }
@@ -88,7 +88,7 @@ export function createWorkerPool<Task, Result>(options: WorkerPoolOptions<Task, 
     waiting: [],
     threads: new Set(),
     lastId: 0,
-    worked: false,
+    hasWorked: false,
     withoutThreads: false,
     closed: false,
   };
@@ -99,26 +99,26 @@ export function createWorkerPool<Task, Result>(options: WorkerPoolOptions<Task, 
         if (pool.closed) return reject(new PoolClosed(`${options.name}: the pool is closed.`));
         if (pool.waiting.length >= maxWaiting) return reject(new PoolBusy(`${options.name}: too many tasks wait.`));
         pool.waiting.push({ task, since: performance.now(), tries: 0, resolve, reject });
-        feed(pool);
+        dispatch(pool);
       }),
     close: () => close(pool),
   };
 }
 
 /** Gives waiting tasks to threads with room, and starts another thread when more wait than one thread takes. */
-function feed<Task, Result>(pool: Pool<Task, Result>): void {
+function dispatch<Task, Result>(pool: Pool<Task, Result>): void {
   const { maxThreads = 1, tasksPerThread = 1 } = pool.options;
   if (pool.closed) return;
   if (pool.withoutThreads) {
     for (const job of pool.waiting.splice(0)) runHere(pool, job);
     return;
   }
-  for (const thread of pool.threads) fill(pool, thread);
+  for (const thread of pool.threads) fillThread(pool, thread);
   const wantsMore = pool.waiting.length > (pool.threads.size === 0 ? 0 : tasksPerThread);
   if (wantsMore && pool.threads.size < maxThreads) startThread(pool);
 }
 
-function fill<Task, Result>(pool: Pool<Task, Result>, thread: Thread<Task, Result>): void {
+function fillThread<Task, Result>(pool: Pool<Task, Result>, thread: Thread<Task, Result>): void {
   const { name, maxWaitMs = Number.POSITIVE_INFINITY } = pool.options;
   for (let job = pool.waiting[0]; job && hasRoom(pool, thread, job); job = pool.waiting[0]) {
     pool.waiting.shift();
@@ -167,9 +167,9 @@ function startThread<Task, Result>(pool: Pool<Task, Result>): void {
       Promise.resolve(onCall?.(message.request) ?? null).then(reply, () => reply(null));
     } else finish(pool, thread, message);
   });
-  worker.on('error', (error) => lose(pool, thread, error));
-  worker.on('exit', (code) => lose(pool, thread, `it ended with ${code}`));
-  fill(pool, thread);
+  worker.on('error', (error) => onThreadLost(pool, thread, error));
+  worker.on('exit', (code) => onThreadLost(pool, thread, `it ended with ${code}`));
+  fillThread(pool, thread);
 }
 
 function finish<Task, Result>(
@@ -179,10 +179,10 @@ function finish<Task, Result>(
 ): void {
   const job = thread.jobs.get(message.id);
   thread.jobs.delete(message.id);
-  pool.worked = true;
+  pool.hasWorked = true;
   if (job && 'result' in message) job.resolve(message.result);
   else if (job && 'failure' in message) job.reject(new Error(message.failure));
-  feed(pool);
+  dispatch(pool);
   if (thread.jobs.size > 0) return;
   thread.worker.unref();
   if (pool.threads.size > 1) thread.idle = setTimeout(() => endIdle(pool, thread), idleMs).unref();
@@ -194,12 +194,12 @@ function endIdle<Task, Result>(pool: Pool<Task, Result>, thread: Thread<Task, Re
   void thread.worker.terminate();
 }
 
-function lose<Task, Result>(pool: Pool<Task, Result>, thread: Thread<Task, Result>, cause: unknown): void {
+function onThreadLost<Task, Result>(pool: Pool<Task, Result>, thread: Thread<Task, Result>, cause: unknown): void {
   if (!pool.threads.delete(thread) || pool.closed) return;
   const { name, log, maxTries = 1 } = pool.options;
   const jobs = [...thread.jobs.values()];
   thread.jobs.clear();
-  if (!pool.worked) {
+  if (!pool.hasWorked) {
     pool.withoutThreads = true;
     log.error(
       { pool: name, cause: String(cause) },
@@ -213,7 +213,7 @@ function lose<Task, Result>(pool: Pool<Task, Result>, thread: Thread<Task, Resul
       else job.reject(new ThreadLost(`${name}: the thread was lost: ${String(cause)}`));
     }
   }
-  feed(pool);
+  dispatch(pool);
 }
 
 function runHere<Task, Result>({ options }: Pool<Task, Result>, { task, resolve, reject }: Job<Task, Result>): void {

@@ -7,11 +7,16 @@ import {
   type ReadingAnswer,
   readingBody,
 } from '../../../../../lib/saved/model.ts';
-import { isPublished, listPage, noSuchArticle, savedStoriesRoute } from '../../../../../lib/saved/routes.server.ts';
+import {
+  isPublished,
+  noSuchArticle,
+  savedListPage,
+  savedStoriesRoute,
+} from '../../../../../lib/saved/routes.server.ts';
 
 export const GET = savedStoriesRoute({}, async ({ savedStories, session, context }) => {
   const { on, items } = await savedStories.history(session.userId);
-  return { status: 200, body: { ...listPage(context, items), on } satisfies HistoryAnswer };
+  return { status: 200, body: { ...savedListPage(context, items), on } satisfies HistoryAnswer };
 });
 
 export const POST = savedStoriesRoute({ body: readingBody }, async ({ savedStories, session, body, context }) => {

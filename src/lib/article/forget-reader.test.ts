@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { noteWaiting, storeDraft } from '../comments/drafts.ts';
-import { forgetReader } from './leaving.ts';
+import { forgetReader } from './forget-reader.ts';
 
 beforeEach(() => localStorage.clear());
 afterEach(() => vi.unstubAllGlobals());
