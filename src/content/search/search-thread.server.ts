@@ -8,11 +8,11 @@ import { SearchBusy } from '../../lib/search/model.ts';
 import { createWorkerPool, PoolBusy } from '../../lib/workers/pool.server.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
 import { indexRevision } from './index.server.ts';
-import { type FoundArticles, type SearchFilter, searchArticles } from './search.server.ts';
+import { type FoundIds, type IndexFilter, searchArticles } from './search.server.ts';
 
 export interface SearchThread {
   /** @throws SearchBusy when too many searches wait */
-  ask(text: string, filter: SearchFilter): Promise<FoundArticles>;
+  ask(text: string, filter: IndexFilter): Promise<FoundIds>;
   close(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ export interface SearchThreadOptions {
   /** `ContentStore.rebuilds`. */
   readonly rebuilds: () => number;
   /** Searches in the calling thread, where worker threads can't start. */
-  readonly searchLocally: (text: string, filter: SearchFilter) => FoundArticles;
+  readonly searchLocally: (text: string, filter: IndexFilter) => FoundIds;
   readonly log: Logger;
   /** The module of the thread; tests use another one. */
   readonly module?: URL;
@@ -35,7 +35,7 @@ export interface SearchThreadOptions {
 /** The first search starts the thread. */
 export function createSearchThread(options: SearchThreadOptions): SearchThread {
   const { file, rebuilds, searchLocally, log, maxWaiting = 50, timeoutMs = 3000 } = options;
-  const pool = createWorkerPool<{ readonly text: string; readonly filter: SearchFilter }, FoundArticles>({
+  const pool = createWorkerPool<{ readonly text: string; readonly filter: IndexFilter }, FoundIds>({
     name: 'search',
     module: options.module ?? new URL('./search.worker.ts', import.meta.url),
     workerData: { file },
@@ -60,7 +60,7 @@ export interface SearchTask {
   /** `ContentStore.rebuilds`: the thread opens a new file. */
   readonly rebuilds: number;
   readonly text: string;
-  readonly filter: SearchFilter;
+  readonly filter: IndexFilter;
 }
 
 // A cache of search results, valid until the next write: readers search for the same words, and each typed letter repeats a search.
@@ -70,9 +70,9 @@ const mostCached = 500;
 interface SearchCache {
   readonly revision: string;
   /** The least recently used result comes first. */
-  readonly found: Map<string, FoundArticles>;
+  readonly found: Map<string, FoundIds>;
   /** Searches in progress; equal searches share a result. */
-  readonly inProgress: Map<string, Promise<FoundArticles>>;
+  readonly inProgress: Map<string, Promise<FoundIds>>;
 }
 
 const caches = new WeakMap<ContentStore, SearchCache>();
@@ -87,15 +87,15 @@ function cacheFor(store: ContentStore): SearchCache {
   return cache;
 }
 
-const cacheKey = (text: string, filter: SearchFilter): string => JSON.stringify([text, filter]);
+const cacheKey = (text: string, filter: IndexFilter): string => JSON.stringify([text, filter]);
 
-function lookUpCached({ found }: SearchCache, key: string): FoundArticles | undefined {
+function lookUpCached({ found }: SearchCache, key: string): FoundIds | undefined {
   const known = found.get(key);
   if (known) storeResult(found, key, known);
   return known;
 }
 
-function storeResult(found: Map<string, FoundArticles>, key: string, answer: FoundArticles): void {
+function storeResult(found: Map<string, FoundIds>, key: string, answer: FoundIds): void {
   found.delete(key);
   found.set(key, answer);
   if (found.size <= mostCached) return;
@@ -104,7 +104,7 @@ function storeResult(found: Map<string, FoundArticles>, key: string, answer: Fou
 }
 
 /** Searches in the calling thread. */
-export function searchNow(store: ContentStore, text: string, filter: SearchFilter): FoundArticles {
+export function searchNow(store: ContentStore, text: string, filter: IndexFilter): FoundIds {
   const cache = cacheFor(store);
   const key = cacheKey(text, filter);
   const known = lookUpCached(cache, key);
@@ -119,8 +119,8 @@ export async function searchInThread(
   store: ContentStore,
   thread: SearchThread,
   text: string,
-  filter: SearchFilter,
-): Promise<FoundArticles> {
+  filter: IndexFilter,
+): Promise<FoundIds> {
   // The cache is chosen before the search: a write in the meantime gives later searches a new one, so they don't find this result.
   const cache = cacheFor(store);
   const key = cacheKey(text, filter);

@@ -8,7 +8,7 @@ import { isSearchBusy } from '../../lib/search/model.ts';
 import { type ContentStore, openContentStore } from '../store/content-store.server.ts';
 import { createReader } from '../store/reader.server.ts';
 import { storeDocument, withdrawDocument } from '../store/write.server.ts';
-import { type FoundArticles, searchArticles } from './search.server.ts';
+import { type FoundIds, searchArticles } from './search.server.ts';
 import {
   createSearchThread,
   type SearchThread,
@@ -64,7 +64,7 @@ const scripted = new URL(
     });
   `)}`,
 );
-const outcomes = async (asked: readonly Promise<FoundArticles>[]): Promise<(number | 'busy' | 'failed')[]> =>
+const outcomes = async (asked: readonly Promise<FoundIds>[]): Promise<(number | 'busy' | 'failed')[]> =>
   (await Promise.allSettled(asked)).map((each) =>
     each.status === 'fulfilled' ? each.value.total : isSearchBusy(each.reason) ? 'busy' : 'failed',
   );
@@ -141,17 +141,17 @@ describe('the search thread', () => {
 
 describe('the cache of search results', () => {
   it('runs one search for identical queries until the content changes', async () => {
-    const asked: PromiseWithResolvers<FoundArticles>[] = [];
+    const asked: PromiseWithResolvers<FoundIds>[] = [];
     const fake: SearchThread = {
       ask: () => {
-        const answer = Promise.withResolvers<FoundArticles>();
+        const answer = Promise.withResolvers<FoundIds>();
         asked.push(answer);
         return answer.promise;
       },
       close: async () => {},
     };
     const ask = () => searchInThread(store, fake, 'bridge', {});
-    const found = (total: number): FoundArticles => ({ hits: [], total, added: [] });
+    const found = (total: number): FoundIds => ({ hits: [], total, added: [] });
     const first = [ask(), ask()];
     put(1, 'A bridge');
     const second = ask();

@@ -8,7 +8,7 @@ import { pageBounds } from '../store/lists.server.ts';
 import { keyOf, sectionWord } from './index.server.ts';
 import { type Query, readQuery, spellingSuggestions, storiesWith, toMatch, withoutTerms } from './words.server.ts';
 
-export interface SearchFilter {
+export interface IndexFilter {
   /** Category term that hits must have. */
   readonly term?: number | undefined;
   /** Canonical UTC instants: published at or after `since`, and before `until`; to the minute. */
@@ -18,7 +18,8 @@ export interface SearchFilter {
   readonly limit?: number | undefined;
 }
 
-export interface FoundArticles {
+/** Stories of the index, without the contents of their cards. */
+export interface FoundIds {
   readonly hits: readonly { readonly id: number; readonly snippet: string }[];
   readonly total: number;
   /** Words that the search added to the typed ones, because those found too little. */
@@ -61,9 +62,9 @@ const matchOf = ({ words, facet }: IndexQuery): string => `(${words})${facet}`;
  * matches, those with all words in the title come first, then those with all words above the body, then the others, each group newest
  * first.
  */
-export function searchArticles(store: Index, text: string, filter: SearchFilter): FoundArticles {
+export function searchArticles(store: Index, text: string, filter: IndexFilter): FoundIds {
   const typed = readQuery(text);
-  const none: FoundArticles = { hits: [], total: 0, added: [] };
+  const none: FoundIds = { hits: [], total: 0, added: [] };
   if (typed === null) return none;
   const selective = selectiveTerms(store, typed);
   const from = filter.since === undefined ? 0 : keyOf(filter.since);
@@ -176,7 +177,7 @@ function keysByPlace(store: Index, query: IndexQuery, offset: number, limit: num
 }
 
 /** The stories at some keys with a snippet of each; one query for each key, because one over all matches would cost far more. */
-function hitsAt(store: Index, query: IndexQuery, keys: readonly number[]): FoundArticles['hits'] {
+function hitsAt(store: Index, query: IndexQuery, keys: readonly number[]): FoundIds['hits'] {
   const ids = store.prepare('SELECT id FROM search_keys WHERE key = ?');
   const snippets = store.prepare(
     `SELECT snippet(search, -1, char(1), char(2), '…', 32) AS snippet FROM search WHERE search MATCH ? AND ${within}`,

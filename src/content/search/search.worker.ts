@@ -2,7 +2,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import { serveTasks } from '../../lib/workers/pool.server.ts';
-import { type FoundArticles, type Index, searchArticles } from './search.server.ts';
+import { type FoundIds, type Index, searchArticles } from './search.server.ts';
 import type { SearchTask } from './search-thread.server.ts';
 
 const { file } = workerData as { readonly file: string };
@@ -31,7 +31,7 @@ function indexOf(rebuilds: number): OpenIndex {
   return open;
 }
 
-function search({ rebuilds, text, filter }: SearchTask): FoundArticles {
+function search({ rebuilds, text, filter }: SearchTask): FoundIds {
   try {
     const index = indexOf(rebuilds);
     // One read transaction, so that the count and the hits are of the same state even if a story is published in between.

@@ -3,7 +3,7 @@
 import type { ContentReader, FoundArticles, SearchFilter } from '../../lib/content/reader.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { canonicalInstant } from '../../lib/instants.ts';
-import type { FoundArticles as FoundIds, SearchFilter as IndexFilter } from '../search/search.server.ts';
+import type { FoundIds, IndexFilter } from '../search/search.server.ts';
 import { type SearchThread, searchInThread, searchNow } from '../search/search-thread.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import type { FrontContext } from './front.server.ts';

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import type { ContentReader, SearchFilter, SearchHit } from '../content/reader.ts';
 
-export interface Found {
+/** One page of the results of a search. */
+export interface SearchResults {
   readonly items: readonly SearchHit[];
   /** Number of all results. */
   readonly total: number;
@@ -18,7 +19,7 @@ export interface Search {
    * @param content the request's reader, which records the tags of the page
    * @throws SearchBusy when there are too many searches at once
    */
-  find(content: ContentReader, query: string, filter: SearchFilter): Promise<Found>;
+  find(content: ContentReader, query: string, filter: SearchFilter): Promise<SearchResults>;
   /** Must be called for every change of the content, with its tags. */
   changed(tags: Iterable<string>): void;
   stats(): SearchStats;

@@ -6,7 +6,7 @@ import type { ContentReader, SearchHit } from '../content/reader.ts';
 import { leadStory } from '../fronts/front-page.ts';
 import { snippetOf, snippetParts } from '../text.ts';
 import { searchMessages } from './messages.ts';
-import type { Found, SearchAnswer, SearchHitAnswer } from './model.ts';
+import type { SearchAnswer, SearchHitAnswer, SearchResults } from './model.ts';
 import { pictureOf } from './record.ts';
 
 const hitOf = (hit: SearchHit): SearchHitAnswer => ({
@@ -24,7 +24,7 @@ const hitOf = (hit: SearchHit): SearchHitAnswer => ({
 
 /** @param page from 0 */
 export const answerOf = (
-  { items, total, added }: Found,
+  { items, total, added }: SearchResults,
   query: string,
   page: number,
   hitsPerPage: number,
