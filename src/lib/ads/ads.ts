@@ -18,7 +18,7 @@ interface WaitingTag {
 /** The declarations describe the loaded tag; before that, the object is an array of commands, or missing. */
 const host = globalThis as unknown as { googletag?: Tag | WaitingTag };
 
-export interface AdRequest {
+interface AdRequest {
   readonly network: string;
   readonly places: readonly AdPlace[];
   readonly targeting: Readonly<Record<string, string>>;
@@ -48,7 +48,7 @@ const sizesFor = (sizes: readonly AdSize[]): googletag.MultiSize => sizes.map(([
 let listening = false;
 
 /** @param onRendered called for each slot after the response; `isEmpty`: there is no ad for it */
-export function requestAds(
+function requestAds(
   { network, places, targeting, limited }: AdRequest,
   onRendered: (element: string, isEmpty: boolean) => void,
 ): void {
@@ -81,12 +81,12 @@ export function requestAds(
 }
 
 /** Removes every ad from the page. */
-export function destroyAds(): void {
+function destroyAds(): void {
   if (host.googletag) whenLoaded((tag) => tag.destroySlots());
 }
 
 /** Removes the waiting commands of a script that did not load: if it loads later after all, it does nothing. */
-export function dropCommands(): void {
+function dropCommands(): void {
   if (host.googletag) host.googletag = { cmd: [] };
 }
 
@@ -103,7 +103,7 @@ export function makeAds({ settings, page }: AdapterContext<'ads'>): Adapter {
 
   const stop = () => {
     if (requestedNames !== '') destroyAds();
-    emptyAll();
+    showOwnTexts();
     requestedNames = '';
   };
 
@@ -111,8 +111,8 @@ export function makeAds({ settings, page }: AdapterContext<'ads'>): Adapter {
   async function requestVisible(): Promise<void> {
     // The type of visitor decides whether there are ads, and which.
     if (!on || limited === null || visitor === null) return;
-    if (!limited) openBelow();
-    const places = openPlaces();
+    if (!limited) openSlotsBelow();
+    const places = visiblePlaces();
     const names = places.map(({ name }) => name).join(' ');
     if (names === requestedNames) return;
     stop();
@@ -154,7 +154,7 @@ export function makeAds({ settings, page }: AdapterContext<'ads'>): Adapter {
 // Ad slots: their sizes, and the page's data for the ad server (spec section 2, "Ad slots").
 
 /** A place for an ad. */
-export interface AdPlace {
+interface AdPlace {
   /** Name of the slot, and of its ad unit. */
   readonly name: string;
   readonly shape: AdShape;
@@ -162,14 +162,14 @@ export interface AdPlace {
   readonly element: string;
 }
 
-export const adShapes = ['ribbon', 'billboard', 'box'] as const;
-export type AdShape = (typeof adShapes)[number];
+const adShapes = ['ribbon', 'billboard', 'box'] as const;
+type AdShape = (typeof adShapes)[number];
 
 /** Width and height in CSS pixels. */
-export type AdSize = readonly [number, number];
+type AdSize = readonly [number, number];
 
 /** Sizes for windows of at least this width; the widest first. */
-export interface AdStep {
+interface AdStep {
   readonly from: number;
   readonly sizes: readonly AdSize[];
 }
@@ -205,8 +205,8 @@ export function adTargeting(page: PageFacts, visitor: VisitorType | null): Recor
 const slots = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-ad-room]')];
 const placeIn = (slot: HTMLElement) => slot.querySelector<HTMLElement>('[data-ad-place]');
 
-/** Places that are visible to this reader. */
-export function openPlaces(): AdPlace[] {
+/** Places that this reader can see. */
+function visiblePlaces(): AdPlace[] {
   return slots().flatMap((slot) => {
     const { adSlot: name, shape } = slot.dataset;
     const element = placeIn(slot)?.id;
@@ -219,7 +219,7 @@ export function openPlaces(): AdPlace[] {
  * Opens the slots that are closed without consent to advertising, but only below the visible part of the page: the others would push
  * down the text that is being read, and open on the next page.
  */
-export function openBelow(): void {
+function openSlotsBelow(): void {
   for (const slot of slots()) {
     if (slot.dataset.adRoom !== 'opens' || isShown(slot)) continue;
     // A hidden element has no position, so the visible one before it counts.
@@ -229,11 +229,11 @@ export function openBelow(): void {
 }
 
 /** Shows the ad in a slot, or the site's own text again. */
-export function showAd(element: string, filled: boolean): void {
+function showAd(element: string, filled: boolean): void {
   const slot = document.getElementById(element)?.closest<HTMLElement>('[data-ad-room]');
   if (!slot) return;
   if (!filled) {
-    empty(slot);
+    showOwnText(slot);
     return;
   }
   slot.dataset.filled = '';
@@ -241,14 +241,14 @@ export function showAd(element: string, filled: boolean): void {
   slot.ariaLabel = slot.dataset.adLabel ?? null;
 }
 
-function empty(slot: HTMLElement): void {
+function showOwnText(slot: HTMLElement): void {
   delete slot.dataset.filled;
   if (slot.dataset.word) slot.ariaLabel = slot.dataset.word;
 }
 
 /** Shows the site's own text in every slot. */
-export function emptyAll(): void {
-  for (const slot of slots()) empty(slot);
+function showOwnTexts(): void {
+  for (const slot of slots()) showOwnText(slot);
 }
 
 const isShown = (element: HTMLElement): boolean => element.getClientRects().length > 0;
