@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Card, CorrectedStory, Correction } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { answerCorrectionsFeed } from './feed.ts';
-import { byDay, namedNote, shownNext } from './model.ts';
+import { byDay, namedNote, storiesOfNextNotice } from './model.ts';
 
 const card = { id: 7, slug: 'a-story', title: 'A <b>Story</b> & more', section: null } as Card;
 const note = (date: string, part: Partial<CorrectedStory> = {}): CorrectedStory => ({
@@ -42,7 +42,7 @@ it('the line below the byline names a correction before a newer clarification', 
 });
 
 it('a notice shows the three oldest unseen corrections, or more if some have the same time', () => {
-  const ats = (...list: number[]) => shownNext(list.map((at) => ({ at }))).map(({ at }) => at);
+  const ats = (...list: number[]) => storiesOfNextNotice(list.map((at) => ({ at }))).map(({ at }) => at);
   expect(ats(9, 7, 5, 3, 1)).toEqual([5, 3, 1]);
   expect(ats(5, 3)).toEqual([5, 3]);
   expect(ats()).toEqual([]);

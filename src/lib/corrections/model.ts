@@ -29,7 +29,7 @@ export const namedNote = <Note extends Pick<Correction, 'kind'>>(notes: readonly
  *
  * @param unseen newest first, `at` in epoch milliseconds
  */
-export function shownNext<Story extends { readonly at: number }>(unseen: readonly Story[]): readonly Story[] {
+export function storiesOfNextNotice<Story extends { readonly at: number }>(unseen: readonly Story[]): readonly Story[] {
   const newest = unseen.at(-mostNamed);
   return newest ? unseen.filter(({ at }) => at <= newest.at) : unseen;
 }

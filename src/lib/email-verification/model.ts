@@ -34,7 +34,8 @@ export interface EmailVerification {
   verify(email: string): Promise<Verification>;
 }
 
-export interface Parts {
+/** The parts of an email address. */
+export interface EmailParts {
   readonly local: string;
   /** As it was typed, in lower case. */
   readonly domain: string;
@@ -48,7 +49,7 @@ export interface Flaw {
 }
 
 /** RFC 5321's lengths; of RFC 5322's forms those that people have: no quotes, no comments, no address literals. */
-export function readEmail(text: string): Parts | Flaw {
+export function readEmail(text: string): EmailParts | Flaw {
   const email = text.trim();
   if (email === '') return { flaw: verificationMessages.missing };
   const at = email.lastIndexOf('@');

@@ -66,7 +66,7 @@ export const idOf = (text: string | undefined): number | null =>
 export const limitOf = (text: string | null): number | undefined => idOf(text ?? undefined) ?? undefined;
 
 /** Most ids in `trackedArticles`, the browser's JSON array of articles it has counted, newest last. */
-const most = 500;
+const mostTracked = 500;
 
 /** @param text from the storage; an invalid one counts as an empty list */
 export function parseTracked(text: string | null): readonly number[] {
@@ -75,7 +75,7 @@ export function parseTracked(text: string | null): readonly number[] {
 }
 
 export const withTracked = (tracked: readonly number[], article: number): readonly number[] =>
-  [...tracked.filter((one) => one !== article), article].slice(-most);
+  [...tracked.filter((one) => one !== article), article].slice(-mostTracked);
 
 /** Made by `src/server/migrations/reading.ts`. */
 export interface PopularityTable {

@@ -14,15 +14,15 @@ export interface SavedStoriesRules {
   readonly history: number;
 }
 
-/** An article by its id; the content store knows whether it is still published. */
-export interface Kept {
+/** An article that a user has saved or read; the content store knows whether it is still published. */
+export interface ListedArticle {
   readonly articleId: number;
   /** Epoch milliseconds. */
   readonly at: number;
 }
 
 /** A story with notes that a user wasn't notified of; `at` is the instant of the newest. */
-export interface Unseen extends Kept {
+export interface UnseenCorrection extends ListedArticle {
   /** `clarification` where none of these notes is a correction. */
   readonly kind: Correction['kind'];
 }
@@ -34,13 +34,13 @@ export interface SavedStories {
   unsave(userId: string, articleId: number): Promise<void>;
   isSaved(userId: string, articleId: number): Promise<boolean>;
   /** The newest first. */
-  saved(userId: string): Promise<readonly Kept[]>;
+  saved(userId: string): Promise<readonly ListedArticle[]>;
   /**
    * Records a reading; an article that was read before moves to the front. @returns `false` if the user has turned off the history
    */
   read(userId: string, articleId: number): Promise<boolean>;
   /** The newest first. */
-  history(userId: string): Promise<{ readonly on: boolean; readonly items: readonly Kept[] }>;
+  history(userId: string): Promise<{ readonly on: boolean; readonly items: readonly ListedArticle[] }>;
   forgetRead(userId: string, articleId: number): Promise<void>;
   clearHistory(userId: string): Promise<void>;
   /** Turns the history on or off; off deletes it. */
@@ -50,7 +50,10 @@ export interface SavedStories {
    *
    * @param corrected ids with the story's notes, newest first
    */
-  unseen(userId: string, corrected: ReadonlyMap<number, readonly CorrectionMark[]>): Promise<readonly Unseen[]>;
+  unseen(
+    userId: string,
+    corrected: ReadonlyMap<number, readonly CorrectionMark[]>,
+  ): Promise<readonly UnseenCorrection[]>;
   /** Records that the user was notified of all corrections up to an instant, in epoch milliseconds. */
   markCorrectionsSeen(userId: string, until: number): Promise<void>;
   readonly personalData: PersonalData;
@@ -70,7 +73,7 @@ export interface SavedPage {
 /** One page of a list, in its order. */
 export function savedPage(
   content: Pick<ContentReader, 'articles'>,
-  kept: readonly Kept[],
+  kept: readonly ListedArticle[],
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): SavedPage {
   if (kept.length === 0) return { items: [], total: 0 };

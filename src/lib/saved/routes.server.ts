@@ -6,7 +6,7 @@ import { articleCardOf } from '../cards/wire.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { type Answer, refuse, signInFirst, tooManyRequests, unavailable } from '../http/answer.ts';
 import { accountRoute, type Call } from '../http/routes.server.ts';
-import { type Kept, type SavedAnswer, type SavedStories, savedMessages, savedPage } from './model.ts';
+import { type ListedArticle, type SavedAnswer, type SavedStories, savedMessages, savedPage } from './model.ts';
 
 type SavedStoriesCall<Body> = Call<Body> & {
   readonly session: Session;
@@ -51,7 +51,10 @@ export const savedStoriesFull = ({ rules }: SavedStories): Answer => refuse(409,
 const mostPerPage = 100;
 
 /** One page of a list by `?offset` and `?limit`. */
-export function savedListPage({ url, locals }: Pick<APIContext, 'url' | 'locals'>, kept: readonly Kept[]): SavedAnswer {
+export function savedListPage(
+  { url, locals }: Pick<APIContext, 'url' | 'locals'>,
+  kept: readonly ListedArticle[],
+): SavedAnswer {
   const whole = (name: string, otherwise: number) =>
     /^\d{1,6}$/.test(url.searchParams.get(name) ?? '') ? Number(url.searchParams.get(name)) : otherwise;
   const offset = whole('offset', 0);

@@ -5,7 +5,7 @@ import { type AccountsTransaction, type Database, lockUserRow, type Queries } fr
 import { deleteInSteps } from '../jobs/queue.server.ts';
 import { repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
-import type { Kept, SavedStories, SavedStoriesRules, Unseen } from './model.ts';
+import type { ListedArticle, SavedStories, SavedStoriesRules, UnseenCorrection } from './model.ts';
 
 export interface SavedStoriesOptions {
   readonly database: Database;
@@ -89,7 +89,7 @@ export function createSavedStories({ database, rules, log, now = Date.now }: Sav
     personalData: {
       tables,
       async export({ userId }) {
-        const plain = (items: readonly Kept[]) =>
+        const plain = (items: readonly ListedArticle[]) =>
           items.map(({ articleId, at }) => ({ article: articleId, time: new Date(at).toISOString() }));
         const [saved, { on, items }, until] = await Promise.all([
           list(state, 'saved_articles', userId),
@@ -124,7 +124,12 @@ const locked = <T>(database: Database, userId: string, work: (tx: AccountsTransa
     return work(tx);
   });
 
-async function list({ database: { db } }: State, table: ListTable, userId: string, since = 0): Promise<Kept[]> {
+async function list(
+  { database: { db } }: State,
+  table: ListTable,
+  userId: string,
+  since = 0,
+): Promise<ListedArticle[]> {
   const rows = await db
     .selectFrom(table)
     .select(['article_id', 'at'])
@@ -162,7 +167,7 @@ async function unseen(
   state: State,
   userId: string,
   corrected: ReadonlyMap<number, readonly CorrectionMark[]>,
-): Promise<Unseen[]> {
+): Promise<UnseenCorrection[]> {
   if (corrected.size === 0) return [];
   const { db } = state.database;
   // If the history is turned off, it is empty.
@@ -171,7 +176,7 @@ async function unseen(
     seenUntil(db, userId),
   ]);
   return read
-    .flatMap(({ articleId, at: when }): Unseen[] => {
+    .flatMap(({ articleId, at: when }): UnseenCorrection[] => {
       const notes = (corrected.get(articleId) ?? []).filter(({ date }) => {
         const at = Date.parse(date);
         // A note with a future date is shown from that date on.

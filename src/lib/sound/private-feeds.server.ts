@@ -59,7 +59,7 @@ export function createPrivateFeeds(options: PrivateFeedsOptions): PrivateFeeds {
     },
     open: (token, podcastId) => open(state, token, podcastId),
     sign: (feedId, articleId) => sign(state, feedId, articleId),
-    opens: (query, articleId) => opens(state, query, articleId),
+    grantsAccess: (query, articleId) => grantsAccess(state, query, articleId),
     personalData: {
       tables: { podcast_feeds: 'gone' },
       async export({ userId }) {
@@ -123,7 +123,7 @@ function sign(state: State, feedId: string, articleId: number): string {
   }).toString();
 }
 
-async function opens(state: State, query: URLSearchParams, articleId: number): Promise<boolean> {
+async function grantsAccess(state: State, query: URLSearchParams, articleId: number): Promise<boolean> {
   const [feed, until, key] = ['feed', 'until', 'key'].map((name) => query.get(name) ?? '');
   if (!feed || !until || !key || !/^[\da-f-]{36}$/.test(feed) || !/^\d{1,12}$/.test(until)) return false;
   if (!equalInConstantTime(signature(state, feed, articleId, Number(until)), key) || Number(until) * 1000 < state.now())

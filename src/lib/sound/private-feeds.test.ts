@@ -52,9 +52,9 @@ onBothEngines('private feeds', (engines) => {
     const first = await feeds.create(ada, 9);
     const id = (await feeds.open(first, 9))?.id ?? '';
     const signed = new URLSearchParams(feeds.sign(id, 7));
-    expect(await feeds.opens(signed, 7)).toBe(true);
+    expect(await feeds.grantsAccess(signed, 7)).toBe(true);
     const second = await feeds.create(ada, 9);
-    expect([await feeds.open(first, 9), await feeds.opens(signed, 7)]).toEqual([null, false]);
+    expect([await feeds.open(first, 9), await feeds.grantsAccess(signed, 7)]).toEqual([null, false]);
     expect(await feeds.open(second, 9)).not.toBeNull();
     await feeds.revoke(ada, 9);
     expect([await feeds.open(second, 9), await feeds.createdAt(ada, 9)]).toEqual([null, null]);
@@ -77,9 +77,9 @@ onBothEngines('private feeds', (engines) => {
     const id = (await feeds.open(token, 9))?.id ?? '';
     const signed = new URLSearchParams(feeds.sign(id, 7));
     paying.delete(ada);
-    expect([(await feeds.open(token, 9))?.paid, await feeds.opens(signed, 7)]).toEqual([false, false]);
+    expect([(await feeds.open(token, 9))?.paid, await feeds.grantsAccess(signed, 7)]).toEqual([false, false]);
     paying.add(ada);
-    expect([(await feeds.open(token, 9))?.paid, await feeds.opens(signed, 7)]).toEqual([true, true]);
+    expect([(await feeds.open(token, 9))?.paid, await feeds.grantsAccess(signed, 7)]).toEqual([true, true]);
   });
 
   it('sign URLs of one episode’s files, which expire after two weeks and cannot be altered', async () => {
@@ -90,7 +90,10 @@ onBothEngines('private feeds', (engines) => {
     // Twice on one day gives the same address.
     expect(feeds.sign(adas, 7)).toBe(query);
     const opens = (change: Record<string, string>, articleId = 7) =>
-      feeds.opens(new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(query)), ...change }), articleId);
+      feeds.grantsAccess(
+        new URLSearchParams({ ...Object.fromEntries(new URLSearchParams(query)), ...change }),
+        articleId,
+      );
     expect(await opens({})).toBe(true);
     expect(await opens({}, 8)).toBe(false);
     const changes = [

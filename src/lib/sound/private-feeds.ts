@@ -54,7 +54,7 @@ export interface PrivateFeeds {
    * Whether a signed address gives access to the files of an episode: it is genuine and not expired, its feed exists, and its owner
    * subscribes.
    */
-  opens(query: URLSearchParams, articleId: number): Promise<boolean>;
+  grantsAccess(query: URLSearchParams, articleId: number): Promise<boolean>;
   readonly personalData: PersonalData;
 }
 

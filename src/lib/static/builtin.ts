@@ -122,13 +122,13 @@ export const editorialSlugs: readonly string[] = Object.keys(pages);
 /** The fixed pages that `src/pages/[page].astro` shows, by slug, with what is special about each (`src/layouts/Editorial.astro`). */
 export const textPages: ReadonlyMap<
   string,
-  { readonly dated?: true; readonly fixed?: Readonly<Record<string, string>> }
+  { readonly dated?: true; readonly fixedIds?: Readonly<Record<string, string>> }
 > = new Map([
   ['accessibility', { dated: true }],
   ['community', {}],
   ['events', {}],
   ['oped-guidelines', {}],
-  ['privacy-policy', { dated: true, fixed: { 'terms of use': 'Terms-of-use' } }],
+  ['privacy-policy', { dated: true, fixedIds: { 'terms of use': 'Terms-of-use' } }],
 ]);
 
 /**

@@ -33,19 +33,20 @@ const slugOf = (text: string): string =>
 /**
  * Gives each `<h2>` an id, keeping one that it has.
  *
- * @param fixed ids that other pages link to, by the start of the heading in lower case, such as `{'terms of use': 'Terms-of-use'}`; the
- *   first such heading gets the id instead of its own
+ * @param fixedIds ids that other pages link to, by the start of the heading in lower case, such as
+ *   `{'terms of use': 'Terms-of-use'}`; the first such heading gets the id instead of its own
  */
-export function outline(html: string, fixed: Readonly<Record<string, string>> = {}): Outline {
+export function outline(html: string, fixedIds: Readonly<Record<string, string>> = {}): Outline {
   const items: OutlineItem[] = [];
   const taken = new Set<string>();
   for (const match of html.matchAll(/\sid="([^"]+)"/giu)) taken.add(match[1] ?? '');
-  for (const to of Object.values(fixed)) taken.delete(to);
+  for (const to of Object.values(fixedIds)) taken.delete(to);
   const out = html.replace(heading, (_all, attributes: string, inner: string) => {
     const text = plain(inner);
     const own = /\sid="([^"]+)"/iu.exec(attributes)?.[1];
     let id =
-      Object.entries(fixed).find(([start, to]) => text.toLowerCase().startsWith(start) && !taken.has(to))?.[1] ?? own;
+      Object.entries(fixedIds).find(([start, to]) => text.toLowerCase().startsWith(start) && !taken.has(to))?.[1] ??
+      own;
     if (id === undefined) {
       const base = slugOf(text);
       id = base;

@@ -5,14 +5,14 @@ import { pathToFileURL } from 'node:url';
 import type { CheckpointProblem, CheckpointTask } from './checkpoints.server.ts';
 import { serveTasks } from './pool.server.ts';
 
-/** When each log was last written to and copied whole. */
-const done = new Map<string, number>();
+/** For each file whose log was copied whole: when the log was last written to. */
+const copiedLogs = new Map<string, number>();
 /** Milliseconds within which two writes may leave the same file time, on file systems with coarse timestamps. */
-const clockStep = 2000;
+const fileTimeStepMs = 2000;
 
 function checkpoint(file: string, leastBytes: number): void {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
-  if (!log || log.size < leastBytes || done.get(file) === log.mtimeMs) return;
+  if (!log || log.size < leastBytes || copiedLogs.get(file) === log.mtimeMs) return;
   const inode = inodeOf(file);
   if (inode === undefined) return;
   // Opened again each time: after a damaged file was set aside, a new file has the same name.
@@ -27,7 +27,8 @@ function checkpoint(file: string, leastBytes: number): void {
     db.prepare('SELECT count(*) FROM sqlite_schema').get();
     if (inodeOf(file) !== inode) return;
     const result = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get();
-    if (result?.log === result?.checkpointed && Date.now() - log.mtimeMs > clockStep) done.set(file, log.mtimeMs);
+    if (result?.log === result?.checkpointed && Date.now() - log.mtimeMs > fileTimeStepMs)
+      copiedLogs.set(file, log.mtimeMs);
   } finally {
     db.close();
   }

@@ -106,7 +106,7 @@ async function admitsSigned(
   query: URLSearchParams,
   storyId: number,
 ): Promise<Admission> {
-  if (!(await privateFeeds?.opens(query, storyId))) return { may: false, cookies: [] };
+  if (!(await privateFeeds?.grantsAccess(query, storyId))) return { may: false, cookies: [] };
   // A feed counts like its reader's account, because only that reader uses it.
   const over = await limiter.count('sound', { account: query.get('feed') ?? '' });
   return over ? { may: false, cookies: [], retryAfter: over.retryAfter } : { may: true, cookies: [] };

@@ -3,7 +3,7 @@
  * that the reader was notified.
  */
 import { z } from 'zod';
-import { shownNext } from '../../../../../lib/corrections/model.ts';
+import { storiesOfNextNotice } from '../../../../../lib/corrections/model.ts';
 import type { SeenBody, UnseenAnswer } from '../../../../../lib/corrections/schema.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
 import { savedStoriesRoute } from '../../../../../lib/saved/routes.server.ts';
@@ -14,7 +14,7 @@ const seenBody = z.looseObject({ until: z.iso.datetime() });
 export const GET = savedStoriesRoute({}, async ({ savedStories, session, context }) => {
   const { content } = context.locals;
   const since = new Date(Date.now() - savedStories.rules.historyDays * day).toISOString();
-  const next = shownNext(await savedStories.unseen(session.userId, content.correctedSince(since)));
+  const next = storiesOfNextNotice(await savedStories.unseen(session.userId, content.correctedSince(since)));
   const kinds = new Map(next.map(({ articleId, kind }) => [articleId, kind]));
   const { items } = content.articles({ ids: [...kinds.keys()], limit: kinds.size });
   const newest = next[0];
