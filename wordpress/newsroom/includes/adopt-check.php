@@ -9,8 +9,8 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-/** Size in bytes from which a text is reported as long: it may take the site more than a second. */
-const NEWSROOM_LONG_TEXT = 500000;
+/** Size in bytes from which a post is reported as long: it may take the site more than a second. */
+define( 'NEWSROOM_LONG_POST', 500000 );
 
 /**
  * Reads the posts' texts for some seconds, and continues where the last call ended. The result is stored as an option.
@@ -36,7 +36,7 @@ function newsroom_adopt_read( $seconds, $again = false ) {
 		$ids   = newsroom_ids_within_memory( array_map( 'intval', $ids ) );
 		$posts = $ids ? $wpdb->get_results( "SELECT ID, LENGTH(post_content) AS bytes, CASE WHEN post_content LIKE '%[%' THEN post_content ELSE '' END AS content FROM {$wpdb->posts} WHERE ID IN (" . newsroom_id_list( $ids ) . ') ORDER BY ID' ) : array(); // phpcs:ignore WordPress.DB
 		foreach ( $posts as $post ) {
-			if ( (int) $post->bytes > NEWSROOM_LONG_TEXT ) {
+			if ( (int) $post->bytes > NEWSROOM_LONG_POST ) {
 				newsroom_note_example( $check['long'], (int) $post->ID );
 			}
 			foreach ( newsroom_unknown_shortcodes( $post->content ) as $name ) {

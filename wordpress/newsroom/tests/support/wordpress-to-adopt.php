@@ -73,7 +73,8 @@ $ids['hebrew']    = $post( 'שלום עולם', array( $ids['news'] ) );
 $ids['bare']      = $post( 'Bare', array( $ids['none'] ) );
 $ids['orphan']    = $post( 'Orphan', array( $ids['news'] ), array( 'post_author' => $ids['gone'] ) );
 $ids['draft']     = $post( 'Draft', array( $ids['borough'] ), array( 'post_status' => 'draft', 'post_author' => $ids['drafty'] ) );
-$ids['pending']   = $post( 'Pending', array( $ids['news'] ), array( 'post_status' => 'pending' ) );
+// A story of ordinary length, which the check doesn't report as long.
+$ids['pending']   = $post( 'Pending', array( $ids['news'] ), array( 'post_status' => 'pending', 'post_content' => str_repeat( 'word ', 400 ) ) );
 $ids['private']   = $post( 'Private', array( $ids['news'] ), array( 'post_status' => 'private' ) );
 $ids['future']    = $post( 'Later', array( $ids['news'] ), array( 'post_date' => gmdate( 'Y-m-d H:i:s', time() + 9 * DAY_IN_SECONDS ), 'post_status' => 'future' ) );
 $ids['protected'] = $post( 'Protected', array( $ids['news'] ), array( 'post_password' => 'sesame' ) );
