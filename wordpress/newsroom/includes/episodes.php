@@ -266,7 +266,14 @@ function newsroom_episode_box( $post ) {
 	if ( current_user_can( 'edit_post_meta', $post->ID, 'newsroom_audio' ) ) {
 		newsroom_episode_select( 'newsroom_audio', __( 'Audio file', 'newsroom' ), $chosen, $audio );
 	}
-	newsroom_episode_select( 'newsroom_series', __( 'Series', 'newsroom' ), (int) $value( 'newsroom_series' ), array( 0 => __( '— No series —', 'newsroom' ) ) + newsroom_series_choices() );
+	$series  = (int) $value( 'newsroom_series' );
+	$choices = array( 0 => __( '— No series —', 'newsroom' ) ) + newsroom_series_choices();
+	if ( $series && ! isset( $choices[ $series ] ) && get_post( $series ) ) {
+		// A series in the trash. Without this option, saving would remove the story from a paid series and so make it free.
+		/* translators: %s: title of a series. */
+		$choices[ $series ] = sprintf( __( '%s (not published)', 'newsroom' ), newsroom_plain( get_post_field( 'post_title', $series, 'raw' ) ) );
+	}
+	newsroom_episode_select( 'newsroom_series', __( 'Series', 'newsroom' ), $series, $choices );
 	printf(
 		'<p><label>%1$s <input type="text" class="widefat" name="newsroom_episode_title" value="%2$s"></label></p><p class="description">%3$s</p>',
 		esc_html__( 'Episode title', 'newsroom' ),

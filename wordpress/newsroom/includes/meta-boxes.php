@@ -123,13 +123,13 @@ function newsroom_author_control( $chosen ) {
 	);
 	echo '<p><label for="newsroom_author"><strong>' . esc_html__( 'Author', 'newsroom' ) . '</strong></label><br><select class="widefat" id="newsroom_author" name="newsroom_author">';
 	echo '<option value="0">' . esc_html__( '— No byline —', 'newsroom' ) . '</option>';
-	foreach ( $authors as $author ) {
-		$name = newsroom_plain( $author->post_title );
-		if ( ! newsroom_is_visible( $author ) ) {
-			/* translators: %s: name of an author. */
-			$name = sprintf( __( '%s (not published)', 'newsroom' ), $name );
-		}
-		printf( '<option value="%1$d"%2$s>%3$s</option>', (int) $author->ID, selected( $chosen, $author->ID, false ), esc_html( $name ) );
+	$ids = wp_list_pluck( $authors, 'ID' );
+	if ( $chosen && ! in_array( $chosen, $ids, true ) ) {
+		// An author in the trash: without this option, saving would remove the byline.
+		$ids[] = $chosen;
+	}
+	foreach ( $ids as $id ) {
+		printf( '<option value="%1$d"%2$s>%3$s</option>', (int) $id, selected( $chosen, $id, false ), esc_html( newsroom_author_label( $id ) ) );
 	}
 	echo '</select></p>';
 	if ( current_user_can( 'edit_pages' ) ) {
@@ -172,8 +172,6 @@ function newsroom_save_boxes( $id, $post ) {
 	$keys = newsroom_meta_keys();
 	// An empty list sends no values, so a hidden field shows that the box was submitted.
 	$boxes = array(
-		'newsroom_breaking'     => 'newsroom_top_stories_shown',
-		'newsroom_bulleted'     => 'newsroom_top_stories_shown',
 		'newsroom_top_articles' => 'newsroom_top_stories_shown',
 		'newsroom_authors'      => 'newsroom_byline_shown',
 		'newsroom_contributors' => 'newsroom_byline_shown',
@@ -184,7 +182,7 @@ function newsroom_save_boxes( $id, $post ) {
 		}
 		$definition = newsroom_meta_definitions()[ $key ];
 		// Cleaned by the callback of each key's registration (includes/fields.php).
-		$value = isset( $_POST[ $key ] ) ? wp_unslash( $_POST[ $key ] ) : ( 'array' === $definition[0] ? array() : '0' ); // phpcs:ignore WordPress.Security.ValidatedSanitizedInput
+		$value  = isset( $_POST[ $key ] ) ? wp_unslash( $_POST[ $key ] ) : array(); // phpcs:ignore WordPress.Security.ValidatedSanitizedInput
 		$posted = array(
 			'newsroom_corrections'   => 'newsroom_posted_corrections',
 			'newsroom_headline_test' => 'newsroom_posted_headline_test',

@@ -72,7 +72,7 @@ function newsroom_top_stories_box( $post ) {
 }
 
 /**
- * Prints a checkbox.
+ * Prints a checkbox. A hidden field sends the value of an empty one.
  *
  * @param string $key   Meta key.
  * @param string $label Label.
@@ -80,7 +80,7 @@ function newsroom_top_stories_box( $post ) {
  */
 function newsroom_flag_control( $key, $label, $id ) {
 	printf(
-		'<p><label><input type="checkbox" name="%1$s" value="1"%2$s> %3$s</label></p>',
+		'<p><input type="hidden" name="%1$s" value="0"><label><input type="checkbox" name="%1$s" value="1"%2$s> %3$s</label></p>',
 		esc_attr( $key ),
 		checked( '1', newsroom_sanitize_flag( get_post_meta( $id, $key, true ) ), false ),
 		esc_html( $label )

@@ -231,11 +231,35 @@ describe('the plugin’s boxes in the editor', () => {
       featured_excerpt: 'It’s "here"\nand there',
       bulleted_featured_excerpt: false,
     });
-    await save(ids.top, [['newsroom_top_stories_shown', '1']]);
+    expect((await postNonce(ids.top)).html).toMatch(
+      /<input type="hidden" name="newsroom_breaking" value="0"><label><input type="checkbox" name="newsroom_breaking" value="1" checked/,
+    );
+    await save(ids.top, [
+      ['newsroom_top_stories_shown', '1'],
+      ['newsroom_breaking', '0'],
+    ]);
     expect((await newsroom.rest(`/wp/v2/pages/${ids.top}`)).json.acf).toMatchObject({
       top_articles: [],
       breaking: false,
     });
+  });
+
+  it('save the checkboxes of the front page even if Advanced Custom Fields has its stories', async () => {
+    // What the form sends without the list of stories.
+    await save(ids.top, [['newsroom_breaking', '1']]);
+    expect(await meta(ids.top, 'newsroom_breaking')).toBe('1');
+    await save(ids.top, [['newsroom_breaking', '0']]);
+    expect(await meta(ids.top, 'newsroom_breaking')).toBe('0');
+  });
+
+  it('keep the author of a video while the author is in the trash', async () => {
+    await newsroom.php(
+      `update_post_meta( $input['video'], 'newsroom_author', $input['author'] ); wp_trash_post( $input['author'] ); return 1;`,
+      ids,
+    );
+    const { html } = await postNonce(ids.video);
+    await newsroom.php(`wp_untrash_post( $input ); wp_publish_post( $input ); return 1;`, ids.author);
+    expect(html).toContain(`<option value="${ids.author}" selected='selected'>Cleo Marsh (not published)</option>`);
   });
 
   it('save nothing without a nonce', async () => {

@@ -420,6 +420,16 @@ describe('the classic editor', () => {
     expect((await story()).sound).toBeNull();
   });
 
+  it('keeps a story in its subscriber series while the series is in the trash', async () => {
+    await saveSeries({ newsroom_series_access: 'subscriber' });
+    await save({ newsroom_audio: audio, newsroom_series: series });
+    await newsroom.php(`wp_trash_post( $input ); return 1;`, series);
+    const html = await box(article, 'newsroom_episode_box');
+    const chosen = /<option value="(\d+)" selected='selected'>How It Works \(not published\)/.exec(html)?.[1] ?? '0';
+    await post(article, { newsroom_audio: String(audio), newsroom_series: chosen });
+    expect(await story()).toMatchObject({ access: 'subscriber', restricted: true });
+  });
+
   it('saves a podcast series, and reports a missing or unsuitable picture', async () => {
     await post(series, {
       newsroom_series_category: 'News > Daily News',
