@@ -14,6 +14,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 define( 'NEWSROOM_HEADLINE_CHECK', 5 * MINUTE_IN_SECONDS );
 
 add_action( 'newsroom_headline_tests', 'newsroom_check_headline_tests' );
+add_action( 'newsroom_deliver', 'newsroom_continue_headline_tests', 10, 0 );
 add_action( 'rest_api_init', 'newsroom_register_headline_test_routes' );
 add_action( 'added_post_meta', 'newsroom_headline_test_saved', 10, 3 );
 add_action( 'updated_post_meta', 'newsroom_headline_test_saved', 10, 3 );
@@ -85,6 +86,14 @@ function newsroom_check_headline_tests() {
 	foreach ( $stories as $id ) {
 		newsroom_check_headline_test( $id );
 	}
+	newsroom_continue_headline_tests();
+}
+
+/**
+ * Schedules the next request while a test runs. Also called by the hourly task, in case the event of wp-cron was lost, for example when
+ * the plugin was deactivated.
+ */
+function newsroom_continue_headline_tests() {
 	if ( newsroom_tested_stories() ) {
 		newsroom_plan_headline_check();
 	}

@@ -251,8 +251,9 @@ function newsroom_rest_headline_test( $item ) {
  * @return bool Whether the story was changed.
  */
 function newsroom_end_headline_test( $id, $test_id, $winner, $readings, $ended ) {
-	// Another process may have ended it since this one began.
-	wp_cache_delete( $id, 'post_meta' );
+	// While the site was asked, another process may have ended the test, or an editor may have saved the story: WordPress would write
+	// the text that this process has in its cache over the editor's.
+	clean_post_cache( $id );
 	$test = newsroom_headline_test_of( $id );
 	if ( 'running' !== $test['state'] || newsroom_headline_test_id( $id, $test ) !== $test_id ) {
 		return false;

@@ -241,6 +241,18 @@ describe('the result of a headline test', () => {
     expect(told.length).toBeLessThanOrEqual(1);
   });
 
+  it('keeps a text that an editor saves while the site is asked', async () => {
+    await running();
+    won(1);
+    // Another process's save, as far as this one can see it: in the database.
+    await newsroom.php(
+      `add_filter( 'http_response', function ( $response, $args, $url ) use ( $input ) { global $wpdb; if ( strpos( $url, '/headline-tests/' ) ) { $wpdb->update( $wpdb->posts, array( 'post_content' => 'Saved meanwhile' ), array( 'ID' => $input ) ); } return $response; }, 10, 3 ); newsroom_check_headline_tests(); return 1;`,
+      article,
+    );
+    expect(await field()).toMatchObject({ state: 'ended', winner: 1 });
+    expect(await newsroom.php(`return get_post( $input )->post_content;`, article)).toBe('Saved meanwhile');
+  });
+
   it('leaves the story’s own headline if it won or there is no winner', async () => {
     for (const [part, reason] of [
       [{ state: 'won', winner: 0 }, 'site'],
@@ -298,6 +310,11 @@ describe('the result of a headline test', () => {
     expect(await planned()).toBe(0);
     await running();
     await running();
+    expect(await planned()).toBe(1);
+    // The hourly task replaces an event that was lost.
+    await newsroom.php(
+      `wp_unschedule_hook( 'newsroom_headline_tests' ); do_action( 'newsroom_deliver', 0 ); return 1;`,
+    );
     expect(await planned()).toBe(1);
     won(1);
     await newsroom.php(`wp_unschedule_hook( 'newsroom_headline_tests' ); newsroom_check_headline_tests(); return 1;`);
