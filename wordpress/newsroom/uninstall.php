@@ -23,13 +23,15 @@ function newsroom_uninstall_site() {
 	delete_transient( 'newsroom_site_down' );
 	wp_unschedule_hook( 'newsroom_deliver' );
 	wp_unschedule_hook( 'newsroom_headline_tests' );
-	newsroom_remove_role();
 	wp_unschedule_hook( 'newsroom_front_due' );
+	newsroom_remove_role();
 	foreach ( array( 'newsroom_deliveries', 'newsroom_fronts' ) as $newsroom_table ) {
 		$wpdb->query( "DROP TABLE IF EXISTS {$wpdb->prefix}{$newsroom_table}" ); // phpcs:ignore WordPress.DB
 	}
 	delete_option( 'newsroom_adopt_check' );
 	delete_option( 'newsroom_adopt_lock' );
+	// Locks of comments whose request died.
+	$wpdb->query( $wpdb->prepare( "DELETE FROM {$wpdb->options} WHERE option_name LIKE %s", $wpdb->esc_like( 'newsroom_comment_' ) . '%' ) ); // phpcs:ignore WordPress.DB
 	// The journal of an adoption stays with the adopted articles, because only the journal could turn them back into posts.
 }
 

@@ -34,6 +34,7 @@ function newsroom_activate() {
 function newsroom_deactivate() {
 	wp_unschedule_hook( 'newsroom_deliver' );
 	wp_unschedule_hook( 'newsroom_headline_tests' );
+	wp_unschedule_hook( 'newsroom_front_due' );
 	flush_rewrite_rules();
 }
 

@@ -433,10 +433,11 @@ describe('roles and uninstalling', () => {
   it('uninstalling deletes the plugin’s settings, table and role and leaves the content', async () => {
     const left = await newsroom.php(
       `define( 'WP_UNINSTALL_PLUGIN', 'newsroom/newsroom.php' );
-      require WP_PLUGIN_DIR . '/newsroom/uninstall.php';
       global $wpdb;
+      newsroom_comment_lock( 'of-a-request-that-died' );
+      require WP_PLUGIN_DIR . '/newsroom/uninstall.php';
       return array(
-        'options' => (int) $wpdb->get_var( "SELECT COUNT(*) FROM {$wpdb->options} WHERE option_name IN ( 'newsroom_site_url', 'newsroom_secret', 'newsroom_version' )" ),
+        'options' => (int) $wpdb->get_var( "SELECT COUNT(*) FROM {$wpdb->options} WHERE option_name IN ( 'newsroom_site_url', 'newsroom_secret', 'newsroom_version' ) OR option_name LIKE 'newsroom_comment_%'" ),
         'table'   => (bool) $wpdb->get_var( "SHOW TABLES LIKE '{$wpdb->prefix}newsroom_deliveries'" ),
         'role'    => null !== get_role( 'newsroom_site' ),
         'task'    => wp_next_scheduled( 'newsroom_deliver' ),
