@@ -134,7 +134,10 @@ function newsroom_settings_notice() {
 	} elseif ( 'test' === $done ) {
 		$result = get_transient( 'newsroom_test_' . get_current_user_id() );
 		delete_transient( 'newsroom_test_' . get_current_user_id() );
-		if ( ! is_array( $result ) || 'none' === $result['outcome'] ) {
+		if ( ! is_array( $result ) ) {
+			// The page was reloaded, or opened from the browser's history.
+			$text = '';
+		} elseif ( 'none' === $result['outcome'] ) {
 			$kind = 'error';
 			$text = __( 'Enter and save the site address first.', 'newsroom' );
 		} elseif ( 'done' === $result['outcome'] ) {

@@ -102,6 +102,8 @@ describe('Settings → Newsroom', () => {
     receiver.reply = () => ({ status: 401 });
     await submit('admin-post.php', action(html, 'newsroom_test'));
     expect(await screen(`${page}&newsroom=test`)).toContain('The test failed: The site refused the signature');
+    // A reload shows no result that isn't one.
+    expect(await screen(`${page}&newsroom=test`)).not.toContain('notice-error');
   });
 
   it('lists deliveries and sends one again on request', async () => {
