@@ -98,7 +98,7 @@ function newsroom_alert_screen() {
 	}
 	echo '<div class="wrap newsroom-alert"><h1>' . esc_html__( 'Breaking news', 'newsroom' ) . '</h1>';
 	if ( '' === newsroom_site_url() ) {
-		echo '<div class="notice notice-warning"><p>' . esc_html__( 'No site address is set under Settings → Newsroom.', 'newsroom' ) . '</p></div>';
+		echo '<div class="notice notice-warning"><p>' . esc_html( newsroom_no_site_message() ) . '</p></div>';
 	}
 	newsroom_alert_state();
 	newsroom_alert_form();

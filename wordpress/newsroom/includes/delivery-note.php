@@ -124,7 +124,7 @@ function newsroom_add_delivery_box( $type ) {
  */
 function newsroom_delivery_box( $post ) {
 	if ( '' === newsroom_site_url() ) {
-		echo '<p>' . esc_html__( 'No site address is set under Settings → Newsroom.', 'newsroom' ) . '</p>';
+		echo '<p>' . esc_html( newsroom_no_site_message() ) . '</p>';
 		return;
 	}
 	$row = newsroom_delivery_of( $post );

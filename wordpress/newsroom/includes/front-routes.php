@@ -355,7 +355,7 @@ function newsroom_rest_front_preview( $request ) {
 	$post = newsroom_front_post( $page );
 	$url  = newsroom_signed_preview( $post ? $post : get_post( newsroom_announce_front( $page, 'draft' ) ) );
 	if ( '' === $url ) {
-		return new WP_Error( 'newsroom_front_preview', __( 'Previews are off: no site address is set under Settings → Newsroom.', 'newsroom' ), array( 'status' => 400 ) );
+		return new WP_Error( 'newsroom_front_preview', newsroom_no_site_message(), array( 'status' => 400 ) );
 	}
 	return rest_ensure_response( array( 'url' => $url . '&widths=both' ) );
 }

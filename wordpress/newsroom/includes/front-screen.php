@@ -86,7 +86,7 @@ function newsroom_front_screen() {
 	}
 	echo '<div class="wrap newsroom-front"><h1>' . esc_html__( 'Front', 'newsroom' ) . '</h1>';
 	if ( '' === newsroom_site_url() ) {
-		echo '<div class="notice notice-warning"><p>' . esc_html__( 'No site address is set under Settings → Newsroom.', 'newsroom' ) . '</p></div>';
+		echo '<div class="notice notice-warning"><p>' . esc_html( newsroom_no_site_message() ) . '</p></div>';
 	}
 	echo '<div id="newsroom-front"></div><noscript><p>' . esc_html__( 'This screen needs JavaScript.', 'newsroom' ) . '</p></noscript></div>';
 }

@@ -25,6 +25,15 @@ function newsroom_site_url() {
 }
 
 /**
+ * Tells editors that the site's address isn't known.
+ *
+ * @return string
+ */
+function newsroom_no_site_message() {
+	return __( 'No site address is set. Ask an administrator to enter it under Settings → Newsroom.', 'newsroom' );
+}
+
+/**
  * Secret shared with the site, for signing webhooks and preview links.
  *
  * @return string

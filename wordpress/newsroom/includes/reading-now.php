@@ -105,7 +105,7 @@ function newsroom_reading_answer( $minutes, $most ) {
  */
 function newsroom_ask_what_is_read() {
 	if ( '' === newsroom_site_url() ) {
-		return new WP_Error( 'newsroom_reading', __( 'No site address is set under Settings → Newsroom.', 'newsroom' ) );
+		return new WP_Error( 'newsroom_reading', newsroom_no_site_message() );
 	}
 	$body     = (string) wp_json_encode( newsroom_payload( 'test', 'site', 0, 'reading-now', 'publish' ) );
 	$response = newsroom_post_signed( '/api/v1/articles/popular/now', $body, wp_generate_uuid4(), NEWSROOM_READING_TIMEOUT );
