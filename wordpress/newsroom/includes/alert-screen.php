@@ -84,7 +84,11 @@ function newsroom_post_alert() {
  */
 function newsroom_post_alert_end() {
 	newsroom_require_alert_right( 'newsroom_alert_end' );
-	newsroom_withdraw_alert();
+	$id        = isset( $_POST['newsroom_alert_id'] ) ? sanitize_key( wp_unslash( $_POST['newsroom_alert_id'] ) ) : ''; // phpcs:ignore WordPress.Security.NonceVerification -- checked above.
+	$withdrawn = newsroom_withdraw_alert( $id );
+	if ( is_wp_error( $withdrawn ) ) {
+		set_transient( 'newsroom_alert_' . get_current_user_id(), array( 'error' => $withdrawn->get_error_message() ), MINUTE_IN_SECONDS );
+	}
 	wp_safe_redirect( newsroom_alert_url() );
 	exit;
 }
@@ -153,7 +157,7 @@ function newsroom_alert_state() {
 	}
 	echo '</dl>';
 	if ( $running ) {
-		newsroom_action_form( 'newsroom_alert_end', __( 'Take it down', 'newsroom' ), array(), 'button button-large newsroom-alert-end' );
+		newsroom_action_form( 'newsroom_alert_end', __( 'Take it down', 'newsroom' ), array( 'newsroom_alert_id' => $alert['id'] ), 'button button-large newsroom-alert-end' );
 	}
 	echo '</section>';
 }
@@ -168,19 +172,16 @@ function newsroom_alert_banner( $text ) {
 }
 
 /**
- * Initial values of the form: what was entered and refused, or a story.
+ * Initial values of the form: what was entered and refused, or a story; and the error of the last action.
  *
  * @return array
  */
 function newsroom_alert_begin() {
-	$begin = get_transient( 'newsroom_alert_' . get_current_user_id() );
+	$refused = get_transient( 'newsroom_alert_' . get_current_user_id() );
 	delete_transient( 'newsroom_alert_' . get_current_user_id() );
-	if ( is_array( $begin ) ) {
-		return $begin;
-	}
-	$story = isset( $_GET['story'] ) ? get_post( absint( $_GET['story'] ) ) : null; // phpcs:ignore WordPress.Security.NonceVerification -- only fills the form.
-	$story = $story && 'articles' === $story->post_type && newsroom_is_visible( $story ) ? $story : null;
-	return array(
+	$story   = isset( $_GET['story'] ) ? get_post( absint( $_GET['story'] ) ) : null; // phpcs:ignore WordPress.Security.NonceVerification -- only fills the form.
+	$story   = $story && 'articles' === $story->post_type && newsroom_is_visible( $story ) ? $story : null;
+	return ( is_array( $refused ) ? $refused : array() ) + array(
 		'text'  => $story ? newsroom_alert_line( $story->post_title ) : '',
 		'story' => $story ? $story->ID : 0,
 		'hours' => 4,

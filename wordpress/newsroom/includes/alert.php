@@ -108,14 +108,22 @@ function newsroom_start_alert( $given ) {
 
 /**
  * Takes the alert off every page.
+ *
+ * @param string $id Alert that the editor saw.
+ * @return true|WP_Error An error if a colleague has replaced it.
  */
-function newsroom_withdraw_alert() {
+function newsroom_withdraw_alert( $id ) {
 	$alert = newsroom_running_alert();
-	if ( $alert ) {
-		$alert['withdrawn'] = time();
-		update_option( 'newsroom_alert', $alert, false );
-		newsroom_send_alert( 'unpublish', $alert['id'] );
+	if ( ! $alert ) {
+		return true;
 	}
+	if ( $alert['id'] !== $id ) {
+		return new WP_Error( 'newsroom_alert_replaced', __( 'A colleague has replaced the alert since you opened this page. Check the new one before you take it down.', 'newsroom' ) );
+	}
+	$alert['withdrawn'] = time();
+	update_option( 'newsroom_alert', $alert, false );
+	newsroom_send_alert( 'unpublish', $alert['id'] );
+	return true;
 }
 
 /**

@@ -29,7 +29,7 @@ const start = (alert: object) =>
     `$started = newsroom_start_alert( $input ); return is_wp_error( $started ) ? $started->get_error_message() : $started;`,
     alert,
   );
-const withdraw = () => newsroom.php(`newsroom_withdraw_alert(); return 1;`);
+const withdraw = () => newsroom.php(`return newsroom_withdraw_alert( newsroom_running_alert()['id'] );`);
 const wire = async () => (await newsroom.rest('/newsroom/v1/alert')).json.alert;
 const report = (as: 'admin' | 'reporter' | 'site' | undefined = 'admin') =>
   newsroom.rest('/newsroom/v1/alert/report', { as });
@@ -69,6 +69,34 @@ it('a form that is sent again starts no second alert, even after another alert',
   await withdraw();
   expect(await start(alert)).toBe(true);
   expect([await wire(), typeof until]).toEqual([null, 'string']);
+});
+
+it('an editor does not take down an alert with which a colleague has replaced the one on the screen', async () => {
+  const cookie = await newsroom.signIn('editor');
+  const screen = async () =>
+    (await newsroom.get('/wp-admin/admin.php?page=newsroom-alert', { headers: { cookie } })).text;
+  const takeDown = (html: string) => {
+    const form = html.split('<form').find((part) => part.includes('value="newsroom_alert_end"')) ?? '';
+    const fields = [...form.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [
+      name ?? '',
+      value ?? '',
+    ]);
+    return newsroom.get('/wp-admin/admin-post.php', {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie },
+      body: new URLSearchParams(fields),
+    });
+  };
+  await start(given());
+  const opened = await screen();
+  await start(given({ text: 'The bridge is closed' }));
+  expect((await takeDown(opened)).status).toBe(302);
+  expect((await wire()).text).toBe('The bridge is closed');
+  const reopened = await screen();
+  expect(reopened).toContain('A colleague has replaced the alert since you opened this page.');
+  expect((await takeDown(reopened)).status).toBe(302);
+  expect(await wire()).toBeNull();
 });
 
 it('an alert ends at its end time', async () => {
