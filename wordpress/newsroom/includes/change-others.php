@@ -141,7 +141,8 @@ function newsroom_option_changed( $option, $old, $new ) {
 	}
 	$before = isset( $old['nav_menu_locations'] ) ? (array) $old['nav_menu_locations'] : array();
 	$after  = isset( $new['nav_menu_locations'] ) ? (array) $new['nav_menu_locations'] : array();
-	foreach ( array_unique( array_merge( array_diff_assoc( $before, $after ), array_diff_assoc( $after, $before ) ) ) as $menu_id ) {
+	// A location without a menu has the number 0.
+	foreach ( array_filter( array_unique( array_merge( array_diff_assoc( $before, $after ), array_diff_assoc( $after, $before ) ) ) ) as $menu_id ) {
 		newsroom_menu_changed( (int) $menu_id );
 	}
 }

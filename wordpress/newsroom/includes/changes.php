@@ -12,8 +12,9 @@ if ( ! defined( 'ABSPATH' ) ) {
 add_action( 'transition_post_status', 'newsroom_status_changed', 10, 3 );
 add_action( 'post_updated', 'newsroom_post_updated', 20, 3 );
 add_action( 'before_delete_post', 'newsroom_post_deleted' );
-// After all other code that writes at the end of a request, but before the response is closed.
+// Before WordPress closes the response; and again for changes that other plugins make while the request ends.
 add_action( 'shutdown', 'newsroom_flush_all', 0 );
+add_action( 'shutdown', 'newsroom_flush_all', PHP_INT_MAX );
 
 /**
  * Most changed documents that are named to the site in one request. If there are more, the site finds them by their dates.

@@ -171,6 +171,17 @@ describe('webhooks for documents', () => {
     expect(await events(article.id)).toHaveLength(before);
   });
 
+  it('are sent for what another plugin changes while the request ends', async () => {
+    const { id } = await publish('Changed at the end');
+    await idle();
+    receiver.clear();
+    await newsroom.php(
+      `add_action( 'shutdown', function () use ( $input ) { wp_update_post( array( 'ID' => $input, 'post_title' => 'Changed on shutdown' ) ); }, 20 ); return 1;`,
+      id,
+    );
+    expect(await events(id)).toEqual(['update']);
+  });
+
   it('are sent when a scheduled article goes live', async () => {
     const { id, status } = await publish('Soon', {
       date_gmt: new Date(Date.now() + 3_600_000).toISOString().slice(0, 19),
