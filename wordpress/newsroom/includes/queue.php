@@ -249,13 +249,14 @@ function newsroom_give_way( $row ) {
 		return false;
 	}
 	$payload = newsroom_merge( json_decode( $row->payload, true ), json_decode( $newer->payload, true ) );
-	newsroom_update_row(
-		$newer->id,
-		array(
-			'event'   => $payload['event'],
-			'payload' => wp_json_encode( $payload ),
-		)
+	$merged  = array(
+		'event'   => $payload['event'],
+		'payload' => wp_json_encode( $payload ),
 	);
+	if ( $merged['payload'] !== $newer->payload && ! $wpdb->update( $table, $merged, array( 'id' => $newer->id, 'state' => 'pending' ) ) ) { // phpcs:ignore WordPress.DB,WordPress.Arrays
+		// Another process is already sending the newer one, so this row must be sent itself.
+		return false;
+	}
 	$wpdb->delete( $table, array( 'id' => $row->id ) ); // phpcs:ignore WordPress.DB
 	return true;
 }
