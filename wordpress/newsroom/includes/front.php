@@ -237,7 +237,25 @@ function newsroom_save_front( $page, $slots, $version, $over = false ) {
 			break;
 		}
 	}
+	return newsroom_front_conflict();
+}
+
+/**
+ * The error for an editor whose front isn't the latest.
+ *
+ * @return WP_Error
+ */
+function newsroom_front_conflict() {
 	return new WP_Error( 'newsroom_front_conflict', __( 'A colleague has changed this front since you opened it.', 'newsroom' ), array( 'status' => 409 ) );
+}
+
+/**
+ * The error if the database refuses a front.
+ *
+ * @return WP_Error
+ */
+function newsroom_front_not_written() {
+	return new WP_Error( 'newsroom_front_failed', __( 'WordPress couldn’t write to its database. Try again.', 'newsroom' ), array( 'status' => 500 ) );
 }
 
 /**
@@ -271,10 +289,10 @@ function newsroom_publish_front( $page, $version ) {
 		? 0 === $draft['version'] && newsroom_insert_front( $page, 'draft', $draft['slots'], time(), 1 )
 		: 1 === (int) $wpdb->query( $wpdb->prepare( "UPDATE $table SET version = version + 1 WHERE name = %s AND version = %d", 'draft:' . $page, $version ) ); // phpcs:ignore WordPress.DB
 	if ( ! $taken || $draft['version'] !== $version ) {
-		return new WP_Error( 'newsroom_front_conflict', __( 'A colleague has changed this front since you opened it.', 'newsroom' ), array( 'status' => 409 ) );
+		return newsroom_front_conflict();
 	}
 	if ( ! newsroom_insert_front( $page, 'published', $draft['slots'], time() ) ) {
-		return new WP_Error( 'newsroom_front_failed', __( 'WordPress couldn’t write to its database. Try again.', 'newsroom' ), array( 'status' => 500 ) );
+		return newsroom_front_not_written();
 	}
 	newsroom_prune_fronts( $page );
 	newsroom_announce_front( $page );
@@ -330,13 +348,16 @@ function newsroom_schedule_front( $page, $version, $at ) {
 	newsroom_publish_due_fronts();
 	$draft = newsroom_front_draft( $page );
 	if ( $draft['version'] !== $version ) {
-		return new WP_Error( 'newsroom_front_conflict', __( 'A colleague has changed this front since you opened it.', 'newsroom' ), array( 'status' => 409 ) );
+		return newsroom_front_conflict();
 	}
 	if ( $at <= time() ) {
 		return new WP_Error( 'newsroom_front_past', __( 'That time has passed. Choose a later one, or publish now.', 'newsroom' ), array( 'status' => 400 ) );
 	}
 	newsroom_drop_scheduled_front( $page );
-	newsroom_insert_front( $page, 'scheduled', $draft['slots'], $at );
+	// A colleague may schedule the same page at this moment: only one of the two is stored.
+	if ( ! newsroom_insert_front( $page, 'scheduled', $draft['slots'], $at ) ) {
+		return newsroom_front_not_written();
+	}
 	wp_schedule_single_event( $at, 'newsroom_front_due', array( $page ) );
 	newsroom_announce_front( $page );
 	return true;

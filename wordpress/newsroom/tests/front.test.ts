@@ -207,6 +207,11 @@ it('scheduling refuses a past or invalid time with 400, and an editor can cancel
   ).toBe(1);
   expect((await call('home/schedule', undefined, { method: 'DELETE' })).json.scheduled).toBeNull();
   expect((await wire())[0].front.next).toBeNull();
+  // The database keeps the front of a colleague who schedules at the same moment.
+  const second = await newsroom.php(
+    `add_filter( 'query', function ( $sql ) { return 0 === strpos( $sql, 'INSERT IGNORE' ) ? 'UPDATE ' . newsroom_front_table() . ' SET at = at WHERE 1 = 0' : $sql; } ); $done = newsroom_schedule_front( 'home', 1, time() + 600 ); return is_wp_error( $done ) ? $done->get_error_code() : $done;`,
+  );
+  expect(second).toBe('newsroom_front_failed');
 });
 
 it('slot times are in the newspaper’s time zone, across daylight saving changes', async () => {
