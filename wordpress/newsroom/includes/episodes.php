@@ -83,7 +83,7 @@ function newsroom_sound_of( $post, $whole = false ) {
 		return null;
 	}
 	$cut    = ! $whole && newsroom_is_cut( $post );
-	$series = get_post( (int) get_post_meta( $post->ID, 'newsroom_series', true ) );
+	$series = (int) get_post_meta( $post->ID, 'newsroom_series', true );
 	if ( $cut ) {
 		$audio['url'] = null;
 	}
@@ -92,7 +92,7 @@ function newsroom_sound_of( $post, $whole = false ) {
 		'title'      => newsroom_plain( get_post_meta( $post->ID, 'newsroom_episode_title', true ) ),
 		'chapters'   => $cut ? array() : newsroom_chapters_in( get_post_meta( $post->ID, 'newsroom_chapters', true ) ),
 		'transcript' => $cut ? '' : newsroom_sanitize_transcript( get_post_meta( $post->ID, 'newsroom_transcript', true ) ),
-		'series'     => $series instanceof WP_Post && 'podcasts' === $series->post_type ? $series->ID : null,
+		'series'     => $series && 'podcasts' === get_post_type( $series ) ? $series : null,
 	);
 }
 

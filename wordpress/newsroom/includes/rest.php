@@ -18,24 +18,9 @@ add_filter( 'the_posts', 'newsroom_prime_list', 10, 2 );
 function newsroom_register_rest_fields() {
 	$all      = array_keys( newsroom_document_types() );
 	$contexts = array( 'view', 'edit', 'embed' );
-	$picture  = array(
-		'type'       => array( 'object', 'null' ),
-		'properties' => array(
-			'id'      => array( 'type' => 'integer' ),
-			'url'     => array(
-				'type'   => 'string',
-				'format' => 'uri',
-			),
-			'alt'     => array( 'type' => 'string' ),
-			'width'   => array( 'type' => array( 'integer', 'null' ) ),
-			'height'  => array( 'type' => array( 'integer', 'null' ) ),
-			'caption' => array( 'type' => 'string' ),
-			'credit'  => array( 'type' => 'string' ),
-		),
-	);
 	$fields   = array(
 		'acf'       => array( $all, array( 'type' => 'object' ) ),
-		'image'     => array( $all, $picture ),
+		'image'     => array( $all, newsroom_picture_schema() ),
 		'old_slugs' => array(
 			$all,
 			array(
@@ -79,6 +64,29 @@ function newsroom_register_rest_fields() {
 	foreach ( $all as $type ) {
 		add_filter( "rest_prepare_{$type}", 'newsroom_complete_acf', 20, 2 );
 	}
+}
+
+/**
+ * Schema of a picture, see newsroom_picture().
+ *
+ * @return array
+ */
+function newsroom_picture_schema() {
+	return array(
+		'type'       => array( 'object', 'null' ),
+		'properties' => array(
+			'id'      => array( 'type' => 'integer' ),
+			'url'     => array(
+				'type'   => 'string',
+				'format' => 'uri',
+			),
+			'alt'     => array( 'type' => 'string' ),
+			'width'   => array( 'type' => array( 'integer', 'null' ) ),
+			'height'  => array( 'type' => array( 'integer', 'null' ) ),
+			'caption' => array( 'type' => 'string' ),
+			'credit'  => array( 'type' => 'string' ),
+		),
+	);
 }
 
 /**

@@ -12,10 +12,25 @@ if ( ! defined( 'ABSPATH' ) ) {
 add_action( 'init', 'newsroom_register_types', 5 );
 
 /**
- * Registers the types, unless another plugin already has.
+ * Registers the types, unless another plugin already has, and what the site needs of WordPress's own types.
  */
 function newsroom_register_types() {
 	$texts = array( 'title', 'editor', 'excerpt', 'thumbnail', 'revisions', 'custom-fields' );
+	newsroom_register_content_types( $texts );
+	newsroom_register_supporting_types( $texts );
+	register_nav_menus( array( 'footer' => __( 'Footer of the site', 'newsroom' ) ) );
+	// Pages take an excerpt too: the site uses it as their description.
+	add_post_type_support( 'page', 'excerpt' );
+	add_post_type_support( 'page', 'custom-fields' );
+	add_theme_support( 'post-thumbnails' );
+}
+
+/**
+ * Registers articles, videos and crosswords.
+ *
+ * @param string[] $texts Features of every type with a text.
+ */
+function newsroom_register_content_types( $texts ) {
 	newsroom_register_type(
 		'articles',
 		array(
@@ -55,6 +70,14 @@ function newsroom_register_types() {
 			),
 		)
 	);
+}
+
+/**
+ * Registers authors, podcasts and the entries of live stories.
+ *
+ * @param string[] $texts Features of every type with a text.
+ */
+function newsroom_register_supporting_types( $texts ) {
 	newsroom_register_type(
 		'authors',
 		array(
@@ -98,11 +121,6 @@ function newsroom_register_types() {
 			'rewrite'             => false,
 		)
 	);
-	register_nav_menus( array( 'footer' => __( 'Footer of the site', 'newsroom' ) ) );
-	// Pages take an excerpt too: the site uses it as their description.
-	add_post_type_support( 'page', 'excerpt' );
-	add_post_type_support( 'page', 'custom-fields' );
-	add_theme_support( 'post-thumbnails' );
 }
 
 /**

@@ -13,12 +13,10 @@ if ( ! defined( 'ABSPATH' ) ) {
 define( 'NEWSROOM_LINES_AROUND', 1 );
 
 /**
- * null The older one first; empty when nothing was asked for, null when one of them isn't there.|The versions to compare: two
- * that were chosen, or one and the version before it.
+ * The versions to compare: two that were chosen, or one and the version before it.
  *
  * @param int $post_id Story.
- * @return object[]|null The older one first; empty if none were requested, null if one of them doesn't exist.|null The older
- *   one first; empty when nothing was asked for, null when one of them isn't there.
+ * @return object[]|null The older one first; empty if none were requested, null if one of them doesn't exist.
  */
 function newsroom_asked_versions( $post_id ) {
 	$one = newsroom_asked_number( 'changes' );
