@@ -89,8 +89,8 @@ function newsroom_register_meta() {
 					'auth_callback'     => 'newsroom_may_edit_meta',
 					'show_in_rest'      => newsroom_meta_in_rest( $key, $kind ),
 					// Corrections, headlines, bylines and sound are edited with the text: autosaves store them, and restoring an earlier
-					// version restores them.
-					'revisions_enabled' => 'articles' === $type && 'newsroom_access' !== $key,
+					// version restores them. An earlier text must neither open a story nor end or reopen its live coverage.
+					'revisions_enabled' => 'articles' === $type && ! in_array( $key, array( 'newsroom_access', 'newsroom_live' ), true ),
 				)
 			);
 		}

@@ -13,6 +13,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 add_action( 'admin_menu', 'newsroom_live_menu' );
 add_filter( 'manage_articles_posts_columns', 'newsroom_live_column' );
 add_action( 'manage_articles_posts_custom_column', 'newsroom_live_cell', 10, 2 );
+add_action( 'enqueue_block_editor_assets', 'newsroom_live_state_script' );
 
 /**
  * Adds the screen below the articles.
@@ -193,12 +194,23 @@ function newsroom_live_cell( $column, $id ) {
 }
 
 /**
- * Prints the choice of the state next to the editor.
+ * Loads the script of the choice in the block editor.
+ */
+function newsroom_live_state_script() {
+	$screen = get_current_screen();
+	if ( $screen && 'post' === $screen->base && 'articles' === $screen->post_type ) {
+		wp_enqueue_script( 'newsroom-live-state', plugins_url( 'assets/live-state.js', NEWSROOM_FILE ), array( 'wp-data', 'wp-edit-post' ), NEWSROOM_VERSION, true );
+	}
+}
+
+/**
+ * Prints the choice of the state next to the editor, and the state that it begins with: only a changed state is saved.
  *
  * @param WP_Post $post Article.
  */
 function newsroom_live_control( $post ) {
 	$chosen = newsroom_sanitize_live( get_post_meta( $post->ID, 'newsroom_live', true ) );
+	printf( '<input type="hidden" name="newsroom_live_before" value="%s">', esc_attr( $chosen ) );
 	echo '<p><label for="newsroom_live"><strong>' . esc_html__( 'Live coverage', 'newsroom' ) . '</strong></label><br><select class="widefat" id="newsroom_live" name="newsroom_live" aria-describedby="newsroom_live-description">';
 	foreach ( newsroom_live_states() as $state => $label ) {
 		printf( '<option value="%1$s"%2$s>%3$s</option>', esc_attr( $state ), selected( $chosen, $state, false ), esc_html( $label ) );

@@ -16,6 +16,7 @@ foreach ( array( 'added', 'updated' ) as $newsroom_verb ) {
 unset( $newsroom_verb );
 add_action( 'rest_api_init', 'newsroom_register_live' );
 add_filter( 'rest_pre_insert_live-entry', 'newsroom_refuse_entry', 10, 2 );
+add_filter( 'rest_prepare_articles', 'newsroom_live_not_in_meta' );
 
 /**
  * States of a story with their labels for editors.
@@ -60,6 +61,22 @@ function newsroom_live_changed( $meta_id, $id, $key, $value ) {
 		add_post_meta( $id, 'newsroom_live_started', $now, true );
 		update_post_meta( $id, 'newsroom_live_ended', $now );
 	}
+}
+
+/**
+ * Leaves the state out of the meta of a story. The block editor saves all meta that it has read, so a story that was open in an editor
+ * while its coverage ended on the screen "Live coverage" would be live again.
+ *
+ * @param WP_REST_Response $response Answer.
+ * @return WP_REST_Response
+ */
+function newsroom_live_not_in_meta( $response ) {
+	$data = $response->get_data();
+	if ( isset( $data['meta']['newsroom_live'] ) ) {
+		unset( $data['meta']['newsroom_live'] );
+		$response->set_data( $data );
+	}
+	return $response;
 }
 
 /**

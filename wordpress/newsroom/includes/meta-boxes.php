@@ -180,6 +180,10 @@ function newsroom_save_boxes( $id, $post ) {
 		if ( ! isset( $_POST[ isset( $boxes[ $key ] ) ? $boxes[ $key ] : $key ] ) || ! current_user_can( 'edit_post_meta', $id, $key ) ) {
 			continue;
 		}
+		// The screen "Live coverage" may have changed the state since the box was printed, so an unchanged choice isn't saved.
+		if ( 'newsroom_live' === $key && isset( $_POST['newsroom_live_before'] ) && $_POST['newsroom_live_before'] === $_POST['newsroom_live'] ) {
+			continue;
+		}
 		$definition = newsroom_meta_definitions()[ $key ];
 		// Cleaned by the callback of each key's registration (includes/fields.php).
 		$value  = isset( $_POST[ $key ] ) ? wp_unslash( $_POST[ $key ] ) : array(); // phpcs:ignore WordPress.Security.ValidatedSanitizedInput

@@ -64,6 +64,36 @@ describe('a live story', () => {
     expect(await live()).toBeNull();
   });
 
+  it('stays ended when it is saved in an editor that was opened before, or an earlier revision is restored', async () => {
+    await saveStory({ newsroom_live: 'live' });
+    await newsroom.rest(`/wp/v2/articles/${story}`, { as: 'admin', method: 'POST', body: { content: 'While live' } });
+    const opened = await newsroom.rest(`/wp/v2/articles/${story}?context=edit`, { as: 'admin' });
+    expect(Object.keys(opened.json.meta)).not.toContain('newsroom_live');
+    const box = await newsroom.php(
+      `ob_start(); newsroom_live_control( get_post( $input ) ); return ob_get_clean();`,
+      story,
+    );
+    const before = /name="newsroom_live_before" value="(\w*)"/.exec(box)?.[1];
+    expect(before).toBe('live');
+    const saveBox = (fields: Record<string, string | undefined>) =>
+      newsroom.php(
+        `$_POST = array( 'newsroom_fields_nonce' => wp_create_nonce( 'newsroom_fields_' . $input[0] ) ) + $input[1]; newsroom_save_boxes( $input[0], get_post( $input[0] ) ); $_POST = array(); return 1;`,
+        [story, fields],
+      );
+    await saveStory({ newsroom_live: 'ended' });
+    await newsroom.rest(`/wp/v2/articles/${story}`, { as: 'admin', method: 'POST', body: { content: 'After' } });
+    await saveBox({ newsroom_live: before, newsroom_live_before: before });
+    expect(await live()).toMatchObject({ state: 'ended' });
+    const restored = await newsroom.php(
+      `foreach ( wp_get_post_revisions( $input ) as $version ) { if ( 'While live' === $version->post_content ) { return (bool) wp_restore_post_revision( $version->ID ); } } return false;`,
+      story,
+    );
+    expect(restored).toBe(true);
+    expect(await live()).toMatchObject({ state: 'ended' });
+    await saveBox({ newsroom_live: 'live', newsroom_live_before: 'ended' });
+    expect(await live()).toMatchObject({ state: 'live' });
+  });
+
   it('sends a webhook when it starts and ends', async () => {
     for (const state of ['live', 'ended']) {
       receiver.clear();
