@@ -73,7 +73,7 @@ function newsroom_is_cut( $post ) {
 	if ( ! $post instanceof WP_Post || ! newsroom_is_restricted( $post ) ) {
 		return false;
 	}
-	if ( newsroom_lifted() === $post->ID ) {
+	if ( newsroom_unrestricted_id() === $post->ID ) {
 		return false;
 	}
 	return ! current_user_can( 'newsroom_read_restricted' ) && ! current_user_can( 'edit_post', $post->ID );
@@ -133,8 +133,8 @@ function newsroom_cut_main_query( $posts, $query ) {
  * @param WP_Post $post Post.
  * @return bool
  */
-function newsroom_is_cut_for_asker( $post ) {
-	return newsroom_is_cut( $post ) && ! user_can( newsroom_asker(), 'newsroom_read_restricted' );
+function newsroom_is_cut_for_requesting_user( $post ) {
+	return newsroom_is_cut( $post ) && ! user_can( newsroom_requesting_user(), 'newsroom_read_restricted' );
 }
 
 /**
@@ -145,7 +145,7 @@ function newsroom_is_cut_for_asker( $post ) {
  * @return WP_REST_Response
  */
 function newsroom_cut_rest( $response, $post ) {
-	if ( $response instanceof WP_REST_Response && newsroom_is_cut_for_asker( $post ) ) {
+	if ( $response instanceof WP_REST_Response && newsroom_is_cut_for_requesting_user( $post ) ) {
 		$data = $response->get_data();
 		if ( isset( $data['meta'] ) && is_array( $data['meta'] ) ) {
 			foreach ( newsroom_paid_meta_keys() as $key ) {
@@ -192,7 +192,7 @@ function newsroom_cut_printed_meta( $value, $id, $key ) {
  * @return WP_REST_Response
  */
 function newsroom_cut_rest_entry( $response, $post ) {
-	if ( ! $response instanceof WP_REST_Response || ! newsroom_is_cut_for_asker( $post ) ) {
+	if ( ! $response instanceof WP_REST_Response || ! newsroom_is_cut_for_requesting_user( $post ) ) {
 		return $response;
 	}
 	$data = $response->get_data();
@@ -229,8 +229,8 @@ function newsroom_cut_rest_entry( $response, $post ) {
  * @return bool
  */
 function newsroom_asks_with_credentials() {
-	$asker = newsroom_asker();
-	return user_can( $asker, 'newsroom_read_restricted' ) || user_can( $asker, 'edit_others_posts' );
+	$user = newsroom_requesting_user();
+	return user_can( $user, 'newsroom_read_restricted' ) || user_can( $user, 'edit_others_posts' );
 }
 
 /**

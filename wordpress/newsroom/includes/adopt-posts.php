@@ -90,7 +90,7 @@ function newsroom_adopt_posts( $plan, $token ) {
 			newsroom_write_adoption( $changes );
 		}
 	);
-	newsroom_forget_posts( $ids );
+	newsroom_clear_adopted_post_caches( $ids );
 	return count( $posts );
 }
 
@@ -300,7 +300,7 @@ function newsroom_restore_posts( $token ) {
 			newsroom_write_restoration( $rows );
 		}
 	);
-	newsroom_forget_posts( wp_list_pluck( $rows, 'object_id' ) );
+	newsroom_clear_adopted_post_caches( wp_list_pluck( $rows, 'object_id' ) );
 	return count( $rows );
 }
 
@@ -342,7 +342,7 @@ function newsroom_write_restoration( $rows ) {
  *
  * @param int[] $ids Posts.
  */
-function newsroom_forget_posts( $ids ) {
+function newsroom_clear_adopted_post_caches( $ids ) {
 	foreach ( array( 'posts', 'post_meta', 'category_relationships', 'post_tag_relationships', 'post_format_relationships' ) as $group ) {
 		wp_cache_delete_multiple( $ids, $group );
 	}

@@ -20,7 +20,7 @@ add_filter( 'rest_request_after_callbacks', 'newsroom_answer_discarded', 20, 3 )
  * @param array|null $enter Address, browser and page of the reader; null to only look.
  * @return array
  */
-function newsroom_posted_comment( $enter = null ) {
+function newsroom_commenting_reader( $enter = null ) {
 	static $reader = array();
 	if ( null !== $enter ) {
 		$reader = $enter;
@@ -37,7 +37,7 @@ function newsroom_posted_comment( $enter = null ) {
  */
 function newsroom_note_reader( $prepared, $request ) {
 	if ( is_array( $prepared ) && '' !== newsroom_comment_key( $request ) ) {
-		newsroom_posted_comment(
+		newsroom_commenting_reader(
 			array(
 				'user_ip'    => isset( $prepared['comment_author_IP'] ) ? (string) $prepared['comment_author_IP'] : '',
 				'user_agent' => isset( $prepared['comment_agent'] ) ? (string) $prepared['comment_agent'] : '',
@@ -56,7 +56,7 @@ function newsroom_note_reader( $prepared, $request ) {
  * @return array
  */
 function newsroom_akismet_reader( $args, $path = '' ) {
-	$reader = newsroom_posted_comment();
+	$reader = newsroom_commenting_reader();
 	if ( ! $reader || 'comment-check' !== $path || ! is_array( $args ) ) {
 		return $args;
 	}
@@ -82,7 +82,7 @@ function newsroom_answer_discarded( $response, $handler, $request ) {
 	if ( '' === newsroom_comment_key( $request ) ) {
 		return $response;
 	}
-	newsroom_posted_comment( array() );
+	newsroom_commenting_reader( array() );
 	$data = is_wp_error( $response ) ? $response->get_error_data() : null;
 	if ( is_wp_error( $response ) && ! isset( $data['status'] ) ) {
 		return new WP_Error( 'newsroom_comment_discarded', __( 'The comment was discarded.', 'newsroom' ), array( 'status' => 403 ) );

@@ -95,7 +95,7 @@ function newsroom_audio_file( $id ) {
  * @return WP_REST_Response
  */
 function newsroom_hide_audio_address( $response, $post ) {
-	if ( $response instanceof WP_REST_Response && newsroom_is_audio( $post ) && ! user_can( newsroom_asker(), 'upload_files' ) ) {
+	if ( $response instanceof WP_REST_Response && newsroom_is_audio( $post ) && ! user_can( newsroom_requesting_user(), 'upload_files' ) ) {
 		$response->set_data(
 			array(
 				'id'         => $post->ID,

@@ -109,7 +109,7 @@ function newsroom_deliver_due( $timeout, $budget, $first = array() ) {
 		}
 	}
 	if ( $delivered ) {
-		newsroom_hurry();
+		newsroom_retry_after_outage();
 	}
 	newsroom_prune_log();
 	newsroom_schedule_next();
@@ -148,7 +148,7 @@ function newsroom_deliver_row( $id, $timeout = 10 ) {
 		delete_transient( 'newsroom_site_down' );
 	}
 	if ( 'retry' === $result['outcome'] ) {
-		if ( newsroom_give_way( $row ) ) {
+		if ( newsroom_merge_into_newer( $row ) ) {
 			return $result;
 		}
 		$age               = time() - (int) ( $row->created_ms / 1000 );

@@ -37,7 +37,7 @@ function newsroom_register_front_field() {
  */
 function newsroom_rest_front( $item ) {
 	$page = (string) get_post_field( 'post_name', $item['id'], 'raw' );
-	$next = user_can( newsroom_asker(), 'newsroom_read_restricted' ) ? newsroom_front_row( $page, 'scheduled' ) : null;
+	$next = user_can( newsroom_requesting_user(), 'newsroom_read_restricted' ) ? newsroom_front_row( $page, 'scheduled' ) : null;
 	return array(
 		'slots' => newsroom_front_wire( newsroom_front_published( $page ) ),
 		'next'  => $next ? array(

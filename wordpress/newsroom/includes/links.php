@@ -12,7 +12,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 add_filter( 'post_type_link', 'newsroom_post_link', 20, 4 );
 add_filter( 'page_link', 'newsroom_page_link', 20, 3 );
 add_filter( 'term_link', 'newsroom_term_link', 20, 3 );
-add_filter( 'redirect_canonical', 'newsroom_stay_here' );
+add_filter( 'redirect_canonical', 'newsroom_prevent_redirect_to_site' );
 
 /**
  * Address of a document on the site, as a path with `%s` for the slug.
@@ -117,6 +117,6 @@ function newsroom_term_link( $link, $term, $taxonomy ) {
  * @param string|false $url Where WordPress wants to redirect.
  * @return string|false
  */
-function newsroom_stay_here( $url ) {
+function newsroom_prevent_redirect_to_site( $url ) {
 	return $url && wp_parse_url( $url, PHP_URL_HOST ) . ':' . wp_parse_url( $url, PHP_URL_PORT ) !== wp_parse_url( home_url(), PHP_URL_HOST ) . ':' . wp_parse_url( home_url(), PHP_URL_PORT ) ? false : $url;
 }

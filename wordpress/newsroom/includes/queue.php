@@ -213,7 +213,7 @@ function newsroom_next_due() {
  * Makes rows due that wait because the site was unavailable: after some hours of failures each would wait for hours more
  * although the site is back.
  */
-function newsroom_hurry() {
+function newsroom_retry_after_outage() {
 	global $wpdb;
 	$table = newsroom_table();
 	// Failures without a response, and responses of a proxy in front of the site.
@@ -241,7 +241,7 @@ function newsroom_update_row( $id, $values ) {
  * @param object $row Row.
  * @return bool Whether there was a newer one.
  */
-function newsroom_give_way( $row ) {
+function newsroom_merge_into_newer( $row ) {
 	global $wpdb;
 	$table = newsroom_table();
 	$newer = $wpdb->get_row( $wpdb->prepare( "SELECT id, payload FROM $table WHERE object_type = %s AND object_id = %d AND state = 'pending' AND id <> %d LIMIT 1", $row->object_type, $row->object_id, $row->id ) ); // phpcs:ignore WordPress.DB

@@ -75,7 +75,7 @@ function newsroom_search_readable( $sql ) {
 		return $sql;
 	}
 	$hidden = array( "{$wpdb->posts}.post_content" => newsroom_restricted_articles_sql( $wpdb->posts ) );
-	if ( ! user_can( newsroom_asker(), 'upload_files' ) ) {
+	if ( ! user_can( newsroom_requesting_user(), 'upload_files' ) ) {
 		// The column for attachments' file names in WordPress's search queries.
 		$hidden['sq1.meta_value'] = "{$wpdb->posts}.post_type = 'attachment' AND {$wpdb->posts}.post_mime_type LIKE 'audio/%'";
 	}

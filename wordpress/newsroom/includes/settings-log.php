@@ -17,7 +17,7 @@ add_action( 'admin_post_newsroom_retry', 'newsroom_retry_now' );
 function newsroom_retry_now() {
 	newsroom_require_administrator( 'newsroom_retry' );
 	$id = isset( $_POST['delivery'] ) ? absint( $_POST['delivery'] ) : 0; // phpcs:ignore WordPress.Security.NonceVerification -- checked above.
-	newsroom_revive( $id );
+	newsroom_requeue( $id );
 	newsroom_deliver_row( $id, 10 );
 	newsroom_schedule_next();
 	wp_safe_redirect( newsroom_settings_url( array( 'newsroom' => 'retry' ) ) );
@@ -29,7 +29,7 @@ function newsroom_retry_now() {
  *
  * @param int $id Row.
  */
-function newsroom_revive( $id ) {
+function newsroom_requeue( $id ) {
 	global $wpdb;
 	$row = array(
 		'state'      => 'pending',

@@ -154,7 +154,7 @@ function newsroom_stamp_touched() {
 	foreach ( array_chunk( $ids, 200 ) as $some ) {
 		$in = implode( ',', array_map( 'intval', $some ) );
 		$wpdb->query( $wpdb->prepare( "UPDATE {$wpdb->posts} SET post_modified = %s, post_modified_gmt = %s WHERE post_modified_gmt < %s AND post_status <> 'auto-draft' AND ID IN ( $in )", $now, $gmt, $gmt ) ); // phpcs:ignore WordPress.DB
-		array_map( 'newsroom_forget_post', $some );
+		array_map( 'newsroom_clear_post_cache', $some );
 	}
 }
 
@@ -163,7 +163,7 @@ function newsroom_stamp_touched() {
  *
  * @param int $id Post.
  */
-function newsroom_forget_post( $id ) {
+function newsroom_clear_post_cache( $id ) {
 	wp_cache_delete( $id, 'posts' );
 	wp_cache_set( 'last_changed', microtime(), 'posts' );
 }

@@ -11,10 +11,10 @@ if ( ! defined( 'ABSPATH' ) ) {
 }
 
 /** Seconds within which the block editor submits the meta boxes after the story. */
-define( 'NEWSROOM_BOXES_FOLLOW', 60 );
+define( 'NEWSROOM_META_BOX_SECONDS', 60 );
 
 add_action( 'pre_post_update', 'newsroom_before_update' );
-add_action( 'deleted_post', 'newsroom_versions_go', 10, 2 );
+add_action( 'deleted_post', 'newsroom_delete_versions_with_post', 10, 2 );
 
 /**
  * Post types whose versions are kept.
@@ -250,7 +250,7 @@ function newsroom_keep_state( $post, $last, $row ) {
  *
  * @return bool
  */
-function newsroom_are_boxes() {
+function newsroom_is_meta_box_request() {
 	return ! empty( $_REQUEST['meta-box-loader'] ); // phpcs:ignore WordPress.Security.NonceVerification -- changes nothing but which version is written.
 }
 
@@ -262,7 +262,7 @@ function newsroom_are_boxes() {
  * @return bool
  */
 function newsroom_completes_save( $last, $row ) {
-	return newsroom_are_boxes() && 'update' === $row['event'] && $row['user_id'] && (int) $last->user_id === $row['user_id'] && (int) $last->made_at > $row['made_at'] - NEWSROOM_BOXES_FOLLOW;
+	return newsroom_is_meta_box_request() && 'update' === $row['event'] && $row['user_id'] && (int) $last->user_id === $row['user_id'] && (int) $last->made_at > $row['made_at'] - NEWSROOM_META_BOX_SECONDS;
 }
 
 /**
@@ -296,7 +296,7 @@ function newsroom_keep_withdrawal( $post, $last ) {
 function newsroom_before_update( $id ) {
 	$post = get_post( $id );
 	// The block editor's meta boxes are submitted so soon after the story that its version may not be written yet.
-	if ( ! newsroom_has_versions( $post ) || ! newsroom_is_visible( $post ) || newsroom_are_boxes() ) {
+	if ( ! newsroom_has_versions( $post ) || ! newsroom_is_visible( $post ) || newsroom_is_meta_box_request() ) {
 		return;
 	}
 	$types   = newsroom_document_types();
@@ -319,7 +319,7 @@ function newsroom_before_update( $id ) {
  * @param int          $id   Post.
  * @param WP_Post|null $post Post.
  */
-function newsroom_versions_go( $id, $post = null ) {
+function newsroom_delete_versions_with_post( $id, $post = null ) {
 	if ( newsroom_has_versions( $post ) ) {
 		newsroom_delete_versions( $id );
 	}

@@ -15,7 +15,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 
 // After the permission check and every other filter of it, directly before the callback; and directly after the callback.
 add_filter( 'rest_dispatch_request', 'newsroom_become_visitor', PHP_INT_MAX, 3 );
-add_filter( 'rest_request_after_callbacks', 'newsroom_become_asker', PHP_INT_MIN, 3 );
+add_filter( 'rest_request_after_callbacks', 'newsroom_become_requesting_user', PHP_INT_MIN, 3 );
 add_action( 'rest_api_init', 'newsroom_register_whole_bodies' );
 
 /**
@@ -24,14 +24,14 @@ add_action( 'rest_api_init', 'newsroom_register_whole_bodies' );
  * @param array|null $enter Request and user to add; null to only look; an empty array to drop the innermost.
  * @return array[] Each: `request` and `user`.
  */
-function newsroom_visits( $enter = null ) {
-	static $visits = array();
+function newsroom_visitor_requests( $enter = null ) {
+	static $requests = array();
 	if ( array() === $enter ) {
-		array_pop( $visits );
+		array_pop( $requests );
 	} elseif ( null !== $enter ) {
-		$visits[] = $enter;
+		$requests[] = $enter;
 	}
-	return $visits;
+	return $requests;
 }
 
 /**
@@ -66,7 +66,7 @@ function newsroom_reads_as_visitor( $request ) {
  */
 function newsroom_become_visitor( $result, $request ) {
 	if ( null === $result && newsroom_reads_as_visitor( $request ) ) {
-		newsroom_visits(
+		newsroom_visitor_requests(
 			array(
 				'request' => $request,
 				'user'    => get_current_user_id(),
@@ -85,12 +85,12 @@ function newsroom_become_visitor( $result, $request ) {
  * @param WP_REST_Request $request  Request.
  * @return mixed
  */
-function newsroom_become_asker( $response, $handler, $request ) {
-	$visits = newsroom_visits();
-	$visit  = end( $visits );
-	if ( $visit && $visit['request'] === $request ) {
-		newsroom_visits( array() );
-		wp_set_current_user( $visit['user'] );
+function newsroom_become_requesting_user( $response, $handler, $request ) {
+	$requests  = newsroom_visitor_requests();
+	$innermost = end( $requests );
+	if ( $innermost && $innermost['request'] === $request ) {
+		newsroom_visitor_requests( array() );
+		wp_set_current_user( $innermost['user'] );
 	}
 	return $response;
 }
@@ -100,10 +100,10 @@ function newsroom_become_asker( $response, $handler, $request ) {
  *
  * @return int
  */
-function newsroom_asker() {
-	$visits = newsroom_visits();
-	$visit  = end( $visits );
-	return $visit ? $visit['user'] : get_current_user_id();
+function newsroom_requesting_user() {
+	$requests  = newsroom_visitor_requests();
+	$innermost = end( $requests );
+	return $innermost ? $innermost['user'] : get_current_user_id();
 }
 
 /**
@@ -112,11 +112,11 @@ function newsroom_asker() {
  * @param int|null $id Document, 0 for none; null to only look.
  * @return int
  */
-function newsroom_lifted( $id = null ) {
-	static $lifted = 0;
-	$now           = $lifted;
+function newsroom_unrestricted_id( $id = null ) {
+	static $unrestricted = 0;
+	$now                 = $unrestricted;
 	if ( null !== $id ) {
-		$lifted = $id;
+		$unrestricted = $id;
 	}
 	return $now;
 }
@@ -139,7 +139,7 @@ function newsroom_register_whole_bodies() {
  * @return WP_REST_Response
  */
 function newsroom_give_whole_body( $response, $post ) {
-	if ( ! $response instanceof WP_REST_Response || ! newsroom_visits() || ! newsroom_is_cut( $post ) || ! user_can( newsroom_asker(), 'newsroom_read_restricted' ) ) {
+	if ( ! $response instanceof WP_REST_Response || ! newsroom_visitor_requests() || ! newsroom_is_cut( $post ) || ! user_can( newsroom_requesting_user(), 'newsroom_read_restricted' ) ) {
 		return $response;
 	}
 	$data = $response->get_data();
@@ -164,11 +164,11 @@ function newsroom_give_whole_body( $response, $post ) {
  * @return string
  */
 function newsroom_render_whole( $post ) {
-	$before          = newsroom_lifted( 'revision' === $post->post_type ? $post->post_parent : $post->ID );
+	$before          = newsroom_unrestricted_id( 'revision' === $post->post_type ? $post->post_parent : $post->ID );
 	$GLOBALS['post'] = $post; // phpcs:ignore WordPress.WP.GlobalVariablesOverride -- as WordPress's own controller does.
 	setup_postdata( $post );
 	/** This filter is documented in wp-includes/post-template.php */
 	$html = apply_filters( 'the_content', $post->post_content );
-	newsroom_lifted( $before );
+	newsroom_unrestricted_id( $before );
 	return $html;
 }
