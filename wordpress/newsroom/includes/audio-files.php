@@ -13,7 +13,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 
 add_filter( 'wp_handle_upload_prefilter', 'newsroom_unguessable_audio' );
 add_filter( 'wp_handle_sideload_prefilter', 'newsroom_unguessable_audio' );
-add_filter( 'wp_insert_attachment_data', 'newsroom_plain_audio_title' );
+add_filter( 'wp_insert_attachment_data', 'newsroom_plain_audio_title', 10, 2 );
 add_filter( 'rest_prepare_attachment', 'newsroom_hide_audio_address', PHP_INT_MAX, 2 );
 add_action( 'template_redirect', 'newsroom_hide_audio_page', 1 );
 add_filter( 'pre_do_shortcode_tag', 'newsroom_cut_playlist', 10, 3 );
@@ -38,14 +38,21 @@ function newsroom_unguessable_audio( $file ) {
 /**
  * Removes the random letters from the title and slug that WordPress derives from the name, because these are public.
  *
- * @param array $data Fields of the attachment.
+ * @param array $data  Fields of the attachment.
+ * @param array $given Fields as given, with `ID` if the attachment exists.
  * @return array
  */
-function newsroom_plain_audio_title( $data ) {
-	if ( 0 === strpos( (string) $data['post_mime_type'], 'audio/' ) ) {
-		foreach ( array( 'post_title', 'post_name' ) as $field ) {
-			$data[ $field ] = preg_replace( '/-[a-z\d]{20}$/', '', $data[ $field ] );
-		}
+function newsroom_plain_audio_title( $data, $given ) {
+	if ( 0 !== strpos( (string) $data['post_mime_type'], 'audio/' ) ) {
+		return $data;
+	}
+	$random             = '/-[a-z\d]{20}$/';
+	$data['post_title'] = preg_replace( $random, '', $data['post_title'] );
+	$slug               = preg_replace( $random, '', $data['post_name'] );
+	if ( $slug !== $data['post_name'] ) {
+		// WordPress has made the slug unique together with the letters.
+		$id                = isset( $given['ID'] ) ? (int) $given['ID'] : 0;
+		$data['post_name'] = wp_unique_post_slug( $slug, $id, $data['post_status'], 'attachment', (int) $data['post_parent'] );
 	}
 	return $data;
 }

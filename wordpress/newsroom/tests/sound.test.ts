@@ -261,6 +261,13 @@ it('an uploaded audio file gets a random suffix in its name, and a picture does 
   expect(await named('Square.png')).toBe('Square.png');
 });
 
+it('audio files with the same name have slugs without their random suffixes that differ', async () => {
+  const slugs = await newsroom.php(
+    `$slugs = array(); foreach ( array( 1, 2 ) as $each ) { $id = wp_insert_attachment( array( 'post_mime_type' => 'audio/mpeg', 'post_title' => 'clip-' . strtolower( wp_generate_password( 20, false ) ) ), "clip-$each.mp3" ); wp_update_post( array( 'ID' => $id, 'post_excerpt' => 'x' ) ); $slugs[] = get_post( $id )->post_name . ' ' . get_post( $id )->post_title; } return $slugs;`,
+  );
+  expect(slugs).toEqual(['clip clip', 'clip-2 clip']);
+});
+
 describe('a podcast series', () => {
   it('has the fields that podcast directories need, and a GUID that does not change', async () => {
     const fields = {
