@@ -11,6 +11,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 
 add_action( 'init', 'newsroom_load_translations', 1 );
 add_action( 'init', 'newsroom_upgrade', 20 );
+add_filter( 'wpmu_drop_tables', 'newsroom_drop_tables' );
 
 /**
  * Loads the translations in the plugin's own folder.
@@ -36,6 +37,16 @@ function newsroom_deactivate() {
 	wp_unschedule_hook( 'newsroom_headline_tests' );
 	wp_unschedule_hook( 'newsroom_front_due' );
 	flush_rewrite_rules();
+}
+
+/**
+ * Adds the plugin's tables to those that WordPress drops with a site of a network.
+ *
+ * @param string[] $tables Tables.
+ * @return string[]
+ */
+function newsroom_drop_tables( $tables ) {
+	return array_merge( $tables, array( newsroom_table(), newsroom_version_table(), newsroom_version_text_table(), newsroom_front_table(), newsroom_journal_table() ) );
 }
 
 /**

@@ -432,6 +432,13 @@ describe('roles and uninstalling', () => {
     expect([administrator, editor]).toEqual([true, false]);
   });
 
+  it('deleting a site of a network deletes all of the plugin’s tables', async () => {
+    const kept = await newsroom.php(
+      `global $wpdb; $tables = $wpdb->get_col( "SHOW TABLES LIKE '{$wpdb->prefix}newsroom_%'" ); return array( count( $tables ), array_diff( $tables, apply_filters( 'wpmu_drop_tables', array(), 1 ) ) );`,
+    );
+    expect(kept).toEqual([4, []]);
+  });
+
   it('uninstalling deletes the plugin’s settings, table and role and leaves the content', async () => {
     const left = await newsroom.php(
       `define( 'WP_UNINSTALL_PLUGIN', 'newsroom/newsroom.php' );
