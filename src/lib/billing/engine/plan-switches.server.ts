@@ -282,7 +282,7 @@ async function upgrade(
   return ok<SwitchAnswer>({ ...answer.value, effective: 'now' });
 }
 
-/** Ends an upgrade that has failed. @param id of the subscription */
+/** Ends a change that has failed. @param id of the subscription */
 async function giveUpSwitch(dependencies: BillingDependencies, purchase: Purchase, id: string): Promise<void> {
   const { database, purchases } = dependencies;
   // An ended purchase isn't looked at again.
@@ -312,10 +312,17 @@ async function downgrade(
     await planSwitch(stripe, purchase.id, free, plannedPrice(price), replaced);
     await clearPlannedSwitch(stripe, free);
   } catch (error) {
-    // While Stripe is down, the background task cancels it when it abandons the purchase.
-    await cancelAgain(dependencies, purchase.id, state.id).catch((cause: unknown) =>
-      log.warn({ err: cause, subscription: state.id }, 'A cancellation could not be restored yet'),
-    );
+    try {
+      await cancelAgain(dependencies, purchase.id, state.id);
+      // Where the outcome is unknown, the background task finds it. A change that is planned after all is done with the state.
+      if (!isUncertain(error)) {
+        await subscriptions.reconcile(state.id);
+        await giveUpSwitch(dependencies, purchase, state.id);
+      }
+    } catch (cause) {
+      // While Stripe is down, the background task cancels it when it abandons the purchase.
+      log.warn({ err: cause, subscription: state.id }, 'What a change of plan has replaced could not be restored yet');
+    }
     throw error;
   }
   const stored = await subscriptions.reconcile(state.id);

@@ -272,23 +272,54 @@ onBothEngines('a publisher’s schedule', (engines) => {
     },
   );
 
+  /** A schedule whose reader has the higher plan for now, so that smaller ones can be chosen. */
+  async function scheduledHigh(): Promise<{ session: Session; id: string }> {
+    const { session, id } = await scheduled();
+    const { dashboard } = site;
+    const { schedule, items } = await dashboard.subscriptions.retrieve(id);
+    expect(items.data).toHaveLength(1);
+    const { phases } = await dashboard.subscriptionSchedules.retrieve(String(schedule));
+    const of = (price: string) => ({ items: [{ price }] });
+    const { start_date, end_date } = phases[0] ?? {};
+    const present = { ...of('price_member_yearly'), start_date, end_date };
+    const two = [of('price_member_monthly'), of('price_reader_yearly')];
+    await dashboard.subscriptionSchedules.update(String(schedule), { phases: [present, ...two] });
+    await site.deliver();
+    expect(await later(id)).toHaveLength(2);
+    return { session, id };
+  }
+
+  it.each([
+    ['makes no schedule', schedules],
+    ['takes no phases', `${schedules}/`],
+  ])('is put back at once when Stripe refuses a smaller plan that the reader chooses (%s)', async (_, path) => {
+    const { session, id } = await scheduledHigh();
+    const before = await later(id);
+    // Refused from the moment at which the publisher's schedule is released.
+    const { subscriptionSchedules } = site.dashboard;
+    const release = subscriptionSchedules.release.bind(subscriptionSchedules);
+    subscriptionSchedules.release = (async (one: string) => {
+      const released = await release(one);
+      site.stripe.faults.add({ method: 'POST', path, status: 400 });
+      return released;
+    }) as typeof release;
+    const billing = await site.another({ stripe: site.dashboard });
+    await expect(billing.switchPlan(session, { planId: 'reader-monthly' })).rejects.toThrow();
+    subscriptionSchedules.release = release;
+    const prices = (phases: typeof before) => phases.map(({ price }) => price);
+    expect(prices(await later(id))).toEqual(prices(before));
+    expect(await noted(id)).toBe('');
+    // Nothing is left open: the next choice is taken.
+    paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    expect(prices(await later(id))).toEqual(['price_reader_monthly']);
+  });
+
   it.each(['at once', 'after a second choice', 'by a job, after Stripe fails'])(
     'is put back when the reader chooses a smaller plan and takes the choice back (%s)',
     async (how) => {
-      const { session, id } = await scheduled();
+      const { session, id } = await scheduledHigh();
       const { dashboard } = site;
-      const { schedule, items } = await dashboard.subscriptions.retrieve(id);
-      expect(items.data).toHaveLength(1);
-      // The reader has the higher plan for now.
-      const { phases } = await dashboard.subscriptionSchedules.retrieve(String(schedule));
-      const of = (price: string) => ({ items: [{ price }] });
-      const { start_date, end_date } = phases[0] ?? {};
-      const present = { ...of('price_member_yearly'), start_date, end_date };
-      const two = [of('price_member_monthly'), of('price_reader_yearly')];
-      await dashboard.subscriptionSchedules.update(String(schedule), { phases: [present, ...two] });
-      await site.deliver();
       const before = await later(id);
-      expect(before).toHaveLength(2);
       paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
       if (how === 'after a second choice') paid(await site.billing.switchPlan(session, { planId: 'reader-yearly' }));
       await site.deliver();
