@@ -28,15 +28,23 @@ const newsMs = 3 * day;
 /** Stripe retries a bill for at most two months. */
 const retriedMs = 62 * day;
 
-/** @param now epoch milliseconds @param announced whether Stripe has announced the next bill */
-export function noticesOf(state: StripeState, now: number, rules: BillingRules, announced = false): readonly Notice[] {
+/**
+ * @param now epoch milliseconds
+ * @param known `announced`: whether Stripe has announced the next bill; `others`: whether the reader has another subscription
+ */
+export function noticesOf(
+  state: StripeState,
+  now: number,
+  rules: BillingRules,
+  { announced = false, others = false } = {},
+): readonly Notice[] {
   const open = entitlementOf(state, now, rules.graceDays);
   const until = paidUntil(state);
   return [
     ...welcome(state, now, open !== null),
     ...receipts(state, now),
-    ...failed(state, now, open?.until ?? until),
-    ...cancelled(state, now, until),
+    ...failed(state, now, open?.until ?? until, others),
+    ...cancelled(state, now, until, others),
     ...renewal(state, now, noticeFrom(state, rules.renewalNoticeDays, announced)),
   ];
 }
@@ -81,7 +89,7 @@ function nextBillOf(state: StripeState): Extract<BillingMessage, { kind: 'receip
 }
 
 /** Mail about a failed renewal, and once more when Stripe stops retrying; a failed first payment is shown on the page. */
-function failed(state: StripeState, now: number, until: number | null): Notice[] {
+function failed(state: StripeState, now: number, until: number | null, others: boolean): Notice[] {
   if (!isOverdue(state)) return [];
   const isGivenUp = state.status === 'unpaid';
   const invoice = state.invoices.find(({ status, attempted }) => status === 'open' && attempted);
@@ -100,6 +108,7 @@ function failed(state: StripeState, now: number, until: number | null): Notice[]
         nextAttempt,
         until,
         over: until <= now,
+        others,
       },
     },
   ];
@@ -110,7 +119,7 @@ export const cancelledKey = (state: StripeState): string =>
   `cancelled:${state.id}:${paidUntil(state) ?? state.periodEnd}`;
 
 /** Once for each paid period: when it is canceled, or ends without a cancellation. Resuming deletes the key. */
-function cancelled(state: StripeState, now: number, until: number | null): Notice[] {
+function cancelled(state: StripeState, now: number, until: number | null, others: boolean): Notice[] {
   const ended = state.status === 'canceled';
   if (!ended && !(isRunning(state) && isEnding(state))) return [];
   if (ended && (state.endedAt ?? 0) < now - newsMs) return [];
@@ -121,6 +130,7 @@ function cancelled(state: StripeState, now: number, until: number | null): Notic
     plan: priceName(state.price.product, state.price.name),
     until,
     over: until === null || until <= now,
+    others,
   } as const;
   return [{ key: cancelledKey(state), message }];
 }

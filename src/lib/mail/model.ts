@@ -115,6 +115,8 @@ export type BillingMessage =
       readonly until: number;
       /** Whether the access has ended; older queued mail doesn't say. */
       readonly over?: boolean;
+      /** Whether the reader has another subscription, which may give access for longer; older queued mail doesn't say. */
+      readonly others?: boolean;
     }
   | {
       readonly kind: 'cancelled';
@@ -124,6 +126,8 @@ export type BillingMessage =
       readonly until: number | null;
       /** Whether that date has passed, as after a failed renewal. */
       readonly over?: boolean;
+      /** As of a failed payment. */
+      readonly others?: boolean;
     }
   | {
       readonly kind: 'welcome-tier';

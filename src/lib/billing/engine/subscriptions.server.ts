@@ -10,6 +10,7 @@ import { cancelledKey, noticesOf } from '../notices.ts';
 import {
   awaitsCard,
   digestOf,
+  entitlementOf,
   isEnding,
   isLive,
   isLost,
@@ -332,7 +333,11 @@ async function queueNotices(
     .where('state', '=', 'open')
     .where('id', '=', state.purchase ?? '')
     .executeTakeFirst();
-  const notices = noticesOf(state, now(), rules, isAnnounced).filter(
+  const others = (await storedOfUser(tx, userId)).some(
+    ({ state: other }) =>
+      other.id !== state.id && (isRunning(other) || entitlementOf(other, now(), rules.graceDays) !== null),
+  );
+  const notices = noticesOf(state, now(), rules, { announced: isAnnounced, others }).filter(
     ({ message }) => message.kind !== 'welcome-tier' || !open,
   );
   if (notices.length === 0) return;

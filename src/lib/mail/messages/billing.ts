@@ -54,7 +54,7 @@ function receipt({ plan, amount, tax, currency, paidAt, nextBill }: Of<'receipt'
 
 function nextPayment(next: Of<'receipt'>['nextBill'], currency: string, paper: Publisher): string {
   if (next === null) return 'You won’t be charged for it again.';
-  if (next === 'paused') return 'Billing for your subscription is paused. You won’t be charged until it resumes.';
+  if (next === 'paused') return 'Billing for it is paused. You won’t be charged for it until it resumes.';
   return `The next payment of ${taxed(next.amount, next.tax, currency)} is due on ${date(paper, next.at)}. You can cancel your subscription at any time.`;
 }
 
@@ -74,12 +74,17 @@ function renewal({ plan, amount, tax, currency, at }: Of<'renewal-notice'>, pape
   };
 }
 
+/** What another subscription includes stays, so that the mail is only about this one. */
+const accessOfOne = (isOver: boolean, until: string): string =>
+  isOver ? `It gave you access until ${until}.` : `You keep what it includes until ${until}.`;
+
 function failed(
-  { plan, amount, tax, currency, nextAttempt, until, over = false }: Of<'payment-failed'>,
+  { plan, amount, tax, currency, nextAttempt, until, over = false, others = false }: Of<'payment-failed'>,
   paper: Publisher,
 ): MailContent {
   const sum = money(amount, currency);
-  const access = `You ${over ? 'had access' : 'can keep reading'} until ${date(paper, until)}.`;
+  const day = date(paper, until);
+  const access = others ? accessOfOne(over, day) : `You ${over ? 'had access' : 'can keep reading'} until ${day}.`;
   return {
     subject: `Your payment to ${paper.name} didn’t go through`,
     preview: `We couldn’t charge ${sum}. Please check your card.`,
@@ -87,7 +92,7 @@ function failed(
     opening: [
       `We couldn’t charge ${taxed(amount, tax, currency)} for ${plan}. The card may have expired, or the bank may have declined it.`,
       nextAttempt === null
-        ? `${over ? 'We won’t try again automatically. To keep reading, add another card to pay the bill.' : 'Please add another card.'} ${access}`
+        ? `${over ? `We won’t try again automatically. To keep ${others ? 'it' : 'reading'}, add another card to pay the bill.` : 'Please add another card.'} ${access}`
         : `We’ll try again on ${date(paper, nextAttempt)}. Please check your card or add another before then. ${access}`,
     ],
     button: { label: 'Update your card', url: `${paper.siteUrl}/account/card` },
@@ -99,16 +104,19 @@ function failed(
   };
 }
 
-function cancelled({ plan, until, over = false }: Of<'cancelled'>, paper: Publisher): MailContent {
+function cancelled({ plan, until, over = false, others = false }: Of<'cancelled'>, paper: Publisher): MailContent {
+  const day = until === null ? null : date(paper, until);
+  const access = others
+    ? `${day === null ? '' : `${accessOfOne(over, day)} `}Your other subscription stays as it is.`
+    : `${day === null ? '' : `You ${over ? 'had' : 'have'} access until ${day}. `}Your account stays open, and you can subscribe again at any time.`;
   return {
     subject: `Your subscription to ${paper.name} is canceled`,
     preview: 'You won’t be charged for it again.',
     heading: 'Your subscription is canceled',
-    opening: [
-      `Your subscription (${plan}) is canceled. You won’t be charged for it again.`,
-      `${until === null ? '' : `You ${over ? 'had' : 'have'} access until ${date(paper, until)}. `}Your account stays open, and you can subscribe again at any time.`,
-    ],
-    button: { label: 'See the plans', url: `${paper.siteUrl}/pricing` },
+    opening: [`Your subscription (${plan}) is canceled. You won’t be charged for it again.`, access],
+    button: others
+      ? { label: 'See your subscription', url: `${paper.siteUrl}/dashboard/account` }
+      : { label: 'See the plans', url: `${paper.siteUrl}/pricing` },
     closing: [`If you didn’t cancel, or if there’s something we could have done better, write to ${paper.contact}.`],
     reason: because(paper),
   };

@@ -179,7 +179,7 @@ describe('a message about a subscription', () => {
     expect(text.replaceAll('\n', ' ')).toContain('The next payment of $120.00 is due on January 19, 2027.');
     expect(render({ ...billing.receipt, nextBill: null }).text).toMatch(/You won’t be charged for it\s+again\./);
     const paused = render({ ...billing.receipt, nextBill: 'paused' }).text.replaceAll('\n', ' ');
-    expect(paused).toContain('You won’t be charged until it resumes.');
+    expect(paused).toContain('Billing for it is paused. You won’t be charged for it until it resumes.');
     expect(paused).not.toContain('charged for it again');
   });
 
@@ -231,6 +231,22 @@ describe('a message about a subscription', () => {
     expect(render(billing.cancelled).text.replaceAll('\n', ' ')).toContain('You have access until January 19, 2027.');
     const over = render({ ...billing.cancelled, over: true }).text.replaceAll('\n', ' ');
     expect(over).toContain('You had access until January 19, 2027.');
+  });
+
+  it('says nothing about all access, charges and plans to a reader with another subscription', () => {
+    const words = (message: Message) => render(message).text.replaceAll('\n', ' ');
+    const failed = { ...billing.failed, others: true };
+    expect(words(failed)).toContain('You keep what it includes until January 19, 2027.');
+    expect(words(failed)).not.toContain('keep reading');
+    const over = words({ ...failed, nextAttempt: null, over: true });
+    expect(over).toContain('To keep it, add another card to pay the bill. It gave you access until January 19, 2027.');
+    const cancelled = { ...billing.cancelled, others: true };
+    expect(words(cancelled)).toContain(
+      'You keep what it includes until January 19, 2027. Your other subscription stays as it is.',
+    );
+    expect(words({ ...cancelled, until: null, over: true })).toContain('Your other subscription stays as it is.');
+    expect(words(cancelled)).not.toMatch(/You have access|subscribe again|See the plans/);
+    expect(words(cancelled)).toContain('/dashboard/account');
   });
 
   it('welcomes a reader by tier', () => {
