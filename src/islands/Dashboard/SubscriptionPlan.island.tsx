@@ -7,7 +7,12 @@ import { subscription as fetchSubscription, resume } from '../../lib/billing/cli
 import { cancelPath, type Subscription, subscriptionParam } from '../../lib/billing/schema.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { common } from '../../lib/http/messages.ts';
-import { type SubscriptionState, subscriptionName, subscriptionState } from '../../lib/plans/membership.ts';
+import {
+  resumedInWords,
+  type SubscriptionState,
+  subscriptionName,
+  subscriptionState,
+} from '../../lib/plans/membership.ts';
 import { subscription as messages } from '../../lib/plans/messages.ts';
 import { PanelBoundary, PanelState, usePanel } from '../shared/Panel.tsx';
 import styles from './panels.module.css';
@@ -18,7 +23,7 @@ interface Props {
   first: Subscription | null;
   /** Whether an upgrade is offered: to all but founders. */
   upgrade: boolean;
-  /** Whether the reader has others, too: then the link to cancel says which one it is for. */
+  /** Whether the reader has others, too: then texts and the link to cancel say which one they are about. */
   several?: boolean;
 }
 
@@ -30,8 +35,8 @@ export default function SubscriptionPlan(props: Props) {
   );
 }
 
-/** Resumes a canceled subscription or cancels a planned change, and keeps the message to show. */
-function useResume(id: string | undefined, onResumed: (subscription: Subscription) => void, onGone: () => void) {
+/** Resumes a canceled subscription or cancels a planned change, and keeps the message to show. @param onResumed returns it */
+function useResume(id: string | undefined, onResumed: (subscription: Subscription) => string, onGone: () => void) {
   const [busy, setBusy] = useState(false);
   const [trouble, setTrouble] = useState<string | null>(null);
   const [done, setDone] = useState<string | null>(null);
@@ -48,8 +53,7 @@ function useResume(id: string | undefined, onResumed: (subscription: Subscriptio
     isSending.current = false;
     setBusy(false);
     if (answer.ok && answer.value?.subscription) {
-      onResumed(answer.value.subscription);
-      setDone(messages.resumed);
+      setDone(onResumed(answer.value.subscription));
     } else if (!answer.ok && answer.status === 404) onGone();
     else setTrouble(!answer.ok && answer.status === 0 ? common.offline : common.wrong);
   }
@@ -63,7 +67,14 @@ function Plan({ label, first, upgrade, several = false }: Props) {
   });
   // If the subscription has ended, the panel shows the current state.
   const subscription = panel.value?.subscription ?? null;
-  const resuming = useResume(subscription?.id, (resumed) => panel.set({ subscription: resumed }), panel.retry);
+  const resuming = useResume(
+    subscription?.id,
+    (resumed) => {
+      panel.set({ subscription: resumed });
+      return resumedInWords(resumed, several);
+    },
+    panel.retry,
+  );
   const { done, trouble } = resuming;
   const message = useRef<HTMLParagraphElement>(null);
   // The pressed button is gone, so the message gets the focus.
@@ -71,7 +82,7 @@ function Plan({ label, first, upgrade, several = false }: Props) {
     if (done !== null) message.current?.focus();
   }, [done]);
 
-  const state = subscription && subscriptionState(subscription, longDayInZone);
+  const state = subscription && subscriptionState(subscription, longDayInZone, several);
   const kind = state?.kind;
   return (
     <PanelState phase={panel.phase} error={messages.failed} onRetry={panel.retry} lines={4}>

@@ -55,6 +55,14 @@ it('of several subscriptions, the link to cancel names the one that is shown', a
   expect(link?.getAttribute('href')).toBe('/cancel?subscription=sub_1');
 });
 
+it('of several subscriptions, the words and the message once it continues name the one that is shown', async () => {
+  answers(async () => Response.json({ subscription: running }));
+  drawn = await draw(<SubscriptionPlan label="Sun Reader" first={ending} upgrade={false} several />);
+  expect(drawn.host.textContent).toContain('Sun Reader, Yearly is canceled. You keep what it includes until');
+  await submit(form());
+  await vi.waitFor(() => expect(drawn.host.textContent).toContain('Done. Sun Reader, Yearly continues.'));
+});
+
 it('a founder is offered no upgrade, and a free account no cancellation', async () => {
   await show(running, 'Sun Founder', false);
   expect(links()).toEqual([['Cancel your subscription', '/cancel']]);

@@ -73,11 +73,18 @@ export const postCancelStep = (
       case cancelSteps.cancel:
         return cancelled(billing, reader, id);
       case cancelSteps.resume:
-        return outcome(await billing.resume(reader, id), '/dashboard/account?state=resumed#plan');
+        return outcome(await billing.resume(reader, id), await resumedAddress(billing, reader, id));
       default:
         return { problem: messages.wrong, status: 400 };
     }
   });
+
+/** The account, once a subscription is resumed: where the reader has several, it says which one. */
+export async function resumedAddress(billing: Billing, reader: Session, id: string | undefined): Promise<string> {
+  const query = new URLSearchParams({ state: 'resumed' });
+  if (id !== undefined && (await billing.subscriptions(reader)).length > 1) query.set(subscriptionParam, id);
+  return `/dashboard/account?${query}#plan`;
+}
 
 /** A step of the page. @param id of the subscription, where the reader has several */
 const cancelAddress = (step: Readonly<Record<string, string>>, id: string | undefined): string =>

@@ -1,7 +1,7 @@
 /** Which subscription the page cancels, and which one it names. */
 import { expect, it, vi } from 'vitest';
 import type { Session } from '../accounts/service.ts';
-import { cancelView } from './cancel-page.server.ts';
+import { cancelView, resumedAddress } from './cancel-page.server.ts';
 import type { Subscription } from './schema.ts';
 import type { Billing } from './service.ts';
 
@@ -27,6 +27,13 @@ it.each([
 it('the page of one that is canceled stays about it while another one renews', async () => {
   const view = await viewOf([member, gone], 'subscription=sub_paper&state=cancelled');
   expect(view).toMatchObject({ kind: 'ending', subscription: gone, several: true, main: false });
+});
+
+it('the account says which of two subscriptions is resumed', async () => {
+  const addressOf = (...all: readonly Subscription[]) =>
+    resumedAddress({ subscriptions: async () => all } as unknown as Billing, reader, 'sub_paper');
+  expect(await addressOf(member, paper)).toBe('/dashboard/account?state=resumed&subscription=sub_paper#plan');
+  expect(await addressOf(paper)).toBe('/dashboard/account?state=resumed#plan');
 });
 
 it('a single subscription isn’t named, and without one there is nothing to cancel', async () => {

@@ -48,7 +48,7 @@ export const couponMessages = {
 export const retention = {
   notUsed: 'This site doesn’t use the retention widget. Cancel at /cancel.',
   unchanged: 'Your subscription hasn’t changed.',
-  canceled: 'Your subscription is canceled. You keep full access until the end of your paid period.',
+  canceled: 'Your subscription is canceled. You keep what it includes until the end of the period you paid for.',
   cancel: 'Cancel subscription',
   account: 'Your account',
 } as const;

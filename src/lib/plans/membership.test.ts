@@ -1,6 +1,13 @@
 import { describe, expect, it, test } from 'vitest';
 import type { Subscription } from '../billing/schema.ts';
-import { boughtOf, mayUpgrade, membershipLabel, otherSubscriptionInWords, subscriptionState } from './membership.ts';
+import {
+  boughtOf,
+  mayUpgrade,
+  membershipLabel,
+  otherSubscriptionInWords,
+  resumedInWords,
+  subscriptionState,
+} from './membership.ts';
 
 const held = (product: string, print = false) => ({ product, print });
 
@@ -36,8 +43,8 @@ const subscription: Subscription = {
   paidUntil: '2027-01-20',
   cancelAtPeriodEnd: false,
 };
-const state = (part: Partial<Subscription> = {}, now = '2026-12-01') =>
-  subscriptionState({ ...subscription, ...part }, String, Date.parse(now));
+const state = (part: Partial<Subscription> = {}, now = '2026-12-01', several = false) =>
+  subscriptionState({ ...subscription, ...part }, String, several, Date.parse(now));
 
 test('a running subscription shows its plan, its renewal date and its next invoice', () => {
   expect(state()).toEqual({
@@ -86,6 +93,42 @@ test.each<Partial<Subscription>>([
   const { words } = state(part, '2027-01-25');
   expect(words).toContain('Your access ended on 2027-01-20.');
   expect(words).not.toContain('You keep');
+});
+
+test('one that the publisher has ended early still gives access for what is paid', () => {
+  const { words } = state({ status: 'canceled', nextBillingDate: null });
+  expect(words).toBe('Your subscription ended. You keep full access until 2027-01-20.');
+});
+
+test.each<[Partial<Subscription>, string, string | null]>([
+  [
+    { status: 'past_due' },
+    'Your last payment for Sun Reader, Yearly didn’t go through. We’ll try your card again on 2027-01-20. You keep what it includes until 2027-01-20.',
+    'Your last payment for Sun Reader, Yearly didn’t go through. We’ll try your card again on 2027-01-20. It gave you access until 2027-01-20.',
+  ],
+  [
+    { paused: { resumesAt: null }, nextBillingDate: null },
+    'Billing for Sun Reader, Yearly is paused, and you won’t be charged for it. You keep what it includes until 2027-01-20.',
+    null,
+  ],
+  [
+    { cancelAtPeriodEnd: true, nextBillingDate: null },
+    'Sun Reader, Yearly is canceled. You keep what it includes until 2027-01-20. You won’t be charged for it again.',
+    null,
+  ],
+  [
+    { next: { planId: 'm', planName: 'Monthly', productId: 'sun-reader', print: false } },
+    'Sun Reader, Yearly changes to Sun Reader, Monthly on 2027-01-20.',
+    null,
+  ],
+])('beside another subscription, the words are only about this one: %o', (part, before, after) => {
+  expect(state(part, '2026-12-01', true).words).toBe(before);
+  if (after !== null) expect(state(part, '2027-01-25', true).words).toBe(after);
+});
+
+test('one that continues is named beside another one', () => {
+  expect(resumedInWords(subscription, false)).toBe('Done. Your subscription continues.');
+  expect(resumedInWords(subscription, true)).toBe('Done. Sun Reader, Yearly continues.');
 });
 
 const words = (part: Partial<Subscription>) =>

@@ -4,6 +4,7 @@ import { highestProduct, productSlugs, tierRank } from '../accounts/products.ts'
 import type { Subscription } from '../billing/schema.ts';
 import { isLive, isOverdue, mayRenew } from '../billing/subscription-model.ts';
 import { formatSum, formatTaxed } from '../money.ts';
+import { subscription as messages } from './messages.ts';
 import { findTier, printTier, tiers } from './model.ts';
 
 /** What is open to a reader now. */
@@ -34,6 +35,10 @@ export const subscriptionName = ({
   return name ? `${name}${print ? ' with the print edition' : ''}, ${planName}` : planName;
 };
 
+/** What is said once a cancellation or a planned change is taken back. @param several whether the reader has others, too */
+export const resumedInWords = (one: Subscription, several: boolean): string =>
+  several ? `Done. ${subscriptionName(one)} continues.` : messages.resumed;
+
 /** The state of a subscription, for the panel about it. */
 export interface SubscriptionState {
   readonly kind: 'active' | 'changing' | 'ending' | 'overdue' | 'paused' | 'ended';
@@ -47,59 +52,71 @@ export interface SubscriptionState {
 export const hasAccess = ({ paidUntil }: Pick<Subscription, 'paidUntil'>, now: number): boolean =>
   Date.parse(paidUntil) > now;
 
-/** @param day prints an instant as a day @param now epoch milliseconds */
+/**
+ * @param day prints an instant as a day
+ * @param several whether the reader has others, too: then the words name this one, and say nothing about all access and charges
+ * @param now epoch milliseconds
+ */
 export function subscriptionState(
   one: Subscription,
   day: (instant: string) => string,
+  several = false,
   now = Date.now(),
 ): SubscriptionState {
   const { status, nextBillingDate, paidUntil, price, preDiscountPrice, currency } = one;
   const until = day(paidUntil);
-  const access = hasAccess(one, now) ? `You keep full access until ${until}.` : `Your access ended on ${until}.`;
-  const plan = ['Plan', subscriptionName(one)] as const;
+  const name = subscriptionName(one);
+  const access = accessInWords(hasAccess(one, now), until, several);
+  const [your, charged] = several ? [name, 'charged for it'] : ['Your subscription', 'charged'];
+  const plan = ['Plan', name] as const;
   const net = one.tax && !one.tax.included ? price - one.tax.amount : price;
   const sum = formatTaxed(price, one.tax, currency);
   const bill = net < preDiscountPrice ? `${sum} instead of ${formatSum(preDiscountPrice, currency)}` : sum;
   if (!isLive(one))
     return {
       kind: 'ended',
-      words: `Your subscription ended. You had access until ${until}.`,
+      words: `${your} ended. ${hasAccess(one, now) ? access : `You had access until ${until}.`}`,
       facts: [plan],
     };
   if (one.cancelAtPeriodEnd) {
-    const words = `Your subscription is canceled. ${access} You won’t be charged again.`;
+    const words = `${your} is canceled. ${access} You won’t be ${charged} again.`;
     return { kind: 'ending', words, facts: [plan, ['Access until', until]] };
   }
   if (one.paused) {
     const again = one.paused.resumesAt === null ? '' : ` Billing resumes on ${day(one.paused.resumesAt)}.`;
-    const words = `Billing is paused, and you won’t be charged.${again} ${access}`;
+    const words = `Billing ${several ? `for ${name} ` : ''}is paused, and you won’t be ${charged}.${again} ${access}`;
     return { kind: 'paused', words, facts: [plan, ['Access until', until]] };
   }
   if (isOverdue(one)) {
     const again = nextBillingDate === null ? '' : ` We’ll try your card again on ${day(nextBillingDate)}.`;
-    const words = `Your last payment didn’t go through.${again} ${access}`;
+    const words = `Your last payment ${several ? `for ${name} ` : ''}didn’t go through.${again} ${access}`;
     return { kind: 'overdue', words, facts: [plan, ['Access until', until]] };
   }
   if (status === 'paused' || nextBillingDate === null)
     return {
       kind: 'paused',
-      words: `Your subscription is paused. ${access}`,
+      words: `${your} is paused. ${access}`,
       facts: [plan],
     };
   const facts = [plan, ['Renewal date', day(nextBillingDate)], ['Next bill', bill]] as const;
   if (one.next)
     return {
       kind: 'changing',
-      words: `Your plan changes to ${subscriptionName(one.next)} on ${day(nextBillingDate)}.`,
+      words: `${several ? name : 'Your plan'} changes to ${subscriptionName(one.next)} on ${day(nextBillingDate)}.`,
       facts,
     };
   if (status === 'trialing')
     return {
       kind: 'active',
-      words: `Your introductory period ends on ${day(nextBillingDate)}. After that you pay ${bill}.`,
+      words: `Your introductory period ${several ? `of ${name} ` : ''}ends on ${day(nextBillingDate)}. After that you pay ${bill}.`,
       facts,
     };
   return { kind: 'active', words: null, facts };
+}
+
+function accessInWords(isOpen: boolean, until: string, several: boolean): string {
+  if (several) return isOpen ? `You keep what it includes until ${until}.` : `It gave you access until ${until}.`;
+  return isOpen ? `You keep full access until ${until}.` : `Your access ended on ${until}.`;
 }
 
 /** What a reader has bought, in words. */
