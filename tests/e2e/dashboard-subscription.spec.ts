@@ -92,8 +92,47 @@ test('of two subscriptions that renew, the reader sees which one is canceled, an
   expect(kept.toSorted()).toEqual([false, true]);
   await plan.getByRole('link', { name: 'Resume subscription (Sun Reader, Monthly)' }).click();
   await page.getByRole('button', { name: 'Resume subscription' }).click();
-  await expect(plan).toContainText('Done. Your subscription continues.');
+  await expect(plan).toContainText('Done. Sun Reader, Monthly continues.');
   await expect(beside).toBeVisible();
+  await page.goto('/account/card');
+  await expect(page.getByText('We charge all your subscriptions to this card.')).toBeVisible();
+});
+
+test('of two subscriptions, invoices and cards say which one they belong to, and a long number has one line', async ({
+  page,
+  shop,
+}) => {
+  const { apiUrl, secretKey } = shop.stripe.access;
+  const email = await subscribeAt(shop, page.context(), 'reader-monthly');
+  const { customer } = await stripeAccount(email, apiUrl);
+  const { hostname: host, port } = new URL(apiUrl);
+  const dashboard = new Stripe(secretKey, { apiVersion, host, port, protocol: 'http' });
+  const { id: card } = await dashboard.paymentMethods.attach('pm_card_mastercard', { customer: customer.id });
+  const items = [{ price: 'price_member_yearly' }];
+  await dashboard.subscriptions.create({ customer: customer.id, default_payment_method: card, items });
+  const bills = page.getByRole('region', { name: 'Invoices' });
+  await expect(async () => {
+    await page.goto('/dashboard/account');
+    await expect(bills.getByText('Sun Member, Yearly')).toBeVisible({ timeout: 1000 });
+  }).toPass();
+  await expect(bills.getByText('Sun Reader, Monthly')).toBeVisible();
+  const payment = page.getByRole('region', { name: 'Payment method' });
+  await expect(payment).toContainText(/Mastercard.*For Sun Member, Yearly.*Visa.*For Sun Reader, Monthly/s);
+  expect(await violationsOn(page, 'main')).toEqual([]);
+  // A prefix of twelve characters is the longest that a publisher can choose.
+  await expect(page.locator('astro-island[ssr]')).toHaveCount(0);
+  const number = bills.getByRole('listitem').first().locator('span').nth(1);
+  await number.evaluate((span) => span.firstChild?.replaceWith('BROADSHEET12-0001'));
+  for (const width of [768, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    const lines = await number.evaluate((span) => {
+      const range = document.createRange();
+      range.selectNode(span.firstChild as Node);
+      return range.getClientRects().length;
+    });
+    expect(lines).toBe(1);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+  }
 });
 
 test('while Stripe is down, the invoice and payment panels show errors and a working link to try again, beside the plan', async ({

@@ -62,14 +62,17 @@ function Invoices({ first }: { first: BillsAnswer }) {
   );
 }
 
-function Row({ bill: { id, number, date, amount, tax, currency, status, file } }: { bill: Bill }) {
+function Row({ bill: { id, number, date, amount, tax, currency, status, plan, file } }: { bill: Bill }) {
   const day = longDayInZone(date);
   const what = number ? `invoice ${number}` : `invoice of ${day}`;
   const at = (as: string) => `/account/invoice?id=${encodeURIComponent(id)}&as=${as}`;
   return (
     <li tabIndex={-1}>
       <span className={styles.day}>{day}</span>
-      <span className={styles.number}>{number}</span>
+      <span className={styles.number}>
+        {number}
+        {plan !== undefined && <span className={styles.plan}>{plan}</span>}
+      </span>
       <span className={styles.sum}>{formatReceipt(amount, tax, currency)}</span>
       <span className={status === 'paid' ? styles.paid : styles.due}>{messages.statuses[status]}</span>
       <span className={styles.links}>

@@ -39,6 +39,14 @@ it('invoices are listed with links to their PDFs, and an open one with a link to
   ]);
 });
 
+it('invoices of several subscriptions say which one they belong to', async () => {
+  await show({ bills: [bill('in_2', { plan: 'Sun Member, Yearly' }), bill('in_1')], next: null });
+  expect(rows()).toEqual([
+    'November 21, 2026A-in_2Sun Member, Yearly$120.00PaidPDF of invoice A-in_2',
+    'November 21, 2026A-in_1$120.00PaidPDF of invoice A-in_1',
+  ]);
+});
+
 it('a reader without invoices sees that there are none', async () => {
   await show({ bills: [], next: null });
   expect(drawn.host.textContent).toContain('You have no invoices yet.');

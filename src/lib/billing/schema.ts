@@ -277,6 +277,8 @@ export interface Bill {
   readonly tax?: Tax | null;
   readonly currency: string;
   readonly status: 'paid' | 'open' | 'uncollectible';
+  /** Name of its subscription; absent unless the reader has several that run. */
+  readonly plan?: string;
   /** Whether there is a PDF, at /account/invoice?id=in_… */
   readonly file: boolean;
 }
@@ -291,6 +293,12 @@ export interface SavedCard {
   readonly last4: string;
   readonly expMonth: number;
   readonly expYear: number;
+}
+/** A card with the subscriptions that are charged to it. */
+export interface ChargedCard {
+  readonly card: SavedCard;
+  /** Ids; none: no subscription runs. */
+  readonly subscriptions: readonly string[];
 }
 
 /** GET and POST /api/v1/me/shipping (spec section 3, "Shipping"). */

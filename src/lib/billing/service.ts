@@ -7,6 +7,7 @@ import type {
   BillsAnswer,
   CancelFeedback,
   CancelReason,
+  ChargedCard,
   CheckoutError,
   ConfirmationAnswer,
   CouponAnswer,
@@ -108,6 +109,8 @@ export interface Billing {
   billAddress(session: Session, id: string, as: 'pdf' | 'page'): Promise<Billed<string>>;
   /** The card that is charged; `null`: there is none. */
   card(session: Session): Promise<Billed<SavedCard | null>>;
+  /** The cards that are charged, each once, that of {@link Billing.card} first: several subscriptions may each have their own. */
+  cards(session: Session): Promise<Billed<readonly ChargedCard[]>>;
   /** The reader's id at Stripe, `cus_…`; `null`: the reader has never bought anything. */
   customerOf(session: Session): Promise<string | null>;
 

@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest';
 import type { Subscription } from '../billing/schema.ts';
 import {
   boughtOf,
+  cardWarning,
   mayUpgrade,
   membershipLabel,
   otherSubscriptionInWords,
@@ -129,6 +130,19 @@ test.each<[Partial<Subscription>, string, string | null]>([
 test('one that continues is named beside another one', () => {
   expect(resumedInWords(subscription, false)).toBe('Done. Your subscription continues.');
   expect(resumedInWords(subscription, true)).toBe('Done. Sun Reader, Yearly continues.');
+});
+
+test('a card that expires before a bill is warned about, with the name of the first such bill beside another', () => {
+  const monthly = { ...subscription, planName: 'Monthly', nextBillingDate: '2026-12-20' };
+  const warned = (expMonth: number, charged: readonly Subscription[], several = charged.length > 1) =>
+    cardWarning({ expMonth, expYear: 2026 }, charged, several, Date.parse('2026-12-01'))?.split('. ')[0] ?? null;
+  expect(warned(12, [monthly])).toBeNull();
+  expect(warned(12, [subscription])).toBe('This card expires before your next bill');
+  expect(warned(12, [monthly, subscription])).toBe('This card expires before the next bill for Sun Reader, Yearly');
+  expect(warned(11, [subscription, monthly])).toBe('This card expires before the next bill for Sun Reader, Monthly');
+  // The other one is charged to another card.
+  expect(warned(12, [monthly], true)).toBeNull();
+  expect(warned(11, [{ ...monthly, nextBillingDate: null }])).toBe('This card expires before your next bill');
 });
 
 const words = (part: Partial<Subscription>) =>

@@ -1,7 +1,7 @@
 /** A reader's membership and subscription in words (spec section 4). */
 
 import { highestProduct, productSlugs, tierRank } from '../accounts/products.ts';
-import type { Subscription } from '../billing/schema.ts';
+import type { SavedCard, Subscription } from '../billing/schema.ts';
 import { isLive, isOverdue, mayRenew } from '../billing/subscription-model.ts';
 import { formatSum, formatTaxed } from '../money.ts';
 import { subscription as messages } from './messages.ts';
@@ -153,6 +153,27 @@ export function otherSubscriptionInWords(one: Subscription, day: (instant: strin
       ? ` ${nextInWords(one, day, 'Its')}`
       : '';
   return `You also have ${subscriptionName(one)}.${next}`;
+}
+
+/**
+ * A warning about a card that expires before a bill, or has expired; `null`: none.
+ *
+ * @param charged the subscriptions that are charged to it
+ * @param several whether the reader has several: then the warning names the one that is billed first
+ * @param now epoch milliseconds
+ */
+export function cardWarning(
+  { expMonth, expYear }: Pick<SavedCard, 'expMonth' | 'expYear'>,
+  charged: readonly Subscription[],
+  several: boolean,
+  now = Date.now(),
+): string | null {
+  // A card is valid until the last day of its month.
+  const ends = Date.UTC(expYear, expMonth, 1);
+  const bill = ({ nextBillingDate }: Subscription): number => Date.parse(nextBillingDate ?? '');
+  const [late] = charged.filter((one) => bill(one) >= ends).toSorted((a, b) => bill(a) - bill(b));
+  if (!late && now < ends) return null;
+  return messages.cardExpires(several && late ? subscriptionName(late) : null);
 }
 
 /** Whether the print edition comes with a subscription: not if it has ended or never started, but while it is overdue or paused. */

@@ -1,9 +1,11 @@
 /** The reader's invoices and card, which only Stripe has. Always those of the reader's own customer. */
 
 import type Stripe from 'stripe';
+import { subscriptionName } from '../../plans/membership.ts';
 import { messages } from '../messages.ts';
-import type { Bill, BillsAnswer, SavedCard } from '../schema.ts';
+import type { Bill, BillsAnswer, ChargedCard, SavedCard } from '../schema.ts';
 import type { Billing } from '../service.ts';
+import { isRunning } from '../subscription-model.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf, taxOf } from './fetch-subscription.server.ts';
 import { asResult, ifMissing, ok, refusal } from './stripe.server.ts';
@@ -17,10 +19,27 @@ export const createInvoices = (dependencies: BillingDependencies) =>
   ({
     bills: ({ userId }, after = null) => asResult(() => listBills(dependencies, userId, after)),
     billAddress: ({ userId }, id, as) => asResult(() => findBillAddress(dependencies, userId, id, as)),
-    card: ({ userId }) => asResult(() => findCard(dependencies, userId)),
+    async card({ userId }) {
+      const cards = await asResult(() => findCards(dependencies, userId));
+      return cards.ok ? ok(cards.value[0]?.card ?? null) : cards;
+    },
+    cards: ({ userId }) => asResult(() => findCards(dependencies, userId)),
   }) satisfies Partial<Billing>;
 
-async function listBills({ stripe, customers }: BillingDependencies, userId: string, after: string | null) {
+/** Names of a reader's subscriptions by their ids, with those that have ended; none unless several run. */
+async function namesOf({ subscriptions }: BillingDependencies, userId: string): Promise<ReadonlyMap<string, string>> {
+  const states = (await subscriptions.ofUser(userId)).map(({ state }) => state);
+  if (states.filter(isRunning).length < 2) return new Map();
+  return new Map(
+    states.map(({ id, price: { product, name, print } }) => [
+      id,
+      subscriptionName({ productId: product, planName: name, print }),
+    ]),
+  );
+}
+
+async function listBills(dependencies: BillingDependencies, userId: string, after: string | null) {
+  const { stripe, customers } = dependencies;
   if (after !== null && !isInvoice(after)) return refusal(404, messages.unknownInvoice);
   const nothing = { bills: [], next: null };
   const customer = await customers.find(userId);
@@ -28,7 +47,8 @@ async function listBills({ stripe, customers }: BillingDependencies, userId: str
   const params = { customer, limit: pageSize, starting_after: after ?? undefined };
   const page = await stripe.invoices.list(params).catch(ifMissing(null));
   if (page === null) return after === null ? ok(nothing) : refusal(404, messages.unknownInvoice);
-  const bills = page.data.flatMap((invoice) => billOf(invoice) ?? []);
+  const names = await namesOf(dependencies, userId);
+  const bills = page.data.flatMap((invoice) => billOf(invoice, names) ?? []);
   return ok<BillsAnswer>({ bills, next: page.has_more ? (page.data.at(-1)?.id ?? null) : null });
 }
 
@@ -45,21 +65,35 @@ async function findBillAddress(
   return idOf(invoice?.customer) === customer && address ? ok(address) : refusal(404, messages.unknownInvoice);
 }
 
-async function findCard(dependencies: BillingDependencies, userId: string) {
-  const customer = await dependencies.customers.find(userId);
-  if (customer === null) return ok(null);
-  return ok(savedCard(await fetchMethod(dependencies, userId, customer).catch(ifMissing(null))));
+/** The cards of the subscriptions that run, that of the shown one first; without one, the customer's. */
+async function findCards(dependencies: BillingDependencies, userId: string) {
+  const { customers, subscriptions } = dependencies;
+  const customer = await customers.find(userId);
+  if (customer === null) return ok<readonly ChargedCard[]>([]);
+  const shown = await subscriptions.running(userId);
+  const charged = (await subscriptions.ofUser(userId))
+    .map(({ state }) => state)
+    .filter((state) => isRunning(state) && !state.byInvoice)
+    .toSorted((a, b) => Number(b.id === shown?.id) - Number(a.id === shown?.id));
+  const found = new Map<string, ChargedCard>();
+  for (const id of charged.length === 0 ? [null] : charged.map((one) => one.id)) {
+    const method = await fetchMethod(dependencies, id, customer).catch(ifMissing(null));
+    const card = savedCard(method);
+    if (!method || !card) continue;
+    const { subscriptions: others = [] } = found.get(method.id) ?? {};
+    found.set(method.id, { card, subscriptions: id === null ? others : [...others, id] });
+  }
+  return ok<readonly ChargedCard[]>([...found.values()]);
 }
 
-/** The subscription's card takes precedence over the customer's. */
+/** The subscription's card takes precedence over the customer's. @param id of the subscription; `null`: none runs */
 async function fetchMethod(
-  { stripe, subscriptions }: BillingDependencies,
-  userId: string,
+  { stripe }: BillingDependencies,
+  id: string | null,
   customer: string,
 ): Promise<Stripe.PaymentMethod | null> {
   const expand = ['default_payment_method'];
-  const running = await subscriptions.running(userId);
-  const subscription = running && (await stripe.subscriptions.retrieve(running.id, { expand }));
+  const subscription = id === null ? null : await stripe.subscriptions.retrieve(id, { expand });
   if (typeof subscription?.default_payment_method === 'object' && subscription.default_payment_method) {
     return subscription.default_payment_method;
   }
@@ -70,10 +104,11 @@ async function fetchMethod(
 }
 
 /** Leaves out drafts, voided invoices, and the first one of a purchase until it is paid. */
-function billOf(invoice: Stripe.Invoice): Bill | null {
+function billOf(invoice: Stripe.Invoice, names: ReadonlyMap<string, string>): Bill | null {
   const { id, status, number, created, currency, total, billing_reason: reason, invoice_pdf: file } = invoice;
   if (!id || !status || status === 'draft' || status === 'void') return null;
   if (status !== 'paid' && reason === 'subscription_create') return null;
+  const plan = names.get(idOf(invoice.parent?.subscription_details?.subscription) ?? '');
   return {
     id,
     number,
@@ -82,6 +117,7 @@ function billOf(invoice: Stripe.Invoice): Bill | null {
     amount: total,
     tax: taxOf(invoice),
     date: new Date(created * 1000).toISOString(),
+    ...(plan !== undefined && { plan }),
     file: Boolean(file),
   };
 }
