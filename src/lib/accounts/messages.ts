@@ -138,8 +138,8 @@ export const deletionWarnings = {
   ends: (plan: string, until: string) =>
     `Your subscription (${plan}) ends at once. Nothing more is charged, and the rest of the time you paid for, until ${until}, is not refunded.`,
   waits: (until: string) => `You’ve already canceled it. If you wait until ${until}, you keep everything you paid for.`,
-  cancelFirst: (until: string) =>
-    `To keep reading until ${until}, cancel it first, and delete your account after it ends.`,
+  cancelFirst: (until: string, several: boolean) =>
+    `To keep ${several ? 'what it includes' : 'reading'} until ${until}, cancel it first, and delete your account after it ends.`,
 } as const;
 
 /** The page of a mailed link that doesn't sign the reader in, by the kind of failure. */

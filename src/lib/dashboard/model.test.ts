@@ -43,7 +43,7 @@ const subscription: Subscription = {
   paidUntil: '2026-12-01T00:00:00Z',
 };
 const said = (change: Partial<Subscription> | null | undefined) =>
-  deletionWarning(change && { ...subscription, ...change }, () => 'December 1, 2026', now);
+  deletionWarning(change === null ? [] : change && [{ ...subscription, ...change }], () => 'December 1, 2026', now);
 
 describe('the warning before an account is deleted', () => {
   it('is empty when no subscription is running', () => {
@@ -65,6 +65,18 @@ describe('the warning before an account is deleted', () => {
     const { words, cancelFirst } = said({ cancelAtPeriodEnd: true });
     expect(words.join(' ')).toContain('You’ve already canceled it. If you wait until December 1, 2026');
     expect(cancelFirst).toBe(false);
+  });
+
+  it('names each of two subscriptions, and what to do about it', () => {
+    const print = { ...subscription, planName: 'print', paidUntil: '2027-01-01', cancelAtPeriodEnd: true };
+    const { words, cancelFirst } = deletionWarning([subscription, print], (at) => at.slice(0, 10), now);
+    expect(words).toEqual([
+      expect.stringMatching(/\(Sun Member, monthly\) ends at once.*until 2026-12-01, is not refunded/),
+      'To keep what it includes until 2026-12-01, cancel it first, and delete your account after it ends.',
+      expect.stringMatching(/\(Sun Member, print\) ends at once.*until 2027-01-01, is not refunded/),
+      expect.stringContaining('already canceled it. If you wait until 2027-01-01'),
+    ]);
+    expect(cancelFirst).toBe(true);
   });
 
   it('mentions a possible subscription when it is unknown whether there is one', () => {

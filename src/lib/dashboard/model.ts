@@ -60,25 +60,27 @@ export interface DeletionWarning {
 }
 
 /**
- * @param subscription `null`: there is none; `undefined`: it is not known now
+ * @param subscriptions all of the reader; `undefined`: it is not known now whether there are any
  * @param day an instant as a day in words
  * @param now epoch milliseconds
  */
 export function deletionWarning(
-  subscription: Subscription | null | undefined,
+  subscriptions: readonly Subscription[] | undefined,
   day: (instant: string) => string,
   now: number,
 ): DeletionWarning {
-  if (subscription === undefined) {
+  if (subscriptions === undefined) {
     return { words: [deletionWarnings.unknown], cancelFirst: true };
   }
-  if (subscription === null || !isLive(subscription) || Date.parse(subscription.paidUntil) <= now) {
-    return { words: [], cancelFirst: false };
-  }
-  const until = day(subscription.paidUntil);
-  const wait = subscription.cancelAtPeriodEnd ? deletionWarnings.waits(until) : deletionWarnings.cancelFirst(until);
+  const paid = subscriptions.filter((one) => isLive(one) && Date.parse(one.paidUntil) > now);
   return {
-    words: [deletionWarnings.ends(priceName(subscription.productId, subscription.planName), until), wait],
-    cancelFirst: !subscription.cancelAtPeriodEnd,
+    words: paid.flatMap(({ productId, planName, paidUntil, cancelAtPeriodEnd }) => {
+      const until = day(paidUntil);
+      const wait = cancelAtPeriodEnd
+        ? deletionWarnings.waits(until)
+        : deletionWarnings.cancelFirst(until, paid.length > 1);
+      return [deletionWarnings.ends(priceName(productId, planName), until), wait];
+    }),
+    cancelFirst: paid.some(({ cancelAtPeriodEnd }) => !cancelAtPeriodEnd),
   };
 }
