@@ -173,7 +173,8 @@ export function cardWarning(
   const bill = ({ nextBillingDate }: Subscription): number => Date.parse(nextBillingDate ?? '');
   const [late] = charged.filter((one) => bill(one) >= ends).toSorted((a, b) => bill(a) - bill(b));
   if (!late && now < ends) return null;
-  return messages.cardExpires(several && late ? subscriptionName(late) : null);
+  const which = several && late ? `the next bill for ${subscriptionName(late)}` : 'your next bill';
+  return `This card expires before ${which}. Please add a new one in time.`;
 }
 
 /** Whether the print edition comes with a subscription: not if it has ended or never started, but while it is overdue or paused. */

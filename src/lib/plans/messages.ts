@@ -113,9 +113,6 @@ export const subscription = {
   planNote: 'You’ll see the credit and the charge before anything changes.',
   cardUnavailable: 'We can’t show your payment method right now. It hasn’t changed.',
   noCard: 'You have no card on file.',
-  /** @param name of the subscription, where the reader has several */
-  cardExpires: (name: string | null) =>
-    `This card expires before ${name === null ? 'your next bill' : `the next bill for ${name}`}. Please add a new one in time.`,
   invoicesUnavailable: 'We can’t load your invoices right now. Everything else on this page is up to date.',
   noInvoices: 'You have no invoices yet. Your first will appear here after your first charge.',
   invoicesFailed: 'We couldn’t load your invoices.',
