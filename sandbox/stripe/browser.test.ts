@@ -2,18 +2,18 @@
 import type { StripeElements, Stripe as StripeJs } from '@stripe/stripe-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { script } from './browser.ts';
-import { type Bench, openBench, refusal } from './testing.ts';
+import { type Fixture, openFixture, refusal } from './testing.ts';
 
-let bench: Bench;
+let fixture: Fixture;
 let stripeJs: StripeJs;
 beforeAll(async () => {
-  bench = await openBench();
-  stripeJs = load(bench)(bench.access.publishableKey);
+  fixture = await openFixture();
+  stripeJs = load(fixture)(fixture.access.publishableKey);
 });
-afterAll(() => bench.stop());
+afterAll(() => fixture.stop());
 
 /** Runs the script as a page would. */
-function load({ access }: Bench): (key: string) => StripeJs {
+function load({ access }: Fixture): (key: string) => StripeJs {
   const window: { Stripe?: (key: string) => StripeJs } = {};
   const page = { currentScript: { src: access.scriptUrl } };
   new Function('window', 'document', script())(window, page);
@@ -147,8 +147,8 @@ describe('a Stripe intent', () => {
   const confirm = (elements: StripeElements, clientSecret: string | null) => () =>
     stripeJs.confirmSetup({ elements, clientSecret: clientSecret ?? '', redirect: 'if_required' });
   const setup = async (more: object) => {
-    const { id: customer } = await bench.payer();
-    return (await bench.stripe.setupIntents.create({ customer, ...more })).client_secret;
+    const { id: customer } = await fixture.payer();
+    return (await fixture.stripe.setupIntents.create({ customer, ...more })).client_secret;
   };
 
   it('cannot be confirmed unless it allows the same payment methods as the elements', async () => {
@@ -160,8 +160,8 @@ describe('a Stripe intent', () => {
   });
 
   it('confirmed on the server needs a return URL, or payment methods that stay on the page', async () => {
-    const { stripe } = bench;
-    const { id: customer } = await bench.payer();
+    const { stripe } = fixture;
+    const { id: customer } = await fixture.payer();
     const confirm = { customer, confirm: true, payment_method: 'pm_card_visa' };
     expect(await refusal(stripe.setupIntents.create(confirm))).toMatchObject({ statusCode: 400, param: 'return_url' });
     const made = await stripe.setupIntents.create({ ...confirm, allowed_payment_method_types: ['card'] });
@@ -175,7 +175,10 @@ describe('a Stripe intent', () => {
   });
 
   it('cannot be confirmed unless its amount, currency and mode match those of the elements', async () => {
-    const { client_secret: clientSecret } = await bench.stripe.paymentIntents.create({ amount: 1200, currency: 'usd' });
+    const { client_secret: clientSecret } = await fixture.stripe.paymentIntents.create({
+      amount: 1200,
+      currency: 'usd',
+    });
     for (const [given, message] of [
       [{ mode: 'payment', amount: 1300, currency: 'usd' }, /amount/],
       [{ mode: 'payment', amount: 1200, currency: 'eur' }, /currency/],
@@ -190,9 +193,9 @@ describe('a Stripe intent', () => {
 });
 
 it('handleNextAction is refused for an intent that requires no action', async () => {
-  const { id: customer } = await bench.stripe.customers.create({});
+  const { id: customer } = await fixture.stripe.customers.create({});
   const method = { customer, payment_method: 'pm_card_visa', allowed_payment_method_types: ['card'] };
-  const intent = await bench.stripe.setupIntents.create({ ...method, confirm: true });
+  const intent = await fixture.stripe.setupIntents.create({ ...method, confirm: true });
   expect(intent.status).toBe('succeeded');
   const asked = stripeJs.handleNextAction({ clientSecret: intent.client_secret ?? '' });
   await expect(asked).rejects.toThrow('not in the requires_action state');

@@ -1,15 +1,15 @@
 /** Stripe's rules that money depends on: schedules and their anchors, cards of phases, pauses, replays and rate limits. */
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { amounts, type Bench, day, itemOf, openBench, refusal } from './testing.ts';
+import { amounts, day, type Fixture, itemOf, openFixture, refusal } from './testing.ts';
 
-let bench: Bench;
+let fixture: Fixture;
 let stripe: Stripe;
 beforeEach(async () => {
-  bench = await openBench();
-  stripe = bench.stripe;
+  fixture = await openFixture();
+  stripe = fixture.stripe;
 });
-afterEach(() => bench.stop());
+afterEach(() => fixture.stop());
 
 const invoicesOf = async (customer: string) => (await stripe.invoices.list({ customer, limit: 100 })).data;
 
@@ -17,7 +17,7 @@ const invoicesOf = async (customer: string) => (await stripe.invoices.list({ cus
 async function plannedSwitch(phase: Partial<Stripe.SubscriptionScheduleUpdateParams.Phase>) {
   const { id: customer } = await stripe.customers.create({});
   const card = await stripe.paymentMethods.attach('pm_card_visa', { customer });
-  const made = await bench.subscribe(customer, 'price_reader_monthly', { default_payment_method: card.id });
+  const made = await fixture.subscribe(customer, 'price_reader_monthly', { default_payment_method: card.id });
   const schedule = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
   const { current_period_start: start_date, current_period_end: end_date } = itemOf(made);
   await stripe.subscriptionSchedules.update(schedule.id, {
@@ -26,7 +26,7 @@ async function plannedSwitch(phase: Partial<Stripe.SubscriptionScheduleUpdatePar
       { items: [{ price: 'price_reader_yearly' }], duration: { interval: 'year', interval_count: 1 }, ...phase },
     ],
   });
-  bench.state.advance(35 * day);
+  fixture.state.advance(35 * day);
   const [last] = await invoicesOf(customer);
   if (!last) throw new Error('There is no invoice.');
   const after = await stripe.subscriptions.retrieve(made.id);
@@ -46,7 +46,7 @@ describe('a scheduled switch to another billing interval', () => {
   it('with phase_start is paid when the phase carries the card', async () => {
     const { id: customer } = await stripe.customers.create({});
     const card = await stripe.paymentMethods.attach('pm_card_visa', { customer });
-    const made = await bench.subscribe(customer, 'price_reader_monthly', { default_payment_method: card.id });
+    const made = await fixture.subscribe(customer, 'price_reader_monthly', { default_payment_method: card.id });
     const schedule = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
     const { current_period_start: start_date, current_period_end: end_date } = itemOf(made);
     const own = { default_payment_method: card.id };
@@ -62,7 +62,7 @@ describe('a scheduled switch to another billing interval', () => {
       ],
     });
     expect(updated.phases[1]).toMatchObject({ billing_cycle_anchor: 'phase_start', default_payment_method: card.id });
-    bench.state.advance(35 * day);
+    fixture.state.advance(35 * day);
     const [last] = await invoicesOf(customer);
     expect(last).toMatchObject({ status: 'paid', amount_paid: 12_000 });
     expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('active');
@@ -78,7 +78,7 @@ describe('a scheduled switch to another billing interval', () => {
   });
 
   it('refuses the card of another customer', async () => {
-    const other = await bench.payer();
+    const other = await fixture.payer();
     const card = other.invoice_settings.default_payment_method as string;
     const error = await refusal(plannedSwitch({ default_payment_method: card }));
     expect(error).toMatchObject({ statusCode: 400, param: 'phases[1][default_payment_method]' });
@@ -91,14 +91,14 @@ describe('pausing collection', () => {
     ['mark_uncollectible', 'uncollectible'],
     ['keep_as_draft', 'draft'],
   ] as const)('with behavior %s leaves the invoice %s', async (behavior, status) => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_reader_monthly');
-    const resumes_at = bench.state.now() + 40 * day;
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_reader_monthly');
+    const resumes_at = fixture.state.now() + 40 * day;
     const paused = await stripe.subscriptions.update(made.id, { pause_collection: { behavior, resumes_at } });
     expect(paused).toMatchObject({ status: 'active', pause_collection: { behavior, resumes_at } });
-    bench.state.advance(35 * day);
+    fixture.state.advance(35 * day);
     expect((await invoicesOf(id))[0]).toMatchObject({ status, amount_paid: 0 });
-    bench.state.advance(30 * day);
+    fixture.state.advance(30 * day);
     const after = await stripe.subscriptions.retrieve(made.id);
     expect(after).toMatchObject({ status: 'active', pause_collection: null });
     expect((await invoicesOf(id)).map((invoice) => invoice.status)).toEqual(['paid', status, 'paid']);
@@ -107,8 +107,8 @@ describe('pausing collection', () => {
 
 describe('an idempotency key', () => {
   it('replays the answer, whatever its status, once the call has begun to execute', async () => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_reader_monthly', { expand: ['latest_invoice.payments'] });
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_reader_monthly', { expand: ['latest_invoice.payments'] });
     const payment_intent = String(made.latest_invoice.payments?.data[0]?.payment.payment_intent);
     await stripe.refunds.create({ payment_intent });
     const refused = () => refusal(stripe.refunds.create({ payment_intent }, { idempotencyKey: 'again' }));
@@ -145,8 +145,8 @@ describe('the API version', () => {
     ['missing', {}],
     ['unknown', { 'stripe-version': '2020-08-27' }],
   ])('is refused with 400 when it is %s', async (_, version) => {
-    const headers = { ...version, authorization: `Bearer ${bench.access.secretKey}` };
-    const answer = await fetch(`${bench.access.apiUrl}/v1/customers`, { headers });
+    const headers = { ...version, authorization: `Bearer ${fixture.access.secretKey}` };
+    const answer = await fetch(`${fixture.access.apiUrl}/v1/customers`, { headers });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error' } });
   });
@@ -155,7 +155,7 @@ describe('the API version', () => {
 describe('a simulated Stripe failure', () => {
   it('with status 500 is replayed for the same idempotency key, and for no other', async () => {
     const options = { idempotencyKey: 'broken' };
-    await bench.control('POST faults', { path: '/v1/customers', method: 'POST', status: 500 });
+    await fixture.control('POST faults', { path: '/v1/customers', method: 'POST', status: 500 });
     expect((await refusal(stripe.customers.create({}, options))).statusCode).toBe(500);
     const again = await refusal(stripe.customers.create({}, options));
     expect(again).toMatchObject({ statusCode: 500 });
@@ -165,7 +165,7 @@ describe('a simulated Stripe failure', () => {
 
   it('with status 429 gives the reason, and is not replayed', async () => {
     const options = { idempotencyKey: 'hurried' };
-    await bench.control('POST faults', { path: '/v1/customers', status: 429 });
+    await fixture.control('POST faults', { path: '/v1/customers', status: 429 });
     const error = await refusal(stripe.customers.create({}, options));
     expect(error).toMatchObject({ statusCode: 429, type: 'StripeRateLimitError', code: 'rate_limit' });
     expect(error.headers?.['stripe-rate-limited-reason']).toBe('global-rate');

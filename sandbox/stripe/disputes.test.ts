@@ -1,15 +1,15 @@
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { escalateInquiry, openDispute } from './payments/disputes.ts';
-import { type Bench, openBench, refusal } from './testing.ts';
+import { type Fixture, openFixture, refusal } from './testing.ts';
 
-let bench: Bench;
+let fixture: Fixture;
 let stripe: Stripe;
 beforeEach(async () => {
-  bench = await openBench();
-  stripe = bench.stripe;
+  fixture = await openFixture();
+  stripe = fixture.stripe;
 });
-afterEach(() => bench.stop());
+afterEach(() => fixture.stop());
 
 async function pay(card: string): Promise<Stripe.PaymentIntent> {
   const { id } = await stripe.paymentIntents.create({
@@ -70,7 +70,7 @@ it('an inquiry moves no money, and its charge can still be refunded', async () =
 
 it('an escalated inquiry withdraws the funds, blocks refunds, and is lost when it is closed', async () => {
   const { id, charge } = await disputed('pm_card_createDisputeInquiry');
-  const { account } = bench.state;
+  const { account } = fixture.state;
   account.run(() => escalateInquiry(account, account.need('dispute', id)));
   expect(await stripe.disputes.retrieve(id)).toMatchObject({ status: 'needs_response', is_charge_refundable: false });
   expect((await told()).slice(-2)).toEqual(['charge.dispute.updated', 'charge.dispute.funds_withdrawn']);
@@ -81,7 +81,7 @@ it('an escalated inquiry withdraws the funds, blocks refunds, and is lost when i
 it('a dispute keeps earlier refunds and blocks further ones', async () => {
   const { latest_charge: charge } = await pay('pm_card_visa');
   await stripe.refunds.create({ charge: charge as string, amount: 200 });
-  const { account } = bench.state;
+  const { account } = fixture.state;
   const { id } = account.run(() => openDispute(account, account.need('charge', charge as string)));
   expect(await stripe.disputes.close(id)).toMatchObject({ status: 'lost' });
   expect(await stripe.charges.retrieve(charge as string)).toMatchObject({ amount_refunded: 200, disputed: true });
@@ -92,10 +92,10 @@ it('a dispute keeps earlier refunds and blocks further ones', async () => {
 it('a dispute can be opened and decided with the buttons on the sandbox’s page', async () => {
   const { latest_charge: charge } = await pay('pm_card_visa');
   const press = (action: string, fields: Record<string, string>) =>
-    fetch(`${bench.access.url}page/${action}`, { method: 'POST', body: new URLSearchParams(fields) });
+    fetch(`${fixture.access.url}page/${action}`, { method: 'POST', body: new URLSearchParams(fields) });
   await press('dispute', { charge: charge as string });
   const [dispute] = (await stripe.disputes.list()).data;
-  const shown = await (await fetch(`${bench.access.url}?view=payments`)).text();
+  const shown = await (await fetch(`${fixture.access.url}?view=payments`)).text();
   expect(shown).toContain('needs response');
   expect(shown).toContain('Lose');
   await press('decide', { dispute: dispute?.id ?? '', won: 'no' });

@@ -1,18 +1,18 @@
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Bench, openBench, refusal } from './testing.ts';
+import { type Fixture, openFixture, refusal } from './testing.ts';
 
-let bench: Bench;
+let fixture: Fixture;
 let stripe: Stripe;
 beforeEach(async () => {
-  bench = await openBench();
-  stripe = bench.stripe;
+  fixture = await openFixture();
+  stripe = fixture.stripe;
 });
-afterEach(() => bench.stop());
+afterEach(() => fixture.stop());
 
 /** Calls as a browser does, with the publishable key. */
-async function browse(path: string, form?: Record<string, string>, key = bench.access.publishableKey) {
-  const response = await fetch(`${bench.access.apiUrl}/v1/${path}`, {
+async function browse(path: string, form?: Record<string, string>, key = fixture.access.publishableKey) {
+  const response = await fetch(`${fixture.access.apiUrl}/v1/${path}`, {
     headers: { authorization: `Bearer ${key}`, origin: 'https://sun.test' },
     ...(form && { method: 'POST', body: new URLSearchParams(form) }),
   });
@@ -143,7 +143,7 @@ describe('3-D Secure', () => {
     const { id, status: before, next_action: action } = await asked(name);
     expect(before).toBe('requires_action');
     expect(action?.type).toBe('use_stripe_sdk');
-    await bench.control('POST challenge', { intent: id, passed });
+    await fixture.control('POST challenge', { intent: id, passed });
     const after = await stripe.paymentIntents.retrieve(id);
     expect(after).toMatchObject({ status, next_action: null });
     expect(after.last_payment_error?.code).toBe(code);
@@ -176,7 +176,7 @@ describe('3-D Secure', () => {
       payment_method: 'pm_card_authenticationRequiredOnSetup',
     });
     expect(waiting.status).toBe('requires_action');
-    await bench.control('POST challenge', { intent: setup.id, passed: true });
+    await fixture.control('POST challenge', { intent: setup.id, passed: true });
     const { payment_method } = await stripe.setupIntents.retrieve(setup.id);
     const paid = await stripe.paymentIntents.create({
       ...ways,
@@ -207,8 +207,8 @@ describe('3-D Secure', () => {
 
 describe('refunds', () => {
   it('return a part, then the rest, and never more than was paid', async () => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_reader_yearly', { expand: ['latest_invoice.payments'] });
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_reader_yearly', { expand: ['latest_invoice.payments'] });
     const payment_intent = String(made.latest_invoice.payments?.data[0]?.payment.payment_intent);
     const part = await stripe.refunds.create({ payment_intent, amount: 2000 });
     expect(part).toMatchObject({ amount: 2000, status: 'succeeded' });
@@ -251,7 +251,7 @@ describe('API keys', () => {
     expect((await browse(`payment_intents/${id}`)).status).toBe(401);
     expect((await browse('customers')).status).toBe(403);
     expect((await browse('customers', undefined, 'sk_test_wrong')).status).toBe(401);
-    const none = await fetch(`${bench.access.apiUrl}/v1/customers`);
+    const none = await fetch(`${fixture.access.apiUrl}/v1/customers`);
     expect(none.status).toBe(401);
     expect((await none.json()) as object).toMatchObject({ error: { type: 'invalid_request_error' } });
   });
@@ -308,10 +308,10 @@ describe('idempotency', () => {
   });
 
   it('answers 409 while the first call with the same key is running', async () => {
-    await bench.control('POST faults', { path: '/v1/customers', delay: 3000 });
+    await fixture.control('POST faults', { path: '/v1/customers', delay: 3000 });
     const options = { idempotencyKey: 'slow' };
     const first = stripe.customers.create({}, options);
-    await expect.poll(async () => (await bench.control('GET faults')) as unknown).toEqual([]);
+    await expect.poll(async () => (await fixture.control('GET faults')) as unknown).toEqual([]);
     expect(await refusal(stripe.customers.create({}, options))).toMatchObject({ statusCode: 409 });
     expect((await first).object).toBe('customer');
   });
@@ -319,11 +319,11 @@ describe('idempotency', () => {
 
 describe('simulated faults', () => {
   it('strike before or after a call takes effect', async () => {
-    await bench.control('POST faults', { path: '/v1/customers', status: 500, when: 'before' });
+    await fixture.control('POST faults', { path: '/v1/customers', status: 500, when: 'before' });
     const broken = { idempotencyKey: 'broken' };
     expect((await refusal(stripe.customers.create({}, broken))).statusCode).toBe(500);
     expect((await stripe.customers.list()).data).toEqual([]);
-    await bench.control('POST faults', { method: 'POST', path: '/v1/customers', status: 0, when: 'after' });
+    await fixture.control('POST faults', { method: 'POST', path: '/v1/customers', status: 0, when: 'after' });
     // The SDK retries once when a connection breaks, even without retries; the key prevents a second customer.
     const made = await stripe.customers.create({}, { idempotencyKey: 'struck', maxNetworkRetries: 0 });
     expect(made.lastResponse.headers['idempotent-replayed']).toBe('true');

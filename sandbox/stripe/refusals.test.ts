@@ -1,20 +1,20 @@
 /** Calls that Stripe refuses because of an object's state, or because parameters exclude each other. */
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Bench, day, itemOf, newYear, openBench, refusal } from './testing.ts';
+import { day, type Fixture, itemOf, newYear, openFixture, refusal } from './testing.ts';
 
-let bench: Bench;
+let fixture: Fixture;
 let stripe: Stripe;
 beforeEach(async () => {
-  bench = await openBench();
-  stripe = bench.stripe;
+  fixture = await openFixture();
+  stripe = fixture.stripe;
 });
-afterEach(() => bench.stop());
+afterEach(() => fixture.stop());
 
 /** A paid monthly subscription. */
 async function subscribed() {
-  const { id: customer } = await bench.payer();
-  return { customer, made: await bench.subscribe(customer, 'price_reader_monthly') };
+  const { id: customer } = await fixture.payer();
+  return { customer, made: await fixture.subscribe(customer, 'price_reader_monthly') };
 }
 const dearer = (made: Stripe.Subscription, quantity = 1) => [
   { id: itemOf(made).id, price: 'price_member_monthly', quantity },
@@ -100,7 +100,7 @@ describe('a subscription with a schedule', () => {
     expect(await ends()).toBeNull();
     const { id: other } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
     await stripe.subscriptionSchedules.update(other, { end_behavior: 'cancel' });
-    bench.state.advance(32 * day);
+    fixture.state.advance(32 * day);
     expect(await stripe.subscriptionSchedules.retrieve(other)).toMatchObject({ status: 'completed' });
     expect(await stripe.subscriptions.retrieve(made.id)).toMatchObject({ status: 'canceled' });
   });
@@ -139,8 +139,8 @@ describe('a subscription with a schedule', () => {
 describe('a pending update', () => {
   async function waiting(at: number) {
     const { customer, made } = await subscribed();
-    await bench.control('POST card', { customer, number: '4000000000000341' });
-    bench.state.advance(at);
+    await fixture.control('POST card', { customer, number: '4000000000000341' });
+    fixture.state.advance(at);
     const change = {
       items: dearer(made),
       proration_behavior: 'always_invoice',
@@ -158,25 +158,25 @@ describe('a pending update', () => {
   });
 
   it('is refused for a subscription that is billed by sent invoices', async () => {
-    const { id: customer } = await bench.payer();
+    const { id: customer } = await fixture.payer();
     const byInvoice = { collection_method: 'send_invoice', days_until_due: 30 } as const;
     const items = [{ price: 'price_reader_monthly' }];
     const undated = { customer, items, collection_method: 'send_invoice' as const };
     expect(await refusal(stripe.subscriptions.create(undated))).toMatchObject({ param: 'days_until_due' });
-    const made = await bench.subscribe(customer, 'price_reader_monthly', byInvoice);
+    const made = await fixture.subscribe(customer, 'price_reader_monthly', byInvoice);
     expect(made).toMatchObject({ status: 'active', collection_method: 'send_invoice' });
     expect(made.latest_invoice).toMatchObject({ status: 'open', due_date: newYear + 30 * day, attempt_count: 0 });
     const change = { items: dearer(made), payment_behavior: 'pending_if_incomplete' } as const;
     expect(await refusal(stripe.subscriptions.update(made.id, change))).toMatchObject({ param: 'payment_behavior' });
-    bench.state.advance(32 * day);
+    fixture.state.advance(32 * day);
     expect((await stripe.charges.list({ customer })).data).toEqual([]);
   });
 
   it('expires after 23 hours, or at the end of the period if that is sooner', async () => {
     const early = await waiting(10 * day);
-    expect(early.changed.pending_update?.expires_at).toBe(bench.state.now() + 23 * 3600);
+    expect(early.changed.pending_update?.expires_at).toBe(fixture.state.now() + 23 * 3600);
     const { current_period_end: end } = itemOf(early.made);
-    bench.state.advanceTo(end - 10 * 3600);
+    fixture.state.advanceTo(end - 10 * 3600);
     const late = await stripe.subscriptions.update(early.made.id, { ...early.change, items: dearer(early.made, 20) });
     expect(late.pending_update?.expires_at).toBe(end);
   });
@@ -192,7 +192,7 @@ describe('a pending update', () => {
 
 describe('a payment method', () => {
   it('cannot be used again after it is detached', async () => {
-    const { id: customer } = await bench.payer();
+    const { id: customer } = await fixture.payer();
     const card = await stripe.paymentMethods.attach('pm_card_visa', { customer });
     await stripe.paymentMethods.detach(card.id);
     const intent = await stripe.setupIntents.create({ customer, allowed_payment_method_types: ['card'] });
@@ -204,11 +204,11 @@ describe('a payment method', () => {
 
   it('cannot pay an invoice when it is unattached or another customer’s', async () => {
     const { id: customer } = await stripe.customers.create({});
-    const made = await bench.subscribe(customer, 'price_reader_monthly', { payment_behavior: 'default_incomplete' });
+    const made = await fixture.subscribe(customer, 'price_reader_monthly', { payment_behavior: 'default_incomplete' });
     const pay = (payment_method: string) => refusal(stripe.invoices.pay(made.latest_invoice.id, { payment_method }));
     const none = { statusCode: 400, code: 'resource_missing', param: 'payment_method' };
     expect(await pay('pm_card_visa')).toMatchObject(none);
-    const other = await bench.payer();
+    const other = await fixture.payer();
     expect(await pay(String(other.invoice_settings.default_payment_method))).toMatchObject(none);
   });
 });
@@ -233,7 +233,7 @@ describe('a list', () => {
     expect(await refusal(stripe.events.list({ types }))).toMatchObject({ param: 'types' });
     expect(await refusal(stripe.events.list({ type, types: [type] }))).toMatchObject({ param: 'type' });
     await stripe.subscriptions.cancel(made.id);
-    bench.state.advance(31 * day);
+    fixture.state.advance(31 * day);
     expect((await stripe.events.list({ type })).data).toHaveLength(0);
   });
 });
@@ -247,7 +247,7 @@ it('the minimum charge depends on the currency, which may have no minor unit', a
 });
 
 it('a fixed-amount coupon must match the subscription’s currency', async () => {
-  const { id: customer } = await bench.payer();
+  const { id: customer } = await fixture.payer();
   const discounts = [{ coupon: 'ten-off' }];
   const make = (currency: string) =>
     stripe.subscriptions.create({ customer, currency, items: [{ price: 'price_reader_yearly' }], discounts });

@@ -6,7 +6,7 @@ import Stripe from 'stripe';
 import { afterEach, describe, expect, it } from 'vitest';
 import { stripeHandlers } from './handlers.ts';
 import { openState } from './state.ts';
-import { itemOf, newYear, openBench } from './testing.ts';
+import { itemOf, newYear, openFixture } from './testing.ts';
 
 const folders: string[] = [];
 const folder = (): string => {
@@ -39,13 +39,13 @@ describe('the sandbox’s Stripe handlers', () => {
 describe('the sandbox’s Stripe data', () => {
   it('survives a restart, including the clock and the idempotency keys', async () => {
     const data = folder();
-    const first = await openBench({ folder: data });
+    const first = await openFixture({ folder: data });
     const { id } = await first.payer();
     const made = await first.subscribe(id, 'price_reader_monthly');
     const once = await first.stripe.customers.create({}, { idempotencyKey: 'once' });
     first.state.advance(40 * 86_400);
     await first.stop();
-    const second = await openBench({ folder: data });
+    const second = await openFixture({ folder: data });
     expect(second.state.now()).toBe(newYear + 40 * 86_400);
     expect(itemOf(await second.stripe.subscriptions.retrieve(made.id)).current_period_start).toBe(
       Date.UTC(2026, 1, 1) / 1000,

@@ -1,14 +1,14 @@
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { amounts, type Bench, day, itemOf, newYear, openBench, refusal } from './testing.ts';
+import { amounts, day, type Fixture, itemOf, newYear, openFixture, refusal } from './testing.ts';
 
-let bench: Bench;
+let fixture: Fixture;
 let stripe: Stripe;
 beforeEach(async () => {
-  bench = await openBench();
-  stripe = bench.stripe;
+  fixture = await openFixture();
+  stripe = fixture.stripe;
 });
-afterEach(() => bench.stop());
+afterEach(() => fixture.stop());
 
 const at = (text: string): number => Date.parse(`${text}Z`) / 1000;
 const invoicesOf = async (customer: string) => (await stripe.invoices.list({ customer })).data;
@@ -50,7 +50,7 @@ describe('the catalog', () => {
 describe('a new subscription', () => {
   it('is incomplete until its first invoice is paid, then active', async () => {
     const customer = await stripe.customers.create({});
-    const made = await bench.subscribe(customer.id, 'price_reader_monthly', {
+    const made = await fixture.subscribe(customer.id, 'price_reader_monthly', {
       payment_behavior: 'default_incomplete',
       payment_settings: { save_default_payment_method: 'on_subscription' },
       billing_mode: { type: 'flexible' },
@@ -79,10 +79,12 @@ describe('a new subscription', () => {
 
   it('expires when it is not paid within 23 hours', async () => {
     const customer = await stripe.customers.create({});
-    const made = await bench.subscribe(customer.id, 'price_reader_monthly', { payment_behavior: 'default_incomplete' });
-    bench.state.advance(23 * 3600 - 1);
+    const made = await fixture.subscribe(customer.id, 'price_reader_monthly', {
+      payment_behavior: 'default_incomplete',
+    });
+    fixture.state.advance(23 * 3600 - 1);
     expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('incomplete');
-    bench.state.advance(1);
+    fixture.state.advance(1);
     const over = await stripe.subscriptions.retrieve(made.id, { expand: ['latest_invoice.payments'] });
     expect(over.status).toBe('incomplete_expired');
     const invoice = over.latest_invoice as Stripe.Invoice;
@@ -93,28 +95,30 @@ describe('a new subscription', () => {
 
   it('expires when its first invoice is voided', async () => {
     const customer = await stripe.customers.create({});
-    const made = await bench.subscribe(customer.id, 'price_reader_monthly', { payment_behavior: 'default_incomplete' });
+    const made = await fixture.subscribe(customer.id, 'price_reader_monthly', {
+      payment_behavior: 'default_incomplete',
+    });
     await stripe.invoices.voidInvoice(made.latest_invoice.id ?? '');
     const over = await stripe.subscriptions.retrieve(made.id);
-    expect(over).toMatchObject({ status: 'incomplete_expired', ended_at: bench.state.now() });
+    expect(over).toMatchObject({ status: 'incomplete_expired', ended_at: fixture.state.now() });
     const paying = stripe.invoices.pay(made.latest_invoice.id ?? '', { payment_method: 'pm_card_visa' });
     expect((await refusal(paying)).statusCode).toBe(400);
   });
 
   it('is not created when its card is declined and payment_behavior is error_if_incomplete', async () => {
-    const { id } = await bench.payer('pm_card_chargeCustomerFail');
+    const { id } = await fixture.payer('pm_card_chargeCustomerFail');
     const error = await refusal(
-      bench.subscribe(id, 'price_reader_monthly', { payment_behavior: 'error_if_incomplete' }),
+      fixture.subscribe(id, 'price_reader_monthly', { payment_behavior: 'error_if_incomplete' }),
     );
     expect(error).toMatchObject({ statusCode: 402, type: 'StripeCardError', code: 'card_declined' });
     expect((await stripe.subscriptions.list({ customer: id, status: 'all' })).data).toEqual([]);
-    const kept = await bench.subscribe(id, 'price_reader_monthly');
+    const kept = await fixture.subscribe(id, 'price_reader_monthly');
     expect(kept.status).toBe('incomplete');
   });
 
   it('charges 60 cents for a 60-day trial with an added item, then the yearly price', async () => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_reader_yearly', {
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_reader_yearly', {
       trial_period_days: 60,
       add_invoice_items: [{ price_data: { currency: 'usd', product: 'prod_reader', unit_amount: 1 }, quantity: 60 }],
     });
@@ -126,7 +130,7 @@ describe('a new subscription', () => {
       [0, 'Free trial for 1 × Sun Reader'],
     ]);
     expect(itemOf(made).current_period_end).toBe(newYear + 60 * day);
-    bench.state.advance(60 * day);
+    fixture.state.advance(60 * day);
     // The invoice of a renewal is a draft for an hour.
     const renewed = await stripe.subscriptions.retrieve(made.id, { expand: ['latest_invoice'] });
     expect(renewed.status).toBe('active');
@@ -135,7 +139,7 @@ describe('a new subscription', () => {
       amount_due: 12_000,
       billing_reason: 'subscription_cycle',
     });
-    bench.state.advance(3600);
+    fixture.state.advance(3600);
     expect((await invoicesOf(id)).map(({ status, amount_paid }) => [status, amount_paid])).toEqual([
       ['paid', 12_000],
       ['paid', 60],
@@ -145,7 +149,7 @@ describe('a new subscription', () => {
 
   it('asks for a card to be set up when nothing is due', async () => {
     const customer = await stripe.customers.create({});
-    const made = await bench.subscribe(customer.id, 'price_reader_yearly', {
+    const made = await fixture.subscribe(customer.id, 'price_reader_yearly', {
       payment_behavior: 'default_incomplete',
       payment_settings: { save_default_payment_method: 'on_subscription' },
       discounts: [{ promotion_code: 'promo_free_year' }],
@@ -164,8 +168,8 @@ describe('a new subscription', () => {
   });
 
   it('refuses parameters of earlier API versions', async () => {
-    const { id } = await bench.payer();
-    const error = await refusal(bench.subscribe(id, 'price_reader_monthly', { coupon: 'ten-off' } as never));
+    const { id } = await fixture.payer();
+    const error = await refusal(fixture.subscribe(id, 'price_reader_monthly', { coupon: 'ten-off' } as never));
     expect(error).toMatchObject({ statusCode: 400, code: 'parameter_unknown', param: 'coupon' });
   });
 });
@@ -175,9 +179,9 @@ describe('subscription changes', () => {
   const half = 15.5 * day;
 
   it('are prorated to the second and charged at once, as previewed', async () => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_reader_monthly');
-    bench.state.advance(half);
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_reader_monthly');
+    fixture.state.advance(half);
     const items = [{ id: itemOf(made).id, price: 'price_member_monthly' }];
     const proration_date = newYear + half;
     const preview = await stripe.invoices.createPreview({
@@ -192,7 +196,7 @@ describe('subscription changes', () => {
     ]);
     // A preview changes nothing.
     expect(await invoicesOf(id)).toHaveLength(1);
-    bench.state.advance(120);
+    fixture.state.advance(120);
     const after = await stripe.subscriptions.update(made.id, {
       items,
       proration_behavior: 'always_invoice',
@@ -211,9 +215,9 @@ describe('subscription changes', () => {
   });
 
   it('round the credit and the charge separately', async () => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_reader_monthly');
-    bench.state.advance(10 * day);
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_reader_monthly');
+    fixture.state.advance(10 * day);
     const preview = await stripe.invoices.createPreview({
       subscription: made.id,
       subscription_details: {
@@ -226,9 +230,9 @@ describe('subscription changes', () => {
   });
 
   it('begin a new period when the billing anchor is moved to now', async () => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_reader_monthly');
-    bench.state.advance(half);
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_reader_monthly');
+    fixture.state.advance(half);
     const after = await stripe.subscriptions.update(made.id, {
       items: [{ id: itemOf(made).id, price: 'price_reader_yearly' }],
       billing_cycle_anchor: { type: 'now' },
@@ -242,9 +246,9 @@ describe('subscription changes', () => {
   });
 
   it('keep the billing anchor when the interval changes', async () => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_reader_monthly');
-    bench.state.advance(half);
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_reader_monthly');
+    fixture.state.advance(half);
     const items = [{ id: itemOf(made).id, price: 'price_reader_yearly' }];
     const after = await stripe.subscriptions.update(made.id, {
       items,
@@ -261,15 +265,15 @@ describe('subscription changes', () => {
   });
 
   it('credit what was last debited, not a price that was never charged', async () => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_reader_monthly');
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_reader_monthly');
     const item = itemOf(made).id;
-    bench.state.advance(10 * day);
+    fixture.state.advance(10 * day);
     await stripe.subscriptions.update(made.id, {
       items: [{ id: item, price: 'price_member_monthly' }],
       proration_behavior: 'none',
     });
-    bench.state.advance(10 * day);
+    fixture.state.advance(10 * day);
     const back = await stripe.subscriptions.update(made.id, {
       items: [{ id: item, price: 'price_reader_monthly' }],
       proration_behavior: 'always_invoice',
@@ -284,13 +288,13 @@ describe('subscription changes', () => {
 
   it('include each item’s share of a fixed discount in its proration', async () => {
     await stripe.coupons.create({ id: 'five', amount_off: 500, currency: 'usd', duration: 'forever' });
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_reader_monthly', {
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_reader_monthly', {
       items: [{ price: 'price_reader_monthly' }, { price: 'price_member_monthly' }],
       discounts: [{ coupon: 'five' }],
     });
     const [reader] = made.items.data;
-    bench.state.advance(half);
+    fixture.state.advance(half);
     await stripe.subscriptions.update(made.id, { items: [{ id: reader?.id ?? '', deleted: true }] });
     const { data } = await stripe.invoiceItems.list({ customer: id, pending: true });
     // The item of 1200 bears 1200/3200 of the 500 discount, which is 188: the credit is half of 1012.
@@ -298,9 +302,11 @@ describe('subscription changes', () => {
   });
 
   it('apply a fixed discount once in the credit and once in the charge', async () => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_reader_yearly', { discounts: [{ promotion_code: 'promo_ten_off' }] });
-    bench.state.advance(73 * day);
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_reader_yearly', {
+      discounts: [{ promotion_code: 'promo_ten_off' }],
+    });
+    fixture.state.advance(73 * day);
     const after = await stripe.subscriptions.update(made.id, {
       items: [{ id: itemOf(made).id, price: 'price_member_yearly' }],
       proration_behavior: 'always_invoice',
@@ -313,18 +319,18 @@ describe('subscription changes', () => {
   });
 
   it('refuse billing modes that the sandbox does not model', async () => {
-    const { id } = await bench.payer();
-    const classic = bench.subscribe(id, 'price_reader_monthly', { billing_mode: { type: 'classic' } });
+    const { id } = await fixture.payer();
+    const classic = fixture.subscribe(id, 'price_reader_monthly', { billing_mode: { type: 'classic' } });
     expect(await refusal(classic)).toMatchObject({ statusCode: 400, param: 'billing_mode' });
-    const itemized = bench.subscribe(id, 'price_reader_monthly', {
+    const itemized = fixture.subscribe(id, 'price_reader_monthly', {
       billing_mode: { type: 'flexible', flexible: { proration_discounts: 'itemized' } },
     });
     expect(await refusal(itemized)).toMatchObject({ statusCode: 400, param: 'billing_mode' });
   });
 
   it('refuse a price in another currency until the subscription is canceled', async () => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_reader_monthly');
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_reader_monthly');
     const euro = await stripe.prices.create({
       product: 'prod_reader',
       currency: 'eur',
@@ -343,23 +349,23 @@ describe('subscription changes', () => {
     });
     const second = stripe.subscriptions.update(made.id, { items: [{ id: itemOf(made).id }, { price: euro.id }] });
     expect(await refusal(second)).toMatchObject({ statusCode: 400, param: 'items[1][price]' });
-    expect((await refusal(bench.subscribe(id, euro.id))).message).toContain('cannot combine currencies');
+    expect((await refusal(fixture.subscribe(id, euro.id))).message).toContain('cannot combine currencies');
     const preview = stripe.invoices.createPreview({
       customer: id,
       subscription_details: { items: [{ price: euro.id }] },
     });
     expect((await refusal(preview)).message).toContain('currency usd');
     await stripe.subscriptions.cancel(made.id);
-    expect(await bench.subscribe(id, euro.id)).toMatchObject({ status: 'active', currency: 'eur' });
+    expect(await fixture.subscribe(id, euro.id)).toMatchObject({ status: 'active', currency: 'eur' });
   });
 
   it('credit what was paid after the discount, not the list price', async () => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_reader_yearly', {
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_reader_yearly', {
       discounts: [{ promotion_code: 'promo_sunshine_20' }],
     });
     expect(made.latest_invoice).toMatchObject({ subtotal: 12_000, total: 9600, amount_paid: 9600 });
-    bench.state.advance(73 * day);
+    fixture.state.advance(73 * day);
     const preview = await stripe.invoices.createPreview({
       subscription: made.id,
       subscription_details: {
@@ -371,22 +377,22 @@ describe('subscription changes', () => {
   });
 
   it('are billed with the next invoice by default', async () => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_member_monthly');
-    bench.state.advance(half);
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_member_monthly');
+    fixture.state.advance(half);
     await stripe.subscriptions.update(made.id, { items: [{ id: itemOf(made).id, price: 'price_reader_monthly' }] });
     expect(await invoicesOf(id)).toHaveLength(1);
-    bench.state.advance(16 * day);
+    fixture.state.advance(16 * day);
     const [renewal] = await invoicesOf(id);
     expect(renewal && amounts(renewal)).toEqual([-1000, 600, 1200]);
     expect(renewal?.amount_paid).toBe(800);
   });
 
   it('take effect only once they are paid, with pending_if_incomplete', async () => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_reader_monthly');
-    await bench.control('POST card', { customer: id, number: '4000000000000341' });
-    bench.state.advance(half);
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_reader_monthly');
+    await fixture.control('POST card', { customer: id, number: '4000000000000341' });
+    fixture.state.advance(half);
     const change = {
       items: [{ id: itemOf(made).id, price: 'price_member_monthly' }],
       proration_behavior: 'always_invoice' as const,
@@ -405,14 +411,14 @@ describe('subscription changes', () => {
   });
 
   it('refuse a price that is not sold in the subscription’s currency', async () => {
-    const customer = await bench.payer();
+    const customer = await fixture.payer();
     const { id: dollars } = await stripe.prices.create({
       currency: 'usd',
       unit_amount: 1500,
       recurring: { interval: 'month' },
       product: 'prod_reader',
     });
-    const made = await bench.subscribe(customer.id, 'price_reader_monthly', { currency: 'eur' });
+    const made = await fixture.subscribe(customer.id, 'price_reader_monthly', { currency: 'eur' });
     const items = [{ id: itemOf(made).id, price: dollars }];
     const other = {
       statusCode: 400,
@@ -444,8 +450,8 @@ describe('subscription changes', () => {
   });
 
   it('follow a schedule into the next period without an extra charge', async () => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_member_monthly');
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_member_monthly');
     const schedule = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
     const [phase] = schedule.phases;
     await stripe.subscriptionSchedules.update(schedule.id, {
@@ -455,11 +461,11 @@ describe('subscription changes', () => {
         { items: [{ price: 'price_reader_monthly' }], proration_behavior: 'none' },
       ],
     });
-    bench.state.advance(31 * day + 3600);
+    fixture.state.advance(31 * day + 3600);
     const [renewal] = await invoicesOf(id);
     expect(renewal).toMatchObject({ amount_paid: 1200, billing_reason: 'subscription_cycle' });
     expect((await stripe.subscriptionSchedules.retrieve(schedule.id)).status).toBe('active');
-    bench.state.advance(28 * day);
+    fixture.state.advance(28 * day);
     expect(await stripe.subscriptionSchedules.retrieve(schedule.id)).toMatchObject({
       status: 'released',
       released_subscription: made.id,
@@ -469,9 +475,9 @@ describe('subscription changes', () => {
   });
 
   it('use the discounts of the current schedule phase only', async () => {
-    const { id } = await bench.payer();
+    const { id } = await fixture.payer();
     const discounts = [{ promotion_code: 'promo_ten_off' }];
-    const made = await bench.subscribe(id, 'price_member_monthly', { discounts });
+    const made = await fixture.subscribe(id, 'price_member_monthly', { discounts });
     const { id: schedule, phases } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
     const [phase] = phases;
     const kept = phase?.discounts.map(({ discount }) => ({ discount: String(discount) })) ?? [];
@@ -480,14 +486,14 @@ describe('subscription changes', () => {
     const later = { items: [{ price: 'price_reader_monthly' }], proration_behavior: 'none' as const };
     await stripe.subscriptionSchedules.update(schedule, { phases: [present, later] });
     expect((await stripe.subscriptions.retrieve(made.id)).discounts).toHaveLength(1);
-    bench.state.advance(31 * day + 3600);
+    fixture.state.advance(31 * day + 3600);
     expect((await stripe.subscriptions.retrieve(made.id)).discounts).toEqual([]);
     expect((await invoicesOf(id))[0]).toMatchObject({ amount_paid: 1200 });
   });
 
   it('lose their discount when it is deleted, and the answer is the deleted discount', async () => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_member_monthly', {
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_member_monthly', {
       discounts: [{ promotion_code: 'promo_ten_off' }],
     });
     const deleted = await stripe.subscriptions.deleteDiscount(made.id);
@@ -498,8 +504,8 @@ describe('subscription changes', () => {
   });
 
   it('can be called off by releasing the schedule', async () => {
-    const { id } = await bench.payer();
-    const made = await bench.subscribe(id, 'price_member_monthly');
+    const { id } = await fixture.payer();
+    const made = await fixture.subscribe(id, 'price_member_monthly');
     const { id: schedule } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
     expect((await stripe.subscriptions.retrieve(made.id)).schedule).toBe(schedule);
     await stripe.subscriptionSchedules.release(schedule);
@@ -509,8 +515,8 @@ describe('subscription changes', () => {
 
 describe('discounts', () => {
   const first = async (code: string, price = 'price_reader_yearly') => {
-    const { id } = await bench.payer();
-    return bench.subscribe(id, price, {
+    const { id } = await fixture.payer();
+    return fixture.subscribe(id, price, {
       discounts: [{ promotion_code: `promo_${code}` }],
       expand: ['latest_invoice', 'discounts'],
     });
@@ -525,16 +531,16 @@ describe('discounts', () => {
     expect(forever.discounts).toMatchObject([
       { source: { type: 'coupon', coupon: 'ten-off' }, promotion_code: 'promo_ten_off' },
     ]);
-    bench.state.advance(366 * day);
+    fixture.state.advance(366 * day);
     expect((await invoicesOf(String(once.customer)))[0]?.amount_paid).toBe(12_000);
     expect((await invoicesOf(String(forever.customer)))[0]?.amount_paid).toBe(11_000);
   });
 
   it('apply for the coupon’s number of months', async () => {
     await stripe.coupons.create({ id: 'two', percent_off: 50, duration: 'repeating', duration_in_months: 2 });
-    const { id } = await bench.payer();
-    await bench.subscribe(id, 'price_reader_monthly', { discounts: [{ coupon: 'two' }] });
-    bench.state.advance(92 * day);
+    const { id } = await fixture.payer();
+    await fixture.subscribe(id, 'price_reader_monthly', { discounts: [{ coupon: 'two' }] });
+    fixture.state.advance(92 * day);
     expect((await invoicesOf(id)).map(({ amount_paid }) => amount_paid)).toEqual([1200, 1200, 600, 600]);
   });
 
@@ -564,17 +570,17 @@ describe('discounts', () => {
       code: 'MINE',
       promotion: { type: 'coupon', coupon: 'ten-off' },
     });
-    const other = await bench.payer();
-    const foreign = bench.subscribe(other.id, 'price_reader_yearly', { discounts: [{ promotion_code: own.id }] });
+    const other = await fixture.payer();
+    const foreign = fixture.subscribe(other.id, 'price_reader_yearly', { discounts: [{ promotion_code: own.id }] });
     expect((await refusal(foreign)).statusCode).toBe(400);
   });
 
   it('respect a promotion code’s minimum amount, first-purchase rule and expiration', async () => {
     const code = (restrictions: Stripe.PromotionCodeCreateParams.Restrictions, name: string) =>
       stripe.promotionCodes.create({ code: name, promotion: { type: 'coupon', coupon: 'ten-off' }, restrictions });
-    const { id } = await bench.payer();
+    const { id } = await fixture.payer();
     const buy = (promotion_code: string, price = 'price_reader_monthly') =>
-      bench.subscribe(id, price, { discounts: [{ promotion_code }] });
+      fixture.subscribe(id, price, { discounts: [{ promotion_code }] });
     const dear = await code({ minimum_amount: 10_000, minimum_amount_currency: 'usd' }, 'DEAR');
     expect((await refusal(buy(dear.id))).message).toContain('minimum amount');
     expect((await stripe.promotionCodes.retrieve(dear.id)).times_redeemed).toBe(0);
@@ -588,9 +594,9 @@ describe('discounts', () => {
     const soon = await stripe.promotionCodes.create({
       code: 'SOON',
       promotion: { type: 'coupon', coupon: 'ten-off' },
-      expires_at: bench.state.now() + day,
+      expires_at: fixture.state.now() + day,
     });
-    bench.state.advance(day);
+    fixture.state.advance(day);
     expect(await refusal(buy(soon.id))).toMatchObject({ code: 'coupon_expired' });
   });
 

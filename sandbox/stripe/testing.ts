@@ -6,7 +6,7 @@ import { type RunningStripe, type StripeOptions, startStripe } from './stripe.ts
 export const newYear = Date.UTC(2026, 0, 1) / 1000;
 export const day = 86_400;
 
-export interface Bench extends RunningStripe {
+export interface Fixture extends RunningStripe {
   readonly stripe: Stripe;
   /** Makes a call below `/_sandbox`. */
   control(call: string, body?: unknown): Promise<Record<string, never>>;
@@ -20,7 +20,7 @@ export interface Bench extends RunningStripe {
   ): Promise<Stripe.Subscription & { latest_invoice: Stripe.Invoice }>;
 }
 
-export async function openBench(options: StripeOptions = {}): Promise<Bench> {
+export async function openFixture(options: StripeOptions = {}): Promise<Fixture> {
   const running = await startStripe({ wall: () => newYear * 1000, ...options });
   const { hostname, port } = new URL(running.access.apiUrl);
   const stripe = new Stripe(running.access.secretKey, {

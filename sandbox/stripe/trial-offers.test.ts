@@ -1,16 +1,16 @@
 /** Trial Offers as docs.stripe.com/billing/subscriptions/trials has them: a paid trial, then automatically the full price. */
 import type Stripe from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { amounts, type Bench, day, itemOf, newYear, openBench, refusal } from './testing.ts';
+import { amounts, day, type Fixture, itemOf, newYear, openFixture, refusal } from './testing.ts';
 
-let bench: Bench;
+let fixture: Fixture;
 let stripe: Stripe;
 beforeAll(async () => {
-  bench = await openBench();
-  stripe = bench.stripe;
+  fixture = await openFixture();
+  stripe = fixture.stripe;
 });
-beforeEach(() => bench.state.reset());
-afterAll(() => bench.stop());
+beforeEach(() => fixture.state.reset());
+afterAll(() => fixture.stop());
 
 const yearly = 'price_reader_yearly';
 
@@ -90,7 +90,7 @@ describe('a trial offer', () => {
 describe('a subscription with a trial offer', () => {
   it('is active at once, and charges the full price when the trial ends', async () => {
     const offer = await offerOf();
-    const { id } = await bench.payer();
+    const { id } = await fixture.payer();
     const made = await begin(id, offer.id);
     expect(made).toMatchObject({ status: 'active', trial_end: null, latest_invoice: { status: 'paid', total: 60 } });
     const end = newYear + 60 * day;
@@ -101,9 +101,9 @@ describe('a subscription with a trial offer', () => {
     });
     const next = await stripe.invoices.createPreview({ subscription: made.id });
     expect([next.amount_due, next.lines.data[0]?.period.start]).toEqual([12_000, end]);
-    bench.state.advance(57 * day);
+    fixture.state.advance(57 * day);
     expect(await typesOf()).toContain('customer.subscription.trial_will_end');
-    bench.state.advance(3 * day + 3600);
+    fixture.state.advance(3 * day + 3600);
     const later = await stripe.subscriptions.retrieve(made.id, { expand: ['latest_invoice'] });
     expect(later).toMatchObject({
       status: 'active',
@@ -126,29 +126,29 @@ describe('a subscription with a trial offer', () => {
 
   it('is incomplete until its first invoice is paid', async () => {
     const offer = await offerOf();
-    const { id } = await bench.payer('pm_card_chargeCustomerFail');
+    const { id } = await fixture.payer('pm_card_chargeCustomerFail');
     expect((await begin(id, offer.id)).status).toBe('incomplete');
     const waits = await begin(id, offer.id, { payment_behavior: 'default_incomplete' });
     expect(waits).toMatchObject({ status: 'incomplete', latest_invoice: { status: 'open', amount_due: 60 } });
   });
 
   it('is trialing when the trial is free, and bills a trial of two intervals twice', async () => {
-    const { id } = await bench.payer();
+    const { id } = await fixture.payer();
     expect(await begin(id, (await offerOf(0)).id)).toMatchObject({ status: 'trialing', latest_invoice: { total: 0 } });
     const twice = await begin(id, (await offerOf(60, yearly, 2)).id);
-    bench.state.advance(61 * day);
+    fixture.state.advance(61 * day);
     const again = await stripe.subscriptions.retrieve(twice.id, { expand: ['latest_invoice'] });
     expect(again.latest_invoice).toMatchObject({ total: 60 });
     expect(itemOf(again).current_trial?.end_date).toBe(newYear + 120 * day);
-    bench.state.advance(60 * day);
+    fixture.state.advance(60 * day);
     const over = await stripe.subscriptions.retrieve(twice.id, { expand: ['latest_invoice'] });
     expect(over.latest_invoice).toMatchObject({ total: 12_000 });
   });
 
   it('credits the unused trial on a change of price, and begins a new period at once', async () => {
-    const { id } = await bench.payer();
+    const { id } = await fixture.payer();
     const made = await begin(id, (await offerOf()).id);
-    bench.state.advance(30 * day);
+    fixture.state.advance(30 * day);
     const items = [{ id: itemOf(made).id, price: 'price_member_yearly' }];
     // In flexible billing the anchor stays unless the call moves it.
     const change = {
@@ -161,13 +161,13 @@ describe('a subscription with a trial offer', () => {
     const changed = (await stripe.subscriptions.update(made.id, { ...change, expand: ['latest_invoice'] })) as Made;
     expect(changed.latest_invoice).toMatchObject({ status: 'paid', total: 19_970 });
     expect(itemOf(changed)).toMatchObject({ current_trial: null, price: { id: 'price_member_yearly' } });
-    bench.state.advance(60 * day);
+    fixture.state.advance(60 * day);
     const later = await stripe.subscriptions.retrieve(made.id);
     expect(later.latest_invoice).toBe(changed.latest_invoice.id);
   });
 
   it('ends with the trial when it is canceled or no card is left', async () => {
-    const { id } = await bench.payer();
+    const { id } = await fixture.payer();
     const made = await begin(id, (await offerOf()).id);
     const ends = await stripe.subscriptions.update(made.id, { cancel_at_period_end: true });
     expect(ends.cancel_at).toBe(newYear + 60 * day);
@@ -175,7 +175,7 @@ describe('a subscription with a trial offer', () => {
     const other = await begin(id, (await offerOf()).id, { trial_settings: settings });
     for (const { id: card } of (await stripe.paymentMethods.list({ customer: id })).data)
       await stripe.paymentMethods.detach(card);
-    bench.state.advance(60 * day + 7200);
+    fixture.state.advance(60 * day + 7200);
     for (const one of [made, other]) expect((await stripe.subscriptions.retrieve(one.id)).status).toBe('canceled');
     expect((await stripe.charges.list({ limit: 10 })).data.map(({ amount }) => amount)).toEqual([60, 60]);
   });
@@ -183,7 +183,7 @@ describe('a subscription with a trial offer', () => {
 
 it('a trial offer is refused with other trial settings, prices, currencies or a schedule', async () => {
   const offer = (await offerOf()).id;
-  const { id } = await bench.payer();
+  const { id } = await fixture.payer();
   const refused = (more: Partial<Stripe.SubscriptionCreateParams>) => refusal(begin(id, offer, more));
   const item = { current_trial: { trial_offer: offer } };
   expect(await refused({ trial_period_days: 60 })).toMatchObject({ statusCode: 400, param: 'trial_period_days' });
@@ -212,13 +212,13 @@ it('a trial offer is refused with other trial settings, prices, currencies or a 
   });
   await stripe.productCatalog.trialOffers.update(offer, { active: false });
   expect(await refused({})).toMatchObject({ statusCode: 400, param: 'items[0][current_trial][trial_offer]' });
-  bench.state.advance(61 * day);
+  fixture.state.advance(61 * day);
   // A subscription that has the offer keeps it.
   expect(itemOf(await stripe.subscriptions.retrieve(made.id)).price.id).toBe(yearly);
 });
 
 it('a trial with an added invoice item, unlike a trial offer, renews at the same price', async () => {
-  const { id } = await bench.payer();
+  const { id } = await fixture.payer();
   const fee = { price_data: { currency: 'usd', product: 'prod_reader', unit_amount: 1 }, quantity: 60 };
   const made = (await stripe.subscriptions.create({
     customer: id,
@@ -228,7 +228,7 @@ it('a trial with an added invoice item, unlike a trial offer, renews at the same
     expand: ['latest_invoice'],
   })) as Made;
   expect(made).toMatchObject({ status: 'trialing', latest_invoice: { total: 60 } });
-  bench.state.advance(60 * day + 3600);
+  fixture.state.advance(60 * day + 3600);
   const later = await stripe.subscriptions.retrieve(made.id, { expand: ['latest_invoice'] });
   expect(later.latest_invoice).toMatchObject({ total: 60 });
 });

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Bench, day, openBench } from './testing.ts';
+import { day, type Fixture, openFixture } from './testing.ts';
 
 interface Got {
   readonly event: Stripe.Event;
@@ -10,7 +10,7 @@ interface Got {
   readonly signature: string;
 }
 
-let bench: Bench;
+let fixture: Fixture;
 let site: Server;
 let got: Got[];
 /** Statuses of the next answers; 0 breaks the connection, as a site does that is down. */
@@ -28,32 +28,32 @@ beforeEach(async () => {
     else response.writeHead(answer).end();
   });
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-  bench = await openBench({ siteUrl: `http://127.0.0.1:${(site.address() as AddressInfo).port}`, wall: Date.now });
+  fixture = await openFixture({ siteUrl: `http://127.0.0.1:${(site.address() as AddressInfo).port}`, wall: Date.now });
 });
 afterEach(async () => {
-  await bench.stop();
+  await fixture.stop();
   site.closeAllConnections();
   site.close();
 });
 
 const types = () => got.map(({ event }) => event.type);
-const settled = () => bench.control('POST webhooks/settled');
+const settled = () => fixture.control('POST webhooks/settled');
 
 describe('webhooks', () => {
   it('carry a signature that the SDK accepts only with the right secret', async () => {
-    const { id } = await bench.stripe.customers.create({ email: 'a@example.com' });
+    const { id } = await fixture.stripe.customers.create({ email: 'a@example.com' });
     await settled();
     const [{ raw, signature } = { raw: '', signature: '' }] = got;
-    const event = bench.stripe.webhooks.constructEvent(raw, signature, bench.access.webhookSecret);
+    const event = fixture.stripe.webhooks.constructEvent(raw, signature, fixture.access.webhookSecret);
     expect(event).toMatchObject({ type: 'customer.created', data: { object: { id, email: 'a@example.com' } } });
-    expect(() => bench.stripe.webhooks.constructEvent(raw, signature, 'whsec_other')).toThrow(/signature/);
-    expect(() => bench.stripe.webhooks.constructEvent(`${raw} `, signature, bench.access.webhookSecret)).toThrow();
-    expect(await bench.stripe.events.retrieve(event.id)).toMatchObject({ id: event.id, pending_webhooks: 0 });
+    expect(() => fixture.stripe.webhooks.constructEvent(raw, signature, 'whsec_other')).toThrow(/signature/);
+    expect(() => fixture.stripe.webhooks.constructEvent(`${raw} `, signature, fixture.access.webhookSecret)).toThrow();
+    expect(await fixture.stripe.events.retrieve(event.id)).toMatchObject({ id: event.id, pending_webhooks: 0 });
   });
 
   it('report a purchase and a renewal in order, with the attributes that changed', async () => {
-    const { id } = await bench.payer();
-    await bench.subscribe(id, 'price_reader_monthly');
+    const { id } = await fixture.payer();
+    await fixture.subscribe(id, 'price_reader_monthly');
     await settled();
     const bought = types();
     for (const type of [
@@ -65,7 +65,7 @@ describe('webhooks', () => {
       expect(bought).toContain(type);
     }
     const inOrder = async () => {
-      const { data } = await bench.stripe.events.list({ limit: 100 });
+      const { data } = await fixture.stripe.events.list({ limit: 100 });
       const sent = got.map(({ event }) => event.id);
       return [
         sent,
@@ -78,7 +78,7 @@ describe('webhooks', () => {
     const [sent, made] = await inOrder();
     expect(sent).toEqual(made);
     got = [];
-    bench.state.advance(32 * day);
+    fixture.state.advance(32 * day);
     await settled();
     const [later, madeLater] = await inOrder();
     expect(later).toEqual(madeLater);
@@ -92,33 +92,33 @@ describe('webhooks', () => {
 
   it('are sent again when the site answers with an error or is down', async () => {
     answers = [500, 0];
-    await bench.stripe.customers.create({});
+    await fixture.stripe.customers.create({});
     await expect.poll(() => got.length, { interval: 50 }).toBe(3);
     await settled();
     expect(new Set(got.map(({ event }) => event.id)).size).toBe(1);
-    const { deliveries } = await bench.control('GET webhooks');
+    const { deliveries } = await fixture.control('GET webhooks');
     expect(deliveries?.[0]).toMatchObject({
       delivery: { state: 'delivered', attempts: [{ status: 500 }, { status: null }, { status: 200 }] },
     });
   });
 
   it('can be turned off, and sent again later', async () => {
-    await bench.control('PUT webhooks', { mode: 'off' });
-    const { id } = await bench.stripe.customers.create({});
+    await fixture.control('PUT webhooks', { mode: 'off' });
+    const { id } = await fixture.stripe.customers.create({});
     await settled();
     expect(got).toEqual([]);
-    await bench.control('PUT webhooks', { mode: 'on' });
-    await bench.control('POST webhooks/resend');
+    await fixture.control('PUT webhooks', { mode: 'on' });
+    await fixture.control('POST webhooks/resend');
     await settled();
     expect(got.map(({ event }) => (event.data.object as { id: string }).id)).toEqual([id]);
   });
 
   it('can be sent twice, late and out of order', async () => {
-    await bench.control('PUT webhooks', { copies: 2, delay: 60_000, shuffle: 60_000 });
-    for (let index = 0; index < 12; index += 1) await bench.stripe.customers.create({ name: `N${index}` });
-    const { waiting } = await bench.control('GET webhooks');
+    await fixture.control('PUT webhooks', { copies: 2, delay: 60_000, shuffle: 60_000 });
+    for (let index = 0; index < 12; index += 1) await fixture.stripe.customers.create({ name: `N${index}` });
+    const { waiting } = await fixture.control('GET webhooks');
     expect([waiting, got.length]).toEqual([12, 0]);
-    await bench.control('POST webhooks/flush');
+    await fixture.control('POST webhooks/flush');
     const names = got.map(({ event }) => (event.data.object as Stripe.Customer).name);
     expect(names).toHaveLength(24);
     expect(new Set(names).size).toBe(12);

@@ -16,14 +16,14 @@ beforeEach(() => {
   open = [];
 });
 afterEach(async () => {
-  for (const bench of open) await bench.close();
+  for (const fixture of open) await fixture.close();
   folder.remove();
 });
 
 function start(render: PressOptions['render'], options: Partial<PressOptions> = {}): TestPress {
-  const bench = press(folder.dir, { render, ...options });
-  open.push(bench);
-  return bench;
+  const fixture = press(folder.dir, { render, ...options });
+  open.push(fixture);
+  return fixture;
 }
 
 /** Content by tag; a page shows the content of all its tags. */
@@ -62,18 +62,18 @@ function paper(pages: Record<string, string[]>) {
   };
 }
 
-const read = async (bench: TestPress, key: string, variant: Variant = 'public'): Promise<string> =>
-  textOf(bench.press, await bench.press.get(key, variant)).replace(/\.*$/, '');
+const read = async (fixture: TestPress, key: string, variant: Variant = 'public'): Promise<string> =>
+  textOf(fixture.press, await fixture.press.get(key, variant)).replace(/\.*$/, '');
 
 describe('the press, asked for a page', () => {
   it('renders it once for 50 simultaneous readers, then serves it from memory', async () => {
     const world = paper({ '/a': ['t'] });
-    const bench = start(world.render);
-    const texts = await Promise.all(Array.from({ length: 50 }, () => read(bench, '/a')));
+    const fixture = start(world.render);
+    const texts = await Promise.all(Array.from({ length: 50 }, () => read(fixture, '/a')));
     expect(new Set(texts)).toEqual(new Set(['/a public t=0']));
     expect(world.renders).toEqual(['/a']);
-    expect(bench.press.peek('/a', 'public')?.page.status).toBe(200);
-    expect(bench.press.stats().counters).toMatchObject({ misses: 50, renders: 1 });
+    expect(fixture.press.peek('/a', 'public')?.page.status).toBe(200);
+    expect(fixture.press.stats().counters).toMatchObject({ misses: 50, renders: 1 });
   });
 
   it('serves it from the store after a restart, without rendering', async () => {
@@ -90,60 +90,60 @@ describe('the press, asked for a page', () => {
 
   it('stores no 404s and bounds the memory that they take', async () => {
     const world = paper({});
-    const bench = start(world.render);
-    await read(bench, '/warm-up');
+    const fixture = start(world.render);
+    await read(fixture, '/warm-up');
     const before = process.memoryUsage().arrayBuffers;
     for (let batch = 0; batch < 100; batch++) {
-      await Promise.all(Array.from({ length: 100 }, (_, i) => bench.press.get(`/unknown-${batch}-${i}`, 'public')));
+      await Promise.all(Array.from({ length: 100 }, (_, i) => fixture.press.get(`/unknown-${batch}-${i}`, 'public')));
     }
-    expect(bench.press.stats().store?.pages).toBe(0);
-    expect(bench.press.stats().memory.pages).toBe(0);
-    expect(bench.press.stats().queue).toBe(0);
+    expect(fixture.press.stats().store?.pages).toBe(0);
+    expect(fixture.press.stats().memory.pages).toBe(0);
+    expect(fixture.press.stats().queue).toBe(0);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
-    expect((await bench.press.get('/unknown-99-99', 'public')).page.status).toBe(404);
-    expect(bench.press.stats().counters.negativeHits).toBe(1);
+    expect((await fixture.press.get('/unknown-99-99', 'public')).page.status).toBe(404);
+    expect(fixture.press.stats().counters.negativeHits).toBe(1);
   });
 
   it('forgets a remembered 404 after a change, so that a new page appears', async () => {
     const pages: Record<string, string[]> = {};
     const world = paper(pages);
-    const bench = start(world.render);
-    expect((await bench.press.get('/new', 'public')).page.status).toBe(404);
+    const fixture = start(world.render);
+    expect((await fixture.press.get('/new', 'public')).page.status).toBe(404);
     pages['/new'] = ['t'];
-    await bench.press.invalidate(['anything']);
-    expect((await bench.press.get('/new', 'public')).page.status).toBe(200);
+    await fixture.press.invalidate(['anything']);
+    expect((await fixture.press.get('/new', 'public')).page.status).toBe(200);
   });
 
   it('refuses a request when 2,000 readers are already waiting', async () => {
     const world = paper({ '/a': ['t'], '/b': ['t'] });
     const held = deferred();
     world.hold(held.promise);
-    const bench = start(world.render);
-    const waiting = Array.from({ length: 2000 }, (_, n) => bench.press.get(n % 2 === 0 ? '/a' : '/b', 'public'));
-    await expect(bench.press.get('/a', 'public')).rejects.toBeInstanceOf(PressBusy);
+    const fixture = start(world.render);
+    const waiting = Array.from({ length: 2000 }, (_, n) => fixture.press.get(n % 2 === 0 ? '/a' : '/b', 'public'));
+    await expect(fixture.press.get('/a', 'public')).rejects.toBeInstanceOf(PressBusy);
     held.resolve();
     await Promise.all(waiting);
-    expect(await read(bench, '/a')).toContain('/a');
+    expect(await read(fixture, '/a')).toContain('/a');
   });
 
   it('fails the request when the render fails, and renders again on the next request', async () => {
     const world = paper({ '/a': ['t'] });
     world.breakDown('no ink');
-    const bench = start(world.render);
-    await expect(bench.press.get('/a', 'public')).rejects.toThrow('no ink');
-    expect(bench.press.stats().failures).toMatchObject([{ key: '/a', cause: 'no ink', attempts: 1 }]);
+    const fixture = start(world.render);
+    await expect(fixture.press.get('/a', 'public')).rejects.toThrow('no ink');
+    expect(fixture.press.stats().failures).toMatchObject([{ key: '/a', cause: 'no ink', attempts: 1 }]);
     world.breakDown(null);
-    expect(await read(bench, '/a')).toBe('/a public t=0');
+    expect(await read(fixture, '/a')).toBe('/a public t=0');
   });
 
   it('gives up on a render after 20 seconds', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const began = deferred();
-    const bench = start(() => {
+    const fixture = start(() => {
       began.resolve();
       return new Promise(() => {});
     });
-    const page = bench.press.get('/a', 'public');
+    const page = fixture.press.get('/a', 'public');
     await began.promise;
     vi.advanceTimersByTime(20_000);
     vi.useRealTimers();
@@ -152,7 +152,7 @@ describe('the press, asked for a page', () => {
 
   it('does not store a page that sets a cookie or is marked as not storable', async () => {
     let renders = 0;
-    const bench = start(async (key) => {
+    const fixture = start(async (key) => {
       renders++;
       const page = html(`${key} ${renders}`);
       return key === '/cookie'
@@ -160,10 +160,10 @@ describe('the press, asked for a page', () => {
         : { ...page, storable: false };
     });
     for (const key of ['/cookie', '/cookie', '/private']) {
-      expect((await bench.press.get(key, 'public')).page.headers['set-cookie']).toBeUndefined();
+      expect((await fixture.press.get(key, 'public')).page.headers['set-cookie']).toBeUndefined();
     }
     expect(renders).toBe(3);
-    expect(bench.press.stats().store?.pages).toBe(0);
+    expect(fixture.press.stats().store?.pages).toBe(0);
   });
 });
 
@@ -175,56 +175,61 @@ describe('a change', () => {
       '/2': ['article:2'],
       '/about': [],
     });
-    const bench = start(world.render);
-    for (const key of ['/', '/1', '/2', '/about']) await read(bench, key);
+    const fixture = start(world.render);
+    for (const key of ['/', '/1', '/2', '/about']) await read(fixture, key);
     world.renders.length = 0;
     const held = deferred();
     world.hold(held.promise);
     world.content['card:1'] = 1;
-    const fresh = bench.press.invalidate(['card:1'], { reason: 'headline' });
+    const fresh = fixture.press.invalidate(['card:1'], { reason: 'headline' });
     await until(() => world.running === 2);
-    expect(await read(bench, '/')).toBe('/ public card:1=0 card:2=0');
+    expect(await read(fixture, '/')).toBe('/ public card:1=0 card:2=0');
     held.resolve();
     const result = await fresh;
     expect(world.renders.toSorted()).toEqual(['/', '/1']);
     expect(result.refreshed.map((page) => page.key).toSorted()).toEqual(['/', '/1']);
-    expect(await read(bench, '/')).toBe('/ public card:1=1 card:2=0');
-    expect(bench.press.stats().publishes[0]).toMatchObject({ reason: 'headline', pages: 2, failed: 0, ms: result.ms });
+    expect(await read(fixture, '/')).toBe('/ public card:1=1 card:2=0');
+    expect(fixture.press.stats().publishes[0]).toMatchObject({
+      reason: 'headline',
+      pages: 2,
+      failed: 0,
+      ms: result.ms,
+    });
   });
 
   it('leaves a page untouched when the new render has the same bytes', async () => {
     const world = paper({ '/a': ['t'] });
     let now = 1_000_000;
-    const bench = start(world.render, { now: () => now });
-    const before = await bench.press.get('/a', 'public');
+    const fixture = start(world.render, { now: () => now });
+    const before = await fixture.press.get('/a', 'public');
     now += 60_000;
-    expect(await bench.press.invalidate(['t'])).toMatchObject({ refreshed: [], unchanged: 1, failed: 0 });
-    const after = bench.press.peek('/a', 'public');
+    expect(await fixture.press.invalidate(['t'])).toMatchObject({ refreshed: [], unchanged: 1, failed: 0 });
+    const after = fixture.press.peek('/a', 'public');
     expect(after?.page).toEqual(before.page);
-    expect(bench.store.marked()).toEqual([]);
+    expect(fixture.store.marked()).toEqual([]);
   });
 
   it('updates the tags of a page whose bytes stay the same', async () => {
     const tags = ['one'];
-    const bench = start(async () => ({ ...html('always the same'.padEnd(2000)), tags: [...tags] }));
-    await read(bench, '/a');
+    const fixture = start(async () => ({ ...html('always the same'.padEnd(2000)), tags: [...tags] }));
+    await read(fixture, '/a');
     tags.push('two');
-    expect(await bench.press.invalidate(['one'])).toMatchObject({ unchanged: 1 });
-    expect(await bench.press.invalidate(['two'])).toMatchObject({ unchanged: 1 });
+    expect(await fixture.press.invalidate(['one'])).toMatchObject({ unchanged: 1 });
+    expect(await fixture.press.invalidate(['two'])).toMatchObject({ unchanged: 1 });
     tags.shift();
-    await bench.press.invalidate(['two']);
-    expect(await bench.press.invalidate(['one'])).toMatchObject({ unchanged: 0, refreshed: [] });
+    await fixture.press.invalidate(['two']);
+    expect(await fixture.press.invalidate(['one'])).toMatchObject({ unchanged: 0, refreshed: [] });
   });
 
   it('re-renders pages by rank first, then by number of reads', async () => {
     const world = paper({ '/': ['t'], '/rare': ['t'], '/popular': ['t'] });
-    const bench = start(world.render, { concurrency: 1, priority: ({ key }) => (key === '/' ? 0 : 10) });
-    for (const key of ['/rare', '/popular', '/']) await read(bench, key);
-    for (let i = 0; i < 5; i++) bench.press.peek('/popular', 'public');
-    bench.store.addReads(new Map([['p/popular', { ref: { key: '/popular', variant: 'public' }, count: 5 }]]));
+    const fixture = start(world.render, { concurrency: 1, priority: ({ key }) => (key === '/' ? 0 : 10) });
+    for (const key of ['/rare', '/popular', '/']) await read(fixture, key);
+    for (let i = 0; i < 5; i++) fixture.press.peek('/popular', 'public');
+    fixture.store.addReads(new Map([['p/popular', { ref: { key: '/popular', variant: 'public' }, count: 5 }]]));
     world.renders.length = 0;
     world.content.t = 1;
-    await bench.press.invalidate(['t']);
+    await fixture.press.invalidate(['t']);
     expect(world.renders).toEqual(['/', '/popular', '/rare']);
   });
 
@@ -236,7 +241,7 @@ describe('a change', () => {
       if (edition > 0) await new Promise<void>((resolve) => waiting.push(resolve));
       return localEncoder.encode(body, contentType);
     };
-    const bench = start(
+    const fixture = start(
       async (key) => {
         renders.push(key);
         return { ...html(`${key}, edition ${edition}. `.repeat(200)), tags: ['t'] };
@@ -244,10 +249,10 @@ describe('a change', () => {
       { concurrency: 1, encoder: { ...localEncoder, encode } },
     );
     const keys = Array.from({ length: 12 }, (_, i) => `/${i}`);
-    for (const key of keys) await read(bench, key);
+    for (const key of keys) await read(fixture, key);
     renders.length = 0;
     edition = 1;
-    const done = bench.press.invalidate(['t']);
+    const done = fixture.press.invalidate(['t']);
     for (let compressed = 0; compressed < keys.length; compressed++) {
       const rendered = Math.min(compressed + 5, keys.length);
       await until(() => renders.length === rendered && waiting.length > 0);
@@ -256,94 +261,94 @@ describe('a change', () => {
       waiting.shift()?.();
     }
     await done;
-    for (const key of keys) expect(await read(bench, key)).toContain(`${key}, edition 1.`);
+    for (const key of keys) expect(await read(fixture, key)).toContain(`${key}, edition 1.`);
   });
 
   it('queues only one more render, however many changes arrive while the page is rendered', async () => {
     const world = paper({ '/a': ['t'] });
-    const bench = start(world.render);
-    await read(bench, '/a');
+    const fixture = start(world.render);
+    await read(fixture, '/a');
     world.renders.length = 0;
     const held = deferred();
     world.hold(held.promise);
     world.content.t = 1;
-    const changes = [bench.press.invalidate(['t'])];
+    const changes = [fixture.press.invalidate(['t'])];
     await until(() => world.running === 1);
     for (let i = 2; i <= 20; i++) {
       world.content.t = i;
-      changes.push(bench.press.invalidate(['t']));
+      changes.push(fixture.press.invalidate(['t']));
     }
     held.resolve();
     await Promise.all(changes);
     expect(world.renders).toEqual(['/a', '/a']);
-    expect(await read(bench, '/a')).toBe('/a public t=20');
+    expect(await read(fixture, '/a')).toBe('/a public t=20');
   });
 
   it('is merged with others, so that 1,000 at once cause at most two re-renders', async () => {
     const world = paper({ '/a': ['t'] });
-    const bench = start(world.render);
-    await read(bench, '/a');
+    const fixture = start(world.render);
+    await read(fixture, '/a');
     const changes = Array.from({ length: 1000 }, (_, i) => {
       world.content.t = i;
-      return bench.press.invalidate(['t']);
+      return fixture.press.invalidate(['t']);
     });
     await Promise.all(changes);
     expect(world.renders.length).toBeLessThanOrEqual(3);
-    expect(await read(bench, '/a')).toBe('/a public t=999');
+    expect(await read(fixture, '/a')).toBe('/a public t=999');
   });
 
   it('that recurs during every render still shows readers a newer page after a few renders', async () => {
     const content = { edition: 0 };
     const shown: string[] = [];
-    const bench = start(async () => {
+    const fixture = start(async () => {
       const text = `edition ${content.edition}`;
-      const before = bench.press.peek('/a', 'public');
-      shown.push(before ? textOf(bench.press, before).trim() : 'nothing');
+      const before = fixture.press.peek('/a', 'public');
+      shown.push(before ? textOf(fixture.press, before).trim() : 'nothing');
       if (content.edition > 0 && content.edition < 7) {
         content.edition++;
-        void bench.press.invalidate(['t']);
+        void fixture.press.invalidate(['t']);
       }
       return { ...html(text.padEnd(2000)), tags: ['t'] };
     });
-    await bench.press.get('/a', 'public');
+    await fixture.press.get('/a', 'public');
     shown.length = 0;
     content.edition = 1;
-    await bench.press.invalidate(['t']);
+    await fixture.press.invalidate(['t']);
     expect(shown).toEqual([...Array(4).fill('edition 0'), 'edition 4', 'edition 5', 'edition 6']);
-    expect((await read(bench, '/a')).trim()).toBe('edition 7');
+    expect((await read(fixture, '/a')).trim()).toBe('edition 7');
   });
 
   it('keeps the first render of a page from being stored if that render began earlier', async () => {
     const world = paper({ '/a': ['t'] });
-    const bench = start(world.render);
+    const fixture = start(world.render);
     const held = deferred();
     world.hold(held.promise);
-    const early = [read(bench, '/a'), read(bench, '/a')];
+    const early = [read(fixture, '/a'), read(fixture, '/a')];
     await until(() => world.running === 1);
     world.content.t = 1;
-    await bench.press.invalidate(['t']);
-    const late = read(bench, '/a');
+    await fixture.press.invalidate(['t']);
+    const late = read(fixture, '/a');
     held.resolve();
     expect(await late).toBe('/a public t=1');
     expect(new Set(await Promise.all(early))).toEqual(new Set(['/a public t=0']));
-    expect(await read(bench, '/a')).toBe('/a public t=1');
+    expect(await read(fixture, '/a')).toBe('/a public t=1');
     expect(world.renders).toEqual(['/a', '/a']);
   });
 
   it('keeps the old page when a render fails, and retries until it succeeds', async () => {
     const { log, lines } = keepLog();
     const world = paper({ '/a': ['t'] });
-    const bench = start(world.render, { log });
-    await read(bench, '/a');
+    const fixture = start(world.render, { log });
+    await read(fixture, '/a');
     world.breakDown('paper jam');
     world.content.t = 1;
-    expect(await bench.press.invalidate(['t'])).toMatchObject({ refreshed: [], failed: 1 });
-    expect(await read(bench, '/a')).toBe('/a public t=0');
-    await until(() => bench.press.stats().counters.failures >= 3);
+    expect(await fixture.press.invalidate(['t'])).toMatchObject({ refreshed: [], failed: 1 });
+    expect(await read(fixture, '/a')).toBe('/a public t=0');
+    await until(() => fixture.press.stats().counters.failures >= 3);
     expect(lines.filter((line) => line.message.includes("couldn't be rendered")).length).toBeGreaterThanOrEqual(3);
     world.breakDown(null);
-    await until(() => bench.press.stats().queue === 0);
-    expect(await read(bench, '/a')).toBe('/a public t=1');
+    await until(() => fixture.press.stats().queue === 0);
+    expect(await read(fixture, '/a')).toBe('/a public t=1');
   });
 
   it('is not lost when the press stops before the pages are rendered', async () => {
@@ -364,20 +369,20 @@ describe('a change', () => {
 
   it('to the tag “site” re-renders every page', async () => {
     const world = paper({ '/a': ['t'], '/b': [] });
-    const bench = start(world.render, { everything: 'site' });
-    for (const key of ['/a', '/b']) await read(bench, key);
-    expect(await bench.press.invalidate(['site'])).toMatchObject({ unchanged: 2 });
+    const fixture = start(world.render, { everything: 'site' });
+    for (const key of ['/a', '/b']) await read(fixture, key);
+    expect(await fixture.press.invalidate(['site'])).toMatchObject({ unchanged: 2 });
   });
 
   it('reports each page that became fresh, with its tags', async () => {
     const fresh: FreshPage[] = [];
     const world = paper({ '/a': ['t'] });
-    const bench = start(world.render, { onFresh: (page) => fresh.push(page) });
-    await read(bench, '/a');
-    await bench.press.get('/nowhere', 'public');
+    const fixture = start(world.render, { onFresh: (page) => fresh.push(page) });
+    await read(fixture, '/a');
+    await fixture.press.get('/nowhere', 'public');
     world.content.t = 1;
-    await bench.press.invalidate(['t']);
-    await bench.press.invalidate(['t']);
+    await fixture.press.invalidate(['t']);
+    await fixture.press.invalidate(['t']);
     expect(fresh.map(({ key, tags }) => ({ key, tags }))).toEqual([
       { key: '/a', tags: ['t'] },
       { key: '/a', tags: ['t'] },
@@ -390,70 +395,70 @@ describe('a withdrawal', () => {
     let published = true;
     const held = deferred();
     let hold: Promise<void> | null = null;
-    const bench = start(async () => {
+    const fixture = start(async () => {
       const seen = published;
       await hold;
       return seen
         ? { ...html('secret'.padEnd(3000)), tags: ['article:1'] }
         : { ...html('gone'), status: 410, tags: ['article:1'] };
     });
-    await bench.press.get('/1', 'public');
+    await fixture.press.get('/1', 'public');
     hold = held.promise;
-    const other = bench.press.invalidate(['article:1']);
-    const missing = bench.press.get('/also-1', 'public');
-    await until(() => bench.press.stats().counters.renders === 3);
+    const other = fixture.press.invalidate(['article:1']);
+    const missing = fixture.press.get('/also-1', 'public');
+    await until(() => fixture.press.stats().counters.renders === 3);
     published = false;
-    const withdrawal = bench.press.invalidate(['latest'], { withdrawn: ['article:1'] });
-    expect(bench.press.peek('/1', 'public')).toBeUndefined();
-    const late = bench.press.get('/1', 'public');
+    const withdrawal = fixture.press.invalidate(['latest'], { withdrawn: ['article:1'] });
+    expect(fixture.press.peek('/1', 'public')).toBeUndefined();
+    const late = fixture.press.get('/1', 'public');
     held.resolve();
     expect((await late).page.status).toBe(410);
     expect((await missing).page.status).toBe(410);
     await other;
     expect((await withdrawal).refreshed).toMatchObject([{ key: '/1', variant: 'public' }]);
-    expect(bench.press.peek('/1', 'public')?.page.status).toBe(410);
-    expect(bench.press.peek('/also-1', 'public')?.page.status).toBe(410);
+    expect(fixture.press.peek('/1', 'public')?.page.status).toBe(410);
+    expect(fixture.press.peek('/also-1', 'public')?.page.status).toBe(410);
   });
 
   it('keeps a story off a list that is being rendered over and over', async () => {
     let published = false;
     let renders = 0;
-    const bench = start(async () => {
+    const fixture = start(async () => {
       const text = published ? 'list with the story' : 'list';
       const tags = published ? ['list', 'card:9'] : ['list'];
       expect(shownAt('/list')).not.toContain('story');
       renders++;
-      if (renders > 1 && renders < 6) void bench.press.invalidate(['list']);
+      if (renders > 1 && renders < 6) void fixture.press.invalidate(['list']);
       if (renders === 6) {
         published = false;
-        void bench.press.invalidate(['list'], { withdrawn: ['card:9'] });
+        void fixture.press.invalidate(['list'], { withdrawn: ['card:9'] });
       } else if (renders === 5) published = true;
       return { ...html(text.padEnd(2000)), tags };
     });
     const shownAt = (key: string): string => {
-      const page = bench.press.peek(key, 'public');
-      return page ? textOf(bench.press, page) : '';
+      const page = fixture.press.peek(key, 'public');
+      return page ? textOf(fixture.press, page) : '';
     };
-    await bench.press.get('/list', 'public');
-    expect(await bench.press.invalidate(['list'])).toMatchObject({ failed: 0 });
+    await fixture.press.get('/list', 'public');
+    expect(await fixture.press.invalidate(['list'])).toMatchObject({ failed: 0 });
     expect(renders).toBe(7);
     expect(shownAt('/list').trim()).toBe('list');
   });
 
   it('also removes the full variant', async () => {
     let published = true;
-    const bench = start(async (_key, variant) =>
+    const fixture = start(async (_key, variant) =>
       published
         ? { ...html(variant.padEnd(2000)), tags: ['article:1'], access: 'subscriber' as const }
         : { ...html('gone'), status: 410, tags: ['article:1'] },
     );
-    await bench.press.get('/1', 'public');
-    await bench.press.get('/1', 'full');
+    await fixture.press.get('/1', 'public');
+    await fixture.press.get('/1', 'full');
     published = false;
-    const gone = bench.press.invalidate([], { withdrawn: ['article:1'] });
-    expect(bench.press.peek('/1', 'full')).toBeUndefined();
+    const gone = fixture.press.invalidate([], { withdrawn: ['article:1'] });
+    expect(fixture.press.peek('/1', 'full')).toBeUndefined();
     await gone;
-    expect(bench.press.stats().store?.pages).toBe(1);
+    expect(fixture.press.stats().store?.pages).toBe(1);
   });
 
   it('survives a stop of the press right after it', async () => {
@@ -477,27 +482,27 @@ describe('on-demand pages', () => {
 
   it('are not rendered by a change, but by the first request after it', async () => {
     const world = paper(pages);
-    const bench = start(world.render, { onDemand });
-    for (const key of Object.keys(pages)) await read(bench, key);
+    const fixture = start(world.render, { onDemand });
+    for (const key of Object.keys(pages)) await read(fixture, key);
     world.renders.length = 0;
     world.content.t = 1;
-    expect((await bench.press.invalidate(['t'])).refreshed.map(({ key }) => key)).toEqual(['/']);
+    expect((await fixture.press.invalidate(['t'])).refreshed.map(({ key }) => key)).toEqual(['/']);
     expect(world.renders).toEqual(['/']);
-    expect(bench.press.peek('/?page=2', 'public')).toBeUndefined();
-    const texts = await Promise.all([1, 2, 3].map(() => read(bench, '/?page=2')));
+    expect(fixture.press.peek('/?page=2', 'public')).toBeUndefined();
+    const texts = await Promise.all([1, 2, 3].map(() => read(fixture, '/?page=2')));
     expect(new Set(texts)).toEqual(new Set(['/?page=2 public t=1 deep=0 card=0']));
     expect(world.renders).toEqual(['/', '/?page=2']);
-    expect(bench.press.peek('/?page=2', 'public')?.page.status).toBe(200);
+    expect(fixture.press.peek('/?page=2', 'public')?.page.status).toBe(200);
   });
 
   it('stay cached when a change touches only other pages', async () => {
     const world = paper(pages);
-    const bench = start(world.render, { onDemand });
-    for (const key of Object.keys(pages)) await read(bench, key);
-    await bench.press.invalidate(['deep']);
-    expect(bench.press.peek('/?page=2', 'public')).toBeUndefined();
-    expect(bench.press.peek('/?page=3', 'public')).toBeDefined();
-    expect(bench.press.peek('/', 'public')).toBeDefined();
+    const fixture = start(world.render, { onDemand });
+    for (const key of Object.keys(pages)) await read(fixture, key);
+    await fixture.press.invalidate(['deep']);
+    expect(fixture.press.peek('/?page=2', 'public')).toBeUndefined();
+    expect(fixture.press.peek('/?page=3', 'public')).toBeDefined();
+    expect(fixture.press.peek('/', 'public')).toBeDefined();
   });
 
   it('become stale by a change made before a restart, and by a change to the tag “site”', async () => {
@@ -518,35 +523,35 @@ describe('on-demand pages', () => {
 
   it('are still served as they were while their render fails, unless something was withdrawn', async () => {
     const world = paper(pages);
-    const bench = start(world.render, { onDemand });
-    for (const key of Object.keys(pages)) await read(bench, key);
+    const fixture = start(world.render, { onDemand });
+    for (const key of Object.keys(pages)) await read(fixture, key);
     world.content.t = 1;
-    await bench.press.invalidate(['t']);
+    await fixture.press.invalidate(['t']);
     world.breakDown('no ink');
-    expect(await read(bench, '/?page=2')).toBe('/?page=2 public t=0 deep=0 card=0');
+    expect(await read(fixture, '/?page=2')).toBe('/?page=2 public t=0 deep=0 card=0');
     world.breakDown(null);
-    expect(await read(bench, '/?page=2')).toBe('/?page=2 public t=1 deep=0 card=0');
-    await bench.press.invalidate(['card'], { withdrawn: ['gone'] });
+    expect(await read(fixture, '/?page=2')).toBe('/?page=2 public t=1 deep=0 card=0');
+    await fixture.press.invalidate(['card'], { withdrawn: ['gone'] });
     world.breakDown('no ink');
-    await expect(read(bench, '/?page=2')).rejects.toThrow('no ink');
+    await expect(read(fixture, '/?page=2')).rejects.toThrow('no ink');
   });
 
   it('expire after a day, even when the clock was set back', async () => {
     let clock = 1_000_000_000_000;
     const world = paper(pages);
     const folderStore = { now: () => clock };
-    const bench = press(folder.dir, { render: world.render, onDemand, now: () => clock }, folderStore);
-    open.push(bench);
-    await read(bench, '/?page=2');
-    await bench.press.invalidate(['other']);
-    expect(bench.press.peek('/?page=2', 'public')).toBeDefined();
+    const fixture = press(folder.dir, { render: world.render, onDemand, now: () => clock }, folderStore);
+    open.push(fixture);
+    await read(fixture, '/?page=2');
+    await fixture.press.invalidate(['other']);
+    expect(fixture.press.peek('/?page=2', 'public')).toBeDefined();
     clock += 25 * 3_600_000;
-    await bench.press.invalidate(['other']);
-    expect(bench.press.peek('/?page=2', 'public')).toBeUndefined();
-    await read(bench, '/?page=2');
+    await fixture.press.invalidate(['other']);
+    expect(fixture.press.peek('/?page=2', 'public')).toBeUndefined();
+    await read(fixture, '/?page=2');
     clock -= 50 * 3_600_000;
-    await bench.press.invalidate(['other']);
-    expect(bench.press.peek('/?page=2', 'public')).toBeUndefined();
+    await fixture.press.invalidate(['other']);
+    expect(fixture.press.peek('/?page=2', 'public')).toBeUndefined();
   });
 });
 
@@ -568,14 +573,14 @@ describe('the full variant of an article', () => {
 
   it('is stored next to the public one, and removed when the article becomes free', async () => {
     let access: 'subscriber' | null = 'subscriber';
-    const bench = start(render(() => access));
-    expect(await read(bench, '/1')).toContain('public text');
-    expect(await read(bench, '/1', 'full')).toContain('full text');
-    expect(bench.press.stats().store?.pages).toBe(2);
+    const fixture = start(render(() => access));
+    expect(await read(fixture, '/1')).toContain('public text');
+    expect(await read(fixture, '/1', 'full')).toContain('full text');
+    expect(fixture.press.stats().store?.pages).toBe(2);
     access = null;
-    await bench.press.invalidate(['article:1']);
-    expect(bench.press.peek('/1', 'full')).toBeUndefined();
-    expect(bench.press.stats().store?.pages).toBe(1);
+    await fixture.press.invalidate(['article:1']);
+    expect(fixture.press.peek('/1', 'full')).toBeUndefined();
+    expect(fixture.press.stats().store?.pages).toBe(1);
   });
 });
 
@@ -605,11 +610,11 @@ describe('a build', () => {
 
   it('resumes an interrupted warm-up where it stopped', async () => {
     const world = paper(Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`/${i}`, ['t']])));
-    const bench = start(world.render);
+    const fixture = start(world.render);
     const keys = Array.from({ length: 40 }, (_, i) => `/${i}`);
     const stop = new AbortController();
     const seen: number[] = [];
-    const first = await bench.press.warm(keys, {
+    const first = await fixture.press.warm(keys, {
       signal: stop.signal,
       concurrency: 1,
       onProgress: ({ done }) => {
@@ -618,7 +623,7 @@ describe('a build', () => {
       },
     });
     expect(first).toMatchObject({ rendered: 15, skipped: 0, failed: 0 });
-    const second = await bench.press.warm(keys);
+    const second = await fixture.press.warm(keys);
     expect(second).toMatchObject({ rendered: 25, skipped: 15, failed: 0 });
     expect(world.renders).toHaveLength(40);
   });
@@ -626,15 +631,15 @@ describe('a build', () => {
   it('renders a changed page ahead of a running warm-up', async () => {
     const keys = Array.from({ length: 30 }, (_, i) => `/${i}`);
     const world = paper({ ...Object.fromEntries(keys.map((key) => [key, ['t']])), '/news': ['n'] });
-    const bench = start(world.render, { concurrency: 1 });
-    await read(bench, '/news');
+    const fixture = start(world.render, { concurrency: 1 });
+    await read(fixture, '/news');
     const held = deferred();
     world.hold(held.promise);
     world.renders.length = 0;
-    const warming = bench.press.warm(keys, { concurrency: 30 });
+    const warming = fixture.press.warm(keys, { concurrency: 30 });
     await until(() => world.running === 1);
     world.content.n = 1;
-    const change = bench.press.invalidate(['n']);
+    const change = fixture.press.invalidate(['n']);
     held.resolve();
     await change;
     expect(world.renders.indexOf('/news')).toBeLessThanOrEqual(2);
@@ -645,25 +650,25 @@ describe('a build', () => {
 describe('manual refresh and scheduled invalidation', () => {
   it('renders a given page regardless of its tags', async () => {
     let edition = 1;
-    const bench = start(async () => html(`edition ${edition}`.padEnd(2000)));
-    await bench.press.get('/a', 'public');
+    const fixture = start(async () => html(`edition ${edition}`.padEnd(2000)));
+    await fixture.press.get('/a', 'public');
     edition = 2;
-    expect((await bench.press.refresh(['/a'])).refreshed).toMatchObject([{ key: '/a' }]);
-    expect(await read(bench, '/a')).toContain('edition 2');
+    expect((await fixture.press.refresh(['/a'])).refreshed).toMatchObject([{ key: '/a' }]);
+    expect(await read(fixture, '/a')).toContain('edition 2');
   });
 
   it('invalidates tags at the scheduled time, even when the clock jumps', async () => {
     const world = paper({ '/a': ['day'] });
     let now = 1_000_000;
-    const bench = start(world.render, { now: () => now });
-    await read(bench, '/a');
-    bench.press.schedule(now + 3_600_000, ['day']);
+    const fixture = start(world.render, { now: () => now });
+    await read(fixture, '/a');
+    fixture.press.schedule(now + 3_600_000, ['day']);
     now -= 600_000;
     world.content.day = 1;
     now += 7_200_000;
-    await until(() => bench.press.stats().publishes.length === 1);
-    await until(() => bench.press.stats().queue === 0);
-    expect(await read(bench, '/a')).toBe('/a public day=1');
-    expect(bench.press.stats().scheduled).toBe(0);
+    await until(() => fixture.press.stats().publishes.length === 1);
+    await until(() => fixture.press.stats().queue === 0);
+    expect(await read(fixture, '/a')).toBe('/a public day=1');
+    expect(fixture.press.stats().scheduled).toBe(0);
   });
 });

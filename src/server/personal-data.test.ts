@@ -1,8 +1,8 @@
 /** Stored data of a user: every table is declared, and data from before the address was confirmed is deleted. */
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bench, browser, caller, elsewhere, got } from '../../tests/world/accounts.ts';
-import { billingBench, home, paid } from '../../tests/world/billing.ts';
+import { browser, caller, elsewhere, fixture, got } from '../../tests/world/accounts.ts';
+import { billingFixture, home, paid } from '../../tests/world/billing.ts';
 import { onBothEngines } from '../../tests/world/databases.ts';
 import { limiterOf } from '../../tests/world/limiter.ts';
 import { createAccess } from '../lib/access/access.server.ts';
@@ -87,7 +87,7 @@ onBothEngines('personal data', (engines) => {
 
   it('is declared for every table with a column for the user', async () => {
     const database = await engines.open();
-    const { accounts } = await bench(database);
+    const { accounts } = await fixture(database);
     const { tables } = listed(database, () => accounts.personalData);
     expect(Object.keys(tables).sort()).toEqual(await tablesOfUsers(database));
   });
@@ -168,7 +168,7 @@ onBothEngines('personal data', (engines) => {
   async function proven(by: (cookies: string) => ReturnType<typeof caller>) {
     const database = await engines.open();
     const personalData = listed(database, () => accounts.personalData);
-    const { accounts, token } = await bench(database, { personalData });
+    const { accounts, token } = await fixture(database, { personalData });
     const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
     const userId = signedIn?.session.userId ?? '';
     await fill(database, userId);
@@ -211,7 +211,7 @@ onBothEngines('personal data', (engines) => {
     async function two() {
       const database = await engines.open();
       const personalData = listed(database, () => accounts.personalData);
-      const { accounts, join } = await bench(database, { personalData });
+      const { accounts, join } = await fixture(database, { personalData });
       const sessions: Session[] = [];
       for (const [index, { name, number }] of readers.entries()) {
         const { session } = await join(`${name.toLowerCase()}@example.com`, elsewhere(index));
@@ -261,9 +261,9 @@ onBothEngines('personal data', (engines) => {
   });
 
   describe('of billing', () => {
-    let own: Awaited<ReturnType<typeof billingBench>>;
+    let own: Awaited<ReturnType<typeof billingFixture>>;
     beforeEach(async () => {
-      own = await billingBench(await engines.open());
+      own = await billingFixture(await engines.open());
     });
     afterEach(() => own.stop());
 

@@ -1,20 +1,20 @@
 /** The page of the sandbox's Stripe: refunds, the clock, cards that fail, and no script. It needs no site. */
 
-import { type Bench, openBench } from '../../sandbox/stripe/testing.ts';
+import { type Fixture, openFixture } from '../../sandbox/stripe/testing.ts';
 import { expect, test } from '../world/readers.ts';
 
 test.use({ javaScriptEnabled: false });
 
-let bench: Bench;
+let fixture: Fixture;
 test.beforeEach(async () => {
-  bench = await openBench({ wall: Date.now });
-  const { id } = await bench.payer();
-  await bench.subscribe(id, 'price_reader_monthly');
+  fixture = await openFixture({ wall: Date.now });
+  const { id } = await fixture.payer();
+  await fixture.subscribe(id, 'price_reader_monthly');
 });
-test.afterEach(() => bench.stop());
+test.afterEach(() => fixture.stop());
 
 test('the sandbox’s Stripe page shows a payment and refunds it', async ({ page }) => {
-  await page.goto(`${bench.access.url}?view=payments`);
+  await page.goto(`${fixture.access.url}?view=payments`);
   const row = page.getByRole('row', { name: /reader@example.com/ });
   await expect(row).toContainText('$12.00');
   await row.getByRole('button', { name: 'Refund' }).click();
@@ -23,7 +23,7 @@ test('the sandbox’s Stripe page shows a payment and refunds it', async ({ page
 });
 
 test('the sandbox’s Stripe page makes the next renewal fail and a later one succeed', async ({ page }) => {
-  await page.goto(bench.access.url);
+  await page.goto(fixture.access.url);
   await page.getByRole('button', { name: 'Fail the next charge' }).click();
   await page.getByRole('button', { name: 'To the next renewal' }).click();
   await page.getByRole('link', { name: 'Subscriptions' }).click();
@@ -36,7 +36,7 @@ test('the sandbox’s Stripe page makes the next renewal fail and a later one su
 });
 
 test('the sandbox’s Stripe page shows an invoice as the customer sees it, and as a PDF', async ({ page, request }) => {
-  await page.goto(`${bench.access.url}?view=invoices`);
+  await page.goto(`${fixture.access.url}?view=invoices`);
   await page.locator('tbody a').click();
   await expect(page.getByRole('heading', { level: 1 })).toContainText('paid');
   await expect(page.getByRole('row', { name: /Total/ })).toContainText('$12.00');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, vi } from 'vitest';
 import { DatabaseUnavailable } from '../../src/lib/database.ts';
-import { bench, browser, caller, elsewhere } from '../world/accounts.ts';
+import { browser, caller, elsewhere, fixture } from '../world/accounts.ts';
 import { prepare } from '../world/databases.ts';
 
 const email = 'ada@example.com';
@@ -15,7 +15,7 @@ describe('a restart of PostgreSQL', () => {
   const engines = prepare('postgres', { ownServer: true });
 
   it('leaves each sign-in either complete or undone, and sign-ins work again afterward', async () => {
-    const world = await bench(await engines.open());
+    const world = await fixture(await engines.open());
     const { accounts, database } = world;
     const { cookies } = await world.join(email);
     let stopping = false;
@@ -62,7 +62,7 @@ describe('a lock on the SQLite file by another program', () => {
 
   it('lets reads continue, makes writes wait or fail with an error, and both work afterward', async () => {
     const place = await engines.place();
-    const world = await bench(await engines.open({ ...place, timeoutMs: 200 }));
+    const world = await fixture(await engines.open({ ...place, timeoutMs: 200 }));
     const { accounts } = world;
     const { cookies } = await world.join(email);
     const other = new DatabaseSync(join(place.dataDir, 'accounts.sqlite'));

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import Stripe from 'stripe';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
-import { type BillingBench, billingBench, day, paid } from '../world/billing.ts';
+import { type BillingFixture, billingFixture, day, paid } from '../world/billing.ts';
 import { prepare } from '../world/databases.ts';
 
 const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
@@ -30,23 +30,23 @@ const failures = [
 
 describe('Stripe', () => {
   const engines = prepare('sqlite');
-  let bench: BillingBench;
-  afterEach(() => bench?.stop());
+  let fixture: BillingFixture;
+  afterEach(() => fixture?.stop());
 
   async function begin(): Promise<void> {
-    bench = await billingBench(await engines.open());
+    fixture = await billingFixture(await engines.open());
   }
   /** A client with short timeouts. */
   const impatient = () =>
-    bench.another({
-      stripe: new Stripe(bench.stripe.keys.secret, {
+    fixture.another({
+      stripe: new Stripe(fixture.stripe.keys.secret, {
         apiVersion,
         host: 'stripe.test',
         protocol: 'http',
         maxNetworkRetries: 0,
         timeout: 1500,
         // Node's own client measures the silence of a socket, and a request without a socket has none.
-        httpClient: Stripe.createFetchHttpClient(bench.fetch),
+        httpClient: Stripe.createFetchHttpClient(fixture.fetch),
       }),
     });
 
@@ -56,28 +56,28 @@ describe('Stripe', () => {
     let sold = 0;
     for (const [method, path] of calls) {
       const where = `${method} ${path}`;
-      const session = await bench.readers.join(`reader-${sold}@example.com`);
+      const session = await fixture.readers.join(`reader-${sold}@example.com`);
       const body = { ...yearly, expected: 12_000, attempt: randomUUID() };
-      bench.stripe.faults.add({ method, path, ...fault });
+      fixture.stripe.faults.add({ method, path, ...fault });
       const first = await billing.subscribe(session, body);
       if (!first.ok)
         expect([first.status, first.error.message], where).toEqual([503, 'Something went wrong. Please try again.']);
-      expect(bench.stripe.faults.list(), `The fault was met: ${where}`).toEqual([]);
-      bench.stripe.faults.clear();
+      expect(fixture.stripe.faults.list(), `The fault was met: ${where}`).toEqual([]);
+      fixture.stripe.faults.clear();
       // While Stripe is working on the first request, it answers 409, and so does the site.
       await vi.waitFor(
         async () => {
-          const next = await bench.billing.subscribe(session, body);
+          const next = await fixture.billing.subscribe(session, body);
           expect(next, where).toMatchObject({ ok: true, value: { grant_id: expect.any(String) } });
         },
         { interval: 200 },
       );
-      const charges = (await bench.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was);
-      const subscriptions = (await bench.dashboard.subscriptions.list({ status: 'all', limit: 100 })).data;
+      const charges = (await fixture.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was);
+      const subscriptions = (await fixture.dashboard.subscriptions.list({ status: 'all', limit: 100 })).data;
       expect([charges.length, subscriptions.length], where).toEqual([++sold, sold]);
       expect(await billing.entitlements(session.userId), where).toHaveLength(1);
     }
-    const customers = (await bench.dashboard.customers.list({ limit: 100 })).data;
+    const customers = (await fixture.dashboard.customers.list({ limit: 100 })).data;
     expect(customers).toHaveLength(sold);
   });
 
@@ -89,14 +89,14 @@ describe('Stripe', () => {
     await begin();
     let broken: readonly [method: string, path: string] | null = null;
     let met = false;
-    const billing = await bench.another({
-      stripe: new Stripe(bench.stripe.keys.secret, {
+    const billing = await fixture.another({
+      stripe: new Stripe(fixture.stripe.keys.secret, {
         apiVersion,
         host: 'stripe.test',
         protocol: 'http',
         maxNetworkRetries: 0,
         httpClient: Stripe.createFetchHttpClient(async (input: string | URL | Request, init?: RequestInit) => {
-          const response = await bench.fetch(input, init);
+          const response = await fixture.fetch(input, init);
           const { pathname } = new URL(input instanceof Request ? input.url : input);
           const isBroken = broken && init?.method === broken[0] && pathname.startsWith(broken[1]);
           met ||= Boolean(isBroken);
@@ -107,7 +107,7 @@ describe('Stripe', () => {
     let sold = 0;
     for (const [method, path] of calls) {
       const where = `${method} ${path}`;
-      const session = await bench.readers.join(`reader-${sold}@example.com`);
+      const session = await fixture.readers.join(`reader-${sold}@example.com`);
       const purchase = { ...yearly, expected: 12_000, attempt: randomUUID() };
       broken = [method, path];
       met = false;
@@ -124,15 +124,15 @@ describe('Stripe', () => {
           }),
         { interval: 200 },
       );
-      const charges = (await bench.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was);
-      const subscriptions = (await bench.dashboard.subscriptions.list({ status: 'all', limit: 100 })).data;
+      const charges = (await fixture.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was);
+      const subscriptions = (await fixture.dashboard.subscriptions.list({ status: 'all', limit: 100 })).data;
       expect([charges.length, subscriptions.length], where).toEqual([++sold, sold]);
     }
   });
 
   it('is down: readers keep their access and see prices, and purchases and changes answer 503', async () => {
     await begin();
-    const { billing, readers, stripe } = bench;
+    const { billing, readers, stripe } = fixture;
     const [ada, eve] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];
     paid(await billing.subscribe(ada, yearly));
     stripe.faults.add({ status: 500, times: 10_000 });
@@ -153,17 +153,17 @@ describe('Stripe', () => {
     await billing.drain();
     stripe.faults.clear();
     // The call that failed then is made later.
-    await bench.pass(10 * 60);
+    await fixture.pass(10 * 60);
     await billing.drain();
-    const left = (await bench.dashboard.subscriptions.list({ status: 'all' })).data;
+    const left = (await fixture.dashboard.subscriptions.list({ status: 'all' })).data;
     expect(left.map(({ status }) => status)).toEqual(['canceled']);
   });
 
   it('gets purchases from two processes at once: the reader has one subscription and one charge', async () => {
     await begin();
-    const [one, two] = await Promise.all([bench.another(), bench.another()]);
+    const [one, two] = await Promise.all([fixture.another(), fixture.another()]);
     for (let round = 0; round < 8; round++) {
-      const session = await bench.readers.join(`reader-${round}@example.com`);
+      const session = await fixture.readers.join(`reader-${round}@example.com`);
       const body = { ...yearly, expected: 12_000 };
       const attempt = randomUUID();
       const same = round % 2 === 0;
@@ -174,19 +174,19 @@ describe('Stripe', () => {
       // A reader who was told to wait tries again.
       await vi.waitFor(async () => {
         await one?.subscribe(session, { ...body, attempt });
-        expect(await bench.billing.entitlements(session.userId)).toHaveLength(1);
+        expect(await fixture.billing.entitlements(session.userId)).toHaveLength(1);
       });
-      expect((await bench.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was)).toHaveLength(
+      expect((await fixture.dashboard.charges.list({ limit: 100 })).data.filter(({ paid: was }) => was)).toHaveLength(
         round + 1,
       );
-      const running = (await bench.dashboard.subscriptions.list({ limit: 100 })).data;
+      const running = (await fixture.dashboard.subscriptions.list({ limit: 100 })).data;
       expect(running.filter(({ status }) => status === 'active')).toHaveLength(round + 1);
     }
   });
 
   it('would charge more than the button showed: nothing is charged, and the response names the amount', async () => {
     await begin();
-    const { billing, readers, dashboard } = bench;
+    const { billing, readers, dashboard } = fixture;
     const session = await readers.join('ada@example.com');
     const refused = await billing.subscribe(session, { ...yearly, expected: 9900 });
     expect(refused).toMatchObject({ ok: false, status: 409, error: { due: 12_000, code: 'amount_changed' } });
@@ -196,7 +196,7 @@ describe('Stripe', () => {
 
   it('gets no subscription for a plan that isn’t sold or doesn’t belong to the product', async () => {
     await begin();
-    const { billing, readers, dashboard } = bench;
+    const { billing, readers, dashboard } = fixture;
     const session = await readers.join('ada@example.com');
     for (const change of [
       { plan_id: 'price_reader_yearly' },
@@ -212,14 +212,14 @@ describe('Stripe', () => {
     const print = { ...yearly, product_id: 'sun-member', plan_id: 'member-print-yearly' };
     expect(await billing.subscribe(session, print)).toMatchObject({ status: 400, error: { code: 'shipping' } });
     await dashboard.prices.update('price_reader_yearly', { active: false });
-    await bench.deliver();
+    await fixture.deliver();
     expect(await billing.subscribe(session, yearly)).toMatchObject({ status: 400 });
     expect((await dashboard.subscriptions.list({ status: 'all' })).data).toEqual([]);
   });
 
   it('waits for a bank confirmation that doesn’t come: only another plan, bought later, is charged', async () => {
     await begin();
-    const { billing, readers, stripe, dashboard } = bench;
+    const { billing, readers, stripe, dashboard } = fixture;
     const session = await readers.join('ada@example.com');
     const asked = paid(
       await billing.subscribe(session, { ...yearly, payment_method: 'pm_card_threeDSecure2Required' }),
@@ -236,17 +236,17 @@ describe('Stripe', () => {
 
   it('never gets the bank’s confirmation: the purchase is given up without a charge', async () => {
     await begin();
-    const { billing, readers, dashboard, database } = bench;
+    const { billing, readers, dashboard, database } = fixture;
     const session = await readers.join('ada@example.com');
     paid(await billing.subscribe(session, { ...yearly, payment_method: 'pm_card_threeDSecure2Required' }));
-    await bench.pass(50 * 60);
+    await fixture.pass(50 * 60);
     await billing.recover();
-    await bench.pass(2 * day);
-    await bench.deliver();
+    await fixture.pass(2 * day);
+    await fixture.deliver();
     const [purchase] = await database.db.selectFrom('purchases').selectAll().execute();
     expect(purchase?.state).toBe('given up');
     expect((await dashboard.charges.list()).data.filter(({ paid: was }) => was)).toEqual([]);
     expect(await billing.entitlements(session.userId)).toEqual([]);
-    expect(bench.mail).toEqual([]);
+    expect(fixture.mail).toEqual([]);
   });
 });

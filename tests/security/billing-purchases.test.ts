@@ -8,9 +8,9 @@ import {
   type Answered,
   type Asked,
   ask,
-  bench,
   charges,
   checkoutForEachTest,
+  fixture,
   open,
   reader,
   status,
@@ -36,7 +36,7 @@ describe('the price of a purchase', () => {
       cookies,
     });
     expect(answer.status).toBe(400);
-    expect(bench.stripe.account.store.count('subscription')).toBe(0);
+    expect(fixture.stripe.account.store.count('subscription')).toBe(0);
   });
 
   it.each([
@@ -57,9 +57,9 @@ describe('the price of a purchase', () => {
     });
     expect(answer.status).toBe(refused);
     expect(charges()).toEqual([]);
-    expect(await bench.database.db.selectFrom('purchases').select('id').where('state', '=', 'open').execute()).toEqual(
-      [],
-    );
+    expect(
+      await fixture.database.db.selectFrom('purchases').select('id').where('state', '=', 'open').execute(),
+    ).toEqual([]);
   });
 
   it('is Stripe’s, whatever amount, coupon or customer the body names', async () => {
@@ -86,39 +86,39 @@ describe('the price of a purchase', () => {
 
   it('cannot be bought or switched to once the webhook has taken it off sale', async () => {
     const { cookies, session } = await reader();
-    await bench.dashboard.prices.update('price_reader_yearly', { active: false });
-    await bench.deliver();
+    await fixture.dashboard.prices.update('price_reader_yearly', { active: false });
+    await fixture.deliver();
     const body = { ...yearly, expected: 12_000 };
     expect((await ask('blaize/payment/stripe/subscribe.ts', { method: 'POST', body, cookies })).status).toBe(400);
-    expect(status(await bench.billing.quote(session, { planId: 'reader-yearly' }))).toBe(400);
-    paid(await bench.billing.subscribe(session, { ...yearly, plan_id: 'reader-monthly' }));
-    expect(status(await bench.billing.switchPlan(session, { planId: 'reader-yearly' }))).toBe(400);
+    expect(status(await fixture.billing.quote(session, { planId: 'reader-yearly' }))).toBe(400);
+    paid(await fixture.billing.subscribe(session, { ...yearly, plan_id: 'reader-monthly' }));
+    expect(status(await fixture.billing.switchPlan(session, { planId: 'reader-yearly' }))).toBe(400);
   });
 
   it('is refused by Stripe if it went off sale a moment ago, and no purchase stays open', async () => {
     const { cookies } = await reader();
-    await bench.dashboard.prices.update('price_reader_yearly', { active: false });
+    await fixture.dashboard.prices.update('price_reader_yearly', { active: false });
     const answer = await ask('blaize/payment/stripe/subscribe.ts', { method: 'POST', body: yearly, cookies });
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expect(charges()).toEqual([]);
-    expect(await bench.database.db.selectFrom('purchases').select('id').where('state', '=', 'open').execute()).toEqual(
-      [],
-    );
+    expect(
+      await fixture.database.db.selectFrom('purchases').select('id').where('state', '=', 'open').execute(),
+    ).toEqual([]);
   });
 
   it('is not the promotional one on a plan change or a second purchase', async () => {
     const { session } = await reader();
     const penny = { ...yearly, plan_id: 'reader-penny' };
-    paid(await bench.billing.subscribe(session, penny));
-    expect(await bench.billing.switchPlan(session, { planId: 'reader-penny' })).toMatchObject({
+    paid(await fixture.billing.subscribe(session, penny));
+    expect(await fixture.billing.switchPlan(session, { planId: 'reader-penny' })).toMatchObject({
       ok: false,
       status: 409,
       error: { code: 'promotion_used' },
     });
-    paid(await bench.billing.cancel(session, null));
-    await bench.pass(61 * day);
-    await bench.deliver();
-    expect(status(await bench.billing.subscribe(session, penny))).toBe(409);
+    paid(await fixture.billing.cancel(session, null));
+    await fixture.pass(61 * day);
+    await fixture.deliver();
+    expect(status(await fixture.billing.subscribe(session, penny))).toBe(409);
     expect(charges().map(({ amount }) => amount)).toEqual([60]);
   });
 
@@ -128,10 +128,10 @@ describe('the price of a purchase', () => {
     ['before 1970', 400, -1_800_000_000],
   ])('of an upgrade does not change with a proration date %s, which is answered with %i', async (_, answered, away) => {
     const { cookies, session } = await reader();
-    paid(await bench.billing.subscribe(session, yearly));
-    await bench.pass(20 * day);
-    const { dueToday: due } = paid(await bench.billing.quote(session, { planId: 'member-yearly' }));
-    const prorationDate = Math.floor(bench.accounts.clock.now / 1000) + away;
+    paid(await fixture.billing.subscribe(session, yearly));
+    await fixture.pass(20 * day);
+    const { dueToday: due } = paid(await fixture.billing.quote(session, { planId: 'member-yearly' }));
+    const prorationDate = Math.floor(fixture.accounts.clock.now / 1000) + away;
     const body = { plan_id: 'member-yearly', prorationDate };
     const answer = await ask('api/v1/me/subscription/switch.ts', { method: 'POST', body, cookies });
     expect(answer.status).toBe(answered);
@@ -143,14 +143,14 @@ describe('the price of a purchase', () => {
 describe('another reader’s subscription', () => {
   it('is not read or changed through its IDs, and neither is the reader’s card, address or invoice', async () => {
     const [ada, eve] = [await reader(), await reader()];
-    paid(await bench.billing.saveShipping(ada.session, home));
-    const { subscriptionId } = paid(await bench.billing.subscribe(ada.session, yearly));
-    const [customer] = [...bench.stripe.account.store.all('customer')];
-    const [method] = [...bench.stripe.account.store.all('payment_method')].filter(
+    paid(await fixture.billing.saveShipping(ada.session, home));
+    const { subscriptionId } = paid(await fixture.billing.subscribe(ada.session, yearly));
+    const [customer] = [...fixture.stripe.account.store.all('customer')];
+    const [method] = [...fixture.stripe.account.store.all('payment_method')].filter(
       (one) => one.customer === customer?.id,
     );
-    const [invoice] = [...bench.stripe.account.store.all('invoice')];
-    const before = JSON.stringify(bench.stripe.account.store.find('subscription', subscriptionId));
+    const [invoice] = [...fixture.stripe.account.store.all('invoice')];
+    const before = JSON.stringify(fixture.stripe.account.store.find('subscription', subscriptionId));
     const post = { method: 'POST', cookies: eve.cookies };
     const tries: readonly (readonly [string, Asked])[] = [
       ['blaize/payment/stripe/subscription/confirmation.ts', { ...post, body: { subscriptionId } }],
@@ -190,7 +190,7 @@ describe('another reader’s subscription', () => {
       );
       expect(answer.text).not.toMatch(/Lovelace|Broadway|ada-lovelace|_secret_|4242/);
     }
-    expect(JSON.stringify(bench.stripe.account.store.find('subscription', subscriptionId))).toBe(before);
+    expect(JSON.stringify(fixture.stripe.account.store.find('subscription', subscriptionId))).toBe(before);
     expect(charges()).toHaveLength(1);
     for (const path of [
       'api/v1/me/shipping.ts',
@@ -202,13 +202,13 @@ describe('another reader’s subscription', () => {
       const answer = await ask(path, { method: 'GET', cookies: eve.cookies });
       expect(answer.text).not.toMatch(/Lovelace|Broadway|sub_|in_|4242/);
     }
-    expect(await bench.billing.entitlements(eve.session.userId)).toEqual([]);
+    expect(await fixture.billing.entitlements(eve.session.userId)).toEqual([]);
   });
 
   it('is not canceled by a subscriber, whose own cancellation leaves it unchanged', async () => {
     const [ada, eve] = [await reader(), await reader()];
-    const hers = paid(await bench.billing.subscribe(ada.session, yearly)).subscriptionId;
-    const own = paid(await bench.billing.subscribe(eve.session, yearly)).subscriptionId;
+    const hers = paid(await fixture.billing.subscribe(ada.session, yearly)).subscriptionId;
+    const own = paid(await fixture.billing.subscribe(eve.session, yearly)).subscriptionId;
     const path = 'blaize/payment/stripe/subscriptions/[id].ts';
     const cancel = (id: string) => ask(path, { method: 'DELETE', cookies: eve.cookies, id });
     expect((await cancel(hers)).status).toBe(404);
@@ -216,29 +216,29 @@ describe('another reader’s subscription', () => {
     const posted = await ask('api/v1/me/subscription/cancel.ts', { method: 'POST', cookies: eve.cookies, body });
     expect(posted.status).toBe(404);
     for (const one of [ada, eve])
-      expect(await bench.billing.subscription(one.session)).toMatchObject({ cancelAtPeriodEnd: false });
+      expect(await fixture.billing.subscription(one.session)).toMatchObject({ cancelAtPeriodEnd: false });
     expect([(await cancel(own)).status, (await cancel(own)).status]).toEqual([200, 409]);
-    expect(await bench.billing.subscription(ada.session)).toMatchObject({ cancelAtPeriodEnd: false });
+    expect(await fixture.billing.subscription(ada.session)).toMatchObject({ cancelAtPeriodEnd: false });
   });
 
   it('is not confirmed by a reader whose own purchase is unfinished', async () => {
     const [ada, eve] = [await reader(), await reader()];
     const asks = { ...yearly, payment_method: 'pm_card_threeDSecure2Required' };
-    const hers = paid(await bench.billing.subscribe(ada.session, asks));
-    paid(await bench.billing.subscribe(eve.session, asks));
-    bench.stripe.finishChallenge(hers.clientSecret?.split('_secret_')[0] ?? '', true);
+    const hers = paid(await fixture.billing.subscribe(ada.session, asks));
+    paid(await fixture.billing.subscribe(eve.session, asks));
+    fixture.stripe.finishChallenge(hers.clientSecret?.split('_secret_')[0] ?? '', true);
     const body = { subscriptionId: hers.subscriptionId };
     const path = 'blaize/payment/stripe/subscription/confirmation.ts';
     expect((await ask(path, { method: 'POST', body, cookies: eve.cookies })).status).toBe(404);
-    expect(await bench.billing.entitlements(eve.session.userId)).toEqual([]);
+    expect(await fixture.billing.entitlements(eve.session.userId)).toEqual([]);
     expect((await ask(path, { method: 'POST', body, cookies: ada.cookies })).status).toBe(200);
   });
 
   it('is separate even if both readers send the same attempt ID', async () => {
     const [ada, eve] = [await reader(), await reader()];
     const attempt = randomUUID();
-    const hers = paid(await bench.billing.subscribe(ada.session, { ...yearly, attempt }));
-    const own = paid(await bench.billing.subscribe(eve.session, { ...yearly, attempt }));
+    const hers = paid(await fixture.billing.subscribe(ada.session, { ...yearly, attempt }));
+    const own = paid(await fixture.billing.subscribe(eve.session, { ...yearly, attempt }));
     expect(own.subscriptionId).not.toBe(hers.subscriptionId);
     expect(own.grant_id).not.toBe(hers.grant_id);
     expect(charges()).toHaveLength(2);
@@ -259,7 +259,7 @@ describe('coupon guesses', () => {
     ['from one IP address', { address: few, email: many, overall: many }],
     ['from all addresses together', { address: many, email: many, overall: few }],
   ])('%s stop at the limit, even with 100 at once', async (of, coupon) => {
-    await bench.stop();
+    await fixture.stop();
     await open({ ...defaultLimits, coupon });
     const answers = await hundred((at) =>
       guess(at, of === 'from all addresses together' ? { address: `198.51.100.${at}` } : {}),
@@ -270,7 +270,7 @@ describe('coupon guesses', () => {
   });
 
   it('of a reader stop at the limit, even with 100 at once from different addresses and through all calls', async () => {
-    await bench.stop();
+    await fixture.stop();
     await open({ ...defaultLimits, coupon: { address: many, email: few, overall: many } });
     const { cookies } = await reader();
     const ways = [

@@ -11,10 +11,10 @@ import { createLog } from '../../src/server/logging.ts';
 import {
   type Asked,
   ask,
-  bench,
   calls,
   charges,
   checkoutForEachTest,
+  fixture,
   guarded,
   logged,
   reader,
@@ -43,8 +43,8 @@ describe('the list of billing calls', () => {
 });
 
 describe.each(webhooks)('a Stripe webhook at %s', (path) => {
-  const sign = (payload: string, secret: string, at = bench.accounts.clock.now) =>
-    bench.dashboard.webhooks.generateTestHeaderString({ payload, secret, timestamp: Math.floor(at / 1000) });
+  const sign = (payload: string, secret: string, at = fixture.accounts.clock.now) =>
+    fixture.dashboard.webhooks.generateTestHeaderString({ payload, secret, timestamp: Math.floor(at / 1000) });
   const send = (raw: string, signature: string | null) =>
     ask(path, {
       method: 'POST',
@@ -52,13 +52,13 @@ describe.each(webhooks)('a Stripe webhook at %s', (path) => {
       headers: { origin: null, 'sec-fetch-site': null, 'stripe-signature': signature },
     });
   const seen = async () =>
-    (await bench.database.db.selectFrom('stripe_events').select('id').execute()).length +
-    (await bench.database.db.selectFrom('jobs').select('subject').where('queue', '=', 'stripe').execute()).length;
+    (await fixture.database.db.selectFrom('stripe_events').select('id').execute()).length +
+    (await fixture.database.db.selectFrom('jobs').select('subject').where('queue', '=', 'stripe').execute()).length;
 
   it('gets 400 if its signature is invalid or stale, and grants no access that Stripe does not confirm', async () => {
     const { session } = await reader();
     const { subscriptionId } = paid(
-      await bench.billing.subscribe(session, { ...yearly, payment_method: 'pm_card_threeDSecure2Required' }),
+      await fixture.billing.subscribe(session, { ...yearly, payment_method: 'pm_card_threeDSecure2Required' }),
     );
     const forged = JSON.stringify({
       id: 'evt_forged',
@@ -70,7 +70,7 @@ describe.each(webhooks)('a Stripe webhook at %s', (path) => {
         object: { id: subscriptionId, object: 'subscription', status: 'active', latest_invoice: { status: 'paid' } },
       },
     });
-    const now = bench.accounts.clock.now;
+    const now = fixture.accounts.clock.now;
     const good = sign(forged, webhookSecret);
     const tries: readonly (readonly [string, string | null])[] = [
       [forged, null],
@@ -100,16 +100,16 @@ describe.each(webhooks)('a Stripe webhook at %s', (path) => {
     expect(await seen()).toBe(0);
     // Signed or not, its content isn't believed: billing asks Stripe.
     expect((await send(forged, good)).status).toBe(200);
-    await bench.billing.drain();
-    expect(await bench.billing.entitlements(session.userId)).toEqual([]);
+    await fixture.billing.drain();
+    expect(await fixture.billing.entitlements(session.userId)).toEqual([]);
   });
 
   it('is stored once if it is repeated, and cannot name an object with an invalid Stripe ID', async () => {
     const { session } = await reader();
-    paid(await bench.billing.subscribe(session, yearly));
-    await bench.deliver();
+    paid(await fixture.billing.subscribe(session, yearly));
+    await fixture.deliver();
     const before = await seen();
-    const [event] = [...bench.stripe.account.store.all('event')].filter(({ type }) => type === 'invoice.paid');
+    const [event] = [...fixture.stripe.account.store.all('event')].filter(({ type }) => type === 'invoice.paid');
     const replayed = JSON.stringify(event);
     for (let time = 0; time < 3; time++) {
       const answer = await send(replayed, sign(replayed, webhookSecret));
@@ -131,9 +131,9 @@ describe.each(webhooks)('a Stripe webhook at %s', (path) => {
         data: { object: { id, object: 'subscription', customer: id, subscription: id } },
       });
       expect((await send(odd, sign(odd, webhookSecret))).status).toBe(200);
-      await bench.billing.drain();
+      await fixture.billing.drain();
     }
-    const kept = await bench.database.db.selectFrom('subscriptions').select('id').execute();
+    const kept = await fixture.database.db.selectFrom('subscriptions').select('id').execute();
     expect(kept.every((row) => /^sub_\w+$/.test(row.id))).toBe(true);
     expect(kept).toHaveLength(1);
   });
@@ -154,7 +154,7 @@ describe('billing calls', () => {
       expect((await ask(path, { ...asked, headers, cookies, id: 'sub_x' })).status, path).toBe(403);
     }
     expect(things()).toBe(before);
-    expect(await bench.database.db.selectFrom('customers').select('user_id').execute()).toEqual([]);
+    expect(await fixture.database.db.selectFrom('customers').select('user_id').execute()).toEqual([]);
   });
 
   it.each([
@@ -176,7 +176,7 @@ describe('billing calls', () => {
 
   it('get 401 with a session that has ended, expired or never existed', async () => {
     const [late, out] = [await reader(), await reader()];
-    await bench.accounts.accounts.logout(out.session, 'EVERYWHERE');
+    await fixture.accounts.accounts.logout(out.session, 'EVERYWHERE');
     const none = [
       out.cookies,
       undefined,
@@ -192,7 +192,7 @@ describe('billing calls', () => {
         expect(answer.status, `${path} ${cookies}`).toBe(401);
       }
     }
-    await bench.pass(400 * day);
+    await fixture.pass(400 * day);
     for (const { path, ...asked } of guarded) {
       expect((await ask(path, { ...asked, id: 'sub_x', cookies: late.cookies })).status, path).toBe(401);
     }
@@ -255,9 +255,9 @@ describe('secrets and personal data', () => {
       return answer;
     };
     const trouble = async (fault: object, work: () => Promise<unknown>) => {
-      bench.stripe.faults.add(fault);
+      fixture.stripe.faults.add(fault);
       await work();
-      bench.stripe.faults.clear();
+      fixture.stripe.faults.clear();
     };
     const subscribe = 'blaize/payment/stripe/subscribe.ts';
     await trouble({ path: '/v1/customers', status: 500 }, () => post('api/v1/me/shipping.ts', home));
@@ -287,10 +287,10 @@ describe('secrets and personal data', () => {
       raw: '{"customer_email":"ada@example.com"}',
       headers: { 'stripe-signature': 't=1,v1=ada@example.com' },
     });
-    await trouble({ path: '/v1/subscriptions', status: 500, times: 9 }, () => bench.deliver());
-    await bench.deliver();
-    await bench.billing.recover();
-    await bench.billing.compare();
+    await trouble({ path: '/v1/subscriptions', status: 500, times: 9 }, () => fixture.deliver());
+    await fixture.deliver();
+    await fixture.billing.recover();
+    await fixture.billing.compare();
     for (const path of [
       'api/v1/checkout/plans.ts',
       'blaize/payment/stripe/publicKey.ts',
@@ -300,7 +300,7 @@ describe('secrets and personal data', () => {
     }
     const log = logged.join('');
     expect(logged.length).toBeGreaterThan(3);
-    const { secret, publishable } = bench.stripe.keys;
+    const { secret, publishable } = fixture.stripe.keys;
     for (const hidden of [
       secret,
       webhookSecret,
@@ -350,9 +350,9 @@ describe('secrets and personal data', () => {
     const told = (await ask('blaize/payment/stripe/publicKey.ts', { method: 'GET' })).json;
     expect(told).toBe(publishableKey);
     const { session } = await reader();
-    paid(await bench.billing.subscribe(session, yearly));
+    paid(await fixture.billing.subscribe(session, yearly));
     for (const path of ['customers', 'subscriptions', 'charges', 'invoices', 'payment_intents', 'prices', 'events']) {
-      const answer = await bench.fetch(`http://stripe.test/v1/${path}`, {
+      const answer = await fixture.fetch(`http://stripe.test/v1/${path}`, {
         headers: { authorization: `Bearer ${publishableKey}` },
       });
       expect(answer.status, path).toBeGreaterThanOrEqual(401);

@@ -5,7 +5,7 @@ import type { Paid } from '../../src/lib/access/entitlements.ts';
 import type { ArticleSubject } from '../../src/lib/access/model.ts';
 import type { Database } from '../../src/lib/database.ts';
 import { createPassCookie } from '../../src/press/delivery/access-cookie.ts';
-import { bench } from './accounts.ts';
+import { fixture } from './accounts.ts';
 
 /** Seconds. */
 export const day = 86_400;
@@ -17,8 +17,8 @@ export const article = (id: number, level: ArticleSubject['level'] = 'default'):
   level,
 });
 
-export async function accessBench(database: Database, rules: Partial<AccessOptions['rules']> = {}) {
-  const own = await bench(database);
+export async function accessFixture(database: Database, rules: Partial<AccessOptions['rules']> = {}) {
+  const own = await fixture(database);
   const now = () => own.clock.now;
   let paid: readonly Paid[] = [];
   const pass = createPassCookie({ name: 'gift', keys: [key], now });

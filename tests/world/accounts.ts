@@ -20,7 +20,7 @@ export interface Clock {
   pass(seconds: number): void;
 }
 
-export interface Bench {
+export interface Fixture {
   readonly accounts: RunningAccounts;
   readonly database: Database;
   readonly limiter: Limiter;
@@ -63,10 +63,10 @@ export function got<T>(outcome: { ok: true; value: T } | { ok: false; failure: u
   throw new Error(JSON.stringify(outcome.failure));
 }
 
-export async function bench(
+export async function fixture(
   database: Database,
   { limits, ...options }: Partial<AccountsOptions> & { limits?: Limits } = {},
-): Promise<Bench> {
+): Promise<Fixture> {
   const mail: Message[] = [];
   const outbox: Outbox<AccountsTransaction> = {
     enqueue: async (_, message) => void mail.push(message),
@@ -105,7 +105,7 @@ export async function bench(
     if (!found) throw new Error(`No ${kind} was mailed.`);
     return found as Extract<Message, { kind: Kind }>;
   };
-  const made: Bench = {
+  const made: Fixture = {
     accounts,
     database,
     limiter,

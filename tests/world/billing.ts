@@ -20,7 +20,7 @@ import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
 import type { Limits } from '../../src/lib/http/limits.ts';
 import { silent } from '../../src/lib/logging.ts';
 import type { Message, Outbox } from '../../src/lib/mail/model.ts';
-import { type Bench, bench, elsewhere, secret, siteUrl } from './accounts.ts';
+import { elsewhere, type Fixture, fixture, secret, siteUrl } from './accounts.ts';
 import { limiterOf } from './limiter.ts';
 
 export const webhookSecret = 'whsec_of_the_tests_that_is_long_enough';
@@ -40,13 +40,13 @@ export interface StripeRequest {
   readonly form: Readonly<Record<string, string>>;
 }
 
-export interface BillingBench {
+export interface BillingFixture {
   readonly billing: RunningBilling;
   readonly stripe: StripeState;
   /** A separate client, such as that of an operator in the dashboard. */
   readonly dashboard: Stripe;
   readonly database: Database;
-  readonly accounts: Bench;
+  readonly accounts: Fixture;
   readonly mail: Message[];
   /** Calls this Stripe, as its clients do. */
   readonly fetch: typeof fetch;
@@ -66,11 +66,11 @@ export interface BillingBench {
   stop(): Promise<void>;
 }
 
-export async function billingBench(
+export async function billingFixture(
   database: Database,
   { limits, ...options }: Partial<BillingOptions> & { limits?: Limits } = {},
-): Promise<BillingBench> {
-  const accounts = await bench(database);
+): Promise<BillingFixture> {
+  const accounts = await fixture(database);
   const { clock } = accounts;
   const stripe = openState({ wall: () => clock.now });
   const requests: StripeRequest[] = [];
@@ -124,7 +124,7 @@ export async function billingBench(
 
   const dashboard = client();
   let joined = 0;
-  const send: BillingBench['send'] = async (event, at = Math.floor(clock.now / 1000)) => {
+  const send: BillingFixture['send'] = async (event, at = Math.floor(clock.now / 1000)) => {
     const payload = JSON.stringify(event);
     const header = dashboard.webhooks.generateTestHeaderString({ payload, secret: webhookSecret, timestamp: at });
     return (await billing.webhook(Buffer.from(payload), header)).status;
@@ -176,7 +176,7 @@ export const day = 24 * 60 * 60;
 
 /** Stores a purchase of the present moment as another process, or an interrupted call, would have left it. @returns its id */
 export async function storePurchase(
-  { accounts, database }: BillingBench,
+  { accounts, database }: BillingFixture,
   userId: string,
   purchase: Partial<Purchase> = {},
 ): Promise<string> {

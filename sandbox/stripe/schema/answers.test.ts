@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { openBench } from '../testing.ts';
+import { openFixture } from '../testing.ts';
 import { checkAnswer } from './answers.ts';
 import { difference } from './check.ts';
 import { api } from './read.ts';
 
 describe('an answer of the Stripe stand-in', () => {
   it('is checked against the SDK’s type declarations', async () => {
-    const bench = await openBench();
-    const customer = JSON.parse(JSON.stringify(await bench.payer())) as Record<string, unknown>;
+    const fixture = await openFixture();
+    const customer = JSON.parse(JSON.stringify(await fixture.payer())) as Record<string, unknown>;
     const call = 'GET /v1/customers/:id';
     const given = (more: object) => () => checkAnswer(call, { ...customer, ...more }, { browser: false });
     expect(given({})).not.toThrow();
@@ -15,16 +15,16 @@ describe('an answer of the Stripe stand-in', () => {
     expect(given({ balance: '12' })).toThrow(/balance/);
     expect(given({ banana: 1 })).toThrow(/banana/);
     expect(given({ tax_exempt: 'perhaps' })).toThrow(/tax_exempt/);
-    await bench.stop();
+    await fixture.stop();
   });
 
   it('that Stripe would not send makes stopping the sandbox fail', async () => {
-    const bench = await openBench();
-    const { id } = await bench.payer();
-    const kept = bench.state.account.need('customer', id);
+    const fixture = await openFixture();
+    const { id } = await fixture.payer();
+    const kept = fixture.state.account.need('customer', id);
     delete kept.livemode;
-    await expect(bench.stripe.customers.retrieve(id)).rejects.toThrow();
-    await expect(bench.stop()).rejects.toThrow(/livemode/);
+    await expect(fixture.stripe.customers.retrieve(id)).rejects.toThrow();
+    await expect(fixture.stop()).rejects.toThrow(/livemode/);
   });
 
   it('that fits none of several shapes is compared with the closest one', () => {

@@ -4,16 +4,16 @@ import path from 'node:path';
 import type Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../state.ts';
-import { type Bench, openBench, refusal } from '../testing.ts';
+import { type Fixture, openFixture, refusal } from '../testing.ts';
 import { api } from './read.ts';
 
-let bench: Bench;
+let fixture: Fixture;
 let customer: string;
 beforeAll(async () => {
-  bench = await openBench();
-  customer = (await bench.payer()).id;
+  fixture = await openFixture();
+  customer = (await fixture.payer()).id;
 });
-afterAll(() => bench.stop());
+afterAll(() => fixture.stop());
 
 /** Parameters that the SDK's types refuse, as old code might still send them. */
 const old = <T>(params: Record<string, unknown>): T => params as T;
@@ -130,14 +130,14 @@ const refused: Refused[] = [
 
 describe('a request to the Stripe stand-in', () => {
   it.each(refused)('is refused with 400 for %s', async (_name, call, param, code) => {
-    const error = await refusal(call(bench.stripe));
+    const error = await refusal(call(fixture.stripe));
     expect(error).toMatchObject({ statusCode: 400, type: 'StripeInvalidRequestError', param });
     expect(error.code).toBe(code);
     if (code) expect(error.doc_url).toBe(`https://stripe.com/docs/error-codes/${code.replaceAll('_', '-')}`);
   });
 
   it('is refused with an API version other than the pinned one', async () => {
-    const { stripe } = bench;
+    const { stripe } = fixture;
     expect(await refusal(stripe.customers.list({}, { apiVersion: '2019-01-01' }))).toMatchObject({ statusCode: 400 });
   });
 });

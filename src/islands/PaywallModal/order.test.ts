@@ -4,7 +4,7 @@ import { granted, monthly, penny, plansAnswer, printed, quoteOf, refusal, yearly
 
 const sunshine = { discount_code: 'SUNSHINE20', amount_off: null, percent_off: 20 };
 
-function bench(more: Partial<Record<keyof OrderCalls, unknown>> = {}) {
+function fixture(more: Partial<Record<keyof OrderCalls, unknown>> = {}) {
   const calls = {
     quote: vi.fn(async (_plan: string, code?: string) => granted(quoteOf(code ? 9600 : 12_000))),
     coupon: vi.fn(async () => granted(sunshine)),
@@ -17,7 +17,7 @@ function bench(more: Partial<Record<keyof OrderCalls, unknown>> = {}) {
 
 describe('the total', () => {
   it('comes from Stripe’s quote', async () => {
-    const { order, calls, state } = bench();
+    const { order, calls, state } = fixture();
     await order.begin('');
     expect(calls.quote).toHaveBeenCalledExactlyOnceWith('reader-yearly', undefined, { currency: 'usd', address: null });
     expect(state()).toMatchObject({ quote: { dueToday: 12_000 }, asking: false, error: null });
@@ -25,7 +25,7 @@ describe('the total', () => {
 
   it('is empty when it cannot be fetched, and can be requested again', async () => {
     const answers = [refusal(0), granted(quoteOf(12_000))];
-    const { order, state } = bench({ quote: async () => answers.shift() });
+    const { order, state } = fixture({ quote: async () => answers.shift() });
     await order.begin('');
     expect(state()).toMatchObject({ quote: null, asking: false });
     expect(state().error).toContain('We couldn’t reach the server.');
@@ -36,7 +36,7 @@ describe('the total', () => {
   it('is not replaced by the answer to an older request', async () => {
     const gates = [Promise.withResolvers<unknown>(), Promise.withResolvers<unknown>()];
     let asked = 0;
-    const { order, state } = bench({ quote: () => gates[asked++]?.promise });
+    const { order, state } = fixture({ quote: () => gates[asked++]?.promise });
     const first = order.refresh();
     const second = order.choose(monthly);
     gates[1]?.resolve(granted(quoteOf(1200)));
@@ -52,7 +52,7 @@ it('the previous plan’s total is not shown while the coupon is checked for the
   const check = Promise.withResolvers<unknown>();
   const answers = [granted(quoteOf(9600)), sum.promise, granted(quoteOf(960))];
   const checks = [granted(sunshine), check.promise];
-  const { order, state } = bench({ quote: async () => answers.shift(), coupon: async () => checks.shift() });
+  const { order, state } = fixture({ quote: async () => answers.shift(), coupon: async () => checks.shift() });
   await order.apply('SUNSHINE20');
   const refreshed = order.refresh();
   const chosen = order.choose(monthly);
@@ -66,7 +66,7 @@ it('the previous plan’s total is not shown while the coupon is checked for the
 
 describe('the coupon', () => {
   it('goes from none through applying to applied, with a new total, and back to none', async () => {
-    const { order, calls, onCoupon, state } = bench();
+    const { order, calls, onCoupon, state } = fixture();
     const seen: string[] = [];
     order.$state.subscribe(({ coupon }) => {
       if (seen.at(-1) !== coupon.kind) seen.push(coupon.kind);
@@ -97,7 +97,7 @@ describe('the coupon', () => {
     ['used up', granted({ ...sunshine, error: 'Used up.' }), 'Used up.'],
   ])('that is refused shows the reason, and another can be tried (%s)', async (_, answer, text) => {
     const answers = [answer, granted(sunshine)];
-    const { order, state } = bench({ coupon: async () => answers.shift() });
+    const { order, state } = fixture({ coupon: async () => answers.shift() });
     await order.apply('NOPE');
     expect(state().coupon).toEqual({ kind: 'error', code: 'NOPE', text });
     await order.apply('SUNSHINE20');
@@ -106,7 +106,7 @@ describe('the coupon', () => {
 
   it('is not checked when it is empty, nor twice at the same time', async () => {
     const gate = Promise.withResolvers<unknown>();
-    const { order, calls } = bench({ coupon: vi.fn(() => gate.promise) });
+    const { order, calls } = fixture({ coupon: vi.fn(() => gate.promise) });
     await order.apply('   ');
     expect(calls.coupon).not.toHaveBeenCalled();
     const first = order.apply('A');
@@ -117,17 +117,17 @@ describe('the coupon', () => {
   });
 
   it('from an earlier visit is tried first; if it is refused, the total is shown without it', async () => {
-    const { order, calls, state } = bench({ coupon: vi.fn(async () => refusal(404)) });
+    const { order, calls, state } = fixture({ coupon: vi.fn(async () => refusal(404)) });
     await order.begin('OLD');
     expect(calls.coupon).toHaveBeenCalledOnce();
     expect(state()).toMatchObject({ coupon: { kind: 'error' }, quote: { dueToday: 12_000 } });
   });
 
   it('is kept for the next visit when the server could not check it', async () => {
-    const offline = bench({ coupon: vi.fn(async () => refusal(0)) });
+    const offline = fixture({ coupon: vi.fn(async () => refusal(0)) });
     await offline.order.begin('SUNSHINE20');
     expect(offline.onCoupon).not.toHaveBeenCalled();
-    const broken = bench({ coupon: vi.fn(async () => refusal(503)) });
+    const broken = fixture({ coupon: vi.fn(async () => refusal(503)) });
     await broken.order.begin('SUNSHINE20');
     expect(broken.onCoupon).not.toHaveBeenCalled();
   });
@@ -136,7 +136,7 @@ describe('the coupon', () => {
     const expired = refusal(400, 'This coupon has expired.', { code: 'coupon_expired' });
     const answers = [granted(quoteOf(9600)), expired, granted(quoteOf(12_000))];
     const quote = vi.fn(async () => answers.shift());
-    const { order, onCoupon, state } = bench({ quote });
+    const { order, onCoupon, state } = fixture({ quote });
     await order.apply('SUNSHINE20');
     await order.refresh();
     expect(state()).toMatchObject({
@@ -150,7 +150,7 @@ describe('the coupon', () => {
   });
 
   it('is checked again for another plan', async () => {
-    const { order, calls } = bench();
+    const { order, calls } = fixture();
     await order.apply('SUNSHINE20');
     await order.choose(monthly);
     expect(calls.coupon).toHaveBeenLastCalledWith('SUNSHINE20', 'reader-monthly', 'usd');

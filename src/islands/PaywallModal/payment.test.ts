@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-function bench(more: Partial<{ [Name in keyof Options['calls']]: unknown }> = {}) {
+function fixture(more: Partial<{ [Name in keyof Options['calls']]: unknown }> = {}) {
   const calls = {
     subscribe: vi.fn(async () => granted(bought())),
     switchPlan: vi.fn(async () => granted({ ...bought(), effective: 'now' })),
@@ -49,7 +49,7 @@ function bench(more: Partial<{ [Name in keyof Options['calls']]: unknown }> = {}
 
 describe('buying', () => {
   it('sends the card, plan, displayed total and attempt id, and finishes when the subscription appears', async () => {
-    const { payment, calls, card, onDone, state, isOpen } = bench();
+    const { payment, calls, card, onDone, state, isOpen } = fixture();
     await payment.buy({ ...purchase, coupon: 'SUNSHINE20', expected: 9600 }, card);
     expect(calls.subscribe).toHaveBeenCalledExactlyOnceWith({
       payment_method: 'pm_1',
@@ -68,7 +68,7 @@ describe('buying', () => {
 
   it('sends one request for several clicks', async () => {
     const gate = Promise.withResolvers<unknown>();
-    const { payment, calls, card } = bench({ subscribe: vi.fn(() => gate.promise) });
+    const { payment, calls, card } = fixture({ subscribe: vi.fn(() => gate.promise) });
     const first = payment.buy(purchase, card);
     await payment.buy(purchase, card);
     await vi.waitFor(() => expect(calls.subscribe).toHaveBeenCalledOnce());
@@ -80,7 +80,7 @@ describe('buying', () => {
   });
 
   it('sends no request when the card form is incomplete', async () => {
-    const { payment, calls, card, state, attempts } = bench();
+    const { payment, calls, card, state, attempts } = fixture();
     await payment.buy(purchase, {
       ...card,
       paymentMethod: async () => ({ ok: false, message: 'Incomplete', shown: true }),
@@ -97,14 +97,14 @@ describe('buying', () => {
 
   it('waits until the subscription appears', async () => {
     const answers = [granted({ subscription: null }), refusal(0), granted({ subscription: subscriptionOf() })];
-    const { payment, calls, card, onDone } = bench({ subscription: vi.fn(async () => answers.shift()) });
+    const { payment, calls, card, onDone } = fixture({ subscription: vi.fn(async () => answers.shift()) });
     await payment.buy(purchase, card);
     expect(calls.subscription).toHaveBeenCalledTimes(3);
     expect(onDone).toHaveBeenCalledOnce();
   });
 
   it('finishes when a grant was given even if the subscription cannot be read', async () => {
-    const { payment, card, onDone } = bench({ subscription: async () => refusal(0) });
+    const { payment, card, onDone } = fixture({ subscription: async () => refusal(0) });
     await payment.buy(purchase, card);
     expect(onDone).toHaveBeenCalledExactlyOnceWith(null);
   });
@@ -118,7 +118,7 @@ describe('the bank’s authentication', () => {
   };
 
   it('is awaited, and the server then confirms the subscription', async () => {
-    const { payment, calls, card, onDone } = bench(asks);
+    const { payment, calls, card, onDone } = fixture(asks);
     const seen: (string | null | undefined)[] = [];
     payment.$state.subscribe(({ busy }) => {
       if (seen.at(-1) !== busy) seen.push(busy);
@@ -131,7 +131,7 @@ describe('the bank’s authentication', () => {
   });
 
   it('that fails shows the card company’s reason and ends the attempt', async () => {
-    const { payment, calls, card, onDone, state, isOpen } = bench(asks);
+    const { payment, calls, card, onDone, state, isOpen } = fixture(asks);
     const no = { ok: false as const, message: 'We are unable to authenticate your payment method.', shown: false };
     await payment.buy(purchase, { ...card, authenticate: async () => no });
     expect(state()).toEqual({ busy: null, error: { text: failed, detail: no.message }, notice: null });
@@ -141,7 +141,7 @@ describe('the bank’s authentication', () => {
   });
 
   it('without a secret shows an error and is logged', async () => {
-    const { payment, card, state } = bench({
+    const { payment, card, state } = fixture({
       subscribe: async () =>
         granted(bought({ paymentIntentStatus: 'requires_action', clientSecret: null, grant_id: null })),
     });
@@ -151,7 +151,7 @@ describe('the bank’s authentication', () => {
   });
 
   it('is enough even if the server’s confirmation is cut off', async () => {
-    const { payment, card, onDone } = bench({ ...asks, confirmation: async () => refusal(0) });
+    const { payment, card, onDone } = fixture({ ...asks, confirmation: async () => refusal(0) });
     await payment.buy(purchase, card);
     expect(onDone).toHaveBeenCalledOnce();
   });
@@ -159,7 +159,7 @@ describe('the bank’s authentication', () => {
 
 describe('responses to a purchase', () => {
   it('requires_payment_method is logged and shows a message', async () => {
-    const { payment, card, state, onDone } = bench({
+    const { payment, card, state, onDone } = fixture({
       subscribe: async () => granted(bought({ paymentIntentStatus: 'requires_payment_method', grant_id: null })),
     });
     await payment.buy(purchase, card);
@@ -169,7 +169,7 @@ describe('responses to a purchase', () => {
   });
 
   it('an unknown payment type is logged', async () => {
-    const { payment, card, state, onDone } = bench({
+    const { payment, card, state, onDone } = fixture({
       subscribe: async () => granted({ ...bought(), paymentType: 'one-off' }),
     });
     await payment.buy(purchase, card);
@@ -179,7 +179,7 @@ describe('responses to a purchase', () => {
   });
 
   it('a missing grant_id is logged, and the payment is reported as still being processed', async () => {
-    const { payment, card, state, onDone } = bench({
+    const { payment, card, state, onDone } = fixture({
       subscribe: async () => granted(bought({ paymentIntentStatus: 'processing', grant_id: null })),
       subscription: async () => granted({ subscription: null }),
     });
@@ -192,7 +192,7 @@ describe('responses to a purchase', () => {
   it.each([400, 402, 403, 404, 422])(
     '%i is shown as a failed payment with the server’s reason, and ends the attempt',
     async (status) => {
-      const { payment, card, state, isOpen } = bench({
+      const { payment, card, state, isOpen } = fixture({
         subscribe: async () => refusal(status, 'Your card was declined.', { code: 'card_declined' }),
       });
       await payment.buy(purchase, card);
@@ -206,7 +206,7 @@ describe('responses to a purchase', () => {
     [400, 1],
     [402, 0],
   ])('%i with an expired coupon requests a new total %i times', async (status, times) => {
-    const { payment, card, onStale } = bench({
+    const { payment, card, onStale } = fixture({
       subscribe: async () => refusal(status, 'This coupon has expired.', { code: 'coupon_expired' }),
     });
     await payment.buy(purchase, card);
@@ -214,20 +214,20 @@ describe('responses to a purchase', () => {
   });
 
   it('the spec’s sentence is shown once when the server also says it', async () => {
-    const { payment, card, state } = bench({ subscribe: async () => refusal(402, failed) });
+    const { payment, card, state } = fixture({ subscribe: async () => refusal(402, failed) });
     await payment.buy(purchase, card);
     expect(state().error).toEqual({ text: failed, detail: null });
   });
 
   it('401 asks the reader to sign in again', async () => {
-    const { payment, card, onSignedOut, state } = bench({ subscribe: async () => refusal(401) });
+    const { payment, card, onSignedOut, state } = fixture({ subscribe: async () => refusal(401) });
     await payment.buy(purchase, card);
     expect(onSignedOut).toHaveBeenCalledOnce();
     expect(state().busy).toBeNull();
   });
 
   it('409 with another total passes it on and ends the attempt', async () => {
-    const { payment, card, onSum, state, isOpen } = bench({
+    const { payment, card, onSum, state, isOpen } = fixture({
       subscribe: async () => refusal(409, 'Other sum', { due: 9600 }),
     });
     await payment.buy(purchase, card);
@@ -237,13 +237,15 @@ describe('responses to a purchase', () => {
   });
 
   it('409 without a total finishes when the plan was bought elsewhere', async () => {
-    const { payment, card, onDone } = bench({ subscribe: async () => refusal(409, 'You are paying in another tab.') });
+    const { payment, card, onDone } = fixture({
+      subscribe: async () => refusal(409, 'You are paying in another tab.'),
+    });
     await payment.buy(purchase, card);
     expect(onDone).toHaveBeenCalledExactlyOnceWith(subscriptionOf());
   });
 
   it('409 without a total shows the server’s message when nothing was bought', async () => {
-    const { payment, card, state, onStale } = bench({
+    const { payment, card, state, onStale } = fixture({
       subscribe: async () => refusal(409, 'You are paying in another tab.'),
       subscription: async () => granted({ subscription: null }),
     });
@@ -253,7 +255,7 @@ describe('responses to a purchase', () => {
   });
 
   it('429 shows the server’s message and keeps the attempt', async () => {
-    const { payment, card, state, isOpen } = bench({ subscribe: async () => refusal(429, 'Wait a minute.') });
+    const { payment, card, state, isOpen } = fixture({ subscribe: async () => refusal(429, 'Wait a minute.') });
     await payment.buy(purchase, card);
     expect(state().error?.text).toBe('Wait a minute.');
     expect(isOpen()).toBe(true);
@@ -262,7 +264,7 @@ describe('responses to a purchase', () => {
 
 describe('a purchase with an unknown outcome', () => {
   it('is looked up and not sent again', async () => {
-    const { payment, card, onDone, calls } = bench({ subscribe: vi.fn(async () => refusal(0)) });
+    const { payment, card, onDone, calls } = fixture({ subscribe: vi.fn(async () => refusal(0)) });
     await payment.buy(purchase, card);
     expect(onDone).toHaveBeenCalledExactlyOnceWith(subscriptionOf());
     expect(calls.subscribe).toHaveBeenCalledOnce();
@@ -270,7 +272,7 @@ describe('a purchase with an unknown outcome', () => {
 
   it('keeps its attempt id, so that the next try is the same purchase', async () => {
     const subscribe = vi.fn(async () => refusal(0));
-    const { payment, card, state } = bench({ subscribe, subscription: async () => refusal(0) });
+    const { payment, card, state } = fixture({ subscribe, subscription: async () => refusal(0) });
     await payment.buy(purchase, card);
     expect(state().error?.text).toBe('We couldn’t reach the server. Check your connection and try again.');
     expect(state().error?.detail).toContain('you won’t be charged twice');
@@ -280,7 +282,7 @@ describe('a purchase with an unknown outcome', () => {
   });
 
   it('is reported as not gone through when there is no subscription', async () => {
-    const { payment, card, state, isOpen } = bench({
+    const { payment, card, state, isOpen } = fixture({
       subscribe: async () => refusal(0),
       subscription: async () => granted({ subscription: null }),
     });
@@ -292,7 +294,7 @@ describe('a purchase with an unknown outcome', () => {
   it.each([500, 502, 503, 504])(
     'is reported as failed after %i, and keeps its attempt for the next try',
     async (status) => {
-      const { payment, card, state, isOpen } = bench({
+      const { payment, card, state, isOpen } = fixture({
         subscribe: async () => refusal(status),
         subscription: async () => granted({ subscription: null }),
       });
@@ -303,7 +305,7 @@ describe('a purchase with an unknown outcome', () => {
   );
 
   it('is not confirmed by a subscription to another plan', async () => {
-    const { payment, card, onDone } = bench({
+    const { payment, card, onDone } = fixture({
       subscribe: async () => refusal(0),
       subscription: async () => granted({ subscription: subscriptionOf('reader-monthly') }),
     });
@@ -312,7 +314,7 @@ describe('a purchase with an unknown outcome', () => {
   });
 
   it('is not confirmed by a canceled subscription', async () => {
-    const { payment, card, onDone } = bench({
+    const { payment, card, onDone } = fixture({
       subscribe: async () => refusal(0),
       subscription: async () => granted({ subscription: subscriptionOf('reader-yearly', { status: 'canceled' }) }),
     });
@@ -321,10 +323,10 @@ describe('a purchase with an unknown outcome', () => {
   });
 
   it('is looked up when the page is opened again', async () => {
-    const { payment, onDone } = bench();
+    const { payment, onDone } = fixture();
     expect(await payment.recover('reader-yearly')).toBe(true);
     expect(onDone).toHaveBeenCalledOnce();
-    const other = bench({ subscription: async () => granted({ subscription: null }) });
+    const other = fixture({ subscription: async () => granted({ subscription: null }) });
     expect(await other.payment.recover('reader-yearly')).toBe(false);
     expect(other.state().busy).toBeNull();
   });
@@ -341,7 +343,7 @@ describe('changing the plan', () => {
   };
 
   it('sends the plan, the displayed total, the proration date and the subscription', async () => {
-    const { payment, calls, card, onDone } = bench({
+    const { payment, calls, card, onDone } = fixture({
       subscription: async () => granted({ subscription: subscriptionOf('member-yearly') }),
     });
     await payment.change(upgrade, card);
@@ -357,7 +359,7 @@ describe('changing the plan', () => {
   });
 
   it('finishes at once when the change takes effect at the renewal', async () => {
-    const { payment, calls, card, onDone } = bench({
+    const { payment, calls, card, onDone } = fixture({
       switchPlan: vi.fn(async () => granted({ ...bought({ grant_id: null }), effective: 'renewal' })),
     });
     await payment.change({ ...upgrade, expected: 0 }, card);
@@ -366,7 +368,7 @@ describe('changing the plan', () => {
   });
 
   it('lets the bank authenticate, and confirms the change afterward', async () => {
-    const { payment, calls, card } = bench({
+    const { payment, calls, card } = fixture({
       switchPlan: vi.fn(async () =>
         granted({
           ...bought({ paymentIntentStatus: 'requires_action', clientSecret: 'pi_2_secret', grant_id: null }),

@@ -54,7 +54,7 @@ describe('the steps of the paywall', () => {
   });
 });
 
-function bench(more: Partial<Record<keyof AccountCalls, unknown>> = {}) {
+function fixture(more: Partial<Record<keyof AccountCalls, unknown>> = {}) {
   const calls = {
     verifyEmail: vi.fn(async () => granted({ verified: true })),
     createAndEnter: vi.fn(async () => granted({ sessionId: 's' })),
@@ -67,7 +67,7 @@ function bench(more: Partial<Record<keyof AccountCalls, unknown>> = {}) {
 
 describe('the address of a new reader', () => {
   it('creates an account and signs the reader in at once', async () => {
-    const { step, calls, onTyped, onEntered, state } = bench();
+    const { step, calls, onTyped, onEntered, state } = fixture();
     await step.submit(' ada@example.com ');
     expect(calls.createAndEnter).toHaveBeenCalledExactlyOnceWith('ada@example.com');
     expect(onTyped).toHaveBeenCalledExactlyOnceWith('ada@example.com');
@@ -76,7 +76,7 @@ describe('the address of a new reader', () => {
   });
 
   it('is verified before an account is created', async () => {
-    const { step, calls, state } = bench({
+    const { step, calls, state } = fixture({
       verifyEmail: async () => granted({ verified: false, suggestedEmail: 'ada@gmail.com' }),
     });
     await step.submit('ada@gmial.com');
@@ -88,7 +88,7 @@ describe('the address of a new reader', () => {
 
   it('is sent once for two submits', async () => {
     const gate = Promise.withResolvers<unknown>();
-    const { step, calls } = bench({ createAndEnter: vi.fn(() => gate.promise) });
+    const { step, calls } = fixture({ createAndEnter: vi.fn(() => gate.promise) });
     const first = step.submit('ada@example.com');
     await step.submit('ada@example.com');
     gate.resolve(granted({ sessionId: 's' }));
@@ -99,7 +99,7 @@ describe('the address of a new reader', () => {
 
 describe('an address that has an account', () => {
   it('shows that the account exists, and offers to sign in', async () => {
-    const { step, state, onEntered } = bench({ createAndEnter: async () => refusal(409) });
+    const { step, state, onEntered } = fixture({ createAndEnter: async () => refusal(409) });
     await step.submit('ada@example.com');
     expect(state()).toMatchObject({ error: 'A user with this email already exists.', exists: true, busy: false });
     step.signIn();
@@ -118,7 +118,7 @@ describe('a failed account request', () => {
     ['an invalid address', refusal(400, 'Please enter a valid email address.'), 'Please enter a valid email address.'],
     ['a suggested correction', { ...refusal(400), suggestedEmail: 'ada@gmail.com' }, 'Did you mean ada@gmail.com?'],
   ])('shows a message (%s)', async (_, answer, text) => {
-    const { step, state } = bench({ createAndEnter: async () => answer });
+    const { step, state } = fixture({ createAndEnter: async () => answer });
     await step.submit('ada@example.com');
     expect(state()).toMatchObject({ busy: false, error: text, exists: false });
   });

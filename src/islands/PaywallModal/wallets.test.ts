@@ -18,7 +18,7 @@ const address = {
 const anyForm = { paymentMethod: expect.any(Function) };
 
 /** @param quoteAt what is quoted once the place is known */
-function bench(
+function fixture(
   first: QuoteAnswer,
   more: { taxed?: boolean; quoteAt?: QuoteAnswer; error?: PaymentState['error']; card?: boolean } = {},
 ) {
@@ -50,7 +50,7 @@ function bench(
 }
 
 it('a wallet payment charges the total that the reader agreed to', async () => {
-  const { buy, event, setPlace, run } = bench(quoteOf(12_000));
+  const { buy, event, setPlace, run } = fixture(quoteOf(12_000));
   expect(await run()).toBe(false);
   expect(buy).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ expected: 12_000, address: null }), anyForm);
   expect(setPlace).not.toHaveBeenCalled();
@@ -59,23 +59,23 @@ it('a wallet payment charges the total that the reader agreed to', async () => {
 
 it('a failed wallet payment shows the bank’s own message in the wallet’s sheet', async () => {
   const error = { text: 'Payment has failed.', detail: 'Your card was declined.' };
-  const { event, run } = bench(quoteOf(12_000), { error });
+  const { event, run } = fixture(quoteOf(12_000), { error });
   // The sheet has provided its card, and is closed.
   expect(await run()).toBe(false);
   expect(event.paymentFailed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: 'Your card was declined.' });
   // A sheet without a card stays open until the reader dismisses it.
-  expect(await bench(quoteOf(12_000), { error, card: false }).run()).toBe(true);
+  expect(await fixture(quoteOf(12_000), { error, card: false }).run()).toBe(true);
 });
 
 it('the wallet’s sheet ends with an error when the card form shows the problem itself', async () => {
-  const { event, run } = bench(quoteOf(12_000), { card: false });
+  const { event, run } = fixture(quoteOf(12_000), { card: false });
   expect(await run()).toBe(true);
   expect(event.paymentFailed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: 'Incomplete.' });
 });
 
 it('tax is quoted for the wallet’s address, and the payment goes through when there is none', async () => {
   const quoteAt = quoteOf(12_000, { tax: { today: null, renewal: null } });
-  const { setPlace, buy, run } = bench(quoteOf(12_000, { needs: 'address' }), { taxed: true, quoteAt });
+  const { setPlace, buy, run } = fixture(quoteOf(12_000, { needs: 'address' }), { taxed: true, quoteAt });
   await run();
   const place = { country: 'US', postal_code: '10004' };
   expect(setPlace).toHaveBeenCalledExactlyOnceWith(place);
@@ -83,7 +83,7 @@ it('tax is quoted for the wallet’s address, and the payment goes through when 
 });
 
 it('a total that is higher with tax is shown to the reader and not charged', async () => {
-  const { buy, event, onSum, run } = bench(quoteOf(12_000, { needs: 'address' }), {
+  const { buy, event, onSum, run } = fixture(quoteOf(12_000, { needs: 'address' }), {
     taxed: true,
     quoteAt: quoteOf(12_990),
   });
@@ -97,7 +97,7 @@ it('a total that is higher with tax is shown to the reader and not charged', asy
 });
 
 it('nothing is charged when the order has changed behind the wallet’s sheet or its total is unknown', async () => {
-  const { $state, buy, event, run } = bench(quoteOf(12_000));
+  const { $state, buy, event, run } = fixture(quoteOf(12_000));
   $state.set({ ...$state.get(), quote: quoteOf(9600) });
   await run();
   $state.set({ ...$state.get(), quote: null, error: 'Stripe is away.' });

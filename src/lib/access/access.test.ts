@@ -1,12 +1,12 @@
 /** The access service on both engines: entitlements and meter. */
 import { describe, expect, it } from 'vitest';
-import { accessBench, article, day } from '../../../tests/world/access.ts';
+import { accessFixture, article, day } from '../../../tests/world/access.ts';
 import { caller, elsewhere, got } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { accessDetails, featureValue } from './answers.ts';
 
 onBothEngines('access', (engines) => {
-  const open = async (rules: Parameters<typeof accessBench>[1] = {}) => accessBench(await engines.open(), rules);
+  const open = async (rules: Parameters<typeof accessFixture>[1] = {}) => accessFixture(await engines.open(), rules);
 
   describe('the meter', () => {
     const left = ({

@@ -1,12 +1,12 @@
 /** Gift links on both engines. */
 import { expect, it } from 'vitest';
-import { accessBench, article, day } from '../../../tests/world/access.ts';
+import { accessFixture, article, day } from '../../../tests/world/access.ts';
 import { browser, elsewhere } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { featureValue } from './answers.ts';
 
 onBothEngines('gifts', (engines) => {
-  const open = async () => accessBench(await engines.open());
+  const open = async () => accessFixture(await engines.open());
   const slugOf = (id: number): string => `story-${id}`;
   /** The cookies of an opened link that are for this path. */
   const sentTo = (path: string, used: { readonly cookies: readonly string[] } | null) =>

@@ -1,6 +1,6 @@
 /** The limits of the accounts on both engines: they can't be used to lock others out. */
 import { expect, it, vi } from 'vitest';
-import { bench, browser, caller, elsewhere } from '../../../tests/world/accounts.ts';
+import { browser, caller, elsewhere, fixture } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { defaultLimits, type LimitName, type LimitSet, type Limits } from '../http/limits.ts';
 import { silent } from '../logging.ts';
@@ -17,7 +17,7 @@ const limits = (name: LimitName, set: Partial<LimitSet>): Limits => ({
 
 onBothEngines('limits', (engines) => {
   it('store IP and email addresses only as HMACs', async () => {
-    const { accounts, database, join } = await bench(await engines.open());
+    const { accounts, database, join } = await fixture(await engines.open());
     await join(email, caller('203.0.113.77'));
     await accounts.exists(email, caller('203.0.113.77'));
     const kept = JSON.stringify(await database.db.selectFrom('limits').selectAll().execute());
@@ -26,7 +26,7 @@ onBothEngines('limits', (engines) => {
   });
 
   it('say how many seconds to wait, and apply to each IP address separately', async () => {
-    const { accounts } = await bench(await engines.open(), {
+    const { accounts } = await fixture(await engines.open(), {
       limits: limits('exists', { address: { most: 2, seconds: 60 } }),
     });
     await accounts.exists(email, caller());
@@ -36,7 +36,7 @@ onBothEngines('limits', (engines) => {
   });
 
   it('let the owner sign in by link while an attacker requests links from 30 IP addresses', async () => {
-    const { accounts, mail, join, token, clock } = await bench(await engines.open());
+    const { accounts, mail, join, token, clock } = await fixture(await engines.open());
     await join(email);
     clock.pass(600);
     mail.length = 0;
@@ -55,7 +55,7 @@ onBothEngines('limits', (engines) => {
   });
 
   it('leave the owner a working link in every minute of a 45-minute attack', async () => {
-    const { accounts, clock, join, mail } = await bench(await engines.open());
+    const { accounts, clock, join, mail } = await fixture(await engines.open());
     await join(email);
     for (let minute = 0; minute < 45; minute++) {
       for (let i = 0; i < 3; i++) await accounts.sendLink(send(elsewhere(minute * 3 + i)));
@@ -68,7 +68,7 @@ onBothEngines('limits', (engines) => {
   });
 
   it('are not used up by requests that send no mail', async () => {
-    const { accounts, clock, join, mail } = await bench(await engines.open());
+    const { accounts, clock, join, mail } = await fixture(await engines.open());
     await join(email);
     clock.pass(600);
     mail.length = 0;
@@ -87,7 +87,7 @@ onBothEngines('limits', (engines) => {
   });
 
   it('stop 10,000 guesses from as many IP addresses, and the owner can still sign in by link', async () => {
-    const { accounts, code, join, token, clock, database } = await bench(await engines.open());
+    const { accounts, code, join, token, clock, database } = await fixture(await engines.open());
     await join(email);
     let guesses = 0;
     let right = 0;
@@ -118,7 +118,7 @@ onBothEngines('limits', (engines) => {
 
 onBothEngines('expired data', (engines) => {
   it('is deleted in turn: proofs and limits, then sessions and unconfirmed accounts, then the audit trail', async () => {
-    const { accounts, database, clock, join } = await bench(await engines.open());
+    const { accounts, database, clock, join } = await fixture(await engines.open());
     const ada = await join(email);
     await accounts.create('never@example.com', caller());
     const keeping = { auditDays: 90, unconfirmedDays: 30 };
@@ -155,7 +155,7 @@ onBothEngines('expired data', (engines) => {
   });
 
   it('is deleted completely in steps of at most 500 rows, so that no request waits long', async () => {
-    const { database, accounts } = await bench(await engines.open());
+    const { database, accounts } = await fixture(await engines.open());
     const { personalData } = accounts;
     const old = Array.from({ length: 1200 }, (_, i) => ({ key: `k${i}`, since: 0, until: 1, count: 1 }));
     for (let at = 0; at < old.length; at += 200) {

@@ -1,6 +1,6 @@
 /** An account that is created at the paywall and used before its address is confirmed. */
 import { expect, it } from 'vitest';
-import { bench, browser, caller, elsewhere, got } from '../../../tests/world/accounts.ts';
+import { browser, caller, elsewhere, fixture, got } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { defaultLimits } from '../http/limits.ts';
 
@@ -9,7 +9,7 @@ const exists = { ok: false, failure: { kind: 'exists' } };
 
 onBothEngines('an account that is signed in when it is created', (engines) => {
   it('has a session with an unconfirmed address, and is sent a link to confirm it', async () => {
-    const { accounts, mail } = await bench(await engines.open());
+    const { accounts, mail } = await fixture(await engines.open());
     const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
     expect(signedIn).toMatchObject({ created: true, session: { email, emailVerified: false } });
     const { session } = await accounts.session(browser(signedIn?.cookies ?? []));
@@ -18,7 +18,7 @@ onBothEngines('an account that is signed in when it is created', (engines) => {
   });
 
   it('is refused when the address already has an account, confirmed or not', async () => {
-    const { accounts, join } = await bench(await engines.open());
+    const { accounts, join } = await fixture(await engines.open());
     got(await accounts.create(email, caller(), '/', 'enter'));
     expect(await accounts.create(email, elsewhere(1), '/', 'enter')).toEqual(exists);
     await join('grace@example.com');
@@ -26,7 +26,7 @@ onBothEngines('an account that is signed in when it is created', (engines) => {
   });
 
   it('loses its first session when the address is confirmed in another browser', async () => {
-    const { accounts, token } = await bench(await engines.open());
+    const { accounts, token } = await fixture(await engines.open());
     const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
     const stranger = browser(signedIn?.cookies ?? []);
     got(await accounts.useLink(token(email), elsewhere(1)));
@@ -34,7 +34,7 @@ onBothEngines('an account that is signed in when it is created', (engines) => {
   });
 
   it('stays signed in when the address is confirmed in the same browser', async () => {
-    const { accounts, token } = await bench(await engines.open());
+    const { accounts, token } = await fixture(await engines.open());
     const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
     const cookies = browser(signedIn?.cookies ?? []);
     const proved = got(await accounts.useLink(token(email), caller('203.0.113.1', cookies)));
@@ -42,7 +42,7 @@ onBothEngines('an account that is signed in when it is created', (engines) => {
   });
 
   it('can be created by 70 readers with the same IP address, who are sent at most 60 emails', async () => {
-    const { accounts, mail } = await bench(await engines.open());
+    const { accounts, mail } = await fixture(await engines.open());
     for (let reader = 0; reader < 70; reader++) {
       const { signedIn } = got(await accounts.create(`student${reader}@example.com`, caller(), '/', 'enter'));
       expect(signedIn?.session.email).toBe(`student${reader}@example.com`);
@@ -55,7 +55,7 @@ onBothEngines('an account that is signed in when it is created', (engines) => {
 
   it('is refused to an IP address that has created too many', async () => {
     const limits = { ...defaultLimits, create: { address: { most: 5, seconds: 3600 } } };
-    const { accounts } = await bench(await engines.open(), { limits });
+    const { accounts } = await fixture(await engines.open(), { limits });
     const made = [];
     for (let one = 0; one < 8; one++)
       made.push((await accounts.create(`${one}@example.com`, caller(), '/', 'enter')).ok);

@@ -1,6 +1,6 @@
 /** The account service on both engines: links, codes, accounts, profiles; sessions are in `sessions.test.ts`. */
 import { describe, expect, it } from 'vitest';
-import { bench, browser, caller, elsewhere, got, secret, siteUrl } from '../../../tests/world/accounts.ts';
+import { browser, caller, elsewhere, fixture, got, secret, siteUrl } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { createHmacs } from '../crypto.server.ts';
 import { addCode, tryCode } from './proofs.server.ts';
@@ -11,7 +11,7 @@ const failure = (kind: string, more: object = {}) => ({ ok: false, failure: { ki
 const wrong = failure('invalid-code');
 
 onBothEngines('accounts', (engines) => {
-  const open = async (options: Parameters<typeof bench>[1] = {}) => bench(await engines.open(), options);
+  const open = async (options: Parameters<typeof fixture>[1] = {}) => fixture(await engines.open(), options);
   const send = (redirect = '/', purpose: Purpose = 'login', by = caller()) => ({
     email,
     purpose,

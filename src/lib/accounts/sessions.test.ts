@@ -1,13 +1,13 @@
 /** Sessions and their cookies on both engines. */
 import { describe, expect, it } from 'vitest';
-import { bench, browser, caller, elsewhere, got } from '../../../tests/world/accounts.ts';
+import { browser, caller, elsewhere, fixture, got } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { type Grant, registeredGrant } from '../access/entitlements.ts';
 
 const email = 'ada@example.com';
 
 onBothEngines('sessions', (engines) => {
-  const open = async (options: Parameters<typeof bench>[1] = {}) => bench(await engines.open(), options);
+  const open = async (options: Parameters<typeof fixture>[1] = {}) => fixture(await engines.open(), options);
   const send = () => ({ email, purpose: 'login', redirect: '/', caller: caller() }) as const;
 
   it('are kept in Secure and HttpOnly cookies, while scripts can read only the visitor cookie', async () => {

@@ -1,6 +1,6 @@
 /** One reader's actions leave the links, codes, sessions and accounts of all others unchanged, on both engines. */
 import { describe, expect, it } from 'vitest';
-import { bench, browser, caller, elsewhere, got } from '../../../tests/world/accounts.ts';
+import { browser, caller, elsewhere, fixture, got } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { defaultLimits } from '../http/limits.ts';
 import { prune } from './personal-data.server.ts';
@@ -12,7 +12,7 @@ const nextCode = (code: string): string => String((Number(code) + 1) % 1_000_000
 onBothEngines('with several readers', (engines) => {
   describe('links and codes', () => {
     it('of one reader are not used up by the guesses and sign-ins of another', async () => {
-      const { accounts, join, code, token } = await bench(await engines.open());
+      const { accounts, join, code, token } = await fixture(await engines.open());
       await join(ada);
       await join(grace, elsewhere(1));
       await accounts.sendLink(mailed(grace));
@@ -31,7 +31,7 @@ onBothEngines('with several readers', (engines) => {
 
     it('over the mail limit count as sent only while an earlier link to the same address is valid', async () => {
       const limits = { ...defaultLimits, link: { email: { most: 1, seconds: 3600 } } };
-      const { accounts, clock } = await bench(await engines.open(), { limits });
+      const { accounts, clock } = await fixture(await engines.open(), { limits });
       for (const email of [ada, grace]) got(await accounts.create(email, caller(), '/', 'enter'));
       got(await accounts.sendLink(mailed(ada)));
       // The mail is over the limit; the link that was mailed before is still valid.
@@ -47,7 +47,7 @@ onBothEngines('with several readers', (engines) => {
   describe('sessions', () => {
     /** A reader on two devices, and another reader. */
     async function open() {
-      const made = await bench(await engines.open());
+      const made = await fixture(await engines.open());
       const { accounts, join, token } = made;
       const phone = await join(ada);
       await accounts.sendLink(mailed(ada));
@@ -80,7 +80,7 @@ onBothEngines('with several readers', (engines) => {
   });
 
   it('confirming an address in another account’s browser ends the session that created the account', async () => {
-    const { accounts, join, token } = await bench(await engines.open());
+    const { accounts, join, token } = await fixture(await engines.open());
     const { signedIn } = got(await accounts.create(ada, caller(), '/', 'enter'));
     const stranger = browser(signedIn?.cookies ?? []);
     const { cookies } = await join(grace, elsewhere(1));
@@ -89,7 +89,7 @@ onBothEngines('with several readers', (engines) => {
   });
 
   it('confirming one address confirms no other', async () => {
-    const { accounts, database, token } = await bench(await engines.open());
+    const { accounts, database, token } = await fixture(await engines.open());
     for (const email of [ada, grace]) got(await accounts.create(email, caller(), '/', 'enter'));
     got(await accounts.useLink(token(ada), caller()));
     const users = await database.db.selectFrom('users').select(['email', 'emailVerified']).orderBy('email').execute();
@@ -100,7 +100,7 @@ onBothEngines('with several readers', (engines) => {
   });
 
   it('profiles are separate for each reader and each app', async () => {
-    const { accounts, join } = await bench(await engines.open());
+    const { accounts, join } = await fixture(await engines.open());
     const sessions = [(await join(ada)).session, (await join(grace, elsewhere(1))).session];
     for (const session of sessions) {
       got(await accounts.saveProfile(session, { first_name: session.email }, 'merge'));
@@ -114,7 +114,7 @@ onBothEngines('with several readers', (engines) => {
   });
 
   it('links stay valid when another account is deleted', async () => {
-    const { accounts, join, token } = await bench(await engines.open());
+    const { accounts, join, token } = await fixture(await engines.open());
     const { session } = await join(ada);
     await join(grace, elsewhere(1));
     await accounts.sendLink(mailed(grace));
@@ -123,7 +123,7 @@ onBothEngines('with several readers', (engines) => {
   });
 
   it('only accounts without a session, a provider and a payment are deleted as abandoned', async () => {
-    const { accounts, database, clock } = await bench(await engines.open());
+    const { accounts, database, clock } = await fixture(await engines.open());
     const { personalData } = accounts;
     const ids = new Map<string, string>();
     for (const name of ['connected', 'paying', 'signed-in', 'abandoned']) {

@@ -3,7 +3,7 @@
  * engines.
  */
 import { describe, expect, it } from 'vitest';
-import { bench, browser, caller, elsewhere, got, secret } from '../../../tests/world/accounts.ts';
+import { browser, caller, elsewhere, fixture, got, secret } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { createHmacs } from '../crypto.server.ts';
 import { addSocialKey, type SocialProof } from './proofs.server.ts';
@@ -21,7 +21,7 @@ const google: SocialProof = {
 
 onBothEngines('signing in', (engines) => {
   async function open() {
-    const made = await bench(await engines.open());
+    const made = await fixture(await engines.open());
     const { accounts, database, clock } = made;
     const state = { hmacs: createHmacs(secret), now: () => clock.now };
     /** The credentials of a reader whom a provider has described. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Facebook, startFacebook } from '../../../sandbox/facebook/facebook.ts';
 import { type Google, startGoogle } from '../../../sandbox/google/google.ts';
-import { type Bench, bench, browser, caller, got, secret, siteUrl } from '../../../tests/world/accounts.ts';
+import { browser, caller, type Fixture, fixture, got, secret, siteUrl } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { createHmacs } from '../crypto.server.ts';
 import type { Database } from '../database.ts';
@@ -47,8 +47,8 @@ const waitsForLock = ({ db }: Database): Promise<void> =>
   });
 
 onBothEngines('social sign-in', (engines) => {
-  async function open(options: Partial<AccountsOptions> = {}): Promise<Bench> {
-    const made = await bench(await engines.open(), {
+  async function open(options: Partial<AccountsOptions> = {}): Promise<Fixture> {
+    const made = await fixture(await engines.open(), {
       google: { url: google.access.issuer, clientId: google.access.clientId, clientSecret: google.access.clientSecret },
       facebook: {
         url: facebook.access.wwwUrl,
@@ -63,7 +63,7 @@ onBothEngines('social sign-in', (engines) => {
   }
 
   async function through(
-    { accounts }: Bench,
+    { accounts }: Fixture,
     provider: Provider,
     form: Record<string, string> = yes,
     by: Caller = caller(),
@@ -72,7 +72,7 @@ onBothEngines('social sign-in', (engines) => {
     const back = await consent(location, form);
     return accounts.finishSocial(provider, back, browser(cookies, by.cookies?.split('; ') ?? []), by);
   }
-  const registered = async (world: Bench, end: SocialEnd, attributes = {}) =>
+  const registered = async (world: Fixture, end: SocialEnd, attributes = {}) =>
     world.accounts.register({
       validators: { tokenExchange: end.action === 'register' ? end.stateKey : '' },
       attributes,

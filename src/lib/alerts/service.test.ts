@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { type Push, startPush } from '../../../sandbox/push/push.ts';
 import { lifeOf } from '../../../tests/fixtures/dying.ts';
-import { type Bench, bench, secret, siteUrl } from '../../../tests/world/accounts.ts';
+import { type Fixture, fixture, secret, siteUrl } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import { silent } from '../logging.ts';
@@ -37,7 +37,7 @@ const alertOf = (part: Partial<Alert> = {}): Alert => ({
 
 onBothEngines('an alert', (engines) => {
   let database: Database;
-  let site: Bench;
+  let site: Fixture;
   let shown: Alert | null;
   let running: RunningAlerts[];
   let mail: Message[];
@@ -45,7 +45,7 @@ onBothEngines('an alert', (engines) => {
 
   beforeEach(async () => {
     database = await engines.open();
-    site = await bench(database);
+    site = await fixture(database);
     shown = null;
     running = [];
     time = now;

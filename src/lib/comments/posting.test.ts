@@ -4,7 +4,7 @@
 import { expect, it } from 'vitest';
 import { moderationStandIn } from '../../../tests/fixtures/comment-moderation.ts';
 import { fakeWordPress, restError } from '../../../tests/fixtures/wordpress.ts';
-import { bench, caller, elsewhere } from '../../../tests/world/accounts.ts';
+import { caller, elsewhere, fixture } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { Session } from '../accounts/service.ts';
 import { defaultLimits } from '../http/limits.ts';
@@ -25,7 +25,7 @@ const kindOf = <T>(outcome: CommentOutcome<T>): string => (outcome.ok ? 'done' :
 onBothEngines('the comment service', (engines) => {
   async function open(rules: Partial<CommentRules> = {}) {
     const database = await engines.open();
-    const own = await bench(database);
+    const own = await fixture(database);
     const moderation = moderationStandIn(fakeWordPress());
     const paying = new Set<string>();
     /** Delays requests to WordPress. */

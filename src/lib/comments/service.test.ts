@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { moderationStandIn } from '../../../tests/fixtures/comment-moderation.ts';
 import { fakeWordPress, restError } from '../../../tests/fixtures/wordpress.ts';
-import { bench, caller, elsewhere, got } from '../../../tests/world/accounts.ts';
+import { caller, elsewhere, fixture, got } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { Session } from '../accounts/service.ts';
 import { defaultLimits } from '../http/limits.ts';
@@ -32,7 +32,7 @@ const exported = async (comments: RunningComments, session: Session) =>
 onBothEngines('comments', (engines) => {
   async function open(rules: Partial<CommentRules> = {}, reserved: readonly string[] = [], log: Logger = silent) {
     const database = await engines.open();
-    const own = await bench(database);
+    const own = await fixture(database);
     const moderation = moderationStandIn(fakeWordPress());
     const paying = new Set<string>();
     /** Delays requests to WordPress. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { bench } from '../../../tests/world/accounts.ts';
+import { fixture } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { AccountsTransaction } from '../database.ts';
 import type { Message, NewsletterIssue } from '../mail/model.ts';
@@ -18,7 +18,7 @@ type Letter = Extract<Message, { kind: 'newsletter' }>;
 onBothEngines('the newsletters', (engines) => {
   async function open(full = () => 0) {
     const database = await engines.open();
-    const site = await bench(database);
+    const site = await fixture(database);
     const clock = { now: Date.parse('2026-11-20T12:00:00Z') };
     const mail: Letter[] = [];
     const nudged: number[] = [];

@@ -1,6 +1,6 @@
 /** Two processes on one PostgreSQL send a day's issue at the same time: each reader's copy reaches the mail server once. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { bench } from '../../../tests/world/accounts.ts';
+import { fixture } from '../../../tests/world/accounts.ts';
 import { prepare } from '../../../tests/world/databases.ts';
 import { silent } from '../logging.ts';
 import { openOutbox, type RunningOutbox } from '../mail/outbox.server.ts';
@@ -41,7 +41,7 @@ it('two processes that send the same newsletter send each reader one copy', asyn
     return { database, letters: createNewsletters({ database, outbox, secret, siteUrl }) };
   };
   const [first, second] = await Promise.all([process(), process()]);
-  const site = await bench(first.database);
+  const site = await fixture(first.database);
   const readers = Array.from({ length: 12 }, (_, number) => `reader-${number}@example.com`);
   for (const email of readers) {
     const { session } = await site.join(email);

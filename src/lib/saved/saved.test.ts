@@ -1,7 +1,7 @@
 /** Saved stories on both engines: saving, the reading history, and deleting both with the account. */
 import type { KyselyPlugin } from 'kysely';
 import { expect, it } from 'vitest';
-import { bench, caller } from '../../../tests/world/accounts.ts';
+import { caller, fixture } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { CorrectionMark } from '../content/model.ts';
 import { silent } from '../logging.ts';
@@ -12,7 +12,7 @@ const day = 86_400;
 onBothEngines('saved stories and the reading history', (engines) => {
   async function open() {
     const database = await engines.open();
-    const own = await bench(database);
+    const own = await fixture(database);
     const rules = { saved: 3, historyDays: 90, history: 4 };
     const savedStories = createSavedStories({ database, rules, log: silent, now: () => own.clock.now });
     const ada = (await own.join('ada@example.com')).session;

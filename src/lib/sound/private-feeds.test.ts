@@ -2,7 +2,7 @@
  * Private feeds on both engines: created, replaced, ended, accessible only to their owner, and only while the owner subscribes.
  */
 import { expect, it } from 'vitest';
-import { bench } from '../../../tests/world/accounts.ts';
+import { fixture } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { createPrivateFeeds } from './private-feeds.server.ts';
 
@@ -12,7 +12,7 @@ const days = (count: number): number => count * 24 * 60 * 60;
 onBothEngines('private feeds', (engines) => {
   async function opened() {
     const database = await engines.open();
-    const own = await bench(database);
+    const own = await fixture(database);
     const paying = new Set<string>();
     const feeds = createPrivateFeeds({
       database,

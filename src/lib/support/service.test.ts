@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { bench, caller, elsewhere } from '../../../tests/world/accounts.ts';
+import { caller, elsewhere, fixture } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { limiterOf } from '../../../tests/world/limiter.ts';
 import type { Database } from '../database.ts';
@@ -81,7 +81,7 @@ onBothEngines('the support inbox', (engines) => {
 
   it('marks a message as from a known reader only if its address is the account’s confirmed one', async () => {
     const { database, support, mail, nudged, sender } = await open();
-    const { session } = await (await bench(database)).join('ada@example.com');
+    const { session } = await (await fixture(database)).join('ada@example.com');
     const release = async () => {
       const [held] = await support.heldMessages();
       expect(await support.release(held?.id ?? '')).toBe(true);
@@ -125,7 +125,7 @@ onBothEngines('the support inbox', (engines) => {
 
   it('accepts links from an account only if its address is confirmed', async () => {
     const { database, support, mail, sender } = await open();
-    const { session } = await (await bench(database)).join('ada@example.com');
+    const { session } = await (await fixture(database)).join('ada@example.com');
     const spam = { ...fields, message: 'https://a.example https://b.example' };
     await support.take(spam, sender({ session: { ...session, emailVerified: false } }));
     expect([(await rows(database)).map(({ held }) => held), mail]).toEqual([['links'], []]);
@@ -135,7 +135,7 @@ onBothEngines('the support inbox', (engines) => {
 
   it('lists and counts held messages, and mails a released one once', async () => {
     const { database, support, mail, clock, sender } = await open();
-    const { session } = await (await bench(database)).join('ada@example.com');
+    const { session } = await (await fixture(database)).join('ada@example.com');
     await support.take(fields, sender({ session }));
     await support.take({ ...fields, message: 'Hers, and in the trap' }, sender({ session, honeypot: 'x' }));
     clock.now += 1;
@@ -191,7 +191,7 @@ onBothEngines('the support inbox', (engines) => {
 
   it('accepts a signed-in reader’s messages even if others used up the limit of the reader’s email address', async () => {
     const { database, support, sender } = await open();
-    const { session } = await (await bench(database)).join('ada@example.com');
+    const { session } = await (await fixture(database)).join('ada@example.com');
     for (let count = 0; count < 11; count++) await support.take(fields, sender({ caller: elsewhere(count) }));
     expect(await support.take(fields, sender({ caller: elsewhere(50) }))).toMatchObject({ ok: false });
     for (let count = 0; count < 10; count++) {
@@ -204,7 +204,7 @@ onBothEngines('the support inbox', (engines) => {
 
   it('exports a reader’s messages, deletes them with the account, and deletes all after 180 days', async () => {
     const { database, support, clock, sender } = await open();
-    const site = await bench(database);
+    const site = await fixture(database);
     const { session } = await site.join('ada@example.com');
     await support.take(fields, sender({ caller: elsewhere(1) }));
     clock.now += 1;

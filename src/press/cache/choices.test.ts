@@ -30,7 +30,7 @@ const banner = (words: string): Insertion => ({
 });
 
 let folder: ReturnType<typeof tempDir>;
-let bench: TestPress;
+let fixture: TestPress;
 let chosen: number;
 let renders: number;
 let words: string;
@@ -39,7 +39,7 @@ let tags: string[];
 beforeEach(() => {
   folder = tempDir();
   [chosen, renders, words, tags] = [0, 0, '{own|other}', ['several-forms', 'card:1']];
-  bench = press(folder.dir, {
+  fixture = press(folder.dir, {
     choices,
     render: async (key): Promise<Rendering> => {
       renders++;
@@ -48,31 +48,34 @@ beforeEach(() => {
   });
 });
 afterEach(async () => {
-  await bench.close();
+  await fixture.close();
   folder.remove();
 });
 
 async function shown(key: string, group: number | null): Promise<CachedPage> {
   for (;;) {
-    const found = bench.press.shown(await bench.press.get(key, 'public'), group === null ? undefined : String(group));
+    const found = fixture.press.shown(
+      await fixture.press.get(key, 'public'),
+      group === null ? undefined : String(group),
+    );
     if (!(found instanceof Promise)) return found;
     await found;
   }
 }
-const read = async (group: number | null, key = '/a') => textOf(bench.press, await shown(key, group));
+const read = async (group: number | null, key = '/a') => textOf(fixture.press, await shown(key, group));
 const bodyIn = (found: CachedPage, encoding: 'br' | 'gzip'): Buffer => {
-  const body = bench.press.encoded(found, [encoding])?.body;
+  const body = fixture.press.encoded(found, [encoding])?.body;
   if (!body) throw new Error(`There is no ${encoding}.`);
   return body;
 };
 const header = (found: CachedPage, name: string): string | undefined => {
-  const { headers = [] } = bench.press.encoded(found, ['gzip']) ?? {};
+  const { headers = [] } = fixture.press.encoded(found, ['gzip']) ?? {};
   return headers[headers.indexOf(name) + 1];
 };
 
 it('a page that is the same for all groups is served as stored, without looking for choices', async () => {
-  const stored = await bench.press.get('/plain', 'public');
-  for (const group of [null, 0, 11]) expect(bench.press.shown(stored, String(group))).toBe(stored);
+  const stored = await fixture.press.get('/plain', 'public');
+  for (const group of [null, 0, 11]) expect(fixture.press.shown(stored, String(group))).toBe(stored);
   expect([chosen, stored.bytes]).toEqual([0, stored.bytes]);
 });
 
@@ -80,7 +83,7 @@ it('each group of readers gets its form of a page in every encoding, from one re
   for (let group = 0; group < 12; group++) {
     const found = await shown('/a', group);
     const expected = page(group % 2 === 1 ? 'OTHER' : 'OWN');
-    expect(textOf(bench.press, found)).toBe(expected);
+    expect(textOf(fixture.press, found)).toBe(expected);
     expect(gunzipSync(bodyIn(found, 'gzip')).toString()).toBe(expected);
     expect(brotliDecompressSync(bodyIn(found, 'br')).toString()).toBe(expected);
   }
@@ -100,69 +103,69 @@ it('groups with the same form share a copy and ETag, and only the default form m
 });
 
 it('a page is compressed once for each form, however many readers request it', async () => {
-  const stored = await bench.press.get('/a', 'public');
-  const first = bench.press.shown(stored, '1');
+  const stored = await fixture.press.get('/a', 'public');
+  const first = fixture.press.shown(stored, '1');
   expect(first).toBeInstanceOf(Promise);
-  expect(bench.press.shown(stored, '1')).toBe(first);
-  expect(bench.press.shown(stored, '3')).toBe(first);
+  expect(fixture.press.shown(stored, '1')).toBe(first);
+  expect(fixture.press.shown(stored, '3')).toBe(first);
   await first;
-  expect(bench.press.shown(stored, '5')).toBe(bench.press.shown(stored, '1'));
+  expect(fixture.press.shown(stored, '5')).toBe(fixture.press.shown(stored, '1'));
 });
 
 it('an inserted banner appears in each form of a page, and removing it restores the earlier pages', async () => {
   const before = await read(1);
-  bench.press.insert(banner('NEWS'));
+  fixture.press.insert(banner('NEWS'));
   expect(await read(1)).toBe(before.replace('</a>', '</a>NEWS'));
   expect(await read(0)).toBe(page('OWN').replace('</a>', '</a>NEWS'));
-  bench.press.insert(banner('MORE'));
+  fixture.press.insert(banner('MORE'));
   expect(await read(1)).toContain('MORE');
-  bench.press.insert(null);
+  fixture.press.insert(null);
   expect([await read(1), await read(null)]).toEqual([before, page('OWN')]);
 });
 
 it('the forms of a page follow its changes, and end when the page no longer has any', async () => {
   expect(await read(1)).toContain('OTHER');
   words = 'both {own|other}';
-  await bench.press.invalidate(['card:1']);
+  await fixture.press.invalidate(['card:1']);
   expect(await read(1)).toContain('both OTHER');
   [words, tags] = ['over', ['card:1']];
-  await bench.press.invalidate(['card:1']);
-  const stored = await bench.press.get('/a', 'public');
-  expect(bench.press.shown(stored, '1')).toBe(stored);
+  await fixture.press.invalidate(['card:1']);
+  const stored = await fixture.press.get('/a', 'public');
+  expect(fixture.press.shown(stored, '1')).toBe(stored);
   expect(await read(1)).toContain('over');
 });
 
 it('a page tagged as having several forms, but with no place for them, is served as stored', async () => {
   words = 'nothing to choose';
-  const stored = await bench.press.get('/a', 'public');
+  const stored = await fixture.press.get('/a', 'public');
   for (const group of [null, 1, 2]) expect(await shown('/a', group)).toBe(stored);
 });
 
 it('the copies of a page’s forms count toward the memory budget until they are released', async () => {
-  const stored = await bench.press.get('/a', 'public');
+  const stored = await fixture.press.get('/a', 'public');
   await read(null);
-  bench.press.encoded(stored, ['gzip']);
+  fixture.press.encoded(stored, ['gzip']);
   const { bytes } = stored;
-  const memory = () => bench.press.stats().memory.bytes;
+  const memory = () => fixture.press.stats().memory.bytes;
   const before = memory();
   for (let group = 0; group < 12; group++) await read(group);
   const grown = stored.bytes - bytes;
   expect(grown).toBeGreaterThan(0);
   expect(memory() - before).toBe(grown);
-  bench.press.insert(banner('NEWS'));
-  bench.press.insert(null);
+  fixture.press.insert(banner('NEWS'));
+  fixture.press.insert(null);
   expect(stored.bytes).toBeLessThan(bytes);
 });
 
 it('a group’s form of a page can be compressed with the shared dictionary', async () => {
-  await bench.close();
+  await fixture.close();
   const dictionaryWords = Buffer.from(filler);
   const dictionary = createPageDictionary(dictionaryWords, silent, 60_000);
-  bench = press(folder.dir, { choices, dictionary, render: async () => ({ ...html(page(words)), tags }) });
+  fixture = press(folder.dir, { choices, dictionary, render: async () => ({ ...html(page(words)), tags }) });
   try {
     const found = await shown('/a', 1);
     for (;;) {
-      const small = bench.press.withDictionary(found, dictionary.available, 'dcz');
+      const small = fixture.press.withDictionary(found, dictionary.available, 'dcz');
       if (small === null) throw new Error('It is not sent with the dictionary.');
       if (small instanceof Promise) {
         await small;
@@ -179,11 +182,11 @@ it('a group’s form of a page can be compressed with the shared dictionary', as
 });
 
 it('at most two of ten thousand requests from all groups wait for a form to be made', async () => {
-  const stored = await bench.press.get('/a', 'public');
+  const stored = await fixture.press.get('/a', 'public');
   let waits = 0;
   for (let at = 0; at < 10_000; at++) {
     const group = at % 13;
-    const found = bench.press.shown(stored, group === 12 ? undefined : String(group));
+    const found = fixture.press.shown(stored, group === 12 ? undefined : String(group));
     if (!(found instanceof Promise)) continue;
     waits++;
     await found;

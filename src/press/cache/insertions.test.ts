@@ -22,7 +22,7 @@ const banner = (words: string): Insertion => ({
 });
 
 let folder: ReturnType<typeof tempDir>;
-let bench: TestPress;
+let fixture: TestPress;
 let words: Record<string, string>;
 let renders: number;
 let render: (key: string) => Rendering;
@@ -36,7 +36,7 @@ beforeEach(() => {
     headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': "script-src 'self'" },
     tags: [`at:${key}`],
   });
-  bench = press(folder.dir, {
+  fixture = press(folder.dir, {
     render: async (key) => {
       renders++;
       return render(key);
@@ -44,12 +44,12 @@ beforeEach(() => {
   });
 });
 afterEach(async () => {
-  await bench.close();
+  await fixture.close();
   folder.remove();
 });
 
 /** The page as a reader gets it. */
-async function shown(key: string, from: Press = bench.press): Promise<CachedPage> {
+async function shown(key: string, from: Press = fixture.press): Promise<CachedPage> {
   for (;;) {
     const found = from.shown(await from.get(key, 'public'));
     if (!(found instanceof Promise)) return found;
@@ -57,7 +57,7 @@ async function shown(key: string, from: Press = bench.press): Promise<CachedPage
   }
 }
 const bodyIn = (found: CachedPage, encoding: 'br' | 'gzip' | 'identity'): Buffer => {
-  const body = bench.press.encoded(found, [encoding])?.body;
+  const body = fixture.press.encoded(found, [encoding])?.body;
   if (!body) throw new Error(`There is no ${encoding}.`);
   return body;
 };
@@ -65,8 +65,8 @@ const bodyIn = (found: CachedPage, encoding: 'br' | 'gzip' | 'identity'): Buffer
 it('an inserted banner is in every page and encoding without a render, with a new ETag and security policy', async () => {
   const before = await shown('/a');
   await shown('/b');
-  const plain = textOf(bench.press, before);
-  bench.press.insert(banner('NEWS'));
+  const plain = textOf(fixture.press, before);
+  fixture.press.insert(banner('NEWS'));
   for (const key of ['/a', '/b']) {
     const found = await shown(key);
     const expected = page(key).replace('</a>', '</a>NEWS');
@@ -76,51 +76,51 @@ it('an inserted banner is in every page and encoding without a render, with a ne
   }
   const found = await shown('/a');
   for (const encoding of ['br', 'gzip'] as const) {
-    const { headers = [], etag } = bench.press.encoded(found, [encoding]) ?? {};
-    expect(etag).not.toBe(bench.press.encoded(before, [encoding])?.etag);
+    const { headers = [], etag } = fixture.press.encoded(found, [encoding]) ?? {};
+    expect(etag).not.toBe(fixture.press.encoded(before, [encoding])?.etag);
     expect(headers[headers.indexOf('content-security-policy') + 1]).toBe("script-src 'self' 'sha256-x'");
     expect(headers[headers.indexOf('content-length') + 1]).toBe(String(bodyIn(found, encoding).byteLength));
   }
   expect(renders).toBe(2);
   // Without the insertion, pages are exactly as before.
-  bench.press.insert(null);
+  fixture.press.insert(null);
   expect(await shown('/a')).toBe(before);
-  expect(textOf(bench.press, before)).toBe(plain);
+  expect(textOf(fixture.press, before)).toBe(plain);
 });
 
 it('a page with an inserted banner is compressed once, however many readers request it', async () => {
   const stored = await shown('/a');
-  bench.press.insert(banner('NEWS'));
-  const [first, second] = [bench.press.shown(stored), bench.press.shown(stored)];
+  fixture.press.insert(banner('NEWS'));
+  const [first, second] = [fixture.press.shown(stored), fixture.press.shown(stored)];
   expect(first).toBeInstanceOf(Promise);
   expect(second).toBe(first);
   await first;
-  expect(bench.press.shown(stored)).toBe(bench.press.shown(stored));
+  expect(fixture.press.shown(stored)).toBe(fixture.press.shown(stored));
 });
 
 it('an inserted banner is replaced or removed at once, even while a page is being compressed with it', async () => {
   const stored = await shown('/a');
-  bench.press.insert(banner('FIRST'));
-  const pending = bench.press.shown(stored);
-  bench.press.insert(banner('SECOND'));
-  const other = bench.press.shown(stored);
+  fixture.press.insert(banner('FIRST'));
+  const pending = fixture.press.shown(stored);
+  fixture.press.insert(banner('SECOND'));
+  const other = fixture.press.shown(stored);
   await Promise.all([pending, other]);
-  expect(textOf(bench.press, await shown('/a'))).toContain('SECOND');
-  bench.press.insert(banner('THIRD'));
-  const late = bench.press.shown(stored);
-  bench.press.insert(null);
-  expect(bench.press.shown(stored)).toBe(stored);
+  expect(textOf(fixture.press, await shown('/a'))).toContain('SECOND');
+  fixture.press.insert(banner('THIRD'));
+  const late = fixture.press.shown(stored);
+  fixture.press.insert(null);
+  expect(fixture.press.shown(stored)).toBe(stored);
   await late;
-  expect(textOf(bench.press, await shown('/a'))).not.toMatch(/FIRST|SECOND|THIRD/);
+  expect(textOf(fixture.press, await shown('/a'))).not.toMatch(/FIRST|SECOND|THIRD/);
 });
 
 it('an inserted banner stays when its page changes', async () => {
   await shown('/a');
-  bench.press.insert(banner('NEWS'));
+  fixture.press.insert(banner('NEWS'));
   await shown('/a');
   words['/a'] = 'changed';
-  await bench.press.invalidate(['at:/a']);
-  expect(textOf(bench.press, await shown('/a'))).toBe(page('changed').replace('</a>', '</a>NEWS'));
+  await fixture.press.invalidate(['at:/a']);
+  expect(textOf(fixture.press, await shown('/a'))).toBe(page('changed').replace('</a>', '</a>NEWS'));
 });
 
 it('a banner is not inserted into fragments, feeds and the offline page', async () => {
@@ -129,46 +129,46 @@ it('a banner is not inserted into fragments, feeds and the offline page', async 
     if (key === '/feed') return { ...usual(key), headers: { 'content-type': 'application/rss+xml' } };
     return key === '/fragment' ? { ...usual(key), body: Buffer.from('<li>A story</li>') } : usual(key);
   };
-  bench.press.insert(banner('NEWS'));
+  fixture.press.insert(banner('NEWS'));
   for (const key of ['/feed', '/fragment', '/offline']) {
-    const stored = await bench.press.get(key, 'public');
-    expect(bench.press.shown(stored)).toBe(stored);
+    const stored = await fixture.press.get(key, 'public');
+    expect(fixture.press.shown(stored)).toBe(stored);
   }
 });
 
 it('a banner is inserted into a 404 page, which is not stored', async () => {
   render = (key) => ({ ...html(page(key)), status: 404, tags: [], storable: false });
-  bench.press.insert(banner('NEWS'));
+  fixture.press.insert(banner('NEWS'));
   const found = await shown('/missing');
-  expect([found.status, textOf(bench.press, found).includes('NEWS')]).toEqual([404, true]);
+  expect([found.status, textOf(fixture.press, found).includes('NEWS')]).toEqual([404, true]);
 });
 
 it('pages with an inserted banner count toward the memory budget until the banner is removed', async () => {
   await shown('/a');
-  const stored = await bench.press.get('/a', 'public');
-  for (const encoding of ['br', 'gzip'] as const) bench.press.encoded(stored, [encoding]);
-  const { bytes } = bench.press.stats().memory;
+  const stored = await fixture.press.get('/a', 'public');
+  for (const encoding of ['br', 'gzip'] as const) fixture.press.encoded(stored, [encoding]);
+  const { bytes } = fixture.press.stats().memory;
   for (let round = 0; round < 3; round++) {
-    bench.press.insert(banner(`NEWS ${round}`));
+    fixture.press.insert(banner(`NEWS ${round}`));
     const found = await shown('/a');
-    const grown = bench.press.stats().memory.bytes;
+    const grown = fixture.press.stats().memory.bytes;
     expect(grown).toBeGreaterThan(bytes + bodyIn(found, 'br').byteLength);
     bodyIn(found, 'identity');
-    expect(bench.press.stats().memory.bytes).toBeGreaterThan(grown + page('/a').length);
+    expect(fixture.press.stats().memory.bytes).toBeGreaterThan(grown + page('/a').length);
   }
-  bench.press.insert(null);
-  expect(bench.press.stats().memory.bytes).toBe(bytes);
+  fixture.press.insert(null);
+  expect(fixture.press.stats().memory.bytes).toBe(bytes);
 });
 
 it('an inserted banner is in a page compressed with the shared dictionary', async () => {
   const words = Buffer.from(filler);
   const dictionary = createPageDictionary(words, silent, 60_000);
-  await bench.close();
-  bench = press(folder.dir, { dictionary, render: async (key) => render(key) });
+  await fixture.close();
+  fixture = press(folder.dir, { dictionary, render: async (key) => render(key) });
   const sent = async () => {
     const found = await shown('/a');
     for (;;) {
-      const small = bench.press.withDictionary(found, dictionary.available, 'dcz');
+      const small = fixture.press.withDictionary(found, dictionary.available, 'dcz');
       if (small === null) throw new Error('It is not sent with the dictionary.');
       if (!(small instanceof Promise)) return small;
       await small;
@@ -176,14 +176,14 @@ it('an inserted banner is in a page compressed with the shared dictionary', asyn
   };
   try {
     const before = await sent();
-    bench.press.insert(banner('NEWS'));
+    fixture.press.insert(banner('NEWS'));
     const after = await sent();
     // The magic number and the dictionary's hash come before the compressed bytes.
     expect(zstdDecompressSync(after.body.subarray(40), { dictionary: words }).toString()).toBe(
       page('/a').replace('</a>', '</a>NEWS'),
     );
     expect(after.etag).not.toBe(before.etag);
-    bench.press.insert(null);
+    fixture.press.insert(null);
     expect((await sent()).etag).toBe(before.etag);
   } finally {
     await dictionary.close();

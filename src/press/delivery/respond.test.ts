@@ -7,12 +7,12 @@ import { acceptedEncodings, matchesEtag } from './respond.ts';
 
 const text = '<p>It shines for all.</p>'.repeat(400);
 let folder: ReturnType<typeof tempDir>;
-let bench: TestPress;
+let fixture: TestPress;
 let server: Server;
 
 beforeAll(async () => {
   folder = tempDir();
-  bench = press(folder.dir, {
+  fixture = press(folder.dir, {
     render: async (key) =>
       key === '/gone'
         ? { ...html('gone'), status: 410, tags: [] }
@@ -25,13 +25,13 @@ beforeAll(async () => {
       'cache-tag': page.tags.join(),
     }),
   });
-  server = createPressServer(bench.press);
+  server = createPressServer(fixture.press);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 afterAll(async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-  await bench.close();
+  await fixture.close();
   folder.remove();
 });
 

@@ -26,13 +26,13 @@ const withIt = { 'accept-encoding': chromium, 'available-dictionary': available 
 const withDcz = { ...withIt, 'accept-encoding': 'gzip, br, zstd, dcz' };
 
 let folder: ReturnType<typeof tempDir>;
-let bench: TestPress;
+let fixture: TestPress;
 let server: Server;
 let renders = 0;
 
 beforeAll(async () => {
   folder = tempDir();
-  bench = press(folder.dir, {
+  fixture = press(folder.dir, {
     dictionary,
     render: async (key) => {
       renders++;
@@ -48,13 +48,13 @@ beforeAll(async () => {
       'cache-control': withDictionary ? 'private' : 'public',
     }),
   });
-  server = createPressServer(bench.press);
+  server = createPressServer(fixture.press);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 });
 afterAll(async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-  await bench.close();
+  await fixture.close();
   await dictionary.close();
   folder.remove();
 });
@@ -133,7 +133,7 @@ it('the press responds with 304 to the ETags with and without the dictionary', a
 
 it('a new rendering is compressed with the dictionary again', async () => {
   const before = await ask('/b', withIt);
-  await bench.press.invalidate(['t']);
+  await fixture.press.invalidate(['t']);
   const after = await ask('/b', withIt);
   expect(read(after)).not.toBe(read(before));
   expect(after.headers.etag).not.toBe(before.headers.etag);
@@ -142,12 +142,12 @@ it('a new rendering is compressed with the dictionary again', async () => {
 it('the public and full variants are compressed with the dictionary separately', async () => {
   const open = await ask('/restricted', withIt);
   expect(read(open)).toContain('/restricted');
-  const full = await bench.press.get('/restricted', 'full');
-  const started = bench.press.withDictionary(full, available, 'dcb');
+  const full = await fixture.press.get('/restricted', 'full');
+  const started = fixture.press.withDictionary(full, available, 'dcb');
   expect(started).toBeInstanceOf(Promise);
   await started;
-  expect(bench.press.withDictionary(full, available, 'dcb')).toMatchObject({ etag: expect.stringMatching(/-dcb"$/) });
-  expect(bench.press.withDictionary(full, available, 'dcb')).not.toMatchObject({ etag: open.headers.etag });
+  expect(fixture.press.withDictionary(full, available, 'dcb')).toMatchObject({ etag: expect.stringMatching(/-dcb"$/) });
+  expect(fixture.press.withDictionary(full, available, 'dcb')).not.toMatchObject({ etag: open.headers.etag });
 });
 
 it.each(['/gone', '/data', '/tiny', '/other'])(
@@ -209,7 +209,7 @@ describe('while a page is being compressed with the dictionary, the press', () =
     return { slow, compressions };
   }
 
-  async function site(slow: PageDictionary): Promise<{ bench: TestPress; server: Server; close(): Promise<void> }> {
+  async function site(slow: PageDictionary): Promise<{ fixture: TestPress; server: Server; close(): Promise<void> }> {
     const dir = tempDir();
     let renders = 0;
     const made = press(dir.dir, {
@@ -219,7 +219,7 @@ describe('while a page is being compressed with the dictionary, the press', () =
     const listening = createPressServer(made.press);
     await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
     return {
-      bench: made,
+      fixture: made,
       server: listening,
       async close() {
         listening.closeAllConnections();
@@ -247,7 +247,7 @@ describe('while a page is being compressed with the dictionary, the press', () =
 
   it('sends plain Brotli if compressing takes too long, and the dictionary version later', async () => {
     const { slow, compressions } = held(1);
-    const { bench: made, server: own, close } = await site(slow);
+    const { fixture: made, server: own, close } = await site(slow);
     const first = await askServer(own, '/a', withIt);
     expect(first.headers['content-encoding']).toBe('br');
     const page = made.press.peek('/a', 'public');
@@ -262,7 +262,7 @@ describe('while a page is being compressed with the dictionary, the press', () =
 
   it('never sends an old version of a page that was rendered again', async () => {
     const { slow, compressions } = held(60_000);
-    const { bench: made, server: own, close } = await site(slow);
+    const { fixture: made, server: own, close } = await site(slow);
     await askServer(own, '/a', { 'accept-encoding': 'br' });
     const answer = askServer(own, '/a', withIt);
     await expect.poll(() => compressions.length).toBe(1);

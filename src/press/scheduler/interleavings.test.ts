@@ -61,7 +61,7 @@ async function play(steps: readonly Step[], delays: readonly number[], storeToge
 
   const retry = { baseMs: 1, capMs: 5 };
   const open = () => press(folder.dir, { render, concurrency: 2, storeTogether, retry, everything: 'site' });
-  let bench = open();
+  let fixture = open();
   const underWay = new Set<Promise<unknown>>();
   const follow = (promise: Promise<unknown>): void => {
     const followed = promise.finally(() => underWay.delete(followed));
@@ -71,7 +71,7 @@ async function play(steps: readonly Step[], delays: readonly number[], storeToge
   async function get(key: Key): Promise<void> {
     const least = new Map(promised);
     const hidden = new Set(withdrawn);
-    const current = bench;
+    const current = fixture;
     let text: string;
     try {
       text = await readText(current.press, key);
@@ -90,13 +90,13 @@ async function play(steps: readonly Step[], delays: readonly number[], storeToge
   async function change(tag: string, gone: boolean): Promise<void> {
     const edit = (content.get(tag) ?? 0) + 1;
     content.set(tag, edit);
-    const result = await bench.press.invalidate([tag], gone ? { withdrawn: [tag] } : {});
+    const result = await fixture.press.invalidate([tag], gone ? { withdrawn: [tag] } : {});
     if (result.failed === 0) promised.set(tag, Math.max(promised.get(tag) ?? 0, edit));
   }
 
   try {
     // The pages exist from the start, so that short sequences can go wrong, too.
-    for (const key of keys) await readText(bench.press, key);
+    for (const key of keys) await readText(fixture.press, key);
     for (const one of steps) {
       if (one.do === 'get') follow(get(one.key));
       else if (one.do === 'edit') follow(change(one.tag, false));
@@ -109,26 +109,26 @@ async function play(steps: readonly Step[], delays: readonly number[], storeToge
       } else if (one.do === 'break' || one.do === 'mend') broken = one.do === 'break';
       else if (one.do === 'breathe') await new Promise((resolve) => setImmediate(resolve));
       else {
-        const old = bench;
+        const old = fixture;
         await old.close();
         await Promise.all(underWay);
-        bench = open();
+        fixture = open();
       }
     }
     broken = false;
     await Promise.all(underWay);
     const end = performance.now() + 60_000;
-    while (bench.press.stats().queue > 0 && performance.now() < end)
+    while (fixture.press.stats().queue > 0 && performance.now() < end)
       await new Promise((resolve) => setTimeout(resolve, 1));
     // When everything has come to rest, every page shows the latest edit of each of its tags.
     for (const key of keys) {
-      const page = JSON.parse(await readText(bench.press, key)) as { gone: boolean; seen: Record<string, number> };
+      const page = JSON.parse(await readText(fixture.press, key)) as { gone: boolean; seen: Record<string, number> };
       expect(page.gone).toBe(shows[key].some((tag) => withdrawn.has(tag)));
       for (const tag of shows[key]) expect(page.seen[tag]).toBe(content.get(tag));
     }
-    expect(bench.store.marked()).toEqual([]);
+    expect(fixture.store.marked()).toEqual([]);
   } finally {
-    await bench.close();
+    await fixture.close();
     folder.remove();
   }
 }

@@ -20,14 +20,14 @@ it('a page from another node of the cluster stays cached even if that node’s c
     },
   };
   const render = async () => html('of this node');
-  const bench = press(folder.dir, { render, share, onDemand: () => true, now: () => now }, { now: () => now });
+  const fixture = press(folder.dir, { render, share, onDemand: () => true, now: () => now }, { now: () => now });
   try {
-    await bench.press.get('/?page=2', 'public');
-    await bench.press.invalidate(['other']);
-    expect(bench.press.peek('/?page=2', 'public')).toBeDefined();
+    await fixture.press.get('/?page=2', 'public');
+    await fixture.press.invalidate(['other']);
+    expect(fixture.press.peek('/?page=2', 'public')).toBeDefined();
     expect(taken).toBe(1);
   } finally {
-    await bench.close();
+    await fixture.close();
   }
 });
 
@@ -40,13 +40,13 @@ it('a node shares a page that may be stored, and gives up its claim to one that 
     if (key === '/broken') throw new Error('The page broke.');
     return { ...html('of this node'), storable: key !== '/own' };
   };
-  const bench = press(folder.dir, { render, share });
+  const fixture = press(folder.dir, { render, share });
   try {
-    await bench.press.get('/', 'public');
-    await bench.press.get('/own', 'public');
-    await expect(bench.press.get('/broken', 'public')).rejects.toThrow();
+    await fixture.press.get('/', 'public');
+    await fixture.press.get('/own', 'public');
+    await expect(fixture.press.get('/broken', 'public')).rejects.toThrow();
     expect(given).toEqual(['/', undefined, undefined]);
   } finally {
-    await bench.close();
+    await fixture.close();
   }
 });

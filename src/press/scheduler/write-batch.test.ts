@@ -51,14 +51,14 @@ it('when the transaction cannot be written, the write batch stores each page on 
 
 it('a warm-up stores all its pages even when they do not fill the last transaction', async () => {
   const { dir, remove } = tempDir();
-  const bench = press(dir, { render: async (key) => html(key), concurrency: 4, storeTogether: 4 });
+  const fixture = press(dir, { render: async (key) => html(key), concurrency: 4, storeTogether: 4 });
   const keys = Array.from({ length: 10 }, (_, i) => `/page-${i}`);
   try {
-    expect(await bench.press.warm(keys, { concurrency: 4 })).toMatchObject({ rendered: 10, failed: 0 });
-    expect(bench.press.stats().store?.pages).toBe(10);
-    for (const key of keys) expect(await readText(bench.press, key)).toBe(key);
+    expect(await fixture.press.warm(keys, { concurrency: 4 })).toMatchObject({ rendered: 10, failed: 0 });
+    expect(fixture.press.stats().store?.pages).toBe(10);
+    for (const key of keys) expect(await readText(fixture.press, key)).toBe(key);
   } finally {
-    await bench.close();
+    await fixture.close();
     remove();
   }
 });

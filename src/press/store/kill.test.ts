@@ -52,27 +52,27 @@ it(`the press loses no change and corrupts no page in ${rounds} kills at random 
       const said = await killOne(folder.dir, 2 + Math.floor(Math.random() * 8), Math.random() * 20);
       changes += said.size;
       const content = readContent(folder.dir);
-      const bench = press(folder.dir, { render: async (key) => pageOf(key, content) });
+      const fixture = press(folder.dir, { render: async (key) => pageOf(key, content) });
       // Withdrawn content is gone from the start.
       for (const key of keys) {
-        const entry = bench.press.peek(key, 'public');
+        const entry = fixture.press.peek(key, 'public');
         const withdrawn = tagsOf(key).some((tag) => (said.get(tag) ?? 0) < 0 && (content.get(tag) ?? 0) < 0);
         if (entry && withdrawn) expect(entry.page.status, `${key} in round ${round}`).toBe(410);
       }
-      await bench.press.resumed;
+      await fixture.press.resumed;
       for (const key of keys) {
-        const seen = readPage(key, await readText(bench.press, key));
+        const seen = readPage(key, await readText(fixture.press, key));
         for (const tag of tagsOf(key)) {
           expect(Math.abs(seen[tag] ?? 0), `${tag} on ${key} in round ${round}`).toBeGreaterThanOrEqual(
             Math.abs(said.get(tag) ?? 0),
           );
         }
       }
-      expect(bench.store.marked()).toEqual([]);
+      expect(fixture.store.marked()).toEqual([]);
       expect(checkFile(join(folder.dir, 'pages.sqlite')), `file in round ${round}`).toEqual({ quick_check: 'ok' });
       // The last edit may have been written without the press being told: the source of the tags repeats it.
-      await bench.press.invalidate(['all']);
-      await bench.close();
+      await fixture.press.invalidate(['all']);
+      await fixture.close();
     }
   } finally {
     folder.remove();

@@ -279,23 +279,23 @@ describe('a damaged page store', () => {
       const at = round === 0 ? 0 : Math.floor(random() * sound.length);
       writeSync(handle, Buffer.alloc(64 + Math.floor(random() * 8192), random() < 0.5 ? 0xff : 0x5a), 0, undefined, at);
       closeSync(handle);
-      const bench = press(folder.dir, { render });
-      for (const key of keys) expect(await readText(bench.press, key), `${round} ${key}`).toBe(texts.get(key));
-      const result = await bench.press.invalidate(['x']);
+      const fixture = press(folder.dir, { render });
+      for (const key of keys) expect(await readText(fixture.press, key), `${round} ${key}`).toBe(texts.get(key));
+      const result = await fixture.press.invalidate(['x']);
       expect(result.failed).toBe(0);
-      for (const key of keys) expect(await readText(bench.press, key)).toBe(texts.get(key));
-      await bench.close();
+      for (const key of keys) expect(await readText(fixture.press, key)).toBe(texts.get(key));
+      await fixture.close();
     }
   });
 
   it('is set aside while it is in use, and the press goes on with a new one', async () => {
     const { log, lines } = keepLog();
-    const bench = press(folder.dir, {
+    const fixture = press(folder.dir, {
       render: async (key) => ({ ...html(long(key)), tags: ['x'] }),
       log,
       memoryBytes: 1,
     });
-    for (let i = 0; i < 100; i++) await bench.press.get(`/${i}`, 'public');
+    for (let i = 0; i < 100; i++) await fixture.press.get(`/${i}`, 'public');
     // Everything but the first page of the file is overwritten, as when a disk fails.
     const db = new DatabaseSync(file);
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -304,14 +304,14 @@ describe('a damaged page store', () => {
     writeSync(handle, Buffer.alloc(statSync(file).size - 8192, 0x5a), 0, undefined, 8192);
     closeSync(handle);
     for (let i = 0; i < 300; i++) {
-      expect(await readText(bench.press, `/${i}`)).toBe(long(`/${i}`));
+      expect(await readText(fixture.press, `/${i}`)).toBe(long(`/${i}`));
     }
     expect(lines.map(({ level, message }) => [level, message])).toEqual([
       ['error', 'The page store is damaged; it was set aside, and pages are rendered again'],
     ]);
     expect(damaged()).toHaveLength(1);
-    expect(bench.press.stats().store?.pages).toBeGreaterThan(0);
-    await bench.close();
+    expect(fixture.press.stats().store?.pages).toBeGreaterThan(0);
+    await fixture.close();
   });
 });
 

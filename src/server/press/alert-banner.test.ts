@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 /** A press that renders the present alert. */
-function bench(part: Partial<AlertBannerOptions> = {}) {
+function fixture(part: Partial<AlertBannerOptions> = {}) {
   const state = { alert: null as Alert | null, status: 200, hold: Promise.resolve(), renders: 0 };
   const inserted: (string | null)[] = [];
   const banners: (string | null)[] = [];
@@ -55,7 +55,7 @@ function bench(part: Partial<AlertBannerOptions> = {}) {
 }
 
 it('the alert’s banner is rendered once, and given to the press and the other processes', async () => {
-  const { banner, state, inserted, banners, on } = bench();
+  const { banner, state, inserted, banners, on } = fixture();
   await banner.update();
   expect(inserted).toEqual([]);
   state.alert = alert('one');
@@ -66,7 +66,7 @@ it('the alert’s banner is rendered once, and given to the press and the other 
 });
 
 it('a withdrawn alert is removed from the pages synchronously, before anything is awaited', async () => {
-  const { banner, state, inserted, banners, on } = bench();
+  const { banner, state, inserted, banners, on } = fixture();
   state.alert = alert('one');
   await banner.update();
   state.alert = null;
@@ -77,7 +77,7 @@ it('a withdrawn alert is removed from the pages synchronously, before anything i
 });
 
 it('an alert that is withdrawn or replaced while it is rendered is never shown', async () => {
-  const { banner, state, inserted } = bench();
+  const { banner, state, inserted } = fixture();
   const held = Promise.withResolvers<void>();
   state.hold = held.promise;
   state.alert = alert('one');
@@ -92,7 +92,7 @@ it('an alert that is withdrawn or replaced while it is rendered is never shown',
 });
 
 it('an alert that is replaced is off the pages at once, while its successor is rendered', async () => {
-  const { banner, state, inserted, on } = bench();
+  const { banner, state, inserted, on } = fixture();
   state.alert = alert('one');
   await banner.update();
   const held = Promise.withResolvers<void>();
@@ -109,7 +109,7 @@ it('an alert that can’t be rendered is retried after some seconds, without a c
   let clock = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => clock);
   onTestFinished(() => void vi.restoreAllMocks());
-  const { banner, state, inserted } = bench();
+  const { banner, state, inserted } = fixture();
   state.alert = alert('one');
   state.status = 500;
   for (const renders of [1, 2]) {
@@ -122,7 +122,7 @@ it('an alert that can’t be rendered is retried after some seconds, without a c
 });
 
 it('an alert is removed automatically when it ends', async () => {
-  const { banner, state, inserted, onEnd } = bench();
+  const { banner, state, inserted, onEnd } = fixture();
   state.alert = alert('one');
   await banner.update();
   // The reader's answer from the alert's last second on.
@@ -132,7 +132,7 @@ it('an alert is removed automatically when it ends', async () => {
 });
 
 it('an alert that ends while it is rendered, so that its fragment is empty, is never shown', async () => {
-  const { banner, state, inserted, banners } = bench({
+  const { banner, state, inserted, banners } = fixture({
     press: {
       get: async () => ({ status: 200 }) as never,
       encoded: () => ({ body: Buffer.from('\n') }) as never,
@@ -147,7 +147,7 @@ it('an alert that ends while it is rendered, so that its fragment is empty, is n
 it.each([404, 500])(
   'an alert that can’t be rendered (%i) leaves the pages as they are, and is shown after the next change',
   async (status) => {
-    const { banner, state, inserted } = bench();
+    const { banner, state, inserted } = fixture();
     state.alert = alert('one');
     state.status = status;
     await banner.update();

@@ -30,7 +30,7 @@ const content = {
   crossword: (slug: string) => others[slug] ?? null,
 };
 
-function bench(part: Partial<PublishingOptions> = {}) {
+function fixture(part: Partial<PublishingOptions> = {}) {
   const calls: unknown[][] = [];
   const note =
     (name: string) =>
@@ -57,7 +57,7 @@ function bench(part: Partial<PublishingOptions> = {}) {
 }
 
 it('a change renders its pages first, purges withdrawn content from the CDN at once, and the rest when pages are stored', async () => {
-  const { publishing, calls, pressed, names } = bench();
+  const { publishing, calls, pressed, names } = fixture();
   const answer = publishing.changed({
     tags: new Set(['card:1', 'article:1', 'latest']),
     withdrawn: [{ type: 'articles', slug: 'a' }],
@@ -81,8 +81,8 @@ it('a change is answered and purged only after no other process serves the old p
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const workers = Promise.withResolvers<void>();
-  const purging = bench({ workersUpdated: () => workers.promise });
-  const late = bench({ workersUpdated: () => workers.promise, timeoutMs: 5 });
+  const purging = fixture({ workersUpdated: () => workers.promise });
+  const late = fixture({ workersUpdated: () => workers.promise, timeoutMs: 5 });
   const change = { tags: new Set(['card:1']), withdrawn: [], withdrawnTags: ['article:1'] };
   const answers = [purging, late].map(({ publishing }) => publishing.changed(change));
   purging.pressed.resolve(outcome('/'));
@@ -99,7 +99,7 @@ it('a change is answered and purged only after no other process serves the old p
 it('withdrawn content is purged from the CDN once no node serves it, while pages are still rendering', async () => {
   const workers = Promise.withResolvers<void>();
   const nodes = Promise.withResolvers<boolean>();
-  const { publishing, calls } = bench({ workersUpdated: () => workers.promise, goneEverywhere: () => nodes.promise });
+  const { publishing, calls } = fixture({ workersUpdated: () => workers.promise, goneEverywhere: () => nodes.promise });
   void publishing.changed({ tags: new Set(['article:1']), withdrawn: [], withdrawnTags: ['article:1'] });
   workers.resolve();
   await new Promise((resolve) => setImmediate(resolve));
@@ -111,7 +111,7 @@ it('withdrawn content is purged from the CDN once no node serves it, while pages
 
 it('in a cluster, a node purges changes that only it knows of, even when another node notifies the CDN', async () => {
   for (const isOwn of [true, false]) {
-    const { publishing, calls, pressed } = bench({
+    const { publishing, calls, pressed } = fixture({
       freshEverywhere: async () => false,
       goneEverywhere: async () => false,
     });
@@ -123,7 +123,7 @@ it('in a cluster, a node purges changes that only it knows of, even when another
 });
 
 it('only a free story published in the last two days is announced to search engines', async () => {
-  const { publishing, calls, pressed } = bench();
+  const { publishing, calls, pressed } = fixture();
   pressed.resolve(outcome());
   const published = ['news', 'paid', 'old', 'unknown'].map((slug) => ({ type: 'articles' as const, slug }));
   await publishing.changed({ tags: new Set(['latest']), withdrawn: [], published });
@@ -131,7 +131,7 @@ it('only a free story published in the last two days is announced to search engi
 });
 
 it('videos and crosswords are announced to search engines like stories, other documents are not', async () => {
-  const { publishing, calls, pressed } = bench();
+  const { publishing, calls, pressed } = fixture();
   pressed.resolve(outcome());
   const all = (slug: string) => (['video', 'crosswords', 'authors', 'pages'] as const).map((type) => ({ type, slug }));
   const published = [...all('fresh'), ...all('archived'), ...all('unknown')];
@@ -144,7 +144,7 @@ it('videos and crosswords are announced to search engines like stories, other do
 });
 
 it('a withdrawn story is announced to search engines, unless a story has its address again', async () => {
-  const { publishing, calls, pressed } = bench();
+  const { publishing, calls, pressed } = fixture();
   pressed.resolve(outcome());
   const withdrawn = [
     { type: 'articles' as const, slug: 'gone' },
@@ -156,7 +156,7 @@ it('a withdrawn story is announced to search engines, unless a story has its add
 });
 
 it('a change that outlasts the time limit is answered with the pages fresh so far, and purged when all are done', async () => {
-  const { publishing, pressed, names } = bench({ timeoutMs: 5 });
+  const { publishing, pressed, names } = fixture({ timeoutMs: 5 });
   const answer = publishing.changed({ tags: new Set(['navigation']), withdrawn: [] });
   publishing.fresh({ key: '/', variant: 'public', status: 200, tags: ['latest', 'navigation'] });
   publishing.fresh({ key: '/x', variant: 'public', status: 200, tags: ['other'] });
@@ -169,7 +169,7 @@ it('a change that outlasts the time limit is answered with the pages fresh so fa
 it('a change of the alert waits until its banner is on the pages, then purges every page from the CDN', async () => {
   const banner = Promise.withResolvers<void>();
   const updateAlert = vi.fn(() => banner.promise);
-  const { publishing, calls, pressed, names } = bench({ updateAlert });
+  const { publishing, calls, pressed, names } = fixture({ updateAlert });
   const answer = publishing.changed({ tags: new Set(['alert']), withdrawn: [] });
   expect([names(), updateAlert.mock.calls.length]).toEqual([['prioritize', 'press'], 1]);
   pressed.resolve(outcome());

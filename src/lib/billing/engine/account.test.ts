@@ -2,7 +2,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { stripeFetch } from '../../../../sandbox/stripe/handlers.ts';
 import { openState } from '../../../../sandbox/stripe/state.ts';
-import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import { createJobQueue } from '../../jobs/queue.server.ts';
 import type { Logger } from '../../logging.ts';
@@ -13,7 +13,7 @@ import type { BillingJobKind } from './dependencies.ts';
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
 onBothEngines('a Stripe key', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   let errors: string[];
   afterEach(() => site?.stop());
 
@@ -45,7 +45,7 @@ onBothEngines('a Stripe key', (engines) => {
 
   async function sold() {
     errors = [];
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const session = await site.readers.join('ada@example.com');
     const right = await billingOf('acct_1', site.fetch);
     paid(await right.subscribe(session, monthly));
@@ -106,7 +106,7 @@ onBothEngines('a Stripe key', (engines) => {
 
   it('of a second account is refused when two accounts’ keys are first used at the same moment', async () => {
     errors = [];
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const session = await site.readers.join('ada@example.com');
     const both = [await billingOf('acct_1', site.fetch), await billingOf('acct_2', site.fetch)];
     const answers = await Promise.all(both.map((billing) => billing.setupIntent(session)));
@@ -121,7 +121,7 @@ onBothEngines('a Stripe key', (engines) => {
 
   it('of live mode can replace one of test mode', async () => {
     errors = [];
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const session = await site.readers.join('ada@example.com');
     paid(await (await billingOf('acct_2', site.fetch, 'sk_test_2')).setupIntent(session));
     paid(await (await billingOf('acct_1', site.fetch, 'sk_live_1')).setupIntent(session));

@@ -1,14 +1,14 @@
 /** What happens to a subscription after it was bought: switches, cancellation, refunds, failing cards, webhooks, forgetting. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, home, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, home, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
 onBothEngines('a running subscription', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   afterEach(() => site?.stop());
 
   /** Keeps a card that the bank will refuse at the next renewal. */
@@ -19,7 +19,7 @@ onBothEngines('a running subscription', (engines) => {
   }
 
   async function subscribed(plan = monthly): Promise<{ session: Session; id: string }> {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const session = await site.readers.join('ada@example.com');
     const { subscriptionId: id } = paid(await site.billing.subscribe(session, plan));
     await site.deliver();
@@ -331,7 +331,7 @@ onBothEngines('a running subscription', (engines) => {
   });
 
   it('at the promotional price is charged the full price after 60 days, and the promotion cannot be reused', async () => {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const session = await site.readers.join('ada@example.com');
     paid(await site.billing.subscribe(session, { ...monthly, plan_id: 'reader-penny', expected: 60 }));
     expect(await opens(session)).toMatchObject({ trialing: true });
@@ -348,7 +348,7 @@ onBothEngines('a running subscription', (engines) => {
   });
 
   it('is sold at the promotional price once in two years, even if the reader deletes the account and returns', async () => {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const penny = { ...monthly, plan_id: 'reader-penny' };
     const session = await site.readers.join('ada@example.com');
     paid(await site.billing.subscribe(session, penny));
@@ -377,7 +377,7 @@ onBothEngines('a running subscription', (engines) => {
   });
 
   it('is quoted at the promotional price even when Stripe’s clock is 100 days ahead', async () => {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     site.stripe.advanceTo(Math.floor(site.accounts.clock.now / 1000) + 100 * day);
     const quote = paid(await site.billing.quote(null, { planId: 'reader-penny' }));
     expect(quote).toMatchObject({ dueToday: 60, dueAfterRenewal: 12_000 });

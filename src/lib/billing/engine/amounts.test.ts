@@ -2,18 +2,18 @@
  * The amounts that readers see: from Stripe's previews and invoices, never computed here; and one currency for a subscription.
  */
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, paid, rules } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, paid, rules } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
 const engines = prepare('sqlite');
-let site: BillingBench;
+let site: BillingFixture;
 afterEach(() => site?.stop());
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
 async function subscribed(more: object = {}): Promise<{ session: Session; id: string; customer: string }> {
-  site = await billingBench(await engines.open(), { rules: { ...rules, stay: { coupon: 'stay', everyDays: 365 } } });
+  site = await billingFixture(await engines.open(), { rules: { ...rules, stay: { coupon: 'stay', everyDays: 365 } } });
   const session = await site.readers.join('ada@example.com');
   const { subscriptionId: id } = paid(await site.billing.subscribe(session, { ...monthly, ...more }));
   await site.deliver();

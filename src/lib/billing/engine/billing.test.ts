@@ -1,15 +1,15 @@
 /** Buying, with the real SDK and the sandbox's Stripe, on both databases. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, home, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, home, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 
 const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
 
 onBothEngines('buying a subscription', (engines) => {
-  let site: BillingBench;
-  const open = async (): Promise<BillingBench> => {
-    site = await billingBench(await engines.open());
+  let site: BillingFixture;
+  const open = async (): Promise<BillingFixture> => {
+    site = await billingFixture(await engines.open());
     return site;
   };
   afterEach(() => site?.stop());

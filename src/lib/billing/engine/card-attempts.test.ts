@@ -1,6 +1,6 @@
 /** Calls to Stripe are limited, and refused cards are counted on every path. */
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import { defaultLimits } from '../../http/limits.ts';
 
@@ -8,13 +8,13 @@ const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_
 const address = '203.0.113.9';
 
 onBothEngines('calls that reach Stripe', (engines) => {
-  let bench: BillingBench;
-  afterEach(() => bench?.stop());
+  let fixture: BillingFixture;
+  afterEach(() => fixture?.stop());
   const open = async (options = {}) => {
-    bench = await billingBench(await engines.open(), options);
-    return bench;
+    fixture = await billingFixture(await engines.open(), options);
+    return fixture;
   };
-  const asked = (path: string) => bench.requests.filter((request) => request.path === path).length;
+  const asked = (path: string) => fixture.requests.filter((request) => request.path === path).length;
   const statuses = async (times: number, call: () => Promise<{ ok: boolean; status?: number }>) => {
     const given: number[] = [];
     for (let time = 0; time < times; time++) {
@@ -42,7 +42,7 @@ onBothEngines('calls that reach Stripe', (engines) => {
   it('a reader gets one card setup until it is used', async () => {
     const { billing, readers, dashboard } = await open();
     const session = await readers.join('ada@example.com');
-    const another = await bench.another();
+    const another = await fixture.another();
     const secrets = await Promise.all(
       Array.from({ length: 20 }, (_, one) => (one % 2 ? billing : another).setupIntent(session, address)),
     );
@@ -112,8 +112,8 @@ onBothEngines('calls that reach Stripe', (engines) => {
       const bad = await dashboard.paymentMethods.attach('pm_card_chargeCustomerFail', { customer });
       await dashboard.subscriptions.update(id, { default_payment_method: bad.id });
     }
-    await bench.pass(30 * day + 7200);
-    expect(bench.events.filter(({ type }) => type === 'payment_intent.payment_failed').length).toBeGreaterThan(2);
+    await fixture.pass(30 * day + 7200);
+    expect(fixture.events.filter(({ type }) => type === 'payment_intent.payment_failed').length).toBeGreaterThan(2);
     await deliver();
     const reader = await readers.join('grace@example.com');
     expect(paid(await billing.subscribe(reader, yearly)).grant_id).not.toBeNull();

@@ -1,7 +1,7 @@
 /** Coupons: what they take off, the messages for invalid ones, and how many guesses are allowed. */
 
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, paid, rules } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, paid, rules } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import { defaultLimits } from '../../http/limits.ts';
 import { couponMessages } from '../messages.ts';
@@ -11,10 +11,10 @@ const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_
 const visitor = { session: null, address: '203.0.113.9' };
 
 onBothEngines('coupons', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   afterEach(() => site?.stop());
   const open = async (options = {}) => {
-    site = await billingBench(await engines.open(), options);
+    site = await billingFixture(await engines.open(), options);
     return site;
   };
   const sums = async () =>

@@ -1,6 +1,6 @@
 /** A reader whose customer the publisher has deleted in Stripe's dashboard. On both databases. */
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, home, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, home, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
@@ -8,12 +8,12 @@ const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan
 const penny = { ...monthly, plan_id: 'reader-penny' };
 
 onBothEngines('a customer who was deleted at Stripe', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   let session: Session;
   afterEach(() => site?.stop());
 
   async function deleted(plan = monthly): Promise<void> {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     session = await site.readers.join('ada@example.com');
     paid(await site.billing.saveShipping(session, home));
     paid(await site.billing.subscribe(session, plan));

@@ -1,6 +1,6 @@
 /** Payments that readers have their banks take back: opened, won, lost, only inquired about, and found without a webhook. */
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 import { pruneDisputes } from './subscriptions.server.ts';
@@ -8,11 +8,11 @@ import { pruneDisputes } from './subscriptions.server.ts';
 const monthly = { payment_method: 'pm_card_createDispute', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
 onBothEngines('a disputed payment', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   afterEach(() => site?.stop());
 
   async function subscribed(card = monthly.payment_method): Promise<{ session: Session; id: string }> {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const session = await site.readers.join('ada@example.com');
     const { subscriptionId: id } = paid(await site.billing.subscribe(session, { ...monthly, payment_method: card }));
     await site.deliver();
@@ -107,7 +107,7 @@ onBothEngines('a disputed payment', (engines) => {
   });
 
   it('does not block access when the Stripe key may not read disputes', async () => {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     site.stripe.faults.add({ path: '/v1/disputes', status: 403, times: 100 });
     const session = await site.readers.join('ada@example.com');
     paid(await site.billing.subscribe(session, monthly));

@@ -3,17 +3,17 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, home } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, home } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
 onBothEngines('twenty simultaneous first purchases', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   afterEach(() => site?.stop());
 
   it('create one customer and one subscription', async () => {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const nodes = [site.billing, await site.another()];
     for (const name of ['ada', 'eve', 'grace', 'joan']) {
       const session = await site.readers.join(`${name}@example.com`);
@@ -33,7 +33,7 @@ onBothEngines('twenty simultaneous first purchases', (engines) => {
   });
 
   it('get 409 in a process that checked before another process’s purchase was paid', async () => {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const session = await site.readers.join('ada@example.com');
     const looked = Promise.withResolvers<void>();
     const firstIsPaid = Promise.withResolvers<void>();
@@ -57,7 +57,7 @@ onBothEngines('twenty simultaneous first purchases', (engines) => {
   });
 
   it('do not conflict with a delivery address that is saved at the same time', async () => {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const other = await site.another();
     for (let round = 0; round < 10; round++) {
       const session = await site.readers.join(`reader-${round}@example.com`);

@@ -1,18 +1,18 @@
 /** Readers who delete their accounts during a payment: with the real SDK and the sandbox's Stripe, on both databases. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { caller } from '../../../../tests/world/accounts.ts';
-import { type BillingBench, billingBench, home, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, home, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
 onBothEngines('a reader who deletes the account', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   afterEach(() => site?.stop());
 
   async function begin(): Promise<Session> {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     return site.readers.join('ada@example.com');
   }
   /** As the site does it, see `withBilling` in src/server/readers.ts. */

@@ -5,7 +5,7 @@
 import Stripe from 'stripe';
 import { afterEach, expect, it } from 'vitest';
 import { caller } from '../../../../tests/world/accounts.ts';
-import { type BillingBench, billingBench, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 import { apiVersion } from './api-version.ts';
@@ -13,7 +13,7 @@ import { apiVersion } from './api-version.ts';
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
 onBothEngines('an account that is deleted while its reader buys', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   afterEach(() => site?.stop());
 
   /** The steps of a deletion, as `withBilling` in src/server/readers.ts takes them. */
@@ -68,7 +68,7 @@ onBothEngines('an account that is deleted while its reader buys', (engines) => {
   it.each(engines.engine === 'sqlite' ? ways : ways.slice(1, 2))(
     '%s: no subscription is left running, and every charge is refunded',
     async (_, offsets, end) => {
-      site = await billingBench(await engines.open());
+      site = await billingFixture(await engines.open());
       for (let from = 0; from < 60; from++) {
         const session = await site.readers.join(`reader-${from}@example.com`);
         const deletion = steps(session);
@@ -100,7 +100,7 @@ onBothEngines('an account that is deleted while its reader buys', (engines) => {
   it.each(['purchase first', 'deletion first'])(
     'leaves no subscription and no charge when one process does both at the same moment (%s)',
     async (order) => {
-      site = await billingBench(await engines.open());
+      site = await billingFixture(await engines.open());
       const session = await site.readers.join('ada@example.com');
       const leave = async () => {
         for (const step of steps(session)) await step();
@@ -112,7 +112,7 @@ onBothEngines('an account that is deleted while its reader buys', (engines) => {
   );
 
   it('gets no refund for a purchase that was completed two minutes before', async () => {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const session = await site.readers.join('ada@example.com');
     paid(await site.billing.subscribe(session, monthly));
     await site.pass(120);

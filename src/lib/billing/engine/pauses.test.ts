@@ -1,17 +1,17 @@
 /** Pauses of collection (`pause_collection`), made in Stripe's dashboard or by the retention widget, through the whole engine. */
 
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, paid } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 import { messages } from '../messages.ts';
 
 const engines = prepare('sqlite');
-let site: BillingBench;
+let site: BillingFixture;
 afterEach(() => site?.stop());
 
 async function subscribed(): Promise<{ session: Session; id: string }> {
-  site = await billingBench(await engines.open());
+  site = await billingFixture(await engines.open());
   const session = await site.readers.join('ada@example.com');
   const body = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
   const { subscriptionId: id } = paid(await site.billing.subscribe(session, body));

@@ -14,7 +14,7 @@ const domain = (change: object = {}) => ({
   ...change,
 });
 
-function bench(known: readonly object[], checked: object = domain()) {
+function fixture(known: readonly object[], checked: object = domain()) {
   const domains = {
     list: vi.fn(async () => ({ data: known })),
     create: vi.fn(async () => domain()),
@@ -25,7 +25,7 @@ function bench(known: readonly object[], checked: object = domain()) {
 }
 
 it('a new domain is registered for wallets once, and the result lists the active wallets', async () => {
-  const fresh = bench([]);
+  const fresh = fixture([]);
   expect(await registerDomain(fresh.stripe, 'https://thesun.example/')).toEqual({
     domain: 'thesun.example',
     active: ['Apple Pay', 'Google Pay', 'Link'],
@@ -33,7 +33,7 @@ it('a new domain is registered for wallets once, and the result lists the active
     registered: true,
   });
   expect(fresh.domains.create).toHaveBeenCalledExactlyOnceWith({ domain_name: 'thesun.example' });
-  const known = bench([domain()]);
+  const known = fixture([domain()]);
   expect(await registerDomain(known.stripe, 'https://thesun.example')).toMatchObject({ registered: false });
   expect(known.domains.create).not.toHaveBeenCalled();
   expect(known.domains.validate).toHaveBeenCalledExactlyOnceWith('pmd_1');
@@ -41,7 +41,7 @@ it('a new domain is registered for wallets once, and the result lists the active
 
 it('a disabled domain is enabled, and the result gives Stripe’s error for each refused wallet', async () => {
   const apple_pay = { status: 'inactive', status_details: { error_message: 'The file could not be fetched.' } };
-  const { stripe, domains } = bench([domain({ enabled: false })], domain({ apple_pay }));
+  const { stripe, domains } = fixture([domain({ enabled: false })], domain({ apple_pay }));
   expect(await registerDomain(stripe, 'https://thesun.example')).toMatchObject({
     active: ['Google Pay', 'Link'],
     problems: ['Apple Pay: The file could not be fetched.'],
@@ -65,7 +65,7 @@ it.each([
 ])(
   'the wallet check reports the problem, if any, of %s, and changes nothing at Stripe',
   async (_what, known, problem) => {
-    const { stripe, domains } = bench(known);
+    const { stripe, domains } = fixture(known);
     expect(await findWalletProblem(stripe, 'https://thesun.example')).toEqual(problem);
     expect(domains.list).toHaveBeenCalledExactlyOnceWith({ domain_name: 'thesun.example', limit: 1 });
     for (const change of [domains.create, domains.update, domains.validate]) expect(change).not.toHaveBeenCalled();
@@ -73,7 +73,7 @@ it.each([
 );
 
 it('a site without https has no wallets and reports no problem', async () => {
-  const { stripe, domains } = bench([]);
+  const { stripe, domains } = fixture([]);
   expect(await findWalletProblem(stripe, 'http://127.0.0.1:4321')).toBeNull();
   expect(domains.list).not.toHaveBeenCalled();
 });

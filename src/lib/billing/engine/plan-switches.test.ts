@@ -1,7 +1,7 @@
 /** Retention, and changing to another plan, in either order: the last decision counts. On both databases. */
 import type Stripe from 'stripe';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, home, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, home, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
@@ -9,11 +9,11 @@ const reader = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_
 const member = { ...reader, product_id: 'sun-member', plan_id: 'member-monthly' };
 
 onBothEngines('plan switches', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   afterEach(() => site?.stop());
 
   async function subscribed(plan = reader): Promise<{ session: Session; id: string }> {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const session = await site.readers.join('ada@example.com');
     const { subscriptionId: id } = paid(await site.billing.subscribe(session, plan));
     await site.deliver();

@@ -1,17 +1,17 @@
 /** Subscriptions that the publisher changes in Stripe's dashboard. On both databases. */
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
 onBothEngines('a subscription', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   afterEach(() => site?.stop());
 
   async function subscribed(plan = monthly): Promise<{ session: Session; id: string }> {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const session = await site.readers.join('ada@example.com');
     const { subscriptionId: id } = paid(await site.billing.subscribe(session, plan));
     await site.deliver();
@@ -215,7 +215,7 @@ onBothEngines('a subscription', (engines) => {
   });
 
   it('billed by invoice gives access once it is paid, and refuses a plan change by the reader with 409', async () => {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const session = await site.readers.join('ada@example.com');
     paid(await site.billing.setupIntent(session));
     const customer = (await site.billing.customerOf(session)) ?? '';
@@ -235,7 +235,7 @@ onBothEngines('a subscription', (engines) => {
   });
 
   it('to an archived price gives access once the publisher adds a plan id to the price’s metadata', async () => {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const { dashboard } = site;
     const session = await site.readers.join('ada@example.com');
     paid(await site.billing.setupIntent(session));

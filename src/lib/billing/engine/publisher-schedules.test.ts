@@ -1,7 +1,7 @@
 /** Schedules with several later phases, which the publisher makes in Stripe's dashboard. On both databases. */
 import type Stripe from 'stripe';
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
@@ -9,12 +9,12 @@ const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan
 const upgrade = { planId: 'member-yearly' };
 
 onBothEngines('a publisher’s schedule', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   afterEach(() => site?.stop());
 
   /** A month of the plan, a month at half price, two months of a higher plan, and back. @param months of the current phase */
   async function scheduled(months = 1): Promise<{ session: Session; id: string }> {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const { dashboard } = site;
     const session = await site.readers.join('ada@example.com');
     const { subscriptionId: id } = paid(await site.billing.subscribe(session, monthly));

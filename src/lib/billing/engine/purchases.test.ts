@@ -1,19 +1,19 @@
 /** Purchases as they are stored: how they end, depending on their subscription's state, and which ones stay unchanged. */
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, paid, storePurchase } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, paid, storePurchase } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 import { createPurchases } from './purchases.server.ts';
 
 const engines = prepare('sqlite');
-let site: BillingBench;
+let site: BillingFixture;
 afterEach(() => site?.stop());
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
 async function subscribed(body: object = {}): Promise<{ session: Session; id: string }> {
-  site = await billingBench(await engines.open());
+  site = await billingFixture(await engines.open());
   const session = await site.readers.join('ada@example.com');
   const { subscriptionId: id } = paid(await site.billing.subscribe(session, { ...monthly, ...body }));
   await site.deliver();
@@ -127,7 +127,7 @@ describe('an interrupted purchase', () => {
 });
 
 it('idle purchases are the open ones that were not updated since a given time, oldest first', async () => {
-  site = await billingBench(await engines.open());
+  site = await billingFixture(await engines.open());
   const readers = ['ada', 'eve', 'grace', 'joan', 'mary'].map((name) => site.readers.join(`${name}@example.com`));
   const [ada, eve, grace, joan, mary] = (await Promise.all(readers)).map(({ userId }) => userId);
   const recent = await storePurchase(site, ada ?? '', { updated: 300 });

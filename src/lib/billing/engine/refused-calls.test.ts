@@ -1,14 +1,14 @@
 /** Calls that Stripe refuses without a code, or because of a change at Stripe, and what readers are told. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, paid } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
 const engines = prepare('sqlite');
-let site: BillingBench;
+let site: BillingFixture;
 let session: Session;
 beforeEach(async () => {
-  site = await billingBench(await engines.open());
+  site = await billingFixture(await engines.open());
   session = await site.readers.join('ada@example.com');
 });
 afterEach(() => site.stop());

@@ -1,16 +1,16 @@
 /** Retention: the one offer, and what is stored about it. With the real SDK and the sandbox's Stripe, on both databases. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, home, paid, rules } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, home, paid, rules } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
 const stay = { coupon: 'stay', everyDays: 365 };
 
 onBothEngines('the cancellation flow', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   let ada: Session;
   async function subscribed(plan = 'reader-yearly', offered: typeof stay | null = stay): Promise<Session> {
-    site = await billingBench(await engines.open(), { rules: { ...rules, stay: offered } });
+    site = await billingFixture(await engines.open(), { rules: { ...rules, stay: offered } });
     const session = await site.readers.join('ada@example.com');
     await buy(session, plan);
     return session;
@@ -235,11 +235,11 @@ onBothEngines('the cancellation flow', (engines) => {
 });
 
 onBothEngines('bills and the saved card', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   afterEach(() => site?.stop());
 
   it('are shown only to their own reader, with twelve bills per page', async () => {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const { billing, readers } = site;
     const [ada, eve] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];
     const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };

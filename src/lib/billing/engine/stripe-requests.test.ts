@@ -1,17 +1,17 @@
 /** Requests to Stripe whose rules are stricter than its answers show: payment methods, the phases of a planned switch. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, paid, type StripeRequest } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, paid, type StripeRequest } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
 import { publication } from '../../../publication.ts';
 import type { Session } from '../../accounts/service.ts';
 
 const engines = prepare('sqlite');
-let site: BillingBench;
+let site: BillingFixture;
 let session: Session;
 let card: string;
 
 beforeEach(async () => {
-  site = await billingBench(await engines.open());
+  site = await billingFixture(await engines.open());
   session = await site.readers.join('ada@example.com');
   const ask = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
   const { subscriptionId } = paid(await site.billing.subscribe(session, ask));

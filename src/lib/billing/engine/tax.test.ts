@@ -1,12 +1,12 @@
 /** Tax computed by Stripe, and prices in the reader's currency: what is shown is what is charged. */
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, paid } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 import type { BillingOptions } from './billing.server.ts';
 
 const engines = prepare('sqlite');
-let site: BillingBench;
+let site: BillingFixture;
 afterEach(() => site?.stop());
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
@@ -14,7 +14,7 @@ const newYork = { country: 'US', postal_code: '10007' };
 const london = { country: 'GB', postal_code: 'SW1A 1AA' };
 
 async function open(tax: boolean): Promise<Session> {
-  site = await billingBench(await engines.open());
+  site = await billingFixture(await engines.open());
   if (tax) {
     const access = {
       secretKey: site.stripe.keys.secret,

@@ -4,20 +4,20 @@
  */
 import type Stripe from 'stripe';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, paid } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 import { createTrialOffer } from './trial-offers.server.ts';
 
 const engines = prepare('sqlite');
-let site: BillingBench;
+let site: BillingFixture;
 let session: Session;
 afterEach(() => site?.stop());
 
 const penny = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-penny' };
 
 async function open(): Promise<void> {
-  site = await billingBench(await engines.open());
+  site = await billingFixture(await engines.open());
   session = await site.readers.join('ada@example.com');
 }
 async function begun(more: object = {}): Promise<string> {

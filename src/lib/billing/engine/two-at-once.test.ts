@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, it } from 'vitest';
 import {
-  type BillingBench,
-  billingBench,
+  type BillingFixture,
+  billingFixture,
   day,
   home,
   paid,
@@ -14,14 +14,14 @@ import { prepare } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
 const engines = prepare('sqlite');
-let site: BillingBench;
+let site: BillingFixture;
 afterEach(() => site?.stop());
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 const stay = { coupon: 'stay', everyDays: 365 };
 
 async function open(): Promise<Session> {
-  site = await billingBench(await engines.open(), { rules: { ...rules, stay } });
+  site = await billingFixture(await engines.open(), { rules: { ...rules, stay } });
   return site.readers.join('ada@example.com');
 }
 async function subscribed(): Promise<{ session: Session; id: string }> {

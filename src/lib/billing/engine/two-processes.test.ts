@@ -1,48 +1,49 @@
 /** The nightly comparison with Stripe: when it runs, and that only one of two processes on one PostgreSQL runs it. */
 import Stripe from 'stripe';
 import { afterEach, expect, it, vi } from 'vitest';
-import { type BillingBench, billingBench, day } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
 import { apiVersion } from './api-version.ts';
 
 const engines = prepare('postgres');
-let bench: BillingBench;
+let fixture: BillingFixture;
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
   await Promise.all(stops.splice(0).map((stop) => stop()));
-  await bench?.stop();
+  await fixture?.stop();
 });
 
 it('the nightly comparison with Stripe runs once a night for all processes', async () => {
   const place = await engines.migratedPlace();
-  bench = await billingBench(await engines.open(place));
+  fixture = await billingFixture(await engines.open(place));
   /** Requests for the lists of a comparison. */
   const lists: string[] = [];
   const fetch: typeof globalThis.fetch = (input, init) => {
     const { pathname, searchParams } = new URL(String(input));
     if (pathname === '/v1/events' || (pathname === '/v1/subscriptions' && searchParams.get('status') === 'all'))
       lists.push(pathname);
-    return bench.fetch(input, init);
+    return fixture.fetch(input, init);
   };
   const httpClient = Stripe.createFetchHttpClient(fetch);
   const stripe = () =>
-    new Stripe(bench.stripe.keys.secret, { apiVersion, host: 'stripe.test', protocol: 'http', httpClient });
+    new Stripe(fixture.stripe.keys.secret, { apiVersion, host: 'stripe.test', protocol: 'http', httpClient });
   /** A process with its own connections; its background tasks run at the start. */
   const start = async () => {
-    const billing = await bench.another({ database: await engines.open(place), stripe: stripe() });
+    const billing = await fixture.another({ database: await engines.open(place), stripe: stripe() });
     stops.push(() => billing.stop());
     billing.start();
     return billing;
   };
   const compared = async () =>
     Number(
-      (await bench.database.db.selectFrom('billing_notes').select('at').where('key', '=', 'compared').execute())[0]?.at,
+      (await fixture.database.db.selectFrom('billing_notes').select('at').where('key', '=', 'compared').execute())[0]
+        ?.at,
     );
   // A new site has nothing to compare.
   await start();
   await vi.waitFor(async () => expect(await compared()).toBeGreaterThan(0));
   for (let night = 1; night <= 3; night++) {
-    await bench.pass(2 * day);
+    await fixture.pass(2 * day);
     const before = await compared();
     const both = await Promise.all([start(), start()]);
     await vi.waitFor(async () => expect(await compared()).toBeGreaterThan(before));
@@ -53,8 +54,8 @@ it('the nightly comparison with Stripe runs once a night for all processes', asy
 });
 
 it('the comparison runs at night in the newspaper’s time zone, and is retried soon after Stripe fails', async () => {
-  bench = await billingBench(await engines.open());
-  const { db } = bench.database;
+  fixture = await billingFixture(await engines.open());
+  const { db } = fixture.database;
   const compared = async () =>
     Number((await db.selectFrom('billing_notes').select('at').where('key', '=', 'compared').execute())[0]?.at ?? 0);
   const events = async () => (await db.selectFrom('stripe_events').select('id').execute()).length;
@@ -62,27 +63,27 @@ it('the comparison runs at night in the newspaper’s time zone, and is retried 
   const runTasks = async () => {
     // Deleted by a task that runs after the comparison.
     await db.insertInto('stripe_events').values({ id: 'evt_old', type: 'invoice.paid', received: 0 }).execute();
-    const billing = await bench.another();
+    const billing = await fixture.another();
     billing.start();
     await vi.waitFor(async () => expect(await events()).toBe(0));
     await billing.stop();
     return billing.stats().drift;
   };
   // The seconds from noon to 3 a.m. in UTC and in New York.
-  const noon = 12 * 3600 - ((bench.accounts.clock.now / 1000) % 86_400) + 86_400;
-  await bench.pass(noon);
+  const noon = 12 * 3600 - ((fixture.accounts.clock.now / 1000) % 86_400) + 86_400;
+  await fixture.pass(noon);
   await runTasks();
   const first = await compared();
   expect(first).toBeGreaterThan(0);
-  await bench.pass(15 * 3600);
+  await fixture.pass(15 * 3600);
   expect(await runTasks()).toBeNull();
   expect(await compared()).toBe(first);
-  await bench.pass(5 * 3600);
-  bench.stripe.faults.add({ method: 'GET', path: '/v1/events', status: 503 });
+  await fixture.pass(5 * 3600);
+  fixture.stripe.faults.add({ method: 'GET', path: '/v1/events', status: 503 });
   expect(await runTasks()).toBeNull();
-  await bench.pass(1800);
+  await fixture.pass(1800);
   expect(await runTasks()).toBe(0);
-  expect(await compared()).toBe(bench.accounts.clock.now);
-  await bench.pass(1800);
+  expect(await compared()).toBe(fixture.accounts.clock.now);
+  await fixture.pass(1800);
   expect(await runTasks()).toBeNull();
 });

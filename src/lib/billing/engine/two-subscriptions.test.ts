@@ -1,19 +1,21 @@
 /** A reader with two subscriptions that both renew: each change acts on the one that the reader saw. On both databases. */
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, paid, rules } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, paid, rules } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
 onBothEngines('of two subscriptions that renew', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   let session: Session;
   afterEach(() => site?.stop());
 
   /** @returns the one that is shown, and the smaller one */
   async function two(bought = 'pm_card_visa'): Promise<{ shown: string; smaller: string }> {
-    site = await billingBench(await engines.open(), { rules: { ...rules, stay: { coupon: 'stay', everyDays: 365 } } });
+    site = await billingFixture(await engines.open(), {
+      rules: { ...rules, stay: { coupon: 'stay', everyDays: 365 } },
+    });
     session = await site.readers.join('ada@example.com');
     const { subscriptionId: smaller } = paid(
       await site.billing.subscribe(session, { ...monthly, payment_method: bought }),

@@ -1,18 +1,18 @@
 /** Subscriptions in an account that leaves them unpaid after the last retry, instead of canceling them. On both databases. */
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 
 onBothEngines('an unpaid subscription', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   afterEach(() => site?.stop());
 
   /** Its renewal has failed for the last time. */
   async function unpaid(): Promise<{ session: Session; id: string }> {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const { account } = site.stripe;
     account.run(() => account.store.add('setting', { id: 'billing', object: 'setting', afterLastRetry: 'unpaid' }));
     const session = await site.readers.join('ada@example.com');

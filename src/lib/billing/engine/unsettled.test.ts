@@ -3,7 +3,7 @@
  * invoice to 0, Stripe calls a subscription active or trialing before any card is confirmed. On both databases.
  */
 import { afterEach, expect, it } from 'vitest';
-import { type BillingBench, billingBench, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
@@ -11,11 +11,11 @@ const penny = { product_id: 'sun-reader', plan_id: 'reader-penny' };
 const yearly = { product_id: 'sun-reader', plan_id: 'reader-yearly' };
 
 onBothEngines('a first invoice of 0', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   afterEach(() => site?.stop());
 
   async function begin(): Promise<Session> {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     return site.readers.join('ada@example.com');
   }
   const opens = (session: Session) => site.billing.entitlements(session.userId);

@@ -2,13 +2,13 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { registerDomain } from '../../../../sandbox/stripe/wallets.ts';
 import { siteUrl } from '../../../../tests/world/accounts.ts';
-import { type BillingBench, billingBench } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
 
 const engines = prepare('sqlite');
-let site: BillingBench;
+let site: BillingFixture;
 beforeEach(async () => {
-  site = await billingBench(await engines.open());
+  site = await billingFixture(await engines.open());
 });
 afterEach(() => site.stop());
 

@@ -1,6 +1,13 @@
 /** Webhooks: lost, doubled, shuffled, forged, replayed, a thousand at once, and while Stripe or the database is down. */
 import { afterEach, describe, expect, it } from 'vitest';
-import { type BillingBench, billingBench, day, home, paid, webhookSecret } from '../../../../tests/world/billing.ts';
+import {
+  type BillingFixture,
+  billingFixture,
+  day,
+  home,
+  paid,
+  webhookSecret,
+} from '../../../../tests/world/billing.ts';
 import { onBothEnginesAlone } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 import type { BillingDependencies } from './dependencies.ts';
@@ -61,11 +68,11 @@ it('refused webhooks are logged at most once a minute, with their number', async
 });
 
 onBothEnginesAlone('webhooks', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   afterEach(() => site?.stop());
 
   async function subscribed(): Promise<Session> {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const session = await site.readers.join('ada@example.com');
     paid(await site.billing.subscribe(session, monthly));
     return session;
@@ -205,7 +212,7 @@ onBothEnginesAlone('webhooks', (engines) => {
 
   it('update the prices on pages, but only when a displayed value has changed', async () => {
     let calls = 0;
-    site = await billingBench(await engines.open(), { onPrices: () => void calls++ });
+    site = await billingFixture(await engines.open(), { onPrices: () => void calls++ });
     calls = 0;
     await site.dashboard.prices.update('price_reader_monthly', { nickname: 'By the month' });
     await site.deliver();
@@ -221,7 +228,7 @@ onBothEnginesAlone('webhooks', (engines) => {
   });
 
   it('about another shop in the same Stripe account are ignored', async () => {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const { dashboard } = site;
     const product = await dashboard.products.create({ name: 'Mugs' });
     const price = await dashboard.prices.create({

@@ -1,19 +1,19 @@
 /** Mail before a week’s bill that is higher than the last one. On both databases. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { type BillingBench, billingBench, day, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
 const weekly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-weekly' };
 
 onBothEngines('a weekly plan', (engines) => {
-  let site: BillingBench;
+  let site: BillingFixture;
   let session: Session;
   afterEach(() => site?.stop());
 
   /** Subscribes to $4 a week. @param coupon of a promotion code that the reader enters */
   async function subscribed(coupon: object | null): Promise<string> {
-    site = await billingBench(await engines.open());
+    site = await billingFixture(await engines.open());
     const { dashboard } = site;
     for (const [plan, product, amount] of [
       ['reader-weekly', 'prod_reader', 400],
