@@ -278,7 +278,7 @@ export interface Bill {
   readonly currency: string;
   readonly status: 'paid' | 'open' | 'uncollectible';
   /** Name of its subscription; absent unless the reader has several that run. */
-  readonly plan?: string;
+  readonly plan?: string | undefined;
   /** Whether there is a PDF, at /account/invoice?id=in_… */
   readonly file: boolean;
 }

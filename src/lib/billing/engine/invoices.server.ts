@@ -108,7 +108,6 @@ function billOf(invoice: Stripe.Invoice, names: ReadonlyMap<string, string>): Bi
   const { id, status, number, created, currency, total, billing_reason: reason, invoice_pdf: file } = invoice;
   if (!id || !status || status === 'draft' || status === 'void') return null;
   if (status !== 'paid' && reason === 'subscription_create') return null;
-  const plan = names.get(idOf(invoice.parent?.subscription_details?.subscription) ?? '');
   return {
     id,
     number,
@@ -117,7 +116,7 @@ function billOf(invoice: Stripe.Invoice, names: ReadonlyMap<string, string>): Bi
     amount: total,
     tax: taxOf(invoice),
     date: new Date(created * 1000).toISOString(),
-    ...(plan !== undefined && { plan }),
+    plan: names.get(idOf(invoice.parent?.subscription_details?.subscription) ?? ''),
     file: Boolean(file),
   };
 }
