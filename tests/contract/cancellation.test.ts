@@ -170,8 +170,11 @@ it('of two subscriptions, the smaller one is canceled and resumed without the ot
   expect(await page(browser, '/dashboard/account')).toContain('You also have Sun Reader, Monthly. It ends on');
   expect(await page(browser, address)).toContain('You won’t be charged for it again');
   const resumed = await browser.submit(address, { step: 'resume', subscription: id });
-  expect(resumed.headers.location).toBe('/dashboard/account?state=resumed#plan');
-  expect(await page(browser, '/dashboard/account')).toContain('You also have Sun Reader, Monthly. Its next bill is');
+  const account = `/dashboard/account?state=resumed&subscription=${id}`;
+  expect(resumed.headers.location).toBe(`${account}#plan`);
+  const continued = await page(browser, account);
+  expect(continued).toContain('Done. Sun Reader, Monthly continues.');
+  expect(continued).toContain('You also have Sun Reader, Monthly. Its next bill is');
 });
 
 it('of two subscriptions, the one that was shown is canceled once, and the account page shows both', async () => {
