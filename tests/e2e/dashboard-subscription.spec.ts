@@ -5,10 +5,23 @@ import { violationsOn } from '../world/axe.ts';
 import { controlStripe, sheet, step, stripeAccount } from '../world/checkout.ts';
 import { intercept } from '../world/intercept.ts';
 import { test as base, expect } from '../world/readers.ts';
-import { subscribeAt } from '../world/shop.ts';
+import { type Shop, subscribeAt } from '../world/shop.ts';
 
 const test = base.extend({ baseURL: ({ shop }, use) => use(shop.site) });
 test.describe.configure({ mode: 'serial' });
+
+/** The publisher makes a second, higher subscription in Stripe's dashboard. @param newCard charged instead of the first one's card */
+async function addMembership({ stripe }: Shop, email: string, newCard?: string): Promise<void> {
+  const { apiUrl, secretKey } = stripe.access;
+  const { subscriptions, customer } = await stripeAccount(email, apiUrl);
+  const { hostname: host, port } = new URL(apiUrl);
+  const dashboard = new Stripe(secretKey, { apiVersion, host, port, protocol: 'http' });
+  const card = newCard
+    ? (await dashboard.paymentMethods.attach(newCard, { customer: customer.id })).id
+    : String(subscriptions[0]?.default_payment_method);
+  const items = [{ price: 'price_member_yearly' }];
+  await dashboard.subscriptions.create({ customer: customer.id, default_payment_method: card, items });
+}
 
 test('a subscription is shown, canceled and resumed by keyboard alone', async ({ page, shop }) => {
   await subscribeAt(shop, page.context(), 'member-monthly');
@@ -57,15 +70,8 @@ test('of two subscriptions that renew, the reader sees which one is canceled, an
   page,
   shop,
 }) => {
-  const { apiUrl, secretKey } = shop.stripe.access;
   const email = await subscribeAt(shop, page.context(), 'reader-monthly');
-  const { subscriptions, customer } = await stripeAccount(email, apiUrl);
-  // The publisher makes a second, higher one in Stripe's dashboard.
-  const { hostname: host, port } = new URL(apiUrl);
-  const dashboard = new Stripe(secretKey, { apiVersion, host, port, protocol: 'http' });
-  const card = String(subscriptions[0]?.default_payment_method);
-  const items = [{ price: 'price_member_yearly' }];
-  await dashboard.subscriptions.create({ customer: customer.id, default_payment_method: card, items });
+  await addMembership(shop, email);
   const plan = page.getByRole('region', { name: 'Your plan', exact: true });
   const beside = plan.getByText('You also have Sun Reader, Monthly. Its next bill is $12');
   await expect(async () => {
@@ -88,7 +94,9 @@ test('of two subscriptions that renew, the reader sees which one is canceled, an
   await expect(plan).toContainText('That subscription is canceled. You have another one, which continues.');
   await expect(plan.getByText('You also have Sun Reader, Monthly. It ends on')).toBeVisible();
   await expect(plan.getByText('Renewal date')).toBeVisible();
-  const kept = (await stripeAccount(email, apiUrl)).subscriptions.map(({ cancel_at_period_end: ends }) => ends);
+  const kept = (await stripeAccount(email, shop.stripe.access.apiUrl)).subscriptions.map(
+    ({ cancel_at_period_end: ends }) => ends,
+  );
   expect(kept.toSorted()).toEqual([false, true]);
   await plan.getByRole('link', { name: 'Resume subscription (Sun Reader, Monthly)' }).click();
   await page.getByRole('button', { name: 'Resume subscription' }).click();
@@ -102,14 +110,8 @@ test('of two subscriptions, invoices and cards say which one they belong to, and
   page,
   shop,
 }) => {
-  const { apiUrl, secretKey } = shop.stripe.access;
   const email = await subscribeAt(shop, page.context(), 'reader-monthly');
-  const { customer } = await stripeAccount(email, apiUrl);
-  const { hostname: host, port } = new URL(apiUrl);
-  const dashboard = new Stripe(secretKey, { apiVersion, host, port, protocol: 'http' });
-  const { id: card } = await dashboard.paymentMethods.attach('pm_card_mastercard', { customer: customer.id });
-  const items = [{ price: 'price_member_yearly' }];
-  await dashboard.subscriptions.create({ customer: customer.id, default_payment_method: card, items });
+  await addMembership(shop, email, 'pm_card_mastercard');
   const bills = page.getByRole('region', { name: 'Invoices' });
   const payment = page.getByRole('region', { name: 'Payment method' });
   const charged = /Mastercard.*For Sun Member, Yearly.*Visa.*For Sun Reader, Monthly/s;
