@@ -107,7 +107,7 @@ async function build({ again }: { readonly again: boolean }): Promise<void> {
   await step('Building the pages', (progress) =>
     // Two at once in one folder would mix their files.
     withLock(
-      join(downloads, 'build.lock'),
+      join(downloads, 'building'),
       async (alsoWaitFor) => {
         progress('');
         if (again || !isBuilt()) await buildPages(progress, alsoWaitFor);

@@ -86,7 +86,7 @@ export async function install(folder = root, title = 'Installing packages') {
   requireSpace(freeMegabytes(folder));
   await step(title, (progress) =>
     withLock(
-      join(downloads, 'install.lock'),
+      join(downloads, 'installing'),
       async (alsoWaitFor) => {
         progress('');
         // The previous holder of the lock may have installed them.

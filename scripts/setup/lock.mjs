@@ -1,41 +1,44 @@
 /**
  * One set-up at a time in a folder: a second one waits until every process of the first is gone, even if the first was killed.
  * It uses plain files and process ids, because it runs on any Node from 18.
+ *
+ * The lock is a folder with a file for each process that holds it, named by its id: taking it, adding a process and removing one
+ * that is gone are one file system call each, so that no other process sees the lock half done.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Stop } from './explain.mjs';
-
-/** Milliseconds until waiting ends with an error. */
-const timeoutMs = 15 * 60_000;
 
 /**
  * Runs `work` while holding a lock.
  *
  * @template T
- * @param {string} file
+ * @param {string} lock path of the folder to make
  * @param {(alsoWaitFor: (pid: number) => void) => Promise<T>} work calls `alsoWaitFor` with the id of a process that must be gone, too,
  *   before the lock is free
- * @param {{waiting?: () => void, longestMs?: number}} [options] `waiting` is called once when another holds the lock
+ * @param {{waiting?: () => void, longestMs?: number, pauseMs?: number}} [options] `waiting` is called once when another holds the
+ *   lock; after `longestMs` milliseconds waiting ends with an error; `pauseMs` is the time between two attempts
  * @returns {Promise<T>}
  */
-export async function withLock(file, work, { waiting = () => {}, longestMs = timeoutMs } = {}) {
-  mkdirSync(dirname(file), { recursive: true });
+export async function withLock(lock, work, { waiting = () => {}, longestMs = 15 * 60_000, pauseMs = 200 } = {}) {
+  mkdirSync(dirname(lock), { recursive: true });
   const began = Date.now();
   let reported = false;
-  while (!take(file)) {
-    const holders = readHolders(file).filter(isSetup);
-    if (holders.length === 0) {
-      // The processes that held the lock are gone; the first process to rename the file may delete it.
-      try {
-        renameSync(file, `${file}.${process.pid}`);
-        rmSync(`${file}.${process.pid}`);
-      } catch {
-        // Another process was first.
-      }
-      continue;
-    }
+  while (!take(lock)) {
+    const holders = readHolders(lock);
+    const gone = holders.filter((pid) => !isSetup(pid));
+    for (const pid of gone) rmSync(join(lock, String(pid)), { force: true });
+    if (gone.length === holders.length) continue;
     if (Date.now() - began > longestMs) {
       throw new Stop(
         `Another set-up of this folder does not end (process ${holders.join(', ')}). End it and run the same command again.`,
@@ -43,39 +46,59 @@ export async function withLock(file, work, { waiting = () => {}, longestMs = tim
     }
     if (!reported) waiting();
     reported = true;
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
   const pids = [process.pid];
   try {
     return await work((pid) => {
       pids.push(pid);
-      writeFileSync(file, JSON.stringify(pids));
+      writeFileSync(join(lock, String(pid)), '');
     });
   } finally {
-    rmSync(file, { force: true });
-  }
-}
-
-/** @param {string} file */
-function take(file) {
-  try {
-    writeFileSync(file, JSON.stringify([process.pid]), { flag: 'wx' });
-    return true;
-  } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EEXIST') return false;
-    throw error;
+    for (const pid of pids) rmSync(join(lock, String(pid)), { force: true });
+    ignoring(['ENOENT', 'ENOTEMPTY', 'EEXIST'], () => rmdirSync(lock));
   }
 }
 
 /**
- * @param {string} file
+ * Moves a folder that names this process to the lock's place, which fails while that place holds a folder with a file.
+ *
+ * @param {string} lock
+ */
+function take(lock) {
+  const own = mkdtempSync(`${lock}.`);
+  writeFileSync(join(own, String(process.pid)), '');
+  const taken = ignoring(['ENOTEMPTY', 'EEXIST'], () => renameSync(own, lock));
+  if (!taken) rmSync(own, { recursive: true });
+  return taken;
+}
+
+/**
+ * @param {string} lock
  * @returns {number[]}
  */
-function readHolders(file) {
+function readHolders(lock) {
+  /** @type {number[]} */
+  let holders = [];
+  ignoring(['ENOENT'], () => {
+    holders = readdirSync(lock).map(Number);
+  });
+  return holders;
+}
+
+/**
+ * Whether `work` succeeded; throws its error unless it has one of these codes.
+ *
+ * @param {string[]} codes
+ * @param {() => void} work
+ */
+function ignoring(codes, work) {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch {
-    return [];
+    work();
+    return true;
+  } catch (error) {
+    if (codes.includes(/** @type {NodeJS.ErrnoException} */ (error).code ?? '')) return false;
+    throw error;
   }
 }
 

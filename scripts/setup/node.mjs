@@ -119,7 +119,7 @@ export async function ensureNode() {
   if (isWhole()) return node;
 
   return step(`Fetching Node ${version}, for this folder only (the system's is ${process.version})`, () =>
-    withLock(join(downloads, 'install.lock'), async (alsoWaitFor) => {
+    withLock(join(downloads, 'installing'), async (alsoWaitFor) => {
       if (isWhole()) return node;
       mkdirSync(folder, { recursive: true });
       const dependencies = { [name]: version };

@@ -125,6 +125,13 @@ describe('the setup lock', () => {
     rmSync(folder, { recursive: true });
   });
 
+  function heldBy(pid: number): string {
+    const file = join(folder, 'lock');
+    mkdirSync(file);
+    writeFileSync(join(file, String(pid)), '');
+    return file;
+  }
+
   it('is released when the work ends, even if it fails', async () => {
     const file = join(folder, 'deep', 'lock');
     expect(await withLock(file, async () => 'done')).toBe('done');
@@ -133,9 +140,9 @@ describe('the setup lock', () => {
   });
 
   it('is held until a process that a killed setup left behind has ended', async () => {
-    const file = join(folder, 'lock');
+    const file = heldBy(2 ** 22 - 1);
     other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
-    writeFileSync(file, JSON.stringify([2 ** 22 - 1, other.pid]));
+    writeFileSync(join(file, String(other.pid)), '');
     let waited = false;
     const waiting = (): void => {
       waited = true;
@@ -146,8 +153,7 @@ describe('the setup lock', () => {
   });
 
   it('times out with the ID of the process that holds it', async () => {
-    const file = join(folder, 'lock');
-    writeFileSync(file, JSON.stringify([process.pid]));
+    const file = heldBy(process.pid);
     await expect(withLock(file, async () => 'done', { longestMs: 0 })).rejects.toThrow(
       new RegExp(`process ${process.pid}`),
     );
@@ -165,6 +171,37 @@ describe('the setup lock', () => {
     };
     await Promise.all([withLock(file, work), withLock(file, work), withLock(file, work)]);
     expect(most).toEqual([1, 1, 1]);
+  });
+
+  it('lets processes in one after another, of which some were killed while they held it', async () => {
+    const file = join(folder, 'lock');
+    const busy = join(folder, 'busy');
+    const code = `
+      import { rmSync, writeFileSync } from 'node:fs';
+      import { withLock } from ${JSON.stringify(join(import.meta.dirname, 'lock.mjs'))};
+      for (let turn = 0; turn < 200; turn += 1) {
+        await withLock(${JSON.stringify(file)}, async () => {
+          if (turn === Number(process.argv[1])) process.kill(process.pid, 'SIGKILL');
+          writeFileSync(${JSON.stringify(busy)}, '', { flag: 'wx' });
+          rmSync(${JSON.stringify(busy)});
+        }, { pauseMs: 0 });
+      }`;
+    const ends = ['-1', '100', '-1', '150'].map(async (killed) => {
+      const child = spawn(process.execPath, ['--input-type=module', '-e', code, '--', killed], { stdio: 'pipe' });
+      let errors = '';
+      child.stderr.on('data', (data) => {
+        errors += data;
+      });
+      const [exit, signal] = await once(child, 'close');
+      return [signal ?? exit, errors];
+    });
+    expect(await Promise.all(ends)).toEqual([
+      [0, ''],
+      ['SIGKILL', ''],
+      [0, ''],
+      ['SIGKILL', ''],
+    ]);
+    expect(existsSync(file)).toBe(false);
   });
 });
 
