@@ -74,7 +74,9 @@ function Row({ bill: { id, number, date, amount, tax, currency, status, plan, fi
         {plan !== undefined && <span className={styles.plan}>{plan}</span>}
       </span>
       <span className={styles.sum}>{formatReceipt(amount, tax, currency)}</span>
-      <span className={status === 'paid' ? styles.paid : styles.due}>{messages.statuses[status]}</span>
+      <span className={status === 'open' || status === 'uncollectible' ? styles.due : styles.paid}>
+        {messages.statuses[status]}
+      </span>
       <span className={styles.links}>
         {status === 'open' && (
           <a href={at('page')} rel="nofollow">

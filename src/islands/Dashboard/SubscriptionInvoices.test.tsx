@@ -28,10 +28,12 @@ const rows = () => [...drawn.host.querySelectorAll('li')].map(({ textContent }) 
 const older = () => [...drawn.host.querySelectorAll('a')].find(({ textContent }) => textContent === 'Older invoices');
 
 it('invoices are listed with links to their PDFs, and an open one with a link to pay it', async () => {
-  await show({ bills: [bill('in_2', { status: 'open' }), bill('in_1', { file: false })], next: null });
+  const refunded = bill('in_0', { status: 'refunded', file: false });
+  await show({ bills: [bill('in_2', { status: 'open' }), bill('in_1', { file: false }), refunded], next: null });
   expect(rows()).toEqual([
     'November 21, 2026A-in_2$120.00Not paid yetPay invoice A-in_2PDF of invoice A-in_2',
     'November 21, 2026A-in_1$120.00Paid',
+    'November 21, 2026A-in_0$120.00Refunded',
   ]);
   expect([...drawn.host.querySelectorAll('a')].map((link) => link.getAttribute('href'))).toEqual([
     '/account/invoice?id=in_2&as=page',

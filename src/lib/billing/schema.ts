@@ -276,7 +276,8 @@ export interface Bill {
   /** Tax within it; absent or `null`: none was calculated. */
   readonly tax?: Tax | null;
   readonly currency: string;
-  readonly status: 'paid' | 'open' | 'uncollectible';
+  /** `refunded`: everything paid was refunded or lost in a dispute. */
+  readonly status: 'paid' | 'refunded' | 'open' | 'uncollectible';
   /** Name of its subscription; absent unless the reader has several that run. */
   readonly plan?: string | undefined;
   /** Whether there is a PDF, at /account/invoice?id=in_… */

@@ -116,7 +116,7 @@ export const subscription = {
   invoicesUnavailable: 'We can’t load your invoices right now. Everything else on this page is up to date.',
   noInvoices: 'You have no invoices yet. Your first will appear here after your first charge.',
   invoicesFailed: 'We couldn’t load your invoices.',
-  statuses: { paid: 'Paid', open: 'Not paid yet', uncollectible: 'Not paid' },
+  statuses: { paid: 'Paid', refunded: 'Refunded', open: 'Not paid yet', uncollectible: 'Not paid' },
   pay: 'Pay',
   wait: 'One moment…',
   olderInvoices: 'Older invoices',

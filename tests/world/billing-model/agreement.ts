@@ -14,9 +14,9 @@ import {
   customersOf,
   hasMoneyOrCard,
   invoicesOf,
+  isRefunded,
   living,
   subscriptionsOf,
-  wentBack,
 } from './oracle.ts';
 
 /** @returns a sentence for each difference */
@@ -97,7 +97,7 @@ function differences(environment: Environment, subscription: Subscription, state
     }
     const charges = chargesOf(environment, invoice);
     const sum = charges.reduce((all, { amount }) => all + amount, 0);
-    const back = sum > 0 && charges.every((charge) => wentBack(environment, charge));
+    const back = sum > 0 && isRefunded(environment, invoice);
     if (status !== invoice.status || paid !== sum || refunded !== back) {
       wrong.push(
         `an invoice is known as ${status}, ${paid} paid, refunded ${refunded}; at Stripe it is ${invoice.status}, ${sum}, ${back}`,
@@ -157,7 +157,8 @@ async function invoiceList(
   const answer = await billing.bills(reader.session);
   if (!answer.ok) return [`the invoices can't be listed: ${answer.status}`];
   const line = (id: string, status: string, amount: number): string => `${id} ${status} ${amount}`;
-  const books = page.map(({ id, status, total }) => line(id, status, total)).toSorted();
+  const shown = (invoice: Invoice): string => (isRefunded(environment, invoice) ? 'refunded' : invoice.status);
+  const books = page.map((invoice) => line(invoice.id, shown(invoice), invoice.total)).toSorted();
   const listed = answer.value.bills.map(({ id, status, amount }) => line(id, status, amount)).toSorted();
   return books.join() === listed.join() ? [] : [`the invoices are listed as ${listed}; at Stripe they are ${books}`];
 }

@@ -35,6 +35,13 @@ export const chargesOf = (environment: Environment, { _intent: intent }: Invoice
 export const wentBack = ({ stripe }: Environment, charge: Charge): boolean =>
   charge.refunded ||
   [...stripe.account.store.all('dispute')].some(({ charge: of, status }) => of === charge.id && status === 'lost');
+
+/** Whether all charges of an invoice went back. */
+export function isRefunded(environment: Environment, invoice: Invoice): boolean {
+  const charges = chargesOf(environment, invoice);
+  return charges.length > 0 && charges.every((charge) => wentBack(environment, charge));
+}
+
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 /** What must hold after every step. */
@@ -164,8 +171,7 @@ function standing(environment: Environment, subscription: Subscription): Standin
   const paid = invoices
     .filter(({ status }) => status === 'paid')
     .map((invoice) => {
-      const charges = chargesOf(environment, invoice);
-      return { invoice, refunded: charges.length > 0 && charges.every((charge) => wentBack(environment, charge)) };
+      return { invoice, refunded: isRefunded(environment, invoice) };
     });
   const lines = paid.flatMap(({ invoice, refunded }) =>
     invoice.lines.data

@@ -5,7 +5,7 @@ import { subscriptionName } from '../../plans/membership.ts';
 import { messages } from '../messages.ts';
 import type { Bill, BillsAnswer, ChargedCard, SavedCard } from '../schema.ts';
 import type { Billing } from '../service.ts';
-import { isRunning } from '../subscription-model.ts';
+import { isRunning, type StripeState } from '../subscription-model.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf, taxOf } from './fetch-subscription.server.ts';
 import { asResult, ifMissing, ok, refusal } from './stripe.server.ts';
@@ -27,8 +27,7 @@ export const createInvoices = (dependencies: BillingDependencies) =>
   }) satisfies Partial<Billing>;
 
 /** Names of a reader's subscriptions by their ids, with those that have ended; none unless several run. */
-async function namesOf({ subscriptions }: BillingDependencies, userId: string): Promise<ReadonlyMap<string, string>> {
-  const states = (await subscriptions.ofUser(userId)).map(({ state }) => state);
+function namesOf(states: readonly StripeState[]): ReadonlyMap<string, string> {
   if (states.filter(isRunning).length < 2) return new Map();
   return new Map(
     states.map(({ id, price: { product, name, print } }) => [
@@ -47,8 +46,12 @@ async function listBills(dependencies: BillingDependencies, userId: string, afte
   const params = { customer, limit: pageSize, starting_after: after ?? undefined };
   const page = await stripe.invoices.list(params).catch(ifMissing(null));
   if (page === null) return after === null ? ok(nothing) : refusal(404, messages.unknownInvoice);
-  const names = await namesOf(dependencies, userId);
-  const bills = page.data.flatMap((invoice) => billOf(invoice, names) ?? []);
+  const states = (await dependencies.subscriptions.ofUser(userId)).map(({ state }) => state);
+  const names = namesOf(states);
+  const refunded = new Set(
+    states.flatMap(({ invoices }) => invoices.filter((one) => one.refunded).map(({ id }) => id)),
+  );
+  const bills = page.data.flatMap((invoice) => billOf(invoice, names, refunded) ?? []);
   return ok<BillsAnswer>({ bills, next: page.has_more ? (page.data.at(-1)?.id ?? null) : null });
 }
 
@@ -104,7 +107,11 @@ async function fetchMethod(
 }
 
 /** Leaves out drafts, voided invoices, and the first one of a purchase until it is paid. */
-function billOf(invoice: Stripe.Invoice, names: ReadonlyMap<string, string>): Bill | null {
+function billOf(
+  invoice: Stripe.Invoice,
+  names: ReadonlyMap<string, string>,
+  refunded: ReadonlySet<string>,
+): Bill | null {
   const { id, status, number, created, currency, total, billing_reason: reason, invoice_pdf: file } = invoice;
   if (!id || !status || status === 'draft' || status === 'void') return null;
   if (status !== 'paid' && reason === 'subscription_create') return null;
@@ -112,7 +119,8 @@ function billOf(invoice: Stripe.Invoice, names: ReadonlyMap<string, string>): Bi
     id,
     number,
     currency,
-    status: status as Bill['status'],
+    // For Stripe an invoice stays paid.
+    status: refunded.has(id) ? 'refunded' : (status as Bill['status']),
     amount: total,
     tax: taxOf(invoice),
     date: new Date(created * 1000).toISOString(),

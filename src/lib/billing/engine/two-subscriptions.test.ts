@@ -219,13 +219,17 @@ onBothEngines('of two subscriptions that renew', (engines) => {
         const events = site.events.splice(0);
         await site.deliver(how === 'once' ? events : [...events.toReversed(), ...events]);
       };
+      const listed = async () =>
+        paid(await site.billing.bills(session)).bills.find(({ amount }) => amount === 20_000)?.status;
       const charge = (await site.dashboard.charges.list()).data.find(({ amount }) => amount === 20_000)?.id ?? '';
       await site.dashboard.refunds.create({ charge, amount: 5000 });
       await deliver();
       expect(await opened()).toEqual(['sun-member', 'sun-reader']);
+      expect(await listed()).toBe('paid');
       await site.dashboard.refunds.create({ charge });
       await deliver();
       expect(await opened()).toEqual(['sun-reader']);
+      expect(await listed()).toBe('refunded');
       // Both still renew: the one that gives access is shown.
       expect(await site.billing.subscriptions(session)).toMatchObject([{ id: smaller }, { id: shown }]);
       expect(mails('cancelled')).toEqual([]);
