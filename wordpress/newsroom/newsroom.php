@@ -39,6 +39,7 @@ $newsroom_parts = array(
 	'panels',        // Shared code of the block editor panels.
 	'corrections',   // Corrections and clarifications of an article.
 	'headline-tests', // Several headlines for the cards of an article.
+	'headline-test-updates', // Updates that don't know that a test has ended.
 	'headline-test-check', // The site's report on a test, and the end of a test.
 	'headline-test-editor', // The panel, the box and the column of tests.
 	'bylines',       // Authors, contributors and agency of an article.

@@ -114,14 +114,18 @@ function newsroom_headline_test_box( $post ) {
 }
 
 /**
- * The test as posted by the box. Starting a test again starts it from scratch.
+ * The test as posted by the box. Starting a test again starts it from scratch; a test that ended since the box was printed stays ended.
  *
  * @param mixed $posted Posted fields.
+ * @param int   $id     Article.
  * @return array
  */
-function newsroom_posted_headline_test( $posted ) {
-	if ( is_array( $posted ) && isset( $posted['state'] ) && 'running' === $posted['state'] && ! empty( $posted['ended'] ) ) {
-		$posted['started'] = '';
+function newsroom_posted_headline_test( $posted, $id ) {
+	if ( is_array( $posted ) ) {
+		$posted = newsroom_headline_test_to_save( $id, $posted );
+		if ( isset( $posted['state'] ) && 'running' === $posted['state'] && ! empty( $posted['ended'] ) ) {
+			$posted['started'] = '';
+		}
 	}
 	return newsroom_sanitize_headline_test( $posted );
 }

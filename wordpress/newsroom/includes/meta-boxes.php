@@ -191,8 +191,8 @@ function newsroom_save_boxes( $id, $post ) {
 			'newsroom_corrections'   => 'newsroom_posted_corrections',
 			'newsroom_headline_test' => 'newsroom_posted_headline_test',
 		);
-		$how    = isset( $posted[ $key ] ) ? $posted[ $key ] : $definition[2];
-		update_post_meta( $id, $key, wp_slash( call_user_func( $how, $value ) ) );
+		$clean  = isset( $posted[ $key ] ) ? call_user_func( $posted[ $key ], $value, $id ) : call_user_func( $definition[2], $value );
+		update_post_meta( $id, $key, wp_slash( $clean ) );
 		if ( 'newsroom_authors' === $key ) {
 			$authors = newsroom_own_people( $id, $key );
 			update_post_meta( $id, 'newsroom_author', $authors ? $authors[0] : 0 );
