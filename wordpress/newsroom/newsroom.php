@@ -72,6 +72,7 @@ $newsroom_parts = array(
 	'version-store', // Versions of stories: the tables.
 	'versions',      // Every published version of a story is kept.
 	'version-words', // Describes the changes between two versions.
+	'version-lines', // Each part of a version as lines of text.
 	'version-screen', // The list of a story's versions.
 	'version-compare', // Comparison of two versions.
 	'version-restore', // Opens an earlier version in the editor as an unsaved change.

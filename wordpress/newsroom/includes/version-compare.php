@@ -52,6 +52,12 @@ function newsroom_print_comparison( $story ) {
 		return;
 	}
 	list( $from, $to ) = $versions;
+	$older             = newsroom_version_content( $from );
+	$newer             = newsroom_version_content( $to );
+	if ( ! $older || ! $newer ) {
+		printf( '<div class="notice notice-error"><p>%s</p></div>', esc_html__( 'One of these versions is damaged in the database and can’t be shown.', 'newsroom' ) );
+		return;
+	}
 	/* translators: 1: number of a version, 2: number of a version. */
 	printf( '<h2 id="newsroom-comparison">%s</h2>', esc_html( sprintf( __( 'Version %1$s and version %2$s', 'newsroom' ), number_format_i18n( $from->number ), number_format_i18n( $to->number ) ) ) );
 	$inline = isset( $_GET['view'] ) && 'inline' === $_GET['view']; // phpcs:ignore WordPress.Security.NonceVerification -- only shows.
@@ -62,7 +68,7 @@ function newsroom_print_comparison( $story ) {
 		newsroom_compared_version( $story, $row );
 	}
 	echo '</div>';
-	newsroom_print_differences( newsroom_version_content( $from ), newsroom_version_content( $to ), $inline, $whole );
+	newsroom_print_differences( $older, $newer, $inline, $whole );
 }
 
 /**
@@ -167,7 +173,7 @@ function newsroom_difference( $old, $new, $inline, $whole ) {
 	if ( $old === $new ) {
 		return $whole ? $renderer->_context( $old ) : '';
 	}
-	return $renderer->render( new Text_Diff( $old, $new ) );
+	return $renderer->render( newsroom_diff( $old, $new ) );
 }
 
 /**

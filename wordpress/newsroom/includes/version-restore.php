@@ -76,11 +76,12 @@ function newsroom_newest_versions( $story ) {
  * The version that the editor is opened with.
  *
  * @param WP_Post $story Story.
- * @return object|null
+ * @return object|null Null without one, or if its content is damaged.
  */
 function newsroom_version_to_restore( $story ) {
-	$id = newsroom_asked_number( 'newsroom_version' );
-	return $id && newsroom_may_see_versions( $story ) ? newsroom_version( $story->ID, $id ) : null;
+	$id  = newsroom_asked_number( 'newsroom_version' );
+	$row = $id && newsroom_may_see_versions( $story ) ? newsroom_version( $story->ID, $id ) : null;
+	return $row && newsroom_version_content( $row ) ? $row : null;
 }
 
 /**

@@ -171,7 +171,7 @@ function newsroom_store_version( $row, $held, $id = 0 ) {
  * The content of a version.
  *
  * @param object $row Version with `content`.
- * @return array See newsroom_version_now().
+ * @return array See newsroom_version_now(); empty if it is damaged in the database.
  */
 function newsroom_version_content( $row ) {
 	global $wpdb;

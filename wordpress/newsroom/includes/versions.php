@@ -36,6 +36,15 @@ function newsroom_has_versions( $post ) {
 }
 
 /**
+ * Fields that hold the id of another post, whose name a version keeps.
+ *
+ * @return string[] Meta keys.
+ */
+function newsroom_post_id_keys() {
+	return array( 'newsroom_audio', 'newsroom_series', 'newsroom_story' );
+}
+
+/**
  * What readers see of a story now.
  *
  * @param WP_Post $post Story.
@@ -73,7 +82,7 @@ function newsroom_version_now( $post ) {
 		sort( $story[ $taxonomy ] );
 	}
 	$story['meta'] = newsroom_version_meta( $post );
-	foreach ( array( 'newsroom_audio', 'newsroom_series' ) as $key ) {
+	foreach ( newsroom_post_id_keys() as $key ) {
 		if ( isset( $story['meta'][ $key ] ) ) {
 			$id                    = (int) $story['meta'][ $key ];
 			$names['posts'][ $id ] = newsroom_plain( get_post_field( 'post_title', $id, 'raw' ) );
