@@ -140,13 +140,11 @@ function newsroom_adopt_report( $check ) {
  *
  * @param string $code    Name.
  * @param int    $count   How many there are.
- * @param string $one     Sentence for one; `%s` is the number.
- * @param string $many    Sentence for several.
+ * @param string $message Sentence with the count.
  * @param array  $ids     Examples.
- * @param string $names   Text that replaces `{names}`.
  * @return array[] None when there are none.
  */
-function newsroom_adopt_problem( $code, $count, $one, $many, $ids = array(), $names = '' ) {
+function newsroom_adopt_problem( $code, $count, $message, $ids = array() ) {
 	if ( ! $count ) {
 		return array();
 	}
@@ -154,7 +152,7 @@ function newsroom_adopt_problem( $code, $count, $one, $many, $ids = array(), $na
 		array(
 			'code'    => $code,
 			'count'   => (int) $count,
-			'message' => str_replace( '{names}', $names, sprintf( 1 === (int) $count ? $one : $many, number_format_i18n( $count ) ) ),
+			'message' => $message,
 			'ids'     => array_map( 'intval', $ids ),
 		),
 	);
@@ -168,32 +166,63 @@ function newsroom_adopt_problem( $code, $count, $one, $many, $ids = array(), $na
  */
 function newsroom_adopt_post_problems( $statuses ) {
 	global $wpdb;
-	$of    = static function ( ...$names ) use ( $statuses ) {
-		return array_sum( array_intersect_key( $statuses, array_flip( $names ) ) );
-	};
 	$ids   = static function ( $where ) use ( $wpdb ) {
 		return $wpdb->get_col( "SELECT ID FROM {$wpdb->posts} p WHERE $where ORDER BY ID LIMIT 5" ); // phpcs:ignore WordPress.DB
 	};
-	$ours  = newsroom_adoptable( 'p' );
-	$other = array_diff_key( $statuses, array_flip( array( 'publish', 'protected', 'private', 'draft', 'pending', 'future', 'trash' ) ) );
-	$bare  = "$ours AND NOT EXISTS (SELECT 1 FROM {$wpdb->term_relationships} tr JOIN {$wpdb->term_taxonomy} tt ON tt.term_taxonomy_id = tr.term_taxonomy_id WHERE tr.object_id = p.ID AND tt.taxonomy = 'category')";
-	$alone = "$ours AND NOT EXISTS (SELECT 1 FROM {$wpdb->users} u WHERE u.ID = p.post_author)";
 	$count = static function ( $where ) use ( $wpdb ) {
 		return (int) $wpdb->get_var( "SELECT COUNT(*) FROM {$wpdb->posts} p WHERE $where" ); // phpcs:ignore WordPress.DB
 	};
+	$ours  = newsroom_adoptable( 'p' );
+	$bare  = "$ours AND NOT EXISTS (SELECT 1 FROM {$wpdb->term_relationships} tr JOIN {$wpdb->term_taxonomy} tt ON tt.term_taxonomy_id = tr.term_taxonomy_id WHERE tr.object_id = p.ID AND tt.taxonomy = 'category')";
+	$alone = "$ours AND NOT EXISTS (SELECT 1 FROM {$wpdb->users} u WHERE u.ID = p.post_author)";
 	$named = "post_name <> '' AND post_status NOT IN ('draft','pending','trash') AND (post_type = 'articles' OR (" . newsroom_adoptable() . '))';
 	$same  = $wpdb->get_results( "SELECT MAX(CASE WHEN post_type = 'post' THEN ID ELSE 0 END) AS id, COUNT(*) AS posts FROM {$wpdb->posts} WHERE $named GROUP BY post_name HAVING COUNT(*) > 1" ); // phpcs:ignore WordPress.DB
-	$twice = array_sum( wp_list_pluck( $same, 'posts' ) ) - count( $same );
+
+	$twice         = array_sum( wp_list_pluck( $same, 'posts' ) ) - count( $same );
+	$uncategorized = $count( $bare );
+	$authorless    = $count( $alone );
 	return array_merge(
-		newsroom_adopt_problem( 'duplicate-slugs', $twice, __( '%s post has the same slug as another post. A number is added to its slug; its old permalink still redirects.', 'newsroom' ), __( '%s posts have the same slug as another post. A number is added to each slug; their old permalinks still redirect.', 'newsroom' ), array_slice( wp_list_pluck( $same, 'id' ), 0, 5 ) ),
-		newsroom_adopt_problem( 'no-category', $count( $bare ), __( '%s post has no category, so its article won’t be in any section.', 'newsroom' ), __( '%s posts have no category, so their articles won’t be in any section.', 'newsroom' ), $ids( $bare ) ),
-		newsroom_adopt_problem( 'protected', $of( 'protected' ), __( '%s post is password-protected. It stays a post, because the site can’t show it.', 'newsroom' ), __( '%s posts are password-protected. They stay posts, because the site can’t show them.', 'newsroom' ), $ids( "p.post_type = 'post' AND p.post_password <> '' AND p.post_status <> 'auto-draft'" ) ),
-		newsroom_adopt_problem( 'private', $of( 'private' ), __( '%s private post becomes a private article. The site never shows it.', 'newsroom' ), __( '%s private posts become private articles. The site never shows them.', 'newsroom' ), $ids( "$ours AND p.post_status = 'private'" ) ),
-		newsroom_adopt_problem( 'drafts', $of( 'draft', 'pending' ), __( '%s draft becomes a draft article.', 'newsroom' ), __( '%s drafts become draft articles.', 'newsroom' ) ),
-		newsroom_adopt_problem( 'scheduled', $of( 'future' ), __( '%s scheduled post becomes an article and is still published on schedule.', 'newsroom' ), __( '%s scheduled posts become articles and are still published on schedule.', 'newsroom' ) ),
-		newsroom_adopt_problem( 'trash', $of( 'trash' ), __( '%s post in the trash becomes an article in the trash.', 'newsroom' ), __( '%s posts in the trash become articles in the trash.', 'newsroom' ) ),
-		newsroom_adopt_problem( 'other-statuses', array_sum( $other ), __( '%s post has a status from another plugin and keeps it.', 'newsroom' ), __( '%s posts have a status from another plugin and keep it.', 'newsroom' ) ),
-		newsroom_adopt_problem( 'author-deleted', $count( $alone ), __( '%s post is by a deleted user. Its article won’t have a byline.', 'newsroom' ), __( '%s posts are by deleted users. Their articles won’t have a byline.', 'newsroom' ), $ids( $alone ) )
+		/* translators: %s: number of posts. */
+		newsroom_adopt_problem( 'duplicate-slugs', $twice, sprintf( _n( '%s post has the same slug as another post. A number is added to its slug; its old permalink still redirects.', '%s posts have the same slug as another post. A number is added to each slug; their old permalinks still redirect.', $twice, 'newsroom' ), number_format_i18n( $twice ) ), array_slice( wp_list_pluck( $same, 'id' ), 0, 5 ) ),
+		/* translators: %s: number of posts. */
+		newsroom_adopt_problem( 'no-category', $uncategorized, sprintf( _n( '%s post has no category, so its article won’t be in any section.', '%s posts have no category, so their articles won’t be in any section.', $uncategorized, 'newsroom' ), number_format_i18n( $uncategorized ) ), $ids( $bare ) ),
+		newsroom_adopt_status_problems( $statuses, $ids, $ours ),
+		/* translators: %s: number of posts. */
+		newsroom_adopt_problem( 'author-deleted', $authorless, sprintf( _n( '%s post is by a deleted user. Its article won’t have a byline.', '%s posts are by deleted users. Their articles won’t have a byline.', $authorless, 'newsroom' ), number_format_i18n( $authorless ) ), $ids( $alone ) )
+	);
+}
+
+/**
+ * Problems of posts that aren't simply published.
+ *
+ * @param array<string,int> $statuses See newsroom_adopt_statuses().
+ * @param callable          $ids      Ids of examples of a condition.
+ * @param string            $ours     Condition of the posts that are adopted.
+ * @return array[]
+ */
+function newsroom_adopt_status_problems( $statuses, $ids, $ours ) {
+	$of        = static function ( ...$names ) use ( $statuses ) {
+		return array_sum( array_intersect_key( $statuses, array_flip( $names ) ) );
+	};
+	$protected = $of( 'protected' );
+	$private   = $of( 'private' );
+	$drafts    = $of( 'draft', 'pending' );
+	$scheduled = $of( 'future' );
+	$trashed   = $of( 'trash' );
+	$other     = array_sum( array_diff_key( $statuses, array_flip( array( 'publish', 'protected', 'private', 'draft', 'pending', 'future', 'trash' ) ) ) );
+	return array_merge(
+		/* translators: %s: number of posts. */
+		newsroom_adopt_problem( 'protected', $protected, sprintf( _n( '%s post is password-protected. It stays a post, because the site can’t show it.', '%s posts are password-protected. They stay posts, because the site can’t show them.', $protected, 'newsroom' ), number_format_i18n( $protected ) ), $ids( "p.post_type = 'post' AND p.post_password <> '' AND p.post_status <> 'auto-draft'" ) ),
+		/* translators: %s: number of posts. */
+		newsroom_adopt_problem( 'private', $private, sprintf( _n( '%s private post becomes a private article. The site never shows it.', '%s private posts become private articles. The site never shows them.', $private, 'newsroom' ), number_format_i18n( $private ) ), $ids( "$ours AND p.post_status = 'private'" ) ),
+		/* translators: %s: number of drafts. */
+		newsroom_adopt_problem( 'drafts', $drafts, sprintf( _n( '%s draft becomes a draft article.', '%s drafts become draft articles.', $drafts, 'newsroom' ), number_format_i18n( $drafts ) ) ),
+		/* translators: %s: number of posts. */
+		newsroom_adopt_problem( 'scheduled', $scheduled, sprintf( _n( '%s scheduled post becomes an article and is still published on schedule.', '%s scheduled posts become articles and are still published on schedule.', $scheduled, 'newsroom' ), number_format_i18n( $scheduled ) ) ),
+		/* translators: %s: number of posts. */
+		newsroom_adopt_problem( 'trash', $trashed, sprintf( _n( '%s post in the trash becomes an article in the trash.', '%s posts in the trash become articles in the trash.', $trashed, 'newsroom' ), number_format_i18n( $trashed ) ) ),
+		/* translators: %s: number of posts. */
+		newsroom_adopt_problem( 'other-statuses', $other, sprintf( _n( '%s post has a status from another plugin and keeps it.', '%s posts have a status from another plugin and keep it.', $other, 'newsroom' ), number_format_i18n( $other ) ) )
 	);
 }
 
@@ -219,14 +248,19 @@ function newsroom_adopt_other_problems( $plan, $categories ) {
 		$mailed += $writer->user && is_email( $writer->user->display_name ) ? 1 : 0;
 		$hidden += $writer->user && ! $writer->shown ? 1 : 0;
 	}
-	$sections = count( $plan['sections'] );
+	$sections = count( $plan['sections'] ) > 12 ? count( $plan['sections'] ) : 0;
 	return array_merge(
-		newsroom_adopt_problem( 'same-name', count( $joined ), __( '%s category has the same name as a section. Its posts are also added to that section: {names}.', 'newsroom' ), __( '%s categories have the same names as sections. Their posts are also added to those sections: {names}.', 'newsroom' ), array(), implode( ', ', $joined ) ),
-		newsroom_adopt_problem( 'no-section', count( $outside ), __( '%s category with posts doesn’t become a section: {names}. Articles that are only in this category won’t be in any section.', 'newsroom' ), __( '%s categories with posts don’t become sections: {names}. Articles that are only in these categories won’t be in any section.', 'newsroom' ), array(), implode( ', ', $outside ) ),
-		newsroom_adopt_problem( 'many-sections', $sections > 12 ? $sections : 0, '', __( '%s sections are too many for the navigation. After adopting, clear “Navigation position” for some of them under Articles → Categories.', 'newsroom' ) ),
-		newsroom_adopt_problem( 'email-names', $mailed, __( '%s user has an email address as a display name. Change it first, because it becomes a byline.', 'newsroom' ), __( '%s users have email addresses as display names. Change them first, because they become bylines.', 'newsroom' ) ),
-		newsroom_adopt_problem( 'hidden-authors', $hidden, __( '%s user has no published posts. The author is a draft until you publish it.', 'newsroom' ), __( '%s users have no published posts. Their authors are drafts until you publish them.', 'newsroom' ) ),
-		newsroom_adopt_problem( 'plain-permalinks', '' === (string) get_option( 'permalink_structure' ) ? 1 : 0, __( 'Permalinks are plain, so the site can’t read WordPress. Choose "Post name" under Settings → Permalinks; addresses such as ?p=12 still redirect.', 'newsroom' ), '' )
+		/* translators: 1: number of categories, 2: their names. */
+		newsroom_adopt_problem( 'same-name', count( $joined ), sprintf( _n( '%1$s category has the same name as a section. Its posts are also added to that section: %2$s.', '%1$s categories have the same names as sections. Their posts are also added to those sections: %2$s.', count( $joined ), 'newsroom' ), number_format_i18n( count( $joined ) ), implode( ', ', $joined ) ) ),
+		/* translators: 1: number of categories, 2: their names. */
+		newsroom_adopt_problem( 'no-section', count( $outside ), sprintf( _n( '%1$s category with posts doesn’t become a section: %2$s. Articles that are only in this category won’t be in any section.', '%1$s categories with posts don’t become sections: %2$s. Articles that are only in these categories won’t be in any section.', count( $outside ), 'newsroom' ), number_format_i18n( count( $outside ) ), implode( ', ', $outside ) ) ),
+		/* translators: %s: number of sections, always more than twelve. */
+		newsroom_adopt_problem( 'many-sections', $sections, sprintf( _n( '%s section is too many for the navigation. After adopting, clear “Navigation position” for some of them under Articles → Categories.', '%s sections are too many for the navigation. After adopting, clear “Navigation position” for some of them under Articles → Categories.', $sections, 'newsroom' ), number_format_i18n( $sections ) ) ),
+		/* translators: %s: number of users. */
+		newsroom_adopt_problem( 'email-names', $mailed, sprintf( _n( '%s user has an email address as a display name. Change it first, because it becomes a byline.', '%s users have email addresses as display names. Change them first, because they become bylines.', $mailed, 'newsroom' ), number_format_i18n( $mailed ) ) ),
+		/* translators: %s: number of users. */
+		newsroom_adopt_problem( 'hidden-authors', $hidden, sprintf( _n( '%s user has no published posts. The author is a draft until you publish it.', '%s users have no published posts. Their authors are drafts until you publish them.', $hidden, 'newsroom' ), number_format_i18n( $hidden ) ) ),
+		newsroom_adopt_problem( 'plain-permalinks', '' === (string) get_option( 'permalink_structure' ) ? 1 : 0, __( 'Permalinks are plain, so the site can’t read WordPress. Choose "Post name" under Settings → Permalinks; addresses such as ?p=12 still redirect.', 'newsroom' ) )
 	);
 }
 
@@ -237,9 +271,13 @@ function newsroom_adopt_other_problems( $plan, $categories ) {
  * @return array[]
  */
 function newsroom_adopt_text_problems( $check ) {
-	$problems = newsroom_adopt_problem( 'long-texts', $check['long']['count'], __( '%s post is larger than 500 kB. It’s adopted, but the site needs more time for it.', 'newsroom' ), __( '%s posts are larger than 500 kB. They’re adopted, but the site needs more time for them.', 'newsroom' ), newsroom_example_ids( $check['long'] ) );
+	$long = $check['long']['count'];
+	/* translators: %s: number of posts. */
+	$problems = newsroom_adopt_problem( 'long-texts', $long, sprintf( _n( '%s post is larger than 500 kB. It’s adopted, but the site needs more time for it.', '%s posts are larger than 500 kB. They’re adopted, but the site needs more time for them.', $long, 'newsroom' ), number_format_i18n( $long ) ), newsroom_example_ids( $check['long'] ) );
 	foreach ( $check['shortcodes'] as $name => $found ) {
-		$problems = array_merge( $problems, newsroom_adopt_problem( 'unknown-shortcodes', $found['count'], __( '%s post has the shortcode {names}, which no active plugin handles. Readers would see it as text.', 'newsroom' ), __( '%s posts have the shortcode {names}, which no active plugin handles. Readers would see it as text.', 'newsroom' ), newsroom_example_ids( $found ), '[' . $name . ']' ) );
+		/* translators: 1: number of posts, 2: a shortcode in brackets. */
+		$message  = sprintf( _n( '%1$s post has the shortcode %2$s, which no active plugin handles. Readers would see it as text.', '%1$s posts have the shortcode %2$s, which no active plugin handles. Readers would see it as text.', $found['count'], 'newsroom' ), number_format_i18n( $found['count'] ), '[' . $name . ']' );
+		$problems = array_merge( $problems, newsroom_adopt_problem( 'unknown-shortcodes', $found['count'], $message, newsroom_example_ids( $found ) ) );
 	}
 	return $problems;
 }

@@ -70,7 +70,7 @@ function newsroom_adopt_command( $options, $say ) {
 			if ( microtime( true ) - $said >= 2 ) {
 				$said = microtime( true );
 				/* translators: 1: number of posts done, 2: number of all posts. */
-				$say( sprintf( __( '%1$s of %2$s posts', 'newsroom' ), number_format_i18n( $now['total'] - $now['left'] ), number_format_i18n( $now['total'] ) ) );
+				$say( sprintf( _n( '%1$s of %2$s post', '%1$s of %2$s posts', $now['total'], 'newsroom' ), number_format_i18n( $now['total'] - $now['left'] ), number_format_i18n( $now['total'] ) ) );
 			}
 		}
 	);
@@ -84,7 +84,7 @@ function newsroom_adopt_command( $options, $say ) {
 		return null;
 	}
 	/* translators: 1: number of posts, 2: number of seconds. */
-	$say( sprintf( __( '%1$s posts became articles in %2$s seconds. The site copies them automatically. To put everything back: wp newsroom adopt --undo', 'newsroom' ), number_format_i18n( $state['adopted'] ), $seconds ) );
+	$say( sprintf( _n( '%1$s post became an article in %2$s seconds. The site copies it automatically. To put everything back: wp newsroom adopt --undo', '%1$s posts became articles in %2$s seconds. The site copies them automatically. To put everything back: wp newsroom adopt --undo', $state['adopted'], 'newsroom' ), number_format_i18n( $state['adopted'] ), $seconds ) );
 	newsroom_adopt_say_redirects( $lines, $say );
 	return null;
 }

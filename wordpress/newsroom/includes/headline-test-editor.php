@@ -95,7 +95,7 @@ function newsroom_headline_test_box( $post ) {
 		$label = sprintf( __( 'Headline %s', 'newsroom' ), newsroom_headline_letter( $at + 1 ) );
 		if ( isset( $readings[ $at + 1 ] ) ) {
 			/* translators: 1: letter of a headline, 2: number of readings. */
-			$label = sprintf( __( 'Headline %1$s (%2$s readings)', 'newsroom' ), newsroom_headline_letter( $at + 1 ), number_format_i18n( $readings[ $at + 1 ] ) );
+			$label = sprintf( _n( 'Headline %1$s (%2$s reading)', 'Headline %1$s (%2$s readings)', $readings[ $at + 1 ], 'newsroom' ), newsroom_headline_letter( $at + 1 ), number_format_i18n( $readings[ $at + 1 ] ) );
 		}
 		printf( '<p><label>%1$s<br><input type="text" class="widefat" maxlength="%2$d" name="%3$s[variants][%4$d][headline]" value="%5$s"></label></p>', esc_html( $label ), (int) NEWSROOM_LONGEST_HEADLINE, esc_attr( $name ), (int) $at, esc_attr( $variant['headline'] ) );
 		printf( '<input type="hidden" name="%1$s[variants][%2$d][image]" value="%3$d">', esc_attr( $name ), (int) $at, (int) $variant['image'] );

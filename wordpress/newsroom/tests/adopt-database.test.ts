@@ -1,5 +1,6 @@
 /**
- * Database behavior during the adoption that the sandbox's database doesn't have; `npm run bench:adopt` tests it on MariaDB.
+ * The plural forms of the adoption's report, and database behavior during the adoption that the sandbox's database doesn't have;
+ * `npm run bench:adopt` tests that on MariaDB.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Newsroom } from './harness.ts';
@@ -17,6 +18,22 @@ beforeAll(async () => {
   before = await ordinary.tables();
 });
 afterAll(() => newsroom?.stop());
+
+describe('the report on an adoption', () => {
+  it('has a plural form for each count, in languages with more than two, too', async () => {
+    // A language in which a number that ends in 3 has a form of its own.
+    const forms = `add_filter( 'ngettext_newsroom', function ( $text, $one, $many, $number ) { return ( 3 === $number % 10 ? '<few>' : '<other>' ) . $text; }, 10, 4 );`;
+    const { lines, failed } = await ordinary.run({}, forms);
+    expect(failed).toBeNull();
+    const problems = lines.filter((line) => /^- [\w-]+: /.test(line));
+    expect(problems.length).toBeGreaterThan(10);
+    for (const line of [...lines.slice(0, 4), ...problems]) {
+      expect(line).toMatch(/^(- [\w-]+: )?(<few>(\d*3) |<other>(\d*[^3]) )/);
+    }
+    expect(problems).toContain('- drafts: <few>3 drafts become draft articles.');
+    expect(await ordinary.difference(before)).toEqual([]);
+  });
+});
 
 describe('adopting an existing WordPress', () => {
   it('stops a batch if WordPress loses the database connection, and releases the lock', async () => {
