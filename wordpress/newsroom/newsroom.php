@@ -93,6 +93,7 @@ $newsroom_parts = array(
 	'front-slots',   // Slots of a front, and how two fronts differ.
 	'front-routes',  // Routes of the screen.
 	'front-screen',  // The screen "Front".
+	'front-privacy', // Export and erasure of an editor's name in fronts and in the alert.
 	'settings',      // Settings → Newsroom.
 	'settings-log',  // The last deliveries.
 	'adopt',         // An ordinary WordPress becomes a newsroom: the task and its phases.

@@ -34,7 +34,8 @@ function newsroom_may_alert() {
 /**
  * The last alert, running or not.
  *
- * @return array|null `id`, `text`, `story`, `starts`, `until` (Unix seconds), `mail`, `push`, and `withdrawn` (Unix seconds, or 0).
+ * @return array|null `id`, `text`, `story`, `starts`, `until` (Unix seconds), `mail`, `push`, `user` (who sent it, 0 if erased), and `withdrawn`
+ *                    (Unix seconds, or 0).
  */
 function newsroom_last_alert() {
 	$alert = get_option( 'newsroom_alert', null );

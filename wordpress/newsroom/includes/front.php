@@ -187,19 +187,19 @@ function newsroom_front_draft( $page ) {
 /**
  * Writes a row.
  *
- * @param string $page    Key.
- * @param string $state   State.
- * @param array  $slots   Slots.
- * @param int    $at      Unix seconds.
- * @param int    $version Version of a draft.
- * @param int    $user    User.
+ * @param string   $page    Key.
+ * @param string   $state   State.
+ * @param array    $slots   Slots.
+ * @param int      $at      Unix seconds.
+ * @param int      $version Version of a draft.
+ * @param int|null $user    User, 0 for one whose name was erased; null for the current one.
  * @return bool Whether it was written; not where there is one of that name.
  */
-function newsroom_insert_front( $page, $state, $slots, $at, $version = 0, $user = 0 ) {
+function newsroom_insert_front( $page, $state, $slots, $at, $version = 0, $user = null ) {
 	global $wpdb;
 	$name  = in_array( $state, array( 'draft', 'scheduled' ), true ) ? "$state:$page" : wp_generate_uuid4();
 	$table = newsroom_front_table();
-	return 1 === (int) $wpdb->query( $wpdb->prepare( "INSERT IGNORE INTO $table (name, page, state, version, slots, user_id, at) VALUES (%s, %s, %s, %d, %s, %d, %d)", $name, $page, $state, $version, wp_json_encode( $slots ), $user ? $user : get_current_user_id(), $at ) ); // phpcs:ignore WordPress.DB
+	return 1 === (int) $wpdb->query( $wpdb->prepare( "INSERT IGNORE INTO $table (name, page, state, version, slots, user_id, at) VALUES (%s, %s, %s, %d, %s, %d, %d)", $name, $page, $state, $version, wp_json_encode( $slots ), null === $user ? get_current_user_id() : $user, $at ) ); // phpcs:ignore WordPress.DB
 }
 
 /**
