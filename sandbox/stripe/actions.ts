@@ -1,4 +1,4 @@
-/** What the page's buttons do; `/_sandbox` calls the same functions. */
+/** The actions of the dashboard's buttons; `/_sandbox` calls the same functions. */
 import { changeCard, moveClock } from './controls.ts';
 import { ApiError } from './core/errors.ts';
 import { Params } from './core/params.ts';
@@ -7,21 +7,21 @@ import { refund } from './resources/payments.ts';
 import type { StripeState } from './state.ts';
 import type { Webhooks } from './webhooks.ts';
 
-interface Done {
+interface ActionResult {
   readonly view: string;
-  readonly said?: string;
+  readonly message?: string;
 }
 
 export function actions(state: StripeState, webhooks: Webhooks | null) {
   const { account } = state;
-  return async (name: string, form: URLSearchParams): Promise<Done> => {
+  return async (name: string, form: URLSearchParams): Promise<ActionResult> => {
     const number = (field: string) => Number(form.get(field) ?? 0) || 0;
     try {
       switch (name) {
         case 'clock': {
           const to = form.get('to') === 'next-renewal' ? 'next-renewal' : { days: number('days') };
           const moved = moveClock(state, typeof to === 'string' ? { to } : to);
-          return { view: 'events', said: typeof moved === 'string' ? moved : 'The clock has been moved.' };
+          return { view: 'events', message: typeof moved === 'string' ? moved : 'The clock was moved.' };
         }
         case 'webhooks':
           webhooks?.set({
@@ -31,36 +31,36 @@ export function actions(state: StripeState, webhooks: Webhooks | null) {
             shuffle: number('shuffle'),
             lose: Math.min(1, number('lose')),
           });
-          return { view: 'events', said: 'Webhooks are set.' };
+          return { view: 'events', message: 'The webhook settings were saved.' };
         case 'flush':
           await webhooks?.flush();
-          return { view: 'events', said: 'Everything that waited has been tried.' };
+          return { view: 'events', message: 'All waiting events were sent.' };
         case 'resend':
           webhooks?.resend(form.get('event') ?? undefined);
-          return { view: 'events', said: 'On their way again.' };
+          return { view: 'events', message: 'The events are being sent again.' };
         case 'refund':
-          account.run(() => refund(account, new Params({ charge: form.get('charge') ?? '' })));
-          return { view: 'payments', said: 'Paid back.' };
+          account.transaction(() => refund(account, new Params({ charge: form.get('charge') ?? '' })));
+          return { view: 'payments', message: 'The payment was refunded.' };
         case 'dispute':
-          account.run(() => openDispute(account, account.need('charge', form.get('charge') ?? '')));
-          return { view: 'payments', said: 'The bank has been asked to take it back.' };
+          account.transaction(() => openDispute(account, account.need('charge', form.get('charge') ?? '')));
+          return { view: 'payments', message: 'The payment was disputed.' };
         case 'decide':
-          account.run(() =>
+          account.transaction(() =>
             endDispute(account, account.need('dispute', form.get('dispute') ?? ''), form.get('won') === 'yes'),
           );
-          return { view: 'payments', said: 'The bank has decided.' };
+          return { view: 'payments', message: 'The dispute was closed.' };
         case 'card': {
           changeCard(state, { customer: form.get('customer'), number: form.get('number') });
-          return { view: 'customers', said: 'The next charge meets another card.' };
+          return { view: 'customers', message: 'The card was changed.' };
         }
         case 'reset':
           state.reset();
-          return { view: 'customers', said: 'Everything has been forgotten.' };
+          return { view: 'customers', message: 'All data was deleted.' };
         default:
           return { view: 'customers' };
       }
     } catch (error) {
-      if (error instanceof ApiError) return { view: 'customers', said: error.message };
+      if (error instanceof ApiError) return { view: 'customers', message: error.message };
       throw error;
     }
   };

@@ -2,7 +2,7 @@
 import type { StripeElements, Stripe as StripeJs } from '@stripe/stripe-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { script } from './browser.ts';
-import { type Fixture, openFixture, refusal } from './testing.ts';
+import { errorOf, type Fixture, openFixture } from './testing.ts';
 
 let fixture: Fixture;
 let stripeJs: StripeJs;
@@ -147,7 +147,7 @@ describe('a Stripe intent', () => {
   const confirm = (elements: StripeElements, clientSecret: string | null) => () =>
     stripeJs.confirmSetup({ elements, clientSecret: clientSecret ?? '', redirect: 'if_required' });
   const setup = async (more: object) => {
-    const { id: customer } = await fixture.payer();
+    const { id: customer } = await fixture.createPayingCustomer();
     return (await fixture.stripe.setupIntents.create({ customer, ...more })).client_secret;
   };
 
@@ -161,9 +161,9 @@ describe('a Stripe intent', () => {
 
   it('confirmed on the server needs a return URL, or payment methods that stay on the page', async () => {
     const { stripe } = fixture;
-    const { id: customer } = await fixture.payer();
+    const { id: customer } = await fixture.createPayingCustomer();
     const confirm = { customer, confirm: true, payment_method: 'pm_card_visa' };
-    expect(await refusal(stripe.setupIntents.create(confirm))).toMatchObject({ statusCode: 400, param: 'return_url' });
+    expect(await errorOf(stripe.setupIntents.create(confirm))).toMatchObject({ statusCode: 400, param: 'return_url' });
     const made = await stripe.setupIntents.create({ ...confirm, allowed_payment_method_types: ['card'] });
     expect(made.status).toBe('succeeded');
     expect(made.allowed_payment_method_types).toEqual(['card']);

@@ -4,7 +4,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import path from 'node:path';
 import { escapeHtml as safe } from '../web.ts';
 import { money } from './billing/calendar.ts';
-import type { Answerer } from './controls.ts';
+import type { RequestHandler } from './controls.ts';
 import { ApiError } from './core/errors.ts';
 import type { PaymentIntent, SetupIntent } from './core/model.ts';
 import type { StripeState } from './state.ts';
@@ -13,7 +13,7 @@ import { walletsOf } from './wallets.ts';
 const folder = path.join(import.meta.dirname, 'browser');
 const read = (name: string): string => fs.readFileSync(path.join(folder, name), 'utf8');
 
-/** Parts of the script, dependencies first. */
+/** Files of the script, dependencies first. */
 const scriptParts = ['calls.js', 'checks.js', 'element.js', 'express.js', 'elements.js', 'challenge.js', 'main.js'];
 
 /** One classic script, so that `window.Stripe` is there as soon as it has loaded. */
@@ -67,7 +67,7 @@ ${body}
 </body>
 </html>`;
 
-export function browserFiles(state: StripeState): Answerer {
+export function browserFiles(state: StripeState): RequestHandler {
   const { account } = state;
 
   const intentOf = (id: string): PaymentIntent | SetupIntent | undefined =>
@@ -76,10 +76,10 @@ export function browserFiles(state: StripeState): Answerer {
   const challengePage = (intent: PaymentIntent | SetupIntent, ticket: string): string => {
     const amount = intent.object === 'payment_intent' ? money(Number(intent.amount), String(intent.currency)) : null;
     return page(
-      'Your bank asks',
+      'Bank authentication',
       '<link rel="stylesheet" href="/browser/challenge.css">',
       `<h1>3D Secure test</h1>
-<p>${amount ? `The sandbox's bank wants to know whether you are paying ${safe(amount)}.` : "The sandbox's bank wants to know whether this card may be charged later."}</p>
+<p>${amount ? `The sandbox's bank asks you to authenticate a payment of ${safe(amount)}.` : "The sandbox's bank asks you to authenticate this card for later payments."}</p>
 <form method="post"><input type="hidden" name="ticket" value="${safe(ticket)}">
 <button name="outcome" value="pass" autofocus>Complete</button>
 <button name="outcome" value="fail">Fail</button>
@@ -88,17 +88,17 @@ export function browserFiles(state: StripeState): Answerer {
   };
 
   const answeredPage = (intent: PaymentIntent | SetupIntent | undefined): string => {
-    const back = typeof intent?._returnUrl === 'string' ? new URL(intent._returnUrl) : null;
-    if (intent && back) {
-      back.searchParams.set(intent.object, intent.id);
-      back.searchParams.set(`${intent.object}_client_secret`, intent.client_secret);
-      back.searchParams.set('redirect_status', intent.status === 'succeeded' ? 'succeeded' : 'failed');
+    const returnUrl = typeof intent?._returnUrl === 'string' ? new URL(intent._returnUrl) : null;
+    if (intent && returnUrl) {
+      returnUrl.searchParams.set(intent.object, intent.id);
+      returnUrl.searchParams.set(`${intent.object}_client_secret`, intent.client_secret);
+      returnUrl.searchParams.set('redirect_status', intent.status === 'succeeded' ? 'succeeded' : 'failed');
     }
     return page(
-      'Answered',
+      'Authentication finished',
       '<link rel="stylesheet" href="/browser/challenge.css"><script type="module" src="/browser/answered.js"></script>',
-      `<p>The bank has its answer.${back ? ` <a href="${safe(back.href)}">Go on</a>` : ''}</p>`,
-      back ? ` data-back="${safe(back.href)}"` : '',
+      `<p>The authentication is finished.${returnUrl ? ` <a href="${safe(returnUrl.href)}">Continue</a>` : ''}</p>`,
+      returnUrl ? ` data-return-url="${safe(returnUrl.href)}"` : '',
     );
   };
 
@@ -131,7 +131,7 @@ export function browserFiles(state: StripeState): Answerer {
     if (file?.[1] && fs.existsSync(path.join(folder, file[1]))) {
       return text(read(file[1]), file[2] === 'css' ? 'text/css' : 'text/javascript');
     }
-    const asked = /^\/challenge\/((?:pi|seti)_\w+)$/.exec(url.pathname)?.[1];
-    return asked ? challenge(request, url, asked) : null;
+    const intentId = /^\/challenge\/((?:pi|seti)_\w+)$/.exec(url.pathname)?.[1];
+    return intentId ? challenge(request, url, intentId) : null;
   };
 }

@@ -1,11 +1,11 @@
 /**
- * Calls that tests and the sandbox's own page make, besides Stripe's API:
+ * Calls of tests and of the sandbox's dashboard, besides Stripe's API:
  *
  *     GET    /_sandbox/state                      all objects, by kind: {"customer": [...], "subscription": [...], ...}
  *     GET    /_sandbox/clock                      {"now": Unix seconds, "ahead": seconds, "nextRenewal": Unix seconds | null}
  *     POST   /_sandbox/clock                      {"seconds"} | {"days"} | {"to": Unix seconds} | {"to": "next-renewal"}
  *     POST   /_sandbox/reset                      deletes everything and fills the account again
- *     GET    /_sandbox/faults                     the faults that the next calls meet
+ *     GET    /_sandbox/faults                     the faults of the next calls
  *     POST   /_sandbox/faults                     {"path"?, "method"?, "status"?, "error"?, "when"?, "delay"?, "hang"?, "times"?} (faults.ts)
  *     DELETE /_sandbox/faults
  *     POST   /_sandbox/challenge                  {"intent": "pi_…" | "seti_…", "passed": boolean}: answers the bank's 3-D Secure challenge
@@ -27,13 +27,13 @@ import { registerDomain, setWallets, unregisterDomain } from './wallets.ts';
 import type { Webhooks } from './webhooks.ts';
 
 /** Answers a request outside of the API, or returns `null`. */
-export type Answerer = (request: Request, url: URL) => Promise<Response | null>;
+export type RequestHandler = (request: Request, url: URL) => Promise<Response | null>;
 
 type Body = Record<string, unknown>;
 
 const clockOf = (state: StripeState) => ({
   now: state.now(),
-  ahead: state.account.ahead(),
+  ahead: state.account.clockOffset(),
   nextRenewal: state.lifecycle.nextRenewal(),
 });
 
@@ -57,7 +57,7 @@ export function moveClock(state: StripeState, body: Body): ReturnType<typeof clo
 
 /** Replaces the card that is charged, for this customer and all of the customer's subscriptions. */
 export function changeCard({ account, now }: StripeState, { customer: id, number }: Body): string {
-  return account.run(() => {
+  return account.transaction(() => {
     const customer = account.need('customer', String(id));
     const expYear = new Date(now() * 1000).getUTCFullYear() + 3;
     const method = makeMethod(account, { number: String(number), expMonth: 12, expYear, cvc: '314' });
@@ -130,8 +130,8 @@ const calls: Record<string, (state: StripeState, body: Body) => Response> = {
 };
 
 /** How the account treats unpaid subscriptions: the dashboard's billing settings. */
-function changeSettings({ store, run }: StripeAccount, settings: Body): void {
-  run(() => {
+function changeSettings({ store, transaction }: StripeAccount, settings: Body): void {
+  transaction(() => {
     const present = store.find('setting', 'billing');
     if (!present) {
       store.add('setting', { id: 'billing', object: 'setting', ...settings });
@@ -144,7 +144,7 @@ function changeSettings({ store, run }: StripeAccount, settings: Body): void {
 
 /** Calls below `/_sandbox/webhooks`. */
 async function answerWebhooks(webhooks: Webhooks | null, call: string, body: Body): Promise<Response | null> {
-  if (!webhooks) return Response.json({ error: 'No site receives events here.' }, { status: 409 });
+  if (!webhooks) return Response.json({ error: 'No webhook endpoint is configured.' }, { status: 409 });
   const list = () =>
     Response.json({ settings: webhooks.settings, waiting: webhooks.waiting(), deliveries: webhooks.list(200) });
   switch (call) {
@@ -168,14 +168,14 @@ async function answerWebhooks(webhooks: Webhooks | null, call: string, body: Bod
 }
 
 export const controls =
-  (state: StripeState, webhooks: Webhooks | null): Answerer =>
+  (state: StripeState, webhooks: Webhooks | null): RequestHandler =>
   async (request, url) => {
     const call = `${request.method} ${url.pathname}`;
     if (!url.pathname.startsWith('/_sandbox/')) return null;
     const text = await request.text();
     const body = (text ? JSON.parse(text) : {}) as Body;
     try {
-      state.lifecycle.catchUp();
+      state.lifecycle.runDueTasks();
       if (url.pathname.startsWith('/_sandbox/webhooks')) return await answerWebhooks(webhooks, call, body);
       return calls[call]?.(state, body) ?? null;
     } catch (error) {

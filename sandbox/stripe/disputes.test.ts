@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { escalateInquiry, openDispute } from './payments/disputes.ts';
-import { type Fixture, openFixture, refusal } from './testing.ts';
+import { errorOf, type Fixture, openFixture } from './testing.ts';
 
 let fixture: Fixture;
 let stripe: Stripe;
@@ -39,7 +39,7 @@ it('a charge to a disputing test card is disputed and can no longer be refunded'
     expect.arrayContaining(['charge.succeeded', 'charge.dispute.created', 'charge.dispute.funds_withdrawn']),
   );
   expect((await stripe.disputes.list({ payment_intent: 'pi_other' })).data).toEqual([]);
-  const refused = await refusal(stripe.refunds.create({ charge: dispute.charge as string }));
+  const refused = await errorOf(stripe.refunds.create({ charge: dispute.charge as string }));
   expect(refused).toMatchObject({ statusCode: 400, code: 'charge_disputed' });
 });
 
@@ -50,7 +50,7 @@ it.each([
   const { id } = await disputed();
   expect(await stripe.disputes.update(id, { evidence: { uncategorized_text: words } })).toMatchObject({ status });
   expect((await told()).slice(-events.length)).toEqual(events);
-  expect(await refusal(stripe.disputes.close(id))).toMatchObject({ statusCode: 400 });
+  expect(await errorOf(stripe.disputes.close(id))).toMatchObject({ statusCode: 400 });
 });
 
 it('a dispute with other evidence is under review, and is lost when it is closed', async () => {
@@ -71,10 +71,10 @@ it('an inquiry moves no money, and its charge can still be refunded', async () =
 it('an escalated inquiry withdraws the funds, blocks refunds, and is lost when it is closed', async () => {
   const { id, charge } = await disputed('pm_card_createDisputeInquiry');
   const { account } = fixture.state;
-  account.run(() => escalateInquiry(account, account.need('dispute', id)));
+  account.transaction(() => escalateInquiry(account, account.need('dispute', id)));
   expect(await stripe.disputes.retrieve(id)).toMatchObject({ status: 'needs_response', is_charge_refundable: false });
   expect((await told()).slice(-2)).toEqual(['charge.dispute.updated', 'charge.dispute.funds_withdrawn']);
-  expect(await refusal(stripe.refunds.create({ charge: charge as string }))).toMatchObject({ code: 'charge_disputed' });
+  expect(await errorOf(stripe.refunds.create({ charge: charge as string }))).toMatchObject({ code: 'charge_disputed' });
   expect(await stripe.disputes.close(id)).toMatchObject({ status: 'lost' });
 });
 
@@ -82,10 +82,10 @@ it('a dispute keeps earlier refunds and blocks further ones', async () => {
   const { latest_charge: charge } = await pay('pm_card_visa');
   await stripe.refunds.create({ charge: charge as string, amount: 200 });
   const { account } = fixture.state;
-  const { id } = account.run(() => openDispute(account, account.need('charge', charge as string)));
+  const { id } = account.transaction(() => openDispute(account, account.need('charge', charge as string)));
   expect(await stripe.disputes.close(id)).toMatchObject({ status: 'lost' });
   expect(await stripe.charges.retrieve(charge as string)).toMatchObject({ amount_refunded: 200, disputed: true });
-  const more = await refusal(stripe.refunds.create({ charge: charge as string, amount: 1 }));
+  const more = await errorOf(stripe.refunds.create({ charge: charge as string, amount: 1 }));
   expect(more).toMatchObject({ statusCode: 400, code: 'charge_disputed' });
 });
 

@@ -2,7 +2,7 @@
 import { getResponse, type HttpHandler, HttpResponse, http } from 'msw';
 import { token } from './core/ids.ts';
 import type { Fault } from './faults.ts';
-import { fingerprint } from './idempotency.ts';
+import { hashRequest } from './idempotency.ts';
 import type { Route } from './resources/route.ts';
 import { answer, routes, type StripeState } from './state.ts';
 
@@ -11,7 +11,7 @@ export function stripeHandlers(state: StripeState): HttpHandler[] {
   return routes.map((route) => handlerOf(state, route));
 }
 
-/** The part after the version. */
+/** The first segment of a path after the version. */
 const resourceOf = (path: string): string => path.split('/')[2] ?? '';
 
 const routesByResource = Map.groupBy(routes, ({ path }) => resourceOf(path));
@@ -72,13 +72,13 @@ const handlerOf = (state: StripeState, route: Route): HttpHandler =>
     const keepFailure = async (failure: Response): Promise<Response> => {
       if (key === null || route.method !== 'post' || failure.status !== 500) return failure;
       const answered = { status: 500, body: await failure.clone().text() };
-      const print = fingerprint(route.method, url.pathname, body);
-      state.account.run(() => state.idempotency.keep(key, print, answered));
+      const requestHash = hashRequest(route.method, url.pathname, body);
+      state.account.transaction(() => state.idempotency.store(key, requestHash, answered));
       return failure;
     };
     if (fault && fault.when !== 'after') {
-      const held = key !== null && state.idempotency.hold(key);
-      const failure = await applyFault(fault).finally(() => held && state.idempotency.finish(key));
+      const reserved = key !== null && state.idempotency.reserve(key);
+      const failure = await applyFault(fault).finally(() => reserved && state.idempotency.finish(key));
       if (failure) return keepFailure(failure);
     }
     const {
@@ -90,7 +90,7 @@ const handlerOf = (state: StripeState, route: Route): HttpHandler =>
       path: url.pathname,
       query: url.search.slice(1),
       id: String(params.id ?? ''),
-      second: String(params.second ?? ''),
+      nestedId: String(params.nestedId ?? ''),
       authorization: request.headers.get('authorization'),
       version: request.headers.get('stripe-version'),
       idempotencyKey: key,
@@ -103,7 +103,7 @@ const handlerOf = (state: StripeState, route: Route): HttpHandler =>
     return new HttpResponse(text, { status, headers });
   });
 
-const unknownFailure = { type: 'api_error', message: 'An unknown error occurred, as the sandbox was asked for.' };
+const unknownFailure = { type: 'api_error', message: 'An unknown error occurred (requested at /_sandbox/faults).' };
 
 /** docs.stripe.com/rate-limits */
 const rateLimited = {
@@ -114,7 +114,7 @@ const rateLimited = {
   doc_url: 'https://stripe.com/docs/error-codes/rate-limit',
 };
 
-/** Waits as long as the fault says, then fails if it says so. */
+/** Applies a fault: a delay, then a failure if it has one. */
 async function applyFault({ delay = 0, hang, status, error }: Fault): Promise<Response | null> {
   if (hang) return new Promise(() => {});
   if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));

@@ -1,12 +1,12 @@
 /** Invoices as their customers see them: a page and a PDF, at addresses that can't be guessed. */
 import { escapeHtml as safe } from '../web.ts';
 import { money, shortDate } from './billing/calendar.ts';
-import type { Answerer } from './controls.ts';
+import type { RequestHandler } from './controls.ts';
 import type { StripeAccount } from './core/account.ts';
 import type { Invoice } from './core/model.ts';
 import type { StripeState } from './state.ts';
 
-export function hostedInvoices({ account }: StripeState): Answerer {
+export function hostedInvoices({ account }: StripeState): RequestHandler {
   return async (_request, url) => {
     const found = /^\/invoices\/(\w+)(\/pdf)?$/.exec(url.pathname);
     if (!found) return null;
@@ -72,7 +72,7 @@ const page = (invoice: Invoice, path: string, challenge: string | null): string 
 <h1>${safe(title(invoice))}</h1>
 <p>For ${safe(String(invoice.customer_name ?? invoice.customer_email ?? invoice.customer))}</p>
 <table>
-<thead><tr><th scope="col">What</th><th scope="col">Amount</th></tr></thead>
+<thead><tr><th scope="col">Description</th><th scope="col">Amount</th></tr></thead>
 <tbody>
 ${rows(invoice)
   .map(([name, amount]) => `<tr><td>${safe(name)}</td><td class="sum">${safe(amount)}</td></tr>`)

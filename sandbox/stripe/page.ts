@@ -1,10 +1,10 @@
-/** The page for people: who pays what, which webhooks were sent, and the clock. It works without a script. */
+/** The stand-in for Stripe's Dashboard: payments, webhooks and the clock. It works without JavaScript. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { escapeHtml as safe } from '../web.ts';
 import { actions } from './actions.ts';
 import { day } from './billing/calendar.ts';
-import type { Answerer } from './controls.ts';
+import type { RequestHandler } from './controls.ts';
 import type { StripeState } from './state.ts';
 import { type View, views } from './views.ts';
 import type { Webhooks } from './webhooks.ts';
@@ -20,8 +20,8 @@ const button = (action: string, label: string, fields: Record<string, string> = 
     .map(([name, value]) => `<input type="hidden" name="${name}" value="${safe(value)}">`)
     .join('')}<button>${label}</button></form>`;
 
-function clock(state: StripeState): string {
-  const ahead = state.account.ahead();
+function clockControls(state: StripeState): string {
+  const offset = state.account.clockOffset();
   const jumps = [
     [1, 'A day'],
     [15, '15 days'],
@@ -30,13 +30,13 @@ function clock(state: StripeState): string {
   ] as const;
   return `<section aria-labelledby="clock"><h2 id="clock">Clock</h2>
 <p><time datetime="${new Date(state.now() * 1000).toISOString()}">${moment(state.now())} UTC</time></p>
-<p class="soft">${ahead === 0 ? 'As on the wall.' : `${Math.round(ahead / day)} days ahead of the wall.`} Moving it renews, charges and retries on the way.</p>
+<p class="soft">${offset === 0 ? 'The real time.' : `${Math.round(offset / day)} days ahead of the real time.`} Moving it renews subscriptions, charges invoices and retries payments.</p>
 <div class="buttons">${jumps.map(([days, label]) => button('clock', label, { days: String(days) })).join('')}
 ${state.lifecycle.nextRenewal() === null ? '' : button('clock', 'To the next renewal', { to: 'next-renewal' })}</div>
 </section>`;
 }
 
-function hooks(webhooks: Webhooks | null): string {
+function webhookControls(webhooks: Webhooks | null): string {
   if (!webhooks) return '<section><h2>Webhooks</h2><p class="soft">No site receives events.</p></section>';
   const { mode, delay, copies, shuffle, lose } = webhooks.settings;
   const number = (name: string, label: string, value: number, more: string) =>
@@ -44,18 +44,18 @@ function hooks(webhooks: Webhooks | null): string {
   return `<section aria-labelledby="hooks"><h2 id="hooks">Webhooks</h2>
 <form class="hooks" method="post" action="/page/webhooks">
 <label>Events are <select name="mode"><option value="on"${mode === 'on' ? ' selected' : ''}>sent</option><option value="off"${mode === 'off' ? ' selected' : ''}>lost</option></select></label>
-${number('delay', 'Late by (ms)', delay, 'step="1"')}
-${number('copies', 'Copies of each', copies, 'step="1" max="5"')}
-${number('shuffle', 'Shuffled within (ms)', shuffle, 'step="1"')}
-${number('lose', 'Share that is lost', lose, 'step="0.05" max="1"')}
-<button>Set</button>
+${number('delay', 'Delay (ms)', delay, 'step="1"')}
+${number('copies', 'Copies of each event', copies, 'step="1" max="5"')}
+${number('shuffle', 'Random extra delay, up to (ms)', shuffle, 'step="1"')}
+${number('lose', 'Share of lost events', lose, 'step="0.05" max="1"')}
+<button>Save</button>
 </form>
-<p class="soft">${webhooks.waiting()} on their way.</p>
-<div class="buttons">${button('flush', 'Send now')}${button('resend', 'Send the lost again')}</div>
+<p class="soft">${webhooks.waiting()} events are waiting.</p>
+<div class="buttons">${button('flush', 'Send now')}${button('resend', 'Resend lost and failed events')}</div>
 </section>`;
 }
 
-function whole(state: StripeState, webhooks: Webhooks | null, view: View, said: string | null): string {
+function renderPage(state: StripeState, webhooks: Webhooks | null, view: View, message: string | null): string {
   const tabs = Object.entries(views).map(
     ([name, { label }]) =>
       `<a class="tab" href="/?view=${name}"${views[name as keyof typeof views] === view ? ' aria-current="page"' : ''}>${label}</a>`,
@@ -72,18 +72,18 @@ function whole(state: StripeState, webhooks: Webhooks | null, view: View, said: 
 <body>
 <header class="bar">
 <a class="name" href="/">Stripe</a>
-<p class="about">The sandbox's own: nothing here is money. Test card 4242 4242 4242 4242, any date to come, any code.</p>
+<p class="about">The sandbox's stand-in: no real money is charged. Test card 4242 4242 4242 4242, any future date, any CVC.</p>
 </header>
 <div class="panes">
 <aside class="controls" aria-label="Controls">
-${clock(state)}
-${hooks(webhooks)}
-<section><h2>Start over</h2><div class="buttons">${button('reset', 'Forget everything')}</div></section>
+${clockControls(state)}
+${webhookControls(webhooks)}
+<section><h2>Reset</h2><div class="buttons">${button('reset', 'Delete all data')}</div></section>
 </aside>
 <main>
 <nav class="tabs" aria-label="Views">${tabs.join('')}</nav>
 <h1>${view.label}</h1>
-${said ? `<p class="said" role="status">${safe(said)}</p>` : ''}
+${message ? `<p class="message" role="status">${safe(message)}</p>` : ''}
 ${view.show(state, webhooks)}
 </main>
 </div>
@@ -91,8 +91,8 @@ ${view.show(state, webhooks)}
 </html>`;
 }
 
-export function lookingPage(state: StripeState, webhooks: Webhooks | null): Answerer {
-  const act = actions(state, webhooks);
+export function dashboardPage(state: StripeState, webhooks: Webhooks | null): RequestHandler {
+  const perform = actions(state, webhooks);
   return async (request, url) => {
     if (url.pathname === '/page/page.css') {
       const css = fs.readFileSync(path.join(import.meta.dirname, 'page', 'page.css'), 'utf8');
@@ -101,16 +101,17 @@ export function lookingPage(state: StripeState, webhooks: Webhooks | null): Answ
     if (request.method === 'POST' && url.pathname.startsWith('/page/')) {
       // Only this page may submit its forms.
       const from = request.headers.get('sec-fetch-site');
-      if (from !== null && from !== 'same-origin') return new Response('Not from elsewhere.\n', { status: 403 });
-      const { view, said } = await act(url.pathname.slice(6), new URLSearchParams(await request.text()));
-      const back = new URLSearchParams({ view, ...(said && { said }) });
+      if (from !== null && from !== 'same-origin')
+        return new Response('Only this page may submit its forms.\n', { status: 403 });
+      const { view, message } = await perform(url.pathname.slice(6), new URLSearchParams(await request.text()));
+      const back = new URLSearchParams({ view, ...(message && { message }) });
       return new Response(null, { status: 303, headers: { location: `/?${back}` } });
     }
     if (url.pathname !== '/' || request.method !== 'GET') return null;
-    state.lifecycle.catchUp();
+    state.lifecycle.runDueTasks();
     const name = url.searchParams.get('view') ?? '';
     const view = Object.hasOwn(views, name) ? views[name as keyof typeof views] : views.customers;
-    return new Response(whole(state, webhooks, view, url.searchParams.get('said')), {
+    return new Response(renderPage(state, webhooks, view, url.searchParams.get('message')), {
       headers: {
         'content-type': 'text/html; charset=utf-8',
         'cache-control': 'no-store',

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Fixture, openFixture, refusal } from './testing.ts';
+import { errorOf, type Fixture, openFixture } from './testing.ts';
 
 let fixture: Fixture;
 let stripe: Stripe;
@@ -53,7 +53,7 @@ describe('cards', () => {
     async (number, code, declineCode, message) => {
       const { body } = await card(String(number));
       const { id } = await intent();
-      const error = await refusal(stripe.paymentIntents.confirm(id, { payment_method: String(body.id) }));
+      const error = await errorOf(stripe.paymentIntents.confirm(id, { payment_method: String(body.id) }));
       expect(error).toMatchObject({
         statusCode: 402,
         type: 'StripeCardError',
@@ -97,16 +97,16 @@ describe('cards', () => {
 
   it('that the bank always declines cannot be attached to a customer', async () => {
     const { id } = await stripe.customers.create({});
-    const error = await refusal(stripe.paymentMethods.attach('pm_card_visa_chargeDeclined', { customer: id }));
+    const error = await errorOf(stripe.paymentMethods.attach('pm_card_visa_chargeDeclined', { customer: id }));
     expect(error).toMatchObject({ statusCode: 402, code: 'card_declined' });
   });
 
   it('belong to one customer, and cannot be attached again once detached', async () => {
     const [one, other] = [await stripe.customers.create({}), await stripe.customers.create({})];
     const method = await stripe.paymentMethods.attach('pm_card_visa', { customer: one.id });
-    expect((await refusal(stripe.paymentMethods.attach(method.id, { customer: other.id }))).statusCode).toBe(400);
+    expect((await errorOf(stripe.paymentMethods.attach(method.id, { customer: other.id }))).statusCode).toBe(400);
     await stripe.paymentMethods.detach(method.id);
-    expect((await refusal(stripe.paymentMethods.attach(method.id, { customer: one.id }))).statusCode).toBe(400);
+    expect((await errorOf(stripe.paymentMethods.attach(method.id, { customer: one.id }))).statusCode).toBe(400);
   });
 });
 
@@ -156,7 +156,7 @@ describe('3-D Secure', () => {
       return_url: 'https://sun.test/thankyou',
     });
     const address = sent.next_action?.redirect_to_url?.url ?? '';
-    expect(await (await fetch(address)).text()).toContain('paying $12.00');
+    expect(await (await fetch(address)).text()).toContain('a payment of $12.00');
     const ticket = new URL(address).searchParams.get('ticket') ?? '';
     const forged = await fetch(address, {
       method: 'POST',
@@ -190,7 +190,7 @@ describe('3-D Secure', () => {
     expect(paid.status).toBe('succeeded');
     const { id: other } = await stripe.customers.create({});
     const always = await stripe.paymentMethods.attach('pm_card_authenticationRequired', { customer: other });
-    const error = await refusal(
+    const error = await errorOf(
       stripe.paymentIntents.create({
         ...ways,
         amount: 500,
@@ -207,7 +207,7 @@ describe('3-D Secure', () => {
 
 describe('refunds', () => {
   it('return a part, then the rest, and never more than was paid', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_yearly', { expand: ['latest_invoice.payments'] });
     const payment_intent = String(made.latest_invoice.payments?.data[0]?.payment.payment_intent);
     const part = await stripe.refunds.create({ payment_intent, amount: 2000 });
@@ -215,10 +215,10 @@ describe('refunds', () => {
     const charge = async () =>
       (await stripe.paymentIntents.retrieve(payment_intent, { expand: ['latest_charge'] })).latest_charge;
     expect(await charge()).toMatchObject({ amount_refunded: 2000, refunded: false });
-    expect((await refusal(stripe.refunds.create({ payment_intent, amount: 10_001 }))).statusCode).toBe(400);
+    expect((await errorOf(stripe.refunds.create({ payment_intent, amount: 10_001 }))).statusCode).toBe(400);
     await stripe.refunds.create({ payment_intent });
     expect(await charge()).toMatchObject({ amount_refunded: 12_000, refunded: true });
-    expect(await refusal(stripe.refunds.create({ payment_intent }))).toMatchObject({ code: 'charge_already_refunded' });
+    expect(await errorOf(stripe.refunds.create({ payment_intent }))).toMatchObject({ code: 'charge_already_refunded' });
     const { data } = await stripe.events.list({ type: 'charge.refunded' });
     expect(data.map((event) => event.data.previous_attributes)).toEqual([
       { amount_refunded: 2000, refunded: false },
@@ -231,11 +231,11 @@ describe('the amount of a payment intent', () => {
   it('can be changed until it is paid, to no less than Stripe charges', async () => {
     const { id } = await stripe.paymentIntents.create({ amount: 1200, currency: 'usd' });
     expect(await stripe.paymentIntents.update(id, { amount: 1500 })).toMatchObject({ amount: 1500 });
-    expect(await refusal(stripe.paymentIntents.update(id, { amount: 49 }))).toMatchObject({ code: 'amount_too_small' });
+    expect(await errorOf(stripe.paymentIntents.update(id, { amount: 49 }))).toMatchObject({ code: 'amount_too_small' });
     await stripe.paymentIntents.confirm(id, { payment_method: 'pm_card_visa', return_url: 'https://sun.test/' });
     const over = { statusCode: 400, code: 'payment_intent_unexpected_state' };
-    expect(await refusal(stripe.paymentIntents.update(id, { amount: 1200 }))).toMatchObject(over);
-    expect(await refusal(stripe.paymentIntents.update(id, { payment_method: 'pm_card_visa' }))).toMatchObject(over);
+    expect(await errorOf(stripe.paymentIntents.update(id, { amount: 1200 }))).toMatchObject(over);
+    expect(await errorOf(stripe.paymentIntents.update(id, { payment_method: 'pm_card_visa' }))).toMatchObject(over);
     expect(await stripe.paymentIntents.update(id, { metadata: { order: '1' } })).toMatchObject({ amount: 1500 });
   });
 });
@@ -259,25 +259,25 @@ describe('API keys', () => {
 
 describe('errors', () => {
   it('have Stripe’s codes and statuses', async () => {
-    expect(await refusal(stripe.customers.retrieve('cus_none'))).toMatchObject({
+    expect(await errorOf(stripe.customers.retrieve('cus_none'))).toMatchObject({
       statusCode: 404,
       code: 'resource_missing',
       param: 'id',
       message: "No such customer: 'cus_none'",
     });
-    expect(await refusal(stripe.subscriptions.create({ customer: 'cus_none', items: [] }))).toMatchObject({
+    expect(await errorOf(stripe.subscriptions.create({ customer: 'cus_none', items: [] }))).toMatchObject({
       statusCode: 400,
       code: 'resource_missing',
       param: 'customer',
     });
-    expect(await refusal(stripe.customers.create({ expand: ['nothing'] }))).toMatchObject({
+    expect(await errorOf(stripe.customers.create({ expand: ['nothing'] }))).toMatchObject({
       statusCode: 400,
       param: 'expand',
     });
     expect((await stripe.customers.list()).data).toEqual([]);
-    expect(await refusal(stripe.customers.list({ limit: 101 }))).toMatchObject({ param: 'limit' });
+    expect(await errorOf(stripe.customers.list({ limit: 101 }))).toMatchObject({ param: 'limit' });
     const deep = stripe.customers.list({ expand: ['data.subscriptions.data.latest_invoice.payments'] });
-    expect((await refusal(deep)).message).toContain('more than 4 levels');
+    expect((await errorOf(deep)).message).toContain('more than 4 levels');
   });
 });
 
@@ -289,19 +289,19 @@ describe('idempotency', () => {
     expect(again).toEqual(first);
     expect(again.lastResponse.headers['idempotent-replayed']).toBe('true');
     expect((await stripe.customers.list()).data).toHaveLength(1);
-    const other = await refusal(stripe.customers.create({ name: 'B' }, { idempotencyKey }));
+    const other = await errorOf(stripe.customers.create({ name: 'B' }, { idempotencyKey }));
     expect(other).toMatchObject({ statusCode: 400, type: 'StripeIdempotencyError' });
   });
 
   it('replays declines by the bank, but not refusals of invalid parameters', async () => {
     const { id } = await intent();
     const confirm = (payment_method: string) =>
-      refusal(stripe.paymentIntents.confirm(id, { payment_method }, { idempotencyKey: 'confirm' }));
+      errorOf(stripe.paymentIntents.confirm(id, { payment_method }, { idempotencyKey: 'confirm' }));
     await confirm('pm_card_visa_chargeDeclined');
     expect((await confirm('pm_card_visa_chargeDeclined')).headers?.['idempotent-replayed']).toBe('true');
     expect((await stripe.charges.list({ payment_intent: id })).data).toHaveLength(1);
     const options = { idempotencyKey: 'mistake' };
-    await refusal(stripe.customers.create({ email: 'nonsense' }, options));
+    await errorOf(stripe.customers.create({ email: 'nonsense' }, options));
     expect(await stripe.customers.create({ email: 'a@example.com' }, options)).toMatchObject({
       email: 'a@example.com',
     });
@@ -312,7 +312,7 @@ describe('idempotency', () => {
     const options = { idempotencyKey: 'slow' };
     const first = stripe.customers.create({}, options);
     await expect.poll(async () => (await fixture.control('GET faults')) as unknown).toEqual([]);
-    expect(await refusal(stripe.customers.create({}, options))).toMatchObject({ statusCode: 409 });
+    expect(await errorOf(stripe.customers.create({}, options))).toMatchObject({ statusCode: 409 });
     expect((await first).object).toBe('customer');
   });
 });
@@ -321,7 +321,7 @@ describe('simulated faults', () => {
   it('strike before or after a call takes effect', async () => {
     await fixture.control('POST faults', { path: '/v1/customers', status: 500, when: 'before' });
     const broken = { idempotencyKey: 'broken' };
-    expect((await refusal(stripe.customers.create({}, broken))).statusCode).toBe(500);
+    expect((await errorOf(stripe.customers.create({}, broken))).statusCode).toBe(500);
     expect((await stripe.customers.list()).data).toEqual([]);
     await fixture.control('POST faults', { method: 'POST', path: '/v1/customers', status: 0, when: 'after' });
     // The SDK retries once when a connection breaks, even without retries; the key prevents a second customer.

@@ -1,7 +1,7 @@
 /** Calls that Stripe refuses because of an object's state, or because parameters exclude each other. */
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { day, type Fixture, itemOf, newYear, openFixture, refusal } from './testing.ts';
+import { day, errorOf, type Fixture, itemOf, newYear, openFixture } from './testing.ts';
 
 let fixture: Fixture;
 let stripe: Stripe;
@@ -13,7 +13,7 @@ afterEach(() => fixture.stop());
 
 /** A paid monthly subscription. */
 async function subscribed() {
-  const { id: customer } = await fixture.payer();
+  const { id: customer } = await fixture.createPayingCustomer();
   return { customer, made: await fixture.subscribe(customer, 'price_reader_monthly') };
 }
 const dearer = (made: Stripe.Subscription, quantity = 1) => [
@@ -24,7 +24,7 @@ describe('an invoice preview', () => {
   it('with tax needs a customer or an address', async () => {
     const params = { subscription_details: { items: [{ price: 'price_reader_monthly' }] } };
     const taxed = { ...params, automatic_tax: { enabled: true } };
-    expect(await refusal(stripe.invoices.createPreview(taxed))).toMatchObject({
+    expect(await errorOf(stripe.invoices.createPreview(taxed))).toMatchObject({
       statusCode: 400,
       param: 'automatic_tax[enabled]',
     });
@@ -37,7 +37,7 @@ describe('an invoice preview', () => {
     const { made } = await subscribed();
     const { id: schedule } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
     const both = { schedule, subscription_details: { items: dearer(made) } };
-    expect(await refusal(stripe.invoices.createPreview(both))).toMatchObject({ statusCode: 400, param: 'schedule' });
+    expect(await errorOf(stripe.invoices.createPreview(both))).toMatchObject({ statusCode: 400, param: 'schedule' });
   });
 
   it('takes a proration date only with a prorated change', async () => {
@@ -48,8 +48,8 @@ describe('an invoice preview', () => {
         subscription_details: { proration_date: newYear, ...details },
       });
     const param = 'subscription_details[proration_date]';
-    expect(await refusal(asked({}))).toMatchObject({ statusCode: 400, param });
-    expect(await refusal(asked({ items: dearer(made), proration_behavior: 'none' }))).toMatchObject({ param });
+    expect(await errorOf(asked({}))).toMatchObject({ statusCode: 400, param });
+    expect(await errorOf(asked({ items: dearer(made), proration_behavior: 'none' }))).toMatchObject({ param });
     expect((await asked({ items: dearer(made), proration_behavior: 'always_invoice' })).total).toBe(800);
   });
 
@@ -57,15 +57,15 @@ describe('an invoice preview', () => {
     const { customer, made } = await subscribed();
     await stripe.subscriptions.update(made.id, { cancel_at_period_end: true });
     const none = { statusCode: 404, code: 'invoice_upcoming_none', message: expect.stringContaining(customer) };
-    expect(await refusal(stripe.invoices.createPreview({ subscription: made.id }))).toMatchObject(none);
+    expect(await errorOf(stripe.invoices.createPreview({ subscription: made.id }))).toMatchObject(none);
     const kept = { subscription: made.id, subscription_details: { cancel_at_period_end: false } };
     expect((await stripe.invoices.createPreview(kept)).total).toBe(1200);
     await stripe.subscriptions.update(made.id, { cancel_at: newYear + 10 * day });
-    expect(await refusal(stripe.invoices.createPreview({ subscription: made.id }))).toMatchObject(none);
+    expect(await errorOf(stripe.invoices.createPreview({ subscription: made.id }))).toMatchObject(none);
     const going = { subscription: made.id, subscription_details: { cancel_at: '' } } as const;
     expect((await stripe.invoices.createPreview(going)).total).toBe(1200);
     await stripe.subscriptions.cancel(made.id);
-    expect(await refusal(stripe.invoices.createPreview(going))).toMatchObject(none);
+    expect(await errorOf(stripe.invoices.createPreview(going))).toMatchObject(none);
   });
 });
 
@@ -78,7 +78,7 @@ describe('a subscription with a schedule', () => {
       { cancel_at: newYear + 90 * day },
       { cancel_at: '' },
     ] as const) {
-      expect(await refusal(stripe.subscriptions.update(made.id, change))).toMatchObject({
+      expect(await errorOf(stripe.subscriptions.update(made.id, change))).toMatchObject({
         statusCode: 400,
         message: expect.stringContaining(`managed by the subscription schedule \`${schedule}\``),
       });
@@ -108,9 +108,9 @@ describe('a subscription with a schedule', () => {
   it('gets its schedule by from_subscription alone, and only while it is not canceled', async () => {
     const { made } = await subscribed();
     const params = { from_subscription: made.id, metadata: { plan: 'reader-monthly' } };
-    expect(await refusal(stripe.subscriptionSchedules.create(params))).toMatchObject({ param: 'metadata' });
+    expect(await errorOf(stripe.subscriptionSchedules.create(params))).toMatchObject({ param: 'metadata' });
     await stripe.subscriptions.cancel(made.id);
-    const late = await refusal(stripe.subscriptionSchedules.create({ from_subscription: made.id }));
+    const late = await errorOf(stripe.subscriptionSchedules.create({ from_subscription: made.id }));
     expect(late.message).toContain('currently in the `canceled` status');
   });
 
@@ -121,7 +121,7 @@ describe('a subscription with a schedule', () => {
     const first = { items: [{ price: 'price_reader_monthly' }], ...now };
     const later = { items: [{ price: 'price_reader_yearly' }] };
     const update = (...phases: Stripe.SubscriptionScheduleUpdateParams.Phase[]) =>
-      refusal(stripe.subscriptionSchedules.update(id, { phases }));
+      errorOf(stripe.subscriptionSchedules.update(id, { phases }));
     const { start_date: _start, ...undated } = first;
     expect(await update(undated)).toMatchObject({ code: 'parameter_missing', param: 'phases[0][start_date]' });
     expect(await update({ ...first, start_date: now.start_date + day })).toMatchObject({
@@ -153,21 +153,21 @@ describe('a pending update', () => {
     const { made } = await subscribed();
     const change = { items: dearer(made), payment_behavior: 'pending_if_incomplete' } as const;
     expect(
-      await refusal(stripe.subscriptions.update(made.id, { ...change, automatic_tax: { enabled: true } })),
+      await errorOf(stripe.subscriptions.update(made.id, { ...change, automatic_tax: { enabled: true } })),
     ).toMatchObject({ statusCode: 400, param: 'automatic_tax' });
   });
 
   it('is refused for a subscription that is billed by sent invoices', async () => {
-    const { id: customer } = await fixture.payer();
+    const { id: customer } = await fixture.createPayingCustomer();
     const byInvoice = { collection_method: 'send_invoice', days_until_due: 30 } as const;
     const items = [{ price: 'price_reader_monthly' }];
     const undated = { customer, items, collection_method: 'send_invoice' as const };
-    expect(await refusal(stripe.subscriptions.create(undated))).toMatchObject({ param: 'days_until_due' });
+    expect(await errorOf(stripe.subscriptions.create(undated))).toMatchObject({ param: 'days_until_due' });
     const made = await fixture.subscribe(customer, 'price_reader_monthly', byInvoice);
     expect(made).toMatchObject({ status: 'active', collection_method: 'send_invoice' });
     expect(made.latest_invoice).toMatchObject({ status: 'open', due_date: newYear + 30 * day, attempt_count: 0 });
     const change = { items: dearer(made), payment_behavior: 'pending_if_incomplete' } as const;
-    expect(await refusal(stripe.subscriptions.update(made.id, change))).toMatchObject({ param: 'payment_behavior' });
+    expect(await errorOf(stripe.subscriptions.update(made.id, change))).toMatchObject({ param: 'payment_behavior' });
     fixture.state.advance(32 * day);
     expect((await stripe.charges.list({ customer })).data).toEqual([]);
   });
@@ -192,11 +192,11 @@ describe('a pending update', () => {
 
 describe('a payment method', () => {
   it('cannot be used again after it is detached', async () => {
-    const { id: customer } = await fixture.payer();
+    const { id: customer } = await fixture.createPayingCustomer();
     const card = await stripe.paymentMethods.attach('pm_card_visa', { customer });
     await stripe.paymentMethods.detach(card.id);
     const intent = await stripe.setupIntents.create({ customer, allowed_payment_method_types: ['card'] });
-    const refused = await refusal(stripe.setupIntents.confirm(intent.id, { payment_method: card.id }));
+    const refused = await errorOf(stripe.setupIntents.confirm(intent.id, { payment_method: card.id }));
     expect(refused).toMatchObject({ statusCode: 400, type: 'StripeInvalidRequestError' });
     expect([refused.code, refused.param]).toEqual([undefined, undefined]);
     expect(refused.message).toContain('It may not be used again');
@@ -205,10 +205,10 @@ describe('a payment method', () => {
   it('cannot pay an invoice when it is unattached or another customer’s', async () => {
     const { id: customer } = await stripe.customers.create({});
     const made = await fixture.subscribe(customer, 'price_reader_monthly', { payment_behavior: 'default_incomplete' });
-    const pay = (payment_method: string) => refusal(stripe.invoices.pay(made.latest_invoice.id, { payment_method }));
+    const pay = (payment_method: string) => errorOf(stripe.invoices.pay(made.latest_invoice.id, { payment_method }));
     const none = { statusCode: 400, code: 'resource_missing', param: 'payment_method' };
     expect(await pay('pm_card_visa')).toMatchObject(none);
-    const other = await fixture.payer();
+    const other = await fixture.createPayingCustomer();
     expect(await pay(String(other.invoice_settings.default_payment_method))).toMatchObject(none);
   });
 });
@@ -218,7 +218,7 @@ describe('a list', () => {
     const none = { statusCode: 400, code: 'resource_missing', param: 'customer' };
     const customer = 'cus_nobody';
     const lists = [stripe.subscriptions, stripe.invoices, stripe.charges, stripe.paymentMethods] as const;
-    for (const list of lists) expect(await refusal(list.list({ customer }))).toMatchObject(none);
+    for (const list of lists) expect(await errorOf(list.list({ customer }))).toMatchObject(none);
     const { customer: gone } = await subscribed();
     await stripe.customers.del(gone);
     expect((await stripe.subscriptions.list({ customer: gone, status: 'all' })).data).toHaveLength(1);
@@ -230,8 +230,8 @@ describe('a list', () => {
     const type = 'customer.subscription.created';
     expect((await stripe.events.list({ type })).data).toHaveLength(1);
     const types = Array.from({ length: 21 }, () => type);
-    expect(await refusal(stripe.events.list({ types }))).toMatchObject({ param: 'types' });
-    expect(await refusal(stripe.events.list({ type, types: [type] }))).toMatchObject({ param: 'type' });
+    expect(await errorOf(stripe.events.list({ types }))).toMatchObject({ param: 'types' });
+    expect(await errorOf(stripe.events.list({ type, types: [type] }))).toMatchObject({ param: 'type' });
     await stripe.subscriptions.cancel(made.id);
     fixture.state.advance(31 * day);
     expect((await stripe.events.list({ type })).data).toHaveLength(0);
@@ -240,18 +240,18 @@ describe('a list', () => {
 
 it('the minimum charge depends on the currency, which may have no minor unit', async () => {
   const pay = (amount: number, currency: string) => stripe.paymentIntents.create({ amount, currency });
-  expect(await refusal(pay(49, 'usd'))).toMatchObject({ code: 'amount_too_small', param: 'amount' });
+  expect(await errorOf(pay(49, 'usd'))).toMatchObject({ code: 'amount_too_small', param: 'amount' });
   expect((await pay(30, 'gbp')).amount).toBe(30);
-  expect((await refusal(pay(49, 'jpy'))).message).toContain('¥50 jpy');
-  expect((await refusal(pay(1499, 'czk'))).code).toBe('amount_too_small');
+  expect((await errorOf(pay(49, 'jpy'))).message).toContain('¥50 jpy');
+  expect((await errorOf(pay(1499, 'czk'))).code).toBe('amount_too_small');
 });
 
 it('a fixed-amount coupon must match the subscription’s currency', async () => {
-  const { id: customer } = await fixture.payer();
+  const { id: customer } = await fixture.createPayingCustomer();
   const discounts = [{ coupon: 'ten-off' }];
   const make = (currency: string) =>
     stripe.subscriptions.create({ customer, currency, items: [{ price: 'price_reader_yearly' }], discounts });
-  expect(await refusal(make('gbp'))).toMatchObject({ statusCode: 400, param: 'discounts' });
+  expect(await errorOf(make('gbp'))).toMatchObject({ statusCode: 400, param: 'discounts' });
   expect((await make('usd')).status).toBe('active');
 });
 
@@ -259,7 +259,7 @@ it('metadata may have 50 keys in total, not per call', async () => {
   const keys = (from: number, count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, one) => [`key${from + one}`, 'x']));
   const { id } = await stripe.customers.create({ metadata: keys(0, 30) });
-  expect(await refusal(stripe.customers.update(id, { metadata: keys(30, 21) }))).toMatchObject({ param: 'metadata' });
+  expect(await errorOf(stripe.customers.update(id, { metadata: keys(30, 21) }))).toMatchObject({ param: 'metadata' });
   await stripe.customers.update(id, { metadata: keys(30, 20) });
 });
 
@@ -267,20 +267,20 @@ it('an idempotency key has no effect on a deletion', async () => {
   const { id } = await stripe.customers.create({});
   const options = { idempotencyKey: 'once' };
   await stripe.customers.del(id, {}, options);
-  expect(await refusal(stripe.customers.del(id, {}, options))).toMatchObject({ statusCode: 404 });
+  expect(await errorOf(stripe.customers.del(id, {}, options))).toMatchObject({ statusCode: 404 });
 });
 
 it('an email address needs an @ and a domain with a dot', async () => {
   const none = { statusCode: 400, code: 'email_invalid', param: 'email' };
-  expect(await refusal(stripe.customers.create({ email: 'otameshi@com' }))).toMatchObject(none);
-  expect(await refusal(stripe.customers.create({ email: 'ada＠example.com' }))).toMatchObject(none);
+  expect(await errorOf(stripe.customers.create({ email: 'otameshi@com' }))).toMatchObject(none);
+  expect(await errorOf(stripe.customers.create({ email: 'ada＠example.com' }))).toMatchObject(none);
 });
 
 it('an address that tax can’t be calculated for is refused with validate_location=immediately', async () => {
   const { id } = await stripe.customers.create({});
   const address = { country: 'US', postal_code: 'nowhere' };
   const checked = stripe.customers.update(id, { address, tax: { validate_location: 'immediately' } });
-  expect(await refusal(checked)).toMatchObject({ statusCode: 400, code: 'customer_tax_location_invalid' });
+  expect(await errorOf(checked)).toMatchObject({ statusCode: 400, code: 'customer_tax_location_invalid' });
   expect((await stripe.customers.retrieve(id)) as Stripe.Customer).toMatchObject({ address: null });
   await stripe.customers.update(id, { address, tax: { validate_location: 'deferred' } });
 });

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { day, type Fixture, itemOf, newYear, openFixture, refusal } from './testing.ts';
+import { day, errorOf, type Fixture, itemOf, newYear, openFixture } from './testing.ts';
 
 let fixture: Fixture;
 let stripe: Stripe;
@@ -16,7 +16,7 @@ const typesOf = async (more: Stripe.EventListParams = {}) =>
 describe('renewals', () => {
   it('come on the same day each month, or on the last day of a shorter month', async () => {
     fixture.state.advance(30 * day);
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly');
     const ends = [itemOf(made).current_period_end];
     for (let month = 0; month < 3; month += 1) {
@@ -29,7 +29,7 @@ describe('renewals', () => {
   });
 
   it('are announced seven days ahead, and the end of a trial three days ahead', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     await fixture.subscribe(id, 'price_reader_monthly', { trial_period_days: 30 });
     fixture.state.advance(22 * day);
     expect(await typesOf()).not.toContain('invoice.upcoming');
@@ -41,14 +41,14 @@ describe('renewals', () => {
   });
 
   it('announce the end of a two-day trial at once', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     await fixture.subscribe(id, 'price_reader_monthly', { trial_period_days: 2 });
     fixture.state.advance(1);
     expect(await typesOf()).toContain('customer.subscription.trial_will_end');
   });
 
   it('are draft invoices for an hour, and are then charged', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     await fixture.subscribe(id, 'price_reader_monthly');
     fixture.state.advance(31 * day + 3599);
     const newest = async () => (await stripe.invoices.list({ customer: id })).data[0];
@@ -58,7 +58,7 @@ describe('renewals', () => {
   });
 
   it('are attempted four times when the card is declined, and then the subscription is canceled', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly');
     await fixture.control('POST card', { customer: id, number: '4000000000000341' });
     fixture.state.advance(31 * day + 3600);
@@ -70,7 +70,7 @@ describe('renewals', () => {
     fixture.state.advance(8 * day);
     expect((await stripe.invoices.retrieve(invoice.id)).attempt_count).toBe(3);
     // A manual attempt is possible at any time, and uses up no retry.
-    await refusal(stripe.invoices.pay(invoice.id));
+    await errorOf(stripe.invoices.pay(invoice.id));
     expect((await stripe.invoices.retrieve(invoice.id)).attempt_count).toBe(3);
     fixture.state.advance(7 * day);
     expect(await stripe.invoices.retrieve(invoice.id)).toMatchObject({ attempt_count: 4, next_payment_attempt: null });
@@ -84,7 +84,7 @@ describe('renewals', () => {
   });
 
   it.each(['at once', 'by the next retry'])('are paid %s when another card replaces a declined one', async (when) => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly');
     await fixture.control('POST card', { customer: id, number: '4000000000000341' });
     fixture.state.advance(31 * day + 3600);
@@ -104,7 +104,7 @@ describe('renewals', () => {
 
   it('that keep failing leave the subscription unpaid if the account’s settings say so', async () => {
     await fixture.control('PUT settings', { afterLastRetry: 'unpaid' });
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_yearly');
     await fixture.control('POST card', { customer: id, number: '4000000000000341' });
     fixture.state.advance(365 * day + 3600 + 16 * day);
@@ -113,15 +113,15 @@ describe('renewals', () => {
 
   it('of an unpaid subscription stay drafts, which can be voided only once finalized, and not deleted', async () => {
     await fixture.control('PUT settings', { afterLastRetry: 'unpaid' });
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly');
     await fixture.control('POST card', { customer: id, number: '4000000000000341' });
     fixture.state.advance(31 * day + 3600 + 16 * day);
     fixture.state.advance(20 * day);
     const [draft] = (await stripe.invoices.list({ subscription: made.id })).data;
     expect(draft).toMatchObject({ status: 'draft', auto_advance: false, attempted: false });
-    expect(await refusal(stripe.invoices.del(draft?.id ?? ''))).toMatchObject({ code: 'invoice_not_editable' });
-    expect(await refusal(stripe.invoices.voidInvoice(draft?.id ?? ''))).toMatchObject({ code: 'invoice_not_editable' });
+    expect(await errorOf(stripe.invoices.del(draft?.id ?? ''))).toMatchObject({ code: 'invoice_not_editable' });
+    expect(await errorOf(stripe.invoices.voidInvoice(draft?.id ?? ''))).toMatchObject({ code: 'invoice_not_editable' });
     await stripe.invoices.finalizeInvoice(draft?.id ?? '', { auto_advance: false });
     expect(await stripe.invoices.voidInvoice(draft?.id ?? '')).toMatchObject({ status: 'void' });
     expect((await stripe.subscriptions.retrieve(made.id)).status).toBe('unpaid');
@@ -129,7 +129,7 @@ describe('renewals', () => {
 
   it('that keep failing leave the subscription past due and billed if the account’s settings say so', async () => {
     await fixture.control('PUT settings', { afterLastRetry: 'past_due' });
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly');
     await fixture.control('POST card', { customer: id, number: '4000000000000341' });
     fixture.state.advance(31 * day + 3600 + 16 * day);
@@ -141,7 +141,7 @@ describe('renewals', () => {
   });
 
   it('that failed return the subscription to active when the invoice is marked uncollectible', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly');
     await fixture.control('POST card', { customer: id, number: '4000000000000341' });
     fixture.state.advance(31 * day + 3600);
@@ -152,7 +152,7 @@ describe('renewals', () => {
   });
 
   it('stop at the end of the paid period with cancel_at_period_end, which can be undone', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly');
     const asked = await stripe.subscriptions.update(made.id, { cancel_at_period_end: true });
     expect(asked).toMatchObject({ status: 'active', cancel_at_period_end: true, cancel_at: newYear + 31 * day });
@@ -205,7 +205,7 @@ describe('renewals', () => {
 
 describe('a failed charge for a plan change', () => {
   it('is retried like a renewal, and required authentication counts as a failure', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly');
     await fixture.control('POST card', { customer: id, number: '4000000000000341' });
     fixture.state.advance(5 * day);
@@ -227,7 +227,7 @@ describe('test clocks', () => {
     const card = await stripe.paymentMethods.attach('pm_card_visa', { customer: id });
     const mine = await fixture.subscribe(id, 'price_reader_monthly', { default_payment_method: card.id });
     expect(mine).toMatchObject({ test_clock: clock.id, created: newYear + 100 * day });
-    const other = await fixture.payer();
+    const other = await fixture.createPayingCustomer();
     const theirs = await fixture.subscribe(other.id, 'price_reader_monthly');
     for (const days of [150, 170]) {
       const moved = await stripe.testHelpers.testClocks.advance(clock.id, { frozen_time: newYear + days * day });
@@ -246,13 +246,13 @@ describe('test clocks', () => {
   it('move by two intervals of their shortest subscription at most, or by two years without one', async () => {
     const { id } = await stripe.testHelpers.testClocks.create({ frozen_time: newYear });
     const advance = (days: number) => stripe.testHelpers.testClocks.advance(id, { frozen_time: newYear + days * day });
-    expect(await refusal(advance(731))).toMatchObject({ statusCode: 400, param: 'frozen_time' });
+    expect(await errorOf(advance(731))).toMatchObject({ statusCode: 400, param: 'frozen_time' });
     const { id: customer } = await stripe.customers.create({ test_clock: id });
     const card = await stripe.paymentMethods.attach('pm_card_visa', { customer });
     await fixture.subscribe(customer, 'price_reader_yearly', { default_payment_method: card.id });
     await fixture.subscribe(customer, 'price_reader_monthly', { default_payment_method: card.id });
     // Two months after January 1 it is March 1, in 59 days.
-    expect(await refusal(advance(60))).toMatchObject({ statusCode: 400, param: 'frozen_time' });
+    expect(await errorOf(advance(60))).toMatchObject({ statusCode: 400, param: 'frozen_time' });
     expect((await advance(59)).status).toBe('advancing');
   });
 });

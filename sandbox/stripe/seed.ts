@@ -20,7 +20,7 @@ interface Plan {
   /** Intervals between two bills; 1 unless given. */
   readonly count?: number;
   /** Amounts in pounds and in euros. */
-  readonly abroad: readonly [gbp: number, eur: number];
+  readonly otherAmounts: readonly [gbp: number, eur: number];
   readonly metadata?: Record<string, string>;
 }
 
@@ -31,7 +31,7 @@ const plans: readonly Plan[] = [
     name: 'Monthly',
     amount: 1200,
     interval: 'month',
-    abroad: [1000, 1100],
+    otherAmounts: [1000, 1100],
   },
   {
     id: 'reader-yearly',
@@ -39,7 +39,7 @@ const plans: readonly Plan[] = [
     name: 'Yearly',
     amount: 12_000,
     interval: 'year',
-    abroad: [10_000, 11_000],
+    otherAmounts: [10_000, 11_000],
   },
   {
     id: 'reader-penny',
@@ -48,7 +48,7 @@ const plans: readonly Plan[] = [
     amount: 60,
     interval: 'day',
     count: 60,
-    abroad: [60, 60],
+    otherAmounts: [60, 60],
     metadata: {
       pennyHeading: 'Read the Sun for a PENNY A DAY',
       pennySubheading: 'Full dues ($120/year) billed after 60 days',
@@ -60,7 +60,7 @@ const plans: readonly Plan[] = [
     name: 'Monthly',
     amount: 2000,
     interval: 'month',
-    abroad: [1600, 1800],
+    otherAmounts: [1600, 1800],
   },
   {
     id: 'member-yearly',
@@ -68,7 +68,7 @@ const plans: readonly Plan[] = [
     name: 'Yearly',
     amount: 20_000,
     interval: 'year',
-    abroad: [16_000, 18_000],
+    otherAmounts: [16_000, 18_000],
   },
   {
     id: 'member-print-yearly',
@@ -76,7 +76,7 @@ const plans: readonly Plan[] = [
     name: 'Yearly with print',
     amount: 28_000,
     interval: 'year' as const,
-    abroad: [22_000, 25_000],
+    otherAmounts: [22_000, 25_000],
     metadata: { print: 'true' },
   },
 ];
@@ -107,9 +107,9 @@ const coupons: readonly CouponSeed[] = [
 /** Fills an empty account. Ids are the same in every sandbox. */
 export function seed(account: StripeAccount): void {
   if (account.store.count('product') > 0) return;
-  account.run(() => {
+  account.transaction(() => {
     for (const [id, name, key] of products) addProduct(account, { id, name, metadata: { zephr_product_id: key } });
-    for (const { id, product, name, amount, interval, count, abroad, metadata } of plans) {
+    for (const { id, product, name, amount, interval, count, otherAmounts, metadata } of plans) {
       addPrice(account, {
         id: `price_${id.replaceAll('-', '_')}`,
         currency: 'usd',
@@ -119,7 +119,7 @@ export function seed(account: StripeAccount): void {
         product,
         recurring: { interval, interval_count: count ?? 1 },
         unit_amount: amount,
-        _amounts: { gbp: abroad[0], eur: abroad[1] },
+        _amounts: { gbp: otherAmounts[0], eur: otherAmounts[1] },
       });
     }
     for (const [id, price, next] of offers) addTrialOffer(account, { id, price, next, iterations: 1 });
@@ -128,7 +128,7 @@ export function seed(account: StripeAccount): void {
   // The sandbox's site is at one of these; the real Stripe accepts only public names.
   for (const name of ['127.0.0.1', 'localhost']) registerDomain(account, name);
   // The seed sends no events.
-  account.run(() => {
+  account.transaction(() => {
     for (const { id } of [...account.store.all('event')]) account.store.remove('event', id);
   });
 }

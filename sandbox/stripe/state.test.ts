@@ -20,7 +20,7 @@ afterEach(() => {
 
 describe('the sandbox’s Stripe handlers', () => {
   it('answer the SDK at Stripe’s own address without a server', async () => {
-    const state = openState({ wall: () => newYear * 1000 });
+    const state = openState({ systemTime: () => newYear * 1000 });
     const server = setupServer(...stripeHandlers(state));
     server.listen({ onUnhandledFrame: 'error' });
     try {
@@ -40,7 +40,7 @@ describe('the sandbox’s Stripe data', () => {
   it('survives a restart, including the clock and the idempotency keys', async () => {
     const data = folder();
     const first = await openFixture({ folder: data });
-    const { id } = await first.payer();
+    const { id } = await first.createPayingCustomer();
     const made = await first.subscribe(id, 'price_reader_monthly');
     const once = await first.stripe.customers.create({}, { idempotencyKey: 'once' });
     first.state.advance(40 * 86_400);

@@ -2,15 +2,15 @@
  * The sandbox's Stripe without a network: account, clock, faults, and the calls that use them. `stripeHandlers` makes
  * msw handlers of it, `startStripe` serves the same over HTTP.
  */
-import { type Lifecycle, makeLifecycle } from './billing/ticking.ts';
+import { type Lifecycle, makeLifecycle } from './billing/due-tasks.ts';
 import { openAccount, type StripeAccount } from './core/account.ts';
 import { ApiError, invalid, isMalformed, unauthorized } from './core/errors.ts';
 import { token } from './core/ids.ts';
-import type { Event, Thing } from './core/model.ts';
+import type { Event, StripeObject } from './core/model.ts';
 import { type Fields, Params, parseForm } from './core/params.ts';
 import type { Wire } from './core/present.ts';
 import { type Fault, type Faults, makeFaults } from './faults.ts';
-import { fingerprint, type Idempotency, makeIdempotency } from './idempotency.ts';
+import { hashRequest, type Idempotency, makeIdempotency } from './idempotency.ts';
 import { keys } from './keys.ts';
 import { coupons, prices, products, promotionCodes } from './resources/catalog.ts';
 import { customers, paymentMethods } from './resources/customers.ts';
@@ -62,10 +62,10 @@ export interface StripeState {
   advanceTo(moment: number): void;
   /** Moves the sandbox's own clock by this many seconds. */
   advance(seconds: number): void;
-  /** Answers the bank's 3-D Secure challenge. */
+  /** Ends the bank's 3-D Secure challenge. */
   finishChallenge(intent: string, passed: boolean): void;
   onEvents(listener: (events: readonly Event[]) => void): void;
-  /** Deletes everything and fills the account again. */
+  /** Deletes all objects and seeds the account again. */
   reset(): void;
   /** @throws {AnswerFault} if the sandbox sent anything that Stripe would not have sent */
   close(): void;
@@ -77,13 +77,13 @@ export interface StripeState {
 export interface StateOptions {
   /** File in which everything is stored; without it, data is in memory. */
   readonly file?: string | undefined;
-  /** Epoch milliseconds. */
-  readonly wall?: () => number;
+  /** The machine's time, epoch milliseconds. */
+  readonly systemTime?: () => number;
 }
 
-export function openState({ file, wall = Date.now }: StateOptions = {}): StripeState {
+export function openState({ file, systemTime = Date.now }: StateOptions = {}): StripeState {
   const answerFaults: AnswerFault[] = [];
-  const account = openAccount({ file, wall, apiVersion, noteFault: (fault) => answerFaults.push(fault) });
+  const account = openAccount({ file, systemTime, apiVersion, noteFault: (fault) => answerFaults.push(fault) });
   clearOutdatedData(account);
   const lifecycle = makeLifecycle(account);
   const faults = makeFaults();
@@ -97,31 +97,31 @@ export function openState({ file, wall = Date.now }: StateOptions = {}): StripeS
     now: () => account.now(),
     advanceTo,
     advance: (seconds) => advanceTo(account.now() + seconds),
-    finishChallenge: (intent, passed) => void account.run(() => finishChallenge(account, intent, passed)),
+    finishChallenge: (intent, passed) => void account.transaction(() => finishChallenge(account, intent, passed)),
     onEvents: account.onEvents,
     reset() {
       account.clear();
       clearOutdatedData(account);
       faults.clear();
       seed(account);
-      lifecycle.restart();
+      lifecycle.rescheduleAll();
     },
     close() {
       account.close();
       const [first] = answerFaults;
       if (first) throw first;
     },
-    idempotency: makeIdempotency(account, wall),
+    idempotency: makeIdempotency(account, systemTime),
     noteFault: (fault) => answerFaults.push(fault),
   };
 }
 
 /** Deletes the data of an older sandbox, which lacks fields that are required today. */
 function clearOutdatedData(account: StripeAccount): void {
-  const spoken = `${api.sdk} 3`;
-  if (account.store.find('setting', 'shapes')?.spoken === spoken) return;
+  const shapes = `${api.sdk} 3`;
+  if (account.store.find('setting', 'shapes')?.spoken === shapes) return;
   if (account.store.count('product') > 0) account.clear();
-  account.run(() => account.store.add('setting', { id: 'shapes', object: 'setting', spoken }));
+  account.transaction(() => account.store.add('setting', { id: 'shapes', object: 'setting', spoken: shapes }));
 }
 
 export interface ApiCall {
@@ -129,7 +129,7 @@ export interface ApiCall {
   readonly path: string;
   readonly query: string;
   readonly id: string;
-  readonly second: string;
+  readonly nestedId: string;
   readonly authorization: string | null;
   readonly idempotencyKey: string | null;
   readonly version: string | null;
@@ -160,26 +160,26 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
   // "It has no effect" with GET and DELETE (docs.stripe.com/api/idempotent_requests).
   const key = call.route.method === 'post' ? call.idempotencyKey : null;
   if (key) headers['idempotency-key'] = key;
-  let began = false;
-  const print = fingerprint(call.route.method, call.path, call.body);
+  let begun = false;
+  const requestHash = hashRequest(call.route.method, call.path, call.body);
   try {
     const fields = parseForm(call.route.method === 'post' ? call.body : call.query || call.body);
     const browser = authorize(state, call, fields);
-    state.lifecycle.catchUp();
+    state.lifecycle.runDueTasks();
     checkRequest(nameOf(call), fields, { browser });
     if (key) {
-      const kept = idempotency.begin(key, print);
-      if (kept) return { ...kept, headers: { ...headers, 'idempotent-replayed': 'true' } };
-      began = true;
+      const stored = idempotency.begin(key, requestHash);
+      if (stored) return { ...stored, headers: { ...headers, 'idempotent-replayed': 'true' } };
+      begun = true;
     }
-    const wire = account.run(() => {
+    const wire = account.transaction(() => {
       try {
         const body = JSON.stringify(execute(state, call, fields, browser), null, 2);
-        if (key) idempotency.keep(key, print, { status: 200, body });
+        if (key) idempotency.store(key, requestHash, { status: 200, body });
         return body;
       } catch (problem) {
         if (problem instanceof ApiError && problem.commits && key) {
-          idempotency.keep(key, print, { status: problem.status, body: error(problem).body });
+          idempotency.store(key, requestHash, { status: problem.status, body: error(problem).body });
         }
         throw problem;
       }
@@ -189,16 +189,16 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
     if (!(problem instanceof ApiError)) {
       if (problem instanceof AnswerFault) state.noteFault(problem);
       process.stderr.write(`Stripe: ${call.route.method} ${call.path}: ${(problem as Error).stack}\n`);
-      return error(new ApiError(500, { type: 'api_error', message: 'The stand-in could not answer.' }));
+      return error(new ApiError(500, { type: 'api_error', message: 'The sandbox failed to answer this call.' }));
     }
     const answered = error(problem);
     // The call's changes are rolled back, but its answer is kept for the idempotency key.
-    if (key && began && !problem.commits && !isMalformed(problem)) {
-      account.run(() => idempotency.keep(key, print, { status: problem.status, body: answered.body }));
+    if (key && begun && !problem.commits && !isMalformed(problem)) {
+      account.transaction(() => idempotency.store(key, requestHash, { status: problem.status, body: answered.body }));
     }
     return answered;
   } finally {
-    if (key && began) idempotency.finish(key);
+    if (key && begun) idempotency.finish(key);
   }
 }
 
@@ -250,9 +250,9 @@ function execute(state: StripeState, call: ApiCall, fields: Fields, browser: boo
   const params = new Params(fields);
   const expand = params.texts('expand') ?? [];
   params.allow('key');
-  const result = call.route.run({ account, lifecycle, params, browser, id: call.id, second: call.second });
+  const result = call.route.run({ account, lifecycle, params, browser, id: call.id, nestedId: call.nestedId });
   params.finish();
-  const wire = 'wire' in result ? result.wire : account.present(result as Thing, expand);
+  const wire = 'wire' in result ? result.wire : account.present(result as StripeObject, expand);
   const answered = browser ? forBrowser(wire as Wire) : wire;
   checkAnswer(nameOf(call), answered, { browser });
   return answered;

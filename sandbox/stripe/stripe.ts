@@ -1,6 +1,6 @@
 /**
- * The sandbox's Stripe over HTTP: the API below `/v1`, the script for browsers at `/stripe.js`, a page for people, and the
- * calls of tests and of that page below `/_sandbox` (controls.ts).
+ * The sandbox's Stripe over HTTP: the API below `/v1`, the script for browsers at `/stripe.js`, a stand-in for the Dashboard, and
+ * the calls of tests and of the Dashboard below `/_sandbox` (controls.ts).
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,11 +8,11 @@ import path from 'node:path';
 import { getResponse } from 'msw';
 import { portInUse } from '../web.ts';
 import { browserFiles } from './browser.ts';
-import { type Answerer, controls } from './controls.ts';
+import { controls, type RequestHandler } from './controls.ts';
 import { handlersByResource } from './handlers.ts';
 import { hostedInvoices } from './hosted.ts';
 import { keys } from './keys.ts';
-import { lookingPage } from './page.ts';
+import { dashboardPage } from './page.ts';
 import { apiVersion, openState, type StateOptions, type StripeState, unknownPath } from './state.ts';
 import { makeWebhooks, type Webhooks } from './webhooks.ts';
 
@@ -21,7 +21,7 @@ export interface StripeAccess {
   readonly apiUrl: string;
   /** Address of the stand-in for Stripe.js. */
   readonly scriptUrl: string;
-  /** Address of the page for people. */
+  /** Address of the stand-in for the Dashboard. */
   readonly url: string;
   readonly secretKey: string;
   readonly publishableKey: string;
@@ -43,7 +43,7 @@ export interface StripeOptions {
   readonly port?: number;
   /** Folder in which everything is stored between starts. */
   readonly folder?: string | undefined;
-  readonly wall?: StateOptions['wall'];
+  readonly systemTime?: StateOptions['systemTime'];
 }
 
 /** Larger bodies are refused. */
@@ -53,15 +53,15 @@ const largestBody = 1024 * 1024;
  * Starts it on 127.0.0.1.
  * @throws {SetupError} when the port is in use
  */
-export async function startStripe({ siteUrl, port = 0, folder, wall }: StripeOptions): Promise<RunningStripe> {
-  const state = openState({ file: folder && path.join(folder, 'stripe.sqlite'), ...(wall && { wall }) });
+export async function startStripe({ siteUrl, port = 0, folder, systemTime }: StripeOptions): Promise<RunningStripe> {
+  const state = openState({ file: folder && path.join(folder, 'stripe.sqlite'), ...(systemTime && { systemTime }) });
   if (siteUrl) addWebhookEndpoint(state, `${siteUrl}/api/v1/stripe/webhook`);
   const webhooks = siteUrl
     ? makeWebhooks(state.account, { url: `${siteUrl}/api/v1/stripe/webhook`, secret: keys.webhook })
     : null;
   const endpoints: Endpoints = {
     api: handlersByResource(state),
-    others: [controls(state, webhooks), browserFiles(state), hostedInvoices(state), lookingPage(state, webhooks)],
+    others: [controls(state, webhooks), browserFiles(state), hostedInvoices(state), dashboardPage(state, webhooks)],
   };
   const server = createServer((request, response) => {
     serve(endpoints, request, response).catch((error: unknown) => {
@@ -108,11 +108,11 @@ const accessAt = (url: string): StripeAccess => ({
 interface Endpoints {
   /** Handlers of the API, by path. */
   readonly api: ReturnType<typeof handlersByResource>;
-  readonly others: readonly Answerer[];
+  readonly others: readonly RequestHandler[];
 }
 
 async function serve(endpoints: Endpoints, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const cors = allowOrigin(request);
   if (request.method === 'OPTIONS') {
     response.writeHead(204, cors).end();
@@ -129,7 +129,7 @@ async function serve(endpoints: Endpoints, request: IncomingMessage, response: S
     ...Object.fromEntries(answer.headers),
     ...cors,
     'content-length': bytes.length,
-    'x-sandbox-ms': (performance.now() - began).toFixed(2),
+    'x-sandbox-ms': (performance.now() - startedAt).toFixed(2),
   });
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
@@ -142,16 +142,16 @@ async function answerTo({ api, others }: Endpoints, incoming: IncomingMessage): 
   if (url.pathname.startsWith('/v1/')) {
     return (await getResponse([...api(url.pathname)], request)) ?? unknownPathResponse(method, url.pathname);
   }
-  for (const answerer of others) {
-    const answer = await answerer(request, url);
+  for (const handler of others) {
+    const answer = await handler(request, url);
     if (answer) return answer;
   }
-  return new Response('There is nothing here.\n', { status: 404 });
+  return new Response('Not found.\n', { status: 404 });
 }
 
 /** The account's webhook endpoint, as the dashboard would list it. */
 function addWebhookEndpoint({ account }: StripeState, url: string): void {
-  account.run(() => {
+  account.transaction(() => {
     account.store.remove('webhook_endpoint', 'we_site');
     account.add('webhook_endpoint', {
       id: 'we_site',

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { amounts, day, type Fixture, itemOf, newYear, openFixture, refusal } from './testing.ts';
+import { amounts, day, errorOf, type Fixture, itemOf, newYear, openFixture } from './testing.ts';
 
 let fixture: Fixture;
 let stripe: Stripe;
@@ -102,12 +102,12 @@ describe('a new subscription', () => {
     const over = await stripe.subscriptions.retrieve(made.id);
     expect(over).toMatchObject({ status: 'incomplete_expired', ended_at: fixture.state.now() });
     const paying = stripe.invoices.pay(made.latest_invoice.id ?? '', { payment_method: 'pm_card_visa' });
-    expect((await refusal(paying)).statusCode).toBe(400);
+    expect((await errorOf(paying)).statusCode).toBe(400);
   });
 
   it('is not created when its card is declined and payment_behavior is error_if_incomplete', async () => {
-    const { id } = await fixture.payer('pm_card_chargeCustomerFail');
-    const error = await refusal(
+    const { id } = await fixture.createPayingCustomer('pm_card_chargeCustomerFail');
+    const error = await errorOf(
       fixture.subscribe(id, 'price_reader_monthly', { payment_behavior: 'error_if_incomplete' }),
     );
     expect(error).toMatchObject({ statusCode: 402, type: 'StripeCardError', code: 'card_declined' });
@@ -117,7 +117,7 @@ describe('a new subscription', () => {
   });
 
   it('charges 60 cents for a 60-day trial with an added item, then the yearly price', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_yearly', {
       trial_period_days: 60,
       add_invoice_items: [{ price_data: { currency: 'usd', product: 'prod_reader', unit_amount: 1 }, quantity: 60 }],
@@ -168,8 +168,8 @@ describe('a new subscription', () => {
   });
 
   it('refuses parameters of earlier API versions', async () => {
-    const { id } = await fixture.payer();
-    const error = await refusal(fixture.subscribe(id, 'price_reader_monthly', { coupon: 'ten-off' } as never));
+    const { id } = await fixture.createPayingCustomer();
+    const error = await errorOf(fixture.subscribe(id, 'price_reader_monthly', { coupon: 'ten-off' } as never));
     expect(error).toMatchObject({ statusCode: 400, code: 'parameter_unknown', param: 'coupon' });
   });
 });
@@ -179,7 +179,7 @@ describe('subscription changes', () => {
   const half = 15.5 * day;
 
   it('are prorated to the second and charged at once, as previewed', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly');
     fixture.state.advance(half);
     const items = [{ id: itemOf(made).id, price: 'price_member_monthly' }];
@@ -215,7 +215,7 @@ describe('subscription changes', () => {
   });
 
   it('round the credit and the charge separately', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly');
     fixture.state.advance(10 * day);
     const preview = await stripe.invoices.createPreview({
@@ -230,7 +230,7 @@ describe('subscription changes', () => {
   });
 
   it('begin a new period when the billing anchor is moved to now', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly');
     fixture.state.advance(half);
     const after = await stripe.subscriptions.update(made.id, {
@@ -246,7 +246,7 @@ describe('subscription changes', () => {
   });
 
   it('keep the billing anchor when the interval changes', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly');
     fixture.state.advance(half);
     const items = [{ id: itemOf(made).id, price: 'price_reader_yearly' }];
@@ -265,7 +265,7 @@ describe('subscription changes', () => {
   });
 
   it('credit what was last debited, not a price that was never charged', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly');
     const item = itemOf(made).id;
     fixture.state.advance(10 * day);
@@ -288,7 +288,7 @@ describe('subscription changes', () => {
 
   it('include each item’s share of a fixed discount in its proration', async () => {
     await stripe.coupons.create({ id: 'five', amount_off: 500, currency: 'usd', duration: 'forever' });
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly', {
       items: [{ price: 'price_reader_monthly' }, { price: 'price_member_monthly' }],
       discounts: [{ coupon: 'five' }],
@@ -302,7 +302,7 @@ describe('subscription changes', () => {
   });
 
   it('apply a fixed discount once in the credit and once in the charge', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_yearly', {
       discounts: [{ promotion_code: 'promo_ten_off' }],
     });
@@ -319,17 +319,17 @@ describe('subscription changes', () => {
   });
 
   it('refuse billing modes that the sandbox does not model', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const classic = fixture.subscribe(id, 'price_reader_monthly', { billing_mode: { type: 'classic' } });
-    expect(await refusal(classic)).toMatchObject({ statusCode: 400, param: 'billing_mode' });
+    expect(await errorOf(classic)).toMatchObject({ statusCode: 400, param: 'billing_mode' });
     const itemized = fixture.subscribe(id, 'price_reader_monthly', {
       billing_mode: { type: 'flexible', flexible: { proration_discounts: 'itemized' } },
     });
-    expect(await refusal(itemized)).toMatchObject({ statusCode: 400, param: 'billing_mode' });
+    expect(await errorOf(itemized)).toMatchObject({ statusCode: 400, param: 'billing_mode' });
   });
 
   it('refuse a price in another currency until the subscription is canceled', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly');
     const euro = await stripe.prices.create({
       product: 'prod_reader',
@@ -337,7 +337,7 @@ describe('subscription changes', () => {
       unit_amount: 1100,
       recurring: { interval: 'month' },
     });
-    const refused = await refusal(
+    const refused = await errorOf(
       stripe.subscriptions.update(made.id, { items: [{ id: itemOf(made).id, price: euro.id }] }),
     );
     expect(refused).toMatchObject({
@@ -348,19 +348,19 @@ describe('subscription changes', () => {
       param: 'items[0][price]',
     });
     const second = stripe.subscriptions.update(made.id, { items: [{ id: itemOf(made).id }, { price: euro.id }] });
-    expect(await refusal(second)).toMatchObject({ statusCode: 400, param: 'items[1][price]' });
-    expect((await refusal(fixture.subscribe(id, euro.id))).message).toContain('cannot combine currencies');
+    expect(await errorOf(second)).toMatchObject({ statusCode: 400, param: 'items[1][price]' });
+    expect((await errorOf(fixture.subscribe(id, euro.id))).message).toContain('cannot combine currencies');
     const preview = stripe.invoices.createPreview({
       customer: id,
       subscription_details: { items: [{ price: euro.id }] },
     });
-    expect((await refusal(preview)).message).toContain('currency usd');
+    expect((await errorOf(preview)).message).toContain('currency usd');
     await stripe.subscriptions.cancel(made.id);
     expect(await fixture.subscribe(id, euro.id)).toMatchObject({ status: 'active', currency: 'eur' });
   });
 
   it('credit what was paid after the discount, not the list price', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_yearly', {
       discounts: [{ promotion_code: 'promo_sunshine_20' }],
     });
@@ -377,7 +377,7 @@ describe('subscription changes', () => {
   });
 
   it('are billed with the next invoice by default', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_member_monthly');
     fixture.state.advance(half);
     await stripe.subscriptions.update(made.id, { items: [{ id: itemOf(made).id, price: 'price_reader_monthly' }] });
@@ -389,7 +389,7 @@ describe('subscription changes', () => {
   });
 
   it('take effect only once they are paid, with pending_if_incomplete', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly');
     await fixture.control('POST card', { customer: id, number: '4000000000000341' });
     fixture.state.advance(half);
@@ -411,7 +411,7 @@ describe('subscription changes', () => {
   });
 
   it('refuse a price that is not sold in the subscription’s currency', async () => {
-    const customer = await fixture.payer();
+    const customer = await fixture.createPayingCustomer();
     const { id: dollars } = await stripe.prices.create({
       currency: 'usd',
       unit_amount: 1500,
@@ -426,13 +426,13 @@ describe('subscription changes', () => {
       message: expect.stringContaining('only supports `usd`'),
     };
     for (const proration_behavior of ['always_invoice', 'none'] as const)
-      expect(await refusal(stripe.subscriptions.update(made.id, { items, proration_behavior }))).toMatchObject(other);
+      expect(await errorOf(stripe.subscriptions.update(made.id, { items, proration_behavior }))).toMatchObject(other);
     const details = { items, proration_behavior: 'none' } as const;
     expect(
-      await refusal(stripe.invoices.createPreview({ subscription: made.id, subscription_details: details })),
+      await errorOf(stripe.invoices.createPreview({ subscription: made.id, subscription_details: details })),
     ).toMatchObject(other);
     const fee = { price_data: { currency: 'usd', product: 'prod_reader', unit_amount: 100 } };
-    expect(await refusal(stripe.subscriptions.update(made.id, { add_invoice_items: [fee] }))).toMatchObject({
+    expect(await errorOf(stripe.subscriptions.update(made.id, { add_invoice_items: [fee] }))).toMatchObject({
       statusCode: 400,
       message: expect.stringContaining('combine currencies'),
     });
@@ -442,7 +442,7 @@ describe('subscription changes', () => {
       { items: [{ price: 'price_reader_monthly' }], start_date: present?.start_date, end_date: present?.end_date },
       { items: [{ price: dollars }] },
     ] as Stripe.SubscriptionScheduleUpdateParams.Phase[];
-    expect(await refusal(stripe.subscriptionSchedules.update(schedule.id, { phases }))).toMatchObject({
+    expect(await errorOf(stripe.subscriptionSchedules.update(schedule.id, { phases }))).toMatchObject({
       statusCode: 400,
       message: expect.stringContaining('only supports `usd`'),
     });
@@ -450,7 +450,7 @@ describe('subscription changes', () => {
   });
 
   it('follow a schedule into the next period without an extra charge', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_member_monthly');
     const schedule = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
     const [phase] = schedule.phases;
@@ -475,7 +475,7 @@ describe('subscription changes', () => {
   });
 
   it('use the discounts of the current schedule phase only', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const discounts = [{ promotion_code: 'promo_ten_off' }];
     const made = await fixture.subscribe(id, 'price_member_monthly', { discounts });
     const { id: schedule, phases } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
@@ -492,7 +492,7 @@ describe('subscription changes', () => {
   });
 
   it('lose their discount when it is deleted, and the answer is the deleted discount', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_member_monthly', {
       discounts: [{ promotion_code: 'promo_ten_off' }],
     });
@@ -500,11 +500,11 @@ describe('subscription changes', () => {
     const source = { type: 'coupon', coupon: expect.any(String) };
     expect(deleted).toMatchObject({ id: made.discounts[0], deleted: true, subscription: made.id, source });
     expect((await stripe.subscriptions.retrieve(made.id)).discounts).toEqual([]);
-    expect(await refusal(stripe.subscriptions.deleteDiscount(made.id))).toMatchObject({ statusCode: 404 });
+    expect(await errorOf(stripe.subscriptions.deleteDiscount(made.id))).toMatchObject({ statusCode: 404 });
   });
 
   it('can be called off by releasing the schedule', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_member_monthly');
     const { id: schedule } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
     expect((await stripe.subscriptions.retrieve(made.id)).schedule).toBe(schedule);
@@ -515,7 +515,7 @@ describe('subscription changes', () => {
 
 describe('discounts', () => {
   const first = async (code: string, price = 'price_reader_yearly') => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     return fixture.subscribe(id, price, {
       discounts: [{ promotion_code: `promo_${code}` }],
       expand: ['latest_invoice', 'discounts'],
@@ -538,7 +538,7 @@ describe('discounts', () => {
 
   it('apply for the coupon’s number of months', async () => {
     await stripe.coupons.create({ id: 'two', percent_off: 50, duration: 'repeating', duration_in_months: 2 });
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     await fixture.subscribe(id, 'price_reader_monthly', { discounts: [{ coupon: 'two' }] });
     fixture.state.advance(92 * day);
     expect((await invoicesOf(id)).map(({ amount_paid }) => amount_paid)).toEqual([1200, 1200, 600, 600]);
@@ -556,13 +556,13 @@ describe('discounts', () => {
   });
 
   it('are refused when they are expired, used up, unknown or another customer’s', async () => {
-    expect(await refusal(first('expired'))).toMatchObject({ statusCode: 400, code: 'coupon_expired' });
-    expect(await refusal(first('nonesuch'))).toMatchObject({
+    expect(await errorOf(first('expired'))).toMatchObject({ statusCode: 400, code: 'coupon_expired' });
+    expect(await errorOf(first('nonesuch'))).toMatchObject({
       code: 'resource_missing',
       param: 'discounts[0][promotion_code]',
     });
     await first('once_only');
-    expect(await refusal(first('once_only'))).toMatchObject({ statusCode: 400, param: 'discounts[0][promotion_code]' });
+    expect(await errorOf(first('once_only'))).toMatchObject({ statusCode: 400, param: 'discounts[0][promotion_code]' });
     expect((await stripe.promotionCodes.retrieve('promo_once_only')).active).toBe(false);
     const { id } = await stripe.customers.create({});
     const own = await stripe.promotionCodes.create({
@@ -570,23 +570,23 @@ describe('discounts', () => {
       code: 'MINE',
       promotion: { type: 'coupon', coupon: 'ten-off' },
     });
-    const other = await fixture.payer();
+    const other = await fixture.createPayingCustomer();
     const foreign = fixture.subscribe(other.id, 'price_reader_yearly', { discounts: [{ promotion_code: own.id }] });
-    expect((await refusal(foreign)).statusCode).toBe(400);
+    expect((await errorOf(foreign)).statusCode).toBe(400);
   });
 
   it('respect a promotion code’s minimum amount, first-purchase rule and expiration', async () => {
     const code = (restrictions: Stripe.PromotionCodeCreateParams.Restrictions, name: string) =>
       stripe.promotionCodes.create({ code: name, promotion: { type: 'coupon', coupon: 'ten-off' }, restrictions });
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const buy = (promotion_code: string, price = 'price_reader_monthly') =>
       fixture.subscribe(id, price, { discounts: [{ promotion_code }] });
     const dear = await code({ minimum_amount: 10_000, minimum_amount_currency: 'usd' }, 'DEAR');
-    expect((await refusal(buy(dear.id))).message).toContain('minimum amount');
+    expect((await errorOf(buy(dear.id))).message).toContain('minimum amount');
     expect((await stripe.promotionCodes.retrieve(dear.id)).times_redeemed).toBe(0);
     const first = await code({ first_time_transaction: true }, 'FIRST');
     await stripe.subscriptions.cancel((await buy(dear.id, 'price_reader_yearly')).id);
-    expect(await refusal(buy(first.id))).toMatchObject({
+    expect(await errorOf(buy(first.id))).toMatchObject({
       statusCode: 400,
       code: 'promotion_code_customer_not_first_time',
       message: 'This promotion code cannot be redeemed because the associated customer has prior transactions.',
@@ -597,7 +597,7 @@ describe('discounts', () => {
       expires_at: fixture.state.now() + day,
     });
     fixture.state.advance(day);
-    expect(await refusal(buy(soon.id))).toMatchObject({ code: 'coupon_expired' });
+    expect(await errorOf(buy(soon.id))).toMatchObject({ code: 'coupon_expired' });
   });
 
   it('take nothing off a product that the coupon does not cover', async () => {

@@ -1,4 +1,4 @@
-/** For tests: the sandbox's Stripe in memory, on a stopped clock, called by the real SDK over HTTP. */
+/** For tests: the sandbox's Stripe in memory, on a frozen clock, called by the real SDK over HTTP. */
 import Stripe from 'stripe';
 import { type RunningStripe, type StripeOptions, startStripe } from './stripe.ts';
 
@@ -10,9 +10,9 @@ export interface Fixture extends RunningStripe {
   readonly stripe: Stripe;
   /** Makes a call below `/_sandbox`. */
   control(call: string, body?: unknown): Promise<Record<string, never>>;
-  /** A customer with a card that is charged by default. */
-  payer(card?: string): Promise<Stripe.Customer>;
-  /** Buys a plan and pays for it. */
+  /** Creates a customer with a default card. */
+  createPayingCustomer(card?: string): Promise<Stripe.Customer>;
+  /** Creates a subscription with its latest invoice expanded. */
   subscribe(
     customer: string,
     price: string,
@@ -21,7 +21,7 @@ export interface Fixture extends RunningStripe {
 }
 
 export async function openFixture(options: StripeOptions = {}): Promise<Fixture> {
-  const running = await startStripe({ wall: () => newYear * 1000, ...options });
+  const running = await startStripe({ systemTime: () => newYear * 1000, ...options });
   const { hostname, port } = new URL(running.access.apiUrl);
   const stripe = new Stripe(running.access.secretKey, {
     host: hostname,
@@ -41,7 +41,7 @@ export async function openFixture(options: StripeOptions = {}): Promise<Fixture>
       });
       return (await response.json()) as Record<string, never>;
     },
-    async payer(card = 'pm_card_visa') {
+    async createPayingCustomer(card = 'pm_card_visa') {
       const { id } = await stripe.customers.create({ email: 'reader@example.com', name: 'A Reader' });
       const method = await stripe.paymentMethods.attach(card, { customer: id });
       return stripe.customers.update(id, { invoice_settings: { default_payment_method: method.id } });
@@ -58,15 +58,15 @@ export async function openFixture(options: StripeOptions = {}): Promise<Fixture>
   };
 }
 
-/** The error with which a call was refused. */
-export async function refusal(call: Promise<unknown>): Promise<Stripe.errors.StripeError> {
+/** The error of a call that fails. */
+export async function errorOf(call: Promise<unknown>): Promise<Stripe.errors.StripeError> {
   try {
     await call;
   } catch (error) {
     if (error instanceof Stripe.errors.StripeError) return error;
     throw error;
   }
-  throw new Error('The call was not refused.');
+  throw new Error('The call did not fail.');
 }
 
 /** First item of a subscription. */

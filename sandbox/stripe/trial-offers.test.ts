@@ -1,7 +1,7 @@
 /** Trial Offers as docs.stripe.com/billing/subscriptions/trials has them: a paid trial, then automatically the full price. */
 import type Stripe from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { amounts, day, type Fixture, itemOf, newYear, openFixture, refusal } from './testing.ts';
+import { amounts, day, errorOf, type Fixture, itemOf, newYear, openFixture } from './testing.ts';
 
 let fixture: Fixture;
 let stripe: Stripe;
@@ -58,7 +58,7 @@ describe('a trial offer', () => {
     expect(found.data[0]?.end_behavior.transition?.price).toMatchObject({ id: yearly, unit_amount: 12_000 });
     expect((await trialOffers.update(made.id, { active: false })).active).toBe(false);
     expect((await trialOffers.list({ active: true })).data.map(({ id }) => id)).toEqual([other.id, 'to_reader_penny']);
-    expect(await refusal(trialOffers.update(made.id, { nickname: 'x' } as never))).toMatchObject({
+    expect(await errorOf(trialOffers.update(made.id, { nickname: 'x' } as never))).toMatchObject({
       code: 'parameter_unknown',
     });
   });
@@ -67,7 +67,7 @@ describe('a trial offer', () => {
     const price = await priceOf(60);
     const { trialOffers } = stripe.productCatalog;
     const make = (more: object) =>
-      refusal(
+      errorOf(
         trialOffers.create({
           price,
           duration: { type: 'relative', relative: { iterations: 1 } },
@@ -90,7 +90,7 @@ describe('a trial offer', () => {
 describe('a subscription with a trial offer', () => {
   it('is active at once, and charges the full price when the trial ends', async () => {
     const offer = await offerOf();
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await begin(id, offer.id);
     expect(made).toMatchObject({ status: 'active', trial_end: null, latest_invoice: { status: 'paid', total: 60 } });
     const end = newYear + 60 * day;
@@ -126,14 +126,14 @@ describe('a subscription with a trial offer', () => {
 
   it('is incomplete until its first invoice is paid', async () => {
     const offer = await offerOf();
-    const { id } = await fixture.payer('pm_card_chargeCustomerFail');
+    const { id } = await fixture.createPayingCustomer('pm_card_chargeCustomerFail');
     expect((await begin(id, offer.id)).status).toBe('incomplete');
     const waits = await begin(id, offer.id, { payment_behavior: 'default_incomplete' });
     expect(waits).toMatchObject({ status: 'incomplete', latest_invoice: { status: 'open', amount_due: 60 } });
   });
 
   it('is trialing when the trial is free, and bills a trial of two intervals twice', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     expect(await begin(id, (await offerOf(0)).id)).toMatchObject({ status: 'trialing', latest_invoice: { total: 0 } });
     const twice = await begin(id, (await offerOf(60, yearly, 2)).id);
     fixture.state.advance(61 * day);
@@ -146,7 +146,7 @@ describe('a subscription with a trial offer', () => {
   });
 
   it('credits the unused trial on a change of price, and begins a new period at once', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await begin(id, (await offerOf()).id);
     fixture.state.advance(30 * day);
     const items = [{ id: itemOf(made).id, price: 'price_member_yearly' }];
@@ -167,7 +167,7 @@ describe('a subscription with a trial offer', () => {
   });
 
   it('ends with the trial when it is canceled or no card is left', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await begin(id, (await offerOf()).id);
     const ends = await stripe.subscriptions.update(made.id, { cancel_at_period_end: true });
     expect(ends.cancel_at).toBe(newYear + 60 * day);
@@ -183,8 +183,8 @@ describe('a subscription with a trial offer', () => {
 
 it('a trial offer is refused with other trial settings, prices, currencies or a schedule', async () => {
   const offer = (await offerOf()).id;
-  const { id } = await fixture.payer();
-  const refused = (more: Partial<Stripe.SubscriptionCreateParams>) => refusal(begin(id, offer, more));
+  const { id } = await fixture.createPayingCustomer();
+  const refused = (more: Partial<Stripe.SubscriptionCreateParams>) => errorOf(begin(id, offer, more));
   const item = { current_trial: { trial_offer: offer } };
   expect(await refused({ trial_period_days: 60 })).toMatchObject({ statusCode: 400, param: 'trial_period_days' });
   expect(await refused({ trial_end: newYear + day })).toMatchObject({ statusCode: 400, param: 'trial_end' });
@@ -199,15 +199,15 @@ it('a trial offer is refused with other trial settings, prices, currencies or a 
     code: 'resource_missing',
   });
   const details = { items: [item], trial_end: newYear + day };
-  expect(await refusal(stripe.invoices.createPreview({ customer: id, subscription_details: details }))).toMatchObject({
+  expect(await errorOf(stripe.invoices.createPreview({ customer: id, subscription_details: details }))).toMatchObject({
     param: 'trial_end',
   });
   const made = await begin(id, offer);
-  expect(await refusal(stripe.subscriptions.update(made.id, { trial_end: 'now' }))).toMatchObject({
+  expect(await errorOf(stripe.subscriptions.update(made.id, { trial_end: 'now' }))).toMatchObject({
     param: 'trial_end',
   });
   // Phases take no offers in this version, so a schedule would lose the trial.
-  expect(await refusal(stripe.subscriptionSchedules.create({ from_subscription: made.id }))).toMatchObject({
+  expect(await errorOf(stripe.subscriptionSchedules.create({ from_subscription: made.id }))).toMatchObject({
     param: 'from_subscription',
   });
   await stripe.productCatalog.trialOffers.update(offer, { active: false });
@@ -218,7 +218,7 @@ it('a trial offer is refused with other trial settings, prices, currencies or a 
 });
 
 it('a trial with an added invoice item, unlike a trial offer, renews at the same price', async () => {
-  const { id } = await fixture.payer();
+  const { id } = await fixture.createPayingCustomer();
   const fee = { price_data: { currency: 'usd', product: 'prod_reader', unit_amount: 1 }, quantity: 60 };
   const made = (await stripe.subscriptions.create({
     customer: id,

@@ -1,7 +1,7 @@
-/** The tables that the page can show. */
+/** The tables of the dashboard. */
 import { escapeHtml as safe } from '../web.ts';
 import { money } from './billing/calendar.ts';
-import type { Charge, Coupon, Thing } from './core/model.ts';
+import type { Charge, Coupon, StripeObject } from './core/model.ts';
 import { promotionActive } from './core/present.ts';
 import type { StripeState } from './state.ts';
 import type { Webhooks } from './webhooks.ts';
@@ -28,7 +28,7 @@ function table(name: string, heads: readonly string[], rows: readonly (readonly 
 </table></div>`;
 }
 
-const newest = <T extends Thing>(things: Iterable<T>): T[] =>
+const newest = <T extends StripeObject>(things: Iterable<T>): T[] =>
   [...things]
     .sort((one, other) => (other.created ?? 0) - (one.created ?? 0) || (other._n ?? 0) - (one._n ?? 0))
     .slice(0, maxRows);
@@ -37,12 +37,12 @@ const status = (word: string): string =>
   `<span class="status" data-status="${word}">${word.replaceAll('_', ' ')}</span>`;
 const code = (id: string): string => `<code>${safe(id)}</code>`;
 
-const act = (action: string, label: string, fields: Record<string, string>): string =>
+const actionButton = (action: string, label: string, fields: Record<string, string>): string =>
   `<form method="post" action="/page/${action}">${Object.entries(fields)
     .map(([name, value]) => `<input type="hidden" name="${name}" value="${safe(value)}">`)
     .join('')}<button>${label}</button></form>`;
 
-const who = ({ account }: StripeState, id: unknown): string => {
+const customerName = ({ account }: StripeState, id: unknown): string => {
   const customer = typeof id === 'string' ? account.store.find('customer', id) : undefined;
   return safe(customer?.email ?? customer?.name ?? customer?.id ?? '–');
 };
@@ -62,10 +62,13 @@ const customers: View = {
         'payment_method',
         own.at(-1)?.default_payment_method ?? customer.invoice_settings.default_payment_method ?? '',
       );
-      const fails = act('card', 'Fail the next charge', { customer: customer.id, number: '4000000000000341' });
-      const works = act('card', 'Give a good card', { customer: customer.id, number: '4242424242424242' });
+      const fails = actionButton('card', 'Fail the next charge', { customer: customer.id, number: '4000000000000341' });
+      const works = actionButton('card', 'Attach a working card', {
+        customer: customer.id,
+        number: '4242424242424242',
+      });
       return [
-        who(state, customer.id),
+        customerName(state, customer.id),
         code(customer.id),
         own.map((one) => `${nameOf(state, one.items.data[0]?.price ?? '')} ${status(one.status)}`).join('<br>') || '–',
         card ? `${safe(card.card.brand)} …${safe(card.card.last4)}` : '–',
@@ -73,7 +76,12 @@ const customers: View = {
         customer.deleted ? 'deleted' : `<div class="buttons">${fails}${works}</div>`,
       ];
     });
-    return table('Customers', ['Customer', 'Id', 'Subscriptions', 'Card', 'Credit', 'Do'], rows, 'No payments yet.');
+    return table(
+      'Customers',
+      ['Customer', 'Id', 'Subscriptions', 'Card', 'Credit balance', 'Actions'],
+      rows,
+      'No customers yet.',
+    );
   },
 };
 
@@ -81,24 +89,24 @@ const subscriptions: View = {
   label: 'Subscriptions',
   show(state) {
     const rows = newest(state.account.store.all('subscription')).map((one) => [
-      who(state, one.customer),
+      customerName(state, one.customer),
       one.items.data.map((item) => nameOf(state, item.price)).join('<br>'),
       status(one.status),
       date(one.items.data[0]?.current_period_end),
       one.cancel_at
         ? `ends ${date(one.cancel_at)}`
         : one.schedule
-          ? 'changes then'
+          ? 'scheduled change'
           : one.pending_update
-            ? 'a change waits'
+            ? 'pending update'
             : '–',
       code(one.id),
     ]);
     return table(
       'Subscriptions',
-      ['Customer', 'Plan', 'Status', 'Period until', 'Then', 'Id'],
+      ['Customer', 'Plan', 'Status', 'Period ends', 'Next', 'Id'],
       rows,
-      'There is none yet.',
+      'No subscriptions yet.',
     );
   },
 };
@@ -111,24 +119,26 @@ function possibleActions(state: StripeState, charge: Charge): string {
   if (charge.status !== 'succeeded' || charge.refunded) return '–';
   const open = disputesOf(state, charge).filter(({ status }) => /(?:needs_response|under_review)$/.test(status));
   const decide = (label: string, won: string) =>
-    open.map(({ id }) => act('decide', label, { dispute: id, won })).join('');
+    open.map(({ id }) => actionButton('decide', label, { dispute: id, won })).join('');
   if (open.length > 0) return `<div class="buttons">${decide('Lose', 'no')}${decide('Win', 'yes')}</div>`;
   if (charge.disputed) return '–';
-  const [back, dispute] = [
-    act('refund', 'Refund', { charge: charge.id }),
-    act('dispute', 'Dispute', { charge: charge.id }),
+  const [refund, dispute] = [
+    actionButton('refund', 'Refund', { charge: charge.id }),
+    actionButton('dispute', 'Dispute', { charge: charge.id }),
   ];
-  return `<div class="buttons">${back}${dispute}</div>`;
+  return `<div class="buttons">${refund}${dispute}</div>`;
 }
 
 const payments: View = {
   label: 'Payments',
   show(state) {
     const rows = newest(state.account.store.all('charge')).map((charge) => [
-      who(state, charge.customer),
+      customerName(state, charge.customer),
       money(charge.amount, charge.currency),
       [
-        charge.amount_refunded > 0 ? `${money(charge.amount_refunded, charge.currency)} back` : status(charge.status),
+        charge.amount_refunded > 0
+          ? `${money(charge.amount_refunded, charge.currency)} refunded`
+          : status(charge.status),
         ...disputesOf(state, charge).map((dispute) => `dispute ${status(dispute.status)}`),
       ].join('<br>'),
       safe(charge.failure_message ?? '–'),
@@ -138,9 +148,9 @@ const payments: View = {
     ]);
     return table(
       'Payments',
-      ['Customer', 'Amount', 'Status', 'Why', 'When', 'Id', 'Do'],
+      ['Customer', 'Amount', 'Status', 'Failure', 'Created', 'Id', 'Actions'],
       rows,
-      'Nothing has been charged yet.',
+      'No payments yet.',
     );
   },
 };
@@ -152,7 +162,7 @@ const invoices: View = {
       invoice.hosted_invoice_url
         ? `<a href="${safe(String(invoice.hosted_invoice_url))}">${safe(invoice.number ?? '')}</a>`
         : 'draft',
-      who(state, invoice.customer),
+      customerName(state, invoice.customer),
       money(invoice.amount_due, invoice.currency),
       status(invoice.status),
       invoice.billing_reason.replaceAll('_', ' '),
@@ -161,9 +171,9 @@ const invoices: View = {
     ]);
     return table(
       'Invoices',
-      ['Number', 'Customer', 'Due', 'Status', 'Why', 'Made', 'Next attempt'],
+      ['Number', 'Customer', 'Amount due', 'Status', 'Billing reason', 'Created', 'Next attempt'],
       rows,
-      'There is none yet.',
+      'No invoices yet.',
     );
   },
 };
@@ -175,18 +185,20 @@ const events: View = {
     const rows = newest(state.account.store.all('event')).map((event) => {
       const delivery = deliveries.get(event.id);
       const last = delivery?.attempts.at(-1);
-      const tried =
-        delivery && delivery.attempts.length > 0 ? `${delivery.attempts.length} × ${last?.status ?? 'unreached'}` : '–';
+      const attempts =
+        delivery && delivery.attempts.length > 0
+          ? `${delivery.attempts.length} × ${last?.status ?? 'no response'}`
+          : '–';
       return [
         code(event.type),
         date(event.created),
         delivery ? status(delivery.state) : '–',
-        tried,
+        attempts,
         code(event.id),
-        webhooks ? act('resend', 'Send again', { event: event.id }) : '–',
+        webhooks ? actionButton('resend', 'Resend', { event: event.id }) : '–',
       ];
     });
-    return table('Events', ['Type', 'When', 'Webhook', 'Answered', 'Id', 'Do'], rows, 'Nothing has happened yet.');
+    return table('Events', ['Type', 'Created', 'Webhook', 'Attempts', 'Id', 'Actions'], rows, 'No events yet.');
   },
 };
 
@@ -202,12 +214,12 @@ const coupons: View = {
         code(promotion.code),
         coupon ? `${off(coupon)} off` : '–',
         coupon?.duration === 'repeating' ? `${coupon.duration_in_months} months` : (coupon?.duration ?? '–'),
-        safe(products.join(', ')) || 'everything',
+        safe(products.join(', ')) || 'all products',
         `${promotion.times_redeemed}${promotion.max_redemptions === null ? '' : ` of ${promotion.max_redemptions}`}`,
-        status(promotionActive(promotion, coupon, now()) ? 'active' : 'over'),
+        status(promotionActive(promotion, coupon, now()) ? 'active' : 'inactive'),
       ];
     });
-    return table('Coupons', ['Code', 'Takes off', 'For', 'On', 'Redeemed', 'Status'], rows, 'There is none.');
+    return table('Coupons', ['Code', 'Discount', 'Duration', 'Applies to', 'Redeemed', 'Status'], rows, 'No coupons.');
   },
 };
 

@@ -21,7 +21,7 @@ const defaultWallets: Readonly<Record<Wallet, boolean>> = { applePay: false, goo
 const domainOf = ({ store }: StripeAccount, name: string) =>
   [...store.all('payment_method_domain')].find((one) => one.domain_name === name);
 
-/** @param types ways to pay that the elements allow; none: any */
+/** @param types payment method types that the elements allow; an empty list allows all */
 export function walletsOf(account: StripeAccount, domain: string, types: readonly string[]): Record<string, boolean> {
   const registered = domainOf(account, domain);
   const has = {
@@ -42,7 +42,7 @@ export function setWallets(account: StripeAccount, body: Readonly<Record<string,
   const unknown = Object.keys(body).filter((name) => !Object.hasOwn(wallets, name));
   if (unknown.length > 0) throw new Error(`There is no wallet ${unknown.join(', ')}.`);
   const setting = { id: settingId, object: 'setting', ...defaultWallets, ...body };
-  account.run(() => {
+  account.transaction(() => {
     const known = account.store.find('setting', settingId);
     if (!known) return void account.store.add('setting', setting);
     account.store.touch(known);
@@ -53,7 +53,7 @@ export function setWallets(account: StripeAccount, body: Readonly<Record<string,
 /** Registers a domain as the dashboard does, but accepts the host names of a development machine, too. */
 export function registerDomain(account: StripeAccount, name: string): void {
   if (domainOf(account, name)) return;
-  account.run(() => {
+  account.transaction(() => {
     account.add('payment_method_domain', {
       object: 'payment_method_domain',
       created: account.now(),
@@ -67,5 +67,5 @@ export function registerDomain(account: StripeAccount, name: string): void {
 
 export function unregisterDomain(account: StripeAccount, name: string): void {
   const known = domainOf(account, name);
-  if (known) account.run(() => account.store.remove('payment_method_domain', known.id));
+  if (known) account.transaction(() => account.store.remove('payment_method_domain', known.id));
 }

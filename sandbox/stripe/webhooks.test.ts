@@ -28,7 +28,10 @@ beforeEach(async () => {
     else response.writeHead(answer).end();
   });
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-  fixture = await openFixture({ siteUrl: `http://127.0.0.1:${(site.address() as AddressInfo).port}`, wall: Date.now });
+  fixture = await openFixture({
+    siteUrl: `http://127.0.0.1:${(site.address() as AddressInfo).port}`,
+    systemTime: Date.now,
+  });
 });
 afterEach(async () => {
   await fixture.stop();
@@ -52,7 +55,7 @@ describe('webhooks', () => {
   });
 
   it('report a purchase and a renewal in order, with the attributes that changed', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     await fixture.subscribe(id, 'price_reader_monthly');
     await settled();
     const bought = types();

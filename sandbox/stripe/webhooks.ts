@@ -3,12 +3,12 @@
  *
  *     GET  /_sandbox/webhooks            {"settings", "waiting": n, "deliveries": [newest first]}
  *     PUT  /_sandbox/webhooks            {"mode"?: "on" | "off", "delay"?: ms, "copies"?: n, "shuffle"?: ms, "lose"?: 0…1}
- *     POST /_sandbox/webhooks/flush      sends what waits now, and answers when everything has been tried
- *     POST /_sandbox/webhooks/resend     {"event": "evt_…"}, or everything that was lost or failed without one
+ *     POST /_sandbox/webhooks/flush      sends all waiting events now, and answers after one attempt for each
+ *     POST /_sandbox/webhooks/resend     {"event": "evt_…"}, or, without it, all lost and failed events
  *     POST /_sandbox/webhooks/settled    answers when all events are delivered; {"timeout"?: ms}
  *
- * `off` loses all events, as for a site that was down for days; `delay` delays each; `copies` sends each so many times; `shuffle` waits
- * a random time up to so many milliseconds, so that events overtake each other; `lose` is the share that is lost. An event without a
+ * `off` loses all events, as if the site had been down for days; `delay` delays each; `copies` sends each so many times; `shuffle` waits
+ * a random time up to so many milliseconds, so that events arrive out of order; `lose` is the share that is lost. An event without a
  * 2xx answer is retried at growing intervals.
  */
 import { createHmac } from 'node:crypto';
@@ -70,25 +70,25 @@ const deliveryOf = (event: Event): Delivery | undefined => event._delivery as De
 interface Options {
   readonly url: string;
   readonly secret: string;
-  /** Epoch milliseconds. */
-  readonly wall?: () => number;
+  /** The machine's time, epoch milliseconds. */
+  readonly systemTime?: () => number;
   readonly random?: () => number;
 }
 
 interface State extends Required<Options> {
   readonly account: StripeAccount;
-  /** Ids of events that wait. */
+  /** Ids of waiting events. */
   readonly queue: Set<string>;
   /** Deliveries in progress. */
   readonly deliveries: Set<Promise<void>>;
   readonly stopping: AbortController;
   timer: NodeJS.Timeout | undefined;
-  working: Promise<void> | null;
+  sending: Promise<void> | null;
 }
 
 export function makeWebhooks(account: StripeAccount, options: Options): Webhooks {
   const state: State = {
-    wall: Date.now,
+    systemTime: Date.now,
     random: Math.random,
     ...options,
     account,
@@ -96,19 +96,19 @@ export function makeWebhooks(account: StripeAccount, options: Options): Webhooks
     deliveries: new Set(),
     stopping: new AbortController(),
     timer: undefined,
-    working: null,
+    sending: null,
   };
   account.onEvents((events) => {
     // Starts after the call that caused the events has been answered.
     setImmediate(() => {
       if (isStopped(state)) return;
-      for (const event of events) if (account.store.find('event', event.id) === event) accept(state, event);
+      for (const event of events) if (account.store.find('event', event.id) === event) enqueue(state, event);
       scheduleNext(state);
     });
   });
   for (const event of account.store.all('event')) {
     const status = deliveryOf(event)?.state;
-    if (status === 'new') accept(state, event);
+    if (status === 'new') enqueue(state, event);
     if (status === 'waiting') state.queue.add(event.id);
   }
   scheduleNext(state);
@@ -121,7 +121,7 @@ export function makeWebhooks(account: StripeAccount, options: Options): Webhooks
     list: (limit) => list(account, limit),
     async flush() {
       await new Promise((resolve) => setImmediate(resolve));
-      await state.working;
+      await state.sending;
       await startSending(state, true);
     },
     resend: (id) => resend(state, id),
@@ -129,14 +129,14 @@ export function makeWebhooks(account: StripeAccount, options: Options): Webhooks
       const until = Date.now() + timeout;
       while (Date.now() < until) {
         await new Promise((resolve) => setTimeout(resolve, 10));
-        if (state.queue.size === 0 && !state.working) return true;
+        if (state.queue.size === 0 && !state.sending) return true;
       }
       return false;
     },
     async stop() {
       clearTimeout(state.timer);
       state.stopping.abort();
-      await state.working;
+      await state.sending;
     },
   };
 }
@@ -149,7 +149,7 @@ const settingsOf = (account: StripeAccount): WebhookSettings => ({
 });
 
 function changeSettings(account: StripeAccount, changes: Partial<WebhookSettings>): WebhookSettings {
-  account.run(() => {
+  account.transaction(() => {
     const value = { ...settingsOf(account), ...changes };
     const stored = account.store.find('setting', 'webhooks');
     if (stored) {
@@ -175,7 +175,7 @@ const list = (account: StripeAccount, limit: number): ReturnType<Webhooks['list'
 
 /** Stores the progress of an event's delivery. */
 function recordDelivery({ account }: State, event: Event, changes: Partial<Delivery>): void {
-  account.run(() => {
+  account.transaction(() => {
     const before = deliveryOf(event) ?? noDelivery;
     event._delivery = { ...before, ...changes };
     event.pending_webhooks = (changes.state ?? before.state) === 'delivered' ? 0 : 1;
@@ -183,8 +183,8 @@ function recordDelivery({ account }: State, event: Event, changes: Partial<Deliv
   });
 }
 
-function accept(state: State, event: Event): void {
-  const { account, wall, random, queue } = state;
+function enqueue(state: State, event: Event): void {
+  const { account, systemTime, random, queue } = state;
   const { mode, delay, copies, shuffle, lose } = settingsOf(account);
   if (mode === 'off' || (lose > 0 && random() < lose)) {
     recordDelivery(state, event, { state: 'lost', next: null });
@@ -192,13 +192,13 @@ function accept(state: State, event: Event): void {
   }
   recordDelivery(state, event, {
     state: 'waiting',
-    next: wall() + delay + random() * shuffle,
+    next: systemTime() + delay + random() * shuffle,
     copies: Math.max(1, copies),
   });
   queue.add(event.id);
 }
 
-/** Waiting events, the earliest first. */
+/** Waiting events, by the time of their next attempt. */
 const waitingEvents = ({ account, queue }: State): Event[] =>
   [...queue]
     .flatMap((id) => account.store.find('event', id) ?? [])
@@ -208,29 +208,29 @@ const waitingEvents = ({ account, queue }: State): Event[] =>
 
 function scheduleNext(state: State): void {
   clearTimeout(state.timer);
-  if (isStopped(state) || state.working || state.queue.size === 0) return;
+  if (isStopped(state) || state.sending || state.queue.size === 0) return;
   const next = deliveryOf(waitingEvents(state)[0] as Event)?.next ?? 0;
-  state.timer = setTimeout(() => void startSending(state, false), Math.max(0, next - state.wall()));
+  state.timer = setTimeout(() => void startSending(state, false), Math.max(0, next - state.systemTime()));
   state.timer.unref();
 }
 
-/** Sends due events one after the other. @param all sends all events that wait */
+/** Sends due events one after the other. @param all whether to send events that aren't due yet */
 function startSending(state: State, all: boolean): Promise<void> {
-  state.working ??= sendDue(state, all).finally(() => {
-    state.working = null;
+  state.sending ??= sendDue(state, all).finally(() => {
+    state.sending = null;
     scheduleNext(state);
   });
-  return state.working;
+  return state.sending;
 }
 
 async function sendDue(state: State, all: boolean): Promise<void> {
-  const { account, wall, deliveries } = state;
+  const { account, systemTime, deliveries } = state;
   for (const event of waitingEvents(state)) {
     if (isStopped(state)) break;
     const delivery = deliveryOf(event);
-    if (!delivery || (!all && (delivery.next ?? 0) > wall())) continue;
+    if (!delivery || (!all && (delivery.next ?? 0) > systemTime())) continue;
     if (settingsOf(account).shuffle > 0) {
-      // Shuffled events are sent at the same time, so that they can overtake each other.
+      // Shuffled events are sent at the same time, so that they arrive out of order.
       const sent = send(state, event, delivery).finally(() => deliveries.delete(sent));
       deliveries.add(sent);
     } else await send(state, event, delivery);
@@ -239,13 +239,13 @@ async function sendDue(state: State, all: boolean): Promise<void> {
 }
 
 async function send(state: State, event: Event, delivery: Delivery): Promise<void> {
-  const { account, queue, wall } = state;
+  const { account, queue, systemTime } = state;
   queue.delete(event.id);
   const body = JSON.stringify(account.present(event), null, 2);
   let status: number | null = null;
   for (let copy = 0; copy < delivery.copies; copy += 1) status = await post(state, body);
   if (isStopped(state)) return;
-  const attempts = [...delivery.attempts, { at: wall(), status }];
+  const attempts = [...delivery.attempts, { at: systemTime(), status }];
   if (status !== null && status >= 200 && status < 300) {
     recordDelivery(state, event, { state: 'delivered', next: null, attempts });
     return;
@@ -255,18 +255,18 @@ async function send(state: State, event: Event, delivery: Delivery): Promise<voi
     recordDelivery(state, event, { state: 'failed', next: null, attempts });
     return;
   }
-  recordDelivery(state, event, { state: 'waiting', next: wall() + wait * 1000, attempts });
+  recordDelivery(state, event, { state: 'waiting', next: systemTime() + wait * 1000, attempts });
   queue.add(event.id);
 }
 
-async function post({ url, secret, wall, stopping }: State, body: string): Promise<number | null> {
+async function post({ url, secret, systemTime, stopping }: State, body: string): Promise<number | null> {
   try {
     const response = await fetch(url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json; charset=utf-8',
         'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
-        'stripe-signature': sign(body, secret, wall()),
+        'stripe-signature': sign(body, secret, systemTime()),
       },
       body,
       redirect: 'manual',
@@ -280,11 +280,11 @@ async function post({ url, secret, wall, stopping }: State, body: string): Promi
 }
 
 function resend(state: State, id: string | undefined): void {
-  const { account, queue, wall } = state;
+  const { account, queue, systemTime } = state;
   for (const event of account.store.all('event')) {
     const status = deliveryOf(event)?.state;
     if (id ? event.id !== id : status !== 'lost' && status !== 'failed') continue;
-    recordDelivery(state, event, { state: 'waiting', next: wall(), copies: 1 });
+    recordDelivery(state, event, { state: 'waiting', next: systemTime(), copies: 1 });
     queue.add(event.id);
   }
   scheduleNext(state);

@@ -266,7 +266,7 @@ test.describe('the sandbox’s wallet buttons', () => {
   test('open the bank’s confirmation after the wallet sheet', async ({ page }) => {
     await open(page);
     await buttons(page).getByRole('button', { name: 'Link' }).click();
-    await wallet(page).getByLabel('Card').selectOption('Visa •••• 3184, the bank asks');
+    await wallet(page).getByLabel('Card').selectOption('Visa •••• 3184, authentication required');
     await wallet(page).getByRole('button', { name: 'Pay' }).click();
     const bank = page.frameLocator('iframe[title="Secure payment authentication frame"]');
     await bank.getByRole('button', { name: 'Complete' }).click();

@@ -7,8 +7,8 @@ test.use({ javaScriptEnabled: false });
 
 let fixture: Fixture;
 test.beforeEach(async () => {
-  fixture = await openFixture({ wall: Date.now });
-  const { id } = await fixture.payer();
+  fixture = await openFixture({ systemTime: Date.now });
+  const { id } = await fixture.createPayingCustomer();
   await fixture.subscribe(id, 'price_reader_monthly');
 });
 test.afterEach(() => fixture.stop());
@@ -18,8 +18,8 @@ test('the sandbox’s Stripe page shows a payment and refunds it', async ({ page
   const row = page.getByRole('row', { name: /reader@example.com/ });
   await expect(row).toContainText('$12.00');
   await row.getByRole('button', { name: 'Refund' }).click();
-  await expect(page.getByRole('status')).toHaveText('Paid back.');
-  await expect(row).toContainText('$12.00 back');
+  await expect(page.getByRole('status')).toHaveText('The payment was refunded.');
+  await expect(row).toContainText('$12.00 refunded');
 });
 
 test('the sandbox’s Stripe page makes the next renewal fail and a later one succeed', async ({ page }) => {
@@ -29,7 +29,7 @@ test('the sandbox’s Stripe page makes the next renewal fail and a later one su
   await page.getByRole('link', { name: 'Subscriptions' }).click();
   await expect(page.getByRole('row', { name: /reader@example.com/ })).toContainText('past due');
   await page.getByRole('link', { name: 'Customers' }).click();
-  await page.getByRole('button', { name: 'Give a good card' }).click();
+  await page.getByRole('button', { name: 'Attach a working card' }).click();
   await page.getByRole('button', { name: '15 days' }).click();
   await page.getByRole('link', { name: 'Subscriptions' }).click();
   await expect(page.getByRole('row', { name: /reader@example.com/ })).toContainText('active');

@@ -60,7 +60,7 @@ test('the wallet sheet shows the amount due after the coupon, and the bank can a
   await wallet(page, 'Link').click();
   await expect(walletSheet(page).getByText('Discount (SUNSHINE20) -$24.00')).toBeVisible();
   await expect(walletSheet(page).getByText('Total $96.00')).toBeVisible();
-  await walletSheet(page).getByLabel('Card').selectOption('Visa •••• 3184, the bank asks');
+  await walletSheet(page).getByLabel('Card').selectOption('Visa •••• 3184, authentication required');
   await pay(page).click();
   await answerBank(page, 'Complete');
   await expectThanks(page);

@@ -72,7 +72,7 @@ export async function billingFixture(
 ): Promise<BillingFixture> {
   const accounts = await fixture(database);
   const { clock } = accounts;
-  const stripe = openState({ wall: () => clock.now });
+  const stripe = openState({ systemTime: () => clock.now });
   const requests: StripeRequest[] = [];
   const fetch = stripeFetch(stripe, (method, path, body) => {
     if (method === 'POST') requests.push({ method, path, form: Object.fromEntries(new URLSearchParams(body)) });

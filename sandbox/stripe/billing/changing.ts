@@ -1,15 +1,15 @@
-/** Changes of a subscription: another price, another quantity, the end of a trial, and what they cost. */
+/** Updates of a subscription: its price, its quantity or its trial, with their prorations. */
 
 import type { StripeAccount } from '../core/account.ts';
 import { invalid } from '../core/errors.ts';
 import type { Invoice, Line, Price, Subscription, SubscriptionItem } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { addIntervals, periodAround, shortDate } from './calendar.ts';
-import { collect, refusal } from './collecting.ts';
-import { isByInvoice, makeItem, type PaymentBehavior, recurring } from './creating.ts';
+import { collect, invoicePaymentError } from './collecting.ts';
+import { makeItem, type PaymentBehavior, recurring, sendsInvoices } from './creating.ts';
 import { amountIn } from './currencies.ts';
 import { activeDiscounts, applyDiscounts, net, round } from './discounts.ts';
-import { addItem, finalize, makeInvoice, periodLine } from './invoicing.ts';
+import { addInvoiceItem, finalize, makeInvoice, periodLine } from './invoicing.ts';
 import { offerEnd } from './trial-offers.ts';
 
 export interface ItemChange {
@@ -19,14 +19,14 @@ export interface ItemChange {
   readonly deleted?: boolean | undefined;
 }
 
-export interface Change {
+export interface SubscriptionChange {
   readonly items?: readonly ItemChange[] | undefined;
   readonly proration: 'create_prorations' | 'always_invoice' | 'none';
   /** Moment from which prorations are computed, Unix seconds. */
   readonly prorationDate?: number | null | undefined;
   /** The end of the trial, or `now` to end it at once. */
   readonly trialEnd?: number | 'now' | undefined;
-  /** Begins a new period now. */
+  /** Whether a new billing period begins now. */
   readonly restart?: boolean | undefined;
 }
 
@@ -36,14 +36,18 @@ export interface Change {
  * @returns the invoice that is due at once, a draft, or `null`
  * @throws {ApiError} 400 for another subscription's items and for a moment outside the period
  */
-export function change(account: StripeAccount, subscription: Subscription, wanted: Change): Invoice | null {
+export function changeSubscription(
+  account: StripeAccount,
+  subscription: Subscription,
+  requested: SubscriptionChange,
+): Invoice | null {
   const now = account.now(subscription);
   const customer = account.need('customer', subscription.customer);
   const inTrial = subscription.trial_end !== null && now < subscription.trial_end;
-  const endsTrial = inTrial && wanted.trialEnd === 'now';
-  const free = inTrial && !endsTrial;
-  const at = wanted.prorationDate ?? now;
-  if (wanted.trialEnd !== undefined && offerEnd(subscription) !== null) {
+  const endsTrial = inTrial && requested.trialEnd === 'now';
+  const inFreeTrial = inTrial && !endsTrial;
+  const at = requested.prorationDate ?? now;
+  if (requested.trialEnd !== undefined && offerEnd(subscription) !== null) {
     throw invalid("You can't use trial offers and `trial_end` together.", 'trial_end');
   }
   account.store.touch(subscription);
@@ -51,64 +55,66 @@ export function change(account: StripeAccount, subscription: Subscription, wante
   if (first && (at < first.current_period_start || at > first.current_period_end)) {
     throw invalid('Cannot specify `proration_date` outside of current subscription period.', 'proration_date');
   }
-  const prorates = wanted.proration !== 'none' && !free && !endsTrial;
+  const prorates = requested.proration !== 'none' && !inFreeTrial && !endsTrial;
   const charges: (() => void)[] = [];
-  for (const [index, asked] of (wanted.items ?? []).entries()) {
-    const item = itemFor(account, subscription, asked);
+  for (const [index, itemChange] of (requested.items ?? []).entries()) {
+    const item = itemFor(account, subscription, itemChange);
     const before = account.need('price', item.price);
-    const after = asked.price ?? before;
+    const after = itemChange.price ?? before;
     if (after !== before && !after.active) {
       throw invalid('The price specified is inactive. This field only accepts active prices.', 'items[0][price]');
     }
     amountIn(after, subscription.currency, `items[${index}][price]`);
-    const quantity = asked.quantity ?? item.quantity;
-    if (after === before && quantity === item.quantity && !asked.deleted && item._billed) continue;
-    if (prorates) credit(account, subscription, item, at);
+    const quantity = itemChange.quantity ?? item.quantity;
+    if (after === before && quantity === item.quantity && !itemChange.deleted && item._billed) continue;
+    if (prorates) creditUnusedTime(account, subscription, item, at);
     // The declarations offer no other way to end an offer's trial than a new price for the item.
-    if (asked.price) item.current_trial = null;
+    if (itemChange.price) item.current_trial = null;
     item.price = after.id;
     item.quantity = quantity;
-    if (asked.deleted) {
+    if (itemChange.deleted) {
       subscription.items.data = subscription.items.data.filter((one) => one !== item);
       continue;
     }
-    if (prorates) charges.push(() => chargeRest(account, subscription, item, at));
-    const [old, young] = [recurring(before), recurring(after)];
-    if (old.interval === young.interval && old.interval_count === young.interval_count) continue;
+    if (prorates) charges.push(() => chargeRemainingTime(account, subscription, item, at));
+    const [oldCycle, newCycle] = [recurring(before), recurring(after)];
+    if (oldCycle.interval === newCycle.interval && oldCycle.interval_count === newCycle.interval_count) continue;
     // In flexible billing mode the anchor stays unless the call moves it (docs.stripe.com/billing/subscriptions/billing-mode/compare).
-    const period = periodAround(subscription.billing_cycle_anchor, young, at);
-    if (!free) Object.assign(item, { current_period_start: period.start, current_period_end: period.end });
+    const period = periodAround(subscription.billing_cycle_anchor, newCycle, at);
+    if (!inFreeTrial) Object.assign(item, { current_period_start: period.start, current_period_end: period.end });
   }
   if (subscription.items.data.length === 0) {
     throw invalid('A subscription must have at least one active plan.', 'items', 'subscription_item_required');
   }
-  if (typeof wanted.trialEnd === 'number') return extendTrial(account, subscription, wanted.trialEnd);
+  if (typeof requested.trialEnd === 'number') return extendTrial(account, subscription, requested.trialEnd);
 
-  if (!free && (wanted.restart || endsTrial)) {
+  if (!inFreeTrial && (requested.restart || endsTrial)) {
     // Unchanged items are credited for their unused time, too, because their period starts again.
-    if (prorates) for (const item of subscription.items.data) if (item._billed) credit(account, subscription, item, at);
+    if (prorates)
+      for (const item of subscription.items.data) if (item._billed) creditUnusedTime(account, subscription, item, at);
     return restart(account, subscription, at);
   }
   for (const charge of charges) charge();
-  if (wanted.proration !== 'always_invoice' || charges.length === 0) return null;
+  if (requested.proration !== 'always_invoice' || charges.length === 0) return null;
   return makeInvoice(account, { customer, subscription, reason: 'subscription_update', prorationDate: at });
 }
 
-function itemFor(account: StripeAccount, subscription: Subscription, asked: ItemChange): SubscriptionItem {
+function itemFor(account: StripeAccount, subscription: Subscription, requested: ItemChange): SubscriptionItem {
   const { data } = subscription.items;
-  const found = asked.id ? data.find(({ id }) => id === asked.id) : undefined;
+  const found = requested.id ? data.find(({ id }) => id === requested.id) : undefined;
   if (found) return found;
-  if (asked.id) throw invalid(`No such subscription item: '${asked.id}'`, 'items[0][id]', 'resource_missing');
-  if (!asked.price) throw invalid('Missing required param: items[0][price].', 'items[0][price]', 'parameter_missing');
-  if (data.some(({ price }) => price === asked.price?.id)) {
+  if (requested.id) throw invalid(`No such subscription item: '${requested.id}'`, 'items[0][id]', 'resource_missing');
+  if (!requested.price)
+    throw invalid('Missing required param: items[0][price].', 'items[0][price]', 'parameter_missing');
+  if (data.some(({ price }) => price === requested.price?.id)) {
     throw invalid(
-      `Price \`${asked.price.id}\` is already being used on an existing Subscription Item.`,
+      `Price \`${requested.price.id}\` is already being used on an existing Subscription Item.`,
       'items[0][price]',
     );
   }
   const now = account.now(subscription);
-  const end = data[0]?.current_period_end ?? addIntervals(now, recurring(asked.price));
-  const item = makeItem(subscription.id, asked.price, asked.quantity ?? 1, now, end);
+  const end = data[0]?.current_period_end ?? addIntervals(now, recurring(requested.price));
+  const item = makeItem(subscription.id, requested.price, requested.quantity ?? 1, now, end);
   data.push(item);
   return item;
 }
@@ -117,7 +123,7 @@ function itemFor(account: StripeAccount, subscription: Subscription, asked: Item
  * Credits the unused time of an item's last debit from `moment` on, to the second. The item's present price makes no difference
  * (docs.stripe.com/billing/subscriptions/prorations#credit-prorations, flexible billing mode).
  */
-export function credit(
+export function creditUnusedTime(
   account: StripeAccount,
   subscription: Subscription,
   item: SubscriptionItem,
@@ -132,7 +138,7 @@ export function credit(
   const amount = round((billed.amount * (billed.end - at)) / (billed.end - billed.start));
   item._billed = null;
   if (amount === 0) return;
-  addItem(account, {
+  addInvoiceItem(account, {
     customer: subscription.customer,
     amount: -amount,
     currency: subscription.currency,
@@ -149,14 +155,19 @@ export function credit(
   });
 }
 
-function chargeRest(account: StripeAccount, subscription: Subscription, item: SubscriptionItem, at: number): void {
+function chargeRemainingTime(
+  account: StripeAccount,
+  subscription: Subscription,
+  item: SubscriptionItem,
+  at: number,
+): void {
   const price = account.need('price', item.price);
   const product = account.store.find('product', price.product);
   const { current_period_start: start, current_period_end: end } = item;
   if (at >= end) return;
   const { currency } = subscription;
   const amount = round((priceAfterDiscounts(account, subscription, item) * (end - at)) / (end - start));
-  const charged = addItem(account, {
+  const charged = addInvoiceItem(account, {
     customer: subscription.customer,
     amount,
     currency,
@@ -178,12 +189,12 @@ function chargeRest(account: StripeAccount, subscription: Subscription, item: Su
  * amounts include the discounts (docs.stripe.com/billing/subscriptions/prorations#prorations-and-discounts).
  */
 function priceAfterDiscounts(account: StripeAccount, subscription: Subscription, item: SubscriptionItem): number {
-  const whole = subscription.items.data.map((one) => {
+  const lines = subscription.items.data.map((one) => {
     const { current_period_start: start, current_period_end: end } = one;
     return periodLine(account, subscription, one, { start, end, trial: false }) as Line;
   });
-  applyDiscounts(account, whole, activeDiscounts(account, subscription.discounts, account.now(subscription)));
-  const own = whole.find(({ _item }) => _item === item.id);
+  applyDiscounts(account, lines, activeDiscounts(account, subscription.discounts, account.now(subscription)));
+  const own = lines.find(({ _item }) => _item === item.id);
   return own ? net(own) : 0;
 }
 
@@ -229,43 +240,43 @@ const changeable = [
   'trial_start',
   'cancel_at',
 ] as const;
-export type Before = Pick<Subscription, (typeof changeable)[number]>;
-export const before = (subscription: Subscription): Before =>
-  structuredClone(Object.fromEntries(changeable.map((field) => [field, subscription[field]]))) as Before;
+export type Snapshot = Pick<Subscription, (typeof changeable)[number]>;
+export const snapshot = (subscription: Subscription): Snapshot =>
+  structuredClone(Object.fromEntries(changeable.map((field) => [field, subscription[field]]))) as Snapshot;
 
 /** Collects the invoice of a change, as `payment_behavior` says. */
-export function settleChange(
+export function collectChangeInvoice(
   account: StripeAccount,
   subscription: Subscription,
   invoice: Invoice,
-  how: { behavior: PaymentBehavior; offSession: boolean; before: Before },
+  options: { behavior: PaymentBehavior; offSession: boolean; snapshot: Snapshot },
 ): void {
   finalize(account, invoice);
-  const { behavior } = how;
-  if (isByInvoice(subscription) && invoice.amount_due > 0) return;
+  const { behavior } = options;
+  if (sendsInvoices(subscription) && invoice.amount_due > 0) return;
   if (invoice.amount_due > 0 && behavior === 'default_incomplete') {
     subscription.status = 'past_due';
     return;
   }
-  const outcome = collect(account, invoice, how);
+  const outcome = collect(account, invoice, options);
   if (outcome === 'succeeded') return;
-  if (behavior === 'error_if_incomplete') throw refusal(account, invoice, false);
-  if (behavior === 'pending_if_incomplete') postpone(account, subscription, invoice, how.before);
+  if (behavior === 'error_if_incomplete') throw invoicePaymentError(account, invoice, false);
+  if (behavior === 'pending_if_incomplete') makePendingUpdate(account, subscription, invoice, options.snapshot);
   else if (subscription.status === 'active' || subscription.status === 'trialing') subscription.status = 'past_due';
 }
 
-/** How long a change waits for its payment at most; it ends with the trial or the period if that comes first. */
-const pendingPaymentSeconds = 23 * 3600;
+/** A pending update expires after this time, or at the end of the trial or the period if that comes first. */
+const pendingUpdateSeconds = 23 * 3600;
 
-/** Parameters that a change waiting for its payment may have (docs.stripe.com/billing/subscriptions/pending-updates). */
+/** Parameters that a pending update may have (docs.stripe.com/billing/subscriptions/pending-updates). */
 const pendingUpdateParameters = [
   ...['expand', 'payment_behavior', 'proration_behavior', 'proration_date', 'billing_cycle_anchor', 'items'],
   ...['trial_end', 'trial_from_plan', 'add_invoice_items', 'metadata', 'discounts', 'cancel_at_period_end'],
 ];
 
 /** The text of this error isn't published anywhere. @throws {ApiError} 400 */
-export function refuseUnlessMayWait(subscription: Subscription, params: Params): void {
-  if (isByInvoice(subscription)) {
+export function checkPendingUpdateParams(subscription: Subscription, params: Params): void {
+  if (sendsInvoices(subscription)) {
     throw invalid(
       '`payment_behavior=pending_if_incomplete` is only supported with `collection_method=charge_automatically`.',
       'payment_behavior',
@@ -276,11 +287,19 @@ export function refuseUnlessMayWait(subscription: Subscription, params: Params):
     throw invalid(`You cannot pass ${other} with \`payment_behavior=pending_if_incomplete\`.`, other);
 }
 
-/** Leaves everything as it was until the invoice is paid (docs.stripe.com/billing/subscriptions/pending-updates). */
-function postpone(account: StripeAccount, subscription: Subscription, invoice: Invoice, old: Before): void {
-  const after = before(subscription);
-  Object.assign(subscription, old);
-  const status = old.status;
+/**
+ * Restores the subscription and stores the change as a pending update until the invoice is paid
+ * (docs.stripe.com/billing/subscriptions/pending-updates).
+ */
+function makePendingUpdate(
+  account: StripeAccount,
+  subscription: Subscription,
+  invoice: Invoice,
+  previous: Snapshot,
+): void {
+  const after = snapshot(subscription);
+  Object.assign(subscription, previous);
+  const status = previous.status;
   invoice.auto_advance = false;
   invoice.next_payment_attempt = null;
   account.store.touch(invoice);
@@ -291,7 +310,7 @@ function postpone(account: StripeAccount, subscription: Subscription, invoice: I
     discount: null,
     discounts: null,
     expires_at: Math.min(
-      account.now(subscription) + pendingPaymentSeconds,
+      account.now(subscription) + pendingUpdateSeconds,
       subscription.status === 'trialing'
         ? (subscription.trial_end ?? Number.POSITIVE_INFINITY)
         : Number.POSITIVE_INFINITY,

@@ -6,7 +6,7 @@ import type { CardProblem, Invoice, PaymentIntent, PaymentMethod, Subscription }
 import { cancelIntent, confirmPayment, type Outcome } from '../payments/intents.ts';
 import { day } from './calendar.ts';
 
-/** Days from one failed attempt to the next; after the last of them the subscription ends. */
+/** Days from one failed attempt to the next; after the last of them the subscription is canceled by default. */
 const retryDays = [3, 5, 7] as const;
 
 export const subscriptionOf = (account: StripeAccount, invoice: Invoice): Subscription | undefined =>
@@ -36,44 +36,44 @@ export function collect(
   { method, offSession, retry = false }: Attempt,
 ): Outcome {
   if (invoice.amount_due === 0) {
-    paid(account, invoice);
+    markPaid(account, invoice);
     return 'succeeded';
   }
   const intent = account.need('payment_intent', invoice._intent ?? '');
   const card = method ?? methodFor(account, invoice);
   const outcome = card ? confirmPayment(account, intent, { method: card, offSession }) : 'failed';
-  afterAttempt(account, intent, outcome, { absent: offSession, retry });
+  afterAttempt(account, intent, outcome, { offSession, retry });
   return outcome;
 }
 
 /**
  * Records the result of an intent's payment on its invoice.
  *
- * @param absent whether the customer is absent: then a payment that needs authentication fails
+ * @param offSession whether the customer is absent: then a payment that requires authentication fails
  * @param retry see {@link Attempt}
  */
 export function afterAttempt(
   account: StripeAccount,
   intent: PaymentIntent,
   outcome: Outcome,
-  { absent = false, retry = false } = {},
+  { offSession = false, retry = false } = {},
 ): void {
   const invoice = intent._invoice ? account.store.find('invoice', intent._invoice) : undefined;
   if (invoice?.status !== 'open' && invoice?.status !== 'uncollectible') return;
   if (outcome === 'succeeded') {
-    paid(account, invoice, intent);
+    markPaid(account, invoice, intent);
     return;
   }
   account.store.touch(invoice);
   invoice.attempted = true;
   if (outcome === 'requires_action') {
     account.emit('invoice.payment_action_required', invoice);
-    if (!absent) return;
+    if (!offSession) return;
   }
-  failed(account, invoice, retry);
+  recordFailure(account, invoice, retry);
 }
 
-function paid(account: StripeAccount, invoice: Invoice, intent?: PaymentIntent): void {
+function markPaid(account: StripeAccount, invoice: Invoice, intent?: PaymentIntent): void {
   const now = account.now(invoice);
   account.store.touch(invoice);
   invoice.status = 'paid';
@@ -97,35 +97,35 @@ function paid(account: StripeAccount, invoice: Invoice, intent?: PaymentIntent):
     if (intent?.payment_method && subscription.payment_settings.save_default_payment_method === 'on_subscription') {
       subscription.default_payment_method = intent.payment_method;
     }
-    applyPending(account, subscription, invoice);
-    settle(account, subscription);
+    applyPendingUpdate(account, subscription, invoice);
+    reactivateIfPaid(account, subscription);
   }
   account.emit('invoice.paid', invoice);
   account.emit('invoice.payment_succeeded', invoice);
   if (payment) account.emit('invoice_payment.paid', payment);
 }
 
-/** A subscription without open debts is active again. */
-export function settle(account: StripeAccount, subscription: Subscription): void {
+/** Makes an incomplete, past due or unpaid subscription active again once it has no open invoice. */
+export function reactivateIfPaid(account: StripeAccount, subscription: Subscription): void {
   if (!['incomplete', 'past_due', 'unpaid'].includes(subscription.status)) return;
-  const owing = [...account.store.all('invoice')].some(
+  const hasOpenInvoice = [...account.store.all('invoice')].some(
     (invoice) => invoice.status === 'open' && subscriptionOf(account, invoice) === subscription,
   );
-  if (owing) return;
+  if (hasOpenInvoice) return;
   const trial = subscription.trial_end !== null && account.now(subscription) < subscription.trial_end;
   subscription.status = trial ? 'trialing' : 'active';
 }
 
-/** Applies a change that waited for this payment. */
-function applyPending(account: StripeAccount, subscription: Subscription, invoice: Invoice): void {
-  const waiting = subscription._pending as { invoice: string; after: Partial<Subscription> } | undefined;
-  if (waiting?.invoice !== invoice.id) return;
-  Object.assign(subscription, structuredClone(waiting.after), { pending_update: null });
+/** Applies a pending update that this invoice pays for. */
+function applyPendingUpdate(account: StripeAccount, subscription: Subscription, invoice: Invoice): void {
+  const pending = subscription._pending as { invoice: string; after: Partial<Subscription> } | undefined;
+  if (pending?.invoice !== invoice.id) return;
+  Object.assign(subscription, structuredClone(pending.after), { pending_update: null });
   delete subscription._pending;
   account.emit('customer.subscription.pending_update_applied', subscription);
 }
 
-function failed(account: StripeAccount, invoice: Invoice, retry: boolean): void {
+function recordFailure(account: StripeAccount, invoice: Invoice, retry: boolean): void {
   const subscription = subscriptionOf(account, invoice);
   const now = account.now(invoice);
   // After the first attempt only scheduled retries count (docs.stripe.com/api/invoices, `attempt_count`).
@@ -141,22 +141,22 @@ function failed(account: StripeAccount, invoice: Invoice, retry: boolean): void 
     const wait = retryDays[invoice.attempt_count - 1];
     invoice.next_payment_attempt = invoice.auto_advance && wait !== undefined ? now + wait * day : null;
     account.emit('invoice.payment_failed', invoice);
-    if (wait === undefined && subscription.status === 'past_due') giveUp(account, subscription, invoice);
+    if (wait === undefined && subscription.status === 'past_due') endRetries(account, subscription, invoice);
     return;
   }
   account.emit('invoice.payment_failed', invoice);
 }
 
-/** Every attempt has failed. What happens then is a setting of the account: see `/_sandbox/settings`. */
-function giveUp(account: StripeAccount, subscription: Subscription, invoice: Invoice): void {
+/** Called after the last failed attempt: the account's settings decide what happens (`/_sandbox/settings`). */
+function endRetries(account: StripeAccount, subscription: Subscription, invoice: Invoice): void {
   const after = account.store.find('setting', 'billing')?.afterLastRetry ?? 'cancel';
   invoice.auto_advance = false;
   if (after === 'unpaid') subscription.status = 'unpaid';
-  else if (after === 'cancel') end(account, subscription, 'payment_failed');
+  else if (after === 'cancel') cancelSubscription(account, subscription, 'payment_failed');
 }
 
-/** Ends a subscription now, without a refund. */
-export function end(account: StripeAccount, subscription: Subscription, reason: string): void {
+/** Cancels a subscription now, without a refund. */
+export function cancelSubscription(account: StripeAccount, subscription: Subscription, reason: string): void {
   const now = account.now(subscription);
   account.store.touch(subscription);
   subscription.status = 'canceled';
@@ -207,11 +207,11 @@ export function voidInvoice(account: StripeAccount, invoice: Invoice): void {
   account.emit('invoice.voided', invoice);
   const subscription = subscriptionOf(account, invoice);
   // Without its first invoice a subscription never begins.
-  if (subscription?.status === 'incomplete') expire(account, subscription);
+  if (subscription?.status === 'incomplete') expireSubscription(account, subscription);
   else if (subscription) {
     account.store.touch(subscription);
-    settle(account, subscription);
-    // Voiding its invoice also drops a pending change (docs.stripe.com/billing/subscriptions/pending-updates).
+    reactivateIfPaid(account, subscription);
+    // Voiding its invoice also discards a pending update (docs.stripe.com/billing/subscriptions/pending-updates).
     if ((subscription._pending as { invoice: string } | undefined)?.invoice === invoice.id) {
       subscription.pending_update = null;
       delete subscription._pending;
@@ -220,18 +220,18 @@ export function voidInvoice(account: StripeAccount, invoice: Invoice): void {
 }
 
 /**
- * Drops a pending change and its invoice, as a later change or the next phase of a schedule does
+ * Discards a pending update and voids its invoice, as a later update or the next phase of a schedule does
  * (docs.stripe.com/billing/subscriptions/pending-updates).
  */
-export function dropWaitingChange(account: StripeAccount, subscription: Subscription): void {
-  const waiting = subscription._pending as { invoice: string } | undefined;
-  if (!waiting) return;
-  const invoice = account.store.find('invoice', waiting.invoice);
+export function discardPendingUpdate(account: StripeAccount, subscription: Subscription): void {
+  const pending = subscription._pending as { invoice: string } | undefined;
+  if (!pending) return;
+  const invoice = account.store.find('invoice', pending.invoice);
   if (invoice?.status === 'open') voidInvoice(account, invoice);
 }
 
-/** The first invoice was not paid in time. */
-export function expire(account: StripeAccount, subscription: Subscription): void {
+/** Called when the first invoice was not paid in time. */
+export function expireSubscription(account: StripeAccount, subscription: Subscription): void {
   account.store.touch(subscription);
   subscription.status = 'incomplete_expired';
   subscription.ended_at = account.now(subscription);
@@ -240,8 +240,8 @@ export function expire(account: StripeAccount, subscription: Subscription): void
   }
 }
 
-/** 402 with the bank's reason about the payment of an invoice. */
-export function refusal(account: StripeAccount, invoice: Invoice, commits = true): ApiError {
+/** The error for an invoice that could not be paid: 402 with the bank's reason, or 400 without a card. */
+export function invoicePaymentError(account: StripeAccount, invoice: Invoice, commits = true): ApiError {
   const intent = invoice._intent ? account.store.find('payment_intent', invoice._intent) : null;
   if (intent?.status === 'requires_action') {
     return cardError(

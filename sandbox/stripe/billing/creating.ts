@@ -6,16 +6,16 @@ import { invalid, missing } from '../core/errors.ts';
 import { token } from '../core/ids.ts';
 import type { Customer, InvoiceItem, Price, Subscription, SubscriptionItem, TrialOffer } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
-import { behaviourOf } from '../payments/cards.ts';
+import { cardBehavior } from '../payments/cards.ts';
 import { confirmSetup, makeSetupIntent } from '../payments/intents.ts';
 import { findMethod } from '../payments/methods.ts';
 import { addIntervals, day } from './calendar.ts';
-import { collect, refusal } from './collecting.ts';
-import { amountIn, mustBeBilledIn, mustPayIn } from './currencies.ts';
-import { checkMinimum, grantDiscounts, readDiscounts } from './discounts.ts';
-import { addItem, finalize, makeInvoice, periodLine } from './invoicing.ts';
-import { mustBeLocated } from './tax.ts';
-import { beginTrial, isFreeOffer, readOffer, refuseWithOffer } from './trial-offers.ts';
+import { collect, invoicePaymentError } from './collecting.ts';
+import { amountIn, checkCustomerCurrency, checkSubscriptionCurrency } from './currencies.ts';
+import { checkMinimum, readDiscounts, setDiscounts } from './discounts.ts';
+import { addInvoiceItem, finalize, makeInvoice, periodLine } from './invoicing.ts';
+import { checkTaxLocation } from './tax.ts';
+import { beginTrial, checkOfferParams, isFreeOffer, readOffer } from './trial-offers.ts';
 
 const behaviors = ['allow_incomplete', 'default_incomplete', 'error_if_incomplete', 'pending_if_incomplete'] as const;
 export type PaymentBehavior = (typeof behaviors)[number];
@@ -51,7 +51,7 @@ export function readBillingMode(params: Params): void {
   throw invalid('The sandbox models flexible billing mode with included proration discounts only.', 'billing_mode');
 }
 
-/** Sets how invoices are paid: Stripe charges the card, or mails the customer an invoice. */
+/** Sets how invoices are collected: Stripe charges the card, or mails the customer an invoice. */
 export function setCollection(subscription: Subscription, params: Params): void {
   const method =
     params.one('collection_method', ['charge_automatically', 'send_invoice']) ?? subscription.collection_method;
@@ -66,7 +66,7 @@ export function setCollection(subscription: Subscription, params: Params): void 
   subscription.days_until_due = method === 'send_invoice' ? known : null;
 }
 
-export const isByInvoice = (subscription: Subscription | null | undefined): boolean =>
+export const sendsInvoices = (subscription: Subscription | null | undefined): boolean =>
   subscription?.collection_method === 'send_invoice';
 
 export function createSubscription(account: StripeAccount, params: Params): Subscription {
@@ -74,11 +74,11 @@ export function createSubscription(account: StripeAccount, params: Params): Subs
   readBillingMode(params);
   const customer = account.need('customer', params.need('customer'), 'customer');
   const prices = readItems(account, params);
-  if (prices.some(({ offer }) => offer !== null)) refuseWithOffer(params);
-  mustPayIn(account, customer, params.text('currency') ?? prices[0]?.price.currency ?? 'usd');
+  if (prices.some(({ offer }) => offer !== null)) checkOfferParams(params);
+  checkCustomerCurrency(account, customer, params.text('currency') ?? prices[0]?.price.currency ?? 'usd');
   const behavior = readPaymentBehavior(params);
   const offSession = params.bool('off_session') ?? false;
-  const granted = readDiscounts(account, params, customer);
+  const discounts = readDiscounts(account, params, customer);
   const methodId = params.text('default_payment_method');
   const method = methodId ? findMethod(account, methodId, 'default_payment_method') : null;
   if (method && method.customer !== customer.id) {
@@ -89,43 +89,43 @@ export function createSubscription(account: StripeAccount, params: Params): Subs
     );
   }
   const tax = params.object('automatic_tax')?.allow('liability').bool('enabled') ?? false;
-  if (tax) mustBeLocated(customer);
+  if (tax) checkTaxLocation(customer);
   const settings = params.object('payment_settings')?.allow('payment_method_options');
-  const subscription = build(account, customer, prices, {
+  const subscription = makeSubscription(account, customer, prices, {
     currency: params.text('currency') ?? null,
-    tax,
+    automaticTax: tax,
     trialEnd: readTrial(account, params, customer),
     metadata: params.metadata(),
     description: params.text('description') ?? null,
-    method: method?.id ?? null,
-    saves: settings?.one('save_default_payment_method', ['off', 'on_subscription']) ?? 'off',
-    ways: settings?.texts('payment_method_types') ?? null,
-    missingMethod:
+    defaultPaymentMethod: method?.id ?? null,
+    saveDefaultPaymentMethod: settings?.one('save_default_payment_method', ['off', 'on_subscription']) ?? 'off',
+    paymentMethodTypes: settings?.texts('payment_method_types') ?? null,
+    missingPaymentMethod:
       params.object('trial_settings')?.object('end_behavior')?.text('missing_payment_method') ?? 'create_invoice',
   });
   setCollection(subscription, params);
   setCancellation(account, subscription, params);
-  if (granted) grantDiscounts(account, subscription, granted);
-  addOneOffs(account, subscription, params);
+  if (discounts) setDiscounts(account, subscription, discounts);
+  addInvoiceItems(account, subscription, params);
 
   const invoice = firstInvoice(account, customer, subscription);
-  checkMinimum(granted, invoice.subtotal, invoice.currency);
+  checkMinimum(discounts, invoice.subtotal, invoice.currency);
   finalize(account, invoice);
   const trial = subscription.trial_end !== null || isFreeOffer(account, subscription);
   if (invoice.amount_due === 0) {
     subscription.status = trial ? 'trialing' : 'active';
     collect(account, invoice, { offSession });
-    prepareCard(account, subscription, customer);
+    makePendingSetupIntent(account, subscription, customer);
     return subscription;
   }
   // It is active at once, no matter when the invoice is paid (docs.stripe.com/billing/collection-method).
-  if (isByInvoice(subscription)) {
+  if (sendsInvoices(subscription)) {
     subscription.status = trial ? 'trialing' : 'active';
     return subscription;
   }
   if (behavior === 'default_incomplete') return subscription;
   const outcome = collect(account, invoice, { offSession });
-  if (outcome !== 'succeeded' && behavior === 'error_if_incomplete') throw refusal(account, invoice, false);
+  if (outcome !== 'succeeded' && behavior === 'error_if_incomplete') throw invoicePaymentError(account, invoice, false);
   return subscription;
 }
 
@@ -133,7 +133,7 @@ export interface NewItem {
   readonly price: Price;
   readonly quantity: number;
   readonly metadata: Record<string, string>;
-  /** The trial offer that the item begins with; `price` is then the offer's. */
+  /** The trial offer that the item begins with; `price` is then that of the offer. */
   readonly offer: TrialOffer | null;
 }
 
@@ -141,13 +141,13 @@ export function readItems(account: StripeAccount, params: Params): NewItem[] {
   const items = params.list('items') ?? [];
   if (items.length === 0) throw missing('items');
   return items.map((item) => {
-    const begins = readOffer(account, item);
-    const price = begins?.price ?? account.need('price', item.need('price'), item.name('price'));
+    const trial = readOffer(account, item);
+    const price = trial?.price ?? account.need('price', item.need('price'), item.name('price'));
     if (!price.active)
       throw invalid(`The price specified is inactive. This field only accepts active prices.`, item.name('price'));
     recurring(price);
     item.allow('discounts', 'tax_rates', 'billing_thresholds');
-    return { price, quantity: item.int('quantity') ?? 1, metadata: item.metadata(), offer: begins?.offer ?? null };
+    return { price, quantity: item.int('quantity') ?? 1, metadata: item.metadata(), offer: trial?.offer ?? null };
   });
 }
 
@@ -160,41 +160,41 @@ function readTrial(account: StripeAccount, params: Params, customer: Customer): 
   }
   if (days) return now + days * day;
   if (!end || end === 'now') return null;
-  return readMoment(end, now, 'trial_end');
+  return readFutureTimestamp(end, now, 'trial_end');
 }
 
 /** @throws {ApiError} 400 when it has passed */
-export function readMoment(text: string, now: number, param: string): number {
+export function readFutureTimestamp(text: string, now: number, param: string): number {
   const moment = Number(text);
   if (!Number.isInteger(moment)) throw invalid(`Invalid timestamp: ${text}`, param);
   if (moment <= now) throw invalid(`Invalid timestamp: must be an integer Unix timestamp in the future.`, param);
   return moment;
 }
 
-interface Wanted {
+interface NewSubscription {
   readonly currency?: string | null;
-  readonly tax?: boolean;
+  readonly automaticTax?: boolean;
   readonly trialEnd: number | null;
   readonly metadata?: Record<string, string>;
   readonly description?: string | null;
-  readonly method?: string | null;
-  readonly saves?: string;
-  /** Payment methods that its invoices may be paid with. */
-  readonly ways?: string[] | null;
-  readonly missingMethod?: string;
+  readonly defaultPaymentMethod?: string | null;
+  readonly saveDefaultPaymentMethod?: string;
+  /** Types of payment methods that may pay its invoices. */
+  readonly paymentMethodTypes?: string[] | null;
+  readonly missingPaymentMethod?: string;
 }
 
-/** A subscription without an invoice. */
-export function build(
+/** Creates a subscription without an invoice. */
+export function makeSubscription(
   account: StripeAccount,
   customer: Customer,
   prices: readonly NewItem[],
-  wanted: Wanted,
+  values: NewSubscription,
 ): Subscription {
   const now = account.now(customer);
   const id = `sub_${token(24)}`;
-  const { trialEnd, tax = false } = wanted;
-  const currency = wanted.currency ?? prices[0]?.price.currency ?? 'usd';
+  const { trialEnd, automaticTax: tax = false } = values;
+  const currency = values.currency ?? prices[0]?.price.currency ?? 'usd';
   for (const { price } of prices) amountIn(price, currency);
   return account.add(
     'subscription',
@@ -206,8 +206,8 @@ export function build(
       created: now,
       currency,
       customer: customer.id,
-      default_payment_method: wanted.method ?? null,
-      description: wanted.description ?? null,
+      default_payment_method: values.defaultPaymentMethod ?? null,
+      description: values.description ?? null,
       items: {
         object: 'list',
         data: prices.map(({ price, quantity, metadata, offer }) => {
@@ -218,17 +218,20 @@ export function build(
         has_more: false,
         url: `/v1/subscription_items?subscription=${id}`,
       },
-      metadata: wanted.metadata ?? {},
+      metadata: values.metadata ?? {},
       payment_settings: {
         payment_method_options: null,
-        payment_method_types: wanted.ways ?? null,
-        save_default_payment_method: wanted.saves ?? 'off',
+        payment_method_types: values.paymentMethodTypes ?? null,
+        save_default_payment_method: values.saveDefaultPaymentMethod ?? 'off',
       },
       start_date: now,
       test_clock: customer.test_clock,
       trial_end: trialEnd,
       trial_settings: {
-        end_behavior: { billing_cycle_anchor: null, missing_payment_method: wanted.missingMethod ?? 'create_invoice' },
+        end_behavior: {
+          billing_cycle_anchor: null,
+          missing_payment_method: values.missingPaymentMethod ?? 'create_invoice',
+        },
       },
       trial_start: trialEnd === null ? null : now,
     } as unknown as Omit<Subscription, 'id'> & { id: string },
@@ -261,28 +264,28 @@ export const makeItem = (
 });
 
 /** `add_invoice_items` of a subscription: charged once, on the next invoice. */
-export function addOneOffs(account: StripeAccount, subscription: Subscription, params: Params): void {
+export function addInvoiceItems(account: StripeAccount, subscription: Subscription, params: Params): void {
   for (const one of params.list('add_invoice_items') ?? [])
-    readOneOff(account, one, subscription.customer, subscription.id);
+    addInvoiceItemFromParams(account, one, subscription.customer, subscription.id);
 }
 
-/** Adds an item that is charged once, given by a price or by `price_data`. */
-export function readOneOff(
+/** Adds an invoice item, which is charged once, from its parameters: an amount, a one-time price or `price_data`. */
+export function addInvoiceItemFromParams(
   account: StripeAccount,
   params: Params,
   customer: string,
   subscription: string | null,
 ): InvoiceItem {
   params.allow('discounts', 'tax_rates', 'metadata', 'period', 'discountable');
-  const billed = subscription === null ? null : account.need('subscription', subscription, 'subscription');
+  const onSubscription = subscription === null ? null : account.need('subscription', subscription, 'subscription');
   const quantity = params.int('quantity') ?? 1;
   const data = params.object('price_data');
   if (data) {
     data.allow('tax_behavior');
     const amount = data.int('unit_amount') ?? 0;
     const product = account.need('product', data.need('product'), data.name('product'));
-    if (billed) mustBeBilledIn(billed, data.need('currency'), data.name('currency'));
-    return addItem(account, {
+    if (onSubscription) checkSubscriptionCurrency(onSubscription, data.need('currency'), data.name('currency'));
+    return addInvoiceItem(account, {
       customer,
       amount: amount * quantity,
       currency: data.need('currency'),
@@ -295,8 +298,8 @@ export function readOneOff(
   const amount = params.int('amount');
   if (amount !== undefined && amount !== null) {
     const currency = params.text('currency') ?? 'usd';
-    if (billed) mustBeBilledIn(billed, currency, 'currency');
-    return addItem(account, {
+    if (onSubscription) checkSubscriptionCurrency(onSubscription, currency, 'currency');
+    return addInvoiceItem(account, {
       customer,
       amount,
       currency,
@@ -312,8 +315,8 @@ export function readOneOff(
     );
   }
   const product = account.need('product', price.product);
-  const currency = billed?.currency ?? price.currency;
-  return addItem(account, {
+  const currency = onSubscription?.currency ?? price.currency;
+  return addInvoiceItem(account, {
     customer,
     amount: amountIn(price, currency) * quantity,
     currency,
@@ -366,7 +369,7 @@ export function setCancellation(account: StripeAccount, subscription: Subscripti
   const moment = atEnd
     ? Math.min(...subscription.items.data.map((item) => item.current_period_end))
     : at
-      ? readMoment(at, now, 'cancel_at')
+      ? readFutureTimestamp(at, now, 'cancel_at')
       : null;
   subscription.cancel_at_period_end = atEnd ?? false;
   subscription.cancel_at = moment;
@@ -377,18 +380,18 @@ export function setCancellation(account: StripeAccount, subscription: Subscripti
   };
 }
 
-/** If nothing is due yet, sets the card up for later charges. */
-function prepareCard(account: StripeAccount, subscription: Subscription, customer: Customer): void {
+/** Creates the setup intent that authenticates the card for later charges, if nothing is due now. */
+function makePendingSetupIntent(account: StripeAccount, subscription: Subscription, customer: Customer): void {
   const id = subscription.default_payment_method ?? customer.invoice_settings.default_payment_method;
   const method = id ? account.store.find('payment_method', id) : null;
-  if (method && (method._setUp || behaviourOf(method._number).authentication === 'never')) return;
+  if (method && (method._setUp || cardBehavior(method._number).authentication === 'never')) return;
   const setup = makeSetupIntent(account, { customer: customer.id, subscription: subscription.id });
   subscription.pending_setup_intent = setup.id;
   if (method) confirmSetup(account, setup, { method, offSession: false });
 }
 
 /** After a setup intent has succeeded: attaches the card to the subscription that waits for it. */
-export function afterSetup(account: StripeAccount, setup: string): void {
+export function applySetupIntent(account: StripeAccount, setup: string): void {
   for (const subscription of account.store.all('subscription')) {
     if (subscription.pending_setup_intent !== setup) continue;
     const { payment_method } = account.need('setup_intent', setup);

@@ -23,7 +23,7 @@ export function amountIn(price: Price, currency: string, param = 'items[0][price
  * The smallest amounts that Stripe charges, in minor units; smaller amounts are added to the customer's balance
  * (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts). In other currencies the minimum is 50.
  */
-const smallestCharges: readonly (readonly [least: number, currencies: readonly string[]])[] = [
+const smallestCharges: readonly (readonly [minimum: number, currencies: readonly string[]])[] = [
   [30, ['gbp']],
   [200, ['aed', 'myr', 'pln', 'ron']],
   [250, ['dkk']],
@@ -37,15 +37,15 @@ const smallestCharges: readonly (readonly [least: number, currencies: readonly s
 export const smallestCharge = (currency: string): number =>
   smallestCharges.find(([, currencies]) => currencies.includes(currency))?.[0] ?? 50;
 
-const running: readonly string[] = ['trialing', 'active', 'past_due', 'unpaid', 'paused'];
+const runningStatuses: readonly string[] = ['trialing', 'active', 'past_due', 'unpaid', 'paused'];
 
 /**
  * A customer pays in one currency at a time (docs.stripe.com/billing/customer#currency).
  * @throws {ApiError} 400 while anything of the customer is billed in another currency
  */
-export function mustPayIn(account: StripeAccount, customer: Customer, currency: string): void {
+export function checkCustomerCurrency(account: StripeAccount, customer: Customer, currency: string): void {
   const own = [
-    ...[...account.store.all('subscription')].filter(({ status }) => running.includes(status)),
+    ...[...account.store.all('subscription')].filter(({ status }) => runningStatuses.includes(status)),
     ...[...account.store.all('invoiceitem')].filter(({ invoice }) => invoice === null),
   ];
   const other = own.find((one) => one.customer === customer.id && one.currency !== currency);
@@ -56,7 +56,7 @@ export function mustPayIn(account: StripeAccount, customer: Customer, currency: 
 }
 
 /** A subscription and everything that is added to its invoices is billed in one currency. @throws {ApiError} 400 */
-export function mustBeBilledIn(subscription: Subscription, currency: string, param: string): void {
+export function checkSubscriptionCurrency(subscription: Subscription, currency: string, param: string): void {
   if (subscription.currency === currency) return;
   throw invalid(
     `You cannot combine currencies on a single subscription. This subscription's currency is \`${subscription.currency}\`, and the item's is \`${currency}\`.`,

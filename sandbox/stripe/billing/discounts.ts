@@ -1,4 +1,4 @@
-/** Coupons and promotion codes: who may use them, what they take off which lines, and until when. */
+/** Coupons and promotion codes: who may redeem them, which lines they apply to, and until when. */
 
 import type { StripeAccount } from '../core/account.ts';
 import { invalid, noSuch } from '../core/errors.ts';
@@ -7,11 +7,11 @@ import type { Params } from '../core/params.ts';
 import { couponValid, promotionActive } from '../core/present.ts';
 import { addIntervals } from './calendar.ts';
 
-export interface Granted {
+export interface RequestedDiscount {
   readonly coupon: Coupon;
   readonly code: PromotionCode | null;
-  /** A discount that the subscription already has and keeps. */
-  readonly kept?: Discount;
+  /** A discount that the subscription already has. */
+  readonly existing?: Discount;
 }
 
 /**
@@ -20,17 +20,22 @@ export interface Granted {
  * @returns `undefined` without the parameter, `[]` if all are removed
  * @throws {ApiError} 400 for codes that are unknown, expired, used up or another customer's
  */
-export function readDiscounts(account: StripeAccount, params: Params, customer: Customer): Granted[] | undefined {
+export function readDiscounts(
+  account: StripeAccount,
+  params: Params,
+  customer: Customer,
+): RequestedDiscount[] | undefined {
   const given = params.list('discounts');
   if (given === undefined) return undefined;
   return (given ?? []).map((one) => {
-    const [couponId, codeId, kept] = [one.text('coupon'), one.text('promotion_code'), one.text('discount')];
-    if (kept) {
-      const discount = account.need('discount', kept, one.name('discount'));
-      return { coupon: account.need('coupon', discount.source.coupon), code: null, kept: discount };
+    const [couponId, codeId, discountId] = [one.text('coupon'), one.text('promotion_code'), one.text('discount')];
+    if (discountId) {
+      const discount = account.need('discount', discountId, one.name('discount'));
+      return { coupon: account.need('coupon', discount.source.coupon), code: null, existing: discount };
     }
     if (codeId) return { ...checkCode(account, codeId, customer, one.name('promotion_code')) };
-    if (!couponId) throw invalid('A discount needs a coupon, a promotion code or a discount.', one.name('coupon'));
+    if (!couponId)
+      throw invalid('Each discount must specify a coupon, a promotion code or a discount.', one.name('coupon'));
     const coupon = account.store.find('coupon', couponId);
     if (!coupon) throw noSuch('coupon', couponId, one.name('coupon'), 400);
     checkCoupon(account, coupon, customer, one.name('coupon'));
@@ -48,15 +53,15 @@ function checkCoupon(account: StripeAccount, coupon: Coupon, customer: Customer,
   }
 }
 
-function checkCode(account: StripeAccount, id: string, customer: Customer, param: string): Granted {
+function checkCode(account: StripeAccount, id: string, customer: Customer, param: string): RequestedDiscount {
   const code = account.store.find('promotion_code', id);
   const coupon = code && account.store.find('coupon', code.promotion.coupon);
   if (!code || !coupon) throw noSuch('promotion code', id, param, 400);
   const now = account.now(customer);
   if (!promotionActive(code, coupon, now)) {
-    const over = code.expires_at !== null && now >= code.expires_at;
+    const expired = code.expires_at !== null && now >= code.expires_at;
     // Stripe's message for used-up codes; no error code is documented for them (docs.stripe.com/error-codes).
-    throw over
+    throw expired
       ? invalid('This promotion code is expired.', param, 'coupon_expired')
       : invalid('This promotion code is inactive.', param);
   }
@@ -74,12 +79,16 @@ function checkCode(account: StripeAccount, id: string, customer: Customer, param
 }
 
 /** Checks that a purchase reaches the code's minimum amount, before discounts. @throws {ApiError} 400 */
-export function checkMinimum(granted: readonly Granted[] | undefined, subtotal: number, currency: string): void {
-  for (const { code } of granted ?? []) {
+export function checkMinimum(
+  requested: readonly RequestedDiscount[] | undefined,
+  subtotal: number,
+  currency: string,
+): void {
+  for (const { code } of requested ?? []) {
     const { minimum_amount: own, minimum_amount_currency: of, _minimums: others } = code?.restrictions ?? {};
     if (own == null) continue;
-    const least = of === currency ? own : others?.[currency];
-    if (least !== undefined && subtotal >= least) continue;
+    const minimum = of === currency ? own : others?.[currency];
+    if (minimum !== undefined && subtotal >= minimum) continue;
     throw invalid(
       'This promotion code cannot be redeemed because the associated purchase does not meet the minimum amount requirement.',
       'discounts[0][promotion_code]',
@@ -91,16 +100,20 @@ const hasPaid = (account: StripeAccount, customer: Customer): boolean =>
   [...account.store.all('invoice')].some((invoice) => invoice.customer === customer.id && invoice.amount_paid > 0);
 
 /** Replaces a subscription's discounts; each new one is a redemption. */
-export function grantDiscounts(account: StripeAccount, subscription: Subscription, granted: readonly Granted[]): void {
-  const kept = granted.flatMap((one) => one.kept?.id ?? []);
+export function setDiscounts(
+  account: StripeAccount,
+  subscription: Subscription,
+  requested: readonly RequestedDiscount[],
+): void {
+  const kept = requested.flatMap((one) => one.existing?.id ?? []);
   for (const id of subscription.discounts) if (!kept.includes(id)) account.store.remove('discount', id);
-  for (const { coupon } of granted) mustTakeOffIn(coupon, subscription.currency);
+  for (const { coupon } of requested) checkCouponCurrency(coupon, subscription.currency);
   account.store.touch(subscription);
-  subscription.discounts = granted.map((one) => one.kept?.id ?? redeem(account, subscription, one).id);
+  subscription.discounts = requested.map((one) => one.existing?.id ?? redeem(account, subscription, one).id);
 }
 
 /** @throws {ApiError} 400 for an amount in another currency (docs.stripe.com/billing/subscriptions/coupons, `currency_options`) */
-function mustTakeOffIn(coupon: Coupon, currency: string): void {
+function checkCouponCurrency(coupon: Coupon, currency: string): void {
   if (coupon.amount_off === null || amountOff(coupon, currency) !== undefined) return;
   throw invalid(
     `You cannot combine currencies on a single customer. The coupon \`${coupon.id}\` takes an amount in \`${coupon.currency}\` off, and the subscription's currency is \`${currency}\`.`,
@@ -108,7 +121,7 @@ function mustTakeOffIn(coupon: Coupon, currency: string): void {
   );
 }
 
-function redeem(account: StripeAccount, subscription: Subscription, { coupon, code }: Granted): Discount {
+function redeem(account: StripeAccount, subscription: Subscription, { coupon, code }: RequestedDiscount): Discount {
   const start = account.now(subscription);
   coupon.times_redeemed += 1;
   account.store.touch(coupon);
@@ -143,29 +156,29 @@ export const activeDiscounts = (account: StripeAccount, ids: readonly string[], 
 /** Rounds to minor units, halves away from zero, as Stripe does. */
 export const round = (amount: number): number => Math.sign(amount) * Math.round(Math.abs(amount));
 
-/** What a coupon takes off in a currency; `undefined`: nothing. */
+/** The amount off of a coupon in a currency; `undefined` if it has none. */
 const amountOff = (
   { amount_off: own, currency: of, _amounts: others }: Coupon,
   currency: string,
 ): number | undefined => (of === currency ? (own ?? undefined) : others?.[currency]);
 
-/** Takes the discounts off the lines one after another, each from what the previous ones left. */
+/** Applies the discounts to the lines one after another, each to the amounts that the previous ones left. */
 export function applyDiscounts(account: StripeAccount, lines: readonly Line[], discounts: readonly Discount[]): void {
   const left = new Map(lines.map((line) => [line, line.discountable && line.amount > 0 ? line.amount : 0]));
   for (const line of lines) line.discount_amounts = [];
   for (const discount of discounts) {
     const coupon = account.store.find('coupon', discount.source.coupon);
     if (!coupon) continue;
-    const fitting = lines.filter(
+    const eligible = lines.filter(
       (line) =>
         (left.get(line) ?? 0) > 0 &&
         (coupon._products.length === 0 || coupon._products.includes(line.pricing.price_details.product)) &&
         (coupon.percent_off !== null || amountOff(coupon, line.currency) !== undefined),
     );
-    const whole = fitting.reduce((sum, line) => sum + (left.get(line) ?? 0), 0);
-    let fixed = Math.min(amountOff(coupon, fitting[0]?.currency ?? '') ?? 0, whole);
+    const whole = eligible.reduce((sum, line) => sum + (left.get(line) ?? 0), 0);
+    let fixed = Math.min(amountOff(coupon, eligible[0]?.currency ?? '') ?? 0, whole);
     let rest = whole;
-    for (const line of fitting) {
+    for (const line of eligible) {
       const own = left.get(line) ?? 0;
       const amount =
         coupon.percent_off === null ? round((fixed * own) / rest) : round((own * coupon.percent_off) / 100);

@@ -123,13 +123,13 @@ function itemLine(item: InvoiceItem): LineDraft {
 }
 
 /** Adds an item that the next invoice charges or credits. */
-export function addItem(
+export function addInvoiceItem(
   account: StripeAccount,
-  wanted: Pick<InvoiceItem, 'customer' | 'amount' | 'currency' | 'description'> & Partial<InvoiceItem>,
+  values: Pick<InvoiceItem, 'customer' | 'amount' | 'currency' | 'description'> & Partial<InvoiceItem>,
 ): InvoiceItem {
-  const owner = account.need('customer', wanted.customer);
+  const owner = account.need('customer', values.customer);
   const now = account.now(owner);
-  const { _price = `price_${token(24)}`, _product = `prod_${token(14)}`, quantity = 1 } = wanted;
+  const { _price = `price_${token(24)}`, _product = `prod_${token(14)}`, quantity = 1 } = values;
   return account.add(
     'invoiceitem',
     {
@@ -141,18 +141,18 @@ export function addItem(
       invoice: null,
       livemode: false,
       metadata: {},
-      net_amount: wanted.amount,
-      parent: wanted._subscription
+      net_amount: values.amount,
+      parent: values._subscription
         ? {
             type: 'subscription_details',
             subscription_details: {
-              subscription: wanted._subscription,
-              ...(wanted._item && { subscription_item: wanted._item }),
+              subscription: values._subscription,
+              ...(values._item && { subscription_item: values._item }),
             },
           }
         : null,
       period: { start: now, end: now },
-      pricing: pricing(_price, _product, wanted.amount / quantity),
+      pricing: pricing(_price, _product, values.amount / quantity),
       proration: false,
       quantity,
       quantity_decimal: String(quantity),
@@ -161,7 +161,7 @@ export function addItem(
       _subscription: null,
       _item: null,
       _credited: null,
-      ...wanted,
+      ...values,
       _price,
       _product,
     } as Omit<InvoiceItem, 'id'>,
@@ -265,7 +265,7 @@ export function makeInvoice(account: StripeAccount, draft: InvoiceDraft): Invoic
     } as unknown as Omit<Invoice, 'id'> & { id: string },
     customer,
   );
-  reckon(account, invoice);
+  computeTotals(account, invoice);
   if (subscription) {
     subscription.latest_invoice = invoice.id;
     account.store.touch(subscription);
@@ -277,7 +277,7 @@ const subscriptionOf = (account: StripeAccount, invoice: Invoice): Subscription 
   account.store.find('subscription', invoice.parent?.subscription_details.subscription ?? '');
 
 /** Recomputes the totals of a draft. */
-export function reckon(account: StripeAccount, invoice: Invoice): void {
+export function computeTotals(account: StripeAccount, invoice: Invoice): void {
   const subscription = subscriptionOf(account, invoice);
   const discounts = activeDiscounts(account, subscription?.discounts ?? [], invoice.created);
   const lines = invoice.lines.data;
@@ -304,7 +304,7 @@ export function reckon(account: StripeAccount, invoice: Invoice): void {
   account.store.touch(invoice);
 }
 
-/** Finalizes an invoice: it gets a number, and an intent if something is due, which collecting.ts collects. */
+/** Finalizes an invoice: it gets a number and, if an amount is due, a payment intent, which collecting.ts confirms. */
 export function finalize(account: StripeAccount, invoice: Invoice): void {
   if (invoice.status !== 'draft') {
     throw invalid(
@@ -313,7 +313,7 @@ export function finalize(account: StripeAccount, invoice: Invoice): void {
       'invoice_not_editable',
     );
   }
-  reckon(account, invoice);
+  computeTotals(account, invoice);
   const customer = account.need('customer', invoice.customer);
   const now = account.now(customer);
   customer.balance = invoice.ending_balance ?? 0;
@@ -327,7 +327,7 @@ export function finalize(account: StripeAccount, invoice: Invoice): void {
   invoice.hosted_invoice_url = `/invoices/${invoice._token}`;
   invoice.invoice_pdf = `/invoices/${invoice._token}/pdf`;
   recordDebits(account, invoice);
-  if (invoice.amount_due > 0) openPayment(account, invoice);
+  if (invoice.amount_due > 0) addInvoicePayment(account, invoice);
   account.emit('invoice.finalized', invoice);
 }
 
@@ -339,8 +339,8 @@ function recordDebits(account: StripeAccount, invoice: Invoice): void {
   for (const line of invoice.lines.data) {
     const item = subscription.items.data.find(({ id }) => id === line._item);
     if (!item || line.amount < 0 || line.period.end <= line.period.start) continue;
-    const fits = line.pricing.price_details.price === item.price && line.period.end === item.current_period_end;
-    if (!fits) continue;
+    const isCurrent = line.pricing.price_details.price === item.price && line.period.end === item.current_period_end;
+    if (!isCurrent) continue;
     const { start, end } = line.period;
     item._billed = { amount: net(line), price: item.price, start, end, invoice: invoice.id, line: line.id };
   }
@@ -355,7 +355,7 @@ function recordDebits(account: StripeAccount, invoice: Invoice): void {
   }
 }
 
-function openPayment(account: StripeAccount, invoice: Invoice): void {
+function addInvoicePayment(account: StripeAccount, invoice: Invoice): void {
   const intent = makePaymentIntent(account, {
     amount: invoice.amount_due,
     currency: invoice.currency,

@@ -1,21 +1,21 @@
 /**
- * What happens as time passes: trials end, periods are renewed, drafts are finalized after an hour, failed payments are
- * retried, and waiting for a first payment ends.
+ * The tasks of subscriptions, invoices and schedules: trials end, periods are renewed, drafts are finalized after an hour,
+ * failed payments are retried, and unpaid first invoices expire.
  */
 import type { StripeAccount } from '../core/account.ts';
-import type { Invoice, Schedule, Subscription, Thing } from '../core/model.ts';
+import type { Invoice, Schedule, StripeObject, Subscription } from '../core/model.ts';
 import { addIntervals, boundaryAfter, day, hour } from './calendar.ts';
-import { collect, end, expire, voidInvoice } from './collecting.ts';
+import { cancelSubscription, collect, expireSubscription, voidInvoice } from './collecting.ts';
 import { recurring } from './creating.ts';
-import { finalize, makeInvoice, periodLine, reckon } from './invoicing.ts';
-import { holdBack, pauseOf, resume } from './pausing.ts';
-import { nextPhase, phaseEnd } from './scheduling.ts';
+import { computeTotals, finalize, makeInvoice, periodLine } from './invoicing.ts';
+import { applyPause, pauseOf, resume } from './pausing.ts';
+import { phaseEnd, startNextPhase } from './scheduling.ts';
 import { endTrials, offerEnd } from './trial-offers.ts';
 
-/** Seconds before a renewal at which it is announced. */
-const announcedAhead = 7 * day;
-/** Seconds before the end of a trial at which that is announced. */
-const trialAnnouncedAhead = 3 * day;
+/** Seconds before a renewal at which `invoice.upcoming` is sent. */
+const renewalNoticeSeconds = 7 * day;
+/** Seconds before the end of a trial at which `customer.subscription.trial_will_end` is sent. */
+const trialNoticeSeconds = 3 * day;
 const firstPaymentSeconds = 23 * hour;
 
 export interface Task {
@@ -24,35 +24,36 @@ export interface Task {
   readonly work: () => void;
 }
 
-export const living: readonly string[] = ['trialing', 'active', 'past_due', 'unpaid'];
+/** Statuses in which a subscription is renewed. */
+export const renewingStatuses: readonly string[] = ['trialing', 'active', 'past_due', 'unpaid'];
 
 export const periodEnd = (subscription: Subscription): number =>
   Math.min(...subscription.items.data.map((item) => item.current_period_end));
 
 /** The next task of an object. */
-export function nextOf(account: StripeAccount, thing: Thing): Task | null {
+export function nextTask(account: StripeAccount, thing: StripeObject): Task | null {
   if (thing.object === 'subscription') return earliest(subscriptionTasks(account, thing as Subscription));
   if (thing.object === 'invoice') return invoiceTask(account, thing as Invoice);
   if (thing.object === 'subscription_schedule') {
     const schedule = thing as Schedule;
     const at = phaseEnd(schedule);
-    return at === null ? null : { at, work: () => nextPhase(account, schedule) };
+    return at === null ? null : { at, work: () => startNextPhase(account, schedule) };
   }
   return null;
 }
 
 function* subscriptionTasks(account: StripeAccount, subscription: Subscription): Generator<Task> {
   if (subscription.status === 'incomplete') {
-    yield { at: subscription.created + firstPaymentSeconds, work: () => expire(account, subscription) };
+    yield { at: subscription.created + firstPaymentSeconds, work: () => expireSubscription(account, subscription) };
     return;
   }
-  if (!living.includes(subscription.status)) return;
+  if (!renewingStatuses.includes(subscription.status)) return;
   const at = periodEnd(subscription);
   const { _announced: announced } = subscription;
   const trialEnd = trialEndOf(subscription);
   if (trialEnd !== null && announced.trial !== trialEnd) {
     yield {
-      at: Math.max(trialEnd - trialAnnouncedAhead, subscription.created),
+      at: Math.max(trialEnd - trialNoticeSeconds, subscription.created),
       work: () => announceTrialEnd(account, subscription, trialEnd),
     };
   }
@@ -63,23 +64,26 @@ function* subscriptionTasks(account: StripeAccount, subscription: Subscription):
   // An invoice that will be voided causes no event.
   if (announced.invoice !== at && renews && pause?.behavior !== 'void') {
     yield {
-      at: Math.max(at - announcedAhead, subscription.created + 1),
+      at: Math.max(at - renewalNoticeSeconds, subscription.created + 1),
       work: () => announceInvoice(account, subscription, at),
     };
   }
-  const waiting = subscription.pending_update as { expires_at: number } | null;
-  if (waiting) yield { at: waiting.expires_at, work: () => expirePendingUpdate(account, subscription) };
+  const pending = subscription.pending_update as { expires_at: number } | null;
+  if (pending) yield { at: pending.expires_at, work: () => expirePendingUpdate(account, subscription) };
   const schedule = subscription.schedule ? account.store.find('subscription_schedule', subscription.schedule) : null;
   const phase = schedule ? phaseEnd(schedule) : null;
   if (subscription.cancel_at !== null && !renews) {
     // Its schedule ends the subscription.
     if (phase === subscription.cancel_at) return;
-    yield { at: subscription.cancel_at, work: () => end(account, subscription, 'cancellation_requested') };
+    yield {
+      at: subscription.cancel_at,
+      work: () => cancelSubscription(account, subscription, 'cancellation_requested'),
+    };
     return;
   }
-  // A phase that ends with the period is left before the renewal.
+  // A phase that ends with the period ends before the renewal.
   if (phase !== null && phase <= at) return;
-  yield { at, work: () => holdBack(account, subscription, renew(account, subscription)) };
+  yield { at, work: () => applyPause(account, subscription, renew(account, subscription)) };
 }
 
 function invoiceTask(account: StripeAccount, invoice: Invoice): Task | null {
@@ -114,11 +118,11 @@ function announceTrialEnd(account: StripeAccount, subscription: Subscription, en
 }
 
 function announceInvoice(account: StripeAccount, subscription: Subscription, at: number): void {
-  const upcoming = account.dryRun((): Thing | null => {
+  const upcoming = account.dryRun((): StripeObject | null => {
     const invoice = nextInvoice(account, subscription);
     if (!invoice) return null;
     const upcomingOnly = { id: `upcoming_${invoice.id}`, billing_reason: 'upcoming', automatically_finalizes_at: null };
-    return { ...(account.present(invoice) as unknown as Thing), ...upcomingOnly };
+    return { ...(account.present(invoice) as unknown as StripeObject), ...upcomingOnly };
   });
   account.store.touch(subscription);
   subscription._announced = { ...subscription._announced, invoice: at };
@@ -127,27 +131,27 @@ function announceInvoice(account: StripeAccount, subscription: Subscription, at:
 
 /**
  * The invoice of the next renewal, with what a schedule changes at that moment (docs.stripe.com/api/invoices/create_preview).
- * It does what a renewal does: call it in `account.dryRun`. `null` if nothing will be charged.
+ * It renews the subscription: call it in `account.dryRun`. `null` if nothing will be charged.
  */
 export function nextInvoice(account: StripeAccount, subscription: Subscription): Invoice | null {
   const at = periodEnd(subscription);
-  return account.during(subscription.test_clock ?? '', at, () => {
+  return account.atTime(subscription.test_clock ?? '', at, () => {
     const schedule = subscription.schedule ? account.store.find('subscription_schedule', subscription.schedule) : null;
     const phase = schedule ? phaseEnd(schedule) : null;
-    if (schedule && phase !== null && phase <= at) nextPhase(account, schedule);
+    if (schedule && phase !== null && phase <= at) startNextPhase(account, schedule);
     const invoice = renew(account, subscription);
     if (!invoice) return null;
-    reckon(account, invoice);
+    computeTotals(account, invoice);
     return invoice;
   });
 }
 
 function expirePendingUpdate(account: StripeAccount, subscription: Subscription): void {
-  const waiting = subscription._pending as { invoice: string } | undefined;
+  const pending = subscription._pending as { invoice: string } | undefined;
   account.store.touch(subscription);
   subscription.pending_update = null;
   delete subscription._pending;
-  const invoice = waiting && account.store.find('invoice', waiting.invoice);
+  const invoice = pending && account.store.find('invoice', pending.invoice);
   if (invoice?.status === 'open') voidInvoice(account, invoice);
   account.emit('customer.subscription.pending_update_expired', subscription);
 }
@@ -162,12 +166,12 @@ function renew(account: StripeAccount, subscription: Subscription): Invoice | nu
   const trialEnds = subscription.status === 'trialing' || (offerEnd(subscription) ?? start + 1) <= start;
   if (trialEnds) {
     const card = subscription.default_payment_method ?? customer.invoice_settings.default_payment_method;
-    const without = subscription.trial_settings.end_behavior.missing_payment_method;
-    if (!card && without === 'cancel') {
-      end(account, subscription, 'cancellation_requested');
+    const missingPaymentMethod = subscription.trial_settings.end_behavior.missing_payment_method;
+    if (!card && missingPaymentMethod === 'cancel') {
+      cancelSubscription(account, subscription, 'cancellation_requested');
       return null;
     }
-    if (!card && without === 'pause') {
+    if (!card && missingPaymentMethod === 'pause') {
       subscription.status = 'paused';
       account.emit('customer.subscription.paused', subscription);
       return null;

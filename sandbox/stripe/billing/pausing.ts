@@ -6,7 +6,7 @@ import type { StripeAccount } from '../core/account.ts';
 import type { Invoice, Subscription } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { voidInvoice } from './collecting.ts';
-import { readMoment } from './creating.ts';
+import { readFutureTimestamp } from './creating.ts';
 import { finalize } from './invoicing.ts';
 
 const behaviors = ['keep_as_draft', 'mark_uncollectible', 'void'] as const;
@@ -26,13 +26,15 @@ export function readPause(account: StripeAccount, subscription: Subscription, pa
   subscription.pause_collection = behavior
     ? {
         behavior,
-        resumes_at: until ? readMoment(until, account.now(subscription), 'pause_collection[resumes_at]') : null,
+        resumes_at: until
+          ? readFutureTimestamp(until, account.now(subscription), 'pause_collection[resumes_at]')
+          : null,
       }
     : null;
 }
 
-/** Applies a pause to an invoice that has just been drafted. */
-export function holdBack(account: StripeAccount, subscription: Subscription, invoice: Invoice | null): void {
+/** Applies a pause to a new draft invoice. */
+export function applyPause(account: StripeAccount, subscription: Subscription, invoice: Invoice | null): void {
   const pause = pauseOf(subscription);
   if (!pause || invoice?.status !== 'draft') return;
   account.store.touch(invoice);
@@ -51,7 +53,7 @@ export function holdBack(account: StripeAccount, subscription: Subscription, inv
   account.emit('invoice.marked_uncollectible', invoice);
 }
 
-/** Later invoices are collected again; those of the pause stay as they are. */
+/** Ends a pause: later invoices are collected again, those of the pause stay as they are. */
 export function resume(account: StripeAccount, subscription: Subscription): void {
   account.store.touch(subscription);
   subscription.pause_collection = null;

@@ -8,13 +8,20 @@ import type { Fields, Params } from '../core/params.ts';
 import type { Wire } from '../core/present.ts';
 import { emptyAddress } from '../resources/customers.ts';
 import { hour } from './calendar.ts';
-import { change } from './changing.ts';
-import { build, firstInvoice, readBillingMode, readItems, readMoment, readOneOff } from './creating.ts';
-import { mustPayIn } from './currencies.ts';
-import { grantDiscounts, readDiscounts } from './discounts.ts';
-import { makeInvoice, reckon } from './invoicing.ts';
+import { changeSubscription } from './changing.ts';
+import {
+  addInvoiceItemFromParams,
+  firstInvoice,
+  makeSubscription,
+  readBillingMode,
+  readFutureTimestamp,
+  readItems,
+} from './creating.ts';
+import { checkCustomerCurrency } from './currencies.ts';
+import { readDiscounts, setDiscounts } from './discounts.ts';
+import { computeTotals, makeInvoice } from './invoicing.ts';
 import { nextInvoice, periodEnd } from './lifecycle.ts';
-import { refuseWithOffer } from './trial-offers.ts';
+import { checkOfferParams } from './trial-offers.ts';
 
 export function preview(account: StripeAccount, params: Params): Wire {
   params.allow('expand', 'preview_mode', 'issuer', 'on_behalf_of');
@@ -48,7 +55,7 @@ export function preview(account: StripeAccount, params: Params): Wire {
 }
 
 /**
- * Refuses the combinations that the declarations exclude (InvoiceCreatePreviewParams). The texts of these errors aren't published
+ * Refuses combinations that the declarations exclude (InvoiceCreatePreviewParams). The texts of these errors aren't published
  * anywhere. @throws {ApiError} 400
  */
 function refuseCombinations(params: Params): void {
@@ -56,15 +63,18 @@ function refuseCombinations(params: Params): void {
   if (params.has('schedule') && (params.has('subscription') || details)) {
     throw invalid('You may only specify one of these parameters: schedule, subscription.', 'schedule');
   }
-  const buyers = ['customer', 'customer_details', 'subscription', 'schedule'];
-  if (tax?.enabled === 'true' && !buyers.some((name) => params.has(name))) {
-    throw invalid(`When automatic tax is enabled, one of ${buyers.join(', ')} must be set.`, 'automatic_tax[enabled]');
+  const customerParams = ['customer', 'customer_details', 'subscription', 'schedule'];
+  if (tax?.enabled === 'true' && !customerParams.some((name) => params.has(name))) {
+    throw invalid(
+      `When automatic tax is enabled, one of ${customerParams.join(', ')} must be set.`,
+      'automatic_tax[enabled]',
+    );
   }
   if (details?.proration_date === undefined) return;
   const changes = params.has('subscription') && (details.items ?? details.trial_end) !== undefined;
   if (changes && details.proration_behavior !== 'none') return;
   throw invalid(
-    'A proration date needs a subscription, its items or the end of its trial, and prorations.',
+    'A proration date requires a subscription, its items or the end of its trial, and prorations.',
     'subscription_details[proration_date]',
   );
 }
@@ -75,7 +85,7 @@ function fieldsOf(params: Params, name: string): Fields | null {
 }
 
 /** docs.stripe.com/error-codes#invoice-upcoming-none */
-const noneUpcoming = ({ id }: Customer): ApiError =>
+const noUpcomingInvoice = ({ id }: Customer): ApiError =>
   new ApiError(404, {
     type: 'invalid_request_error',
     code: 'invoice_upcoming_none',
@@ -105,9 +115,10 @@ const addItemsAndDiscounts = (
   customer: Customer,
   subscription: Subscription,
 ) => {
-  for (const one of params.list('invoice_items') ?? []) readOneOff(account, one, customer.id, subscription.id);
-  const granted = readDiscounts(account, params, customer);
-  if (granted) grantDiscounts(account, subscription, granted);
+  for (const one of params.list('invoice_items') ?? [])
+    addInvoiceItemFromParams(account, one, customer.id, subscription.id);
+  const discounts = readDiscounts(account, params, customer);
+  if (discounts) setDiscounts(account, subscription, discounts);
 };
 
 /** The next phase of a schedule, as if it began with the next period. */
@@ -144,12 +155,12 @@ function previewNew(
   );
   const trial = details.text('trial_end');
   const items = readItems(account, details);
-  if (items.some(({ offer }) => offer !== null)) refuseWithOffer(details);
-  mustPayIn(account, customer, params.text('currency') ?? items[0]?.price.currency ?? 'usd');
-  const subscription = build(account, customer, items, {
+  if (items.some(({ offer }) => offer !== null)) checkOfferParams(details);
+  checkCustomerCurrency(account, customer, params.text('currency') ?? items[0]?.price.currency ?? 'usd');
+  const subscription = makeSubscription(account, customer, items, {
     currency: params.text('currency') ?? null,
-    tax,
-    trialEnd: trial && trial !== 'now' ? readMoment(trial, now, details.name('trial_end')) : null,
+    automaticTax: tax,
+    trialEnd: trial && trial !== 'now' ? readFutureTimestamp(trial, now, details.name('trial_end')) : null,
   });
   addItemsAndDiscounts(account, params, customer, subscription);
   return firstInvoice(account, customer, subscription);
@@ -163,15 +174,15 @@ function previewChange(
   subscription: Subscription,
 ): Invoice {
   params.allow('currency');
-  if (notBilledStatuses.includes(subscription.status)) throw noneUpcoming(customer);
+  if (notBilledStatuses.includes(subscription.status)) throw noUpcomingInvoice(customer);
   addItemsAndDiscounts(account, params, customer, subscription);
   const trial = details?.text('trial_end');
   const proration =
     details?.one('proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations';
   const isLast = endsWithPeriod(subscription, details);
   details?.allow('cancel_now');
-  const asked = details
-    ? change(account, subscription, {
+  const changeInvoice = details
+    ? changeSubscription(account, subscription, {
         items: readChanges(account, details),
         proration,
         prorationDate: details.int('proration_date'),
@@ -179,13 +190,13 @@ function previewChange(
         trialEnd: trial === 'now' ? 'now' : trial ? Number(trial) : undefined,
       })
     : null;
-  if (asked) return asked;
+  if (changeInvoice) return changeInvoice;
   // Otherwise it is the invoice of the next renewal.
   const invoice = isLast ? null : nextInvoice(account, subscription);
   if (invoice) return invoice;
   const last = makeInvoice(account, { customer, subscription, reason: 'subscription_cycle' });
-  if (last.lines.data.length === 0) throw noneUpcoming(customer);
-  reckon(account, last);
+  if (last.lines.data.length === 0) throw noUpcomingInvoice(customer);
+  computeTotals(account, last);
   return last;
 }
 
@@ -204,7 +215,7 @@ export function readChanges(account: StripeAccount, params: Params) {
   return params.list('items')?.map((item) => {
     item.allow('discounts', 'tax_rates', 'billing_thresholds', 'clear_usage', 'metadata');
     if (item.has('current_trial')) {
-      throw invalid('The sandbox attaches trial offers to new subscriptions alone.', item.name('current_trial'));
+      throw invalid('The sandbox attaches trial offers only to new subscriptions.', item.name('current_trial'));
     }
     const price = item.text('price');
     return {

@@ -8,12 +8,12 @@ import { invalid, missing } from '../core/errors.ts';
 import type { Interval, Phase, Price, Schedule, Subscription, SubscriptionItem } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import { addIntervals } from './calendar.ts';
-import { before, change, settleChange } from './changing.ts';
-import { dropWaitingChange, end } from './collecting.ts';
+import { changeSubscription, collectChangeInvoice, snapshot } from './changing.ts';
+import { cancelSubscription, discardPendingUpdate } from './collecting.ts';
 import { recurring } from './creating.ts';
 import { amountIn } from './currencies.ts';
-import { grantDiscounts } from './discounts.ts';
-import { addItem } from './invoicing.ts';
+import { setDiscounts } from './discounts.ts';
+import { addInvoiceItem } from './invoicing.ts';
 
 const intervals: readonly Interval[] = ['day', 'week', 'month', 'year'];
 
@@ -59,16 +59,20 @@ const phaseItem = (
   tax_rates: [],
 });
 
-/** `phases` of an update; the first begins where the running phase began. */
+/** `phases` of an update; the first begins where the current phase began. */
 export function readPhases(
   account: StripeAccount,
   params: Params,
-  { current_phase: running, customer, subscription }: Pick<Schedule, 'current_phase' | 'customer' | 'subscription'>,
+  {
+    current_phase: currentPhase,
+    customer,
+    subscription,
+  }: Pick<Schedule, 'current_phase' | 'customer' | 'subscription'>,
   now: number,
 ): Phase[] {
   const given = params.list('phases');
   if (!given || given.length === 0) throw missing('phases');
-  let start = running?.start_date ?? now;
+  let start = currentPhase?.start_date ?? now;
   const currency = subscription ? account.need('subscription', subscription).currency : null;
   return given.map((one, index) => {
     one.allow('collection_method', 'automatic_tax', 'invoice_settings', 'description', 'currency');
@@ -77,7 +81,7 @@ export function readPhases(
     // Declarations: "Must be set on the first phase".
     if (index === 0 && !from) throw missing(one.name('start_date'));
     const startDate = !from || from === 'now' ? start : Number(from);
-    if (index === 0 && running && startDate !== running.start_date) {
+    if (index === 0 && currentPhase && startDate !== currentPhase.start_date) {
       throw invalid('You can not modify the start date of the current phase.', one.name('start_date'));
     }
     if (index > 0 && startDate !== start) {
@@ -95,7 +99,7 @@ export function readPhases(
     const duration = one.object('duration');
     const until = one.text('end_date');
     const trialEnd = one.int('trial_end') ?? null;
-    refuseMixed(one);
+    checkPhaseParams(one);
     const endDate =
       until === 'now'
         ? now
@@ -130,13 +134,13 @@ export function readPhases(
   });
 }
 
-/** Refuses what the declarations of a phase exclude (SubscriptionScheduleUpdateParams.Phase). @throws {ApiError} 400 */
-function refuseMixed(phase: Params): void {
+/** Refuses combinations that the declarations of a phase exclude (SubscriptionScheduleUpdateParams.Phase). @throws {ApiError} 400 */
+function checkPhaseParams(phase: Params): void {
   if (phase.has('end_date') && phase.has('duration')) {
     throw invalid('If `duration` is set, `end_date` must not be set.', phase.name('duration'));
   }
-  const tries = phase.has('trial_end') || phase.bool('trial') === true;
-  if (tries && phase.text('billing_cycle_anchor') === 'phase_start') {
+  const hasTrial = phase.has('trial_end') || phase.bool('trial') === true;
+  if (hasTrial && phase.text('billing_cycle_anchor') === 'phase_start') {
     throw invalid(
       '`billing_cycle_anchor` cannot be `phase_start` if the phase specifies a trial.',
       phase.name('billing_cycle_anchor'),
@@ -144,7 +148,7 @@ function refuseMixed(phase: Params): void {
   }
 }
 
-/** @throws {ApiError} 400 for another's card */
+/** @throws {ApiError} 400 for another customer's card */
 function methodOf(account: StripeAccount, phase: Params, customer: string): string | null {
   const id = phase.text('default_payment_method');
   if (!id) return null;
@@ -162,12 +166,12 @@ function methodOf(account: StripeAccount, phase: Params, customer: string): stri
 export const phaseAt = (schedule: Schedule, moment: number): Phase | undefined =>
   schedule.phases.find(({ start_date, end_date }) => start_date <= moment && moment < end_date);
 
-/** When the running phase ends; `null` when the schedule is over. */
+/** When the current phase ends; `null` when the schedule is over. */
 export const phaseEnd = (schedule: Schedule): number | null =>
   schedule.status === 'active' ? (schedule.current_phase?.end_date ?? null) : null;
 
-/** Enters the next phase, or ends the schedule. Called at the end of a phase, before the renewal at that moment. */
-export function nextPhase(account: StripeAccount, schedule: Schedule): void {
+/** Starts the next phase, or ends the schedule. Called at the end of a phase, before the renewal at that moment. */
+export function startNextPhase(account: StripeAccount, schedule: Schedule): void {
   const now = account.now(schedule);
   const subscription = schedule.subscription ? account.store.find('subscription', schedule.subscription) : null;
   account.store.touch(schedule);
@@ -177,7 +181,7 @@ export function nextPhase(account: StripeAccount, schedule: Schedule): void {
     if (schedule.end_behavior === 'cancel' && subscription) {
       schedule.status = 'completed';
       schedule.completed_at = now;
-      end(account, subscription, 'cancellation_requested');
+      cancelSubscription(account, subscription, 'cancellation_requested');
       account.emit('subscription_schedule.completed', schedule);
       return;
     }
@@ -185,12 +189,12 @@ export function nextPhase(account: StripeAccount, schedule: Schedule): void {
     return;
   }
   schedule.current_phase = { start_date: next.start_date, end_date: next.end_date };
-  dropWaitingChange(account, subscription);
-  enter(account, subscription, next, next.proration_behavior as 'none');
+  discardPendingUpdate(account, subscription);
+  applyPhase(account, subscription, next, next.proration_behavior as 'none');
 }
 
 /** Applies a phase to a subscription. */
-export function enter(
+export function applyPhase(
   account: StripeAccount,
   subscription: Subscription,
   phase: Phase,
@@ -198,45 +202,49 @@ export function enter(
 ): void {
   account.store.touch(subscription);
   const now = account.now(subscription);
-  const old = before(subscription);
-  const wanted = phase.items.map(({ price, quantity }) => ({ price: account.need('price', price), quantity }));
-  const same =
-    wanted.length === subscription.items.data.length &&
-    wanted.every(({ price, quantity }, index) => {
+  const before = snapshot(subscription);
+  const phaseItems = phase.items.map(({ price, quantity }) => ({ price: account.need('price', price), quantity }));
+  const sameItems =
+    phaseItems.length === subscription.items.data.length &&
+    phaseItems.every(({ price, quantity }, index) => {
       const item = subscription.items.data[index];
       return item?.price === price.id && item.quantity === quantity;
     });
   const kept = phase.discounts.filter(({ discount }) => discount && subscription.discounts.includes(discount));
   // A phase replaces the discounts; a phase without discounts removes them (docs.stripe.com/api/subscription_schedules/create).
   if (kept.length < Math.max(phase.discounts.length, subscription.discounts.length)) {
-    grantDiscounts(
+    setDiscounts(
       account,
       subscription,
       phase.discounts.map(({ coupon, promotion_code, discount }) => {
         const code = promotion_code ? account.need('promotion_code', promotion_code) : null;
-        const kept = discount ? account.store.find('discount', discount) : undefined;
-        const id = coupon ?? code?.promotion.coupon ?? kept?.source.coupon ?? '';
-        return { coupon: account.need('coupon', id), code, ...(kept && { kept }) };
+        const existing = discount ? account.store.find('discount', discount) : undefined;
+        const id = coupon ?? code?.promotion.coupon ?? existing?.source.coupon ?? '';
+        return { coupon: account.need('coupon', id), code, ...(existing && { existing }) };
       }),
     );
   }
   subscription.metadata = { ...subscription.metadata, ...phase.metadata };
   // Without a card of its own a phase falls back on the customer's (docs.stripe.com/api/subscription_schedules/create).
   subscription.default_payment_method = phase.default_payment_method as string | null;
-  if (same) return;
+  if (sameItems) return;
   const items = subscription.items.data.map((item, index) => ({
     id: item.id,
-    ...(wanted[index] ?? { deleted: true }),
+    ...(phaseItems[index] ?? { deleted: true }),
   }));
   // At the end of a period nothing is left to credit; the renewal that follows charges the new price.
-  const boundary = subscription.items.data.every((item) => item.current_period_end <= now);
-  if (boundary) {
-    swapItems(account, subscription, wanted, phase);
+  const atPeriodEnd = subscription.items.data.every((item) => item.current_period_end <= now);
+  if (atPeriodEnd) {
+    replaceItems(account, subscription, phaseItems, phase);
     return;
   }
-  const invoice = change(account, subscription, { items, proration });
+  const invoice = changeSubscription(account, subscription, { items, proration });
   if (invoice)
-    settleChange(account, subscription, invoice, { behavior: 'allow_incomplete', offSession: true, before: old });
+    collectChangeInvoice(account, subscription, invoice, {
+      behavior: 'allow_incomplete',
+      offSession: true,
+      snapshot: before,
+    });
 }
 
 /**
@@ -244,27 +252,27 @@ export function enter(
  * charges. Without it, a price of another interval isn't collected on its own: its amount waits for the next invoice, as
  * reported in github.com/better-auth/better-auth/issues/11336.
  */
-function swapItems(
+function replaceItems(
   account: StripeAccount,
   subscription: Subscription,
-  wanted: readonly { price: Price; quantity: number }[],
+  phaseItems: readonly { price: Price; quantity: number }[],
   phase: Phase,
 ): void {
   const now = account.now(subscription);
   subscription.items.data.forEach((item, index) => {
-    const next = wanted[index];
+    const next = phaseItems[index];
     if (!next) return;
-    const [old, young] = [recurring(account.need('price', item.price)), recurring(next.price)];
-    const sameInterval = old.interval === young.interval && old.interval_count === young.interval_count;
+    const [oldCycle, newCycle] = [recurring(account.need('price', item.price)), recurring(next.price)];
+    const sameInterval = oldCycle.interval === newCycle.interval && oldCycle.interval_count === newCycle.interval_count;
     item.price = next.price.id;
     item.quantity = next.quantity;
     item._billed = null;
     if (phase.billing_cycle_anchor === 'phase_start') subscription.billing_cycle_anchor = now;
-    else if (!sameInterval) waitForNextInvoice(account, subscription, item, next.price);
+    else if (!sameInterval) billWithNextInvoice(account, subscription, item, next.price);
   });
 }
 
-function waitForNextInvoice(
+function billWithNextInvoice(
   account: StripeAccount,
   subscription: Subscription,
   item: SubscriptionItem,
@@ -274,7 +282,7 @@ function waitForNextInvoice(
   const { currency } = subscription;
   item.current_period_start = now;
   item.current_period_end = addIntervals(now, recurring(price));
-  addItem(account, {
+  addInvoiceItem(account, {
     customer: subscription.customer,
     amount: amountIn(price, currency) * item.quantity,
     currency,
@@ -290,10 +298,10 @@ function waitForNextInvoice(
 }
 
 /**
- * A schedule that cancels at its end marks its subscription as ending; a schedule that doesn't, or its release, removes the
- * mark (docs.stripe.com/billing/subscriptions/subscription-schedules, "Completing a schedule").
+ * A schedule that cancels at its end sets `cancel_at` of its subscription; a schedule that doesn't, or its release, removes that
+ * (docs.stripe.com/billing/subscriptions/subscription-schedules, "Completing a schedule").
  */
-export function markEnd(account: StripeAccount, subscription: Subscription, end: number | null): void {
+export function setCancelAt(account: StripeAccount, subscription: Subscription, end: number | null): void {
   if (subscription.cancel_at === end) return;
   account.store.touch(subscription);
   subscription.cancel_at = end;
@@ -301,7 +309,11 @@ export function markEnd(account: StripeAccount, subscription: Subscription, end:
   subscription.canceled_at = end === null ? null : account.now(subscription);
 }
 
-export function release(account: StripeAccount, schedule: Schedule, { keepsEnd = false } = {}): void {
+export function release(
+  account: StripeAccount,
+  schedule: Schedule,
+  { keepsEnd: preserveCancelDate = false } = {},
+): void {
   const subscription = schedule.subscription ? account.store.find('subscription', schedule.subscription) : null;
   account.store.touch(schedule);
   schedule.status = 'released';
@@ -312,7 +324,7 @@ export function release(account: StripeAccount, schedule: Schedule, { keepsEnd =
   if (subscription) {
     subscription.schedule = null;
     account.store.touch(subscription);
-    if (!keepsEnd) markEnd(account, subscription, null);
+    if (!preserveCancelDate) setCancelAt(account, subscription, null);
   }
   account.emit('subscription_schedule.released', schedule);
 }

@@ -11,23 +11,23 @@ interface Address {
 }
 interface Rate {
   readonly id: string;
-  /** In hundredths of a percent. */
+  /** Basis points: hundredths of a percent. */
   readonly rate: number;
   readonly behavior: 'exclusive' | 'inclusive';
 }
 
-const placeOf = ({ shipping, address }: Customer): Address =>
+const addressOf = ({ shipping, address }: Customer): Address =>
   (shipping as { address?: Address } | null)?.address ?? (address as Address | null) ?? {};
 
 /** Whether the tax can be computed: in the United States it needs a ZIP code. */
-function isLocated(customer: Customer): boolean {
-  const { country, postal_code: code } = placeOf(customer);
+function hasTaxLocation(customer: Customer): boolean {
+  const { country, postal_code: code } = addressOf(customer);
   return Boolean(country) && (country !== 'US' || /^\d{5}(?:-\d{4})?$/.test(code ?? ''));
 }
 
-/** @throws {ApiError} 400 where it is not */
-export function mustBeLocated(customer: Customer, param = 'automatic_tax'): void {
-  if (isLocated(customer)) return;
+/** @throws {ApiError} 400 if the tax can't be computed */
+export function checkTaxLocation(customer: Customer, param = 'automatic_tax'): void {
+  if (hasTaxLocation(customer)) return;
   throw invalid(
     "The customer's location isn't recognized. Set a valid customer address in order to automatically calculate tax.",
     param,
@@ -36,7 +36,7 @@ export function mustBeLocated(customer: Customer, param = 'automatic_tax'): void
 }
 
 function rateOf(customer: Customer): Rate | null {
-  const { country, postal_code: code } = placeOf(customer);
+  const { country, postal_code: code } = addressOf(customer);
   if (country === 'US' && /^1[0-4]/.test(code ?? '')) return { id: 'txr_new_york', rate: 825, behavior: 'exclusive' };
   if (country === 'GB') return { id: 'txr_united_kingdom', rate: 2000, behavior: 'inclusive' };
   return null;
@@ -44,7 +44,7 @@ function rateOf(customer: Customer): Rate | null {
 
 /** Adds tax to the total of an invoice. */
 export function addTax(invoice: Invoice, customer: Customer): void {
-  const status = isLocated(customer) ? 'complete' : 'requires_location_inputs';
+  const status = hasTaxLocation(customer) ? 'complete' : 'requires_location_inputs';
   invoice.automatic_tax = {
     disabled_reason: null,
     enabled: true,
@@ -55,9 +55,11 @@ export function addTax(invoice: Invoice, customer: Customer): void {
   const rate = status === 'complete' ? rateOf(customer) : null;
   invoice.total_taxes = [];
   if (!rate) return;
-  const { rate: part, behavior } = rate;
+  const { rate: basisPoints, behavior } = rate;
   const base = invoice.total;
-  const amount = Math.round(behavior === 'exclusive' ? (base * part) / 10_000 : (base * part) / (10_000 + part));
+  const amount = Math.round(
+    behavior === 'exclusive' ? (base * basisPoints) / 10_000 : (base * basisPoints) / (10_000 + basisPoints),
+  );
   const taxable = behavior === 'exclusive' ? base : base - amount;
   invoice.total_taxes = [
     {

@@ -12,10 +12,10 @@ import { amountIn } from './currencies.ts';
 
 /** `current_trial` of an item that is being made, with the price that its trial is billed at; `null`: no offer is requested. */
 export function readOffer(account: StripeAccount, item: Params): { offer: TrialOffer; price: Price } | null {
-  const asked = item.object('current_trial');
-  if (!asked) return null;
-  const id = asked.need('trial_offer');
-  const param = asked.name('trial_offer');
+  const requested = item.object('current_trial');
+  if (!requested) return null;
+  const id = requested.need('trial_offer');
+  const param = requested.name('trial_offer');
   const offer = account.store.find('product_catalog.trial_offer', id);
   if (!offer) throw noSuch('trial offer', id, param, 400);
   if (!offer.active) {
@@ -29,7 +29,7 @@ export function readOffer(account: StripeAccount, item: Params): { offer: TrialO
 }
 
 /** @throws {ApiError} 400 for what can't be combined with a Trial Offer */
-export function refuseWithOffer(params: Params): void {
+export function checkOfferParams(params: Params): void {
   for (const name of ['trial_end', 'trial_period_days', 'trial_from_plan']) {
     if (params.has(name)) throw invalid(`You can't use trial offers and \`${name}\` together.`, name);
   }

@@ -1,6 +1,7 @@
 /** Name and address, and a telephone number if requested. */
+
+import { countries, states } from './countries.js';
 import { emit, field, serve, show } from './frame.js';
-import { countries, states } from './places.js';
 
 const form = document.getElementById('form');
 let options = {};
@@ -62,10 +63,10 @@ function build() {
     if (parts[id] && text) parts[id].input.value = text;
   }
   if (!value('country')) parts.country.input.selectedIndex = 0;
-  places();
+  updateCountryFields();
 }
 
-function places() {
+function updateCountryFields() {
   const [postal, state] = labels[value('country')] ?? ['Postal code', 'Region'];
   parts.postalCode.caption.textContent = postal;
   parts.state.caption.textContent = state;
@@ -73,7 +74,7 @@ function places() {
   parts.state.wrap.hidden = value('country') !== 'US';
 }
 
-const sentences = {
+const missingMessages = {
   name: 'Please provide your full name.',
   firstName: 'Please provide your first name.',
   lastName: 'Please provide your last name.',
@@ -90,10 +91,10 @@ function problem(id) {
   const text = value(id);
   if (id === 'phone') {
     const required = options.validation?.phone?.required !== 'never';
-    if (text === '') return required ? sentences.phone : '';
+    if (text === '') return required ? missingMessages.phone : '';
     return text.replace(/\D/g, '').length >= 7 ? '' : 'Your phone number is incomplete.';
   }
-  if (text === '') return sentences[id] ?? '';
+  if (text === '') return missingMessages[id] ?? '';
   if (id === 'postalCode' && value('country') === 'US' && !/^\d{5}(?:-?\d{4})?$/.test(text))
     return 'Your ZIP code is invalid.';
   if (id === 'line1' && options.blockPoBox && /\bp\.?\s*o\.?\s*box\b/i.test(text))
@@ -135,7 +136,7 @@ function changed() {
 }
 
 form.addEventListener('input', ({ target }) => {
-  if (target.id === 'country') places();
+  if (target.id === 'country') updateCountryFields();
   changed();
 });
 form.addEventListener('focusout', ({ target }) => {
@@ -148,7 +149,7 @@ serve({
   start(given) {
     options = given.options;
     build();
-    // The page is told about default values, too.
+    // Default values also cause a change event.
     if (options.defaultValues) setTimeout(changed);
   },
   update({ options: changes }) {
@@ -159,7 +160,7 @@ serve({
     build();
     for (const [id, text] of Object.entries(typed)) if (parts[id]) parts[id].input.value = text;
     if (before) parts.country.input.value = before;
-    places();
+    updateCountryFields();
     changed();
   },
   focus: () => Object.values(parts)[0]?.input.focus(),

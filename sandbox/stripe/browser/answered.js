@@ -1,4 +1,4 @@
-/** Reports to the page that the challenge is answered; without an opener, returns to the page that the reader came from. */
-const { back } = document.body.dataset;
+/** Reports to the page that the challenge is answered; without an opener, returns to the intent's return URL. */
+const { returnUrl } = document.body.dataset;
 if (parent !== window) parent.postMessage({ stripeChallenge: 'answered' }, '*');
-else if (back) location.replace(back);
+else if (returnUrl) location.replace(returnUrl);

@@ -22,15 +22,15 @@ export function showChallenge(origin, address) {
   // Only the buttons answer the bank.
   dialog.addEventListener('cancel', (event) => event.preventDefault());
   const before = document.activeElement;
-  const hear = ({ origin: from, source, data }) => {
+  const onMessage = ({ origin: from, source, data }) => {
     if (from !== origin || source !== frame.contentWindow || data?.stripeChallenge !== 'answered') return;
-    removeEventListener('message', hear);
+    removeEventListener('message', onMessage);
     dialog.close();
     dialog.remove();
     if (before instanceof HTMLElement) before.focus();
     resolve();
   };
-  addEventListener('message', hear);
+  addEventListener('message', onMessage);
   document.body.append(dialog);
   dialog.showModal();
   return promise;

@@ -8,17 +8,17 @@ const titles = {
   address: 'Secure address input frame',
   linkAuthentication: 'Secure email input frame',
   expressCheckout: 'Secure express checkout frame',
-  // Not an element of a page: what the device's wallet draws over the page.
+  // Not an element of a page: the sheet that the wallet shows over the page.
   walletSheet: 'Wallet',
 };
 export const elementTypes = Object.keys(titles).filter((type) => type !== 'walletSheet');
 
-/** Milliseconds within which a frame has to send a message; a WordPress in the same process may keep it waiting. */
+/** Milliseconds within which a frame has to send a message; a WordPress in the same process may delay it. */
 const frameTimeoutMs = 60_000;
 let frames = 0;
 
-/** @param pressed called when a wallet's button is pressed, if there are any */
-export function makeElement(type, options, { origin, key, group, gone, pressed }) {
+/** @param onPress called when a wallet's button is pressed, if there are any */
+export function makeElement(type, options, { origin, key, group, onDestroy, onPress }) {
   const listeners = new Map();
   const answers = new Map();
   let current = { ...options };
@@ -29,7 +29,7 @@ export function makeElement(type, options, { origin, key, group, gone, pressed }
   let destroyed = false;
   let whenReady = Promise.withResolvers();
 
-  const tell = (event, payload) => {
+  const dispatch = (event, payload) => {
     for (const { listener, once } of [...(listeners.get(event) ?? [])]) {
       if (once) element.off(event, listener);
       listener(payload);
@@ -43,14 +43,14 @@ export function makeElement(type, options, { origin, key, group, gone, pressed }
       answers.delete(data.reply);
     }
     if (data.event === 'enter') frame?.closest('form')?.requestSubmit();
-    else if (data.event === 'press') pressed?.(data.payload.wallet, tell);
+    else if (data.event === 'press') onPress?.(data.payload.wallet, dispatch);
     else if (data.event) {
       if (data.event === 'ready') {
         clearTimeout(timer);
         whenReady.resolve();
       }
       const isBare = data.event === 'ready' && type !== 'expressCheckout';
-      tell(data.event, isBare ? undefined : { elementType: type, ...data.payload });
+      dispatch(data.event, isBare ? undefined : { elementType: type, ...data.payload });
     }
   }
 
@@ -83,15 +83,15 @@ export function makeElement(type, options, { origin, key, group, gone, pressed }
     frame.addEventListener('load', connect, { once: true });
     timer = setTimeout(() => {
       const error = { type: 'api_connection_error', message: 'The frame could not be loaded.' };
-      tell('loaderror', { elementType: type, error });
+      dispatch('loaderror', { elementType: type, error });
     }, frameTimeoutMs);
     frame.src = `${origin}/elements/${type}`;
-    const shell = document.createElement('div');
-    shell.className = '__PrivateStripeElement';
-    shell.append(frame);
-    place.replaceChildren(shell);
+    const container = document.createElement('div');
+    container.className = '__PrivateStripeElement';
+    container.append(frame);
+    place.replaceChildren(container);
     place.classList.add('StripeElement');
-    tell('loaderstart', { elementType: type });
+    dispatch('loaderstart', { elementType: type });
   }
 
   function unmount() {
@@ -162,7 +162,7 @@ export function makeElement(type, options, { origin, key, group, gone, pressed }
       if (destroyed) throw new IntegrationError('This Element has already been destroyed.');
       unmount();
       destroyed = true;
-      gone();
+      onDestroy();
     },
     ...(type === 'address' && { getValue: () => ask('value') }),
     // For this stand-in only; the real elements have private members, too.

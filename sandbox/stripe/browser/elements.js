@@ -59,11 +59,11 @@ export function makeElements(given, { origin, key, locale }) {
           locale: options.locale,
           allowedPaymentMethodTypes: options.allowedPaymentMethodTypes,
         }),
-        gone() {
+        onDestroy() {
           elements.delete(type);
           if (type === 'expressCheckout') express.close();
         },
-        pressed: (wallet, tell) => express.pressed(wallet, tell),
+        onPress: (wallet, dispatch) => express.press(wallet, dispatch),
       });
       if (type !== 'expressCheckout') {
         element.on('change', () => {

@@ -17,11 +17,11 @@ export function makeExpress(own, { origin, key, group }) {
 
   function close() {
     confirming = false;
-    sheet?.end();
+    sheet?.remove();
     sheet = null;
   }
 
-  function open(wallet, details, tell) {
+  function open(wallet, details, dispatch) {
     const { amount, currency, mode } = group();
     const dialog = document.createElement('dialog');
     dialog.setAttribute('aria-label', 'Wallet');
@@ -29,14 +29,14 @@ export function makeExpress(own, { origin, key, group }) {
     dialog.addEventListener('cancel', (event) => event.preventDefault());
     const before = document.activeElement;
     const start = { ...own, wallet, amount, currency, mode, lineItems: details?.lineItems ?? own.lineItems ?? [] };
-    const frame = makeElement('walletSheet', start, { origin, key, group: () => ({}), gone() {} });
+    const frame = makeElement('walletSheet', start, { origin, key, group: () => ({}), onDestroy() {} });
     frame.on('cancel', () => {
       close();
-      tell('cancel', { elementType: 'expressCheckout' });
+      dispatch('cancel', { elementType: 'expressCheckout' });
     });
     frame.on('confirm', ({ billingDetails }) => {
       confirming = true;
-      tell('confirm', {
+      dispatch('confirm', {
         elementType: 'expressCheckout',
         expressPaymentType: wallet,
         billingDetails,
@@ -53,7 +53,7 @@ export function makeExpress(own, { origin, key, group }) {
     sheet = {
       wallet,
       frame,
-      end() {
+      remove() {
         frame.destroy();
         dialog.close();
         dialog.remove();
@@ -62,10 +62,10 @@ export function makeExpress(own, { origin, key, group }) {
     };
   }
 
-  function pressed(wallet, tell) {
+  function press(wallet, dispatch) {
     if (sheet) return;
     let isAnswered = false;
-    const late = setTimeout(() => {
+    const timer = setTimeout(() => {
       isAnswered = true;
       throw new IntegrationError('The click event was answered by neither resolve nor reject within 1 second.');
     }, clickTimeoutMs);
@@ -75,19 +75,19 @@ export function makeExpress(own, { origin, key, group }) {
         if (isAnswered) return;
         if (name === 'resolve') checkLineItems(given[0]?.lineItems, group().amount);
         isAnswered = true;
-        clearTimeout(late);
+        clearTimeout(timer);
         then(given[0]);
       };
-    tell('click', {
+    dispatch('click', {
       elementType: 'expressCheckout',
       expressPaymentType: wallet,
-      resolve: answer('resolve', (details) => open(wallet, details, tell)),
+      resolve: answer('resolve', (details) => open(wallet, details, dispatch)),
       reject: answer('reject', () => {}),
     });
   }
 
   return {
-    pressed,
+    press,
     close,
     /** The wallet with which the reader is paying. */
     wallet: () => (confirming ? sheet?.wallet : undefined),

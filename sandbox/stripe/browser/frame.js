@@ -1,4 +1,4 @@
-/** The inside of an element's frame: its messages with the page, its appearance and its fields. */
+/** Code of an element's frame: its messages with the page, its appearance and its fields. */
 
 let port;
 let handlers = {};
@@ -9,20 +9,20 @@ export const emit = (event, payload = {}) => send({ event, payload });
 /**
  * Waits for the page and then serves it.
  *
- * @param made what the page can request by name; `start` is called first and returns what the page gets when everything is ready,
+ * @param given handlers of the page's requests, by name; `start` is called first and returns what the page gets with the `ready` event,
  *   `update` is called with each change of options
  */
-export function serve(made) {
-  handlers = made;
-  addEventListener('message', ({ data, ports: [given], source }) => {
-    if (source !== parent || !data?.stripeElement || !given || port) return;
-    port = given;
+export function serve(given) {
+  handlers = given;
+  addEventListener('message', ({ data, ports: [channel], source }) => {
+    if (source !== parent || !data?.stripeElement || !channel || port) return;
+    port = channel;
     port.onmessage = async ({ data: { call, method, argument } }) => {
-      if (method === 'update' && argument.group) dress(argument.group.appearance);
+      if (method === 'update' && argument.group) applyAppearance(argument.group.appearance);
       const value = await handlers[method]?.(argument);
       if (call) send({ reply: call, value });
     };
-    dress(data.group.appearance);
+    applyAppearance(data.group.appearance);
     new ResizeObserver(measure).observe(document.body);
     void Promise.resolve(handlers.start(data)).then((payload) => {
       measure();
@@ -62,8 +62,8 @@ const names = {
   spacingUnit: '--unit',
 };
 
-/** The appearance that the page requests, roughly. */
-function dress(appearance = {}) {
+/** Applies the Appearance API's theme, labels and the variables that this stand-in supports. */
+function applyAppearance(appearance = {}) {
   const root = document.documentElement;
   root.dataset.theme = appearance.theme ?? 'stripe';
   root.dataset.labels = appearance.labels ?? 'above';
@@ -75,13 +75,13 @@ function dress(appearance = {}) {
 
 /** Shows or clears a field's error. */
 export function show(input, message) {
-  const place = document.getElementById(`${input.id}-error`);
-  if (!place) return;
-  if (place.textContent !== message) place.textContent = message;
+  const error = document.getElementById(`${input.id}-error`);
+  if (!error) return;
+  if (error.textContent !== message) error.textContent = message;
   input.setAttribute('aria-invalid', String(message !== ''));
 }
 
-/** A labeled field with room for its error. */
+/** A labeled field with its error message. */
 export function field({ id, label, autocomplete, inputmode, options, placeholder, maxlength }) {
   const wrap = document.createElement('p');
   wrap.className = `field ${id}`;

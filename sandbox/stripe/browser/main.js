@@ -19,7 +19,7 @@ function Stripe(key, options = {}) {
     );
   }
   const api = (method, path, params) => call(origin, key, method, path, params);
-  const read = (intent) => api('GET', intent.path, { client_secret: intent.clientSecret });
+  const retrieveIntent = (intent) => api('GET', intent.path, { client_secret: intent.clientSecret });
 
   /** The page's result for an intent that needs no further action. */
   function resultOf(intent, value) {
@@ -36,15 +36,14 @@ function Stripe(key, options = {}) {
     if (value.status !== 'requires_action') return resultOf(intent, value);
     const { use_stripe_sdk: sdk, redirect_to_url: redirect } = value.next_action ?? {};
     await showChallenge(origin, sdk?.stripe_js ?? redirect?.url);
-    const after = await read(intent);
+    const after = await retrieveIntent(intent);
     return after.error ? { error: after.error } : resultOf(intent, after.value);
   }
 
-  /** The card in the frames, as a payment method. */
+  /** Creates a payment method from the card in the frame. */
   async function makeMethod(element, billing = {}, more = {}) {
     const answer = await element._ask('createPaymentMethod', { billing_details: billing, ...more });
-    if (!answer)
-      return { error: { type: 'api_error', message: 'The card fields went away before they could answer.' } };
+    if (!answer) return { error: { type: 'api_error', message: 'The card element was unmounted before it answered.' } };
     return answer;
   }
 
@@ -88,11 +87,11 @@ function Stripe(key, options = {}) {
     const intent = intentOf(clientSecret);
     const method = await methodOf(data);
     if (method.error) return { error: method.error };
-    const now = await read(intent);
+    const now = await retrieveIntent(intent);
     if (now.error) return { error: now.error };
-    // The server has confirmed the intent already; only the bank's challenge is left.
-    const waits = now.value.status === 'requires_action' && !method.payment_method;
-    const done = waits
+    // The server has confirmed the intent already; only the bank's challenge remains.
+    const needsAction = now.value.status === 'requires_action' && !method.payment_method;
+    const done = needsAction
       ? now
       : await confirm(intent, { ...method, ...(data?.return_url && { return_url: data.return_url }) });
     if (done.error) return { error: done.error };
@@ -108,9 +107,9 @@ function Stripe(key, options = {}) {
       throw new IntegrationError(`${name}(): confirmParams.return_url is required when redirect is always.`);
     }
     if (elements?._options.mode) {
-      const meant = await read(intent);
-      if (meant.error) return { error: meant.error };
-      checkIntent(elements._options, meant.value, intent.setup);
+      const current = await retrieveIntent(intent);
+      if (current.error) return { error: current.error };
+      checkIntent(elements._options, current.value, intent.setup);
     }
     let method = confirmParams.payment_method;
     if (!method) {
@@ -128,18 +127,18 @@ function Stripe(key, options = {}) {
     });
     const result = done.error ? { error: done.error } : await completeAction(intent, done.value);
     if (result.error || redirect !== 'always') return result;
-    const back = new URL(confirmParams.return_url);
+    const returnUrl = new URL(confirmParams.return_url);
     const snake = intent.setup ? 'setup_intent' : 'payment_intent';
-    back.searchParams.set(snake, intent.id);
-    back.searchParams.set(`${snake}_client_secret`, secret);
-    back.searchParams.set('redirect_status', 'succeeded');
-    location.assign(back);
+    returnUrl.searchParams.set(snake, intent.id);
+    returnUrl.searchParams.set(`${snake}_client_secret`, secret);
+    returnUrl.searchParams.set('redirect_status', 'succeeded');
+    location.assign(returnUrl);
     return new Promise(() => {});
   }
 
   async function retrieve(clientSecret) {
     const intent = intentOf(clientSecret);
-    const answer = await read(intent);
+    const answer = await retrieveIntent(intent);
     return answer.error ? { error: answer.error } : { [intent.name]: answer.value };
   }
 
@@ -168,7 +167,7 @@ function Stripe(key, options = {}) {
       checkCall('handleNextAction', [given]);
       const { clientSecret } = given;
       const intent = intentOf(clientSecret);
-      const now = await read(intent);
+      const now = await retrieveIntent(intent);
       if (now.error) return { error: now.error };
       // Declarations: "It will throw an error if the PaymentIntent or SetupIntent has a different status."
       if (now.value.status !== 'requires_action') {

@@ -1,7 +1,7 @@
-/** Card fields: number, date, code, country and postal code; or a wallet, if the page wants wallets. */
+/** Card fields: number, expiration date, security code, country and postal code; or a wallet, if the page allows wallets. */
 import { call } from './calls.js';
+import { countries } from './countries.js';
 import { emit, field, serve, show } from './frame.js';
-import { countries } from './places.js';
 
 const form = document.getElementById('form');
 const compact = location.pathname.endsWith('/card');
@@ -50,8 +50,8 @@ const isAmex = () => /^3[47]/.test(digits(number.input));
 
 function passesLuhn(text) {
   let sum = 0;
-  [...text].reverse().forEach((sign, index) => {
-    const digit = Number(sign) * (index % 2 === 1 ? 2 : 1);
+  [...text].reverse().forEach((character, index) => {
+    const digit = Number(character) * (index % 2 === 1 ? 2 : 1);
     sum += digit > 9 ? digit - 9 : digit;
   });
   return sum % 10 === 0;
@@ -123,14 +123,14 @@ function changed() {
 }
 
 /** Groups digits, and keeps the caret between the same digits. */
-function group(input, written) {
+function setGrouped(input, text) {
   const before = input.value.slice(0, input.selectionStart ?? input.value.length).replace(/\D/g, '').length;
-  if (written === input.value) return;
-  input.value = written;
+  if (text === input.value) return;
+  input.value = text;
   let seen = 0;
   let place = 0;
-  while (place < written.length && seen < before) {
-    if (/\d/.test(written[place])) seen += 1;
+  while (place < text.length && seen < before) {
+    if (/\d/.test(text[place])) seen += 1;
     place += 1;
   }
   input.setSelectionRange(place, place);
@@ -147,7 +147,7 @@ function writeExpiry(event) {
 form.addEventListener('input', (event) => {
   if (event.target === number.input) {
     const text = digits(number.input).slice(0, 19);
-    group(
+    setGrouped(
       number.input,
       isAmex()
         ? text.replace(/^(\d{4})(\d{1,6})?(\d+)?$/, (_all, ...parts) => parts.slice(0, 3).filter(Boolean).join(' '))
@@ -156,7 +156,7 @@ form.addEventListener('input', (event) => {
   }
   if (event.target === expiry.input) writeExpiry(event);
   if (event.target === cvc.input) cvc.input.value = digits(cvc.input).slice(0, isAmex() ? 4 : 3);
-  if (event.target === country.input) places();
+  if (event.target === country.input) updateCountryFields();
   changed();
 });
 form.addEventListener('focusout', ({ target }) => {
@@ -165,7 +165,7 @@ form.addEventListener('focusout', ({ target }) => {
 });
 form.addEventListener('submit', (event) => event.preventDefault());
 
-function places() {
+function updateCountryFields() {
   const code = country.input.value;
   const { billingDetails } = options.fields ?? {};
   const hidden = billingDetails === 'never' || billingDetails?.address === 'never';
@@ -192,7 +192,9 @@ walletButton.addEventListener('click', () => useWallet(!wallet));
 function useWallet(chosen) {
   wallet = chosen;
   walletButton.setAttribute('aria-pressed', String(wallet));
-  or.textContent = wallet ? 'The wallet of this browser pays. Press again to use a card.' : 'Or pay with a card';
+  or.textContent = wallet
+    ? 'Payment with the wallet of this browser. Press again to use a card.'
+    : 'Or pay with a card';
   card.hidden = wallet;
   changed();
 }
@@ -206,7 +208,7 @@ function set(changes) {
   const { applePay, googlePay } = options.wallets ?? {};
   walletPart.hidden = compact || (applePay === 'never' && googlePay === 'never');
   for (const input of inputs) input.disabled = options.readOnly === true || options.disabled === true;
-  places();
+  updateCountryFields();
 }
 
 function clear() {
@@ -215,7 +217,7 @@ function clear() {
   useWallet(false);
 }
 
-const stop = (input) => {
+const validationError = (input) => {
   const [code, message] = problems[input.id]();
   return { error: { type: 'validation_error', code, message } };
 };
@@ -242,11 +244,11 @@ serve({
     const [first] = wrong();
     if (!first) return { selectedPaymentMethod: wallet ? 'google_pay' : 'card' };
     first.focus();
-    return stop(first);
+    return validationError(first);
   },
   async createPaymentMethod({ billing_details: billing = {}, metadata }) {
     const [first] = wrong();
-    if (first) return stop(first);
+    if (first) return validationError(first);
     const { month, year } = wallet ? { month: 12, year: new Date().getFullYear() + 2 } : date();
     const own =
       compact && postalCode.wrap.hidden

@@ -1,7 +1,7 @@
-/** A wallet's sheet: what is paid, with which card, and the reader's yes or no. */
+/** A wallet's payment sheet: the amount, the card, and the buttons Pay and Cancel. */
 import { call } from './calls.js';
+import { countries } from './countries.js';
 import { emit, field, serve } from './frame.js';
-import { countries } from './places.js';
 
 const form = document.getElementById('form');
 const titles = { apple_pay: 'Apple Pay', google_pay: 'Google Pay', link: 'Link' };
@@ -14,7 +14,7 @@ const card = field({
   autocomplete: 'off',
   options: [
     ['4242424242424242', 'Visa •••• 4242'],
-    ['4000002760003184', 'Visa •••• 3184, the bank asks'],
+    ['4000002760003184', 'Visa •••• 3184, authentication required'],
     ['4000000000000002', 'Visa •••• 0002, declined'],
   ],
 });
@@ -22,9 +22,9 @@ const name = field({ id: 'name', label: 'Name', autocomplete: 'off' });
 const email = field({ id: 'email', label: 'Email', autocomplete: 'off' });
 const country = field({ id: 'country', label: 'Country', autocomplete: 'off', options: countries() });
 const postalCode = field({ id: 'postalCode', label: 'Postal code', autocomplete: 'off' });
-const said = document.createElement('p');
-said.className = 'error';
-said.setAttribute('role', 'alert');
+const errorText = document.createElement('p');
+errorText.className = 'error';
+errorText.setAttribute('role', 'alert');
 const pay = document.createElement('button');
 const cancel = document.createElement('button');
 
@@ -60,9 +60,9 @@ function billing() {
   return details;
 }
 
-function busy(is, text) {
-  pay.disabled = is;
-  cancel.disabled = is;
+function setBusy(busy, text) {
+  pay.disabled = busy;
+  cancel.disabled = busy;
   pay.textContent = text;
 }
 
@@ -84,23 +84,23 @@ serve({
     pay.type = cancel.type = 'button';
     cancel.className = 'plain';
     cancel.textContent = 'Cancel';
-    busy(false, 'Pay');
+    setBusy(false, 'Pay');
     pay.addEventListener('click', () => {
-      said.textContent = '';
-      busy(true, 'Processing…');
+      errorText.textContent = '';
+      setBusy(true, 'Processing…');
       emit('confirm', { billingDetails: billing() });
     });
     cancel.addEventListener('click', () => emit('cancel'));
     const lines = options.lineItems.map((item) => line(item.name, item.amount));
     form.append(title, ...lines, total, ...[card, name, email, country, postalCode].map(({ wrap }) => wrap));
-    form.append(said, pay, cancel);
+    form.append(errorText, pay, cancel);
     requestAnimationFrame(() => pay.focus());
   },
   update() {},
   /** After a failed payment a wallet offers only its close button. */
   fail({ message }) {
-    said.textContent = message ?? 'Your payment could not be completed.';
-    busy(false, 'Pay');
+    errorText.textContent = message ?? 'Your payment could not be completed.';
+    setBusy(false, 'Pay');
     pay.hidden = true;
     cancel.textContent = 'Close';
     cancel.focus();

@@ -5,33 +5,33 @@
 import { AnswerFault, checkEvent } from '../schema/answers.ts';
 import { ApiError, noSuch } from './errors.ts';
 import { newId } from './ids.ts';
-import type { Event, Kind, Kinds, Thing } from './model.ts';
+import type { Event, Kind, Kinds, StripeObject } from './model.ts';
 import { makePresenter, type Presenter, type Wire } from './present.ts';
 import { type Change, openStore, type Store } from './store.ts';
 
 export interface StripeAccount extends Presenter {
   readonly store: Store;
   /** Unix seconds, by the test clock of this customer or by the sandbox's own clock. */
-  now(owner?: Thing | null): number;
+  now(owner?: StripeObject | null): number;
   /** Runs `work` with a clock set to the moment when `work` was due. `clock` is '' for the sandbox's own clock. */
-  during<T>(clock: string, moment: number, work: () => T): T;
-  /** Moves the sandbox's own clock; seconds, forward only. */
-  shift(seconds: number): void;
-  /** How far the sandbox's own clock is ahead, seconds. */
-  ahead(): number;
+  atTime<T>(clock: string, moment: number, work: () => T): T;
+  /** Moves the sandbox's own clock forward by this many seconds. */
+  shiftClock(seconds: number): void;
+  /** How many seconds the sandbox's own clock is ahead of the machine's. */
+  clockOffset(): number;
   /** @throws {ApiError} 404 */
   need<K extends Kind>(kind: K, id: string, param?: string): Kinds[K];
   /** Adds an object; sets its id, number and date if missing. */
-  add<K extends Kind>(kind: K, thing: Omit<Kinds[K], 'id'> & { id?: string }, owner?: Thing | null): Kinds[K];
-  emit(type: string, thing: Thing, previous?: Wire): void;
+  add<K extends Kind>(kind: K, thing: Omit<Kinds[K], 'id'> & { id?: string }, owner?: StripeObject | null): Kinds[K];
+  emit(type: string, thing: StripeObject, previous?: Wire): void;
   /** Runs `work` as one transaction. */
-  run<T>(work: () => T): T;
+  transaction<T>(work: () => T): T;
   /** Runs `work`, returns its result, and rolls its changes back. */
   dryRun<T>(work: () => T): T;
   /** Called with the events of a transaction after its commit. */
   onEvents(listener: (events: readonly Event[]) => void): void;
   /** Called with the changed objects of a transaction after its commit. */
-  onChanges(listener: (things: readonly Thing[]) => void): void;
+  onChanges(listener: (things: readonly StripeObject[]) => void): void;
   clear(): void;
   close(): void;
 }
@@ -59,8 +59,8 @@ const undated: ReadonlySet<Kind> = new Set(['discount', 'invoiceitem', 'product_
 
 export interface AccountOptions {
   readonly file?: string | undefined;
-  /** Epoch milliseconds. */
-  readonly wall?: () => number;
+  /** The machine's time, epoch milliseconds. */
+  readonly systemTime?: () => number;
   /** Recorded in events. */
   readonly apiVersion: string;
   /** Called for events that Stripe would not send. */
@@ -71,12 +71,12 @@ interface State {
   readonly store: Store;
   readonly presenter: Presenter;
   readonly options: AccountOptions;
-  /** Moments that `during` has set, by clock. */
+  /** Moments that `atTime` has set, by clock. */
   readonly moments: Map<string, number>;
   readonly eventListeners: ((events: readonly Event[]) => void)[];
-  readonly changeListeners: ((things: readonly Thing[]) => void)[];
+  readonly changeListeners: ((things: readonly StripeObject[]) => void)[];
   /** What this transaction has emitted so far. */
-  emitted: { thing: Thing; type: string }[];
+  emitted: { thing: StripeObject; type: string }[];
   /** Its events that are not in their final order yet. */
   newEvents: Event[];
   inTransaction: boolean;
@@ -102,13 +102,13 @@ export function openAccount(options: AccountOptions): StripeAccount {
     store,
     ...state.presenter,
     now: (owner) => now(state, owner),
-    ahead: () => ahead(store),
-    during: (clock, moment, work) => during(state, clock, moment, work),
-    shift: (seconds) => shift(store, seconds),
+    clockOffset: () => clockOffset(store),
+    atTime: (clock, moment, work) => atTime(state, clock, moment, work),
+    shiftClock: (seconds) => shiftClock(store, seconds),
     need: (kind, id, param) => need(store, kind, id, param),
     add: (kind, thing, owner) => add(state, kind, thing, owner),
     emit: (type, thing, previous) => emit(state, type, thing, previous),
-    run: (work) => run(state, work),
+    transaction: (work) => transaction(state, work),
     dryRun: (work) => dryRun(state, work),
     onEvents: (listener) => state.eventListeners.push(listener),
     onChanges: (listener) => state.changeListeners.push(listener),
@@ -120,17 +120,17 @@ export function openAccount(options: AccountOptions): StripeAccount {
   };
 }
 
-const ahead = (store: Store): number => Number(store.find('setting', 'clock')?.shift ?? 0);
+const clockOffset = (store: Store): number => Number(store.find('setting', 'clock')?.shift ?? 0);
 
-function now({ store, moments, options: { wall = Date.now } }: State, owner?: Thing | null): number {
+function now({ store, moments, options: { systemTime = Date.now } }: State, owner?: StripeObject | null): number {
   const clock = typeof owner?.test_clock === 'string' ? owner.test_clock : '';
   const moment = moments.get(clock);
   if (moment !== undefined) return moment;
   const frozen = clock && store.find('test_helpers.test_clock', clock)?.frozen_time;
-  return frozen || Math.floor(wall() / 1000) + ahead(store);
+  return frozen || Math.floor(systemTime() / 1000) + clockOffset(store);
 }
 
-function during<T>({ moments }: State, clock: string, moment: number, work: () => T): T {
+function atTime<T>({ moments }: State, clock: string, moment: number, work: () => T): T {
   const before = moments.get(clock);
   moments.set(clock, moment);
   try {
@@ -141,7 +141,7 @@ function during<T>({ moments }: State, clock: string, moment: number, work: () =
   }
 }
 
-function shift(store: Store, seconds: number): void {
+function shiftClock(store: Store, seconds: number): void {
   const setting = store.find('setting', 'clock');
   if (setting) {
     setting.shift = Number(setting.shift ?? 0) + seconds;
@@ -164,21 +164,21 @@ function add<K extends Kind>(
   state: State,
   kind: K,
   thing: Omit<Kinds[K], 'id'> & { id?: string },
-  owner?: Thing | null,
+  owner?: StripeObject | null,
 ): Kinds[K] {
-  const whole = { ...thing } as unknown as Thing;
-  whole.id ??= newId(kind);
-  if (whole.created === undefined && !undated.has(kind)) whole.created = now(state, owner);
-  return state.store.add(kind, whole as unknown as Kinds[K]);
+  const complete = { ...thing } as unknown as StripeObject;
+  complete.id ??= newId(kind);
+  if (complete.created === undefined && !undated.has(kind)) complete.created = now(state, owner);
+  return state.store.add(kind, complete as unknown as Kinds[K]);
 }
 
 /** The time of an event, by the clock of its customer. */
-function momentOf(state: State, thing: Thing): number {
+function momentOf(state: State, thing: StripeObject): number {
   if (typeof thing.test_clock === 'string') return now(state, thing);
   return now(state, typeof thing.customer === 'string' ? state.store.find('customer', thing.customer) : null);
 }
 
-function emit(state: State, type: string, thing: Thing, previous?: Wire): void {
+function emit(state: State, type: string, thing: StripeObject, previous?: Wire): void {
   state.emitted.push({ thing, type });
   if (state.dry) return;
   const { apiVersion, noteFault } = state.options;
@@ -203,7 +203,7 @@ function emit(state: State, type: string, thing: Thing, previous?: Wire): void {
   state.newEvents.push(event);
 }
 
-function run<T>(state: State, work: () => T): T {
+function transaction<T>(state: State, work: () => T): T {
   if (state.inTransaction) return work();
   state.inTransaction = true;
   try {

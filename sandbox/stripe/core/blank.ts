@@ -1,6 +1,6 @@
 /**
- * The fields of an object that start with a fixed value: most exist only because Stripe's objects have them. Each call returns
- * a new object, because its lists are changed later.
+ * Default values of an object's fields, most of which the sandbox only sends. Each call returns a new object, because its
+ * lists are changed later.
  */
 
 export const blankInvoice = () => ({

@@ -4,7 +4,7 @@ import type { CardProblem } from './model.ts';
 export class ApiError extends Error {
   readonly status: number;
   readonly body: Record<string, unknown>;
-  /** Whether changes made before the error stay: a declined card leaves its traces. */
+  /** Whether changes made before the error are committed, such as the failed charge of a declined card. */
   readonly commits: boolean;
 
   constructor(status: number, body: { type: string; message: string; [field: string]: unknown }, commits = false) {
@@ -40,7 +40,7 @@ export const noSuch = (what: string, id: string, param = 'id', status = 404): Ap
     param,
   });
 
-/** 402; changes made before the error stay. */
+/** 402; changes made before the error are committed by default. */
 export const cardError = (problem: CardProblem, more: Record<string, unknown> = {}, commits = true): ApiError =>
   new ApiError(402, { ...problem, ...more }, commits);
 

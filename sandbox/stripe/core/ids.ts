@@ -24,7 +24,7 @@ const prefixOf: Partial<Record<Kind, string>> = {
   event: 'evt_',
 };
 
-/** Stripe expands neither kind. */
+/** Objects that Stripe doesn't expand. */
 const notExpandable: ReadonlySet<string> = new Set<Kind>(['product_catalog.trial_offer', 'event']);
 
 /** Longest prefix first: `sub_sched_` begins with `sub_`. */

@@ -1,9 +1,9 @@
 /**
  * The objects of the sandbox's Stripe, with the fields that its rules use; Stripe's other fields are present, too. References
- * are ids, as on the wire before they are expanded. Fields that begin with `_` never leave the sandbox. Amounts are minor
+ * are ids, as on the wire before they are expanded. Fields that begin with `_` are internal and are never sent. Amounts are minor
  * units, moments are Unix seconds.
  */
-export interface Thing {
+export interface StripeObject {
   id: string;
   object: string;
   created?: number;
@@ -21,7 +21,7 @@ export interface ListOf<T> {
   url: string;
 }
 
-export interface Customer extends Thing {
+export interface Customer extends StripeObject {
   balance: number;
   email: string | null;
   name: string | null;
@@ -33,19 +33,19 @@ export interface Customer extends Thing {
   _invoices: number;
 }
 
-export interface PaymentMethod extends Thing {
+export interface PaymentMethod extends StripeObject {
   customer: string | null;
   type: string;
   card: { last4: string; brand: string; exp_month: number; exp_year: number; [field: string]: unknown };
   metadata: Metadata;
-  /** The number, which decides what happens; only test numbers get this far. */
+  /** The card number, which decides the result of charges; always that of a test card. */
   _number: string;
-  /** Whether its owner has already authenticated it for later use. */
+  /** Whether the customer has authenticated it for later charges. */
   _setUp: boolean;
   _cvc: string | null;
 }
 
-export interface Product extends Thing {
+export interface Product extends StripeObject {
   active: boolean;
   name: string;
   metadata: Metadata;
@@ -53,7 +53,7 @@ export interface Product extends Thing {
 
 export type Interval = 'day' | 'week' | 'month' | 'year';
 
-export interface Price extends Thing {
+export interface Price extends StripeObject {
   active: boolean;
   currency: string;
   unit_amount: number;
@@ -67,7 +67,7 @@ export interface Price extends Thing {
 }
 
 /** A first price of a subscription item, and the one that follows (`end_behavior`). */
-export interface TrialOffer extends Thing {
+export interface TrialOffer extends StripeObject {
   active: boolean;
   /** How many intervals of its price it lasts. */
   duration: { relative: { iterations: number }; type: 'relative' };
@@ -75,7 +75,7 @@ export interface TrialOffer extends Thing {
   price: string;
 }
 
-export interface Coupon extends Thing {
+export interface Coupon extends StripeObject {
   amount_off: number | null;
   percent_off: number | null;
   currency: string | null;
@@ -91,7 +91,7 @@ export interface Coupon extends Thing {
   _amounts?: Record<string, number>;
 }
 
-export interface PromotionCode extends Thing {
+export interface PromotionCode extends StripeObject {
   active: boolean;
   code: string;
   customer: string | null;
@@ -109,7 +109,7 @@ export interface PromotionCode extends Thing {
   };
 }
 
-export interface Discount extends Thing {
+export interface Discount extends StripeObject {
   customer: string | null;
   end: number | null;
   promotion_code: string | null;
@@ -119,7 +119,7 @@ export interface Discount extends Thing {
   _usedUp?: true;
 }
 
-export interface SubscriptionItem extends Thing {
+export interface SubscriptionItem extends StripeObject {
   subscription: string;
   price: string;
   quantity: number;
@@ -142,7 +142,7 @@ export type SubscriptionStatus =
   | 'unpaid'
   | 'paused';
 
-export interface Subscription extends Thing {
+export interface Subscription extends StripeObject {
   created: number;
   automatic_tax: { enabled: boolean; [field: string]: unknown };
   billing_cycle_anchor: number;
@@ -166,7 +166,7 @@ export interface Subscription extends Thing {
   trial_end: number | null;
   trial_start: number | null;
   trial_settings: { end_behavior: { billing_cycle_anchor: null; missing_payment_method: string } };
-  /** Moments whose announcement has been sent: the end of the trial, and the next invoice. */
+  /** The end of the trial and the next renewal for which `trial_will_end` and `invoice.upcoming` have been sent. */
   _announced: { trial?: number; invoice?: number };
 }
 
@@ -181,7 +181,7 @@ export interface Phase {
   [field: string]: unknown;
 }
 
-export interface Schedule extends Thing {
+export interface Schedule extends StripeObject {
   customer: string;
   subscription: string | null;
   status: 'not_started' | 'active' | 'completed' | 'released' | 'canceled';
@@ -192,7 +192,7 @@ export interface Schedule extends Thing {
   test_clock: string | null;
 }
 
-export interface Line extends Thing {
+export interface Line extends StripeObject {
   amount: number;
   subtotal: number;
   currency: string;
@@ -205,11 +205,11 @@ export interface Line extends Thing {
   parent: unknown;
   pricing: { type: 'price_details'; price_details: { price: string; product: string }; unit_amount_decimal: string };
   quantity: number;
-  /** Item of the subscription whose time this line pays for. */
+  /** The subscription item that this line bills. */
   _item?: string;
 }
 
-export interface InvoiceItem extends Thing {
+export interface InvoiceItem extends StripeObject {
   customer: string;
   amount: number;
   currency: string;
@@ -233,7 +233,7 @@ export type BillingReason =
   | 'manual'
   | 'upcoming';
 
-export interface Invoice extends Thing {
+export interface Invoice extends StripeObject {
   created: number;
   amount_due: number;
   amount_paid: number;
@@ -267,12 +267,12 @@ export interface Invoice extends Thing {
   total_discount_amounts: { amount: number; discount: string }[];
   /** Its payment intent. */
   _intent: string | null;
-  /** Drafted while collection was paused, and never collected. */
+  /** Whether it was drafted while collection was paused, and is never collected. */
   _held?: true;
   _token: string;
 }
 
-export interface InvoicePayment extends Thing {
+export interface InvoicePayment extends StripeObject {
   invoice: string;
   status: 'open' | 'paid' | 'canceled';
   amount_paid: number | null;
@@ -297,14 +297,14 @@ export type IntentStatus =
   | 'succeeded'
   | 'canceled';
 
-interface Intent extends Thing {
+interface Intent extends StripeObject {
   client_secret: string;
   customer: string | null;
   metadata: Metadata;
   next_action: unknown;
   payment_method: string | null;
   status: IntentStatus;
-  /** Ticket of the open challenge: see browser.ts. */
+  /** Random part of the open challenge's address: see browser.ts. */
   _challenge?: string | null;
 }
 
@@ -326,11 +326,11 @@ export interface SetupIntent extends Intent {
   last_setup_error: CardProblem | null;
   usage: string;
   cancellation_reason: string | null;
-  /** The subscription that waits for it. */
+  /** The subscription whose `pending_setup_intent` it is. */
   _subscription: string | null;
 }
 
-export interface Charge extends Thing {
+export interface Charge extends StripeObject {
   created: number;
   amount: number;
   amount_captured: number;
@@ -347,14 +347,14 @@ export interface Charge extends Thing {
   failure_message: string | null;
 }
 
-export interface Refund extends Thing {
+export interface Refund extends StripeObject {
   amount: number;
   charge: string;
   payment_intent: string;
   currency: string;
 }
 
-export interface Dispute extends Thing {
+export interface Dispute extends StripeObject {
   amount: number;
   charge: string;
   currency: string;
@@ -375,13 +375,13 @@ export interface Dispute extends Thing {
     | 'warning_closed';
 }
 
-export interface TestClock extends Thing {
+export interface TestClock extends StripeObject {
   frozen_time: number;
   name: string | null;
   status: 'ready' | 'advancing';
 }
 
-export interface Event extends Thing {
+export interface Event extends StripeObject {
   type: string;
   created: number;
   data: { object: Record<string, unknown>; previous_attributes?: Record<string, unknown> };
@@ -410,11 +410,11 @@ export interface Kinds {
   dispute: Dispute;
   'test_helpers.test_clock': TestClock;
   event: Event;
-  webhook_endpoint: Thing;
-  payment_method_domain: Thing;
+  webhook_endpoint: StripeObject;
+  payment_method_domain: StripeObject;
   /** Answers that are replayed for the same key. */
-  answer: Thing;
+  answer: StripeObject;
   /** The clock's shift, the requested faults, and the like; one object each. */
-  setting: Thing;
+  setting: StripeObject;
 }
 export type Kind = keyof Kinds;

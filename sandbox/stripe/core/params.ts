@@ -120,9 +120,9 @@ export class Params {
 
   /** The members of a list; `null` to empty it. */
   list(key: string): Params[] | null | undefined {
-    const whole = this.object(key);
-    if (!whole) return whole;
-    return whole.keys().flatMap((member) => whole.object(member) ?? []);
+    const list = this.object(key);
+    if (!list) return list;
+    return list.keys().flatMap((member) => list.object(member) ?? []);
   }
 
   texts(key: string): string[] | undefined {
@@ -131,8 +131,8 @@ export class Params {
       this.#read.add(key);
       return value === '' ? [] : [value];
     }
-    const whole = this.object(key);
-    return whole?.keys().map((member) => whole.need(member));
+    const list = this.object(key);
+    return list?.keys().map((member) => list.need(member));
   }
 
   /** The raw value, text or nested. */
@@ -165,9 +165,9 @@ export class Params {
 
   /** @throws {ApiError} 400 for a parameter that was not read */
   finish(): void {
-    const strange = this.keys().find((key) => !this.#read.has(key));
-    if (strange !== undefined) {
-      throw invalid(`Received unknown parameter: ${this.name(strange)}`, this.name(strange), 'parameter_unknown');
+    const unknown = this.keys().find((key) => !this.#read.has(key));
+    if (unknown !== undefined) {
+      throw invalid(`Received unknown parameter: ${this.name(unknown)}`, this.name(unknown), 'parameter_unknown');
     }
     for (const inner of this.#inner) inner.finish();
   }

@@ -1,7 +1,7 @@
 /** Objects as the API sends them: without the sandbox's own fields, and with what `expand[]` asks for. */
 import { invalid } from './errors.ts';
 import { expandableKind } from './ids.ts';
-import type { Coupon, Invoice, Price, PromotionCode, SubscriptionItem, Thing } from './model.ts';
+import type { Coupon, Invoice, Price, PromotionCode, StripeObject, SubscriptionItem } from './model.ts';
 import type { Store } from './store.ts';
 
 export type Wire = Record<string, unknown>;
@@ -9,7 +9,7 @@ type Tree = { [name: string]: Tree };
 
 export interface Presenter {
   /** @throws {ApiError} 400 when something cannot be expanded */
-  present(thing: Thing, expand?: readonly string[]): Wire;
+  present(thing: StripeObject, expand?: readonly string[]): Wire;
   /** Sets the base address of pages, such as that of an invoice. */
   setAddress(address: string): void;
 }
@@ -26,7 +26,7 @@ export const promotionActive = (code: PromotionCode, coupon: Coupon | undefined,
   coupon !== undefined &&
   couponValid(coupon, now);
 
-/** The older object that items still have next to their price. */
+/** The legacy `plan` object, which items have in addition to their price. */
 const planOf = (price: Price): Wire => ({
   id: price.id,
   object: 'plan',
@@ -91,7 +91,7 @@ function treeOf(paths: readonly string[]): Tree {
 function copy(state: State, value: unknown, tree: Tree, path: string): unknown {
   if (Array.isArray(value)) return value.map((member) => copy(state, member, tree, path));
   if (value === null || typeof value !== 'object') return value;
-  const thing = complete(state, value as Thing);
+  const thing = withComputedFields(state, value as StripeObject);
   const result: Wire = {};
   for (const [field, inner] of Object.entries(thing)) {
     if (field.startsWith('_') || inner === undefined) continue;
@@ -114,7 +114,7 @@ function copy(state: State, value: unknown, tree: Tree, path: string): unknown {
   return result;
 }
 
-/** Replaces an id by its object; an object stays what it is. */
+/** Replaces an id by its object; an object is returned unchanged. */
 function expand(state: State, value: unknown, field: string, path: string): unknown {
   if (Array.isArray(value)) return value.map((member) => expand(state, member, field, path));
   if (value === null || typeof value === 'object') return value;
@@ -124,7 +124,7 @@ function expand(state: State, value: unknown, field: string, path: string): unkn
 }
 
 /** Coupons, products and prices may have ids without a prefix, so their kind follows from the field's name. */
-function findByField({ store }: State, field: string, id: string): Thing | undefined {
+function findByField({ store }: State, field: string, id: string): StripeObject | undefined {
   if (field === 'coupon' || field === 'product' || field === 'price') return store.find(field, id);
   if (field === 'default_price') return store.find('price', id);
   const kind = expandableKind(id);
@@ -132,7 +132,7 @@ function findByField({ store }: State, field: string, id: string): Thing | undef
 }
 
 /** Adds the fields that are computed when the object is read. */
-function complete({ store, now, address }: State, thing: Thing): Thing {
+function withComputedFields({ store, now, address }: State, thing: StripeObject): StripeObject {
   if (thing.object === 'customer' && thing.deleted) return { id: thing.id, object: 'customer', deleted: true };
   if (thing.object === 'subscription_item') {
     const price = store.find('price', (thing as SubscriptionItem).price);
@@ -160,7 +160,7 @@ function complete({ store, now, address }: State, thing: Thing): Thing {
 }
 
 /** Fields that Stripe includes only if `expand[]` names them, by kind of object. */
-const fieldsOnRequest: Record<string, Record<string, (thing: Thing, store: Store) => unknown>> = {
+const fieldsOnRequest: Record<string, Record<string, (thing: StripeObject, store: Store) => unknown>> = {
   invoice: { confirmation_secret: confirmationSecret, payments: paymentsOf },
   price: { currency_options: priceInCurrencies },
   coupon: {
@@ -206,18 +206,18 @@ const fieldsOnRequest: Record<string, Record<string, (thing: Thing, store: Store
   },
 };
 
-function confirmationSecret(thing: Thing, store: Store): unknown {
+function confirmationSecret(thing: StripeObject, store: Store): unknown {
   const { _intent: id, status } = thing as Invoice;
   const intent = id ? store.find('payment_intent', id) : null;
   return intent && status === 'open' ? { client_secret: intent.client_secret, type: 'payment_intent' } : null;
 }
 
-function paymentsOf(thing: Thing, store: Store): unknown {
+function paymentsOf(thing: StripeObject, store: Store): unknown {
   const payments = [...store.all('invoice_payment')].filter(({ invoice }) => invoice === thing.id);
   return listOf(payments, `/v1/invoice_payments?invoice=${thing.id}`);
 }
 
-function priceInCurrencies(thing: Thing): unknown {
+function priceInCurrencies(thing: StripeObject): unknown {
   const { currency, unit_amount: own, _amounts: others = {} } = thing as Price;
   return Object.fromEntries(
     Object.entries({ [currency]: own, ...others }).map(([name, amount]) => [

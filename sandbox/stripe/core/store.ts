@@ -5,13 +5,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { Kind, Kinds, Thing } from './model.ts';
+import type { Kind, Kinds, StripeObject } from './model.ts';
 
 export interface Change {
   readonly kind: Kind;
-  readonly thing: Thing;
+  readonly thing: StripeObject;
   /** The object before the change; `null` when it is new. */
-  readonly before: Thing | null;
+  readonly before: StripeObject | null;
   readonly removed: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface Store {
   count(kind: Kind): number;
   add<K extends Kind>(kind: K, thing: Kinds[K]): Kinds[K];
   /** Marks this object as changed, before or after changing it. */
-  touch(thing: Thing): void;
+  touch(thing: StripeObject): void;
   remove(kind: Kind, id: string): void;
   /** What has changed since the last commit. */
   changes(): Change[];
@@ -37,7 +37,7 @@ export interface Store {
 
 interface Row {
   readonly kind: Kind;
-  readonly thing: Thing;
+  readonly thing: StripeObject;
   /** JSON as committed last; `null` before the first commit. */
   committed: string | null;
 }
@@ -50,7 +50,7 @@ interface File {
 
 interface State {
   readonly kinds: Map<Kind, Map<string, Row>>;
-  readonly rows: Map<Thing, Row>;
+  readonly rows: Map<StripeObject, Row>;
   readonly changed: Set<Row>;
   readonly removed: Set<Row>;
   readonly file: File | null;
@@ -112,7 +112,7 @@ function openFile(file: string): File {
 function load(state: State): void {
   for (const { kind, json } of state.file?.database.prepare('select kind, json from things order by rowid').all() ??
     []) {
-    const thing = JSON.parse(String(json)) as Thing;
+    const thing = JSON.parse(String(json)) as StripeObject;
     state.last = Math.max(state.last, thing._n ?? 0);
     put(state, { kind: kind as Kind, thing, committed: String(json) });
   }
@@ -137,7 +137,7 @@ function forget(state: State, row: Row): void {
 }
 
 /** Other objects refer to this one, so its fields are replaced, not the object itself. */
-function restore(thing: Thing, json: string): void {
+function restore(thing: StripeObject, json: string): void {
   for (const field of Object.keys(thing)) delete thing[field];
   Object.assign(thing, JSON.parse(json));
 }
@@ -165,7 +165,7 @@ function changesOf({ changed, removed }: State): Change[] {
       kind,
       thing,
       removed: false,
-      before: committed === null ? null : (JSON.parse(committed) as Thing),
+      before: committed === null ? null : (JSON.parse(committed) as StripeObject),
     })),
     ...[...removed].map(({ kind, thing }) => ({ kind, thing, removed: true, before: thing })),
   ];

@@ -4,25 +4,26 @@ import type { DisputeReason } from './disputes.ts';
 
 export type DeclineName = keyof typeof declines;
 
-/** When the bank asks the cardholder to authenticate. */
+/** When the bank requires authentication. */
 export type Authentication =
   | 'never'
-  /** When the reader is present; later charges pass. */
+  /** For on-session payments only. */
   | 'on_session'
-  /** When the reader is present; later charges pass once the card has been set up for them. */
+  /** For on-session payments, and for off-session payments unless the card has been set up for them. */
   | 'unless_set_up'
-  /** Each time, whether the reader is present or not. */
+  /** For every payment, on-session or off-session. */
   | 'always';
 
-export interface Behaviour {
+/** What a test card does. */
+export interface CardBehavior {
   readonly brand: string;
-  /** Refused wherever it is used. */
+  /** Declined when it is attached or charged. */
   readonly decline?: DeclineName;
-  /** Can be saved, and is refused when it is charged. */
+  /** Can be attached, and is declined when it is charged. */
   readonly declineCharges?: DeclineName;
   readonly authentication: Authentication;
-  /** Refused after the cardholder has been authenticated. */
-  readonly declineAfter?: DeclineName;
+  /** Declined after the cardholder has authenticated. */
+  readonly declineAfterAuthentication?: DeclineName;
   /** Charged, and then disputed by the cardholder. */
   readonly dispute?: DisputeReason;
 }
@@ -35,7 +36,7 @@ const declined = (decline_code: string, message: string, advice = 'try_again_lat
   advice_code: advice,
   doc_url: 'https://stripe.com/docs/error-codes/card-declined',
 });
-const refused = (code: string, message: string, param?: string): CardProblem => ({
+const cardErrorOf = (code: string, message: string, param?: string): CardProblem => ({
   type: 'card_error',
   code,
   message,
@@ -53,16 +54,16 @@ export const declines = {
     'card_velocity_exceeded',
     'Your card was declined for making repeated attempts too frequently or exceeding its amount limit.',
   ),
-  expired_card: { ...refused('expired_card', 'Your card has expired.', 'exp_month'), decline_code: 'expired_card' },
+  expired_card: { ...cardErrorOf('expired_card', 'Your card has expired.', 'exp_month'), decline_code: 'expired_card' },
   incorrect_cvc: {
-    ...refused('incorrect_cvc', "Your card's security code is incorrect.", 'cvc'),
+    ...cardErrorOf('incorrect_cvc', "Your card's security code is incorrect.", 'cvc'),
     decline_code: 'incorrect_cvc',
   },
   processing_error: {
-    ...refused('processing_error', 'An error occurred while processing your card. Try again in a little bit.'),
+    ...cardErrorOf('processing_error', 'An error occurred while processing your card. Try again in a little bit.'),
     decline_code: 'processing_error',
   },
-  incorrect_number: refused('incorrect_number', 'Your card number is incorrect.', 'number'),
+  incorrect_number: cardErrorOf('incorrect_number', 'Your card number is incorrect.', 'number'),
   no_test_card: declined(
     'test_mode_live_card',
     'Your card was declined. Your request was in test mode, but used a non test (live) card. For a list of valid test cards, visit: https://stripe.com/docs/testing.',
@@ -73,9 +74,13 @@ export const declines = {
   },
 } satisfies Record<string, CardProblem>;
 
-const card = (brand: string, more: Partial<Behaviour> = {}): Behaviour => ({ brand, authentication: 'never', ...more });
+const card = (brand: string, more: Partial<CardBehavior> = {}): CardBehavior => ({
+  brand,
+  authentication: 'never',
+  ...more,
+});
 
-const cards: Readonly<Record<string, Behaviour>> = {
+const cards: Readonly<Record<string, CardBehavior>> = {
   '4242424242424242': card('visa'),
   '4000056655665556': card('visa'),
   '5555555555554444': card('mastercard'),
@@ -91,8 +96,8 @@ const cards: Readonly<Record<string, Behaviour>> = {
   '4000002760003184': card('visa', { authentication: 'always' }),
   '4000000000003220': card('visa', { authentication: 'on_session' }),
   '4000000000003063': card('visa', { authentication: 'on_session' }),
-  '4000008400001629': card('visa', { authentication: 'on_session', declineAfter: 'generic' }),
-  '4000008260003178': card('visa', { authentication: 'always', declineAfter: 'insufficient_funds' }),
+  '4000008400001629': card('visa', { authentication: 'on_session', declineAfterAuthentication: 'generic' }),
+  '4000008260003178': card('visa', { authentication: 'always', declineAfterAuthentication: 'insufficient_funds' }),
   '4000000000000002': card('visa', { decline: 'generic' }),
   '4000000000009995': card('visa', { decline: 'insufficient_funds' }),
   '4000000000009987': card('visa', { decline: 'lost_card' }),
@@ -109,7 +114,7 @@ const cards: Readonly<Record<string, Behaviour>> = {
 };
 
 /** `pm_card_…` of server code; `visa_` in the middle is optional, as with Stripe's own names. */
-const named: Readonly<Record<string, string>> = {
+const numbersByName: Readonly<Record<string, string>> = {
   visa: '4242424242424242',
   visa_debit: '4000056655665556',
   mastercard: '5555555555554444',
@@ -143,11 +148,11 @@ const named: Readonly<Record<string, string>> = {
 export function numberOf(name: string): string | undefined {
   const short = name.replace(/^(?:pm_card|tok)_/, '');
   if (short === name) return undefined;
-  return named[short] ?? named[short.replace(/^visa_/, '')];
+  return numbersByName[short] ?? numbersByName[short.replace(/^visa_/, '')];
 }
 
 /** Whether the last digit is the right check digit. */
-export function luhn(number: string): boolean {
+export function passesLuhn(number: string): boolean {
   let sum = 0;
   for (let index = 0; index < number.length; index += 1) {
     const digit = Number(number[number.length - 1 - index]);
@@ -157,5 +162,6 @@ export function luhn(number: string): boolean {
   return /^\d{12,19}$/.test(number) && sum % 10 === 0;
 }
 
-/** What a number does; a number that isn't a test card's is declined. */
-export const behaviourOf = (number: string): Behaviour => cards[number] ?? card('unknown', { decline: 'no_test_card' });
+/** The behavior of a card number; one that isn't a test card is declined. */
+export const cardBehavior = (number: string): CardBehavior =>
+  cards[number] ?? card('unknown', { decline: 'no_test_card' });

@@ -90,7 +90,7 @@ export function openDispute(account: StripeAccount, charge: Charge, reason: Disp
 
 /** After the publisher has responded: the bank reviews the dispute. */
 export function reviewDispute(account: StripeAccount, dispute: Dispute): void {
-  refuseClosed(dispute);
+  checkNotClosed(dispute);
   account.store.touch(dispute);
   dispute.status = dispute.is_charge_refundable ? 'warning_under_review' : 'under_review';
   dispute.evidence_details = { ...dispute.evidence_details, has_evidence: true, submission_count: 1 };
@@ -99,7 +99,7 @@ export function reviewDispute(account: StripeAccount, dispute: Dispute): void {
 
 /** The bank turns its inquiry into a dispute: the amount is withdrawn, and no refund is possible. */
 export function escalateInquiry(account: StripeAccount, dispute: Dispute): void {
-  refuseClosed(dispute);
+  checkNotClosed(dispute);
   if (!dispute.is_charge_refundable) throw invalid('Only an inquiry can become a dispute.');
   account.store.touch(dispute);
   dispute.is_charge_refundable = false;
@@ -111,7 +111,7 @@ export function escalateInquiry(account: StripeAccount, dispute: Dispute): void 
 
 /** Applies the bank's decision. An inquiry is closed without a winner. */
 export function endDispute(account: StripeAccount, dispute: Dispute, won: boolean): void {
-  refuseClosed(dispute);
+  checkNotClosed(dispute);
   account.store.touch(dispute);
   const inquiry = dispute.is_charge_refundable;
   dispute.status = inquiry ? 'warning_closed' : won ? 'won' : 'lost';
@@ -119,6 +119,6 @@ export function endDispute(account: StripeAccount, dispute: Dispute, won: boolea
   account.emit('charge.dispute.closed', dispute);
 }
 
-function refuseClosed({ status }: Dispute): void {
+function checkNotClosed({ status }: Dispute): void {
   if (closedStatuses.includes(status)) throw invalid(`This dispute is over: its status is ${status}.`);
 }

@@ -8,7 +8,7 @@ import { blankCharge } from '../core/blank.ts';
 import { invalid } from '../core/errors.ts';
 import { token } from '../core/ids.ts';
 import type { CardProblem, Charge, PaymentIntent, PaymentMethod, SetupIntent } from '../core/model.ts';
-import { behaviourOf, declines } from './cards.ts';
+import { cardBehavior, declines } from './cards.ts';
 import { openDispute } from './disputes.ts';
 import { attach } from './methods.ts';
 
@@ -16,14 +16,14 @@ export type Outcome = 'succeeded' | 'failed' | 'requires_action';
 
 export interface Confirmation {
   readonly method: PaymentMethod;
-  /** The reader isn't there to authenticate. */
+  /** Whether the customer is absent and can't authenticate. */
   readonly offSession: boolean;
   readonly returnUrl?: string | null;
-  /** Set by the browser's script, which shows the challenge itself. */
+  /** Whether Stripe.js confirms the intent, and shows the challenge itself. */
   readonly bySdk?: boolean;
 }
 
-/** Stripe's message for a reader who failed the bank's challenge. */
+/** Stripe's error for a failed challenge. */
 const notAuthenticated = (kind: 'payment_intent' | 'setup_intent'): CardProblem =>
   ({
     type: 'invalid_request_error',
@@ -43,20 +43,20 @@ interface NewIntent {
   readonly setupFutureUsage?: string | null;
   readonly metadata?: Record<string, string>;
   readonly receiptEmail?: string | null;
-  /** The only payment methods that it accepts; without them, the dashboard's. */
+  /** The only types of payment methods that it accepts; without them, those enabled in the dashboard. */
   readonly allowed?: string[] | null;
 }
 
-export function makePaymentIntent(account: StripeAccount, wanted: NewIntent): PaymentIntent {
+export function makePaymentIntent(account: StripeAccount, values: NewIntent): PaymentIntent {
   const id = `pi_${token(24)}`;
-  const owner = wanted.customer ? account.store.find('customer', wanted.customer) : null;
+  const owner = values.customer ? account.store.find('customer', values.customer) : null;
   return account.add(
     'payment_intent',
     {
       id,
       object: 'payment_intent',
-      allowed_payment_method_types: wanted.allowed ?? null,
-      amount: wanted.amount,
+      allowed_payment_method_types: values.allowed ?? null,
+      amount: values.amount,
       amount_capturable: 0,
       amount_details: { tip: {} },
       amount_received: 0,
@@ -68,37 +68,37 @@ export function makePaymentIntent(account: StripeAccount, wanted: NewIntent): Pa
       capture_method: 'automatic_async',
       client_secret: `${id}_secret_${token(25)}`,
       confirmation_method: 'automatic',
-      currency: wanted.currency,
-      customer: wanted.customer,
+      currency: values.currency,
+      customer: values.customer,
       customer_account: null,
-      description: wanted.description ?? null,
+      description: values.description ?? null,
       excluded_payment_method_types: null,
       last_payment_error: null,
       latest_charge: null,
       livemode: false,
       managed_payments: null,
-      metadata: wanted.metadata ?? {},
+      metadata: values.metadata ?? {},
       next_action: null,
       on_behalf_of: null,
-      payment_method: wanted.method ?? null,
+      payment_method: values.method ?? null,
       payment_method_configuration_details: null,
       payment_method_options: {
         card: { installments: null, mandate_options: null, network: null, request_three_d_secure: 'automatic' },
       },
-      payment_method_types: wanted.allowed ?? ['card', 'link'],
+      payment_method_types: values.allowed ?? ['card', 'link'],
       payment_record: null,
       processing: null,
-      receipt_email: wanted.receiptEmail ?? null,
+      receipt_email: values.receiptEmail ?? null,
       review: null,
-      setup_future_usage: wanted.setupFutureUsage ?? null,
+      setup_future_usage: values.setupFutureUsage ?? null,
       shipping: null,
       source: null,
       statement_descriptor: null,
       statement_descriptor_suffix: null,
-      status: wanted.method ? 'requires_confirmation' : 'requires_payment_method',
+      status: values.method ? 'requires_confirmation' : 'requires_payment_method',
       transfer_data: null,
       transfer_group: null,
-      _invoice: wanted.invoice ?? null,
+      _invoice: values.invoice ?? null,
       _challenge: null,
     } as Omit<PaymentIntent, 'id'> & { id: string },
     owner,
@@ -107,22 +107,22 @@ export function makePaymentIntent(account: StripeAccount, wanted: NewIntent): Pa
 
 export function makeSetupIntent(
   account: StripeAccount,
-  wanted: Pick<NewIntent, 'customer' | 'metadata' | 'allowed'> & { subscription?: string; usage?: string },
+  values: Pick<NewIntent, 'customer' | 'metadata' | 'allowed'> & { subscription?: string; usage?: string },
 ): SetupIntent {
   const id = `seti_${token(24)}`;
-  const owner = wanted.customer ? account.store.find('customer', wanted.customer) : null;
+  const owner = values.customer ? account.store.find('customer', values.customer) : null;
   return account.add(
     'setup_intent',
     {
       id,
       object: 'setup_intent',
-      allowed_payment_method_types: wanted.allowed ?? null,
+      allowed_payment_method_types: values.allowed ?? null,
       application: null,
       attach_to_self: false,
       automatic_payment_methods: null,
       cancellation_reason: null,
       client_secret: `${id}_secret_${token(25)}`,
-      customer: wanted.customer,
+      customer: values.customer,
       customer_account: null,
       description: null,
       excluded_payment_method_types: null,
@@ -131,17 +131,17 @@ export function makeSetupIntent(
       latest_attempt: null,
       livemode: false,
       mandate: null,
-      metadata: wanted.metadata ?? {},
+      metadata: values.metadata ?? {},
       next_action: null,
       on_behalf_of: null,
       payment_method: null,
       payment_method_configuration_details: null,
       payment_method_options: { card: { mandate_options: null, network: null, request_three_d_secure: 'automatic' } },
-      payment_method_types: wanted.allowed ?? ['card', 'link'],
+      payment_method_types: values.allowed ?? ['card', 'link'],
       single_use_mandate: null,
       status: 'requires_payment_method',
-      usage: wanted.usage ?? 'off_session',
-      _subscription: wanted.subscription ?? null,
+      usage: values.usage ?? 'off_session',
+      _subscription: values.subscription ?? null,
       _challenge: null,
     } as Omit<SetupIntent, 'id'> & { id: string },
     owner,
@@ -150,14 +150,14 @@ export function makeSetupIntent(
 
 /** Whether the bank requires the customer to authenticate first. */
 function requiresAuthentication(method: PaymentMethod, offSession: boolean): boolean {
-  const { authentication } = behaviourOf(method._number);
+  const { authentication } = cardBehavior(method._number);
   if (authentication === 'never') return false;
   if (!offSession) return true;
   return authentication === 'always' || (authentication === 'unless_set_up' && !method._setUp);
 }
 
-/** @throws {ApiError} 400 when it is over */
-export function mayConfirm(intent: PaymentIntent | SetupIntent): void {
+/** @throws {ApiError} 400 if it has succeeded or was canceled */
+export function checkConfirmable(intent: PaymentIntent | SetupIntent): void {
   if (intent.status !== 'succeeded' && intent.status !== 'canceled') return;
   const name = intent.object === 'payment_intent' ? 'PaymentIntent' : 'SetupIntent';
   const why =
@@ -167,38 +167,38 @@ export function mayConfirm(intent: PaymentIntent | SetupIntent): void {
   throw invalid(`You cannot confirm this ${name} because ${why}`, undefined, `${intent.object}_unexpected_state`);
 }
 
-export function confirmPayment(account: StripeAccount, intent: PaymentIntent, how: Confirmation): Outcome {
-  mayConfirm(intent);
-  const { method, offSession } = how;
+export function confirmPayment(account: StripeAccount, intent: PaymentIntent, confirmation: Confirmation): Outcome {
+  checkConfirmable(intent);
+  const { method, offSession } = confirmation;
   account.store.touch(intent);
   intent.payment_method = method.id;
   intent.last_payment_error = null;
   if (requiresAuthentication(method, offSession)) {
-    // An invoice's intent waits for the reader, who can come back and authenticate.
+    // An invoice's intent stays open until the customer returns and authenticates.
     if (offSession && !intent._invoice) {
-      return refusePayment(account, intent, method, declines.authentication_required);
+      return failPayment(account, intent, method, declines.authentication_required);
     }
-    challenge(account, intent, how);
+    requireAction(account, intent, confirmation);
     return 'requires_action';
   }
   return charge(account, intent, method, false);
 }
 
-export function confirmSetup(account: StripeAccount, intent: SetupIntent, how: Confirmation): Outcome {
-  mayConfirm(intent);
+export function confirmSetup(account: StripeAccount, intent: SetupIntent, confirmation: Confirmation): Outcome {
+  checkConfirmable(intent);
   account.store.touch(intent);
-  intent.payment_method = how.method.id;
+  intent.payment_method = confirmation.method.id;
   intent.last_setup_error = null;
-  const { decline, authentication } = behaviourOf(how.method._number);
-  if (decline) return refuseSetup(account, intent, how.method, declines[decline]);
-  if (authentication !== 'never' && !how.method._setUp) {
-    challenge(account, intent, how);
+  const { decline, authentication } = cardBehavior(confirmation.method._number);
+  if (decline) return failSetup(account, intent, confirmation.method, declines[decline]);
+  if (authentication !== 'never' && !confirmation.method._setUp) {
+    requireAction(account, intent, confirmation);
     return 'requires_action';
   }
-  return setUp(account, intent, how.method);
+  return setUp(account, intent, confirmation.method);
 }
 
-function challenge(
+function requireAction(
   account: StripeAccount,
   intent: PaymentIntent | SetupIntent,
   { returnUrl, bySdk }: Confirmation,
@@ -217,10 +217,14 @@ function challenge(
   account.emit(`${intent.object}.requires_action`, intent);
 }
 
-/** What the reader did in the challenge. */
-export function answerChallenge(account: StripeAccount, intent: PaymentIntent | SetupIntent, passed: boolean): Outcome {
+/** Applies the result of the challenge. */
+export function completeChallenge(
+  account: StripeAccount,
+  intent: PaymentIntent | SetupIntent,
+  passed: boolean,
+): Outcome {
   if (intent.status !== 'requires_action' || !intent.payment_method) {
-    throw invalid(`This ${intent.object} asks for nothing; its status is ${intent.status}.`);
+    throw invalid(`This ${intent.object} requires no action; its status is ${intent.status}.`);
   }
   const method = account.need('payment_method', intent.payment_method);
   account.store.touch(intent);
@@ -228,20 +232,18 @@ export function answerChallenge(account: StripeAccount, intent: PaymentIntent | 
   intent._challenge = null;
   if (intent.object === 'setup_intent') {
     const setup = intent as SetupIntent;
-    return passed
-      ? setUp(account, setup, method)
-      : refuseSetup(account, setup, method, notAuthenticated('setup_intent'));
+    return passed ? setUp(account, setup, method) : failSetup(account, setup, method, notAuthenticated('setup_intent'));
   }
   const payment = intent as PaymentIntent;
   return passed
     ? charge(account, payment, method, true)
-    : refusePayment(account, payment, method, notAuthenticated('payment_intent'), false);
+    : failPayment(account, payment, method, notAuthenticated('payment_intent'), false);
 }
 
 function charge(account: StripeAccount, intent: PaymentIntent, method: PaymentMethod, authenticated: boolean): Outcome {
-  const { decline, declineCharges, declineAfter, dispute } = behaviourOf(method._number);
-  const refusal = decline ?? declineCharges ?? declineAfter;
-  if (refusal) return refusePayment(account, intent, method, declines[refusal]);
+  const { decline, declineCharges, declineAfterAuthentication, dispute } = cardBehavior(method._number);
+  const declineName = decline ?? declineCharges ?? declineAfterAuthentication;
+  if (declineName) return failPayment(account, intent, method, declines[declineName]);
   const paid = addCharge(account, intent, method, null, authenticated);
   intent.status = 'succeeded';
   intent.next_action = null;
@@ -261,7 +263,7 @@ function charge(account: StripeAccount, intent: PaymentIntent, method: PaymentMe
   return 'succeeded';
 }
 
-function refusePayment(
+function failPayment(
   account: StripeAccount,
   intent: PaymentIntent,
   method: PaymentMethod,
@@ -295,12 +297,7 @@ function setUp(account: StripeAccount, intent: SetupIntent, method: PaymentMetho
   return 'succeeded';
 }
 
-function refuseSetup(
-  account: StripeAccount,
-  intent: SetupIntent,
-  method: PaymentMethod,
-  problem: CardProblem,
-): Outcome {
+function failSetup(account: StripeAccount, intent: SetupIntent, method: PaymentMethod, problem: CardProblem): Outcome {
   intent.status = 'requires_payment_method';
   intent.next_action = null;
   intent.payment_method = null;

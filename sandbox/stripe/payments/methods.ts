@@ -5,7 +5,7 @@ import { cardError, invalid, noSuch } from '../core/errors.ts';
 import { token } from '../core/ids.ts';
 import type { Customer, PaymentMethod } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
-import { behaviourOf, declines, luhn, numberOf } from './cards.ts';
+import { cardBehavior, declines, numberOf, passesLuhn } from './cards.ts';
 
 export interface CardDetails {
   readonly number: string;
@@ -18,13 +18,13 @@ const emptyAddress = { city: null, country: null, line1: null, line2: null, post
 /** Billing details without any data. */
 const noDetails = { address: emptyAddress, email: null, name: null, phone: null, tax_id: null };
 
-/** Creates a method; the card's number has been checked. */
+/** Creates a payment method; the caller has checked the card's number. */
 export function makeMethod(
   account: StripeAccount,
   { number, expMonth, expYear, cvc }: CardDetails,
   more: { billing?: Record<string, unknown>; wallet?: string | null; id?: string } = {},
 ): PaymentMethod {
-  const { brand, authentication } = behaviourOf(number);
+  const { brand, authentication } = cardBehavior(number);
   return account.add('payment_method', {
     ...(more.id && { id: more.id }),
     object: 'payment_method',
@@ -57,14 +57,14 @@ export function makeMethod(
   });
 }
 
-/** @throws {ApiError} 402 for numbers, dates and codes that cannot be */
+/** @throws {ApiError} 402 for an invalid number, date or security code */
 export function readCard(account: StripeAccount, card: Params): CardDetails {
   const number = card.need('number').replace(/[\s-]/g, '');
   const expMonth = card.int('exp_month') ?? 0;
   const given = card.int('exp_year') ?? 0;
   const expYear = given < 100 ? given + 2000 : given;
   const cvc = card.text('cvc') ?? null;
-  if (!luhn(number)) throw cardError(declines.incorrect_number, {}, false);
+  if (!passesLuhn(number)) throw cardError(declines.incorrect_number, {}, false);
   const today = new Date(account.now() * 1000);
   const month = today.getUTCFullYear() * 12 + today.getUTCMonth();
   const wrong = (code: string, message: string, param: string) =>
@@ -97,15 +97,15 @@ export function readBilling(params: Params): Record<string, unknown> {
 
 /** The method with this id, or a new one for `pm_card_visa` and the like. */
 export function findMethod(account: StripeAccount, id: string, param = 'payment_method'): PaymentMethod {
-  const there = account.store.find('payment_method', id);
-  if (there) return there;
+  const existing = account.store.find('payment_method', id);
+  if (existing) return existing;
   const number = numberOf(id);
   if (!number) throw noSuch('PaymentMethod', id, param, 400);
   const expYear = new Date(account.now() * 1000).getUTCFullYear() + 1;
   return makeMethod(account, { number, expMonth: 12, expYear, cvc: '314' }, { id: `pm_${token(24)}` });
 }
 
-/** @throws {ApiError} 400 when it is another customer's, 402 when the bank refuses the card outright */
+/** @throws {ApiError} 400 when it is another customer's, 402 when the bank declines the card */
 export function attach(account: StripeAccount, method: PaymentMethod, customer: Customer, checked = false): void {
   if (method.customer === customer.id) return;
   if (method.customer !== null) {
@@ -122,7 +122,7 @@ export function attach(account: StripeAccount, method: PaymentMethod, customer: 
       'payment_method_unexpected_state',
     );
   }
-  const { decline } = behaviourOf(method._number);
+  const { decline } = cardBehavior(method._number);
   if (decline && !checked) throw cardError(declines[decline]);
   method.customer = customer.id;
   account.store.touch(method);

@@ -8,7 +8,7 @@ import type { Params } from '../core/params.ts';
 import { promotionActive } from '../core/present.ts';
 import { del, deleted, get, matching, ofCustomer, page, post, type Route, setTexts } from './route.ts';
 
-const exists = (what: string, id: string) =>
+const alreadyExists = (what: string, id: string) =>
   new ApiError(400, {
     type: 'invalid_request_error',
     code: 'resource_already_exists',
@@ -128,7 +128,7 @@ export const products: Route[] = [
     );
     params.allow('images', 'marketing_features', 'default_price_data');
     const id = params.text('id') ?? `prod_${token(14)}`;
-    if (account.store.find('product', id)) throw exists('Product', id);
+    if (account.store.find('product', id)) throw alreadyExists('Product', id);
     return addProduct(account, {
       id,
       active: params.bool('active') ?? true,
@@ -227,7 +227,7 @@ export const coupons: Route[] = [
   post('/v1/coupons', ({ account, params }) => {
     params.allow('expand');
     const id = params.text('id') ?? token(8);
-    if (account.store.find('coupon', id)) throw exists('Coupon', id);
+    if (account.store.find('coupon', id)) throw alreadyExists('Coupon', id);
     const [amount, percent] = [params.int('amount_off') ?? null, params.number('percent_off') ?? null];
     if ((amount === null) === (percent === null)) {
       throw invalid('You must pass exactly one of `amount_off` and `percent_off`.', 'percent_off');

@@ -1,6 +1,6 @@
 /** Customers and their payment methods: `/v1/customers` and `/v1/payment_methods`. */
-import { end } from '../billing/collecting.ts';
-import { mustBeLocated } from '../billing/tax.ts';
+import { cancelSubscription } from '../billing/collecting.ts';
+import { checkTaxLocation } from '../billing/tax.ts';
 import type { StripeAccount } from '../core/account.ts';
 import { invalid, noSuch } from '../core/errors.ts';
 import { token } from '../core/ids.ts';
@@ -30,7 +30,7 @@ function withNulls(value: string | Fields | undefined): unknown {
 /** Fields of an address that are not given. */
 export const emptyAddress = { city: null, country: null, line1: null, line2: null, postal_code: null, state: null };
 
-function save(account: StripeAccount, customer: Customer, params: Params): void {
+function setFields(account: StripeAccount, customer: Customer, params: Params): void {
   params.allow(...ignoredParameters);
   setTexts(
     customer,
@@ -62,7 +62,7 @@ function save(account: StripeAccount, customer: Customer, params: Params): void 
     customer.shipping = shipping && { phone: null, ...shipping, address: { ...emptyAddress, ...shipping.address } };
   }
   const tax = params.object('tax')?.allow('ip_address');
-  if (tax?.text('validate_location') === 'immediately') mustBeLocated(customer, 'address');
+  if (tax?.text('validate_location') === 'immediately') checkTaxLocation(customer, 'address');
   const settings = params.object('invoice_settings');
   settings?.allow('custom_fields', 'footer', 'rendering_options');
   const method = settings?.text('default_payment_method');
@@ -80,8 +80,8 @@ function save(account: StripeAccount, customer: Customer, params: Params): void 
   }
 }
 
-/** @throws {ApiError} 404 for a deleted one, which can only be read */
-function needLiving(account: StripeAccount, id: string): Customer {
+/** @throws {ApiError} 404 for a deleted customer, which can only be retrieved */
+function needUndeleted(account: StripeAccount, id: string): Customer {
   const customer = account.need('customer', id);
   if (customer.deleted) throw noSuch('customer', id, 'id');
   return customer;
@@ -120,7 +120,7 @@ export const customers: Route[] = [
       { id: '', object: '', test_clock: testClock?.id ?? null },
     );
     if (first) attach(account, findMethod(account, first), customer);
-    save(account, customer, params);
+    setFields(account, customer, params);
     return customer;
   }),
   get('/v1/customers', ({ account, params }) => {
@@ -152,16 +152,16 @@ export const customers: Route[] = [
     return customer.deleted ? deleted(customer) : customer;
   }),
   post('/v1/customers/:id', ({ account, params, id }) => {
-    const customer = needLiving(account, id);
+    const customer = needUndeleted(account, id);
     account.store.touch(customer);
-    save(account, customer, params);
+    setFields(account, customer, params);
     return customer;
   }),
   del('/v1/customers/:id', ({ account, id }) => {
-    const customer = needLiving(account, id);
+    const customer = needUndeleted(account, id);
     for (const subscription of account.store.all('subscription')) {
       if (subscription.customer === id && !['canceled', 'incomplete_expired'].includes(subscription.status)) {
-        end(account, subscription, 'cancellation_requested');
+        cancelSubscription(account, subscription, 'cancellation_requested');
       }
     }
     account.store.touch(customer);
@@ -172,12 +172,12 @@ export const customers: Route[] = [
   get('/v1/customers/:id/payment_methods', ({ account, params, id }) => {
     params.allow('allow_redisplay');
     const type = params.text('type');
-    const own = matching(account.store.all('payment_method'), 'customer', needLiving(account, id).id);
+    const own = matching(account.store.all('payment_method'), 'customer', needUndeleted(account, id).id);
     return page(params, `/v1/customers/${id}/payment_methods`, matching(own, 'type', type));
   }),
-  get('/v1/customers/:id/payment_methods/:second', ({ account, id, second }) => {
-    const method = account.need('payment_method', second);
-    if (method.customer !== id) throw noSuch('PaymentMethod', second);
+  get('/v1/customers/:id/payment_methods/:nestedId', ({ account, id, nestedId }) => {
+    const method = account.need('payment_method', nestedId);
+    if (method.customer !== id) throw noSuch('PaymentMethod', nestedId);
     return method;
   }),
 ];

@@ -1,7 +1,14 @@
 /** Invoices, invoice items and invoice payments. */
 
-import { collect, methodFor, refusal, settle, subscriptionOf, voidInvoice } from '../billing/collecting.ts';
-import { readOneOff } from '../billing/creating.ts';
+import {
+  collect,
+  invoicePaymentError,
+  methodFor,
+  reactivateIfPaid,
+  subscriptionOf,
+  voidInvoice,
+} from '../billing/collecting.ts';
+import { addInvoiceItemFromParams } from '../billing/creating.ts';
 import { finalize, makeInvoice } from '../billing/invoicing.ts';
 import { preview } from '../billing/preview.ts';
 import { invalid } from '../core/errors.ts';
@@ -91,7 +98,7 @@ export const invoices: Route[] = [
       return invoice;
     }
     const method = name ? findMethod(account, name) : methodFor(account, invoice);
-    if (!method && invoice.amount_due > 0) throw refusal(account, invoice);
+    if (!method && invoice.amount_due > 0) throw invoicePaymentError(account, invoice);
     if (method && method.customer !== invoice.customer) {
       throw invalid(
         `The customer does not have a payment method with the ID ${method.id}. The payment method must be attached to the customer.`,
@@ -99,7 +106,7 @@ export const invoices: Route[] = [
         'resource_missing',
       );
     }
-    if (collect(account, invoice, { method, offSession }) !== 'succeeded') throw refusal(account, invoice);
+    if (collect(account, invoice, { method, offSession }) !== 'succeeded') throw invoicePaymentError(account, invoice);
     return invoice;
   }),
   post('/v1/invoices/:id/void', ({ account, id }) => {
@@ -120,7 +127,7 @@ export const invoices: Route[] = [
     const subscription = subscriptionOf(account, invoice);
     if (subscription) {
       account.store.touch(subscription);
-      settle(account, subscription);
+      reactivateIfPaid(account, subscription);
     }
     return invoice;
   }),
@@ -131,7 +138,7 @@ export const invoiceItems: Route[] = [
     params.allow('expand', 'invoice');
     const customer = account.need('customer', params.need('customer'), 'customer');
     const pricing = params.object('pricing');
-    return readOneOff(account, pricing ?? params, customer.id, params.text('subscription') ?? null);
+    return addInvoiceItemFromParams(account, pricing ?? params, customer.id, params.text('subscription') ?? null);
   }),
   get('/v1/invoiceitems', ({ account, params }) => {
     const pending = params.bool('pending');

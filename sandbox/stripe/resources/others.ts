@@ -1,7 +1,7 @@
 /** Events, webhook endpoints, test clocks, the account. */
 
 import { addIntervals } from '../billing/calendar.ts';
-import { end } from '../billing/collecting.ts';
+import { cancelSubscription } from '../billing/collecting.ts';
 import type { StripeAccount } from '../core/account.ts';
 import { ApiError, invalid } from '../core/errors.ts';
 import type { TestClock } from '../core/model.ts';
@@ -92,7 +92,7 @@ export const testClocks: Route[] = [
     const clock = account.need('test_helpers.test_clock', id);
     for (const subscription of matching(account.store.all('subscription'), 'test_clock', id)) {
       if (!['canceled', 'incomplete_expired'].includes(subscription.status))
-        end(account, subscription, 'cancellation_requested');
+        cancelSubscription(account, subscription, 'cancellation_requested');
     }
     for (const customer of matching(account.store.all('customer'), 'test_clock', id)) {
       account.store.touch(customer);
@@ -135,7 +135,7 @@ export const advanceTestClock: Route = post(
         'frozen_time',
       );
     }
-    lifecycle.advanceClock(id, to);
+    lifecycle.advanceTestClock(id, to);
     const wire = account.present(account.need('test_helpers.test_clock', id));
     // Stripe does it in the background; the sandbox does it at once.
     return { wire: { ...wire, status: 'advancing', status_details: { advancing: { target_frozen_time: to } } } };

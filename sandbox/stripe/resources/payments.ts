@@ -2,7 +2,7 @@
 
 import { money } from '../billing/calendar.ts';
 import { afterAttempt } from '../billing/collecting.ts';
-import { afterSetup } from '../billing/creating.ts';
+import { applySetupIntent } from '../billing/creating.ts';
 import { smallestCharge } from '../billing/currencies.ts';
 import type { StripeAccount } from '../core/account.ts';
 import { cardError, invalid, unauthorized } from '../core/errors.ts';
@@ -10,16 +10,16 @@ import type { PaymentIntent, PaymentMethod, SetupIntent } from '../core/model.ts
 import type { Params } from '../core/params.ts';
 import { blocksRefund } from '../payments/disputes.ts';
 import {
-  answerChallenge,
   cancelIntent,
+  checkConfirmable,
+  completeChallenge,
   confirmPayment,
   confirmSetup,
   makePaymentIntent,
   makeSetupIntent,
-  mayConfirm,
 } from '../payments/intents.ts';
 import { findMethod, makeMethod, readBilling, readCard } from '../payments/methods.ts';
-import { type Ask, get, matching, ofCustomer, page, post, type Route } from './route.ts';
+import { get, matching, ofCustomer, page, post, type Route, type RouteCall } from './route.ts';
 
 const ignoredParameters = [
   ...['expand', 'mandate', 'mandate_data', 'receipt_email', 'payment_method_options', 'payment_method_types', 'key'],
@@ -35,7 +35,7 @@ const ignoredParameters = [
 ];
 
 /** A browser proves with the secret that the intent belongs to it. */
-function checkClientSecret({ browser, params }: Ask, intent: PaymentIntent | SetupIntent): void {
+function checkClientSecret({ browser, params }: RouteCall, intent: PaymentIntent | SetupIntent): void {
   const secret = params.text('client_secret');
   if (!browser && secret === undefined) return;
   if (secret !== intent.client_secret) {
@@ -44,7 +44,10 @@ function checkClientSecret({ browser, params }: Ask, intent: PaymentIntent | Set
 }
 
 /** The card that the call refers to or contains. */
-function methodOf({ account, params }: Pick<Ask, 'account' | 'params'>, already: string | null): PaymentMethod | null {
+function methodOf(
+  { account, params }: Pick<RouteCall, 'account' | 'params'>,
+  current: string | null,
+): PaymentMethod | null {
   const id = params.text('payment_method');
   const data = params.object('payment_method_data');
   if (data) {
@@ -59,7 +62,7 @@ function methodOf({ account, params }: Pick<Ask, 'account' | 'params'>, already:
     return makeMethod(account, readCard(account, card), { billing: readBilling(data) });
   }
   if (id) return refuseDetached(findMethod(account, id));
-  return already ? account.need('payment_method', already) : null;
+  return current ? account.need('payment_method', current) : null;
 }
 
 /** Stripe names neither a code nor a parameter here: see github.com/Automattic/woocommerce-payments/issues/323. @throws {ApiError} 400 */
@@ -87,7 +90,7 @@ function readAutomatic(params: Params, intent: PaymentIntent | SetupIntent): voi
   intent.automatic_payment_methods = { allow_redirects: redirects ?? 'always', enabled };
 }
 
-/** Payment methods that never leave the page. */
+/** Payment methods that never redirect the customer. */
 const typesWithoutRedirect = ['card', 'link'];
 
 /**
@@ -95,7 +98,7 @@ const typesWithoutRedirect = ['card', 'link'];
  * intent has its invoice's payment methods.
  * @throws {ApiError} 400
  */
-function requireReturnUrl({ params, browser }: Ask, intent: PaymentIntent | SetupIntent): void {
+function requireReturnUrl({ params, browser }: RouteCall, intent: PaymentIntent | SetupIntent): void {
   const { automatic_payment_methods: automatic, allowed_payment_method_types: allowed } = intent;
   if (browser || intent._invoice || intent._subscription || params.has('return_url') || params.bool('use_stripe_sdk'))
     return;
@@ -108,16 +111,16 @@ function requireReturnUrl({ params, browser }: Ask, intent: PaymentIntent | Setu
   );
 }
 
-/** @throws {ApiError} 400 for less than Stripe charges */
+/** @throws {ApiError} 400 below Stripe's minimum charge */
 function checkAmount(amount: number, currency: string): void {
-  const least = smallestCharge(currency);
-  if (amount >= least) return;
-  throw invalid(`Amount must be at least ${money(least, currency)} ${currency}`, 'amount', 'amount_too_small');
+  const minimum = smallestCharge(currency);
+  if (amount >= minimum) return;
+  throw invalid(`Amount must be at least ${money(minimum, currency)} ${currency}`, 'amount', 'amount_too_small');
 }
 
 const updatableStatuses = ['requires_payment_method', 'requires_confirmation', 'requires_action'];
 
-/** @throws {ApiError} 400 when the intent is over */
+/** @throws {ApiError} 400 if the intent can't be updated anymore */
 function checkUpdatable({ status }: PaymentIntent, field: 'amount' | 'payment_method'): void {
   if (updatableStatuses.includes(status)) return;
   throw invalid(
@@ -127,16 +130,16 @@ function checkUpdatable({ status }: PaymentIntent, field: 'amount' | 'payment_me
   );
 }
 
-/** @throws {ApiError} 402 when the bank refuses */
-function confirm(ask: Ask, intent: PaymentIntent): PaymentIntent {
-  const { account, params, browser } = ask;
+/** @throws {ApiError} 402 when the bank declines */
+function confirm(call: RouteCall, intent: PaymentIntent): PaymentIntent {
+  const { account, params, browser } = call;
   params.allow(...ignoredParameters);
-  mayConfirm(intent);
-  requireReturnUrl(ask, intent);
+  checkConfirmable(intent);
+  requireReturnUrl(call, intent);
   const usage = params.one('setup_future_usage', ['off_session', 'on_session']);
   if (usage) intent.setup_future_usage = usage;
   const [returnUrl, sdk, off] = [params.text('return_url'), params.bool('use_stripe_sdk'), params.text('off_session')];
-  const method = methodOf(ask, intent.payment_method);
+  const method = methodOf(call, intent.payment_method);
   if (!method) {
     throw invalid(
       "You cannot confirm this PaymentIntent because it's missing a payment method. You can either update the PaymentIntent with a payment method and then confirm it again, or confirm it again directly with a payment method or ConfirmationToken.",
@@ -160,8 +163,8 @@ function confirm(ask: Ask, intent: PaymentIntent): PaymentIntent {
 }
 
 export const paymentIntents: Route[] = [
-  post('/v1/payment_intents', (ask) => {
-    const { account, params } = ask;
+  post('/v1/payment_intents', (call) => {
+    const { account, params } = call;
     params.allow(...ignoredParameters);
     const amount = params.int('amount') ?? 0;
     const currency = params.need('currency');
@@ -177,9 +180,9 @@ export const paymentIntents: Route[] = [
       allowed: params.texts('allowed_payment_method_types') ?? null,
     });
     readAutomatic(params, intent);
-    if (params.bool('confirm')) return confirm(ask, intent);
+    if (params.bool('confirm')) return confirm(call, intent);
     params.allow('return_url', 'use_stripe_sdk', 'off_session');
-    const method = methodOf(ask, null);
+    const method = methodOf(call, null);
     if (method) {
       intent.payment_method = method.id;
       intent.status = 'requires_confirmation';
@@ -191,16 +194,16 @@ export const paymentIntents: Route[] = [
   ),
   get(
     '/v1/payment_intents/:id',
-    (ask) => {
-      const intent = ask.account.need('payment_intent', ask.id);
-      ask.params.allow('key', 'is_stripe_sdk');
-      checkClientSecret(ask, intent);
+    (call) => {
+      const intent = call.account.need('payment_intent', call.id);
+      call.params.allow('key', 'is_stripe_sdk');
+      checkClientSecret(call, intent);
       return intent;
     },
     true,
   ),
-  post('/v1/payment_intents/:id', (ask) => {
-    const { account, params, id } = ask;
+  post('/v1/payment_intents/:id', (call) => {
+    const { account, params, id } = call;
     const intent = account.need('payment_intent', id);
     params.allow(...ignoredParameters, 'description', 'customer');
     account.store.touch(intent);
@@ -210,7 +213,7 @@ export const paymentIntents: Route[] = [
     if (amount) checkAmount(amount, intent.currency);
     if (amount && !intent._invoice) intent.amount = amount;
     if (usage) intent.setup_future_usage = usage;
-    const method = methodOf(ask, null);
+    const method = methodOf(call, null);
     if (method) {
       checkOwner(method, intent);
       intent.payment_method = method.id;
@@ -220,10 +223,10 @@ export const paymentIntents: Route[] = [
   }),
   post(
     '/v1/payment_intents/:id/confirm',
-    (ask) => {
-      const intent = ask.account.need('payment_intent', ask.id);
-      checkClientSecret(ask, intent);
-      return confirm(ask, intent);
+    (call) => {
+      const intent = call.account.need('payment_intent', call.id);
+      checkClientSecret(call, intent);
+      return confirm(call, intent);
     },
     true,
   ),
@@ -241,12 +244,12 @@ export const paymentIntents: Route[] = [
   }),
 ];
 
-function confirmSetupIntent(ask: Ask, intent: SetupIntent): SetupIntent {
-  const { account, params, browser } = ask;
+function confirmSetupIntent(call: RouteCall, intent: SetupIntent): SetupIntent {
+  const { account, params, browser } = call;
   params.allow(...ignoredParameters);
-  requireReturnUrl(ask, intent);
+  requireReturnUrl(call, intent);
   const [returnUrl, sdk] = [params.text('return_url'), params.bool('use_stripe_sdk')];
-  const method = methodOf(ask, intent.payment_method);
+  const method = methodOf(call, intent.payment_method);
   if (!method) {
     throw invalid(
       "You cannot confirm this SetupIntent because it's missing a payment method. Update the SetupIntent with a payment method and then confirm it again.",
@@ -261,7 +264,7 @@ function confirmSetupIntent(ask: Ask, intent: SetupIntent): SetupIntent {
     returnUrl: returnUrl ?? null,
     bySdk: browser || sdk === true,
   });
-  if (outcome === 'succeeded') afterSetup(account, intent.id);
+  if (outcome === 'succeeded') applySetupIntent(account, intent.id);
   if (outcome === 'failed' && intent.last_setup_error) {
     throw cardError(intent.last_setup_error, { setup_intent: account.present(intent) });
   }
@@ -269,8 +272,8 @@ function confirmSetupIntent(ask: Ask, intent: SetupIntent): SetupIntent {
 }
 
 export const setupIntents: Route[] = [
-  post('/v1/setup_intents', (ask) => {
-    const { account, params } = ask;
+  post('/v1/setup_intents', (call) => {
+    const { account, params } = call;
     params.allow(...ignoredParameters);
     const customer = params.text('customer');
     const intent = makeSetupIntent(account, {
@@ -281,9 +284,9 @@ export const setupIntents: Route[] = [
     });
     readAutomatic(params, intent);
     intent.description = params.text('description') ?? null;
-    if (params.bool('confirm')) return confirmSetupIntent(ask, intent);
+    if (params.bool('confirm')) return confirmSetupIntent(call, intent);
     params.allow('return_url', 'use_stripe_sdk');
-    const method = methodOf(ask, null);
+    const method = methodOf(call, null);
     if (method) {
       intent.payment_method = method.id;
       intent.status = 'requires_confirmation';
@@ -296,20 +299,20 @@ export const setupIntents: Route[] = [
   }),
   get(
     '/v1/setup_intents/:id',
-    (ask) => {
-      const intent = ask.account.need('setup_intent', ask.id);
-      ask.params.allow('key', 'is_stripe_sdk');
-      checkClientSecret(ask, intent);
+    (call) => {
+      const intent = call.account.need('setup_intent', call.id);
+      call.params.allow('key', 'is_stripe_sdk');
+      checkClientSecret(call, intent);
       return intent;
     },
     true,
   ),
   post(
     '/v1/setup_intents/:id/confirm',
-    (ask) => {
-      const intent = ask.account.need('setup_intent', ask.id);
-      checkClientSecret(ask, intent);
-      return confirmSetupIntent(ask, intent);
+    (call) => {
+      const intent = call.account.need('setup_intent', call.id);
+      checkClientSecret(call, intent);
+      return confirmSetupIntent(call, intent);
     },
     true,
   ),
@@ -320,12 +323,12 @@ export const setupIntents: Route[] = [
   }),
 ];
 
-/** The customer's answer to the bank's challenge, for the challenge's page and for tests. */
+/** Ends the bank's challenge with the customer's result, for the challenge's page and for tests. */
 export function finishChallenge(account: StripeAccount, id: string, passed: boolean): PaymentIntent | SetupIntent {
   const intent = id.startsWith('seti_') ? account.need('setup_intent', id) : account.need('payment_intent', id);
-  const outcome = answerChallenge(account, intent, passed);
+  const outcome = completeChallenge(account, intent, passed);
   if (intent.object === 'payment_intent') afterAttempt(account, intent as PaymentIntent, outcome);
-  else if (outcome === 'succeeded') afterSetup(account, intent.id);
+  else if (outcome === 'succeeded') applySetupIntent(account, intent.id);
   return intent;
 }
 

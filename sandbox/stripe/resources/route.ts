@@ -1,19 +1,21 @@
 /** How a resource declares the calls that it answers. */
 
-import type { Lifecycle } from '../billing/ticking.ts';
+import type { Lifecycle } from '../billing/due-tasks.ts';
 import type { StripeAccount } from '../core/account.ts';
 import { ApiError, invalid, noSuch } from '../core/errors.ts';
-import type { Thing } from '../core/model.ts';
+import type { StripeObject } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import type { Wire } from '../core/present.ts';
 
-export interface Ask {
+/** A call of the API, as its route gets it. */
+export interface RouteCall {
   readonly account: StripeAccount;
   readonly lifecycle: Lifecycle;
   readonly params: Params;
-  /** The id in the path. */
+  /** `:id` in the path. */
   readonly id: string;
-  readonly second: string;
+  /** `:nestedId` in the path, such as that of a customer's payment method. */
+  readonly nestedId: string;
   /** Whether the caller is a browser, with the publishable key. */
   readonly browser: boolean;
 }
@@ -25,7 +27,7 @@ export interface Route {
   /** Whether the publishable key is allowed. */
   readonly browser?: boolean;
   /** A `Thing` is presented with what `expand[]` asks for; a `{wire}` is sent unchanged. */
-  readonly run: (ask: Ask) => Thing | { readonly wire: Wire };
+  readonly run: (call: RouteCall) => StripeObject | { readonly wire: Wire };
 }
 
 export const get = (path: string, run: Route['run'], browser = false): Route => ({ method: 'get', path, run, browser });
@@ -38,7 +40,7 @@ export const post = (path: string, run: Route['run'], browser = false): Route =>
 export const del = (path: string, run: Route['run']): Route => ({ method: 'delete', path, run });
 
 /** A page of a list, newest first (docs.stripe.com/api/pagination). */
-export function page(params: Params, url: string, things: Iterable<Thing>): Thing {
+export function page(params: Params, url: string, things: Iterable<StripeObject>): StripeObject {
   const limit = params.int('limit') ?? 10;
   if (limit < 1 || limit > 100) {
     throw invalid(
@@ -71,10 +73,10 @@ export function page(params: Params, url: string, things: Iterable<Thing>): Thin
     start = Math.max(0, end - limit);
   }
   const more = before && !after ? start > 0 : end < all.length;
-  return { object: 'list', data: all.slice(start, end), has_more: more, url } as unknown as Thing;
+  return { object: 'list', data: all.slice(start, end), has_more: more, url } as unknown as StripeObject;
 }
 
-function createdWithin(params: Params): (thing: Thing) => boolean {
+function createdWithin(params: Params): (thing: StripeObject) => boolean {
   if (!params.has('created')) return () => true;
   const given = params.raw('created');
   if (typeof given === 'string') return ({ created }) => created === Number(given);
@@ -92,15 +94,15 @@ function createdWithin(params: Params): (thing: Thing) => boolean {
 }
 
 /** Keeps objects with this value in a field; without a value, all of them. */
-export const matching = <T extends Thing>(things: Iterable<T>, field: string, value: unknown): T[] =>
+export const matching = <T extends StripeObject>(things: Iterable<T>, field: string, value: unknown): T[] =>
   value === undefined || value === null ? [...things] : [...things].filter((thing) => thing[field] === value);
 
 /**
  * Keeps the objects of the customer that the call names. A deleted customer's are listed, too.
  * @throws {ApiError} 400 for a customer that never existed
  */
-export function ofCustomer<T extends Thing>(
-  { account, params }: Pick<Ask, 'account' | 'params'>,
+export function ofCustomer<T extends StripeObject>(
+  { account, params }: Pick<RouteCall, 'account' | 'params'>,
   things: Iterable<T>,
 ): T[] {
   const id = params.text('customer');
@@ -109,13 +111,13 @@ export function ofCustomer<T extends Thing>(
 }
 
 /** Sets text fields of an object that the call names. */
-export function setTexts(thing: Thing, params: Params, ...fields: string[]): void {
+export function setTexts(thing: StripeObject, params: Params, ...fields: string[]): void {
   for (const field of fields) {
     const value = params.text(field);
     if (value !== undefined) thing[field] = value;
   }
 }
 
-export const deleted = (thing: Thing): { wire: Wire } => ({
+export const deleted = (thing: StripeObject): { wire: Wire } => ({
   wire: { id: thing.id, object: thing.object, deleted: true },
 });

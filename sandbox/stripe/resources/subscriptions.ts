@@ -1,20 +1,26 @@
 /** Subscriptions, their items, and schedules. */
 
-import { before, change, credit, refuseUnlessMayWait, settleChange } from '../billing/changing.ts';
-import { dropWaitingChange, end } from '../billing/collecting.ts';
 import {
-  addOneOffs,
+  changeSubscription,
+  checkPendingUpdateParams,
+  collectChangeInvoice,
+  creditUnusedTime,
+  snapshot,
+} from '../billing/changing.ts';
+import { cancelSubscription, discardPendingUpdate } from '../billing/collecting.ts';
+import {
+  addInvoiceItems,
   createSubscription,
   ignoredParameters,
   readPaymentBehavior,
   setCancellation,
   setCollection,
 } from '../billing/creating.ts';
-import { activeDiscounts, grantDiscounts, readDiscounts } from '../billing/discounts.ts';
+import { activeDiscounts, readDiscounts, setDiscounts } from '../billing/discounts.ts';
 import { finalize, makeInvoice } from '../billing/invoicing.ts';
 import { readPause } from '../billing/pausing.ts';
 import { readChanges } from '../billing/preview.ts';
-import { enter, markEnd, phaseAt, phaseOf, readPhases, release } from '../billing/scheduling.ts';
+import { applyPhase, phaseAt, phaseOf, readPhases, release, setCancelAt } from '../billing/scheduling.ts';
 import { offerEnd } from '../billing/trial-offers.ts';
 import type { StripeAccount } from '../core/account.ts';
 import { invalid, noSuch } from '../core/errors.ts';
@@ -23,20 +29,20 @@ import type { Params } from '../core/params.ts';
 import { findMethod } from '../payments/methods.ts';
 import { del, get, ofCustomer, page, post, type Route } from './route.ts';
 
-const over = ['canceled', 'incomplete_expired'];
+const endedStatuses = ['canceled', 'incomplete_expired'];
 
 function update(account: StripeAccount, params: Params, subscription: Subscription): Subscription {
-  const read = ['proration_behavior', 'pause_collection'];
-  params.allow(...ignoredParameters.filter((name) => !read.includes(name)), 'automatic_tax');
-  if (over.includes(subscription.status)) {
+  const supported = ['proration_behavior', 'pause_collection'];
+  params.allow(...ignoredParameters.filter((name) => !supported.includes(name)), 'automatic_tax');
+  if (endedStatuses.includes(subscription.status)) {
     params.allow(...params.keys());
     if (params.keys().some((key) => !['metadata', 'cancellation_details', 'expand'].includes(key))) {
       throw invalid('A canceled subscription can only update its cancellation_details and metadata.');
     }
   }
-  if (params.text('payment_behavior') === 'pending_if_incomplete') refuseUnlessMayWait(subscription, params);
+  if (params.text('payment_behavior') === 'pending_if_incomplete') checkPendingUpdateParams(subscription, params);
   account.store.touch(subscription);
-  const old = before(subscription);
+  const before = snapshot(subscription);
   const customer = account.need('customer', subscription.customer);
   subscription.metadata = params.metadata(subscription.metadata);
   const description = params.text('description');
@@ -55,10 +61,12 @@ function update(account: StripeAccount, params: Params, subscription: Subscripti
     subscription.default_payment_method = method.id;
   }
   const settings = params.object('payment_settings')?.allow('payment_method_options');
-  const ways = settings?.texts('payment_method_types');
-  if (ways) subscription.payment_settings = { ...subscription.payment_settings, payment_method_types: ways };
-  const saves = settings?.one('save_default_payment_method', ['off', 'on_subscription']);
-  if (saves) subscription.payment_settings = { ...subscription.payment_settings, save_default_payment_method: saves };
+  const methodTypes = settings?.texts('payment_method_types');
+  if (methodTypes)
+    subscription.payment_settings = { ...subscription.payment_settings, payment_method_types: methodTypes };
+  const saveDefault = settings?.one('save_default_payment_method', ['off', 'on_subscription']);
+  if (saveDefault)
+    subscription.payment_settings = { ...subscription.payment_settings, save_default_payment_method: saveDefault };
   const missing = params.object('trial_settings')?.object('end_behavior')?.text('missing_payment_method');
   if (missing) {
     subscription.trial_settings = { end_behavior: { billing_cycle_anchor: null, missing_payment_method: missing } };
@@ -66,9 +74,9 @@ function update(account: StripeAccount, params: Params, subscription: Subscripti
   setCollection(subscription, params);
   readPause(account, subscription, params);
   setCancellation(account, subscription, params);
-  const granted = readDiscounts(account, params, customer);
-  if (granted) grantDiscounts(account, subscription, granted);
-  addOneOffs(account, subscription, params);
+  const discounts = readDiscounts(account, params, customer);
+  if (discounts) setDiscounts(account, subscription, discounts);
+  addInvoiceItems(account, subscription, params);
 
   const proration =
     params.one('proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations';
@@ -84,10 +92,10 @@ function update(account: StripeAccount, params: Params, subscription: Subscripti
       'Only metadata, default_source and cancellation details of an incomplete subscription can be updated.',
     );
   }
-  dropWaitingChange(account, subscription);
+  discardPendingUpdate(account, subscription);
   const trialEnd = trial === 'now' ? ('now' as const) : trial ? Number(trial) : undefined;
-  const invoice = change(account, subscription, { items, proration, prorationDate, restart, trialEnd });
-  if (invoice) settleChange(account, subscription, invoice, { behavior, offSession, before: old });
+  const invoice = changeSubscription(account, subscription, { items, proration, prorationDate, restart, trialEnd });
+  if (invoice) collectChangeInvoice(account, subscription, invoice, { behavior, offSession, snapshot: before });
   return subscription;
 }
 
@@ -98,7 +106,7 @@ export const subscriptions: Route[] = [
     params.allow('collection_method', 'current_period_end', 'current_period_start', 'automatic_tax');
     const [price, clock] = [params.text('price'), params.text('test_clock')];
     let found = ofCustomer({ account, params }, account.store.all('subscription'));
-    if (status === 'ended') found = found.filter((one) => over.includes(one.status));
+    if (status === 'ended') found = found.filter((one) => endedStatuses.includes(one.status));
     else if (!status) found = found.filter((one) => one.status !== 'canceled');
     else if (status !== 'all') found = found.filter((one) => one.status === status);
     if (price) found = found.filter(({ items }) => items.data.some((item) => item.price === price));
@@ -109,7 +117,7 @@ export const subscriptions: Route[] = [
   post('/v1/subscriptions/:id', ({ account, params, id }) => update(account, params, account.need('subscription', id))),
   del('/v1/subscriptions/:id', ({ account, params, id }) => {
     const subscription = account.need('subscription', id);
-    if (over.includes(subscription.status)) return account.need('subscription', `${id}`.concat(' '));
+    if (endedStatuses.includes(subscription.status)) return account.need('subscription', `${id}`.concat(' '));
     const prorate = params.bool('prorate') ?? false;
     const invoiceNow = params.bool('invoice_now') ?? false;
     const details = params.object('cancellation_details');
@@ -123,7 +131,7 @@ export const subscriptions: Route[] = [
     }
     const now = account.now(subscription);
     if (prorate) {
-      for (const item of subscription.items.data) credit(account, subscription, item, now);
+      for (const item of subscription.items.data) creditUnusedTime(account, subscription, item, now);
     }
     if (invoiceNow) {
       const customer = account.need('customer', subscription.customer);
@@ -131,14 +139,14 @@ export const subscriptions: Route[] = [
       finalize(account, invoice);
       if (invoice.amount_due === 0) invoice.status = 'paid';
     }
-    end(account, subscription, 'cancellation_requested');
+    cancelSubscription(account, subscription, 'cancellation_requested');
     return subscription;
   }),
   del('/v1/subscriptions/:id/discount', ({ account, id }) => {
     const subscription = account.need('subscription', id);
     const [newest] = activeDiscounts(account, subscription.discounts, account.now(subscription)).toReversed();
     if (!newest) throw noSuch('discount', id, 'id', 404);
-    grantDiscounts(account, subscription, []);
+    setDiscounts(account, subscription, []);
     // The declarations of a deleted discount have no `end`, and its coupon is an id.
     const { end: _, ...deleted } = account.present(newest);
     return { wire: { ...deleted, deleted: true } };
@@ -157,7 +165,10 @@ export const schedules: Route[] = [
     params.allow('expand');
     const from = params.text('from_subscription');
     if (!from)
-      throw invalid('The sandbox makes schedules of subscriptions alone: pass from_subscription.', 'from_subscription');
+      throw invalid(
+        'The sandbox creates schedules only from subscriptions: pass from_subscription.',
+        'from_subscription',
+      );
     // Declarations: "other parameters (such as phase values) cannot be set".
     const other = params.keys().find((name) => name !== 'from_subscription' && name !== 'expand');
     if (other !== undefined) throw invalid(`You cannot set \`${other}\` if \`from_subscription\` is set.`, other);
@@ -168,7 +179,7 @@ export const schedules: Route[] = [
         'from_subscription',
       );
     }
-    if (over.includes(subscription.status)) {
+    if (endedStatuses.includes(subscription.status)) {
       throw invalid(
         `You cannot migrate a subscription that is currently in the \`${subscription.status}\` status.`,
         'from_subscription',
@@ -253,12 +264,12 @@ export const schedules: Route[] = [
     const now = account.now(schedule);
     if (params.has('phases')) schedule.phases = readPhases(account, params, schedule, now);
     const last = schedule.phases.at(-1)?.end_date ?? null;
-    markEnd(account, subscription, schedule.end_behavior === 'cancel' ? last : null);
+    setCancelAt(account, subscription, schedule.end_behavior === 'cancel' ? last : null);
     if (!params.has('phases')) return schedule;
-    const running = phaseAt(schedule, now);
-    if (!running) throw invalid('One phase has to hold now.', 'phases');
-    schedule.current_phase = { start_date: running.start_date, end_date: running.end_date };
-    enter(account, subscription, running, proration);
+    const current = phaseAt(schedule, now);
+    if (!current) throw invalid('One of the phases must include the current time.', 'phases');
+    schedule.current_phase = { start_date: current.start_date, end_date: current.end_date };
+    applyPhase(account, subscription, current, proration);
     return schedule;
   }),
   post('/v1/subscription_schedules/:id/release', ({ account, params, id }) => {
@@ -281,7 +292,7 @@ export const schedules: Route[] = [
         `You cannot cancel a subscription schedule that is currently in the \`${schedule.status}\` status.`,
       );
     }
-    end(account, account.need('subscription', schedule.subscription ?? ''), 'cancellation_requested');
+    cancelSubscription(account, account.need('subscription', schedule.subscription ?? ''), 'cancellation_requested');
     schedule.status = 'canceled';
     schedule.current_phase = null;
     account.emit('subscription_schedule.canceled', schedule);

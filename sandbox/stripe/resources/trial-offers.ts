@@ -1,4 +1,4 @@
-/** Trial Offers (docs.stripe.com/api/product-catalog/trial-offer): created once, archived at the end, otherwise unchangeable. */
+/** Trial Offers (docs.stripe.com/api/product-catalog/trial-offer): they can be created and archived, and not changed otherwise. */
 import type { StripeAccount } from '../core/account.ts';
 import { invalid, missing } from '../core/errors.ts';
 import type { Price, TrialOffer } from '../core/model.ts';

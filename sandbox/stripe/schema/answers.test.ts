@@ -7,7 +7,7 @@ import { api } from './read.ts';
 describe('an answer of the Stripe stand-in', () => {
   it('is checked against the SDK’s type declarations', async () => {
     const fixture = await openFixture();
-    const customer = JSON.parse(JSON.stringify(await fixture.payer())) as Record<string, unknown>;
+    const customer = JSON.parse(JSON.stringify(await fixture.createPayingCustomer())) as Record<string, unknown>;
     const call = 'GET /v1/customers/:id';
     const given = (more: object) => () => checkAnswer(call, { ...customer, ...more }, { browser: false });
     expect(given({})).not.toThrow();
@@ -20,7 +20,7 @@ describe('an answer of the Stripe stand-in', () => {
 
   it('that Stripe would not send makes stopping the sandbox fail', async () => {
     const fixture = await openFixture();
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const kept = fixture.state.account.need('customer', id);
     delete kept.livemode;
     await expect(fixture.stripe.customers.retrieve(id)).rejects.toThrow();

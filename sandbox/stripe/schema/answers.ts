@@ -23,14 +23,14 @@ const searchOf = (member: Shape): Shape => ({
   },
 });
 
-const whole = ({ answer }: ApiCallShape): Shape =>
+const responseShape = ({ answer }: ApiCallShape): Shape =>
   'page' in answer ? pageOf(answer.page) : 'search' in answer ? searchOf(answer.search) : answer.one;
 
 /** @throws {AnswerFault} */
 export function checkAnswer(call: string, answer: unknown, { browser }: { browser: boolean }): void {
   const shape = api.calls[call];
-  if (!shape) throw new AnswerFault(`The SDK knows no call ${call}.`);
-  const found = difference(answer, whole(shape), { shapes: api.shapes, partial: browser });
+  if (!shape) throw new AnswerFault(`The SDK has no call ${call}.`);
+  const found = difference(answer, responseShape(shape), { shapes: api.shapes, partial: browser });
   if (found) throw new AnswerFault(`${call} answers ${found}`);
 }
 
@@ -39,5 +39,5 @@ export function checkEvent(type: string, data: { object: unknown; previous_attri
   const shape = api.events[type];
   if (!shape) throw new AnswerFault(`Stripe has no event ${type}`);
   const found = difference(data.object, shape, { shapes: api.shapes });
-  if (found) throw new AnswerFault(`${type} tells ${found}`);
+  if (found) throw new AnswerFault(`${type}: ${found}`);
 }

@@ -9,7 +9,7 @@ export interface Checking {
 
 /** The first difference, as `customer.address: …`; `null` when the value fits. */
 export function difference(value: unknown, shape: Shape, checking: Checking, path = ''): string | null {
-  if (typeof shape === 'string') return fitsWord(value, shape) ? null : wrong(path, value, shape);
+  if (typeof shape === 'string') return hasType(value, shape) ? null : wrong(path, value, shape);
   if ('is' in shape)
     return shape.is.includes(value as string) ? null : wrong(path, value, `one of ${shape.is.join(', ')}`);
   if ('any' in shape) return unionDifference(value, shape.any, checking, path);
@@ -45,13 +45,13 @@ function fieldsDifference(value: object, fields: Fields, checking: Checking, pat
     const found = difference(member, shape, checking, at(name));
     if (found) return found;
   }
-  const strange = Object.keys(value).find(
+  const undeclared = Object.keys(value).find(
     (name) =>
       !Object.hasOwn(fields, name) &&
       !Object.hasOwn(fields, `${name}?`) &&
       (value as Record<string, unknown>)[name] !== undefined,
   );
-  return strange === undefined ? null : `${at(strange)}: not declared`;
+  return undeclared === undefined ? null : `${at(undeclared)}: not declared`;
 }
 
 const allowsAbsence = (shape: Shape): boolean =>
@@ -69,7 +69,7 @@ function unionDifference(value: unknown, shapes: readonly Shape[], checking: Che
 }
 
 /**
- * How closely an object resembles a shape: by the fields that it declares, and above all by the value that tells shapes apart.
+ * How closely an object resembles a shape: by the fields that it declares, and above all by the literal that distinguishes the shapes.
  */
 function likeness(value: unknown, shape: Shape, checking: Checking): number {
   if (value === null || typeof value !== 'object' || typeof shape !== 'object') return 0;
@@ -96,7 +96,7 @@ function first<T>(
   return null;
 }
 
-function fitsWord(value: unknown, word: Exclude<Shape, object>): boolean {
+function hasType(value: unknown, word: Exclude<Shape, object>): boolean {
   switch (word) {
     case 'any':
       return true;

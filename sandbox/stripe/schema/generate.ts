@@ -27,7 +27,7 @@ const expandable = new Set([
   ...['PromotionCode', 'Discount', 'Charge', 'Refund', 'Dispute', 'TestClock', 'CreditNote', 'TrialOffer'],
 ]);
 
-/** Calls in those files that a newspaper doesn't need: the sandbox doesn't answer them. */
+/** Calls in those files that the sandbox doesn't answer. */
 const unused = new RegExp(
   [
     ...[
@@ -55,7 +55,7 @@ function requestsOf(source: string): Map<string, string> {
   return new Map(
     [...source.matchAll(calls)].map(([, name = '', method = '', route = '']) => {
       let ids = 0;
-      const pattern = route.replace(/\$\{[^}]*\}/g, () => [':id', ':second', ':third'][ids++] ?? ':more');
+      const pattern = route.replace(/\$\{[^}]*\}/g, () => [':id', ':nestedId', ':thirdId'][ids++] ?? ':more');
       return [name, `${method} ${pattern}`];
     }),
   );
@@ -101,7 +101,7 @@ function readApi(): ApiSchema {
         if (!request || unused.test(request)) continue;
         const given = member.parameters.find(({ name }) => name.getText() === 'params');
         const params = given?.type ? reader.shapeOf(reader.checker.getTypeFromTypeNode(given.type)) : null;
-        // Of two overloads, with and without parameters, the one with them says more.
+        // Of two overloads, with and without parameters, the one with parameters is used.
         const name = params && typeof params === 'object' && 'ref' in params ? params.ref : null;
         if (calls[request]?.params && !name) continue;
         calls[request] = {
@@ -147,10 +147,10 @@ function readEvents(reader: Reader, file: string): Record<string, Shape> {
     if (!ts.isInterfaceDeclaration(node) || !node.name.text.endsWith('Event')) return;
     const type = reader.checker.getTypeAtLocation(node);
     const [name, data] = ['type', 'data'].map((field) => type.getProperty(field));
-    const about = data && reader.checker.getTypeOfSymbol(data).getProperty('object');
-    if (!name || !about) return;
+    const objectField = data && reader.checker.getTypeOfSymbol(data).getProperty('object');
+    if (!name || !objectField) return;
     const title = reader.checker.getTypeOfSymbol(name);
-    const object = reader.checker.getTypeOfSymbol(about);
+    const object = reader.checker.getTypeOfSymbol(objectField);
     // Issuing and Climate have objects of the same names.
     if (!title.isStringLiteral() || /^(?:issuing|climate)/.test(title.value)) return;
     if (!expandable.has(object.symbol?.name)) return;
@@ -190,16 +190,16 @@ function readBrowser(): BrowserSchema {
   const argumentsOf = (signature: ts.Signature) =>
     signature.parameters.map((parameter) => reader.checker.getTypeOfSymbol(parameter));
   const group = typeOf('elements-group.d.ts', 'StripeElements');
-  const whole = typeOf('stripe.d.ts', 'Stripe');
+  const stripe = typeOf('stripe.d.ts', 'Stripe');
   const functions = Object.fromEntries(
     [
-      ...browserFunctions.map((name) => [name, overloads(whole, name)] as const),
+      ...browserFunctions.map((name) => [name, overloads(stripe, name)] as const),
       ...groupFunctions.map((name) => [`elements.${name}`, overloads(group, name)] as const),
     ].map(([name, all]) => [name, all.map((one) => argumentsOf(one).map(reader.shapeOf))]),
   );
   /** The events of an element, and the functions in their values. */
   const listenersOf = (name: string, element: ts.Type) => {
-    const heard = overloads(element, 'on').map((one) => {
+    const names = overloads(element, 'on').map((one) => {
       const [event, handler] = argumentsOf(one);
       const [value] = handler?.getCallSignatures().flatMap(argumentsOf) ?? [];
       if (!event?.isStringLiteral()) throw new Error(`${name} has an event without a name.`);
@@ -212,7 +212,7 @@ function readBrowser(): BrowserSchema {
       }
       return event.value;
     });
-    return [...new Set(heard)].sort();
+    return [...new Set(names)].sort();
   };
   const elements = Object.fromEntries(
     browserElements.map((name) => {

@@ -24,7 +24,7 @@ const texts: readonly (readonly [RegExp, number])[] = [
 /** Any other text: `maxLength` of nearly every string in OpenAPI. */
 const defaultLongestText = 5000;
 
-export const longestText = (path: string, name: string): number =>
+export const maxTextLength = (path: string, name: string): number =>
   path.includes('metadata[') ? 500 : (texts.find(([pattern]) => pattern.test(name))?.[1] ?? defaultLongestText);
 
 /** Longest lists. */

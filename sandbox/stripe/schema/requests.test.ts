@@ -4,14 +4,14 @@ import path from 'node:path';
 import type Stripe from 'stripe';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../state.ts';
-import { type Fixture, openFixture, refusal } from '../testing.ts';
+import { errorOf, type Fixture, openFixture } from '../testing.ts';
 import { api } from './read.ts';
 
 let fixture: Fixture;
 let customer: string;
 beforeAll(async () => {
   fixture = await openFixture();
-  customer = (await fixture.payer()).id;
+  customer = (await fixture.createPayingCustomer()).id;
 });
 afterAll(() => fixture.stop());
 
@@ -130,7 +130,7 @@ const refused: Refused[] = [
 
 describe('a request to the Stripe stand-in', () => {
   it.each(refused)('is refused with 400 for %s', async (_name, call, param, code) => {
-    const error = await refusal(call(fixture.stripe));
+    const error = await errorOf(call(fixture.stripe));
     expect(error).toMatchObject({ statusCode: 400, type: 'StripeInvalidRequestError', param });
     expect(error.code).toBe(code);
     if (code) expect(error.doc_url).toBe(`https://stripe.com/docs/error-codes/${code.replaceAll('_', '-')}`);
@@ -138,6 +138,6 @@ describe('a request to the Stripe stand-in', () => {
 
   it('is refused with an API version other than the pinned one', async () => {
     const { stripe } = fixture;
-    expect(await refusal(stripe.customers.list({}, { apiVersion: '2019-01-01' }))).toMatchObject({ statusCode: 400 });
+    expect(await errorOf(stripe.customers.list({}, { apiVersion: '2019-01-01' }))).toMatchObject({ statusCode: 400 });
   });
 });

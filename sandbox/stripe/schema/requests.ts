@@ -5,7 +5,7 @@
  */
 import { ApiError, invalid } from '../core/errors.ts';
 import type { Fields as Form } from '../core/params.ts';
-import { checkLimits, longestText } from './limits.ts';
+import { checkLimits, maxTextLength } from './limits.ts';
 import { api } from './read.ts';
 import type { Fields, Shape } from './shape.ts';
 
@@ -20,8 +20,8 @@ const browserParameters = new Set([
 /** @throws {ApiError} 400 */
 export function checkRequest(call: string, form: Form, { browser }: { browser: boolean }): void {
   const shape = api.calls[call];
-  if (!shape) throw new Error(`The SDK knows no call ${call}.`);
-  refuseRetired(call, form);
+  if (!shape) throw new Error(`The SDK has no call ${call}.`);
+  refuseRemovedParams(call, form);
   const fields = shape.params ? (api.shapes[shape.params] ?? {}) : {};
   const own = browser
     ? Object.fromEntries(Object.entries(form).filter(([name]) => !browserParameters.has(name)))
@@ -32,7 +32,7 @@ export function checkRequest(call: string, form: Form, { browser }: { browser: b
 }
 
 /** Parameters that this API version has removed, each with its own error. */
-function refuseRetired(call: string, form: Form): void {
+function refuseRemovedParams(call: string, form: Form): void {
   // docs.stripe.com/changelog/endive/2026-09-30/remove-payment-method-types
   if (/^POST \/v1\/(?:payment|setup)_intents(?:$|\/)/.test(call) && form.payment_method_types !== undefined) {
     throw invalid(
@@ -46,14 +46,14 @@ function refuseRetired(call: string, form: Form): void {
 const under = (path: string, name: string): string => (path ? `${path}[${name}]` : name);
 
 function checkFields(form: Form, fields: Fields, path: string): void {
-  const strange = Object.keys(form).filter(
+  const unknownNames = Object.keys(form).filter(
     (name) => !Object.hasOwn(fields, name) && !Object.hasOwn(fields, `${name}?`),
   );
-  const [unknown] = strange;
+  const [unknown] = unknownNames;
   if (unknown !== undefined) {
-    const names = strange.map((name) => under(path, name)).join(', ');
+    const names = unknownNames.map((name) => under(path, name)).join(', ');
     throw invalid(
-      `Received unknown parameter${strange.length > 1 ? 's' : ''}: ${names}`,
+      `Received unknown parameter${unknownNames.length > 1 ? 's' : ''}: ${names}`,
       under(path, unknown),
       'parameter_unknown',
     );
@@ -68,12 +68,12 @@ function checkFields(form: Form, fields: Fields, path: string): void {
   }
 }
 
-/** @param name last part of the path, which tells percentages from counts */
+/** @param name last part of the path, which distinguishes percentages from counts */
 function checkValue(value: Value, shape: Shape, path: string, name: string): void {
   if (typeof shape === 'object' && 'any' in shape) checkUnion(value, shape.any, path, name);
   else if (typeof shape === 'string' || 'is' in shape) checkText(value, shape, path, name);
   else if (typeof value === 'string') {
-    if (value === '') throw emptied(path);
+    if (value === '') throw emptyString(path);
     throw 'list' in shape ? invalid('Invalid array', path) : invalid('Invalid object', path);
   } else if ('list' in shape) {
     const members = Object.entries(value);
@@ -106,7 +106,7 @@ function checkUnion(value: Value, shapes: readonly Shape[], path: string, name: 
   throw problem;
 }
 
-const emptied = (path: string): ApiError =>
+const emptyString = (path: string): ApiError =>
   invalid(
     `You passed an empty string for '${path}'. We assume empty values are an attempt to unset a parameter; however '${path}' cannot be unset. You should remove '${path}' from your request or supply a non-empty value.`,
     path,
@@ -124,16 +124,16 @@ function checkText(
   if (typeof value !== 'string') throw invalid(`Invalid ${wordFor(shape)}: ${JSON.stringify(value)}`, path);
   if (typeof shape === 'object') {
     if (shape.is.map(String).includes(value)) return;
-    if (value === '') throw emptied(path);
+    if (value === '') throw emptyString(path);
     throw invalid(`Invalid ${path}: must be ${oneOf(shape.is.map(String).filter((word) => word !== ''))}`, path);
   }
-  if (value === '') throw emptied(path);
+  if (value === '') throw emptyString(path);
   if (shape === 'boolean' && value !== 'true' && value !== 'false') throw invalid(`Invalid boolean: ${value}`, path);
   if (shape === 'decimal' && !/^-?\d+(?:\.\d{1,12})?$/.test(value)) throw invalid(`Invalid decimal: ${value}`, path);
   if (shape === 'number') checkNumber(value, path, name);
-  if (shape === 'string' && value.length > longestText(path, name)) {
+  if (shape === 'string' && value.length > maxTextLength(path, name)) {
     const shown = `${value.slice(0, 16)}…${value.slice(-4)}`;
-    throw invalid(`Invalid string: ${shown}; must be at most ${longestText(path, name)} characters`, path);
+    throw invalid(`Invalid string: ${shown}; must be at most ${maxTextLength(path, name)} characters`, path);
   }
 }
 
@@ -141,12 +141,12 @@ const wordFor = (shape: Shape): string => (shape === 'number' ? 'integer' : shap
 
 /** Stripe's numbers are whole, except percentages and coordinates. */
 function checkNumber(value: string, path: string, name: string): void {
-  const whole = !/percent/.test(name);
-  if (!(whole ? /^-?\d+$/ : /^-?\d+(?:\.\d+)?$/).test(value)) {
+  const isInteger = !/percent/.test(name);
+  if (!(isInteger ? /^-?\d+$/ : /^-?\d+(?:\.\d+)?$/).test(value)) {
     throw invalid(
-      `Invalid ${whole ? 'integer' : 'decimal'}: ${value}`,
+      `Invalid ${isInteger ? 'integer' : 'decimal'}: ${value}`,
       path,
-      whole ? 'parameter_invalid_integer' : undefined,
+      isInteger ? 'parameter_invalid_integer' : undefined,
     );
   }
 }

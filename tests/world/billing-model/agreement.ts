@@ -1,5 +1,5 @@
 /**
- * Whether the product's records of a reader match Stripe's, once the product has been told what happened: status, plans, Trial Offers, the
+ * Whether the product's records of a reader match Stripe's, once it has received Stripe's events: status, plans, Trial Offers, the
  * next charge, what is open, invoices with what was paid and refunded, and the card. The expectations come from the sandbox's own objects.
  */
 import { nextInvoice, periodEnd } from '../../../sandbox/stripe/billing/lifecycle.ts';
@@ -15,7 +15,7 @@ import {
   hasMoneyOrCard,
   invoicesOf,
   isRefunded,
-  living,
+  runningStatuses,
   subscriptionsOf,
 } from './oracle.ts';
 
@@ -27,10 +27,10 @@ export async function disagreements(
 ): Promise<readonly string[]> {
   const wrong: string[] = [];
   for (const reader of environment.readers) {
-    const kept = await statesOf(database, reader);
+    const stored = await statesOf(database, reader);
     for (const subscription of subscriptionsOf(environment, reader)) {
-      const state = kept.get(subscription.id);
-      if (!state) wrong.push(`a subscription (${subscription.status}) is not known`);
+      const state = stored.get(subscription.id);
+      if (!state) wrong.push(`a subscription (${subscription.status}) is not stored`);
       else wrong.push(...differences(environment, subscription, state));
     }
     wrong.push(...(await access(environment, reader, billing)));
@@ -63,7 +63,7 @@ function plannedPrice({ stripe }: Environment, { schedule: id }: Subscription): 
 function differences(environment: Environment, subscription: Subscription, state: StripeState): readonly string[] {
   const [item] = subscription.items.data;
   const pause = pauseOf(subscription);
-  const books: Readonly<Record<string, unknown>> = {
+  const expected: Readonly<Record<string, unknown>> = {
     status: subscription.status,
     price: item?.price,
     planned: plannedPrice(environment, subscription),
@@ -74,7 +74,7 @@ function differences(environment: Environment, subscription: Subscription, state
     trialEnd: ms(item?.current_trial?.end_date ?? subscription.trial_end),
     pause: pause && { behavior: pause.behavior, resumesAt: ms(pause.resumes_at) },
   };
-  const told: typeof books = {
+  const actual: typeof expected = {
     status: state.status,
     price: state.price.id,
     planned: state.next?.id ?? null,
@@ -85,9 +85,9 @@ function differences(environment: Environment, subscription: Subscription, state
     trialEnd: state.trialEnd,
     pause: state.pause ?? null,
   };
-  const wrong = Object.keys(books)
-    .filter((name) => JSON.stringify(books[name]) !== JSON.stringify(told[name]))
-    .map((name) => `${name} is ${JSON.stringify(told[name])}, at Stripe ${JSON.stringify(books[name])}`);
+  const wrong = Object.keys(expected)
+    .filter((name) => JSON.stringify(expected[name]) !== JSON.stringify(actual[name]))
+    .map((name) => `${name} is ${JSON.stringify(actual[name])}, at Stripe ${JSON.stringify(expected[name])}`);
   const invoices = new Map(invoicesOf(environment, subscription).map((invoice) => [invoice.id, invoice]));
   for (const { id, status, paid, refunded } of state.invoices) {
     const invoice = invoices.get(id);
@@ -97,10 +97,10 @@ function differences(environment: Environment, subscription: Subscription, state
     }
     const charges = chargesOf(environment, invoice);
     const sum = charges.reduce((all, { amount }) => all + amount, 0);
-    const back = sum > 0 && isRefunded(environment, invoice);
-    if (status !== invoice.status || paid !== sum || refunded !== back) {
+    const returned = sum > 0 && isRefunded(environment, invoice);
+    if (status !== invoice.status || paid !== sum || refunded !== returned) {
       wrong.push(
-        `an invoice is known as ${status}, ${paid} paid, refunded ${refunded}; at Stripe it is ${invoice.status}, ${sum}, ${back}`,
+        `an invoice is stored as ${status}, ${paid} paid, refunded ${refunded}; at Stripe it is ${invoice.status}, ${sum}, ${returned}`,
       );
     }
   }
@@ -110,7 +110,7 @@ function differences(environment: Environment, subscription: Subscription, state
 /** The only subscription that will be charged again. */
 const runningOf = (environment: Environment, reader: Reader): Subscription | undefined =>
   subscriptionsOf(environment, reader).find(
-    (one) => living.includes(one.status) && hasMoneyOrCard(environment, one, invoicesOf(environment, one)),
+    (one) => runningStatuses.includes(one.status) && hasMoneyOrCard(environment, one, invoicesOf(environment, one)),
   );
 
 /** Amount and date of the next charge, as the account page shows them, against the sandbox's own preview of the renewal. */
@@ -128,7 +128,7 @@ async function nextCharge(
     const bills = running.status === 'past_due' && running.cancel_at === null && !pauseOf(running);
     return bills || shown.nextBillingDate === null
       ? []
-      : [`a charge on ${shown.nextBillingDate} is shown, and none comes`];
+      : [`a charge on ${shown.nextBillingDate} is shown, and there will be none`];
   }
   const date = new Date(periodEnd(running) * 1000).toISOString();
   const due = account.dryRun(() => nextInvoice(account, running)?.amount_due ?? null);
@@ -158,9 +158,11 @@ async function invoiceList(
   if (!answer.ok) return [`the invoices can't be listed: ${answer.status}`];
   const line = (id: string, status: string, amount: number): string => `${id} ${status} ${amount}`;
   const shown = (invoice: Invoice): string => (isRefunded(environment, invoice) ? 'refunded' : invoice.status);
-  const books = page.map((invoice) => line(invoice.id, shown(invoice), invoice.total)).toSorted();
+  const expected = page.map((invoice) => line(invoice.id, shown(invoice), invoice.total)).toSorted();
   const listed = answer.value.bills.map(({ id, status, amount }) => line(id, status, amount)).toSorted();
-  return books.join() === listed.join() ? [] : [`the invoices are listed as ${listed}; at Stripe they are ${books}`];
+  return expected.join() === listed.join()
+    ? []
+    : [`the invoices are listed as ${listed}; at Stripe they are ${expected}`];
 }
 
 async function cardOnFile(
@@ -177,6 +179,6 @@ async function cardOnFile(
   const card: PaymentMethod | undefined = id ? store.find('payment_method', id) : undefined;
   const answer = await billing.card(reader.session);
   if (!answer.ok) return [`the card can't be shown: ${answer.status}`];
-  const [known, books] = [answer.value?.last4 ?? 'none', card?.card.last4 ?? 'none'];
-  return known === books ? [] : [`the card on file is shown as ${known}, and is ${books}`];
+  const [known, expected] = [answer.value?.last4 ?? 'none', card?.card.last4 ?? 'none'];
+  return known === expected ? [] : [`the card on file is shown as ${known}, and is ${expected}`];
 }

@@ -12,7 +12,7 @@ import { silent } from '../../../src/lib/logging.ts';
 import type { Outbox } from '../../../src/lib/mail/model.ts';
 import { limiterOf } from '../limiter.ts';
 import type { Action } from './steps.ts';
-import { type Failures, type Fault, mortalDatabase, ProcessLife, stripeClient } from './wire.ts';
+import { databaseOfProcess, type Failures, type Fault, ProcessLife, stripeClient } from './wire.ts';
 
 const secret = 'a secret of the tests that is long enough';
 const webhookSecret = 'whsec_of_the_tests_that_is_long_enough';
@@ -84,9 +84,9 @@ export async function prepareEnvironments(database: Database): Promise<Environme
   // A test needs no protection against power loss.
   if (database.engine === 'sqlite') await sql`PRAGMA synchronous = OFF`.execute(database.db);
   const clock = { now: began };
-  const stripe = openState({ wall: () => clock.now });
+  const stripe = openState({ systemTime: () => clock.now });
   const events: Event[] = [];
-  stripe.onEvents((told) => void events.push(...told));
+  stripe.onEvents((newEvents) => void events.push(...newEvents));
   const failures: Failures = new Map();
   const outside = stripeClient(stripe, new ProcessLife(), new Map());
   const access = {
@@ -118,8 +118,8 @@ export async function prepareEnvironments(database: Database): Promise<Environme
       siteUrl: 'https://paper.example',
       rules,
       log: silent,
-      limiter: limiterOf(mortalDatabase(database, life), limits, () => clock.now),
-      database: mortalDatabase(database, life),
+      limiter: limiterOf(databaseOfProcess(database, life), limits, () => clock.now),
+      database: databaseOfProcess(database, life),
       now: () => clock.now,
       stripe: stripeClient(stripe, life, failures),
     });
@@ -172,8 +172,8 @@ export async function prepareEnvironments(database: Database): Promise<Environme
         events,
         readers,
         async process(number) {
-          const there = processes[number];
-          if (there && !there.life.dead) return there;
+          const running = processes[number];
+          if (running && !running.life.ended) return running;
           const made = await begin();
           processes[number] = made;
           return made;

@@ -1,7 +1,7 @@
-/** What must hold, computed from the sandbox's own records and not from those of the billing service. */
+/** The invariants of the model, computed from the sandbox's own records and not from those of the billing service. */
 import { pauseOf } from '../../../sandbox/stripe/billing/pausing.ts';
 import type { Charge, Invoice, Subscription } from '../../../sandbox/stripe/core/model.ts';
-import { behaviourOf } from '../../../sandbox/stripe/payments/cards.ts';
+import { cardBehavior } from '../../../sandbox/stripe/payments/cards.ts';
 import type { SubscribeAnswer } from '../../../src/lib/billing/schema.ts';
 import type { Billed } from '../../../src/lib/billing/service.ts';
 import { entitlementOf, type StripeState } from '../../../src/lib/billing/subscription-model.ts';
@@ -9,7 +9,7 @@ import type { Database } from '../../../src/lib/database.ts';
 import { type Environment, type Process, type Reader, rules } from './environment.ts';
 import type { Action, Step } from './steps.ts';
 
-/** Result of an action: a value, a refusal, or nothing when the process died. */
+/** Result of an action: a value, a refusal, or `null` when the process ended. */
 export type Outcome = {
   readonly action: Action;
   readonly answer: Billed<unknown> | null;
@@ -18,7 +18,7 @@ export type Outcome = {
 };
 
 const day = 24 * 60 * 60;
-export const living = ['trialing', 'active', 'past_due', 'unpaid', 'paused'];
+export const runningStatuses = ['trialing', 'active', 'past_due', 'unpaid', 'paused'];
 
 export function customersOf({ stripe }: Environment, { session }: Reader): readonly string[] {
   return [...stripe.account.store.all('customer')].filter(({ email }) => email === session.email).map(({ id }) => id);
@@ -32,20 +32,20 @@ export const invoicesOf = ({ stripe }: Environment, { id }: Subscription): reado
 export const chargesOf = (environment: Environment, { _intent: intent }: Invoice): readonly Charge[] =>
   environment.charges().filter((charge) => intent !== null && charge.payment_intent === intent);
 /** Refunded in full, or lost in a dispute. */
-export const wentBack = ({ stripe }: Environment, charge: Charge): boolean =>
+export const isReturned = ({ stripe }: Environment, charge: Charge): boolean =>
   charge.refunded ||
   [...stripe.account.store.all('dispute')].some(({ charge: of, status }) => of === charge.id && status === 'lost');
 
-/** Whether all charges of an invoice went back. */
+/** Whether all charges of an invoice were returned. */
 export function isRefunded(environment: Environment, invoice: Invoice): boolean {
   const charges = chargesOf(environment, invoice);
-  return charges.length > 0 && charges.every((charge) => wentBack(environment, charge));
+  return charges.length > 0 && charges.every((charge) => isReturned(environment, charge));
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
-/** What must hold after every step. */
-export async function during(
+/** Checks the invariants of every step. @returns a sentence for each violation */
+export async function violationsAfterStep(
   database: Database,
   environment: Environment,
   step: Step,
@@ -54,7 +54,7 @@ export async function during(
 ): Promise<readonly string[]> {
   const wrong: string[] = [];
   for (const reader of environment.readers) {
-    const running = subscriptionsOf(environment, reader).filter(({ status }) => living.includes(status));
+    const running = subscriptionsOf(environment, reader).filter(({ status }) => runningStatuses.includes(status));
     if (running.length > 1) wrong.push(`a reader has ${running.length} subscriptions at once`);
     wrong.push(...chargedTwice(environment, reader));
     wrong.push(...(await accessWithoutPayment(database, environment, reader)));
@@ -70,10 +70,10 @@ export async function during(
   const taken = sum(charged.map(({ amount }) => amount));
   const buying = action.do === 'subscribe' || action.do === 'switch';
   if (!answer.ok && answer.status < 500 && action.do !== 'use card' && taken > 0) {
-    wrong.push(`${taken} was charged, and the reader was told ${answer.status} ${answer.error.message}`);
+    wrong.push(`${taken} was charged, and the answer was ${answer.status} ${answer.error.message}`);
   }
   if (buying && expected !== undefined && taken > 0 && taken !== expected) {
-    wrong.push(`${taken} was charged, and the button said ${expected}`);
+    wrong.push(`${taken} was charged, and the button showed ${expected}`);
   }
   if (buying && answer.ok && (answer.value as SubscribeAnswer).grant_id !== null) {
     const reader = environment.readers[step.reader];
@@ -83,8 +83,9 @@ export async function during(
       .where('user_id', '=', reader?.session.userId ?? '')
       .execute();
     const { grant_id: grant, subscriptionId } = answer.value as SubscribeAnswer;
-    if (!rows.some(({ grant_id: id }) => id === grant)) wrong.push('a grant was told that is not kept');
-    if (!isSettled(environment, subscriptionId)) wrong.push('a grant was told, and its first bill is not paid');
+    if (!rows.some(({ grant_id: id }) => id === grant)) wrong.push('the answer names a grant that is not stored');
+    if (!isSettled(environment, subscriptionId))
+      wrong.push('the answer names a grant, and its first invoice is not paid');
   }
   return wrong;
 }
@@ -105,7 +106,7 @@ async function accessWithoutPayment(
     if (!state || !subscription) return [];
     const open = entitlementOf(JSON.parse(state) as StripeState, environment.clock.now, rules.graceDays);
     const bought = hasMoneyOrCard(environment, subscription, invoicesOf(environment, subscription));
-    return open && !bought ? [`${id} is open, and neither paid for nor does it have a card`] : [];
+    return open && !bought ? [`${id} gives access, with neither a payment nor a card`] : [];
   });
 }
 
@@ -123,7 +124,7 @@ function chargedTwice(environment: Environment, reader: Reader): readonly string
     const periods = new Set<string>();
     for (const invoice of invoicesOf(environment, subscription)) {
       const charges = chargesOf(environment, invoice);
-      if (charges.length > 1) wrong.push('one bill was charged twice');
+      if (charges.length > 1) wrong.push('one invoice was charged twice');
       if (charges.length === 0) continue;
       const reason = invoice.billing_reason;
       if (reason === 'subscription_create' || reason === 'subscription_update') paid[reason] += 1;
@@ -150,7 +151,7 @@ function chargedTwice(environment: Environment, reader: Reader): readonly string
   return wrong;
 }
 
-interface Standing {
+interface PaidAccess {
   readonly is: 'paid' | 'grace' | 'nothing';
   /** The tier that the current time is paid for; a higher number is a higher tier. */
   readonly tier: number;
@@ -163,8 +164,8 @@ function tierOf({ stripe }: Environment, id: string): number {
   return (product === 'sun-member' ? 2 : 0) + (price.metadata.print === 'true' ? 1 : 0);
 }
 
-/** The access that a subscription gives by Stripe's records: paid time now, days of grace, or none. */
-function standing(environment: Environment, subscription: Subscription): Standing {
+/** The access that a subscription gives by Stripe's records: paid time, the grace period, or none. */
+function paidAccess(environment: Environment, subscription: Subscription): PaidAccess {
   const now = environment.stripe.now();
   const invoices = invoicesOf(environment, subscription);
   if (!hasMoneyOrCard(environment, subscription, invoices)) return { is: 'nothing', tier: 0 };
@@ -186,11 +187,11 @@ function standing(environment: Environment, subscription: Subscription): Standin
       })),
   );
   // A switch's credit for unused time ends that time.
-  const givenBack = lines.filter(({ amount, refunded }) => amount < 0 && !refunded);
+  const credits = lines.filter(({ amount, refunded }) => amount < 0 && !refunded);
   const times = lines
     .filter(({ amount }) => amount >= 0)
     .map((line) => {
-      const backs = givenBack.filter(
+      const backs = credits.filter(
         ({ price, invoice, start }) =>
           price === line.price && invoice !== line.invoice && start >= line.start && start < line.end,
       );
@@ -222,7 +223,7 @@ function standing(environment: Environment, subscription: Subscription): Standin
 const isFree = ({ amount_paid: paid, amount_due: due, total, starting_balance: before }: Invoice): boolean =>
   paid === 0 && due === 0 && total >= 0 && before >= 0;
 
-/** Whether something was paid, or a card is set up for later charges: without either, there is never access. */
+/** Whether something was paid, or a card is set up for later charges: access requires one of them. */
 export function hasMoneyOrCard(
   { stripe }: Environment,
   subscription: Subscription,
@@ -231,17 +232,19 @@ export function hasMoneyOrCard(
   if (invoices.some((invoice) => invoice.status === 'paid' && !isFree(invoice))) return true;
   const card = [...stripe.account.store.all('payment_method')].some(
     ({ customer, _setUp: isSetUp, _number: number }) =>
-      customer === subscription.customer && (isSetUp || behaviourOf(number).authentication === 'never'),
+      customer === subscription.customer && (isSetUp || cardBehavior(number).authentication === 'never'),
   );
   return card && subscription.pending_setup_intent === null;
 }
 
-/** Whether the newest payment is one that the reader won back in a dispute. */
+/** Whether the newest payment was lost in a dispute. */
 function isLost(environment: Environment, subscription: Subscription): boolean {
   const [last] = invoicesOf(environment, subscription)
     .filter(({ amount_paid: paid }) => paid > 0)
     .toSorted((a, b) => b.created - a.created || (b._n ?? 0) - (a._n ?? 0));
-  return last !== undefined && chargesOf(environment, last).some((one) => !one.refunded && wentBack(environment, one));
+  return (
+    last !== undefined && chargesOf(environment, last).some((one) => !one.refunded && isReturned(environment, one))
+  );
 }
 
 /** Whether the product gives exactly the access that is paid by Stripe's records. */
@@ -252,23 +255,25 @@ export async function access(
 ): Promise<readonly string[]> {
   const wrong: string[] = [];
   const mine = subscriptionsOf(environment, reader);
-  const opens = await billing.entitlements(reader.session.userId);
-  const stands = mine.map((one) => standing(environment, one));
-  const standings = stands.map(({ is }) => is);
-  const [first] = opens;
-  const most = Math.max(...stands.map(({ is, tier }) => (is === 'paid' ? tier : -1)));
+  const entitlements = await billing.entitlements(reader.session.userId);
+  const paid = mine.map((one) => paidAccess(environment, one));
+  const kinds = paid.map(({ is }) => is);
+  const [first] = entitlements;
+  const most = Math.max(...paid.map(({ is, tier }) => (is === 'paid' ? tier : -1)));
   const got = first ? (first.product === 'sun-member' ? 2 : 0) + (first.print ? 1 : 0) : most;
-  if (most >= 0 && got !== most) wrong.push(`tier ${got} is open, and ${most} is paid`);
-  const said = `Stripe has ${mine.map(({ status }, at) => `${status}: ${standings[at]}`).join(', ') || 'nothing'}`;
-  if (standings.includes('paid') && opens.length === 0) wrong.push(`who has paid has no access; ${said}`);
-  if (standings.includes('grace') && opens.length === 0) wrong.push(`the days of grace are not given; ${said}`);
-  if (standings.every((one) => one === 'nothing') && opens.length > 0)
-    wrong.push(`access is open for nothing; ${said}`);
+  if (most >= 0 && got !== most) wrong.push(`tier ${got} has access, and tier ${most} is paid`);
+  const atStripe = `Stripe has ${mine.map(({ status }, at) => `${status}: ${kinds[at]}`).join(', ') || 'nothing'}`;
+  if (kinds.includes('paid') && entitlements.length === 0)
+    wrong.push(`a reader who has paid has no access; ${atStripe}`);
+  if (kinds.includes('grace') && entitlements.length === 0)
+    wrong.push(`access is missing during the grace period; ${atStripe}`);
+  if (kinds.every((one) => one === 'nothing') && entitlements.length > 0)
+    wrong.push(`there is access without a payment; ${atStripe}`);
   return wrong;
 }
 
-/** What must hold once everything has come to rest. */
-export async function atRest(database: Database, environment: Environment): Promise<readonly string[]> {
+/** Checks the invariants at the end, when no event or job waits. @returns a sentence for each violation */
+export async function violationsAtEnd(database: Database, environment: Environment): Promise<readonly string[]> {
   const wrong: string[] = [];
   const { billing } = await environment.process(0);
   const { db } = database;
@@ -277,22 +282,22 @@ export async function atRest(database: Database, environment: Environment): Prom
   const waiting = await db.selectFrom('jobs').select('subject').where('queue', '=', 'stripe').execute();
   if (waiting.length > 0) wrong.push(`${waiting.length} Stripe jobs stay open`);
   const { drifted } = await billing.compare();
-  if (drifted.length > 0) wrong.push(`the comparison goes on to find ${drifted.length} different`);
+  if (drifted.length > 0) wrong.push(`the comparison still finds ${drifted.length} differences`);
   for (const reader of environment.readers) {
     wrong.push(...chargedTwice(environment, reader));
     const mine = subscriptionsOf(environment, reader);
     const customers = customersOf(environment, reader);
     if (customers.length > 1) wrong.push(`a reader is ${customers.length} customers`);
     wrong.push(...(await access(environment, reader, billing)));
-    if (mine.some((one) => living.includes(one.status) && isLost(environment, one)))
-      wrong.push('whose last payment a bank has taken back will be charged again');
-    wrong.push(...(await mirrored(database, environment, reader, mine)));
+    if (mine.some((one) => runningStatuses.includes(one.status) && isLost(environment, one)))
+      wrong.push('a subscription whose last payment was lost in a dispute will be charged again');
+    wrong.push(...(await storedStateDifferences(database, environment, reader, mine)));
   }
   return wrong;
 }
 
 /** Whether the stored state of each subscription is what Stripe would answer now. */
-async function mirrored(
+async function storedStateDifferences(
   { db }: Database,
   environment: Environment,
   reader: Reader,
@@ -307,40 +312,42 @@ async function mirrored(
       .execute();
     return new Map(rows.map(({ id, state }) => [id, state ?? '']));
   };
-  const kept = await read();
+  const stored = await read();
   for (const one of mine) {
-    const state = kept.get(one.id);
+    const state = stored.get(one.id);
     if (!state) {
-      wrong.push(`a subscription (${one.status}) is not kept`);
+      wrong.push(`a subscription (${one.status}) is not stored`);
       continue;
     }
     const { status, price, periodEnd, invoices } = JSON.parse(state) as StripeState;
     const [item] = one.items.data;
     const same =
       status === one.status && price.id === item?.price && periodEnd === (item?.current_period_end ?? 0) * 1000;
-    if (!same) wrong.push(`kept as ${status} ${price.plan}, at Stripe ${one.status} ${item?.price}`);
-    const bills = new Map(invoicesOf(environment, one).map((invoice) => [invoice.id, invoice]));
+    if (!same) wrong.push(`stored as ${status} ${price.plan}, at Stripe ${one.status} ${item?.price}`);
+    const invoicesAtStripe = new Map(invoicesOf(environment, one).map((invoice) => [invoice.id, invoice]));
     for (const { id, status: had, paid } of invoices) {
-      const bill = bills.get(id);
-      if (bill?.status !== had || bill.amount_paid !== paid)
-        wrong.push(`a bill is kept as ${had}, and is ${bill?.status}`);
+      const invoice = invoicesAtStripe.get(id);
+      if (invoice?.status !== had || invoice.amount_paid !== paid)
+        wrong.push(`an invoice is stored as ${had}, and is ${invoice?.status}`);
     }
   }
-  for (const id of kept.keys()) if (!mine.some((one) => one.id === id)) wrong.push('what is kept is not at Stripe');
+  for (const id of stored.keys())
+    if (!mine.some((one) => one.id === id)) wrong.push('a stored subscription is not at Stripe');
   environment.restart();
   const { billing } = await environment.process(0);
   await billing.repair(reader.session);
   const fresh = await read();
   for (const [id, state] of fresh) {
-    if (kept.get(id) !== state) wrong.push(`asked anew, Stripe says otherwise: ${difference(kept.get(id), state)}`);
+    if (stored.get(id) !== state)
+      wrong.push(`a new reconciliation changes the stored state: ${difference(stored.get(id), state)}`);
   }
   return wrong;
 }
 
 function difference(before: string | undefined, after: string): string {
-  const [old, young] = [JSON.parse(before ?? '{}'), JSON.parse(after)] as Record<string, unknown>[];
-  return Object.keys(young ?? {})
-    .filter((field) => JSON.stringify(old?.[field]) !== JSON.stringify(young?.[field]))
-    .map((field) => `${field} ${JSON.stringify(old?.[field])} → ${JSON.stringify(young?.[field])}`)
+  const [oldState, newState] = [JSON.parse(before ?? '{}'), JSON.parse(after)] as Record<string, unknown>[];
+  return Object.keys(newState ?? {})
+    .filter((field) => JSON.stringify(oldState?.[field]) !== JSON.stringify(newState?.[field]))
+    .map((field) => `${field} ${JSON.stringify(oldState?.[field])} → ${JSON.stringify(newState?.[field])}`)
     .join('; ');
 }

@@ -13,9 +13,9 @@ import type { Billed } from '../../../src/lib/billing/service.ts';
 import { home } from '../billing.ts';
 import { disagreements } from './agreement.ts';
 import { decide, type Environment, type Environments, type Process, type Reader } from './environment.ts';
-import { atRest, customersOf, during, type Outcome } from './oracle.ts';
+import { customersOf, type Outcome, violationsAfterStep, violationsAtEnd } from './oracle.ts';
 import { type Action, cards, plans, type Sequence, type Step } from './steps.ts';
-import { Dead, type Fault } from './wire.ts';
+import { type Fault, ProcessEnded } from './wire.ts';
 
 /** The longest time between two comparisons, in minutes. */
 const longestBetweenComparisons = 10 * 24 * 60;
@@ -46,7 +46,7 @@ export async function play(
     if (metadata.promotion && status === 'active')
       note(items.data.some(({ current_trial: trial }) => trial) ? 'an offer: running' : 'an offer: over');
   }
-  return atRest(environments.database, environment);
+  return violationsAtEnd(environments.database, environment);
 }
 
 /** Delivers Stripe's events in any order, some of them twice, and compares both sides. */
@@ -72,7 +72,7 @@ async function playStep(
   const before = environment.charges().length;
   const outcomes = await perform(environment, step);
   for (const outcome of outcomes) note(kindOf(outcome));
-  return during(environments.database, environment, step, outcomes, environment.charges().slice(before));
+  return violationsAfterStep(environments.database, environment, step, outcomes, environment.charges().slice(before));
 }
 
 async function perform(environment: Environment, step: Step): Promise<readonly Outcome[]> {
@@ -160,10 +160,10 @@ async function act(
   const expectation: { sum?: number } = {};
   try {
     const answer = await done();
-    return { action, answer: life.dead ? null : answer, expected: expectation.sum };
+    return { action, answer: life.ended ? null : answer, expected: expectation.sum };
   } catch (error) {
     // A failed repair is ignored, as its caller ignores the result.
-    if (life.dead || error instanceof Dead || action.do === 'repair') return { action, answer: null };
+    if (life.ended || error instanceof ProcessEnded || action.do === 'repair') return { action, answer: null };
     return { action, answer: null, thrown: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
 
@@ -349,7 +349,7 @@ function dispute(
 ): void {
   const { account } = environment.stripe;
   const own = customersOf(environment, reader);
-  account.run(() => {
+  account.transaction(() => {
     const mine = (id: string) => own.includes(account.need('charge', id).customer ?? '');
     const open = [...account.store.all('dispute')].find(
       ({ status, charge }) => !['won', 'lost', 'warning_closed'].includes(status) && mine(charge),

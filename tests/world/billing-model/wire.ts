@@ -1,6 +1,6 @@
 /**
- * A process of the site that can die: its connections to the sandbox's Stripe and to its database count calls and commits, one
- * of which fails as a step of the model says. A dead process no longer reaches either; what it did before remains.
+ * A process of the site that a step of the model can end: its connections to the sandbox's Stripe and to its database count calls
+ * and commits, one of which fails as the step says. An ended process reaches neither; what it did before remains.
  */
 import type { KyselyPlugin } from 'kysely';
 import Stripe from 'stripe';
@@ -32,35 +32,35 @@ export interface Fault {
   readonly trouble: Trouble;
 }
 
-export class Dead extends Error {
+export class ProcessEnded extends Error {
   constructor() {
     super('This process has ended.');
-    this.name = 'Dead';
+    this.name = 'ProcessEnded';
   }
 }
 
-/** Stripe's own failures, by idempotency key; they outlive the site's processes. */
+/** Stripe's own failures, by idempotency key; they remain when a process ends. */
 export type Failures = Map<string, string>;
 
 export class ProcessLife {
   #fault: Fault | null = null;
   #count = 0;
-  #again: Trouble | null = null;
-  dead = false;
+  #repeated: Trouble | null = null;
+  ended = false;
 
   /** Restarts the count of calls and commits. */
   startStep(fault: Fault | null): void {
     this.#fault = fault;
     this.#count = 0;
-    this.#again = null;
+    this.#repeated = null;
   }
 
-  /** @returns what goes wrong with the present one @throws Dead */
+  /** @returns what goes wrong with this call or commit @throws {ProcessEnded} */
   next(what: 'call' | 'commit'): Trouble | null {
-    if (this.dead) throw new Dead();
-    if (what === 'call' && this.#again) {
-      const again = this.#again;
-      this.#again = null;
+    if (this.ended) throw new ProcessEnded();
+    if (what === 'call' && this.#repeated) {
+      const again = this.#repeated;
+      this.#repeated = null;
       return again;
     }
     const fault = this.#fault;
@@ -69,49 +69,49 @@ export class ProcessLife {
     if (what === 'commit' && !fault.trouble.startsWith('dies')) return null;
     this.#fault = null;
     // A broken connection is still broken when the library retries.
-    if (fault.trouble.startsWith('cut')) this.#again = fault.trouble;
+    if (fault.trouble.startsWith('cut')) this.#repeated = fault.trouble;
     return fault.trouble;
   }
 
-  die(): never {
-    this.dead = true;
-    throw new Dead();
+  end(): never {
+    this.ended = true;
+    throw new ProcessEnded();
   }
 }
 
-interface Found {
+interface MatchedRoute {
   readonly route: Route;
   readonly id: string;
-  readonly second: string;
+  readonly nestedId: string;
 }
 
 const patterns = routes.map((route) => ({
   route,
-  pattern: new RegExp(`^${route.path.replace(':id', '(?<id>[^/]+)').replace(':second', '(?<second>[^/]+)')}$`),
+  pattern: new RegExp(`^${route.path.replace(':id', '(?<id>[^/]+)').replace(':nestedId', '(?<nestedId>[^/]+)')}$`),
 }));
 
-function find(method: string, path: string): Found {
+function find(method: string, path: string): MatchedRoute {
   for (const { route, pattern } of patterns) {
     const match = route.method === method ? pattern.exec(path) : null;
-    if (match) return { route, id: match.groups?.id ?? '', second: match.groups?.second ?? '' };
+    if (match) return { route, id: match.groups?.id ?? '', nestedId: match.groups?.nestedId ?? '' };
   }
-  throw new Error(`The sandbox's Stripe does not know ${method} ${path}`);
+  throw new Error(`The sandbox's Stripe has no call ${method} ${path}`);
 }
 
 const failure = JSON.stringify({ error: { type: 'api_error', message: 'Something went wrong on our end.' } });
 
 /** The real SDK, whose requests the sandbox's Stripe answers within this process. */
 export function stripeClient(state: StripeState, life: ProcessLife, failures: Failures): Stripe {
-  const ask = (url: URL, method: string, headers: Headers, body: string): Response => {
-    const { route, id, second } = find(method, url.pathname);
+  const respond = (url: URL, method: string, headers: Headers, body: string): Response => {
+    const { route, id, nestedId } = find(method, url.pathname);
     const {
       status,
-      headers: told,
+      headers: responseHeaders,
       body: text,
     } = answer(state, {
       route,
       id,
-      second,
+      nestedId,
       path: url.pathname,
       query: url.search.slice(1),
       body,
@@ -119,9 +119,9 @@ export function stripeClient(state: StripeState, life: ProcessLife, failures: Fa
       idempotencyKey: headers.get('idempotency-key'),
       version: headers.get('stripe-version'),
     });
-    return new Response(text, { status, headers: told });
+    return new Response(text, { status, headers: responseHeaders });
   };
-  const fetching = async (input: unknown, init: RequestInit = {}): Promise<Response> => {
+  const fetchWithFaults = async (input: unknown, init: RequestInit = {}): Promise<Response> => {
     const url = new URL(String(input));
     const method = (init.method ?? 'GET').toLowerCase();
     const headers = new Headers(init.headers);
@@ -130,13 +130,13 @@ export function stripeClient(state: StripeState, life: ProcessLife, failures: Fa
     const trouble = life.next('call');
     const failed = key === null ? undefined : failures.get(key);
     if (failed !== undefined) return new Response(failed, { status: 500 });
-    if (trouble === 'dies before') life.die();
+    if (trouble === 'dies before') life.end();
     if (trouble === 'cut before') throw new TypeError('The connection was cut.');
     if (trouble !== 'fails before') {
-      const given = ask(url, method, headers, body);
-      if (trouble === 'dies after') life.die();
+      const response = respond(url, method, headers, body);
+      if (trouble === 'dies after') life.end();
       if (trouble === 'cut after') throw new TypeError('The connection was cut.');
-      if (trouble === null) return given;
+      if (trouble === null) return response;
     }
     if (key !== null) failures.set(key, failure);
     return new Response(failure, { status: 500 });
@@ -148,7 +148,7 @@ export function stripeClient(state: StripeState, life: ProcessLife, failures: Fa
     maxNetworkRetries: 1,
     telemetry: false,
     timeout: 5000,
-    httpClient: Stripe.createFetchHttpClient(fetching as typeof fetch),
+    httpClient: Stripe.createFetchHttpClient(fetchWithFaults as typeof fetch),
   });
   // The retry follows without delay.
   Object.assign(client, { getInitialNetworkRetryDelay: () => 0, getMaxNetworkRetryDelay: () => 0 });
@@ -158,19 +158,19 @@ export function stripeClient(state: StripeState, life: ProcessLife, failures: Fa
 const writes = ['InsertQueryNode', 'UpdateQueryNode', 'DeleteQueryNode'];
 
 /** The same database for a process that may end at any commit. */
-export function mortalDatabase(database: Database, life: ProcessLife): Database {
+export function databaseOfProcess(database: Database, life: ProcessLife): Database {
   const after = new WeakSet<object>();
   const plugin: KyselyPlugin = {
     transformQuery({ node, queryId }) {
       const trouble = writes.includes(node.kind) ? life.next('commit') : null;
-      if (life.dead) throw new Dead();
-      if (trouble === 'dies before') life.die();
+      if (life.ended) throw new ProcessEnded();
+      if (trouble === 'dies before') life.end();
       if (trouble === 'dies after') after.add(queryId);
       return node;
     },
     async transformResult({ result, queryId }) {
-      if (after.has(queryId)) life.die();
-      if (life.dead) throw new Dead();
+      if (after.has(queryId)) life.end();
+      if (life.ended) throw new ProcessEnded();
       return result;
     },
   };
@@ -178,15 +178,15 @@ export function mortalDatabase(database: Database, life: ProcessLife): Database 
     ...database,
     db: database.db.withPlugin(plugin),
     async transaction(work) {
-      if (life.dead) throw new Dead();
+      if (life.ended) throw new ProcessEnded();
       let trouble: Trouble | null = null;
       const result = await database.transaction(async (tx) => {
         const made = await work(tx);
         trouble = life.next('commit');
-        if (trouble === 'dies before') life.die();
+        if (trouble === 'dies before') life.end();
         return made;
       });
-      if (trouble === 'dies after') life.die();
+      if (trouble === 'dies after') life.end();
       return result;
     },
   };

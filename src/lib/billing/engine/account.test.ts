@@ -59,7 +59,7 @@ onBothEngines('a Stripe key', (engines) => {
     '%s cannot sell, is logged, and leaves the right account’s jobs and data intact',
     async (_, account, secretKey, words) => {
       const { session, customer } = await sold();
-      const other = openState({ wall: () => site.accounts.clock.now });
+      const other = openState({ systemTime: () => site.accounts.clock.now });
       const wrong = await billingOf(account, stripeFetch(other), secretKey);
       const another = await site.readers.join('bob@example.com');
       expect(await wrong.setupIntent(session)).toMatchObject({ ok: false, status: 503 });

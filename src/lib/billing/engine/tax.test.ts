@@ -152,7 +152,7 @@ it('a purchase quoted in pounds is refused with 409 when the price is no longer 
   const session = await open(false);
   const price = site.stripe.account.need('price', 'price_reader_monthly');
   const sellFor = async (amounts: Record<string, number>) => {
-    site.stripe.account.run(() => Object.assign(price, { _amounts: amounts }));
+    site.stripe.account.transaction(() => Object.assign(price, { _amounts: amounts }));
     await site.billing.refresh();
   };
   await sellFor({ gbp: 1200 });

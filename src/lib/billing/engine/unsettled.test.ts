@@ -137,7 +137,7 @@ onBothEngines('a first invoice of 0', (engines) => {
     await site.dashboard.setupIntents.cancel(setup as string);
     // Stripe then waits for nothing anymore, but has no card.
     const { account } = site.stripe;
-    account.run(() => {
+    account.transaction(() => {
       account.need('subscription', subscriptionId).pending_setup_intent = null;
     });
     await neverOpens(session);
@@ -150,7 +150,7 @@ onBothEngines('a first invoice of 0', (engines) => {
     );
     const { id } = await site.dashboard.setupIntents.create({});
     const { account } = site.stripe;
-    account.run(() => {
+    account.transaction(() => {
       account.need('subscription', subscriptionId).pending_setup_intent = id;
     });
     await site.billing.repair(session);

@@ -1,4 +1,4 @@
-/** Countries and the states of one of them, by the browser's own names. */
+/** The countries, by the browser's own names, and the states of the United States. */
 const codes =
   'US GB CA AU AT BE BR BG CH CL CY CZ DE DK EE ES FI FR GR HK HR HU IE IL IN IS IT JP KR LI LT LU LV MT MX NL NO NZ PL PT RO SE SG SI SK TH TW ZA';
 

@@ -1,7 +1,7 @@
 /** Stripe's rules that money depends on: schedules and their anchors, cards of phases, pauses, replays and rate limits. */
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { amounts, day, type Fixture, itemOf, openFixture, refusal } from './testing.ts';
+import { amounts, day, errorOf, type Fixture, itemOf, openFixture } from './testing.ts';
 
 let fixture: Fixture;
 let stripe: Stripe;
@@ -78,9 +78,9 @@ describe('a scheduled switch to another billing interval', () => {
   });
 
   it('refuses the card of another customer', async () => {
-    const other = await fixture.payer();
+    const other = await fixture.createPayingCustomer();
     const card = other.invoice_settings.default_payment_method as string;
-    const error = await refusal(plannedSwitch({ default_payment_method: card }));
+    const error = await errorOf(plannedSwitch({ default_payment_method: card }));
     expect(error).toMatchObject({ statusCode: 400, param: 'phases[1][default_payment_method]' });
   });
 });
@@ -91,7 +91,7 @@ describe('pausing collection', () => {
     ['mark_uncollectible', 'uncollectible'],
     ['keep_as_draft', 'draft'],
   ] as const)('with behavior %s leaves the invoice %s', async (behavior, status) => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly');
     const resumes_at = fixture.state.now() + 40 * day;
     const paused = await stripe.subscriptions.update(made.id, { pause_collection: { behavior, resumes_at } });
@@ -107,16 +107,16 @@ describe('pausing collection', () => {
 
 describe('an idempotency key', () => {
   it('replays the answer, whatever its status, once the call has begun to execute', async () => {
-    const { id } = await fixture.payer();
+    const { id } = await fixture.createPayingCustomer();
     const made = await fixture.subscribe(id, 'price_reader_monthly', { expand: ['latest_invoice.payments'] });
     const payment_intent = String(made.latest_invoice.payments?.data[0]?.payment.payment_intent);
     await stripe.refunds.create({ payment_intent });
-    const refused = () => refusal(stripe.refunds.create({ payment_intent }, { idempotencyKey: 'again' }));
+    const refused = () => errorOf(stripe.refunds.create({ payment_intent }, { idempotencyKey: 'again' }));
     expect(await refused()).toMatchObject({ statusCode: 400, code: 'charge_already_refunded' });
     const replayed = await refused();
     expect(replayed).toMatchObject({ statusCode: 400, code: 'charge_already_refunded' });
     expect(replayed.headers?.['idempotent-replayed']).toBe('true');
-    const missing = () => refusal(stripe.subscriptions.update('sub_none', {}, { idempotencyKey: 'missing' }));
+    const missing = () => errorOf(stripe.subscriptions.update('sub_none', {}, { idempotencyKey: 'missing' }));
     expect((await missing()).headers?.['idempotent-replayed']).toBeUndefined();
     expect(await missing()).toMatchObject({ statusCode: 404, headers: { 'idempotent-replayed': 'true' } });
   });
@@ -124,9 +124,9 @@ describe('an idempotency key', () => {
   it('does not replay a refusal of malformed parameters', async () => {
     const options = { idempotencyKey: 'typo' };
     const wrong = stripe.customers.create({ nme: 'Ada' } as Stripe.CustomerCreateParams, options);
-    expect(await refusal(wrong)).toMatchObject({ statusCode: 400, code: 'parameter_unknown' });
+    expect(await errorOf(wrong)).toMatchObject({ statusCode: 400, code: 'parameter_unknown' });
     expect(await stripe.customers.create({ name: 'Ada' }, options)).toMatchObject({ name: 'Ada' });
-    expect(await refusal(stripe.customers.create({ name: 'Bob' }, options))).toMatchObject({
+    expect(await errorOf(stripe.customers.create({ name: 'Bob' }, options))).toMatchObject({
       statusCode: 400,
       rawType: 'idempotency_error',
     });
@@ -136,7 +136,7 @@ describe('an idempotency key', () => {
     const first = await stripe.customers.create({}, { idempotencyKey: 'daily' });
     expect((await stripe.customers.create({}, { idempotencyKey: 'daily' })).id).toBe(first.id);
     const long = stripe.customers.create({}, { idempotencyKey: 'k'.repeat(256) });
-    expect((await refusal(long)).statusCode).toBe(400);
+    expect((await errorOf(long)).statusCode).toBe(400);
   });
 });
 
@@ -156,8 +156,8 @@ describe('a simulated Stripe failure', () => {
   it('with status 500 is replayed for the same idempotency key, and for no other', async () => {
     const options = { idempotencyKey: 'broken' };
     await fixture.control('POST faults', { path: '/v1/customers', method: 'POST', status: 500 });
-    expect((await refusal(stripe.customers.create({}, options))).statusCode).toBe(500);
-    const again = await refusal(stripe.customers.create({}, options));
+    expect((await errorOf(stripe.customers.create({}, options))).statusCode).toBe(500);
+    const again = await errorOf(stripe.customers.create({}, options));
     expect(again).toMatchObject({ statusCode: 500 });
     expect(again.headers?.['idempotent-replayed']).toBe('true');
     expect((await stripe.customers.create({}, { idempotencyKey: 'another' })).object).toBe('customer');
@@ -166,7 +166,7 @@ describe('a simulated Stripe failure', () => {
   it('with status 429 gives the reason, and is not replayed', async () => {
     const options = { idempotencyKey: 'hurried' };
     await fixture.control('POST faults', { path: '/v1/customers', status: 429 });
-    const error = await refusal(stripe.customers.create({}, options));
+    const error = await errorOf(stripe.customers.create({}, options));
     expect(error).toMatchObject({ statusCode: 429, type: 'StripeRateLimitError', code: 'rate_limit' });
     expect(error.headers?.['stripe-rate-limited-reason']).toBe('global-rate');
     expect((await stripe.customers.create({}, options)).object).toBe('customer');
