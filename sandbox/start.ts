@@ -11,7 +11,7 @@ import { coreFolder } from './setup.mjs';
 import { startVendors, type VendorsAccess } from './vendors.ts';
 import { portInUse } from './web.ts';
 import { bootWordPress, type RunningWordPress } from './wordpress/boot.ts';
-import { keepCredentials, readCredentials } from './wordpress/credentials.ts';
+import { readCredentials, saveCredentials } from './wordpress/credentials.ts';
 import { prepareWordPress } from './wordpress/prepare.ts';
 
 /** What the site's process needs to know about the sandbox's WordPress. */
@@ -121,7 +121,7 @@ async function startWordPress(
       plugins: plugins.map(({ slug }) => slug),
       sections,
     });
-    keepCredentials(data, credentials);
+    saveCredentials(data, credentials);
     fs.writeFileSync(path.join(data, 'installed'), '');
     const kind = options.edition ?? 'demo';
     if (kind !== 'none') {
@@ -130,7 +130,7 @@ async function startWordPress(
     }
     wordpress.intercept(serveCrossword);
     // Publishes posts that came due while the sandbox was down before the site asks, not during its first copy.
-    await wordpress.cron.every(CRON_INTERVAL);
+    await wordpress.cron.runEvery(CRON_INTERVAL);
     const access = {
       ...credentials,
       siteApplicationPassword: credentials.siteApplicationPassword ?? '',

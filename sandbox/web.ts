@@ -64,10 +64,11 @@ export const redirect = (location: string): Answer => ({
 });
 
 /** Text for HTML, inside elements and quoted attributes. */
-export const escapeHtml = (value: string): string => value.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+export const escapeHtml = (value: string): string =>
+  value.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /**
- * Begins to listen.
+ * Starts the server.
  *
  * @param port 0 chooses a free one
  * @param name for messages, and the setting that changes the port
@@ -81,7 +82,7 @@ export async function listenWeb(
     answer(routes, request, response).catch((error: unknown) => {
       process.stderr.write(`${name}: ${request.method} ${request.url?.split('?')[0]}: ${String(error)}\n`);
       if (response.headersSent) response.destroy();
-      else write(response, text('The stand-in could not answer.\n', 500), false);
+      else write(response, text('The stand-in failed.\n', 500), false);
     });
   });
   // By default a connection closes after 5 seconds without a request, which a busy client may learn too late.
@@ -118,11 +119,7 @@ async function answer(routes: readonly Route[], request: IncomingMessage, respon
   const chosen = matches.find(({ route }) => route.method === method);
   if (!chosen) {
     const allow = matches.map(({ route }) => route.method).join(', ');
-    write(
-      response,
-      matches.length > 0 ? { status: 405, headers: { allow } } : text('There is nothing here.\n', 404),
-      head,
-    );
+    write(response, matches.length > 0 ? { status: 405, headers: { allow } } : text('Not found.\n', 404), head);
     return;
   }
   const disconnected = new AbortController();

@@ -3,7 +3,7 @@
  * from the Graph API, the exchange of a code and `/me`. Errors have Facebook's format and codes.
  */
 import { createHmac } from 'node:crypto';
-import { consentPage, notice, readConsent } from '../oauth/consent.ts';
+import { consentPage, messagePage, readConsent } from '../oauth/consent.ts';
 import { type AuthorizationRequest, type Grants, openGrants, type Redemption } from '../oauth/grants.ts';
 import { type Answer, type Call, html, json, listenWeb, type Route, redirect } from '../web.ts';
 
@@ -42,7 +42,7 @@ interface State {
   readonly grants: Grants;
   /** The one address that is registered for the app, in strict mode. */
   readonly redirectUri: string;
-  /** People who have declined to share their address; the dialog does not offer it again by itself. */
+  /** People who have declined to share their address; the dialog asks for it again only with `auth_type=rerequest`. */
   readonly declined: Set<string>;
   readonly siteUrl: string;
 }
@@ -55,10 +55,10 @@ export async function startFacebook({ siteUrl, port = 0, now = Date.now }: Faceb
     siteUrl,
   };
   const version = `/(?:${versions.map((name) => name.replace('.', '\\.')).join('|')})`;
-  const about = notice(
+  const about = messagePage(
     brand,
-    'Nothing to do here',
-    `This page opens by itself when a reader continues with ${brand.name} on ${siteUrl}.`,
+    'No request',
+    `This page opens when a reader continues with ${brand.name} on ${siteUrl}.`,
   );
   const routes: Route[] = [
     { method: 'GET', path: /^\/$/, handle: () => html(about) },
@@ -85,22 +85,22 @@ function dialog(state: State, { url }: Call): Answer {
   const query = url.searchParams;
   const redirectUri = query.get('redirect_uri') ?? '';
   if (query.get('client_id') !== app.id) {
-    return html(notice(brand, 'Invalid App ID', 'The provided app ID does not look like a valid app ID.'), 400);
+    return html(messagePage(brand, 'Invalid App ID', 'The provided app ID does not look like a valid app ID.'), 400);
   }
   if (redirectUri !== state.redirectUri) {
     const detail =
       'This redirect failed because the redirect URI is not whitelisted in the app’s Client OAuth Settings.';
-    return html(notice(brand, 'URL Blocked', detail), 400);
+    return html(messagePage(brand, 'URL Blocked', detail), 400);
   }
   const scopes = (query.get('scope') ?? '').split(/[\s,]+/).filter((scope) => scope !== '');
   const invalid = scopes.filter((scope) => !permissions.includes(scope));
   if (invalid.length > 0) {
     const detail = `Invalid Scopes: ${invalid.join(', ')}. This message is only shown to developers.`;
-    return html(notice(brand, 'Invalid Scopes', detail), 400);
+    return html(messagePage(brand, 'Invalid Scopes', detail), 400);
   }
   const authType = query.get('auth_type');
   if (authType !== null && !authTypes.includes(authType)) {
-    return html(notice(brand, 'Invalid parameter', `The parameter auth_type is invalid: ${authType}`), 400);
+    return html(messagePage(brand, 'Invalid parameter', `The parameter auth_type is invalid: ${authType}`), 400);
   }
   const value = query.get('code_challenge');
   const request: AuthorizationRequest = {
@@ -122,8 +122,8 @@ async function consent(state: State, { body }: Call): Promise<Answer> {
   const request = state.grants.pending(ticket);
   const consented = request ? readConsent(brand, form) : 'This page has been used or is too old; log in again.';
   if (!request || typeof consented === 'string')
-    return html(notice(brand, 'Something went wrong', String(consented)), 400);
-  const back = new URL(request.redirectUri);
+    return html(messagePage(brand, 'Something went wrong', String(consented)), 400);
+  const returnUrl = new URL(request.redirectUri);
   const { id } = consented.choice.person;
   const shareEmail = consented.choice.shareEmail && (request.rerequest || !state.declined.has(id));
   if (consented.allow && shareEmail) state.declined.delete(id);
@@ -138,11 +138,11 @@ async function consent(state: State, { body }: Call): Promise<Answer> {
         error_description: 'Permissions error',
         error_reason: 'user_denied',
       };
-  for (const [name, part] of Object.entries(answer)) back.searchParams.set(name, part);
-  if (request.state !== null) back.searchParams.set('state', request.state);
+  for (const [name, part] of Object.entries(answer)) returnUrl.searchParams.set(name, part);
+  if (request.state !== null) returnUrl.searchParams.set('state', request.state);
   // Facebook adds this fragment to the address.
-  back.hash = '_=_';
-  return redirect(back.href);
+  returnUrl.hash = '_=_';
+  return redirect(returnUrl.href);
 }
 
 async function token(state: State, { url, method, body }: Call): Promise<Answer | null> {
@@ -205,7 +205,7 @@ function me(state: State, { request, url }: Call): Answer {
   );
 }
 
-/** The app's own record, for its own token. */
+/** The app's object, for the app's access token. */
 function application({ request }: Call): Answer {
   const given = /^(?:Bearer|OAuth) (.+)$/i.exec(request.headers.authorization ?? '')?.[1];
   if (given !== appToken) return graphError(190, 'Invalid OAuth access token - Cannot parse access token');

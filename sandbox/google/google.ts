@@ -2,7 +2,7 @@
  * Google's OpenID Connect on the wire (developers.google.com/identity/openid-connect/openid-connect): discovery, the
  * authorization page, the token endpoint with PKCE, signed ID tokens, and userinfo. Bodies of errors are Google's.
  */
-import { consentPage, notice, readConsent } from '../oauth/consent.ts';
+import { consentPage, messagePage, readConsent } from '../oauth/consent.ts';
 import { type AuthorizationRequest, type Grants, openGrants, type Redemption } from '../oauth/grants.ts';
 import { type Answer, type Call, html, json, listenWeb, type Route, redirect } from '../web.ts';
 import { makeSigner } from './id-token.ts';
@@ -51,10 +51,10 @@ export async function startGoogle({ siteUrl, port = 0, now = Date.now }: GoogleO
     redirectUri: `${new URL(siteUrl).origin}/blaize/oauth/google/callback`,
     now,
   };
-  const about = notice(
+  const about = messagePage(
     brand,
-    'Nothing to do here',
-    `This page opens by itself when a reader continues with ${brand.name} on ${siteUrl}.`,
+    'No request',
+    `This page opens when a reader continues with ${brand.name} on ${siteUrl}.`,
   );
   const routes: Route[] = [
     { method: 'GET', path: /^\/$/, handle: () => html(about) },
@@ -72,7 +72,7 @@ export async function startGoogle({ siteUrl, port = 0, now = Date.now }: GoogleO
 }
 
 const errorPage = (status: number, code: string, detail: string): Answer =>
-  html(notice(brand, `Error ${status}: ${code}`, detail), status);
+  html(messagePage(brand, `Error ${status}: ${code}`, detail), status);
 
 function authorize(state: State, { url }: Call): Answer {
   const query = url.searchParams;
@@ -113,17 +113,17 @@ async function consent(state: State, { body }: Call): Promise<Answer> {
   if (!request) return errorPage(400, 'invalid_request', 'This page has been used or is too old; sign in again.');
   const consented = readConsent(brand, form);
   if (typeof consented === 'string') return errorPage(400, 'invalid_request', consented);
-  const back = new URL(request.redirectUri);
-  if (request.state !== null) back.searchParams.set('state', request.state);
+  const returnUrl = new URL(request.redirectUri);
+  if (request.state !== null) returnUrl.searchParams.set('state', request.state);
   const code = consented.allow ? state.grants.grant(ticket, consented.choice) : null;
   if (code) {
     const answer = { code, scope: request.scopes.join(' '), authuser: '0', prompt: 'consent' };
-    for (const [name, value] of Object.entries(answer)) back.searchParams.set(name, value);
+    for (const [name, value] of Object.entries(answer)) returnUrl.searchParams.set(name, value);
   } else {
     state.grants.decline(ticket);
-    back.searchParams.set('error', 'access_denied');
+    returnUrl.searchParams.set('error', 'access_denied');
   }
-  return redirect(back.href);
+  return redirect(returnUrl.href);
 }
 
 async function token(state: State, { request, body }: Call): Promise<Answer | null> {

@@ -53,12 +53,16 @@ export function makeSigner(): Signer {
       return { ...publicKey.export({ format: 'jwk' }), kid: keyId, alg: 'RS256', use: 'sig' };
     },
     claims({ request, choice: { person, shareEmail, emailVerified } }) {
-      const asked = (scope: string) =>
+      const isRequested = (scope: string) =>
         request.scopes.includes(scope) || request.scopes.includes(`https://www.googleapis.com/auth/userinfo.${scope}`);
       return {
         sub: person.id,
-        ...(asked('email') && shareEmail && { email: person.email, email_verified: emailVerified }),
-        ...(asked('profile') && { name: person.name, given_name: person.givenName, family_name: person.familyName }),
+        ...(isRequested('email') && shareEmail && { email: person.email, email_verified: emailVerified }),
+        ...(isRequested('profile') && {
+          name: person.name,
+          given_name: person.givenName,
+          family_name: person.familyName,
+        }),
       };
     },
   };

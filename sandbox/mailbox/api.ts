@@ -2,8 +2,8 @@
  * The mailbox for tests and for its own page:
  *
  *     GET    /api/messages[?to=&after=]                 {"messages": [newest first], "last": number}
- *     GET    /api/messages?to=&after=&wait=10000        the oldest that fits, as soon as it is there; 204 when none came
- *     GET    /api/messages/12                           one message; its `raw` as it came
+ *     GET    /api/messages?to=&after=&wait=10000        the oldest match, as soon as there is one; 204 after the wait
+ *     GET    /api/messages/12                           one message; its `raw` as received
  *     DELETE /api/messages[?to=]                        {"removed": n}
  *     GET    /api/failure                               {"mode", "to"?, "times"?, "delay"?}
  *     PUT    /api/failure                               the same; modes are in failure.ts
@@ -49,14 +49,14 @@ export function api(messages: MessageStore, mail: MailServer): Route[] {
       async handle({ body }) {
         const failure = readFailure(parse(await body()));
         if (typeof failure === 'string') return json({ error: failure }, 400);
-        await mail.fail(failure);
+        await mail.setFailure(failure);
         return json(mail.failure);
       },
     },
   ];
 }
 
-/** The query of an address. */
+/** The filter in the query of an address. */
 export function filterFrom(url: URL): MessageFilter {
   const after = Number(url.searchParams.get('after') ?? '');
   return {

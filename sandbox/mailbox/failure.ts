@@ -1,7 +1,7 @@
-/** What the mail server does wrong when told to. */
+/** The failures of the mail server, which tests and the mailbox's page choose. */
 
 export const failureModes = {
-  none: 'Everything arrives',
+  none: 'Messages are accepted',
   refuse: 'Connections are refused',
   auth: 'The password is refused (535)',
   temporary: 'Temporary failure (451)',
@@ -9,8 +9,8 @@ export const failureModes = {
   quota: 'The daily quota is used up (550 5.4.5)',
   policy: 'Too many messages at once (554 5.7.1)',
   slow: 'Slow answers',
-  drop: 'The connection ends in the middle of a message',
-  'lost-answer': 'The message arrives, but its receipt is lost',
+  drop: 'The connection closes during a message',
+  'lost-answer': 'The message is accepted, but the response is lost',
 } as const;
 
 export type FailureMode = keyof typeof failureModes;
@@ -27,7 +27,7 @@ export interface Failure {
   readonly delay?: number | undefined;
 }
 
-/** Reads a fault that the page or a test has sent; returns an error message if it is invalid. */
+/** Reads a failure that the page or a test has sent; returns an error message if it is invalid. */
 export function readFailure(value: unknown): Failure | string {
   if (typeof value !== 'object' || value === null) return 'Send an object with a "mode".';
   const { mode, to, times, delay } = value as Record<string, unknown>;

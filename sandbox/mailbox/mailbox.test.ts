@@ -32,25 +32,25 @@ async function speak(port: number, lines: readonly string[]): Promise<string[]> 
   const socket = net.connect(port, '127.0.0.1');
   const replies: string[] = [];
   let text = '';
-  let tell: (reply: string) => void = () => {};
+  let onReply: (reply: string) => void = () => {};
   const ended: string[] = [];
   socket.on('data', (data) => {
     text += data;
     const match = /(?:^|\n)(\d{3} [^\r\n]*)\r\n$/.exec(text);
     if (!match) return;
     text = '';
-    tell(match[1] ?? '');
+    onReply(match[1] ?? '');
   });
   for (const event of ['error', 'close']) {
     socket.on(event, () => {
       ended.push('closed');
-      tell('closed');
+      onReply('closed');
     });
   }
   const reply = () =>
     new Promise<string>((resolve) => {
       if (ended.length > 0) resolve('closed');
-      tell = resolve;
+      onReply = resolve;
     });
   replies.push(await reply());
   for (const line of lines) {

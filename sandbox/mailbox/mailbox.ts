@@ -1,4 +1,4 @@
-/** A mailbox that accepts mail to any address: SMTP in, a page to read it, and an interface for tests. */
+/** A mailbox that accepts mail to any address: an SMTP server, a page to read messages, and an API for tests. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { listenWeb, type Route } from '../web.ts';

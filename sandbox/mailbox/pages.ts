@@ -1,4 +1,4 @@
-/** The mailbox as a person reads it: a list next to the open message, which works without a script. */
+/** The mailbox's pages: a list next to the open message, which work without JavaScript. */
 import { html, type Route, escapeHtml as safe, text } from '../web.ts';
 import { filterFrom } from './api.ts';
 import { type Failure, failureModes } from './failure.ts';
@@ -8,7 +8,7 @@ import type { MessageStore, StoredMessage } from './store.ts';
 const views = { message: 'Message', text: 'Plain text', headers: 'Headers', raw: 'Source' } as const;
 type View = keyof typeof views;
 
-/** Everything comes from this origin; messages are in separate frames with a stricter policy. */
+/** The page loads only from this origin; messages are in separate frames with a stricter policy. */
 const pagePolicy =
   "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 /** A message runs no scripts and loads nothing; its links open in another tab. */
@@ -67,17 +67,17 @@ function pageHtml(
 <body>
 <header class="bar">
 <a class="name" href="/">Mailbox</a>
-<p class="about">Everything the newspaper sends arrives here, to any address.</p>
+<p class="about">All mail that the site sends arrives here, to any address.</p>
 <form class="search" action="/" role="search">
 <label for="to">To</label><input id="to" name="to" type="search" value="${safe(to ?? '')}" placeholder="any address" autocomplete="off" spellcheck="false">
 </form>
 </header>
 <div class="panes">
 <nav class="list" aria-label="Messages">
-<div id="letters">${list(shown, to, open)}</div>
-${switches(failure, shown.length, to)}
+<div id="messages">${list(shown, to, open)}</div>
+${controls(failure, shown.length, to)}
 </nav>
-<main class="letter">${open ? messageHtml(open, view, to) : placeholderHtml(isMissing)}</main>
+<main class="message">${open ? messageHtml(open, view, to) : placeholderHtml(isMissing)}</main>
 </div>
 </body>
 </html>`;
@@ -139,15 +139,15 @@ const placeholderHtml = (isMissing: boolean): string =>
     ? '<p class="none">There is no such message. <a href="/">All messages</a></p>'
     : '<p class="none">Choose a message to read it.</p>';
 
-function switches(failure: Failure, count: number, to: string | undefined): string {
+function controls(failure: Failure, count: number, to: string | undefined): string {
   const options = Object.entries(failureModes).map(
     ([mode, label]) => `<option value="${mode}"${mode === failure.mode ? ' selected' : ''}>${label}</option>`,
   );
-  const limits = [failure.to && `to ${safe(failure.to)}`, failure.times && `${failure.times} more times`].filter(
+  const limits = [failure.to && `to ${safe(failure.to)}`, failure.times && `${failure.times} more messages`].filter(
     Boolean,
   );
-  return `<div class="switches" data-failing="${failure.mode !== 'none'}">
-<label for="failure">What the mail server does</label>
+  return `<div class="controls" data-failing="${failure.mode !== 'none'}">
+<label for="failure">Mail server</label>
 <select id="failure">${options.join('')}</select>
 ${limits.length > 0 ? `<p>${limits.join(', ')}</p>` : ''}
 <button type="button" id="clear" data-to="${safe(to ?? '')}"${count === 0 ? ' disabled' : ''}>Delete ${to ? 'these messages' : 'all messages'}</button>

@@ -1,4 +1,4 @@
-// Shows new messages as they arrive, fits the frame to the message, and sends changes of the switches to the server.
+// Shows new messages as they arrive, fits the frame to the message, and sends changes of the controls to the server.
 const frame = document.querySelector('iframe');
 
 function fit() {
@@ -10,12 +10,12 @@ addEventListener('resize', fit);
 fit();
 
 async function refresh() {
-  const answer = await fetch(location.href);
-  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
-  for (const part of ['#letters', '.switches']) {
-    const now = document.querySelector(part);
-    const next = fresh.querySelector(part);
-    if (now && next) now.replaceWith(next);
+  const response = await fetch(location.href);
+  const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
+  for (const selector of ['#messages', '.controls']) {
+    const current = document.querySelector(selector);
+    const next = fresh.querySelector(selector);
+    if (current && next) current.replaceWith(next);
   }
   document.documentElement.dataset.last = fresh.documentElement.dataset.last;
 }
@@ -35,8 +35,8 @@ document.addEventListener('click', async ({ target }) => {
 
 for (;;) {
   try {
-    const answer = await fetch(`/api/messages?wait=30000&after=${document.documentElement.dataset.last}`);
-    if (answer.status === 200) await refresh();
+    const response = await fetch(`/api/messages?wait=30000&after=${document.documentElement.dataset.last}`);
+    if (response.status === 200) await refresh();
   } catch {
     await new Promise((resolve) => setTimeout(resolve, 2000));
   }

@@ -1,5 +1,5 @@
 /**
- * The mail server: SMTP on 127.0.0.1, with failures on request. If so configured, it requires a password as a vendor's server
+ * The mail server: SMTP on 127.0.0.1, with configurable failures. If so configured, it requires a password as a vendor's server
  * does, and offers encryption (STARTTLS, or TLS from the first byte), without which it then accepts no password.
  */
 import type { AddressInfo } from 'node:net';
@@ -26,16 +26,16 @@ export interface MailServer {
   /** PEM, for clients that must trust the server; `null` without encryption. */
   readonly certificate: string | null;
   readonly failure: Failure;
-  /** Resolves when the failure is in force. */
-  fail(failure: Failure): Promise<void>;
+  /** Sets the failure; resolves when it is in effect. */
+  setFailure(failure: Failure): Promise<void>;
   close(): Promise<void>;
 }
 
-/** An error with the number that the client receives. */
-const refusal = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode });
+/** An error with the response code that the client receives. */
+const smtpError = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode });
 
-/** How a recipient is refused in each mode. */
-const recipientAnswers: Partial<Record<FailureMode, [code: number, message: string]>> = {
+/** The response to a recipient in each mode. */
+const recipientErrors: Partial<Record<FailureMode, [code: number, message: string]>> = {
   temporary: [451, '4.3.0 Try again later'],
   permanent: [550, '5.1.1 There is no such mailbox here'],
   quota: [550, '5.4.5 Daily sending quota exceeded'],
@@ -63,7 +63,7 @@ export async function listenMail(messages: MessageStore, options: MailServerOpti
     server: null,
     port: options.port,
   };
-  await open(state);
+  await openServer(state);
   return {
     get port() {
       return state.port;
@@ -72,21 +72,21 @@ export async function listenMail(messages: MessageStore, options: MailServerOpti
     get failure() {
       return state.failure;
     },
-    async fail(next) {
+    async setFailure(next) {
       state.failure = next;
-      if (next.mode === 'refuse') await shut(state);
-      else if (!state.server) await open(state);
+      if (next.mode === 'refuse') await closeServer(state);
+      else if (!state.server) await openServer(state);
     },
-    close: () => shut(state),
+    close: () => closeServer(state),
   };
 }
 
-/** The failure that these recipients, or a password (`null`), meet; using it counts down `times`. */
+/** The failure that applies to these recipients, or to a password (`null`); each use decrements `times`. */
 function takeFailure(state: State, recipients: readonly string[] | null): Failure {
   const { failure } = state;
   const { to, times } = failure;
-  const meant = to === undefined || !recipients || recipients.some((address) => address.toLowerCase().includes(to));
-  if (!meant) return { mode: 'none' };
+  const affected = to === undefined || !recipients || recipients.some((address) => address.toLowerCase().includes(to));
+  if (!affected) return { mode: 'none' };
   if (times !== undefined) state.failure = times > 1 ? { ...failure, times: times - 1 } : { mode: 'none' };
   return failure;
 }
@@ -97,24 +97,24 @@ async function receive(state: State, stream: NodeJS.ReadableStream, session: SMT
   const parts: Buffer[] = [];
   for await (const part of stream) {
     parts.push(Buffer.from(part));
-    if (applied?.mode === 'drop') hangUp(state, session.id);
+    if (applied?.mode === 'drop') disconnect(state, session.id);
   }
   if (applied?.mode === 'slow') await delay(applied.delay ?? 3000);
-  if (applied?.mode === 'drop') throw refusal(451, 'Dropped');
+  if (applied?.mode === 'drop') throw smtpError(451, 'Dropped');
   const from = session.envelope.mailFrom ? session.envelope.mailFrom.address : '';
   const { number } = await state.messages.add({ from, to, raw: Buffer.concat(parts), encrypted: session.secure });
-  if (applied?.mode === 'lost-answer') hangUp(state, session.id);
-  return `2.0.0 Taken as letter ${number}`;
+  if (applied?.mode === 'lost-answer') disconnect(state, session.id);
+  return `2.0.0 Accepted as message ${number}`;
 }
 
 /** Ends a connection without a response. */
-function hangUp(state: State, id: string): void {
+function disconnect(state: State, id: string): void {
   for (const connection of state.server?.connections ?? []) {
     if (connection.id === id) connection._socket.destroy();
   }
 }
 
-async function open(state: State): Promise<void> {
+async function openServer(state: State): Promise<void> {
   const { login, encryption } = state.options;
   const { certificate } = state;
   const opening = new SMTPServer({
@@ -133,12 +133,12 @@ async function open(state: State): Promise<void> {
     onAuth({ username, password }, _session, done) {
       if (state.failure.mode === 'auth') takeFailure(state, null);
       else if (username === account.user && password === account.password) return done(null, { user: username });
-      done(refusal(535, '5.7.8 Authentication credentials invalid'));
+      done(smtpError(535, '5.7.8 Authentication credentials invalid'));
     },
     onRcptTo({ address }, _session, done) {
-      const answer = recipientAnswers[state.failure.mode];
+      const answer = recipientErrors[state.failure.mode];
       if (!answer || takeFailure(state, [address]).mode === 'none') return done();
-      done(refusal(...answer));
+      done(smtpError(...answer));
     },
     onData(stream, session, done) {
       receive(state, stream, session).then(
@@ -147,7 +147,7 @@ async function open(state: State): Promise<void> {
       );
     },
   });
-  // Ignores errors of connections: breaking them is part of this server's job.
+  // Ignores errors of connections: this server breaks them on purpose.
   opening.on('error', () => {});
   await new Promise<void>((resolve, reject) => {
     opening.server.once('error', (error) => reject(portInUse(error, state.port, 'the mail server')));
@@ -157,7 +157,7 @@ async function open(state: State): Promise<void> {
   state.server = opening;
 }
 
-async function shut(state: State): Promise<void> {
+async function closeServer(state: State): Promise<void> {
   const closing = state.server;
   state.server = null;
   if (!closing) return;

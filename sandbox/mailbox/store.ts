@@ -4,11 +4,11 @@ import path from 'node:path';
 import PostalMime, { type Address } from 'postal-mime';
 
 export interface StoredMessage {
-  /** Grows by one with each message; never used twice. */
+  /** Increases by one with each message; never reused. */
   readonly number: number;
   /** Epoch milliseconds. */
   readonly receivedAt: number;
-  /** Who the SMTP client named, which is what counts for delivery. */
+  /** The SMTP envelope, which determines delivery. */
   readonly envelope: { readonly from: string; readonly to: readonly string[] };
   /** Whether it came over an encrypted connection. */
   readonly encrypted: boolean;
@@ -58,7 +58,7 @@ const maxMessages = 500;
 /** @param folder where messages are kept between starts; without it they are lost when the process ends */
 export function openMessages(folder?: string): MessageStore {
   const messages = new Map<number, StoredMessage>();
-  const waiting = new Set<(message: StoredMessage) => void>();
+  const listeners = new Set<(message: StoredMessage) => void>();
   let last = 0;
 
   const file = (number: number) => path.join(folder ?? '', `${String(number).padStart(8, '0')}.json`);
@@ -77,7 +77,7 @@ export function openMessages(folder?: string): MessageStore {
     }
   }
 
-  function forget(number: number): void {
+  function deleteMessage(number: number): void {
     messages.delete(number);
     if (folder) fs.rmSync(file(number), { force: true });
   }
@@ -95,8 +95,9 @@ export function openMessages(folder?: string): MessageStore {
       const message: StoredMessage = { number: last, receivedAt: Date.now(), ...parsed };
       if (folder) fs.writeFileSync(file(last), JSON.stringify(message));
       messages.set(last, message);
-      for (const number of [...messages.keys()].slice(0, Math.max(0, messages.size - maxMessages))) forget(number);
-      for (const tell of [...waiting]) tell(message);
+      for (const number of [...messages.keys()].slice(0, Math.max(0, messages.size - maxMessages)))
+        deleteMessage(number);
+      for (const listener of [...listeners]) listener(message);
       return message;
     },
     list,
@@ -105,23 +106,23 @@ export function openMessages(folder?: string): MessageStore {
       const present = list(filter).at(-1);
       if (present) return Promise.resolve(present);
       return new Promise((resolve) => {
-        const end = (message: StoredMessage | null) => {
+        const finish = (message: StoredMessage | null) => {
           clearTimeout(timer);
-          waiting.delete(tell);
+          listeners.delete(listener);
           resolve(message);
         };
-        const tell = (message: StoredMessage) => {
-          if (matches(message, filter)) end(message);
+        const listener = (message: StoredMessage) => {
+          if (matches(message, filter)) finish(message);
         };
-        const timer = setTimeout(() => end(null), milliseconds);
-        disconnected.addEventListener('abort', () => end(null));
-        waiting.add(tell);
+        const timer = setTimeout(() => finish(null), milliseconds);
+        disconnected.addEventListener('abort', () => finish(null));
+        listeners.add(listener);
       });
     },
     remove(filter) {
-      const going = list(filter);
-      for (const { number } of going) forget(number);
-      return going.length;
+      const removed = list(filter);
+      for (const { number } of removed) deleteMessage(number);
+      return removed.length;
     },
   };
 }

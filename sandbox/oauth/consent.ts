@@ -19,8 +19,8 @@ export interface Brand {
 export function consentPage(brand: Brand, ticket: string, request: AuthorizationRequest, hint: string | null): string {
   const known = hint === null || people.some(({ email }) => email === hint.toLowerCase());
   const accounts = people.map(
-    ({ name, email }, place) => `<label class="account"><input type="radio" name="account" value="${safe(email)}"${
-      (hint === null && place === 0) || hint?.toLowerCase() === email ? ' checked' : ''
+    ({ name, email }, index) => `<label class="account"><input type="radio" name="account" value="${safe(email)}"${
+      (hint === null && index === 0) || hint?.toLowerCase() === email ? ' checked' : ''
     }>
 <span><strong>${safe(name)}</strong><small>${safe(email)}</small></span></label>`,
   );
@@ -32,14 +32,14 @@ export function consentPage(brand: Brand, ticket: string, request: Authorization
 <fieldset><legend>Choose an account</legend>
 ${accounts.join('\n')}
 <label class="account"><input type="radio" name="account" value="other"${known ? '' : ' checked'}>
-<span><strong>Somebody else</strong><input type="email" name="email" aria-label="E-mail address of somebody else" placeholder="somebody@example.com" autocomplete="off" value="${known ? '' : safe(hint ?? '')}"></span></label>
+<span><strong>Another account</strong><input type="email" name="email" aria-label="Email address of another account" placeholder="reader@example.com" autocomplete="off" value="${known ? '' : safe(hint ?? '')}"></span></label>
 </fieldset>
-<details><summary>What this account is like</summary>
-<label><input type="checkbox" name="share_email" checked> Tell the e-mail address</label>
+<details><summary>Options of this sign-in</summary>
+<label><input type="checkbox" name="share_email" checked> Share the email address</label>
 ${brand.verifies ? '<label><input type="checkbox" name="email_verified" checked> The address is verified</label>' : ''}
-<label>Afterwards ${safe(brand.name)} <select name="exchange"><option value="answers">answers</option><option value="hangs">does not answer</option><option value="fails">fails</option></select></label>
+<label>The token endpoint <select name="exchange"><option value="answers">responds</option><option value="hangs">never responds</option><option value="fails">fails</option></select></label>
 </details>
-<p class="scopes">Asked for: ${safe(request.scopes.join(', '))}</p>
+<p class="scopes">Requested permissions: ${safe(request.scopes.join(', '))}</p>
 <div class="buttons"><button name="decision" value="deny" formnovalidate>Cancel</button><button class="main" name="decision" value="allow">Continue</button></div>
 </form>
 <script>document.querySelector('[name=email]').addEventListener('input', (event) => { event.target.closest('label').querySelector('[type=radio]').checked = true; });</script>`,
@@ -50,7 +50,7 @@ ${brand.verifies ? '<label><input type="checkbox" name="email_verified" checked>
 export function readConsent(brand: Brand, form: URLSearchParams): { allow: boolean; choice: ConsentAnswer } | string {
   const chosen = form.get('account') === 'other' ? (form.get('email') ?? '') : (form.get('account') ?? '');
   const allow = form.get('decision') !== 'deny';
-  if (allow && !/^[^\s@]+@[^\s@]+$/.test(chosen.trim())) return 'Type an e-mail address, or choose an account.';
+  if (allow && !/^[^\s@]+@[^\s@]+$/.test(chosen.trim())) return 'Type an email address, or choose an account.';
   const exchange = form.get('exchange');
   return {
     allow,
@@ -63,8 +63,8 @@ export function readConsent(brand: Brand, form: URLSearchParams): { allow: boole
   };
 }
 
-/** A page with a message and nothing to choose: the provider redirects only to addresses that it knows. */
-export const notice = (brand: Brand, title: string, detail: string): string =>
+/** A page with a message, for requests from which the provider does not redirect, such as one with an unknown address. */
+export const messagePage = (brand: Brand, title: string, detail: string): string =>
   frame(brand, `<h1>${safe(title)}</h1><p>${safe(detail)}</p>`);
 
 const frame = ({ name, color }: Brand, inside: string): string => `<!doctype html>
@@ -95,5 +95,5 @@ button { padding: .55rem 1.1rem; font: inherit; font-weight: 600; color: inherit
 :focus-visible { outline: 3px solid var(--brand); outline-offset: 2px; }
 </style>
 </head>
-<body><main><p class="brand">${safe(name)} <small>stand-in of the sandbox</small></p>${inside}</main></body>
+<body><main><p class="brand">${safe(name)} <small>sandbox</small></p>${inside}</main></body>
 </html>`;

@@ -1,4 +1,4 @@
-/** What a provider has issued and will be asked about: open consents, codes and access tokens. */
+/** The state of a provider: pending consents, authorization codes and access tokens. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Person } from './people.ts';
 
@@ -38,10 +38,10 @@ export interface Grants {
   /** Stores a request until the person decides. @returns its ticket, which the consent page posts */
   begin(request: AuthorizationRequest): string;
   pending(ticket: string): AuthorizationRequest | undefined;
-  /** @returns the code, good once and for ten minutes */
+  /** @returns the code, valid once and for ten minutes */
   grant(ticket: string, choice: ConsentAnswer): string | undefined;
   decline(ticket: string): AuthorizationRequest | undefined;
-  /** What a code grants, without redeeming the code. */
+  /** The grant of a code, without redeeming the code. */
   peek(code: string): Grant | undefined;
   redeem(code: string, by: { clientId: string; redirectUri: string | null; verifier: string | null }): Redemption;
   /** The grant that an access token belongs to; a token is valid for an hour. */
@@ -52,7 +52,7 @@ const codeLifetime = 10 * 60_000;
 const tokenLifetime = 60 * 60_000;
 
 /**
- * @param prefix of codes and tokens, to make them look like the provider's own
+ * @param prefix of codes and tokens, like the provider's
  * @param now epoch milliseconds
  */
 export function openGrants(prefix: { code: string; token: string }, now: () => number = Date.now): Grants {
@@ -61,7 +61,7 @@ export function openGrants(prefix: { code: string; token: string }, now: () => n
   const tokens = new Map<string, Grant & { readonly expires: number }>();
   const random = (bytes: number) => randomBytes(bytes).toString('base64url');
 
-  function take(ticket: string): AuthorizationRequest | undefined {
+  function takeTicket(ticket: string): AuthorizationRequest | undefined {
     const request = tickets.get(ticket);
     tickets.delete(ticket);
     return request;
@@ -74,9 +74,9 @@ export function openGrants(prefix: { code: string; token: string }, now: () => n
       return ticket;
     },
     pending: (ticket) => tickets.get(ticket),
-    decline: take,
+    decline: takeTicket,
     grant(ticket, choice) {
-      const request = take(ticket);
+      const request = takeTicket(ticket);
       if (!request) return undefined;
       const code = `${prefix.code}${random(36)}`;
       codes.set(code, { request, choice, expires: now() + codeLifetime, used: false });
@@ -84,27 +84,27 @@ export function openGrants(prefix: { code: string; token: string }, now: () => n
     },
     peek: (code) => codes.get(code),
     redeem(code, { clientId, redirectUri, verifier }) {
-      const kept = codes.get(code);
-      if (!kept) return { kind: 'unknown' };
-      const { request } = kept;
+      const stored = codes.get(code);
+      if (!stored) return { kind: 'unknown' };
+      const { request } = stored;
       if (request.clientId !== clientId) return { kind: 'wrong-client' };
-      if (kept.used) return { kind: 'used' };
-      if (kept.expires <= now()) return { kind: 'expired' };
+      if (stored.used) return { kind: 'used' };
+      if (stored.expires <= now()) return { kind: 'expired' };
       if (request.redirectUri !== redirectUri) return { kind: 'wrong-redirect' };
       if (request.codeChallenge && !verifier) return { kind: 'no-verifier' };
       if (request.codeChallenge && verifier) {
         const { value, method } = request.codeChallenge;
-        const made = method === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier;
-        if (made !== value) return { kind: 'wrong-verifier' };
+        const computed = method === 'S256' ? createHash('sha256').update(verifier).digest('base64url') : verifier;
+        if (computed !== value) return { kind: 'wrong-verifier' };
       }
-      kept.used = true;
+      stored.used = true;
       const accessToken = `${prefix.token}${random(48)}`;
-      tokens.set(accessToken, { request, choice: kept.choice, expires: now() + tokenLifetime });
-      return { kind: 'granted', grant: kept, accessToken };
+      tokens.set(accessToken, { request, choice: stored.choice, expires: now() + tokenLifetime });
+      return { kind: 'granted', grant: stored, accessToken };
     },
     grantOf(accessToken) {
-      const kept = tokens.get(accessToken);
-      return kept && kept.expires > now() ? kept : undefined;
+      const stored = tokens.get(accessToken);
+      return stored && stored.expires > now() ? stored : undefined;
     },
   };
 }

@@ -29,7 +29,7 @@ export function personOf(email: string): Person {
   const known = people.find((one) => one.email === address);
   if (known) return known;
   let number = 7n;
-  for (const sign of address) number = (number * 131n + BigInt(sign.codePointAt(0) ?? 0)) % 10n ** 18n;
+  for (const character of address) number = (number * 131n + BigInt(character.codePointAt(0) ?? 0)) % 10n ** 18n;
   const [first = 'Reader', ...rest] = (address.split('@')[0] ?? '')
     .split(/[._+-]+/)
     .filter((part) => part !== '')

@@ -11,7 +11,7 @@
  * Stricter than OneSignal in one point: it refuses fields that the reference doesn't have, which OneSignal ignores.
  *
  *     GET /sent                           what was sent, for tests
- *     PUT /mode                           ok | lost (it sends, and breaks off) | down (503) | limited (429) | empty (no browser in the segment)
+ *     PUT /mode                           ok | lost (it sends, without a response) | down (503) | limited (429) | empty (no browser in the segment)
  */
 import { randomUUID } from 'node:crypto';
 import { type Answer, json, listenWeb } from '../web.ts';
@@ -73,7 +73,7 @@ export async function startPush({ port = 0 }: { readonly port?: number } = {}): 
           const refused = refuseWithoutKey(request.headers.authorization);
           if (refused) return refused;
           const given = parse(await body());
-          const problem = given === null ? 'The body is no JSON object.' : problemOf(given);
+          const problem = given === null ? 'The body is not a JSON object.' : problemOf(given);
           if (given === null || problem !== null) return json({ errors: [problem] }, 400);
           if (mode === 'empty') return json({ id: '', errors: ['All included players are not subscribed'] });
           const idempotencyKey = String(given.idempotency_key ?? randomUUID());
@@ -104,8 +104,8 @@ export async function startPush({ port = 0 }: { readonly port?: number } = {}): 
         method: 'PUT',
         path: /^\/mode$/,
         async handle({ body }) {
-          const wanted = await body();
-          const next = modes.find((each) => each === wanted);
+          const requested = await body();
+          const next = modes.find((each) => each === requested);
           if (next === undefined) return json({ error: 'There is no such mode.' }, 400);
           mode = next;
           return json({ mode });
@@ -135,10 +135,11 @@ function problemOf(given: Record<string, unknown>): string | null {
   const unknown = Object.keys(given).filter((name) => !allowedFields.has(name));
   if (unknown.length > 0) return `Unknown field: ${unknown}`;
   if (given.app_id !== appId) return 'app_id not found. You may be missing a Content-Type: application/json header.';
-  const { included_segments: wanted, contents, headings, ttl, web_url: address } = given;
-  if (!Array.isArray(wanted) || wanted.length === 0)
+  const { included_segments: includedSegments, contents, headings, ttl, web_url: address } = given;
+  if (!Array.isArray(includedSegments) || includedSegments.length === 0)
     return 'You must include which players, segments, or tags you wish to send this notification to.';
-  if (!wanted.every((name) => segments.includes(name))) return `Could not find the segment ${wanted}`;
+  if (!includedSegments.every((name) => segments.includes(name)))
+    return `Could not find the segment ${includedSegments}`;
   if (given.target_channel !== undefined && given.target_channel !== 'push') return 'target_channel is invalid';
   for (const texts of [contents, ...(headings === undefined ? [] : [headings])]) {
     if (typeof texts !== 'object' || texts === null || !isText((texts as Record<string, unknown>).en))

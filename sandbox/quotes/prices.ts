@@ -1,6 +1,6 @@
 /**
- * Prices that move: each symbol follows a random walk around yesterday's closing price, slightly drawn back to it, so that prices stay
- * believable even after a week.
+ * Prices that move: each symbol follows a random walk around yesterday's closing price, with a slight reversion to it, so that prices stay
+ * realistic even after a week.
  */
 
 /** A random number from 0 to below 1, as `Math.random`. */
@@ -12,7 +12,7 @@ export interface SymbolPrice {
   readonly close: number;
 }
 
-/** Start prices of well-known symbols; others get one of their own. */
+/** Start prices of well-known symbols; those of others are computed from their names. */
 const startPrices: Readonly<Record<string, number>> = {
   SPX: 6731.4,
   DJI: 47_112.8,
@@ -23,13 +23,13 @@ const startPrices: Readonly<Record<string, number>> = {
   'BTC/USD': 96_420,
 };
 
-/** Largest step, and how strongly the price is drawn to yesterday's, both as parts of the price. */
-const step = 0.0012;
-const pull = 0.02;
+/** The largest step, as a fraction of the price, and the fraction of the distance to yesterday's price that each step closes. */
+const maxStep = 0.0012;
+const meanReversion = 0.02;
 
-function startOf(symbol: string): number {
+function startPriceOf(symbol: string): number {
   let sum = 7;
-  for (const sign of symbol) sum = (sum * 31 + (sign.codePointAt(0) ?? 0)) % 9973;
+  for (const character of symbol) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 9973;
   return 20 + sum / 20;
 }
 
@@ -37,10 +37,10 @@ function startOf(symbol: string): number {
 export function createPrices(random: Random = Math.random): (symbol: string) => SymbolPrice {
   const prices = new Map<string, SymbolPrice>();
   return (symbol) => {
-    const close = prices.get(symbol)?.close ?? startPrices[symbol] ?? startOf(symbol);
+    const close = prices.get(symbol)?.close ?? startPrices[symbol] ?? startPriceOf(symbol);
     // The day's first price differs somewhat from yesterday's last.
     const before = prices.get(symbol)?.price ?? close * (1 + (random() - 0.5) * 0.02);
-    const price = before * (1 + (random() - 0.5) * 2 * step) + (close - before) * pull;
+    const price = before * (1 + (random() - 0.5) * 2 * maxStep) + (close - before) * meanReversion;
     const moved = { price, close };
     prices.set(symbol, moved);
     return moved;

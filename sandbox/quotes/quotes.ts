@@ -2,7 +2,7 @@
  * Stand-in for Twelve Data's quotes: `GET /quote?symbol=A,B` with `Authorization: apikey …` (or `&apikey=…`), in the vendor's
  * format: numbers as text, a single symbol without a map around it, errors as `{"code", "message", "status": "error"}`.
  *
- * What goes wrong is set from outside: `PUT /_/failure` with `{"mode": …}`, and read with `GET /_/state`, which also counts the
+ * Failures are set with `PUT /_/failure` with `{"mode": …}` and read with `GET /_/state`, which also counts the
  * requests. Modes are those of {@link failureModes}.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -21,13 +21,13 @@ export interface Quotes {
 }
 
 const failureModes = {
-  none: 'Prices come',
+  none: 'Prices are returned',
   down: 'It answers 503',
   hang: 'It never answers',
   slow: 'It answers after two seconds',
-  malformed: 'It answers with a page',
+  malformed: 'It answers with HTML',
   limited: 'The credits are used up (429)',
-  partial: 'The first symbol is not known',
+  partial: 'The first symbol is unknown',
 } as const;
 
 export type FailureMode = keyof typeof failureModes;
@@ -35,7 +35,7 @@ export type FailureMode = keyof typeof failureModes;
 const key = 'quotes-sandbox-of-broadsheet';
 const maxSymbols = 120;
 
-const fault = (code: number, message: string, status = code): Answer =>
+const errorAnswer = (code: number, message: string, status = code): Answer =>
   json({ code, message, status: 'error' }, status);
 
 /** Exchange rates are written with five places, prices with two. */
@@ -58,7 +58,7 @@ function quoteOf(symbol: string, { price, close }: SymbolPrice, now: number): ob
 
 interface QuotesOptions {
   readonly port?: number;
-  /** Moves the prices (default: at random). */
+  /** Source of the price changes (default: `Math.random`). */
   readonly random?: Random;
 }
 
@@ -73,34 +73,35 @@ export async function startQuotes({ port = 0, random }: QuotesOptions = {}): Pro
     if (mode === 'hang') return null;
     if (mode === 'slow') await delay(2000, undefined, { signal: disconnected }).catch(() => {});
     if (mode === 'malformed') return text('<html><body>Bad gateway</body></html>');
-    if (mode === 'limited') return fault(429, 'You have run out of API credits for the current minute.');
+    if (mode === 'limited') return errorAnswer(429, 'You have run out of API credits for the current minute.');
     const given = request.headers.authorization ?? `apikey ${url.searchParams.get('apikey') ?? ''}`;
-    if (given !== `apikey ${key}`) return fault(401, 'The apikey parameter is incorrect or not specified.');
+    if (given !== `apikey ${key}`) return errorAnswer(401, 'The apikey parameter is incorrect or not specified.');
     const symbols = (url.searchParams.get('symbol') ?? '').split(',').filter(Boolean);
-    if (symbols.length === 0 || symbols.length > maxSymbols) return fault(400, 'The symbol parameter is not right.');
+    if (symbols.length === 0 || symbols.length > maxSymbols)
+      return errorAnswer(400, 'The symbol parameter is invalid.');
     const now = Date.now();
-    const parts = symbols.map((symbol, place) =>
-      mode === 'partial' && place === 0
+    const parts = symbols.map((symbol, index) =>
+      mode === 'partial' && index === 0
         ? { code: 404, message: `The symbol ${symbol} is not known.`, status: 'error' }
         : quoteOf(symbol, priceOf(symbol), now),
     );
     return json(parts.length === 1 ? parts[0] : Object.fromEntries(symbols.map((symbol, at) => [symbol, parts[at]])));
   }
 
-  async function fail({ body }: Call): Promise<Answer> {
-    const wanted = (JSON.parse((await body()) || '{}') as { mode?: unknown }).mode;
-    if (typeof wanted !== 'string' || !Object.hasOwn(failureModes, wanted)) {
+  async function setMode({ body }: Call): Promise<Answer> {
+    const requested = (JSON.parse((await body()) || '{}') as { mode?: unknown }).mode;
+    if (typeof requested !== 'string' || !Object.hasOwn(failureModes, requested)) {
       return json({ error: `"mode" is one of ${Object.keys(failureModes).join(', ')}.` }, 400);
     }
-    mode = wanted as FailureMode;
-    return json({ mode, questions: requests });
+    mode = requested as FailureMode;
+    return json({ mode, requests });
   }
 
   const server = await listenWeb(
     [
       { method: 'GET', path: /^\/quote$/, handle: answer },
-      { method: 'PUT', path: /^\/_\/failure$/, handle: fail },
-      { method: 'GET', path: /^\/_\/state$/, handle: () => json({ mode, questions: requests }) },
+      { method: 'PUT', path: /^\/_\/failure$/, handle: setMode },
+      { method: 'GET', path: /^\/_\/state$/, handle: () => json({ mode, requests }) },
     ],
     { port, name: "the sandbox's provider of prices" },
   );

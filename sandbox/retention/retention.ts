@@ -1,6 +1,6 @@
 /**
  * Stands in for Churnkey's script (https://docs.churnkey.co/cancel-flows/quick-start-guide): `/js/app.js?appId=…` provides
- * `window.churnkey.init('show', …)`, which opens a small dialog. Its options are at `/_sandbox/told`.
+ * `window.churnkey.init('show', …)`, which opens a small dialog. Its options are at `/_sandbox/reports`.
  */
 import { withCallChecks } from '../third-party/third-party.ts';
 import { json, listenWeb } from '../web.ts';
@@ -40,17 +40,17 @@ export async function startRetention(): Promise<Retention> {
                 headers: { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-store' },
                 body: script,
               }
-            : json({ error: 'Which app?' }, 400),
+            : json({ error: 'appId is missing.' }, 400),
       },
       {
         method: 'GET',
-        path: /^\/_sandbox\/tell$/,
+        path: /^\/_sandbox\/report$/,
         handle({ url }) {
           reports.push(JSON.parse(url.searchParams.get('what') ?? '') as WidgetReport);
           return { status: 204 };
         },
       },
-      { method: 'GET', path: /^\/_sandbox\/told$/, handle: () => json(reports, 200, corsHeaders) },
+      { method: 'GET', path: /^\/_sandbox\/reports$/, handle: () => json(reports, 200, corsHeaders) },
     ],
     { port: 0, name: "the sandbox's retention widget" },
   );

@@ -3,31 +3,31 @@
   const { origin: host, searchParams } = new URL(document.currentScript.src);
   const appId = searchParams.get('appId');
   // Reports by an image request, which needs no permission for another origin.
-  const tell = (what) => {
-    new Image().src = `${host}/_sandbox/tell?${new URLSearchParams({ what: JSON.stringify(what) })}`;
+  const report = (what) => {
+    new Image().src = `${host}/_sandbox/report?${new URLSearchParams({ what: JSON.stringify(what) })}`;
   };
 
-  const checker = makeChecker(shapes, (what, message) => tell({ what, options: { message }, handlers: [] }));
+  const checker = makeChecker(shapes, (what, message) => report({ what, options: { message }, handlers: [] }));
 
   function init(what, options) {
     checker.check('What', what);
     checker.check('Options', options);
-    if (options.appId !== appId) checker.fault('The script is of another app');
+    if (options.appId !== appId) checker.fault('The script was loaded with another appId');
     const plain = Object.fromEntries(Object.entries(options).filter(([, value]) => typeof value !== 'function'));
-    tell({
+    report({
       what,
       options: plain,
       handlers: Object.keys(options).filter((name) => typeof options[name] === 'function'),
     });
     const dialog = document.createElement('dialog');
     dialog.setAttribute('aria-label', 'Before you go');
-    const said = document.createElement('p');
-    said.setAttribute('role', 'status');
-    const button = (words, press) => {
+    const status = document.createElement('p');
+    status.setAttribute('role', 'status');
+    const button = (label, onClick) => {
       const made = document.createElement('button');
       made.type = 'button';
-      made.textContent = words;
-      made.addEventListener('click', press);
+      made.textContent = label;
+      made.addEventListener('click', onClick);
       return made;
     };
     const close = () => {
@@ -36,13 +36,13 @@
       options.onClose?.({});
     };
     dialog.append(
-      said,
+      status,
       button('Cancel for good', async () => {
         try {
-          const { message } = await options.handleCancel({ id: options.customerId }, 'Budget', 'Too dear');
-          said.textContent = message;
+          const { message } = await options.handleCancel({ id: options.customerId }, 'Budget', 'Too expensive');
+          status.textContent = message;
         } catch (error) {
-          said.textContent = error.message;
+          status.textContent = error.message;
         }
       }),
       button('Never mind', close),

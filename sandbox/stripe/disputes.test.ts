@@ -27,7 +27,7 @@ async function disputed(card = 'pm_card_createDispute'): Promise<Stripe.Dispute>
   if (!dispute) throw new Error('Nothing is disputed.');
   return dispute;
 }
-const told = async () => (await stripe.events.list({ limit: 100 })).data.map(({ type }) => type).toReversed();
+const eventTypes = async () => (await stripe.events.list({ limit: 100 })).data.map(({ type }) => type).toReversed();
 
 it('a charge to a disputing test card is disputed and can no longer be refunded', async () => {
   const dispute = await disputed();
@@ -35,7 +35,7 @@ it('a charge to a disputing test card is disputed and can no longer be refunded'
   // As in Stripe's API: the customer is named on the charge.
   expect('customer' in dispute).toBe(false);
   expect(await stripe.charges.retrieve(dispute.charge as string)).toMatchObject({ disputed: true, refunded: false });
-  expect(await told()).toEqual(
+  expect(await eventTypes()).toEqual(
     expect.arrayContaining(['charge.succeeded', 'charge.dispute.created', 'charge.dispute.funds_withdrawn']),
   );
   expect((await stripe.disputes.list({ payment_intent: 'pi_other' })).data).toEqual([]);
@@ -49,7 +49,7 @@ it.each([
 ])('a dispute answered with %s is %s', async (words, status, events) => {
   const { id } = await disputed();
   expect(await stripe.disputes.update(id, { evidence: { uncategorized_text: words } })).toMatchObject({ status });
-  expect((await told()).slice(-events.length)).toEqual(events);
+  expect((await eventTypes()).slice(-events.length)).toEqual(events);
   expect(await errorOf(stripe.disputes.close(id))).toMatchObject({ statusCode: 400 });
 });
 
@@ -63,7 +63,7 @@ it('a dispute with other evidence is under review, and is lost when it is closed
 it('an inquiry moves no money, and its charge can still be refunded', async () => {
   const { id, charge, status } = await disputed('pm_card_createDisputeInquiry');
   expect(status).toBe('warning_needs_response');
-  expect(await told()).not.toContain('charge.dispute.funds_withdrawn');
+  expect(await eventTypes()).not.toContain('charge.dispute.funds_withdrawn');
   expect(await stripe.refunds.create({ charge: charge as string })).toMatchObject({ status: 'succeeded' });
   expect(await stripe.disputes.close(id)).toMatchObject({ status: 'warning_closed' });
 });
@@ -73,7 +73,7 @@ it('an escalated inquiry withdraws the funds, blocks refunds, and is lost when i
   const { account } = fixture.state;
   account.transaction(() => escalateInquiry(account, account.need('dispute', id)));
   expect(await stripe.disputes.retrieve(id)).toMatchObject({ status: 'needs_response', is_charge_refundable: false });
-  expect((await told()).slice(-2)).toEqual(['charge.dispute.updated', 'charge.dispute.funds_withdrawn']);
+  expect((await eventTypes()).slice(-2)).toEqual(['charge.dispute.updated', 'charge.dispute.funds_withdrawn']);
   expect(await errorOf(stripe.refunds.create({ charge: charge as string }))).toMatchObject({ code: 'charge_disputed' });
   expect(await stripe.disputes.close(id)).toMatchObject({ status: 'lost' });
 });

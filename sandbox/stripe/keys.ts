@@ -1,4 +1,4 @@
-/** Keys of the sandbox's account; the real Stripe doesn't know them. */
+/** Keys of the sandbox's account; they aren't valid at Stripe. */
 export const keys = {
   secret: 'sk_test_BroadsheetSandbox000000',
   publishable: 'pk_test_BroadsheetSandbox000000',

@@ -30,8 +30,8 @@ const card = (number: string, more: Record<string, string> = {}) =>
   });
 
 /** This payment method never leaves the page, so no return address is needed. */
-const ways: { allowed_payment_method_types: ['card'] } = { allowed_payment_method_types: ['card'] };
-const intent = () => stripe.paymentIntents.create({ amount: 1200, currency: 'usd', ...ways });
+const cardOnly: { allowed_payment_method_types: ['card'] } = { allowed_payment_method_types: ['card'] };
+const intent = () => stripe.paymentIntents.create({ amount: 1200, currency: 'usd', ...cardOnly });
 
 describe('cards', () => {
   it.each([
@@ -89,7 +89,7 @@ describe('cards', () => {
 
   it('that decline every charge can still be saved', async () => {
     const { id } = await stripe.customers.create({});
-    const setup = await stripe.setupIntents.create({ customer: id, ...ways });
+    const setup = await stripe.setupIntents.create({ customer: id, ...cardOnly });
     const done = await stripe.setupIntents.confirm(setup.id, { payment_method: 'pm_card_chargeCustomerFail' });
     expect(done.status).toBe('succeeded');
     expect((await stripe.customers.listPaymentMethods(id)).data).toHaveLength(1);
@@ -111,7 +111,7 @@ describe('cards', () => {
 });
 
 describe('3-D Secure', () => {
-  const asked = async (name: string) => {
+  const confirmWith = async (name: string) => {
     const { id } = await intent();
     return stripe.paymentIntents.confirm(id, { payment_method: name });
   };
@@ -140,7 +140,7 @@ describe('3-D Secure', () => {
       'card_declined',
     ],
   ] as const)('%s leaves the intent at %s', async (_, status, name, passed, code) => {
-    const { id, status: before, next_action: action } = await asked(name);
+    const { id, status: before, next_action: action } = await confirmWith(name);
     expect(before).toBe('requires_action');
     expect(action?.type).toBe('use_stripe_sdk');
     await fixture.control('POST challenge', { intent: id, passed });
@@ -171,7 +171,7 @@ describe('3-D Secure', () => {
 
   it('is skipped off-session for a card authenticated at setup, but not for one that always requires it', async () => {
     const { id: customer } = await stripe.customers.create({});
-    const setup = await stripe.setupIntents.create({ customer, ...ways });
+    const setup = await stripe.setupIntents.create({ customer, ...cardOnly });
     const waiting = await stripe.setupIntents.confirm(setup.id, {
       payment_method: 'pm_card_authenticationRequiredOnSetup',
     });
@@ -179,7 +179,7 @@ describe('3-D Secure', () => {
     await fixture.control('POST challenge', { intent: setup.id, passed: true });
     const { payment_method } = await stripe.setupIntents.retrieve(setup.id);
     const paid = await stripe.paymentIntents.create({
-      ...ways,
+      ...cardOnly,
       amount: 500,
       currency: 'usd',
       customer,
@@ -192,7 +192,7 @@ describe('3-D Secure', () => {
     const always = await stripe.paymentMethods.attach('pm_card_authenticationRequired', { customer: other });
     const error = await errorOf(
       stripe.paymentIntents.create({
-        ...ways,
+        ...cardOnly,
         amount: 500,
         currency: 'usd',
         customer: other,

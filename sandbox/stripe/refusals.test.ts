@@ -16,7 +16,7 @@ async function subscribed() {
   const { id: customer } = await fixture.createPayingCustomer();
   return { customer, made: await fixture.subscribe(customer, 'price_reader_monthly') };
 }
-const dearer = (made: Stripe.Subscription, quantity = 1) => [
+const withHigherPrice = (made: Stripe.Subscription, quantity = 1) => [
   { id: itemOf(made).id, price: 'price_member_monthly', quantity },
 ];
 
@@ -36,21 +36,23 @@ describe('an invoice preview', () => {
   it('takes a schedule or subscription details, but not both', async () => {
     const { made } = await subscribed();
     const { id: schedule } = await stripe.subscriptionSchedules.create({ from_subscription: made.id });
-    const both = { schedule, subscription_details: { items: dearer(made) } };
+    const both = { schedule, subscription_details: { items: withHigherPrice(made) } };
     expect(await errorOf(stripe.invoices.createPreview(both))).toMatchObject({ statusCode: 400, param: 'schedule' });
   });
 
   it('takes a proration date only with a prorated change', async () => {
     const { made } = await subscribed();
-    const asked = (details: Stripe.InvoiceCreatePreviewParams.SubscriptionDetails) =>
+    const preview = (details: Stripe.InvoiceCreatePreviewParams.SubscriptionDetails) =>
       stripe.invoices.createPreview({
         subscription: made.id,
         subscription_details: { proration_date: newYear, ...details },
       });
     const param = 'subscription_details[proration_date]';
-    expect(await errorOf(asked({}))).toMatchObject({ statusCode: 400, param });
-    expect(await errorOf(asked({ items: dearer(made), proration_behavior: 'none' }))).toMatchObject({ param });
-    expect((await asked({ items: dearer(made), proration_behavior: 'always_invoice' })).total).toBe(800);
+    expect(await errorOf(preview({}))).toMatchObject({ statusCode: 400, param });
+    expect(await errorOf(preview({ items: withHigherPrice(made), proration_behavior: 'none' }))).toMatchObject({
+      param,
+    });
+    expect((await preview({ items: withHigherPrice(made), proration_behavior: 'always_invoice' })).total).toBe(800);
   });
 
   it('of a subscription that is ending is refused with 404, unless it undoes the cancellation', async () => {
@@ -58,8 +60,8 @@ describe('an invoice preview', () => {
     await stripe.subscriptions.update(made.id, { cancel_at_period_end: true });
     const none = { statusCode: 404, code: 'invoice_upcoming_none', message: expect.stringContaining(customer) };
     expect(await errorOf(stripe.invoices.createPreview({ subscription: made.id }))).toMatchObject(none);
-    const kept = { subscription: made.id, subscription_details: { cancel_at_period_end: false } };
-    expect((await stripe.invoices.createPreview(kept)).total).toBe(1200);
+    const undone = { subscription: made.id, subscription_details: { cancel_at_period_end: false } };
+    expect((await stripe.invoices.createPreview(undone)).total).toBe(1200);
     await stripe.subscriptions.update(made.id, { cancel_at: newYear + 10 * day });
     expect(await errorOf(stripe.invoices.createPreview({ subscription: made.id }))).toMatchObject(none);
     const going = { subscription: made.id, subscription_details: { cancel_at: '' } } as const;
@@ -142,7 +144,7 @@ describe('a pending update', () => {
     await fixture.control('POST card', { customer, number: '4000000000000341' });
     fixture.state.advance(at);
     const change = {
-      items: dearer(made),
+      items: withHigherPrice(made),
       proration_behavior: 'always_invoice',
       payment_behavior: 'pending_if_incomplete',
     } as const;
@@ -151,7 +153,7 @@ describe('a pending update', () => {
 
   it('cannot contain other settings, such as tax', async () => {
     const { made } = await subscribed();
-    const change = { items: dearer(made), payment_behavior: 'pending_if_incomplete' } as const;
+    const change = { items: withHigherPrice(made), payment_behavior: 'pending_if_incomplete' } as const;
     expect(
       await errorOf(stripe.subscriptions.update(made.id, { ...change, automatic_tax: { enabled: true } })),
     ).toMatchObject({ statusCode: 400, param: 'automatic_tax' });
@@ -166,7 +168,7 @@ describe('a pending update', () => {
     const made = await fixture.subscribe(customer, 'price_reader_monthly', byInvoice);
     expect(made).toMatchObject({ status: 'active', collection_method: 'send_invoice' });
     expect(made.latest_invoice).toMatchObject({ status: 'open', due_date: newYear + 30 * day, attempt_count: 0 });
-    const change = { items: dearer(made), payment_behavior: 'pending_if_incomplete' } as const;
+    const change = { items: withHigherPrice(made), payment_behavior: 'pending_if_incomplete' } as const;
     expect(await errorOf(stripe.subscriptions.update(made.id, change))).toMatchObject({ param: 'payment_behavior' });
     fixture.state.advance(32 * day);
     expect((await stripe.charges.list({ customer })).data).toEqual([]);
@@ -177,7 +179,10 @@ describe('a pending update', () => {
     expect(early.changed.pending_update?.expires_at).toBe(fixture.state.now() + 23 * 3600);
     const { current_period_end: end } = itemOf(early.made);
     fixture.state.advanceTo(end - 10 * 3600);
-    const late = await stripe.subscriptions.update(early.made.id, { ...early.change, items: dearer(early.made, 20) });
+    const late = await stripe.subscriptions.update(early.made.id, {
+      ...early.change,
+      items: withHigherPrice(early.made, 20),
+    });
     expect(late.pending_update?.expires_at).toBe(end);
   });
 
@@ -219,10 +224,10 @@ describe('a list', () => {
     const customer = 'cus_nobody';
     const lists = [stripe.subscriptions, stripe.invoices, stripe.charges, stripe.paymentMethods] as const;
     for (const list of lists) expect(await errorOf(list.list({ customer }))).toMatchObject(none);
-    const { customer: gone } = await subscribed();
-    await stripe.customers.del(gone);
-    expect((await stripe.subscriptions.list({ customer: gone, status: 'all' })).data).toHaveLength(1);
-    expect((await stripe.charges.list({ customer: gone })).data).toHaveLength(1);
+    const { customer: deletedCustomer } = await subscribed();
+    await stripe.customers.del(deletedCustomer);
+    expect((await stripe.subscriptions.list({ customer: deletedCustomer, status: 'all' })).data).toHaveLength(1);
+    expect((await stripe.charges.list({ customer: deletedCustomer })).data).toHaveLength(1);
   });
 
   it('of events goes back 30 days, and takes at most 20 types', async () => {

@@ -192,7 +192,7 @@ export function answer(state: StripeState, call: ApiCall): ApiAnswer {
       return error(new ApiError(500, { type: 'api_error', message: 'The sandbox failed to answer this call.' }));
     }
     const answered = error(problem);
-    // The call's changes are rolled back, but its answer is kept for the idempotency key.
+    // The call's changes are rolled back, but its response is stored for the idempotency key.
     if (key && begun && !problem.commits && !isMalformed(problem)) {
       account.transaction(() => idempotency.store(key, requestHash, { status: problem.status, body: answered.body }));
     }

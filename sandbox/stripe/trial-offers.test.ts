@@ -118,18 +118,18 @@ describe('a subscription with a trial offer', () => {
     });
     const types = await typesOf();
     const since = types.slice(types.indexOf('customer.subscription.trial_will_end'));
-    const told = ['invoice.created', 'invoice.finalized', 'invoice.paid'].map((type) => since.indexOf(type));
-    expect(told).toEqual(told.toSorted((a, b) => a - b));
+    const positions = ['invoice.created', 'invoice.finalized', 'invoice.paid'].map((type) => since.indexOf(type));
+    expect(positions).toEqual(positions.toSorted((a, b) => a - b));
     expect(since).toContain('customer.subscription.updated');
-    expect(told).not.toContain(-1);
+    expect(positions).not.toContain(-1);
   });
 
   it('is incomplete until its first invoice is paid', async () => {
     const offer = await offerOf();
     const { id } = await fixture.createPayingCustomer('pm_card_chargeCustomerFail');
     expect((await begin(id, offer.id)).status).toBe('incomplete');
-    const waits = await begin(id, offer.id, { payment_behavior: 'default_incomplete' });
-    expect(waits).toMatchObject({ status: 'incomplete', latest_invoice: { status: 'open', amount_due: 60 } });
+    const unpaid = await begin(id, offer.id, { payment_behavior: 'default_incomplete' });
+    expect(unpaid).toMatchObject({ status: 'incomplete', latest_invoice: { status: 'open', amount_due: 60 } });
   });
 
   it('is trialing when the trial is free, and bills a trial of two intervals twice', async () => {
@@ -156,8 +156,8 @@ describe('a subscription with a trial offer', () => {
       proration_behavior: 'always_invoice' as const,
       billing_cycle_anchor: { type: 'now' as const },
     };
-    const told = await stripe.invoices.createPreview({ subscription: made.id, subscription_details: change });
-    expect(amounts(told).toSorted((a, b) => a - b)).toEqual([-30, 20_000]);
+    const preview = await stripe.invoices.createPreview({ subscription: made.id, subscription_details: change });
+    expect(amounts(preview).toSorted((a, b) => a - b)).toEqual([-30, 20_000]);
     const changed = (await stripe.subscriptions.update(made.id, { ...change, expand: ['latest_invoice'] })) as Made;
     expect(changed.latest_invoice).toMatchObject({ status: 'paid', total: 19_970 });
     expect(itemOf(changed)).toMatchObject({ current_trial: null, price: { id: 'price_member_yearly' } });

@@ -54,7 +54,7 @@ export interface Webhooks {
 const defaultSettings: WebhookSettings = { mode: 'on', delay: 0, copies: 1, shuffle: 0, lose: 0 };
 
 /** Seconds until the next attempt, by the number of failed attempts. */
-const backOff = [1, 2, 4, 8, 15, 30, 60, 120, 300, 600, 1800, 3600];
+const retrySeconds = [1, 2, 4, 8, 15, 30, 60, 120, 300, 600, 1800, 3600];
 
 /** Timeout of a delivery, milliseconds. */
 const timeoutMs = 10_000;
@@ -250,7 +250,7 @@ async function send(state: State, event: Event, delivery: Delivery): Promise<voi
     recordDelivery(state, event, { state: 'delivered', next: null, attempts });
     return;
   }
-  const wait = backOff[attempts.length - 1];
+  const wait = retrySeconds[attempts.length - 1];
   if (wait === undefined) {
     recordDelivery(state, event, { state: 'failed', next: null, attempts });
     return;

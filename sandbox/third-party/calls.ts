@@ -8,8 +8,8 @@ export const vendors = ['gtm', 'marfeel', 'onesignal', 'growsurf', 'calendly', '
 export type Vendor = (typeof vendors)[number];
 
 /**
- * How a vendor answers: correctly, late, with 500, by closing the connection, with a script that throws, with nothing to show
- * (advertising), or not at all (consent).
+ * How a vendor answers: correctly, late, with 500, by closing the connection, with a script that throws, without an advertisement
+ * (`gpt`), or outside the GDPR's scope (`cmp`).
  */
 export const modes = ['ok', 'slow', 'error', 'blocked', 'throws', 'empty'] as const;
 export type Mode = (typeof modes)[number];
@@ -29,9 +29,9 @@ export interface Calls {
   setMode(reader: string, vendor: Vendor, mode: Mode): void;
 }
 
-/** The most readers that are remembered, and calls per reader. */
-const mostReaders = 500;
-const mostCalls = 1000;
+/** Limits of the recorded readers, and of the calls per reader. */
+const maxReaders = 500;
+const maxCalls = 1000;
 
 export const readerOf = (request: IncomingMessage): string => {
   const header = request.headers['x-forwarded-for'];
@@ -40,24 +40,24 @@ export const readerOf = (request: IncomingMessage): string => {
 
 export function createCalls(): Calls {
   const readers = new Map<string, { calls: Call[]; modes: Map<Vendor, Mode> }>();
-  const known = (reader: string) => {
+  const recordOf = (reader: string) => {
     let found = readers.get(reader);
     if (!found) {
       const oldest = readers.keys().next().value;
-      if (readers.size >= mostReaders && oldest !== undefined) readers.delete(oldest);
+      if (readers.size >= maxReaders && oldest !== undefined) readers.delete(oldest);
       found = { calls: [], modes: new Map() };
       readers.set(reader, found);
     }
     return found;
   };
   return {
-    of: (reader) => known(reader).calls,
+    of: (reader) => recordOf(reader).calls,
     add(reader, call) {
-      const { calls } = known(reader);
-      if (calls.length < mostCalls) calls.push(call);
+      const { calls } = recordOf(reader);
+      if (calls.length < maxCalls) calls.push(call);
     },
     forget: (reader) => void readers.delete(reader),
-    mode: (reader, vendor) => known(reader).modes.get(vendor) ?? 'ok',
-    setMode: (reader, vendor, mode) => void known(reader).modes.set(vendor, mode),
+    mode: (reader, vendor) => recordOf(reader).modes.get(vendor) ?? 'ok',
+    setMode: (reader, vendor, mode) => void recordOf(reader).modes.set(vendor, mode),
   };
 }

@@ -135,7 +135,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
       page().marfeel = { config: { accountId: 13 } };
       load('marfeel', '?id=12');
     },
-    /another account/,
+    /another account id/,
   ],
   [
     'marfeel',
@@ -162,7 +162,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
       page().OneSignalDeferred = [(sdk: Loose) => sdk.init({ appId: 'the-sun' })];
       load('onesignal');
     },
-    /no UUID/,
+    /not a UUID/,
   ],
   [
     'onesignal',
@@ -198,7 +198,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
       page().grsfSettings = { campaignId: 'a', version: '2' };
       load('growsurf', '', { 'grsf-campaign': 'b' });
     },
-    /the settings for another/,
+    /differs from that of the settings/,
   ],
   [
     'calendly',
@@ -243,7 +243,7 @@ const wrong: readonly (readonly [vendor: keyof typeof files, what: string, act: 
       page().googletag = { cmd: [() => page().googletag.defineSlot('home-1', [300, 250], 'a')] };
       load('gpt');
     },
-    /no path of an ad unit/,
+    /not an ad unit path/,
   ],
   [
     'churnkey',

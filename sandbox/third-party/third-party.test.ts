@@ -30,10 +30,10 @@ it('the third-party stand-ins serve each vendor’s script, and record calls sep
     expect(answer.headers.get('content-type'), path).toMatch(/^text\/javascript/);
     expect((await answer.text()).length, path).toBeGreaterThan(50);
   }
-  const leave = await fetch(`${vendors.access.url}/told/gpt`, { method: 'OPTIONS' });
+  const leave = await fetch(`${vendors.access.url}/reports/gpt`, { method: 'OPTIONS' });
   expect(leave.headers.get('access-control-allow-headers')).toBe('*');
   const body = JSON.stringify({ what: 'setUserType', details: 0 });
-  await fetch(`${vendors.access.url}/told/marfeel`, { method: 'POST', body, ...as('ann') });
+  await fetch(`${vendors.access.url}/reports/marfeel`, { method: 'POST', body, ...as('ann') });
   expect((await calls('ann')).map(({ vendor, what }) => `${vendor} ${what}`)).toEqual([
     ...['gtm', 'marfeel', 'onesignal', 'onesignal', 'growsurf', 'calendly', 'gpt'].map((vendor) => `${vendor} script`),
     'marfeel setUserType',

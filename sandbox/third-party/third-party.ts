@@ -5,11 +5,11 @@
  *     GET  /gtm/gtm.js?id=…  /marfeel/marfeel-sdk.js?id=…  /onesignal/OneSignalSDK.page.js  /onesignal/OneSignalSDK.sw.js
  *          /growsurf/growsurf.js  /calendly/widget.js  /calendly/widget.css  /calendly/book/…  /gpt/gpt.js  /cmp/choice.js?id=…
  *     GET  /gpt/ads?slot=…&size=…    {"empty": boolean}      GET /gpt/creative?size=970x250&slot=…
- *     POST /told/<vendor>            {what, details}
- *     GET  /api/calls?reader=…       {"calls": […]}          DELETE forgets them
+ *     POST /reports/<vendor>         {what, details}
+ *     GET  /api/calls?reader=…       {"calls": […]}          DELETE removes them
  *     PUT  /api/modes                {reader, vendor, mode}
  *
- * Readers are told apart by `X-Forwarded-For`; without it, the reader is `anyone`.
+ * Readers are distinguished by `X-Forwarded-For`; without it, the reader is `anyone`.
  */
 import fs from 'node:fs';
 import path from 'node:path';
@@ -83,7 +83,11 @@ function scriptRoutes(calls: Calls): Route[] {
         body: fs.readFileSync(path.join(folder, 'calendly.css'), 'utf8'),
       }),
     },
-    { method: 'GET', path: /^\/calendly\/book\/([\w-]+)$/, handle: ({ groups: [who = ''] }) => html(bookingPage(who)) },
+    {
+      method: 'GET',
+      path: /^\/calendly\/book\/([\w-]+)$/,
+      handle: ({ groups: [calendar = ''] }) => html(bookingPage(calendar)),
+    },
     {
       method: 'GET',
       path: /^\/gpt\/ads$/,
@@ -101,15 +105,15 @@ function scriptRoutes(calls: Calls): Route[] {
   ];
 }
 
-/** A vendor's script with the check of its callers (checker.js) in front; the names of both stay out of the page's scope. */
+/** A vendor's script with the check of its callers (checker.js) in front; the names of both aren't in the page's scope. */
 export function withCallChecks(vendor: Vendor | 'churnkey', file: string, from = folder): string {
   const read = (name: string, where = folder) => fs.readFileSync(path.join(where, name), 'utf8');
   const generated = JSON.parse(read('../vendor-shapes.json')) as Readonly<Record<string, object>>;
   const shapes = (documentedShapes as Readonly<Record<string, object>>)[vendor] ?? generated[vendor];
-  const whole = `const shapes = ${JSON.stringify(shapes)};\n${read('checker.js')}\n${read(file, from)}`;
+  const script = `const shapes = ${JSON.stringify(shapes)};\n${read('checker.js')}\n${read(file, from)}`;
   // A module has its own scope; no page calls a worker, and a consent platform checks its calls itself.
   if (file === 'onesignal-worker.js' || vendor === 'cmp') return read(file, from);
-  return vendor === 'marfeel' ? whole : `(() => {\n${whole}\n})();\n`;
+  return vendor === 'marfeel' ? script : `(() => {\n${script}\n})();\n`;
 }
 
 async function answerScript(
@@ -126,18 +130,22 @@ async function answerScript(
   });
   const account = accountFormats[vendor];
   if (account && !account.test(url.searchParams.get('id') ?? '')) {
-    calls.add(reader, { vendor, what: 'fault', details: `The script was asked for without an account: ${url.search}` });
+    calls.add(reader, {
+      vendor,
+      what: 'fault',
+      details: `The script was requested without a valid account: ${url.search}`,
+    });
     return text('Not found.\n', 404);
   }
   const mode = calls.mode(reader, vendor);
   if (mode === 'slow') await delay(slowMs, undefined, { signal: disconnected }).catch(() => {});
-  if (mode === 'error') return text('Out of order.\n', 500);
+  if (mode === 'error') return text('Service unavailable.\n', 500);
   if (mode === 'blocked') {
     request.socket.destroy();
     return null;
   }
   const body =
-    mode === 'throws' ? 'throw new Error("The vendor has made a mistake.");\n' : withCallChecks(vendor, file);
+    mode === 'throws' ? 'throw new Error("The vendor’s script has failed.");\n' : withCallChecks(vendor, file);
   return {
     headers: { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-store', ...corsHeaders },
     body,
@@ -150,7 +158,7 @@ function reportRoutes(calls: Calls): Route[] {
     { method: 'OPTIONS', path: /^\/./, handle: () => ({ status: 204, headers: corsHeaders }) },
     {
       method: 'POST',
-      path: new RegExp(`^/told/(${vendors.join('|')})$`),
+      path: new RegExp(`^/reports/(${vendors.join('|')})$`),
       async handle({ request, groups: [vendor = ''], body }) {
         const { what, details } = JSON.parse(await body()) as { what: string; details: unknown };
         calls.add(readerOf(request), { vendor: vendor as Vendor, what, details });
@@ -176,10 +184,10 @@ function testRoutes(calls: Calls): Route[] {
       method: 'PUT',
       path: /^\/api\/modes$/,
       async handle({ body }) {
-        const wanted = JSON.parse(await body()) as { reader?: string; vendor: Vendor; mode: Mode };
-        if (!vendors.includes(wanted.vendor) || !modes.includes(wanted.mode))
+        const requested = JSON.parse(await body()) as { reader?: string; vendor: Vendor; mode: Mode };
+        if (!vendors.includes(requested.vendor) || !modes.includes(requested.mode))
           return json({ error: 'There is no such mode.' }, 400);
-        calls.setMode(wanted.reader ?? 'anyone', wanted.vendor, wanted.mode);
+        calls.setMode(requested.reader ?? 'anyone', requested.vendor, requested.mode);
         return { status: 204 };
       },
     },

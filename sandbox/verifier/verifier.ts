@@ -13,7 +13,7 @@
  *     400, 403 {"success": false, "message"}
  *
  * What it answers depends on the part before the @: `undeliverable…`, `unknown…`, `suggest…` (the same at example.com), `risky…` (Kickbox
- * alone), `slow…` (after ten seconds), `hang…` (never), `down…` (503), `garbled…` (no JSON); everything else is deliverable.
+ * only), `slow…` (after ten seconds), `hang…` (never), `down…` (503), `garbled…` (HTML instead of JSON); everything else is deliverable.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, json, listenWeb, text } from '../web.ts';
@@ -101,7 +101,7 @@ async function verify(email: string, disconnected: AbortSignal): Promise<Answer 
   if (name.startsWith('unknown')) return result('unknown');
   if (name.startsWith('suggest')) return result('undeliverable', `${name}@example.com`);
   if (name.startsWith('hang')) return null;
-  if (name.startsWith('down')) return json({ error: 'Out of order.' }, 503);
+  if (name.startsWith('down')) return json({ error: 'Service unavailable.' }, 503);
   if (name.startsWith('garbled')) return text('<html>Bad gateway</html>');
   if (name.startsWith('slow')) await delay(10_000, undefined, { signal: disconnected }).catch(() => {});
   return result('deliverable');

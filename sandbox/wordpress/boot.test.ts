@@ -74,14 +74,14 @@ it('the sandbox’s WordPress refuses by itself to fetch from another machine, w
 }, 180_000);
 
 it('a write to the sandbox’s WordPress runs its task list only when a task is due', async () => {
-  await wordpress.cron.now();
+  await wordpress.cron.run();
   expect(isTaskDue(note)).toBe(false);
   const before = Number(await option('probe_runs'));
   await write();
   // A run started by the write would have begun by now, and the next one would come after it.
   await setImmediate();
   await setImmediate();
-  await wordpress.cron.now();
+  await wordpress.cron.run();
   expect(Number(await option('probe_runs'))).toBe(before + 1);
 
   await wordpress.run(`wp_schedule_single_event( time() - 1, 'probe' );`);

@@ -20,7 +20,7 @@ import { Semaphore } from '@php-wasm/util';
 import { bootWordPressAndRequestHandler } from '@wp-playground/wordpress';
 import { COMPILED, type CompiledCode, openCompiledCode } from './compiled-code.ts';
 import { mountFileSet, readFileSet } from './core-files.ts';
-import { type CronDriver, driveCron, isTaskDue } from './cron.ts';
+import { type CronDriver, isTaskDue, makeCronDriver } from './cron.ts';
 import { type HttpListener, listen } from './http.ts';
 import { openQueue } from './php-queue.ts';
 
@@ -74,7 +74,7 @@ const ROOT = '/wordpress';
 /** How long a request may wait for a free PHP instance. */
 const QUEUE_MILLISECONDS = 60_000;
 /**
- * How long a stop waits for PHP that works on after its response, as a webhook does: the database must not be closed before.
+ * How long a stop waits for PHP that still runs after its response, as a webhook does: the database must not be closed before.
  */
 const LATE_WORK_MILLISECONDS = 15_000;
 /** When compiled code is first written to disk, so that it survives a killed process; it is written again at the end. */
@@ -97,8 +97,8 @@ require_once ABSPATH . 'wp-settings.php';
 `;
 
 const PHP_SETTINGS = {
-  // One buffer around everything, as most hosts have it: a plugin can then tell the length of the answer and go on
-  // working after it has been sent.
+  // One buffer around everything, as most hosts have it: a plugin can then declare the length of the response and
+  // continue after it has been sent.
   output_buffering: '1',
   memory_limit: '512M',
   upload_max_filesize: `${LARGEST_BODY_MB}M`,
@@ -144,7 +144,7 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
     const handler = await startPhp(options, { url: listener.url, compiled, instances, phpVersion });
     const { send, sendWrite, idle } = limitConcurrency(handler, instances);
     const nextTaskFile = path.join(data, 'database', 'next-task');
-    const cron = driveCron(
+    const cron = makeCronDriver(
       async () => (await sendWrite({ url: '/wp-cron.php' })).finished,
       () => isTaskDue(nextTaskFile),
     );
@@ -153,7 +153,7 @@ export async function bootWordPress(options: WordPressOptions): Promise<RunningW
       const response = await sendWrite(request);
       // By now WordPress has recorded its tasks; a run without a due task would cost as much as a request.
       void response.finished.then(
-        () => isTaskDue(nextTaskFile) && cron.soon(),
+        () => isTaskDue(nextTaskFile) && cron.runSoon(),
         () => {},
       );
       return response;
@@ -307,7 +307,7 @@ function coreFiles(core: string) {
   return files;
 }
 
-/** Copies what the first instance got at boot (constants, php.ini, preloads) to a later instance. */
+/** Copies the boot files of the first instance (constants, php.ini, preloads) to a later instance. */
 function copyStartFiles(from: PHP, to: PHP, folder = '/internal/shared') {
   to.mkdirTree(folder);
   for (const name of from.listFiles(folder)) {

@@ -42,7 +42,7 @@ export function readCredentials(data: string): Credentials {
 }
 
 /** Stores the credentials, readable only by the owner; a crash leaves the old file or the new one, never half of one. */
-export function keepCredentials(data: string, credentials: Credentials) {
+export function saveCredentials(data: string, credentials: Credentials) {
   const file = credentialsFile(data);
   const temporary = `${file}.${process.pid}`;
   fs.writeFileSync(temporary, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });

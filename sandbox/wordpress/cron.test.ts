@@ -4,35 +4,35 @@ import path from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { coreFolder, ensureSandbox } from '../setup.mjs';
 import { bootWordPress } from './boot.ts';
-import { driveCron, isTaskDue } from './cron.ts';
+import { isTaskDue, makeCronDriver } from './cron.ts';
 
 it('the cron driver runs once for several requests, and once more for a request during the run', async () => {
   const runs: (() => void)[] = [];
-  const cron = driveCron(() => new Promise<void>((resolve) => runs.push(resolve)));
-  const first = cron.now();
-  void cron.now();
-  void cron.now();
+  const cron = makeCronDriver(() => new Promise<void>((resolve) => runs.push(resolve)));
+  const first = cron.run();
+  void cron.run();
+  void cron.run();
   expect(runs).toHaveLength(1);
   runs[0]?.();
   await vi.waitFor(() => expect(runs).toHaveLength(2));
   runs[1]?.();
   await first;
   await cron.stop();
-  await cron.now();
+  await cron.run();
   expect(runs).toHaveLength(2);
 });
 
 it('the cron driver continues after a failed run', async () => {
   const errors = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   let runs = 0;
-  const cron = driveCron(() => {
+  const cron = makeCronDriver(() => {
     runs += 1;
     return runs === 1 ? Promise.reject(new Error('no database')) : Promise.resolve();
   });
-  await cron.now();
+  await cron.run();
   expect(errors).toHaveBeenCalledWith(expect.stringContaining('no database'));
   errors.mockRestore();
-  await cron.now();
+  await cron.run();
   expect(runs).toBe(2);
 });
 
@@ -41,16 +41,16 @@ it('the cron driver runs at its interval only when a task is due, and always on 
   try {
     let runs = 0;
     let due = false;
-    const cron = driveCron(
+    const cron = makeCronDriver(
       async () => {
         runs += 1;
       },
       () => due,
     );
-    await cron.every(1000);
+    await cron.runEvery(1000);
     await vi.advanceTimersByTimeAsync(5000);
     expect(runs).toBe(0);
-    await cron.now();
+    await cron.run();
     expect(runs).toBe(1);
     due = true;
     await vi.advanceTimersByTimeAsync(1000);
@@ -63,10 +63,10 @@ it('the cron driver runs at its interval only when a task is due, and always on 
 
 it('the cron driver runs once before it starts its interval', async () => {
   let runs = 0;
-  const cron = driveCron(async () => {
+  const cron = makeCronDriver(async () => {
     runs += 1;
   });
-  await cron.every(60_000);
+  await cron.runEvery(60_000);
   expect(runs).toBe(1);
   await cron.stop();
 });
@@ -110,9 +110,9 @@ it('a scheduled post is published in a WordPress without visitors', async () => 
     expect(await status()).toBe('future');
     const note = path.join(data, 'database', 'next-task');
     expect(isTaskDue(note)).toBe(true);
-    await wordpress.cron.every(100);
+    await wordpress.cron.runEvery(100);
     await vi.waitFor(async () => expect(await status()).toBe('publish'), { interval: 100 });
-    await wordpress.cron.now();
+    await wordpress.cron.run();
     expect(isTaskDue(note)).toBe(false);
   } finally {
     await wordpress.stop();

@@ -3,17 +3,17 @@
 import fs from 'node:fs';
 
 export interface CronDriver {
-  /** Runs the tasks as soon as possible; several calls at once cause one run. */
-  soon(): void;
+  /** Runs the tasks as soon as possible; simultaneous calls cause one run. */
+  runSoon(): void;
   /** Runs the tasks and resolves when they have ended. */
-  now(): Promise<void>;
+  run(): Promise<void>;
   /** Runs due tasks, resolves, and checks again at an interval, so that scheduled posts appear. */
-  every(milliseconds: number): Promise<void>;
+  runEvery(milliseconds: number): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Whether a task is due, by the note that WordPress leaves (mu-plugins/next-task.php). Without a note, a task may be due.
+ * Whether a task is due, by the file that WordPress writes (mu-plugins/next-task.php). Without the file, a task may be due.
  *
  * @param now milliseconds since 1970
  */
@@ -32,7 +32,7 @@ export function isTaskDue(nextTaskFile: string, now = Date.now()): boolean {
  * @param runTasks asks WordPress to run what is due
  * @param isDue checks without PHP whether a run at the interval is needed
  */
-export function driveCron(runTasks: () => Promise<unknown>, isDue: () => boolean = () => true): CronDriver {
+export function makeCronDriver(runTasks: () => Promise<unknown>, isDue: () => boolean = () => true): CronDriver {
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
@@ -56,9 +56,9 @@ export function driveCron(runTasks: () => Promise<unknown>, isDue: () => boolean
     return running ?? Promise.resolve();
   };
   return {
-    now,
-    soon: () => void setImmediate(() => void now()),
-    async every(milliseconds) {
+    run: now,
+    runSoon: () => void setImmediate(() => void now()),
+    async runEvery(milliseconds) {
       clearInterval(timer);
       timer = setInterval(() => isDue() && void now(), milliseconds);
       timer.unref();

@@ -24,7 +24,7 @@ export interface HttpOptions {
 
 export interface HttpListener {
   readonly url: string;
-  /** Sets what sees each request first. It returns whether it has answered; other requests go to disk and PHP. */
+  /** Sets a handler that gets each request first and returns whether it has answered it; files and PHP answer the others. */
   intercept(answer: (request: http.IncomingMessage, response: http.ServerResponse) => boolean): void;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export async function listen(options: HttpOptions): Promise<HttpListener> {
       }
       process.stderr.write(`${request.method} ${request.url?.split('?')[0]}: ${String(error)}\n`);
       if (response.headersSent) response.destroy();
-      else response.writeHead(500, { 'content-type': 'text/plain' }).end('WordPress could not answer.\n');
+      else response.writeHead(500, { 'content-type': 'text/plain' }).end('WordPress failed.\n');
     });
   });
   server.requestTimeout = 120_000;
@@ -80,8 +80,8 @@ export async function listen(options: HttpOptions): Promise<HttpListener> {
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    intercept: (answerer) => {
-      interceptor = answerer;
+    intercept: (handler) => {
+      interceptor = handler;
     },
     close: () =>
       new Promise((resolve) => {
@@ -95,7 +95,7 @@ async function answer(options: HttpOptions, request: http.IncomingMessage, respo
   const method = request.method ?? 'GET';
   const pathname = pathOf(request.url ?? '/');
   if (pathname === undefined || PRIVATE.test(pathname)) {
-    response.writeHead(404, { 'content-type': 'text/plain' }).end('There is no such page.\n');
+    response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found.\n');
     return;
   }
   if (method === 'GET' || method === 'HEAD') {

@@ -1,4 +1,4 @@
-/** Turns a newly booted WordPress into the newspaper's: users, settings, the plugin. */
+/** Configures a newly booted WordPress for the newspaper: users, settings, the plugin. */
 import fs from 'node:fs';
 import path from 'node:path';
 import type { RunningWordPress } from './boot.ts';

@@ -21,7 +21,7 @@ async function openWindow(page: Page, provider: 'Google' | 'Facebook'): Promise<
 
 /** Consents with an address; the window then closes itself. */
 async function consent(consentPage: Page, email: string): Promise<void> {
-  await consentPage.getByLabel('E-mail address of somebody else').fill(email);
+  await consentPage.getByLabel('Email address of another account').fill(email);
   await consentPage.getByRole('button', { name: 'Continue' }).click();
 }
 
@@ -62,8 +62,8 @@ for (const provider of ['Google', 'Facebook'] as const) {
   }) => {
     await openDialog(page);
     const popup = await openWindow(page, provider);
-    await popup.getByText('What this account is like').click();
-    await popup.getByLabel('Tell the e-mail address').uncheck();
+    await popup.getByText('Options of this sign-in').click();
+    await popup.getByLabel('Share the email address').uncheck();
     await Promise.all([popup.waitForEvent('close'), consent(popup, newEmail())]);
     await expect(error(page)).toContainText('didn’t share your email address');
     await expect(page.getByLabel('Please enter your email address below:')).toBeVisible();
@@ -83,7 +83,7 @@ test('an email address that Google has not verified gets a sign-in link and no s
 
   await openDialog(page);
   const popup = await openWindow(page, 'Google');
-  await popup.getByText('What this account is like').click();
+  await popup.getByText('Options of this sign-in').click();
   // Anyone can create an account there that claims the address.
   await popup.getByLabel('The address is verified').uncheck();
   await Promise.all([popup.waitForEvent('close'), consent(popup, email)]);
@@ -94,7 +94,7 @@ test('an email address that Google has not verified gets a sign-in link and no s
 test('a provider that doesn’t answer ends in an error message, and the next attempt works', async ({ page }) => {
   await openDialog(page);
   const popup = await openWindow(page, 'Google');
-  await popup.getByText('What this account is like').click();
+  await popup.getByText('Options of this sign-in').click();
   await popup.getByLabel('Afterwards Google').selectOption('does not answer');
   await consent(popup, newEmail('silent'));
   await expect(error(page)).toHaveText('Something went wrong. Please try again.');

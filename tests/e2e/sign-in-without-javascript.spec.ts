@@ -94,8 +94,8 @@ for (const provider of ['Google', 'Facebook']) {
     const email = newEmail('plain');
     await page.goto('/socialLogin?return=%2Fsection%2Fpolitics');
     await page.getByRole('link', { name: `Continue with ${provider}` }).click();
-    await page.getByLabel('Somebody else', { exact: false }).first().check();
-    await page.getByLabel('E-mail address of somebody else').fill(email);
+    await page.getByLabel('Another account', { exact: false }).first().check();
+    await page.getByLabel('Email address of another account').fill(email);
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByRole('button', { name: 'Create my account' }).click();
     await expect(page).toHaveURL(/\/section\/politics$/);

@@ -157,7 +157,7 @@ test.describe('the subscribe bar for signed-out readers', () => {
     const opened = page.waitForEvent('popup');
     await bar(page).getByRole('link', { name: 'Continue with Google' }).click();
     const popup = await opened;
-    await popup.getByLabel('E-mail address of somebody else').fill(newEmail('bar'));
+    await popup.getByLabel('Email address of another account').fill(newEmail('bar'));
     await Promise.all([popup.waitForEvent('close'), popup.getByRole('button', { name: 'Continue' }).click()]);
     await expectSignedIn(page);
     await expect(bar(page)).toBeHidden();

@@ -390,7 +390,7 @@ function makePendingSetupIntent(account: StripeAccount, subscription: Subscripti
   if (method) confirmSetup(account, setup, { method, offSession: false });
 }
 
-/** After a setup intent has succeeded: attaches the card to the subscription that waits for it. */
+/** After a setup intent has succeeded: updates its subscription, whose default card it becomes if the settings say so. */
 export function applySetupIntent(account: StripeAccount, setup: string): void {
   for (const subscription of account.store.all('subscription')) {
     if (subscription.pending_setup_intent !== setup) continue;

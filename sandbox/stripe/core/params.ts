@@ -29,7 +29,7 @@ export function parseForm(text: string): Fields {
   return fields;
 }
 
-/** Reads parameters by name. A parameter that no code has read by the end of a call is one that Stripe doesn't know. */
+/** Reads parameters by name. A parameter that no code has read by the end of a call is unknown. */
 export class Params {
   readonly #fields: Fields;
   readonly #path: string;

@@ -114,7 +114,7 @@ function load(state: State): void {
     []) {
     const thing = JSON.parse(String(json)) as StripeObject;
     state.last = Math.max(state.last, thing._n ?? 0);
-    put(state, { kind: kind as Kind, thing, committed: String(json) });
+    addRow(state, { kind: kind as Kind, thing, committed: String(json) });
   }
 }
 
@@ -126,12 +126,12 @@ function rowsOf({ kinds }: State, kind: Kind): Map<string, Row> {
   return rows;
 }
 
-function put(state: State, row: Row): void {
+function addRow(state: State, row: Row): void {
   rowsOf(state, row.kind).set(row.thing.id, row);
   state.rows.set(row.thing, row);
 }
 
-function forget(state: State, row: Row): void {
+function removeRow(state: State, row: Row): void {
   rowsOf(state, row.kind).delete(row.thing.id);
   state.rows.delete(row.thing);
 }
@@ -146,7 +146,7 @@ function add<K extends Kind>(state: State, kind: K, thing: Kinds[K]): Kinds[K] {
   state.last += 1;
   thing._n = state.last;
   const row: Row = { kind, thing, committed: null };
-  put(state, row);
+  addRow(state, row);
   state.changed.add(row);
   return thing;
 }
@@ -154,7 +154,7 @@ function add<K extends Kind>(state: State, kind: K, thing: Kinds[K]): Kinds[K] {
 function remove(state: State, kind: Kind, id: string): void {
   const row = rowsOf(state, kind).get(id);
   if (!row) return;
-  forget(state, row);
+  removeRow(state, row);
   state.changed.delete(row);
   state.removed.add(row);
 }
@@ -200,9 +200,9 @@ function batch<T>(state: State, work: () => T): T {
 
 function rollback(state: State): void {
   const { changed, removed } = state;
-  for (const row of removed) if (row.committed !== null) put(state, row);
+  for (const row of removed) if (row.committed !== null) addRow(state, row);
   for (const row of [...changed, ...removed]) {
-    if (row.committed === null) forget(state, row);
+    if (row.committed === null) removeRow(state, row);
     else restore(row.thing, row.committed);
   }
   changed.clear();
@@ -214,11 +214,11 @@ function savepoint(state: State): () => void {
   const changedBefore = new Map([...changed].map((row) => [row, JSON.stringify(row.thing)]));
   const removedBefore = new Set(removed);
   return () => {
-    for (const row of removed) if (!removedBefore.has(row)) put(state, row);
+    for (const row of removed) if (!removedBefore.has(row)) addRow(state, row);
     for (const row of new Set([...changed, ...removed])) {
       if (removedBefore.has(row)) continue;
       const json = changedBefore.get(row) ?? row.committed;
-      if (json === null) forget(state, row);
+      if (json === null) removeRow(state, row);
       else restore(row.thing, json);
     }
     changed.clear();

@@ -82,7 +82,7 @@ function checkOwner(method: PaymentMethod, intent: PaymentIntent | SetupIntent):
   );
 }
 
-/** The dashboard's settings decide the payment methods unless the call says otherwise. */
+/** The dashboard's settings decide the payment methods unless the call names them. */
 function readAutomatic(params: Params, intent: PaymentIntent | SetupIntent): void {
   const given = params.object('automatic_payment_methods');
   if (!given) return;

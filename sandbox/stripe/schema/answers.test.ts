@@ -21,8 +21,8 @@ describe('an answer of the Stripe stand-in', () => {
   it('that Stripe would not send makes stopping the sandbox fail', async () => {
     const fixture = await openFixture();
     const { id } = await fixture.createPayingCustomer();
-    const kept = fixture.state.account.need('customer', id);
-    delete kept.livemode;
+    const stored = fixture.state.account.need('customer', id);
+    delete stored.livemode;
     await expect(fixture.stripe.customers.retrieve(id)).rejects.toThrow();
     await expect(fixture.stop()).rejects.toThrow(/livemode/);
   });

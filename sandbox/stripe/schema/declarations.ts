@@ -53,7 +53,7 @@ export function openReader(files: readonly string[], options: ReaderOptions = {}
   };
 }
 
-/** `Subscription.Item`, without the file; a number tells two types of the same name apart. */
+/** `Subscription.Item`, without the file; a number distinguishes types of the same name. */
 function nameOf({ checker, shapes, names }: State, type: ts.Type, symbol: ts.Symbol): string {
   const known = names.get(type);
   if (known) return known;

@@ -92,7 +92,7 @@ function checkUnion(value: Value, shapes: readonly Shape[], path: string, name: 
   // A union with `string` accepts any text.
   if (fitting.includes('string')) fitting.splice(0, fitting.length, 'string');
   if (fitting.length === 0) fitting.push(shapes.find((shape) => shape !== 'null') ?? 'any');
-  // Literals next to another type allow what either allows; the last of them says what is wrong.
+  // Literals next to another type allow what either allows; the error of the last one is thrown.
   let problem: unknown;
   for (const shape of fitting) {
     try {

@@ -2,7 +2,7 @@
 (() => {
   const { origin } = new URL(document.currentScript.src);
   const report = (what, details) =>
-    fetch(`${origin}/told/calendly`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });
+    fetch(`${origin}/reports/calendly`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });
   const checker = makeChecker(shapes, report);
   window.Calendly = checker.wrap('Calendly', {
     initPopupWidget({ url }) {

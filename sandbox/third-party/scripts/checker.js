@@ -1,9 +1,9 @@
 // Checks a page's calls against what a vendor declares or documents (vendor-shapes.json, documented-shapes.ts): an unknown name, a wrong
 // type or something missing is reported to the sandbox, which fails the test that caused it, and throws. Prepended to each of the
 // scripts here.
-// biome-ignore lint/correctness/noUnusedVariables: the script behind this one uses it
+// biome-ignore lint/correctness/noUnusedVariables: the script after this one uses it
 const makeChecker = ({ interfaces, types }, report) => {
-  const print = (value) => {
+  const format = (value) => {
     try {
       return (JSON.stringify(value) ?? String(value)).slice(0, 200);
     } catch {
@@ -16,52 +16,52 @@ const makeChecker = ({ interfaces, types }, report) => {
   };
   const isPlain = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-  /** What is wrong with a value; `null` when nothing is. */
-  const flaw = (shape, value, path) => {
+  /** The first difference between a value and its shape; `null` if it matches. */
+  const mismatch = (shape, value, path) => {
     switch (shape.kind) {
       case 'any':
         return null;
       case 'null':
-        return value === null ? null : `${path} is ${print(value)}, not null`;
+        return value === null ? null : `${path} is ${format(value)}, not null`;
       case 'literal':
-        return value === shape.value ? null : `${path} is ${print(value)}, not ${print(shape.value)}`;
+        return value === shape.value ? null : `${path} is ${format(value)}, not ${format(shape.value)}`;
       case 'union': {
-        const flaws = shape.of.map((one) => flaw(one, value, path));
-        if (flaws.includes(null)) return null;
+        const mismatches = shape.of.map((one) => mismatch(one, value, path));
+        if (mismatches.includes(null)) return null;
         // Of several object shapes, the closest one gives the most useful error.
-        const near = shape.of.findIndex(
+        const closest = shape.of.findIndex(
           ({ kind }) => (kind === 'object' && isPlain(value)) || (kind === 'array' && Array.isArray(value)),
         );
-        return near < 0 ? `${path} is ${print(value)}, which is not an allowed value` : flaws[near];
+        return closest < 0 ? `${path} is ${format(value)}, which is not an allowed value` : mismatches[closest];
       }
       case 'array':
       case 'tuple': {
-        if (!Array.isArray(value)) return `${path} is ${print(value)}, not a list`;
+        if (!Array.isArray(value)) return `${path} is ${format(value)}, not a list`;
         if (shape.kind === 'tuple' && value.length !== shape.of.length)
           return `${path} has ${value.length} parts and not ${shape.of.length}`;
         const parts = value.map((part, at) =>
-          flaw(shape.kind === 'tuple' ? shape.of[at] : shape.of, part, `${path}[${at}]`),
+          mismatch(shape.kind === 'tuple' ? shape.of[at] : shape.of, part, `${path}[${at}]`),
         );
         return parts.find((one) => one !== null) ?? null;
       }
       case 'object': {
-        if (!isPlain(value)) return `${path} is ${print(value)}, not an object`;
+        if (!isPlain(value)) return `${path} is ${format(value)}, not an object`;
         for (const name of shape.required) if (value[name] === undefined) return `${path}.${name} is missing`;
         for (const [name, part] of Object.entries(value)) {
           const field = shape.fields[name] ?? shape.rest;
           if (!field) return `${path} has no ${name}`;
-          const found = flaw(field, part, `${path}.${name}`);
+          const found = mismatch(field, part, `${path}.${name}`);
           if (found !== null) return found;
         }
         return null;
       }
       default: {
-        return typeof value === shape.kind ? null : `${path} is ${print(value)}, not a ${shape.kind}`;
+        return typeof value === shape.kind ? null : `${path} is ${format(value)}, not a ${shape.kind}`;
       }
     }
   };
   const check = (shape, value, path) => {
-    const found = flaw(shape, value, path);
+    const found = mismatch(shape, value, path);
     if (found !== null) fault(found);
   };
 
@@ -75,7 +75,7 @@ const makeChecker = ({ interfaces, types }, report) => {
           if (typeof member === 'symbol' || member === 'then') return Reflect.get(target, member);
           const declared = interfaces[name][member];
           if (declared === undefined) return fault(`${name} has no ${member}`);
-          if (!(member in target)) return fault(`${name}.${member}: the stand-in doesn’t have it yet`);
+          if (!(member in target)) return fault(`${name}.${member}: the stand-in doesn’t implement it`);
           if (declared === null) return Reflect.get(target, member);
           return (...given) => {
             if (given.length < declared.least || given.length > declared.arguments.length)

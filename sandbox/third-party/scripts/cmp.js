@@ -3,7 +3,7 @@
 (() => {
   const { origin } = new URL(document.currentScript.src);
   const report = (what, details) =>
-    fetch(`${origin}/told/cmp`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });
+    fetch(`${origin}/reports/cmp`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });
   const fault = (message) => {
     report('fault', message);
     throw new TypeError(message);
@@ -23,7 +23,7 @@
   for (const call of window.__tcfapi()) checkCall(call);
 
   const cookie = 'euconsent-v2';
-  const kept = () => new RegExp(`(?:^|; )${cookie}=([^;]+)`).exec(document.cookie)?.[1] ?? '';
+  const storedTcString = () => new RegExp(`(?:^|; )${cookie}=([^;]+)`).exec(document.cookie)?.[1] ?? '';
   const answers = {
     'Accept everything': { purposes: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], interests: [], vendors: [755] },
     'Statistics only': { purposes: [1, 8], interests: [], vendors: [] },
@@ -74,7 +74,7 @@
     };
     const ask = () => {
       dialog.hidden = false;
-      api.update(kept(), true);
+      api.update(storedTcString(), true);
     };
     for (const [name, answer] of Object.entries(answers)) {
       const given = () => {
@@ -87,11 +87,11 @@
       };
       dialog.append(button(name, given));
     }
-    const back = button('Consent settings', ask);
-    back.style.cssText = 'position:fixed;inset:auto auto 0 0;z-index:9998;';
+    const settings = button('Consent settings', ask);
+    settings.style.cssText = 'position:fixed;inset:auto auto 0 0;z-index:9998;';
     dialog.hidden = true;
-    document.body.append(dialog, back);
-    if (kept()) api.update(kept(), false);
+    document.body.append(dialog, settings);
+    if (storedTcString()) api.update(storedTcString(), false);
     else ask();
   };
   start().catch((error) => report('fault', String(error)));

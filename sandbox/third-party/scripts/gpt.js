@@ -1,10 +1,10 @@
 // Stands in for Google Publisher Tag: settings, slots with size mappings, lazy loading, events, destruction. As in the vendor's reference:
-// a slot is shown only if its service was added and services are enabled; with `singleRequest` the first slot that comes near fetches all
-// of them; prefetched slots are rendered within the render margin.
+// a slot is shown only if its service was added and services are enabled; with `singleRequest` the first slot within the fetch margin
+// fetches all of them; prefetched slots are rendered within the render margin.
 (() => {
   const { origin } = new URL(document.currentScript.src);
   const report = (what, details) =>
-    fetch(`${origin}/told/gpt`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });
+    fetch(`${origin}/reports/gpt`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });
   const checker = makeChecker(shapes, report);
   const config = {};
   let enabled = false;
@@ -46,9 +46,9 @@
       // Treated as an empty response.
     }
     await within(slot, config.lazyLoad?.renderMarginPercent);
-    if (slot.gone) return;
-    const place = document.getElementById(slot.element);
-    if (!empty && place) {
+    if (slot.destroyed) return;
+    const container = document.getElementById(slot.element);
+    if (!empty && container) {
       const frame = document.createElement('iframe');
       Object.assign(frame, {
         title: 'Advertisement',
@@ -57,16 +57,16 @@
         src: `${origin}/gpt/creative?${query}`,
       });
       frame.style.border = '0';
-      place.replaceChildren(frame);
+      container.replaceChildren(frame);
     }
     for (const listener of listeners) listener({ slot: slot.api, isEmpty: empty, size });
   };
 
-  const waits = new Map();
+  const observers = new Map();
   /** Resolves when a slot is within this percentage of the window's height; at once without lazy loading. */
   const within = (slot, percent) => {
-    const place = document.getElementById(slot.element);
-    if (!config.lazyLoad || percent === undefined || percent === null || !place) return Promise.resolve();
+    const container = document.getElementById(slot.element);
+    if (!config.lazyLoad || percent === undefined || percent === null || !container) return Promise.resolve();
     const scaled = percent * (window.innerWidth < 768 ? (config.lazyLoad.mobileScaling ?? 1) : 1);
     return new Promise((resolve) => {
       const observer = new IntersectionObserver(
@@ -77,14 +77,14 @@
         },
         { rootMargin: `${scaled}% 0px` },
       );
-      waits.set(slot, observer);
-      observer.observe(place);
+      observers.set(slot, observer);
+      observer.observe(container);
     });
   };
   const display = async (slot) => {
     if (!enabled || !slot.served) return;
     await within(slot, config.lazyLoad?.fetchMarginPercent);
-    if (slot.gone) return;
+    if (slot.destroyed) return;
     for (const each of config.singleRequest ? slots : [slot]) if (each.served) void fetchAd(each);
   };
 
@@ -99,9 +99,9 @@
       enabled = true;
     },
     defineSlot(unit, sizes, element) {
-      if (!/^\/\d+(?:,\d+)?(?:\/[\w.*<>-]+)+$/.test(unit)) checker.fault(`${unit} is no path of an ad unit`);
+      if (!/^\/\d+(?:,\d+)?(?:\/[\w.*<>-]+)+$/.test(unit)) checker.fault(`${unit} is not an ad unit path`);
       if (slots.some((slot) => slot.element === element)) return null;
-      const slot = { unit, sizes, element, steps: [], gone: false, served: false };
+      const slot = { unit, sizes, element, steps: [], destroyed: false, served: false };
       slot.api = checker.wrap('Slot', {
         addService(given) {
           slot.served = given === service;
@@ -127,8 +127,8 @@
     },
     destroySlots() {
       for (const slot of slots) {
-        slot.gone = true;
-        waits.get(slot)?.disconnect();
+        slot.destroyed = true;
+        observers.get(slot)?.disconnect();
         document.getElementById(slot.element)?.replaceChildren();
       }
       slots = [];
@@ -137,7 +137,7 @@
     },
     cmd: { push: (command) => command() },
   });
-  const waiting = window.googletag?.cmd ?? [];
+  const queued = window.googletag?.cmd ?? [];
   window.googletag = tag;
-  for (const command of waiting) command();
+  for (const command of queued) command();
 })();

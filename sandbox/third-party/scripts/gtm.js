@@ -2,7 +2,7 @@
 (() => {
   const { origin } = new URL(document.currentScript.src);
   const checker = makeChecker(shapes, (what, details) =>
-    fetch(`${origin}/told/gtm`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true }),
+    fetch(`${origin}/reports/gtm`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true }),
   );
   /** The data layer takes commands of consent mode, and events by name; keys that begin with gtm are Google's own. */
   const check = (entry) => {
@@ -17,17 +17,17 @@
     if (typeof entry?.event !== 'string')
       checker.fault(`The data layer was given ${JSON.stringify(entry)}, which is not an event`);
     const own = Object.keys(entry).filter((key) => key.startsWith('gtm.'));
-    if (own.length > 0 && entry.event !== 'gtm.js') checker.fault(`The data layer keeps ${own} for itself`);
+    if (own.length > 0 && entry.event !== 'gtm.js') checker.fault(`The data layer reserves ${own}`);
   };
   // Sends one report after another: in parallel they would arrive in any order.
-  let before = Promise.resolve();
+  let queue = Promise.resolve();
   const report = (entry) => {
     check(entry);
     const command = Object.prototype.toString.call(entry) === '[object Arguments]';
     const what = command ? `${entry[0]} ${entry[1]}` : (entry.event ?? 'data');
     const details = command ? entry[2] : entry;
     const body = JSON.stringify({ what, details });
-    before = before.then(() => fetch(`${origin}/told/gtm`, { method: 'POST', body, keepalive: true })).catch(() => {});
+    queue = queue.then(() => fetch(`${origin}/reports/gtm`, { method: 'POST', body, keepalive: true })).catch(() => {});
   };
   const layer = window.dataLayer;
   if (!layer?.some((entry) => entry.event === 'gtm.js' && typeof entry['gtm.start'] === 'number'))

@@ -2,7 +2,7 @@
 (() => {
   const { origin } = new URL(document.currentScript.src);
   const report = (what, details) =>
-    fetch(`${origin}/told/onesignal`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });
+    fetch(`${origin}/reports/onesignal`, { method: 'POST', body: JSON.stringify({ what, details }), keepalive: true });
   const checker = makeChecker(shapes, report);
   let optedOut = false;
   const isGranted = () => window.Notification?.permission === 'granted';
@@ -32,7 +32,7 @@
       await report('setConsentGiven', given);
     },
     async init(options) {
-      if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(options.appId)) checker.fault('The app id is no UUID');
+      if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(options.appId)) checker.fault('The app id is not a UUID');
       await report('init', options);
       const { serviceWorkerPath, serviceWorkerParam } = options;
       try {
@@ -48,11 +48,11 @@
       PushSubscription: checker.wrap('PushSubscription', subscription),
     }),
   });
-  const waiting = window.OneSignalDeferred ?? [];
-  let turn = Promise.resolve();
+  const queued = window.OneSignalDeferred ?? [];
+  let queue = Promise.resolve();
   const push = (action) => {
-    turn = turn.then(() => action(sdk)).catch((error) => console.warn(error));
+    queue = queue.then(() => action(sdk)).catch((error) => console.warn(error));
   };
   window.OneSignalDeferred = { push };
-  for (const action of waiting) push(action);
+  for (const action of queued) push(action);
 })();

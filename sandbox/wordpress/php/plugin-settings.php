@@ -1,5 +1,5 @@
 <?php
-/** Tells the newsroom plugin where the site is. $input: siteUrl, secret. */
+/** Sets the newsroom plugin's site address and secret. $input: siteUrl, secret. */
 
 update_option( 'newsroom_site_url', $input['siteUrl'] );
 update_option( 'newsroom_secret', $input['secret'] );

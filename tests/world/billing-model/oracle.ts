@@ -32,7 +32,7 @@ export const invoicesOf = ({ stripe }: Environment, { id }: Subscription): reado
 export const chargesOf = (environment: Environment, { _intent: intent }: Invoice): readonly Charge[] =>
   environment.charges().filter((charge) => intent !== null && charge.payment_intent === intent);
 /** Refunded in full, or lost in a dispute. */
-export const isReturned = ({ stripe }: Environment, charge: Charge): boolean =>
+const isReturned = ({ stripe }: Environment, charge: Charge): boolean =>
   charge.refunded ||
   [...stripe.account.store.all('dispute')].some(({ charge: of, status }) => of === charge.id && status === 'lost');
 

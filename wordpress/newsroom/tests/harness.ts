@@ -108,7 +108,7 @@ const runner =
 
 /** Fills a data folder with an installed WordPress and the accounts of the tests. */
 async function install(data: string): Promise<void> {
-  const { keepCredentials } = await import('../../../sandbox/wordpress/credentials.ts');
+  const { saveCredentials } = await import('../../../sandbox/wordpress/credentials.ts');
   const { wordpress, credentials } = await boot(data, 'http://127.0.0.1:9', {});
   const passwords: Passwords = await runner(wordpress)(`
     $user = function ( $login, $role, $password ) { return wp_insert_user( array( 'user_login' => $login, 'user_pass' => $password, 'user_email' => "$login@newsroom.invalid", 'role' => $role ) ); };
@@ -117,9 +117,9 @@ async function install(data: string): Promise<void> {
     return array( 'admin' => $make( 1 ), 'editor' => $make( $user( 'section-editor', 'editor', $password ) ), 'editorSignIn' => $password, 'reporter' => $make( $user( 'reporter', 'contributor', wp_generate_password() ) ) );
   `);
   // WordPress's own first tasks are due at once; otherwise each copy would run them again.
-  await wordpress.cron.now();
+  await wordpress.cron.run();
   await wordpress.stop();
-  keepCredentials(data, credentials);
+  saveCredentials(data, credentials);
   fs.writeFileSync(passwordsIn(data), JSON.stringify(passwords));
 }
 
@@ -183,8 +183,8 @@ export async function startNewsroom(siteUrl: string, constants: Record<string, s
         .map((line) => line.split(';')[0])
         .join('; ');
     },
-    cron: () => wordpress.cron.now(),
-    cronEvery: (milliseconds) => wordpress.cron.every(milliseconds),
+    cron: () => wordpress.cron.run(),
+    cronEvery: (milliseconds) => wordpress.cron.runEvery(milliseconds),
     pretend: (settings) => php(`return update_option( 'newsroom_tests', $input );`, settings),
     async stop() {
       await wordpress.stop();
