@@ -95,7 +95,7 @@ test('a provider that doesn’t answer ends in an error message, and the next at
   await openDialog(page);
   const popup = await openWindow(page, 'Google');
   await popup.getByText('Options of this sign-in').click();
-  await popup.getByLabel('Afterwards Google').selectOption('does not answer');
+  await popup.getByLabel('The token endpoint').selectOption('never responds');
   await consent(popup, newEmail('silent'));
   await expect(error(page)).toHaveText('Something went wrong. Please try again.');
   await expectAnonymous(page);
