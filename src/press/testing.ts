@@ -1,5 +1,4 @@
 /** Helpers of the press's own tests: a small newspaper whose pages show numbered content. */
-
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type IncomingHttpHeaders, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -151,3 +150,64 @@ export function askServer(
     asking.end();
   });
 }
+
+/** The folder of the test that runs, and the presses in it. */
+export let folder: ReturnType<typeof tempDir>;
+export const opened: TestPress[] = [];
+
+export function openFolder(): void {
+  folder = tempDir();
+  opened.length = 0;
+}
+
+export async function closeAll(): Promise<void> {
+  for (const fixture of opened) await fixture.close();
+  folder.remove();
+}
+
+/** A press in the test's folder, closed after the test. */
+export function start(render: PressOptions['render'], options: Partial<PressOptions> = {}): TestPress {
+  const fixture = press(folder.dir, { render, ...options });
+  opened.push(fixture);
+  return fixture;
+}
+
+/** Content by tag; a page shows the content of all its tags. */
+export function paper(pages: Record<string, string[]>) {
+  const content: Record<string, number> = {};
+  const renders: string[] = [];
+  let running = 0;
+  let hold: Promise<void> | null = null;
+  let broken: string | null = null;
+  return {
+    content,
+    renders,
+    hold: (promise: Promise<void> | null) => {
+      hold = promise;
+    },
+    breakDown: (cause: string | null) => {
+      broken = cause;
+    },
+    get running() {
+      return running;
+    },
+    async render(key: string, variant: Variant): Promise<Rendering> {
+      renders.push(variant === 'full' ? `${key} full` : key);
+      running++;
+      try {
+        const tags = pages[key];
+        const text = `${key} ${variant} ${(tags ?? []).map((tag) => `${tag}=${content[tag] ?? 0}`).join(' ')}`;
+        await hold;
+        if (broken) throw new Error(broken);
+        if (!tags) return { ...html('not found'), status: 404 };
+        return { ...html(text.padEnd(2000, '.')), tags };
+      } finally {
+        running--;
+      }
+    },
+  };
+}
+
+/** The text of a page without its padding. */
+export const read = async (fixture: TestPress, key: string, variant: Variant = 'public'): Promise<string> =>
+  textOf(fixture.press, await fixture.press.get(key, variant)).replace(/\.*$/, '');

@@ -1,137 +1,30 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect, createServer as createDoor, type Socket } from 'node:net';
+import { createServer as createDoor, type Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { respondWithPage, responseFromCache } from '../delivery/respond.ts';
-import { html, press, type TestPress, tempDir } from '../testing.ts';
-import { attachFastPath, type KeptBody, readHead, secondNow } from './fast-path.ts';
+import { attachFastPath, type KeptBody, secondNow } from './fast-path.ts';
+import {
+  type Answer,
+  byFastPath,
+  byServer,
+  fast,
+  forgetCalls,
+  lines,
+  listen,
+  long,
+  open,
+  plain,
+  send,
+  startServers,
+  stopServers,
+  text,
+} from './testing.ts';
 
-const text = '<p>It shines for all.</p>'.repeat(400);
-const long = Array.from({ length: 20_000 }, (_, n) => `<p>${n * 7919}</p>`).join('');
-let folder: ReturnType<typeof tempDir>;
-let cache: TestPress;
-let fast: Server;
-let plain: Server;
-const byServer = vi.fn();
-const byFastPath = vi.fn();
+beforeAll(startServers);
+afterEach(forgetCalls);
+afterAll(stopServers);
 
-beforeAll(async () => {
-  folder = tempDir();
-  cache = press(folder.dir, {
-    render: async (key) =>
-      key === '/missing' ? { ...html('not here'), status: 404, storable: false } : html(key === '/long' ? long : text),
-  });
-  for (const key of ['/', '/article/a', '/long', '/throws', 'http://a/']) await cache.press.get(key, 'public');
-  const make = () =>
-    createServer({ keepAliveTimeout: 65_000, maxHeaderSize: 16 * 1024 }, (incoming, outgoing) => {
-      byServer(incoming.url);
-      incoming.resume();
-      if (incoming.method !== 'GET' && incoming.method !== 'HEAD') return void outgoing.writeHead(405).end('no\n');
-      cache.press
-        .get(incoming.url ?? '', 'public')
-        .then((page) => void respondWithPage(page, incoming, outgoing, cache.press))
-        .catch(() => outgoing.destroy());
-    });
-  fast = make();
-  plain = make();
-  attachFastPath(
-    fast,
-    ({ target, headers }) => {
-      if (target === '/throws') throw new Error('no');
-      const entry = cache.press.peek(target, 'public');
-      const response = entry ? responseFromCache(entry, headers, cache.press, 'hit', false) : null;
-      if (response) byFastPath(target);
-      return response;
-    },
-    { firstMs: 65_000, idleMs: 65_000 },
-  );
-  for (const server of [fast, plain]) await listen(server);
-});
-afterEach(() => {
-  byServer.mockClear();
-  byFastPath.mockClear();
-});
-afterAll(async () => {
-  for (const server of [fast, plain]) {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
-  await cache.close();
-  folder.remove();
-});
-
-const listen = (server: Server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-const portOf = (server: Server): number => (server.address() as AddressInfo).port;
-
-interface Client {
-  readonly socket: Socket;
-  readonly all: () => string;
-  /** Waits until this many answers with their bodies have arrived, or the connection has ended. */
-  readonly answers: (count: number) => Promise<Answer[]>;
-}
-interface Answer {
-  readonly status: number;
-  readonly headers: Record<string, string>;
-  readonly body: Buffer;
-}
-
-function open(server: Server, bodies = true): Client {
-  const socket = connect(portOf(server), '127.0.0.1');
-  let data = Buffer.alloc(0);
-  socket.on('data', (chunk) => {
-    data = Buffer.concat([data, chunk]);
-  });
-  socket.on('error', () => {});
-  return {
-    socket,
-    all: () => data.toString('latin1'),
-    answers: async (count) => {
-      await vi.waitFor(
-        () => {
-          if (!socket.closed && split(data, bodies).length < count) throw new Error(`not ${count} yet`);
-        },
-        { interval: 5 },
-      );
-      return split(data, bodies);
-    },
-  };
-}
-
-/** Splits a server's output into answers. */
-function split(data: Buffer, bodies = true): Answer[] {
-  const found: Answer[] = [];
-  let at = 0;
-  for (let end = data.indexOf('\r\n\r\n', at); end !== -1; end = data.indexOf('\r\n\r\n', at)) {
-    const [first = '', ...lines] = data.subarray(at, end).toString('latin1').split('\r\n');
-    const headers = Object.fromEntries(
-      lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
-    );
-    const status = Number(first.split(' ')[1]);
-    let length = bodies ? Number(headers['content-length'] ?? 0) : 0;
-    let body = data.subarray(end + 4, end + 4 + length);
-    if (headers['transfer-encoding'] === 'chunked') {
-      const stop = data.indexOf('0\r\n\r\n', end + 4);
-      if (stop === -1) break;
-      length = stop + 5 - (end + 4);
-      body = data.subarray(end + 4, stop);
-    }
-    if (data.length < end + 4 + length) break;
-    found.push({ status, headers, body });
-    at = end + 4 + length;
-  }
-  return found;
-}
-
-async function send(server: Server, request: string, count = 1): Promise<Answer[]> {
-  const client = open(server, !request.startsWith('HEAD'));
-  client.socket.write(request, 'latin1');
-  const answers = await client.answers(count);
-  client.socket.destroy();
-  return answers;
-}
-
-const lines = (...headers: string[]): string => `${headers.join('\r\n')}\r\n\r\n`;
 const stable = ({ status, headers: { date, age: _age, ...headers }, body }: Answer) => ({
   status,
   headers,
@@ -319,130 +212,6 @@ it('the fast path gives each of 40 simultaneous connections its own response', a
   expect(byServer).not.toHaveBeenCalled();
 });
 
-const connections = (server: Server) =>
-  new Promise<number>((resolve, reject) =>
-    server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
-  );
-
-/** Whole numbers below a bound, the same ones in every run. */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
-it('the fast path reads every request head that it accepts exactly as node:http does', async () => {
-  const pick = numbers(20_261_121);
-  const parts = [
-    'GET',
-    'get',
-    'HEAD',
-    ' ',
-    '  ',
-    '/',
-    '/article/a',
-    '/a?b=c',
-    '*',
-    '#',
-    'HTTP/1.1',
-    'HTTP/1.0',
-    '\r\n',
-    '\n',
-    '\r',
-    '\t',
-    ':',
-    ': ',
-    'Host',
-    'host',
-    'a',
-    'Accept-Encoding',
-    'gzip',
-    'br;q=0',
-    'If-None-Match',
-    '*',
-    'Cookie',
-    'Content-Length',
-    '0',
-    'Connection',
-    'keep-alive',
-    'Transfer-Encoding',
-    'chunked',
-    '\0',
-    '\x7f',
-    '\xe9',
-    '"',
-    ',',
-    ';',
-    'Expect',
-    'User-Agent',
-    '100-continue',
-  ] as const;
-  const whole = [
-    'GET',
-    ' ',
-    '/article/a',
-    ' ',
-    'HTTP/1.1',
-    '\r\n',
-    'Host',
-    ': ',
-    'a',
-    '\r\n',
-    'Accept-Encoding',
-    ': ',
-    'gzip',
-    '\r\n',
-    'Cookie',
-    ': ',
-    'a',
-    '\r\n',
-    '\r\n',
-  ];
-  let understood = 0;
-  for (let round = 0; round < 400; round++) {
-    const request = [...whole];
-    for (let change = pick(3); change >= 0; change--) {
-      const at = pick(request.length);
-      const part = parts[pick(parts.length)] ?? '';
-      if (pick(3) === 0) request.splice(at, 1);
-      else request.splice(at, pick(2), part);
-    }
-    const head = request.join('');
-    const parsed = readHead(head);
-    if (!parsed) continue;
-    understood++;
-    // Whatever the fast path understands, node:http must parse as exactly one request with the same meaning.
-    const seen: unknown[] = [];
-    const peer = createServer((incoming, outgoing) => {
-      const { url, headers, method } = incoming;
-      seen.push([
-        method,
-        url,
-        headers['accept-encoding'],
-        headers['if-none-match'],
-        headers.cookie,
-        headers['user-agent'],
-      ]);
-      outgoing.end('received');
-    });
-    await listen(peer);
-    const answers = await send(peer, head);
-    peer.closeAllConnections();
-    peer.close();
-    expect(
-      answers.map(({ status }) => status),
-      JSON.stringify(head),
-    ).toEqual([200]);
-    const { target, headers } = parsed;
-    expect(seen, JSON.stringify(head)).toEqual([
-      ['GET', target, headers['accept-encoding'], headers['if-none-match'], headers.cookie, headers['user-agent']],
-    ]);
-  }
-  expect(understood).toBeGreaterThan(40);
-});
-
 it('the fast path reuses the bytes of a kept response and updates only its age and date', async () => {
   const server = createServer();
   const kept: KeptBody = { body: Buffer.from('the body'), whole: null };
@@ -481,86 +250,4 @@ it('the fast path reuses the bytes of a kept response and updates only its age a
   expect(kept.whole).toBe(whole);
   server.closeAllConnections();
   server.close();
-});
-
-describe('the fast path, facing slow and silent clients', () => {
-  async function slow(options: { firstMs: number; idleMs: number }): Promise<Server> {
-    const server = createServer((_, outgoing) => outgoing.end('server'));
-    const body = Buffer.alloc(1024 * 1024, 'x');
-    const headers = ['content-length', String(body.byteLength)];
-    const kept = { body, whole: null };
-    attachFastPath(server, () => ({ status: 200, headers, body, second: secondNow(), kept }), options);
-    await listen(server);
-    return server;
-  }
-
-  it('closes a connection that sends no request, and one that sends no further request', async () => {
-    const short = await slow({ firstMs: 60, idleMs: 60_000 });
-    const silent = open(short);
-    await once(silent.socket, 'close');
-    expect(silent.all()).toBe('');
-    short.close();
-    const server = await slow({ firstMs: 60_000, idleMs: 500 });
-    const idle = open(server);
-    idle.socket.write(lines('GET / HTTP/1.1', 'Host: a'));
-    await once(idle.socket, 'close');
-    expect((await idle.answers(1))[0]?.status).toBe(200);
-    server.close();
-  });
-
-  it('stops reading requests while the client does not read the responses', async () => {
-    const server = await slow({ firstMs: 60_000, idleMs: 60_000 });
-    let served: Socket | undefined;
-    server.prependListener('connection', (socket: Socket) => {
-      served = socket;
-    });
-    const reader = connect(portOf(server), '127.0.0.1');
-    reader.on('error', () => {});
-    reader.setNoDelay(true);
-    reader.pause();
-    const request = lines('GET / HTTP/1.1', 'Host: a');
-    let asked = 0;
-    // Each request is sent separately, until the server stops reading.
-    while (asked < 200 && !served?.isPaused()) {
-      reader.write(request);
-      asked++;
-      await vi.waitFor(() => expect(served?.bytesRead).toBe(asked * request.length), { interval: 1 });
-    }
-    expect(served?.isPaused()).toBe(true);
-    expect(served?.writableLength).toBeLessThan(8 * 1024 * 1024);
-    reader.resume();
-    await vi.waitFor(() => expect(served?.isPaused()).toBe(false));
-    reader.destroy();
-    server.closeAllConnections();
-    server.close();
-  });
-
-  it('closes idle connections when the server closes, and finishes a response being sent', async () => {
-    const server = await slow({ firstMs: 60_000, idleMs: 60_000 });
-    const idle = open(server);
-    await vi.waitFor(async () => expect(await connections(server)).toBe(1));
-    const busy = connect(portOf(server), '127.0.0.1');
-    busy.pause();
-    busy.write(lines('GET / HTTP/1.1', 'Host: a'));
-    await once(busy, 'readable');
-    const closed = once(server, 'close');
-    server.close();
-    await once(idle.socket, 'close');
-    let taken = 0;
-    busy.on('data', (chunk) => {
-      taken += chunk.length;
-    });
-    busy.resume();
-    const tidy = setInterval(() => server.closeIdleConnections(), 5);
-    await once(busy, 'close');
-    clearInterval(tidy);
-    await closed;
-    expect(taken).toBeGreaterThan(1024 * 1024);
-  });
-
-  it('refuses an HTTP server that already has a connection listener', () => {
-    const taken = createServer();
-    taken.on('connection', () => {});
-    expect(() => attachFastPath(taken, () => null, { firstMs: 1, idleMs: 1 })).toThrow('a new HTTP server');
-  });
 });
