@@ -1,0 +1,235 @@
+import fc from 'fast-check';
+import { JSDOM } from 'jsdom';
+import { describe, expect, it } from 'vitest';
+import { runs } from '../../../tests/world/runs.ts';
+import { countWords } from '../../lib/text.ts';
+import { body, measured, sanitizer, take } from './testing.ts';
+
+describe('an article’s body', () => {
+  it('keeps meaningful markup, and loses styles, unknown classes and empty paragraphs', async () => {
+    expect(
+      await body(
+        '<!-- wp:paragraph --><p class="x has-text-align-center" style="color:red">A <span>b</span></p><p>&nbsp;</p><p><br></p>loose <b>text</b>',
+      ),
+    ).toBe('<p class="has-text-align-center">A b</p><p>loose <b>text</b></p>');
+    expect(await body('<p style="text-align: right; color: red">x</p>')).toBe('<p class="has-text-align-right">x</p>');
+    expect(await body('<p class="has-drop-cap has-red-color">x</p>')).toBe('<p class="has-drop-cap">x</p>');
+    expect(await body('<blockquote class="is-style-large is-style-x columns-2 columns-9"><p>x</p></blockquote>')).toBe(
+      '<blockquote class="is-style-large columns-2"><p>x</p></blockquote>',
+    );
+  });
+
+  it('has headings that start at h2 and skip no level', async () => {
+    expect(await body('<h1>a</h1><h4>b</h4><h6>c</h6><h2>d</h2>')).toBe('<h2>a</h2><h3>b</h3><h4>c</h4><h3>d</h3>');
+    expect(await body('<h4 id="x">a</h4>')).toBe('<h2 id="user-content-x">a</h2>');
+  });
+
+  it('links to the site’s own pages instead of WordPress, and not to sign-in or admin pages', async () => {
+    const html = await body(
+      [
+        '<a href="https://cms.example/articles/two/#part">article</a>',
+        '<a href="/video/film/">video</a>',
+        '<a href="https://cms.example/?articles=three">plain</a>',
+        '<a href="https://cms.example/category/world/politics/">section</a>',
+        '<a href="https://cms.example/authors/ada">author</a>',
+        '<a href="https://sun.example/about?x=1">own</a>',
+        '<a href="https://other.example/x" target="_blank" onclick="x">other</a>',
+        '<a href="mailto:a@b.example">mail</a>',
+        '<a href="https://cms.example/wp-content/uploads/report.pdf">file</a>',
+        '<a href="https://cms.example/company/masthead/">a page below a page</a>',
+        '<a href="https://cms.example/tag/budget/">tag</a>',
+        '<a href="https://cms.example/?p=12#note">id</a>',
+        '<a href="https://cms.example/wp-login.php?action=logout&amp;_wpnonce=1a2b">log out</a>',
+        '<a href="/wp-admin/profile.php">profile</a>',
+        '<a href="https://cms.example/?replytocom=5&amp;_wpnonce=1">reply</a>',
+        '<a href="https://user:pass@other.example/">secret</a>',
+        '<a href="#">top</a>',
+      ].join(' '),
+    );
+    const links = [...new JSDOM(html).window.document.querySelectorAll('a')].map((link) => [
+      link.getAttribute('href'),
+      link.getAttribute('rel'),
+      link.getAttribute('data-wordpress'),
+    ]);
+    const outside = 'noopener noreferrer';
+    const same = (href: string) => [href, null, href];
+    expect(links).toEqual([
+      ['/article/two#part', null, 'https://cms.example/articles/two/#part'],
+      ['/media/film', null, 'https://cms.example/video/film/'],
+      ['/article/three', null, 'https://cms.example/?articles=three'],
+      ['/section/politics', null, 'https://cms.example/category/world/politics/'],
+      ['/author/ada', null, 'https://cms.example/authors/ada'],
+      ['/about?x=1', null, null],
+      ['https://other.example/x', outside, null],
+      ['mailto:a@b.example', null, null],
+      ['https://cms.example/wp-content/uploads/report.pdf', outside, null],
+      ['/masthead', null, 'https://cms.example/company/masthead/'],
+      same('https://cms.example/tag/budget/'),
+      same('https://cms.example/?p=12#note'),
+      ['https://other.example/', outside, null],
+    ]);
+    // Sign-in pages, nonces and wp-admin aren't for readers.
+    expect(html).toMatch(/log out/);
+    expect(html).not.toMatch(/_wpnonce|wp-admin|wp-login/);
+  });
+
+  it('keeps footnote links working, with IDs that can’t clash', async () => {
+    const html = await body(
+      '<p>x<sup><a href="#abc" id="abc-link">1</a></sup></p><ol><li id="abc">Note <a href="#abc-link">↩</a></li></ol>',
+    );
+    const { document } = new JSDOM(html).window;
+    for (const link of document.querySelectorAll('a'))
+      expect(document.querySelector(link.getAttribute('href') ?? ''), html).not.toBeNull();
+    expect(document.querySelector('[id="abc"]')).toBeNull();
+  });
+
+  it('shows allowed players on request, and only a link for others', async () => {
+    const html = await body(
+      '<figure class="wp-block-embed"><div class="wp-block-embed__wrapper"><iframe title="A film" src="https://www.youtube.com/embed/aqz-KE-bpKQ?feature=oembed"></iframe></div><figcaption>Words</figcaption></figure><p><iframe src="https://evil.example/x"></iframe></p>',
+    );
+    const { document } = new JSDOM(html).window;
+    const shell = document.querySelector('figure.embed-youtube');
+    expect({ ...(shell as HTMLElement).dataset }).toEqual({
+      embedSrc: 'https://www.youtube-nocookie.com/embed/aqz-KE-bpKQ',
+      embedProvider: 'YouTube',
+      embedTitle: 'A film',
+    });
+    expect(shell?.querySelector('a')?.getAttribute('href')).toBe('https://www.youtube.com/watch?v=aqz-KE-bpKQ');
+    expect(shell?.querySelector('a')?.textContent).toBe('Watch on YouTube');
+    expect(shell?.querySelector('figcaption')?.textContent).toBe('Words');
+    expect(document.querySelector('iframe')).toBeNull();
+    expect(html).toContain('<p><a href="https://evil.example/x" rel="noopener noreferrer">evil.example</a></p>');
+  });
+
+  it('turns a video address into a player only where it is alone in a paragraph', async () => {
+    const address = 'https://www.youtube.com/watch?v=aqz-KE-bpKQ';
+    for (const alone of [address, ` ${address}\n`, `<a href="${address}">${address}</a>`]) {
+      const html = await body(`<p>Before.</p><p>${alone}</p><p>After.</p>`);
+      expect(html).toContain('data-embed-src="https://www.youtube-nocookie.com/embed/aqz-KE-bpKQ"');
+      expect(html.match(/<p>/gu)).toHaveLength(2);
+    }
+    const others = [
+      `<p>See ${address}</p>`,
+      `<p><a href="${address}">the film</a></p>`,
+      '<p>https://evil.example/embed/aqz-KE-bpKQ</p>',
+      `<blockquote><p>${address}</p></blockquote>`,
+    ];
+    for (const other of others) expect(await body(other)).not.toContain('data-embed-src');
+  });
+
+  it('turns an address that WordPress couldn’t embed into a player, and a social post into a quotation', async () => {
+    const html = await body(
+      '<figure class="wp-block-embed"><div class="wp-block-embed__wrapper">\nhttps://vimeo.com/76979871\n</div></figure><blockquote class="twitter-tweet"><p>Post</p><a href="https://x.com/a/status/1">Date</a></blockquote><script src="https://platform.x.com/widgets.js"></script>',
+    );
+    expect(html).toContain('data-embed-src="https://player.vimeo.com/video/76979871"');
+    expect(html).toContain(
+      '<blockquote><p>Post</p><a href="https://x.com/a/status/1" rel="noopener noreferrer">Date</a></blockquote>',
+    );
+    expect(html).not.toContain('script');
+  });
+
+  it('loads pictures through the site’s image path, with dimensions, and links to other images', async () => {
+    const html = await body(
+      '<figure class="wp-block-image alignwide"><a href="/up/a.jpg"><img src="/up/a-300x200.jpg" srcset="/up/a-300x200.jpg 300w, /up/a.jpg 1500w" width="300" height="200" alt="An &lt;x&gt;"></a><figcaption>Cap</figcaption></figure>',
+    );
+    const image = new JSDOM(html).window.document.querySelector('figure.wp-block-image.alignwide > img');
+    expect(image?.getAttribute('src')).toBe('/image?url=https%3A%2F%2Fcms.example%2Fup%2Fa.jpg&width=1080&quality=75');
+    expect(image?.getAttribute('srcset')).toContain('width=1920');
+    expect(image?.getAttribute('srcset')).not.toContain('width=2048');
+    expect([
+      image?.getAttribute('width'),
+      image?.getAttribute('height'),
+      image?.getAttribute('loading'),
+      image?.getAttribute('alt'),
+    ]).toEqual(['1500', '1000', 'lazy', 'An <x>']);
+    measured.length = 0;
+    expect(await body('<p><img src="b.png"></p>')).toContain('width="800" height="600"');
+    expect(measured).toEqual(['https://cms.example/articles/one/b.png']);
+    expect(
+      await body(
+        '<p>x</p><img src="data:image/png;base64,AA"><figure><img src="/a.svg"><figcaption>c</figcaption></figure>',
+      ),
+    ).toBe('<p>x</p>');
+    expect(await body('<p><img src="https://elsewhere.example/c.jpg" alt="C" width="2" height="2"></p>')).toBe(
+      '<p><a href="https://elsewhere.example/c.jpg" rel="noopener noreferrer">C</a></p>',
+    );
+    // Even on WordPress's own host, a file that isn't a picture is never shown as one.
+    expect(await body('<p><img src="/elsewhere/x" alt="X"></p>')).toBe(
+      '<p><a href="https://cms.example/elsewhere/x" rel="noopener noreferrer">X</a></p>',
+    );
+  });
+
+  it('has scrollable tables, and dir="auto" on right-to-left text', async () => {
+    expect(
+      await body('<figure class="wp-block-table"><table><tbody><tr><td>1</td></tr></tbody></table></figure>'),
+    ).toBe(
+      '<figure class="wp-block-table"><div class="table-scroll" tabindex="0" role="group" aria-label="Table"><table><tbody><tr><td>1</td></tr></tbody></table></div></figure>',
+    );
+    expect(await body('<p>שלום</p><p>Hello</p>')).toBe('<p dir="auto">שלום</p><p>Hello</p>');
+  });
+});
+
+it('the sanitizer’s second pass removes unsafe markup that transforms might have added', () => {
+  const made =
+    '<p name="a" style="color:red" onclick="b()" class="c">d<script>e</script><iframe src="https://f.example"></iframe></p>';
+  expect(sanitizer.finish(made, true)).toBe('<p class="c">d</p>');
+});
+
+describe('the free opening of an article', () => {
+  const paragraph = (words: number): string =>
+    `<p>${Array.from({ length: words }, (_, index) => `word${index}`).join(' ')}</p>`;
+  const text = (html: string): string => new JSDOM(html).window.document.body.textContent ?? '';
+
+  it('ends between paragraphs, before it exceeds 100 words', async () => {
+    const { openingHtml } = await take({
+      content: { rendered: paragraph(30) + paragraph(40) + paragraph(50) + paragraph(300) },
+    });
+    expect(openingHtml.match(/<p>/gu)).toHaveLength(2);
+    expect(countWords(text(openingHtml.replaceAll('</p>', '</p> ')))).toBe(70);
+  });
+
+  it('has at most three paragraphs, not counting headings', async () => {
+    const rendered = `${paragraph(5)}<h2>One two</h2>${paragraph(6)}${paragraph(7)}${paragraph(8)}${paragraph(300)}`;
+    const { openingHtml } = await take({ content: { rendered } });
+    expect(countWords(text(openingHtml.replaceAll('</', ' </')))).toBe(5 + 2 + 6 + 7);
+  });
+
+  it('may have exactly 100 words, and does not end with a heading', async () => {
+    const { openingHtml } = await take({ content: { rendered: `${paragraph(100)}<h2></h2>${paragraph(300)}` } });
+    expect(countWords(text(openingHtml))).toBe(100);
+    const headed = await take({ content: { rendered: `${paragraph(20)}<h2>One</h2>${paragraph(300)}` } });
+    expect(countWords(text(headed.openingHtml))).toBe(20);
+  });
+
+  it.each(['<p><a id="top"></a></p>', '<p id="top"></p>', '<h2>One</h2><p id="top"></p>'])(
+    'contains words of the story when the body begins with %s',
+    async (start) => {
+      const { openingHtml } = await take({ content: { rendered: start + paragraph(300) } });
+      expect(countWords(text(openingHtml))).toBe(100);
+    },
+  );
+
+  it('never exceeds 100 words or a third of the body', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 8 }), async (lengths) => {
+        const document = await take({ access: 'subscriber', content: { rendered: lengths.map(paragraph).join('') } });
+        const words = countWords(text(document.openingHtml.replaceAll('</p>', '</p> ')));
+        expect(words).toBeLessThanOrEqual(100);
+        expect(words).toBeLessThanOrEqual((document.facts.words ?? 0) / 3);
+      }),
+      { numRuns: runs(20, 300) },
+    );
+  });
+
+  it('is all that search indexes of an article for registered readers or subscribers', async () => {
+    const rendered = `${paragraph(30)}${paragraph(200)}<p>secretword</p>`;
+    expect((await take({ access: 'subscriber', content: { rendered } })).searchText).not.toContain('secretword');
+    expect((await take({ access: 'registered', content: { rendered } })).searchText).not.toContain('secretword');
+    expect((await take({ access: 'free', content: { rendered } })).searchText).toContain('secretword');
+  });
+
+  it('is the whole body when WordPress has already cut it', async () => {
+    const document = await take({ access: 'subscriber', restricted: true, content: { rendered: paragraph(50) } });
+    expect(document.openingHtml).toBe(document.bodyHtml);
+  });
+});

@@ -1,0 +1,114 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Json, wirePost } from '../../../tests/fixtures/wordpress.ts';
+import { changes, clock, content, edit, hmac, openWithStories, wordpress } from './testing-webhook.ts';
+
+beforeEach(openWithStories);
+afterEach(() => content.stop());
+
+describe('a preview', () => {
+  const link = (part: Record<string, string> = {}): URLSearchParams => {
+    const expires = String(Math.floor(clock.now / 1000) + 600);
+    const params = { type: 'articles', id: '7', expires, ...part };
+    return new URLSearchParams({
+      ...params,
+      signature: part.signature ?? hmac(`preview.${params.type}.${params.id}.${params.expires}`),
+    });
+  };
+
+  it('shows the draft as it would look, and stores nothing', async () => {
+    edit(7, {
+      status: 'draft',
+      slug: '',
+      date_gmt: null,
+      title: { rendered: 'Draft' },
+      content: { rendered: '<p>New<script>x</script></p>' },
+    });
+    const { status, document } = await content.preview(link());
+    expect(status).toBe(200);
+    expect(document).toMatchObject({
+      type: 'articles',
+      article: { title: 'Draft', bodyHtml: '<p>New</p>', section: { slug: 'politics' } },
+    });
+    expect(content.reader().article('a-7')?.title).toBe('Headline 7');
+    expect(changes).toEqual([]);
+  });
+
+  it('shows the newest autosave', async () => {
+    wordpress.intercept = (request) =>
+      request.url.endsWith('/articles/7/autosaves')
+        ? Response.json([
+            { modified_gmt: '2026-11-20T13:00:00', title: { rendered: 'Older' } },
+            {
+              modified_gmt: '2026-11-20T14:00:00',
+              title: { rendered: 'Newest' },
+              content: { rendered: '<p>Saved</p>' },
+              meta: {
+                newsroom_corrections: [
+                  { kind: 'clarification', text: 'Not saved yet.' },
+                  { kind: 'correction', date: '2026-11-20T13:30:00Z', text: 'It <b>was</b>.' },
+                ],
+              },
+            },
+          ])
+        : null;
+    expect((await content.preview(link())).document).toMatchObject({
+      article: {
+        title: 'Newest',
+        bodyHtml: '<p>Saved</p>',
+        corrections: [
+          { kind: 'clarification', date: expect.stringMatching(/^\d{4}-/), html: 'Not saved yet.' },
+          { kind: 'correction', date: '2026-11-20T13:30:00Z', html: 'It was.' },
+        ],
+      },
+    });
+  });
+
+  it('shows the byline of the autosave, with author names from the content store', async () => {
+    for (const [id, name] of [
+      [9001, 'Ada'],
+      [9002, 'Ben'],
+    ] as const) {
+      wordpress.put('authors', { id, ...wirePost({ id, slug: name.toLowerCase(), title: { rendered: name } }) });
+      await content.refresh('authors', id);
+    }
+    let meta: Json = {};
+    wordpress.intercept = (request) =>
+      request.url.endsWith('/articles/7/autosaves')
+        ? Response.json([{ modified_gmt: '2026-11-20T14:00:00', meta }])
+        : null;
+    const shown = async () => {
+      const { document } = await content.preview(link());
+      return document?.type === 'articles' ? document.article.byline : null;
+    };
+    meta = {
+      newsroom_authors: [9002, 9001, 9009],
+      newsroom_contributors: [],
+      newsroom_agency: 'AP',
+      newsroom_agency_url: '',
+    };
+    expect(await shown()).toMatchObject({
+      authors: [{ name: 'Ben' }, { name: 'Ada' }],
+      agency: { name: 'AP', url: '' },
+    });
+    meta = { newsroom_authors: [], newsroom_author: 9001, newsroom_contributors: [9002], newsroom_agency: '' };
+    expect(await shown()).toMatchObject({ authors: [{ name: 'Ada' }], contributors: [{ name: 'Ben' }], agency: null });
+    meta = { newsroom_authors: [], newsroom_author: 0, newsroom_contributors: [], newsroom_agency: '' };
+    const before = wordpress.store.articles.get(7) as Json & { id: number };
+    const own = { byline: { authors: [9001], contributors: [], agency: null }, acf: { author: 9001 } };
+    wordpress.put('articles', { ...before, ...own });
+    // Another plugin manages the byline: the article's own lists were empty before, too.
+    expect(await shown()).toMatchObject({ authors: [{ name: 'Ada' }] });
+    wordpress.put('articles', { ...before, ...own, meta: { newsroom_authors: [9001] } });
+    expect(await shown()).toMatchObject({ authors: [], contributors: [] });
+  });
+
+  it('requires a valid signature, and is refused when its link has expired or expires too late', async () => {
+    expect((await content.preview(link({ signature: '0'.repeat(64) }))).status).toBe(401);
+    expect((await content.preview(link({ expires: String(Math.floor(clock.now / 1000) - 1) }))).status).toBe(410);
+    expect((await content.preview(link({ expires: String(Math.floor(clock.now / 1000) + 86_400) }))).status).toBe(410);
+    expect((await content.preview(link({ type: 'users' }))).status).toBe(400);
+    expect((await content.preview(new URLSearchParams())).status).toBe(400);
+    expect(wordpress.requests).toEqual([]);
+    expect((await content.preview(link({ id: '99999' }))).status).toBe(404);
+  });
+});
