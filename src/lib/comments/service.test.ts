@@ -1,69 +1,20 @@
 /** The comments service on both engines, over the wire of a WordPress in memory. */
 import { expect, it } from 'vitest';
-import { moderationStandIn } from '../../../tests/fixtures/comment-moderation.ts';
-import { fakeWordPress, restError } from '../../../tests/fixtures/wordpress.ts';
-import { caller, elsewhere, fixture, got } from '../../../tests/world/accounts.ts';
+import { restError } from '../../../tests/fixtures/wordpress.ts';
+import { caller, elsewhere, got } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { Session } from '../accounts/service.ts';
 import { defaultLimits } from '../http/limits.ts';
-import { type Logger, silent } from '../logging.ts';
-import { createModeration } from './moderation.server.ts';
-import { createComments, type RunningComments } from './service.server.ts';
-import type { CommentOutcome, CommentRules, Draft } from './service.ts';
-
-const usual: CommentRules = {
-  level: 'registered',
-  longest: 100,
-  editMinutes: 5,
-  reportsToHold: 2,
-  showWaitingDays: 14,
-};
-
-function value<T>(outcome: CommentOutcome<T>): T {
-  if (outcome.ok) return outcome.value;
-  throw new Error(JSON.stringify(outcome.failure));
-}
-const failure = <T>(outcome: CommentOutcome<T>): unknown => (outcome.ok ? 'none' : outcome.failure.kind);
+import { silent } from '../logging.ts';
+import type { RunningComments } from './service.server.ts';
+import { commentsOn, failure, value } from './testing.ts';
 
 /** The comments in the export of personal data. */
 const exported = async (comments: RunningComments, session: Session) =>
   (await comments.personalData.export(session)).comments as { written: unknown[]; reported: unknown[] };
 
 onBothEngines('comments', (engines) => {
-  async function open(rules: Partial<CommentRules> = {}, reserved: readonly string[] = [], log: Logger = silent) {
-    const database = await engines.open();
-    const own = await fixture(database);
-    const moderation = moderationStandIn(fakeWordPress());
-    const paying = new Set<string>();
-    /** Delays requests to WordPress. */
-    const slow: { wait: (() => Promise<void>) | null } = { wait: null };
-    const way: typeof fetch = async (...asked) => {
-      await slow.wait?.();
-      return moderation.fetch(...asked);
-    };
-    const comments = createComments({
-      database,
-      limiter: own.limiter,
-      log,
-      rules: { ...usual, ...rules },
-      now: () => own.clock.now,
-      accounts: own.accounts,
-      moderation: createModeration({ url: 'https://moderation.example', user: 'site', password: 'x', fetch: way }),
-      isPaying: async ({ userId }) => paying.has(userId),
-      reservedNames: () => reserved,
-    });
-    const { session } = await own.join('ada@example.com');
-    const draft = (more: Partial<Draft> = {}): Draft => ({
-      place: { articleId: 7, open: true, parentId: 0 },
-      content: 'Well said.',
-      name: 'Ada Lovelace',
-      ...more,
-    });
-    const post = (more: Partial<Draft> = {}, who: Session = session) => comments.post(who, draft(more), caller());
-    const mine = async (who: Session = session) =>
-      comments.mine(who, 7, (id) => moderation.all().some((each) => each.id === id && each.status === 'approved'));
-    return { ...own, database, comments, moderation, session, post, mine, paying, slow };
-  }
+  const open = commentsOn(engines);
 
   it('are sent to WordPress with escaped text, and are shown as waiting to their author only', async () => {
     const { post, moderation, mine, clock, join } = await open();
@@ -91,94 +42,6 @@ onBothEngines('comments', (engines) => {
     expect((await mine()).comments).toEqual([comment]);
     const { session: ben } = await join('ben@example.com');
     expect((await mine(ben)).comments).toEqual([]);
-  });
-
-  it('are posted once per draft, however many requests send it', async () => {
-    const { post, moderation } = await open();
-    const all = await Promise.all([1, 2, 3, 4].map(() => post({ draft: 'draft-one' })));
-    expect(moderation.all()).toHaveLength(1);
-    expect(all.filter(({ ok }) => ok).length).toBeGreaterThan(0);
-    expect(all.filter(({ ok }) => !ok).map(failure)).toSatisfy((kinds: unknown[]) =>
-      kinds.every((kind) => kind === 'busy'),
-    );
-    expect(value(await post({ draft: 'draft-one' })).commentId).toBe(moderation.all()[0]?.id);
-    // Without a draft id, the text and its place identify the draft.
-    value(await post({ content: 'Again.' }));
-    value(await post({ content: 'Again.' }));
-    expect(moderation.all()).toHaveLength(2);
-    expect(failure(await post({ content: 'Again.', draft: 'draft-two' }))).toBe('duplicate');
-    expect(moderation.all()).toHaveLength(2);
-  });
-
-  it('are not lost while WordPress is down, nor posted twice after a lost response', async () => {
-    const { post, moderation, mine } = await open();
-    moderation.trouble = 'down';
-    expect(failure(await post({ draft: 'draft-one' }))).toBe('unavailable');
-    expect((await mine()).comments).toEqual([]);
-    moderation.trouble = 'lost';
-    expect(failure(await post({ draft: 'draft-one' }))).toBe('unavailable');
-    moderation.trouble = 'none';
-    // WordPress has the comment, but its answer was lost: the text may have been edited since.
-    const found = value(await post({ draft: 'draft-one', content: 'Well said, indeed.' }));
-    expect(moderation.all()).toHaveLength(1);
-    expect(moderation.all()[0]).toMatchObject({ id: found.commentId, raw: 'Well said, indeed.' });
-    expect(moderation.asked.filter((each) => each === 'POST /wp/v2/comments')).toHaveLength(1 + 1);
-    for (const trouble of [500, 503, 429]) {
-      moderation.trouble = () => new Response('<h1>Bad gateway</h1>', { status: trouble });
-      expect(failure(await post({ draft: `draft-${trouble}`, content: `Words ${trouble}` }))).toBe('unavailable');
-    }
-  });
-
-  it('are looked up in WordPress after a lost response, and dropped if WordPress never got them', async () => {
-    const { post, moderation, comments, clock, mine, database } = await open();
-    moderation.trouble = 'lost';
-    await post({ draft: 'draft-one' });
-    moderation.trouble = 'down';
-    await post({ draft: 'draft-two', content: 'Never taken.' });
-    moderation.trouble = 'none';
-    clock.pass(180);
-    await comments.tasks.round();
-    expect((await mine()).comments.map(({ content }) => content)).toEqual(['Well said.']);
-    clock.pass(2 * 86_400);
-    await comments.tasks.round();
-    await comments.stop();
-    expect(await database.db.selectFrom('comment_posts').select('content').execute()).toEqual([
-      { content: 'Well said.' },
-    ]);
-  });
-
-  it('are kept as drafts until WordPress says that it does not have them', async () => {
-    const { post, moderation, comments, clock, mine } = await open();
-    moderation.trouble = 'lost';
-    await post({ draft: 'draft-one' });
-    for (const [code, status] of [
-      ['rest_forbidden', 401],
-      ['rest_no_route', 404],
-    ] as const) {
-      moderation.trouble = () => Response.json({ code }, { status });
-      clock.pass(2 * 86_400);
-      await comments.tasks.round();
-    }
-    moderation.trouble = 'none';
-    clock.pass(180);
-    await comments.tasks.round();
-    expect((await mine()).comments).toHaveLength(1);
-    await comments.stop();
-  });
-
-  it('are no longer looked up after the running request when the process stops', async () => {
-    const { post, moderation, comments, clock, slow } = await open();
-    moderation.trouble = 'lost';
-    for (const one of ['one', 'two', 'three']) await post({ draft: `draft-${one}`, content: one });
-    clock.pass(180);
-    const before = moderation.asked.length;
-    let stopping: Promise<void> | undefined;
-    slow.wait = async () => {
-      stopping ??= comments.stop();
-    };
-    await comments.tasks.round();
-    await stopping;
-    expect(moderation.asked.slice(before)).toEqual(['GET /newsroom/v1/comments']);
   });
 
   it.each([
@@ -296,19 +159,6 @@ onBothEngines('comments', (engines) => {
     expect((await mine()).comments).toEqual([]);
   });
 
-  it('are looked up in WordPress five at a time until all are checked', async () => {
-    const { post, comments, moderation, clock, mine } = await open();
-    for (let index = 0; index < 7; index++) value(await post({ content: `Thought ${index}.` }));
-    clock.pass(301);
-    const looks = () => moderation.asked.filter((each) => /^GET \/wp\/v2\/comments\/\d+$/.test(each));
-    await mine();
-    expect(looks()).toHaveLength(5);
-    await comments.stop();
-    await mine();
-    await comments.stop();
-    expect(new Set(looks())).toHaveLength(7);
-  });
-
   it('count each reader’s report once, and send reports until WordPress accepts them', async () => {
     const { post, comments, session, join, moderation, mine, clock, database } = await open();
     const { commentId } = value(await post());
@@ -328,26 +178,6 @@ onBothEngines('comments', (engines) => {
     expect(moderation.all()[0]).toMatchObject({ reports: 2, status: 'hold' });
     expect(await database.db.selectFrom('jobs').selectAll().execute()).toEqual([]);
     expect((await mine(ben)).reported).toEqual([id]);
-    await comments.stop();
-  });
-
-  it('treat a corrected lost draft as an edit, and after five minutes as a new comment', async () => {
-    const { post, comments, moderation, clock, mine } = await open();
-    const lose = async (draft: string, content: string) => {
-      moderation.trouble = 'lost';
-      expect(failure(await post({ draft, content }))).toBe('unavailable');
-      moderation.trouble = 'none';
-      clock.pass(180);
-      await comments.tasks.round();
-    };
-    await lose('draft-one', 'Well said.');
-    expect(value(await post({ draft: 'draft-one', content: 'Well said, indeed.' })).content).toBe('Well said, indeed.');
-    expect(moderation.all().map(({ raw }) => raw)).toEqual(['Well said, indeed.']);
-    await lose('draft-two', 'Once more.');
-    clock.pass(300);
-    expect(value(await post({ draft: 'draft-two', content: 'Once more, please.' })).content).toBe('Once more, please.');
-    expect(moderation.all().map(({ raw }) => raw)).toEqual(['Well said, indeed.', 'Once more.', 'Once more, please.']);
-    expect((await mine()).comments).toHaveLength(3);
     await comments.stop();
   });
 
