@@ -1,0 +1,92 @@
+/** HTTP servers on free ports, with static files in a temporary folder. */
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { request as httpRequest, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { answerWith } from '../../../tests/fixtures/answer.ts';
+import { silent } from '../../lib/logging.ts';
+import { noThirdParties } from '../../lib/third-party/settings.ts';
+import { createHttpServer } from './http-server.ts';
+import { securityHeaders } from './security-headers.ts';
+import type { HttpServerOptions } from './server-options.ts';
+import { shutDown } from './shutdown.ts';
+import { openStatics } from './static-files.ts';
+
+export const folder = mkdtempSync(join(tmpdir(), 'front-'));
+const client = join(folder, 'client');
+export const script = 'console.log("sun");'.repeat(100);
+
+export function writeFiles(): void {
+  mkdirSync(join(client, '_assets'), { recursive: true });
+  writeFileSync(join(client, '_assets', 'a.123.js'), script);
+  writeFileSync(join(client, '_assets', 'a.123.js.br'), brotliCompressSync(script));
+  writeFileSync(join(client, '_assets', 'a.123.js.gz'), gzipSync(script));
+  writeFileSync(join(client, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
+  writeFileSync(join(client, '.hidden'), 'hidden');
+  writeFileSync(join(folder, 'secret.txt'), 'secret');
+}
+
+const servers: Server[] = [];
+export async function stopServers(): Promise<void> {
+  await Promise.all(servers.splice(0).map((server) => shutDown(server, 0)));
+}
+
+export const page = (body: string, init: ResponseInit = {}) =>
+  answerWith(body, { ...init, headers: { 'content-type': 'text/html; charset=utf-8', ...init.headers } });
+
+/** An HTTP server on a free port; tests pass only the options that matter to them. */
+export async function front(options: Partial<HttpServerOptions> = {}): Promise<{ port: number; server: Server }> {
+  const server = createHttpServer({
+    siteUrl: 'https://paper.example',
+    statics: openStatics(client),
+    security: securityHeaders({
+      siteUrl: 'https://paper.example',
+      wordpress: { url: 'https://wp.example/news' },
+      imageHosts: [],
+      frameHosts: ['127.0.0.1:8881'],
+      thirdParties: noThirdParties,
+      stripe: null,
+    }),
+    render: async () => page('<h1>Front page</h1>'),
+    locals: () => ({ content: { tags: new Set(['latest']) } }) as unknown as App.Locals,
+    editionReady: () => true,
+    readiness: () => ({ features: {} }),
+    log: silent,
+    ...options,
+  });
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, server };
+}
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** Requests exactly the given path, which `fetch` would normalize. */
+export function ask(
+  port: number,
+  path: string,
+  headers: Record<string, string> = {},
+  method = 'GET',
+  body?: string,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest({ port, host: '127.0.0.1', path, method, headers, agent: false }, (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('end', () =>
+        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: Buffer.concat(chunks) }),
+      );
+      incoming.on('error', reject);
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
