@@ -2,6 +2,11 @@ import { defineConfig } from 'vitest/config';
 import { runs } from './tests/world/runs.ts';
 import { Sequencer, sharedPool } from './tests/world/shared-pool.ts';
 
+/** The tests of `tests/security` that ask the built site. */
+const onBuiltSite = ['account-limits', 'accounts', 'paid-body', 'paid-body-access', 'reader-tools', 'stored-pages'].map(
+  (name) => `tests/security/${name}.test.ts`,
+);
+
 /**
  * Four projects: the tests of `unit`, most of them next to the code, use only their process, temporary folders and the run's own
  * databases; `contract` and `plugin` talk to the real WordPress of the sandbox, `fault` starts and kills processes.
@@ -25,8 +30,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{src,sandbox,scripts,bench}/**/*.test.{ts,tsx}', 'tests/*.test.ts', 'tests/security/**/*.test.ts'],
-          // It asks the built site.
-          exclude: ['**/node_modules/**', 'tests/security/{accounts,paid-body,reader-tools}.test.ts'],
+          exclude: ['**/node_modules/**', ...onBuiltSite],
           globalSetup: ['tests/world/shared-databases.ts'],
           setupFiles: ['tests/world/shared-worker.ts'],
           pool: sharedPool,
@@ -37,7 +41,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'contract',
-          include: ['tests/contract/**/*.test.ts', 'tests/security/{accounts,paid-body,reader-tools}.test.ts'],
+          include: ['tests/contract/**/*.test.ts', ...onBuiltSite],
           globalSetup: ['tests/world/contract-setup.ts'],
           testTimeout: 360_000,
           hookTimeout: 360_000,

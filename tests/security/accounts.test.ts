@@ -3,32 +3,13 @@
  * header, testing addresses without limit, overloading a call, or reading and changing another reader's data. Also what stored pages never
  * contain. On the built site over HTTP, with the real account service on SQLite.
  */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { pathsOf } from '../../src/lib/http/fixed-pages.ts';
-import { defaultLimits } from '../../src/lib/http/limits.ts';
-import {
-  type AccountSite,
-  type Answer,
-  type Asked,
-  type Browser,
-  siteUrl,
-  startAccountSite,
-} from '../fixtures/account-site.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, type Asked, type Browser, siteUrl, startAccountSite } from '../fixtures/account-site.ts';
+import { by, reader, site, someone, startSite } from '../world/account-readers.ts';
 
-let site: AccountSite;
-beforeAll(async () => {
-  site = await startAccountSite();
-});
+beforeAll(startSite);
 afterAll(() => site.stop());
 
-let count = 0;
-const someone = (): string => `secure-reader-${++count}@example.com`;
-const by = (email: string) => ({ identifiers: { email_address: email } });
-async function reader(email = someone()): Promise<{ browser: Browser; email: string }> {
-  const browser = site.browser();
-  await browser.signIn(site, email);
-  return { browser, email };
-}
 const sessionOf = (browser: Browser): string => browser.jar.get('blaize_session') ?? '';
 
 /** Every call that changes something, with a valid body. */
@@ -54,6 +35,7 @@ const calls: readonly (readonly [method: string, path: string, body: object])[] 
   ['POST', '/api/zephr-create', { email: 'a@example.com' }],
   ['POST', '/api/verification', { email: 'a@example.com' }],
 ];
+
 const forms: readonly (readonly [path: string, form: Record<string, string>])[] = [
   ['/account/sign-in', { email: 'a@example.com' }],
   ['/account/resend', { method: 'link' }],
@@ -74,6 +56,30 @@ const elsewhere: Readonly<Record<string, Record<string, string | null>>> = {
   'the same host over plain HTTP': { origin: 'http://paper.example', 'sec-fetch-site': 'cross-site' },
   'a client that sends cookies but no Origin': { origin: null, 'sec-fetch-site': null },
 };
+
+const away = [
+  'https://other.example/',
+  '//other.example',
+  '/\\other.example',
+  '/\t/other.example',
+  '/..//other.example',
+  'https://paper.example@other.example/',
+  'https://paper.example.other.example',
+  'javascript:alert(1)',
+  '/%0d%0aSet-Cookie:%20a=b',
+  '/\r\nSet-Cookie: a=b',
+];
+
+/** Expects a path of this site, resolved as a browser does from one of the site's pages. */
+function staysHere(answer: Answer, note: string): void {
+  const location = String(answer.headers.location);
+  expect(new URL(location, `${siteUrl}/account/x`).origin, note).toBe(siteUrl);
+  expect(location.startsWith('/'), note).toBe(true);
+  expect(
+    answer.cookies.some((cookie) => cookie.startsWith('a=')),
+    note,
+  ).toBe(false);
+}
 
 describe('calls from other sites', () => {
   it.each(Object.entries(elsewhere))('from %s get 403 and change nothing', async (_, headers) => {
@@ -125,29 +131,6 @@ describe('calls from other sites', () => {
     expect(preflight.headers).not.toHaveProperty('access-control-allow-origin');
   });
 });
-
-const away = [
-  'https://other.example/',
-  '//other.example',
-  '/\\other.example',
-  '/\t/other.example',
-  '/..//other.example',
-  'https://paper.example@other.example/',
-  'https://paper.example.other.example',
-  'javascript:alert(1)',
-  '/%0d%0aSet-Cookie:%20a=b',
-  '/\r\nSet-Cookie: a=b',
-];
-/** Expects a path of this site, resolved as a browser does from one of the site's pages. */
-function staysHere(answer: Answer, note: string): void {
-  const location = String(answer.headers.location);
-  expect(new URL(location, `${siteUrl}/account/x`).origin, note).toBe(siteUrl);
-  expect(location.startsWith('/'), note).toBe(true);
-  expect(
-    answer.cookies.some((cookie) => cookie.startsWith('a=')),
-    note,
-  ).toBe(false);
-}
 
 describe('redirects', () => {
   it.each(away)('never leave the site for %j', async (target) => {
@@ -336,58 +319,6 @@ describe('reader input in headers and pages', () => {
   });
 });
 
-describe('oversized and malformed bodies', () => {
-  const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
-  it.each([
-    ['over the size limit', `{"a":"${'x'.repeat(20_000)}"}`, 413],
-    ['nested 17 levels deep', nested(17), 400],
-    ['nested 7,000 levels deep', `{"a":${'['.repeat(7000)}${']'.repeat(7000)}}`, 400],
-    ['16,000 open brackets', '['.repeat(16_000), 400],
-    ['invalid JSON', '{a:1}', 400],
-    ['control characters', '\u0000\uffff', 400],
-    ['900 keys', JSON.stringify(Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`k${at}`, at]))), 400],
-  ])('a profile body is refused: %s', async (_, body, status) => {
-    const { browser } = await reader();
-    const headers = { 'content-type': 'application/json' };
-    expect((await browser.ask('/blaize/profile', { method: 'POST', body, headers })).status).toBe(status);
-    const app = await browser.ask('/blaize/profile/games', { method: 'PUT', body: body.repeat(5), headers });
-    expect(app.status).toBeGreaterThanOrEqual(400);
-    expect((await browser.get('/blaize/profile')).json()).toEqual({});
-  });
-
-  it('do not change prototypes through keys such as __proto__', async () => {
-    const { browser } = await reader();
-    const headers = { 'content-type': 'application/json' };
-    for (const body of ['{"__proto__":"x"}', '{"constructor":"x"}', '{"__proto__":{"isFounder":true}}'])
-      await browser.ask('/blaize/profile', { method: 'POST', body, headers });
-    expect((await browser.get('/blaize/profile')).json()).toEqual({});
-    expect(({} as Record<string, unknown>).isFounder).toBeUndefined();
-    await browser.ask('/blaize/profile/games', { method: 'PUT', body: '{"__proto__":{"isFounder":true}}', headers });
-    expect(({} as Record<string, unknown>).isFounder).toBeUndefined();
-  });
-
-  it('an email address of 2,000 letters makes no cookie over 4,096 characters', async () => {
-    const answer = await site.browser().submit('/account/sign-in', {
-      email: 'é'.repeat(2000),
-      return: `/${'a'.repeat(1000)}`,
-    });
-    expect(answer.headers.location).toMatch(/^\/socialLogin\?.*problem=email/);
-    for (const line of answer.cookies) expect(line.length).toBeLessThan(4096);
-  });
-
-  it('a body that is not JSON does not delete the account', async () => {
-    const { browser } = await reader();
-    const asked = { method: 'POST', body: 'a=b', headers: { 'content-type': 'text/plain' } };
-    expect((await browser.ask('/blaize/forget-me', asked)).status).toBe(415);
-    expect((await browser.get('/blaize/account')).status).toBe(200);
-  });
-
-  it('a sign-in form of over 20,000 characters gets 415', async () => {
-    const answer = await site.browser().submit('/account/sign-in', { email: `${'x'.repeat(20_000)}@example.com` });
-    expect(answer.status).toBe(415);
-  });
-});
-
 describe('another reader’s account', () => {
   it('is not read or changed by its ID, email address or session in a body or query', async () => {
     const [ada, eve] = [await reader(), await reader()];
@@ -483,173 +414,6 @@ describe('the audience measurement script', () => {
       }
     } finally {
       await watched.stop();
-    }
-  });
-});
-
-describe('rate limits', () => {
-  it('count by the address that the proxy saw, whatever X-Forwarded-For the client sends', async () => {
-    const most = 3;
-    const strict = await startAccountSite({
-      limits: { exists: { address: { most, seconds: 600 }, overall: { most: 1000, seconds: 600 } } },
-    });
-    try {
-      const browser = strict.browser('203.0.113.200');
-      const statuses: number[] = [];
-      for (let ask = 0; ask < 6; ask++) {
-        const headers = { 'x-forwarded-for': `10.0.0.${ask}, 203.0.113.200`, forwarded: `for=10.0.0.${ask}` };
-        statuses.push((await browser.post('/zephr/media/user/info', by(someone()), { headers })).status);
-      }
-      expect(statuses).toEqual([404, 404, 404, 429, 429, 429]);
-      // The form asks the same thing, and counts toward the same limit.
-      const form = await browser.submit('/account/sign-in', { email: someone() });
-      expect(form.headers.location).toBe('/socialLogin?problem=limited');
-      expect((await strict.browser().post('/zephr/media/user/info', by(someone()))).status).toBe(404);
-    } finally {
-      await strict.stop();
-    }
-  });
-
-  const mostChecks = defaultLimits.verify.address?.most ?? 0;
-
-  it('apply to email verification', async () => {
-    const browser = site.browser();
-    const statuses = new Set<number>();
-    for (let ask = 0; ask <= mostChecks; ask++)
-      statuses.add((await browser.post('/api/verification', { email: someone() })).status);
-    expect([...statuses]).toEqual([200, 429]);
-  });
-
-  it('treat all addresses of one IPv6 /64 network as one client in email verification', async () => {
-    const statuses = new Set<number>();
-    for (let ask = 0; ask <= mostChecks; ask++) {
-      const browser = site.browser(`2001:db8:7:1::${ask.toString(16)}`);
-      statuses.add((await browser.post('/api/verification', { email: someone() })).status);
-    }
-    expect([...statuses]).toEqual([200, 429]);
-  });
-
-  it('apply before a form looks up an email address', async () => {
-    const verify = vi.fn(async () => ({ verified: false, suggestedEmail: null, message: 'No such mailbox.' }));
-    const most = 3;
-    const strict = await startAccountSite({
-      services: { emailVerification: { verify } },
-      limits: { exists: { address: { most, seconds: 600 }, overall: { most: 1000, seconds: 600 } } },
-    });
-    try {
-      const browser = strict.browser();
-      for (let ask = 0; ask < 10; ask++) {
-        await browser.submit('/account/sign-in', { email: someone() });
-        await browser.submit('/account/newsletter', { email: someone() });
-      }
-      expect(verify).toHaveBeenCalledTimes(most);
-    } finally {
-      await strict.stop();
-    }
-  });
-});
-
-describe('stored pages', () => {
-  /** Every page that can be reached by links, except those that are never stored. */
-  async function crawl(browser: Browser): Promise<Map<string, Answer>> {
-    const pages = new Map<string, Answer>();
-    const waiting = ['/', '/newsletter', '/newsletter-signUp', '/offer/newsletter', '/follow', '/thankyou'];
-    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-      if (
-        pages.has(path) ||
-        /^\/(?:api|blaize|zephr|account|dashboard|gift|image|_assets|-|privacy-choices)\b/.test(path) ||
-        pathsOf('uncached').includes(path.replace(/[?#].*$/, ''))
-      )
-        continue;
-      const page = await browser.get(path);
-      pages.set(path, page);
-      if (!String(page.headers['content-type']).startsWith('text/html')) continue;
-      for (const [, href = ''] of page.text.matchAll(/\shref="([^"]*)"/g)) {
-        const url = new URL(href.replaceAll('&amp;', '&'), siteUrl + path);
-        if (url.origin === siteUrl) waiting.push(url.pathname + url.search);
-      }
-    }
-    return pages;
-  }
-
-  it('are byte-for-byte the same for readers and visitors, and hold no personal data', async () => {
-    const { browser, email } = await reader();
-    await browser.post('/blaize/profile', { first_name: 'Quintessa', last_name: 'Featherstonehaugh' });
-    const { tracking_id } = (await browser.get('/blaize/account')).json<{ tracking_id: string }>();
-    const cookies = [...browser.jar.values()].filter((value) => value !== 'registered');
-    // Signed-in readers first, so that stored pages were requested by one of them.
-    const theirs = await crawl(browser);
-    const visitors = await crawl(site.browser());
-    expect([...theirs.keys()].toSorted()).toEqual([...visitors.keys()].toSorted());
-    expect(theirs.size).toBeGreaterThan(30);
-    const personal = [email, 'Quintessa', 'Featherstonehaugh', tracking_id, ...cookies];
-    let whole = 0;
-    for (const [path, page] of visitors) {
-      const own = theirs.get(path);
-      expect(page.headers['set-cookie'], path).toBeUndefined();
-      for (const secret of personal) expect(page.text.includes(secret) || own?.text.includes(secret), path).toBe(false);
-      if (own?.headers['cache-control']?.startsWith('private')) whole++;
-      else {
-        expect(own?.text === page.text, path).toBe(true);
-        expect(own?.headers['set-cookie'], path).toBeUndefined();
-        expect(own?.headers.etag, path).toBe(page.headers.etag);
-      }
-    }
-    // The article for registered readers is the only page that differs.
-    expect(whole).toBe(1);
-  });
-
-  it('do not include any page that depends on the reader', async () => {
-    const { browser } = await reader();
-    for (const path of [
-      '/dashboard/account',
-      '/account/link-sent',
-      '/account/enter-code',
-      '/blaize/token-exchange',
-      // Search, the page for readers without scripts and the privacy form don't depend on the reader.
-      ...pathsOf('uncached').filter((each) => !['/search', '/subscribe', '/privacy-choices'].includes(each)),
-    ]) {
-      const page = await browser.get(path);
-      expect(page.headers['cache-control'], path).toMatch(/no-store/);
-      expect(page.headers['cdn-cache-control'], path).toBeUndefined();
-      for (const variant of ['public', 'full'] as const)
-        expect(site.room.press.peek(path, variant), path).toBeUndefined();
-    }
-  });
-
-  it('give a reader with an expired access cookie the full article and a new cookie, and visitors neither', async () => {
-    const { browser } = await reader();
-    const stranger = site.browser();
-    for (let round = 0; round < 2; round++) {
-      browser.jar.delete('access');
-      const page = await browser.get('/article/story-2');
-      expect([page.status, page.text.includes('ENDING-2')]).toEqual([200, true]);
-      expect(page.headers['cache-control']).toMatch(/^private/);
-      expect(page.headers['cdn-cache-control']).toBe('no-store');
-      expect(page.cookies.map((line) => line.split('=', 1)[0])).toEqual(['access']);
-      const next = await browser.get('/article/story-2');
-      expect([next.text.includes('ENDING-2'), next.cookies]).toEqual([true, []]);
-      const public_ = await stranger.get('/article/story-2');
-      expect([public_.text.includes('ENDING-2'), public_.cookies]).toEqual([false, []]);
-      expect(public_.headers['cache-control']).toMatch(/^public/);
-    }
-    // Not entitled: the public page, which caches store, and so without a cookie.
-    browser.jar.delete('access');
-    const paid = await browser.get('/article/story-3');
-    expect([paid.text.includes('ENDING-3'), paid.cookies]).toEqual([false, []]);
-    expect(paid.headers['cache-control']).toMatch(/^public/);
-  });
-
-  it('give the public article to a session that has ended or is invented', async () => {
-    const { browser } = await reader();
-    const kept = new Map(browser.jar);
-    await browser.post('/blaize/logout', { where: 'EVERYWHERE' });
-    kept.delete('access');
-    for (const session of [kept.get('blaize_session') ?? '', 'x'.repeat(43), '']) {
-      const other = site.browser();
-      other.jar.set('blaize_session', session);
-      const page = await other.get('/article/story-2');
-      expect([page.status, page.text.includes('ENDING-2'), page.cookies]).toEqual([200, false, []]);
     }
   });
 });
