@@ -1,3 +1,4 @@
+/** The account calls that sign a reader in and out, against the built site over HTTP. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { by, reader, site, someone, startSite, uuid } from '../world/account-readers.ts';
 import { bodies, formOf } from './fixtures/accounts.ts';

@@ -1,3 +1,4 @@
+/** What the site sends to Algolia’s index. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HttpResponse } from 'msw';

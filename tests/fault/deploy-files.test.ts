@@ -1,3 +1,4 @@
+/** What compose.yaml, kubernetes.yaml, nginx.conf, the Caddyfile and the systemd units say agrees with the image and the settings. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The files in deploy/ and the Dockerfile: the image's files are assembled and its command is started as another user on a read-only file
- * system; what compose.yaml, kubernetes.yaml, nginx.conf, the Caddyfile and the systemd units say agrees with the image and the settings.
+ * The Dockerfile: the image's files are assembled and its command is started as another user on a read-only file system. The files in
+ * deploy/ have their tests in deploy-files.test.ts.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

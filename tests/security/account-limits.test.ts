@@ -1,3 +1,4 @@
+/** What a reader may send to the account calls: limits of rate and size, and malformed bodies. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { defaultLimits } from '../../src/lib/http/limits.ts';
 import { startAccountSite } from '../fixtures/account-site.ts';

@@ -1,7 +1,7 @@
 /**
  * What must not be possible with an account: calling from another site, leading readers away, giving them a session, breaking out of a
- * header, testing addresses without limit, overloading a call, or reading and changing another reader's data. Also what stored pages never
- * contain. On the built site over HTTP, with the real account service on SQLite.
+ * header, or reading and changing another reader's data. On the built site over HTTP, with the real account service on SQLite.
+ * Limits are in account-limits.test.ts, what stored pages never contain in stored-pages.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Asked, type Browser, siteUrl, startAccountSite } from '../fixtures/account-site.ts';

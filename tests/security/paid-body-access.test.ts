@@ -1,3 +1,4 @@
+/** With access, the paid text of articles is found, and only where it may be. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Browser } from '../fixtures/account-site.ts';
 import { entriesOfPaid, everyRoute } from '../fixtures/paid-paper.ts';

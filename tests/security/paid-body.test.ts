@@ -1,7 +1,7 @@
 /**
  * Text behind a paywall never leaks: every link, every route of the site and every trick with paths and headers is tried without
  * access and with too low an access level, and each response is searched for sentences that occur nowhere else. With access they are
- * found, otherwise the search would prove nothing.
+ * found (paid-body-access.test.ts), otherwise the search would prove nothing.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccessCookie, createPassCookie } from '../../src/press/delivery/access-cookie.ts';

@@ -1,3 +1,4 @@
+/** Stored pages show paid text only to a valid access cookie, and change only for a valid webhook. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';

@@ -1,8 +1,7 @@
 /**
- * What must not be possible with the stored pages: putting parts of a request into other readers' pages, storing copies without
- * limit, getting behind the paywall without one of our cookies, or changing anything with a webhook that isn't the plugin's. The
- * HTTP server, the press, the keys and the content store are the real ones; the pages print everything that they can see of a
- * request.
+ * What must not be possible with the stored pages: putting parts of a request into other readers' pages, or storing copies
+ * without limit. The HTTP server, the press, the keys and the content store are the real ones; the pages print everything that they can
+ * see of a request.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

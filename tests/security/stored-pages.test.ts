@@ -1,3 +1,4 @@
+/** Stored pages hold nothing of the reader for whom they were rendered. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pathsOf } from '../../src/lib/http/fixed-pages.ts';
 import { type Answer, type Browser, siteUrl } from '../fixtures/account-site.ts';

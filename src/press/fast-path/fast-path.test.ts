@@ -3,7 +3,6 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createDoor, type Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { attachFastPath, type KeptBody, secondNow } from './fast-path.ts';
 import {
   type Answer,
   byFastPath,
@@ -19,7 +18,8 @@ import {
   startServers,
   stopServers,
   text,
-} from './testing.ts';
+} from '../../../tests/world/fast-path.ts';
+import { attachFastPath, type KeptBody, secondNow } from './fast-path.ts';
 
 beforeAll(startServers);
 afterEach(forgetCalls);

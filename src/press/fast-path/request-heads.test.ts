@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, it } from 'vitest';
+import { listen, send } from '../../../tests/world/fast-path.ts';
 import { readHead } from './fast-path.ts';
-import { listen, send } from './testing.ts';
 
 /** Whole numbers below a bound, the same ones in every run. */
 function numbers(seed: number): (below: number) => number {

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
+import { lines, listen, open, portOf } from '../../../tests/world/fast-path.ts';
 import { attachFastPath, secondNow } from './fast-path.ts';
-import { lines, listen, open, portOf } from './testing.ts';
 
 const connections = (server: Server) =>
   new Promise<number>((resolve, reject) =>

@@ -2,9 +2,9 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { vi } from 'vitest';
-import { respondWithPage, responseFromCache } from '../delivery/respond.ts';
-import { html, press, type TestPress, tempDir } from '../testing.ts';
-import { attachFastPath } from './fast-path.ts';
+import { respondWithPage, responseFromCache } from '../../src/press/delivery/respond.ts';
+import { attachFastPath } from '../../src/press/fast-path/fast-path.ts';
+import { html, press, type TestPress, tempDir } from '../../src/press/testing.ts';
 
 export const text = '<p>It shines for all.</p>'.repeat(400);
 export const long = Array.from({ length: 20_000 }, (_, n) => `<p>${n * 7919}</p>`).join('');
