@@ -1,6 +1,7 @@
 /**
- * Every account call of spec section 7 against the built site over HTTP, with the bodies of docs/services/zephr.md. The recorded bodies are
- * in tests/contract/fixtures/accounts.ts; signing in and out is in accounts-sign-in.test.ts; the Zephr tenant of accounts-zephr.test.ts answers with the same.
+ * Every account call of spec section 7 against the built site over HTTP, with the bodies of docs/services/zephr.md; those that sign a reader
+ * in and out are in accounts-sign-in.test.ts. The recorded bodies are in tests/contract/fixtures/accounts.ts; the Zephr tenant of
+ * accounts-zephr.test.ts answers with the same.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accountMessages } from '../../src/lib/accounts/messages.ts';

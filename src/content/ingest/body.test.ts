@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { JSDOM } from 'jsdom';
 import { describe, expect, it } from 'vitest';
+import { body, measured, sanitizer, take } from '../../../tests/world/ingest.ts';
 import { runs } from '../../../tests/world/runs.ts';
 import { countWords } from '../../lib/text.ts';
-import { body, measured, sanitizer, take } from './testing.ts';
 
 describe('an article’s body', () => {
   it('keeps meaningful markup, and loses styles, unknown classes and empty paragraphs', async () => {

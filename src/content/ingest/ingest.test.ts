@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { JSDOM } from 'jsdom';
 import { describe, expect, it } from 'vitest';
 import { type Json, wireComment, wirePost } from '../../../tests/fixtures/wordpress.ts';
+import { context, sanitizer, take } from '../../../tests/world/ingest.ts';
 import { runs } from '../../../tests/world/runs.ts';
 import type { DocumentType } from '../../lib/content/model.ts';
 import { publication } from '../../publication.ts';
 import { ingestComment, ingestDocument } from './ingest.server.ts';
-import { context, sanitizer, take } from './testing.ts';
 
 const wrong = async (part: Json, type: DocumentType = 'articles') => {
   const result = await ingestDocument(sanitizer, type, wirePost({ id: 1, ...part }), context);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Json, wirePost } from '../../../tests/fixtures/wordpress.ts';
-import { changes, clock, content, edit, hmac, openWithStories, wordpress } from './testing-webhook.ts';
+import { changes, clock, content, edit, hmac, openWithStories, wordpress } from '../../../tests/world/webhooks.ts';
 
 beforeEach(openWithStories);
 afterEach(() => content.stop());

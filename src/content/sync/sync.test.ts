@@ -4,8 +4,18 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { restError, wireComment, wirePost } from '../../../tests/fixtures/wordpress.ts';
+import {
+  clock,
+  content,
+  date,
+  fillWordPress,
+  logged,
+  put,
+  start,
+  total,
+  wordpress,
+} from '../../../tests/world/sync.ts';
 import { silent } from '../../lib/logging.ts';
-import { clock, content, date, fillWordPress, logged, put, start, total, wordpress } from './testing.ts';
 
 /** A content store that has copied 70 stories, with the cursor of a version without keys. */
 async function olderCopy(): Promise<string> {

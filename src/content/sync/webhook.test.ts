@@ -2,7 +2,6 @@ import { createHash, createHmac } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Json, restError, wireComment, wirePost, wireSection } from '../../../tests/fixtures/wordpress.ts';
-import type { WebhookAnswer } from '../service.ts';
 import {
   changes,
   clock,
@@ -15,7 +14,8 @@ import {
   openWithStories,
   secret,
   wordpress,
-} from './testing-webhook.ts';
+} from '../../../tests/world/webhooks.ts';
+import type { WebhookAnswer } from '../service.ts';
 
 let deliveries = 0;
 /** Deliveries that were accepted as valid and new. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { wireComment, wirePost, wireSection } from '../../../tests/fixtures/wordpress.ts';
-import { changes, content, fillWordPress, put, start, total, wordpress } from './testing.ts';
+import { changes, content, fillWordPress, put, start, total, wordpress } from '../../../tests/world/sync.ts';
 
 const tags = (): string[] => [...new Set(changes.flatMap((change) => [...change.tags]))].sort();
 

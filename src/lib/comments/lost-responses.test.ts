@@ -1,7 +1,7 @@
 /** Comments while WordPress is down or its responses are lost, on both engines. */
 import { expect, it } from 'vitest';
+import { commentsOn, failure, value } from '../../../tests/world/comments.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
-import { commentsOn, failure, value } from './testing.ts';
 
 onBothEngines('comments', (engines) => {
   const open = commentsOn(engines);

@@ -2,12 +2,12 @@
 import { expect, it } from 'vitest';
 import { restError } from '../../../tests/fixtures/wordpress.ts';
 import { caller, elsewhere, got } from '../../../tests/world/accounts.ts';
+import { commentsOn, failure, value } from '../../../tests/world/comments.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { Session } from '../accounts/service.ts';
 import { defaultLimits } from '../http/limits.ts';
 import { silent } from '../logging.ts';
 import type { RunningComments } from './service.server.ts';
-import { commentsOn, failure, value } from './testing.ts';
 
 /** The comments in the export of personal data. */
 const exported = async (comments: RunningComments, session: Session) =>

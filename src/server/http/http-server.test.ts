@@ -3,11 +3,11 @@ import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ask, folder, front, page, script, stopServers, writeFiles } from '../../../tests/world/http-servers.ts';
 import { silent } from '../../lib/logging.ts';
 import { noThirdParties } from '../../lib/third-party/settings.ts';
 import { securityHeaders } from './security-headers.ts';
 import { shutDown } from './shutdown.ts';
-import { ask, folder, front, page, script, stopServers, writeFiles } from './testing.ts';
 
 beforeAll(writeFiles);
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { answerWith } from '../../../tests/fixtures/answer.ts';
+import { ask, folder, front, page, stopServers, writeFiles } from '../../../tests/world/http-servers.ts';
 import { silent } from '../../lib/logging.ts';
-import { ask, folder, front, page, stopServers, writeFiles } from './testing.ts';
 
 beforeAll(writeFiles);
 afterAll(() => rmSync(folder, { recursive: true }));

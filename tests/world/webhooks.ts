@@ -1,15 +1,9 @@
 /** A content store that takes signed webhooks and preview links. */
 import { createHmac } from 'node:crypto';
-import {
-  type FakeWordPress,
-  fakeWordPress,
-  type Json,
-  wirePost,
-  wireSection,
-} from '../../../tests/fixtures/wordpress.ts';
-import { silent } from '../../lib/logging.ts';
-import { openContent } from '../content.server.ts';
-import type { Content, ContentChange } from '../service.ts';
+import { openContent } from '../../src/content/content.server.ts';
+import type { Content, ContentChange } from '../../src/content/service.ts';
+import { silent } from '../../src/lib/logging.ts';
+import { type FakeWordPress, fakeWordPress, type Json, wirePost, wireSection } from '../fixtures/wordpress.ts';
 
 export const secret = 'a shared secret';
 export let wordpress: FakeWordPress;

@@ -1,14 +1,9 @@
 /** A sync with a WordPress in memory that has 130 stories. */
-import {
-  type FakeWordPress,
-  fakeWordPress,
-  type Json,
-  wirePost,
-  wireSection,
-} from '../../../tests/fixtures/wordpress.ts';
-import { silent } from '../../lib/logging.ts';
-import { openContent } from '../content.server.ts';
-import type { Content, ContentChange, ContentOptions } from '../service.ts';
+
+import { openContent } from '../../src/content/content.server.ts';
+import type { Content, ContentChange, ContentOptions } from '../../src/content/service.ts';
+import { silent } from '../../src/lib/logging.ts';
+import { type FakeWordPress, fakeWordPress, type Json, wirePost, wireSection } from '../fixtures/wordpress.ts';
 
 export let wordpress: FakeWordPress;
 export let content: Content;

@@ -1,9 +1,10 @@
 /** Ingest of one document, for tests. */
-import { type Json, wirePost } from '../../../tests/fixtures/wordpress.ts';
-import type { DocumentType } from '../../lib/content/model.ts';
-import type { IngestedDocument } from './document.ts';
-import { type IngestContext, ingestDocument } from './ingest.server.ts';
-import { createSanitizer } from './sanitize.server.ts';
+
+import type { IngestedDocument } from '../../src/content/ingest/document.ts';
+import { type IngestContext, ingestDocument } from '../../src/content/ingest/ingest.server.ts';
+import { createSanitizer } from '../../src/content/ingest/sanitize.server.ts';
+import type { DocumentType } from '../../src/lib/content/model.ts';
+import { type Json, wirePost } from '../fixtures/wordpress.ts';
 
 export const sanitizer = createSanitizer();
 export const measured: string[] = [];

@@ -1,13 +1,14 @@
 /** The comments service with accounts, over the wire of a WordPress in memory. */
-import { moderationStandIn } from '../../../tests/fixtures/comment-moderation.ts';
-import { fakeWordPress } from '../../../tests/fixtures/wordpress.ts';
-import { caller, fixture } from '../../../tests/world/accounts.ts';
-import type { Engines } from '../../../tests/world/databases.ts';
-import type { Session } from '../accounts/service.ts';
-import { type Logger, silent } from '../logging.ts';
-import { createModeration } from './moderation.server.ts';
-import { createComments } from './service.server.ts';
-import type { CommentOutcome, CommentRules, Draft } from './service.ts';
+
+import type { Session } from '../../src/lib/accounts/service.ts';
+import { createModeration } from '../../src/lib/comments/moderation.server.ts';
+import { createComments } from '../../src/lib/comments/service.server.ts';
+import type { CommentOutcome, CommentRules, Draft } from '../../src/lib/comments/service.ts';
+import { type Logger, silent } from '../../src/lib/logging.ts';
+import { moderationStandIn } from '../fixtures/comment-moderation.ts';
+import { fakeWordPress } from '../fixtures/wordpress.ts';
+import { caller, fixture } from './accounts.ts';
+import type { Engines } from './databases.ts';
 
 const usual: CommentRules = {
   level: 'registered',
