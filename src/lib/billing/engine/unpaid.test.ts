@@ -14,7 +14,9 @@ onBothEngines('an unpaid subscription', (engines) => {
   async function unpaid(): Promise<{ session: Session; id: string }> {
     site = await billingFixture(await engines.open());
     const { account } = site.stripe;
-    account.transaction(() => account.store.add('setting', { id: 'billing', object: 'setting', afterLastRetry: 'unpaid' }));
+    account.transaction(() =>
+      account.store.add('setting', { id: 'billing', object: 'setting', afterLastRetry: 'unpaid' }),
+    );
     const session = await site.readers.join('ada@example.com');
     const { subscriptionId: id } = paid(await site.billing.subscribe(session, monthly));
     const customer = (await site.billing.customerOf(session)) ?? '';
