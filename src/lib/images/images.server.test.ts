@@ -5,6 +5,7 @@ import {
   ask,
   asked,
   closeService,
+  files,
   host,
   images,
   openImages,
@@ -32,6 +33,27 @@ describe('the image service serves', () => {
     expect(answer.headers).toMatchObject({ 'content-type': type, vary: 'Accept' });
     const meta = await sharp(answer.body as Uint8Array).metadata();
     expect([meta.width, meta.height]).toEqual([640, 360]);
+  });
+  test('AVIF in widths for phones smaller and no less exact than a quick encoder makes it', async () => {
+    const shapes = Array.from({ length: 150 }, (_, at) => {
+      const [x, y, size, tone] = [at * 37, at * 59, at * 13, at * 29];
+      return `<circle cx="${x % 800}" cy="${y % 450}" r="${5 + (size % 60)}" fill="rgb(${tone % 256},${x % 256},${y % 256})"/>`;
+    });
+    const drawing = await sharp(
+      Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="800" height="450">${shapes.join('')}</svg>`),
+    )
+      .flatten({ background: '#fff' })
+      .png()
+      .toBuffer();
+    files.set('/drawing.png', (_, res) => res.setHeader('content-type', 'image/png').end(drawing));
+    const sized = (): sharp.Sharp => sharp(drawing).resize({ width: 640 });
+    const served = (await ask('/drawing.png')).body as Uint8Array;
+    const quick = await sized().avif({ quality: 54, effort: 0 }).toBuffer();
+    const exact = await sized().raw().toBuffer();
+    const distance = async (file: Uint8Array): Promise<number> =>
+      (await sharp(file).raw().toBuffer()).reduce((sum, value, at) => sum + (value - (exact[at] ?? 0)) ** 2, 0);
+    expect(served.length).toBeLessThan(0.9 * quick.length);
+    expect(await distance(served)).toBeLessThan(await distance(quick));
   });
   test('a small PNG at its own size, with its transparency', async () => {
     const answer = await ask('/clear.png', {}, '*/*');
