@@ -46,7 +46,7 @@ describe('the image service serves', () => {
       .png()
       .toBuffer();
     files.set('/drawing.png', (_, res) => res.setHeader('content-type', 'image/png').end(drawing));
-    const sized = (): sharp.Sharp => sharp(drawing).resize({ width: 640 });
+    const sized = () => sharp(drawing).resize({ width: 640 });
     const served = (await ask('/drawing.png')).body as Uint8Array;
     const quick = await sized().avif({ quality: 54, effort: 0 }).toBuffer();
     const exact = await sized().raw().toBuffer();
