@@ -55,7 +55,8 @@ describe('the sign-in popup', () => {
     await open();
     expect(document.activeElement).toBe(named('input', 'Please enter your email address below:'));
     await click(button('Close'));
-    expect(dialog()?.style.display).toBe('none');
+    expect(dialog()?.style.opacity).toBe('0');
+    expect(dialog()?.style.getPropertyValue('--overlay')).toBe('transparent');
     await settle(() => expect(dialog()).toBeNull());
     expect($ui.get().authPopup).toBeNull();
     expect(document.activeElement).toBe(opener);

@@ -114,16 +114,21 @@ export function useModal(dialog: RefObject<HTMLDialogElement | null>): void {
 }
 
 /**
- * Hides a modal dialog at once, and lets its owner remove it after the next frame. Once it is gone the page behind it isn't inert
- * anymore, and for that the browser computes the styles of the whole page, which readers would wait for.
+ * Makes a modal dialog and its backdrop transparent at once, and lets its owner remove it after the next frame. When it is removed or no
+ * longer rendered, the browser computes the styles and the layout of the whole page, which readers would wait for.
  */
 export function closeAfterPaint(dialog: HTMLDialogElement | null, onClose: (() => void) | null): void {
-  if (!dialog || !onClose) return;
-  dialog.style.display = 'none';
+  // A second press before that frame would close it twice.
+  if (!dialog || !onClose || dialog.style.opacity === '0') return;
+  const { style } = dialog;
+  style.opacity = '0';
+  // The backdrop has no opacity of its own to set from here; its color is the dialog's.
+  style.setProperty('--overlay', 'transparent');
   afterPaint(() => {
     onClose();
     // React may keep the element for another sheet.
-    dialog.style.display = '';
+    style.opacity = '';
+    style.removeProperty('--overlay');
   });
 }
 
