@@ -14,3 +14,10 @@ export function canonicalInstant(instant: string): string {
   if (Number.isNaN(time)) throw new RangeError(`Not an instant: ${instant}`);
   return instantAt(Math.min(Math.max(time, years[0]), years[1]));
 }
+
+/** Whether a text is a day of the calendar, `YYYY-MM-DD`. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const time = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+}

@@ -3,6 +3,7 @@
  * 9).
  */
 import { writeStored } from '../browser-storage.ts';
+import { isDay } from '../instants.ts';
 import { profileProblems } from './messages.ts';
 import type { Profile } from './service.ts';
 import { forgetProfileCopies, type profileCopyKeys } from './storage.ts';
@@ -74,12 +75,6 @@ export function profileProblem(profile: Readonly<Record<string, unknown>>): stri
 
 /** Whether a merged profile is within the size limit. */
 export const isSmallEnough = (profile: Profile): boolean => Object.keys(profile).length <= limits.keys;
-
-function isDay(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const time = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
-}
 
 /** @returns what is wrong with the name of an app, or `null` */
 export function appProblem(app: string): string | null {

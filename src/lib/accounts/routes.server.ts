@@ -6,7 +6,7 @@ import type { APIContext, APIRoute, AstroGlobal } from 'astro';
 import { z } from 'zod';
 import { type Answer, refuse, tooManyRequests, tooManyTries } from '../http/answer.ts';
 import { type SealedCookie, sealedCookie } from '../http/cookies.server.ts';
-import { type Next, plainText, postedForm, seeOther, withQuery } from '../http/form.server.ts';
+import { type Next, postedForm, seeOther, textResponse, withQuery } from '../http/form.server.ts';
 import { returnPath } from '../http/origin.ts';
 import { accountRoute, callerOf } from '../http/routes.server.ts';
 import { accountMessages, type FormProblem, problemText, wireMessages } from './messages.ts';
@@ -43,7 +43,7 @@ export function accountForm(handle: (call: FormCall) => Promise<Next>): APIRoute
     if (answer instanceof Response) return answer;
     return answer.status === 503
       ? seeOther({ to: signInPage('off', returnTo) })
-      : plainText(answer.status, answer.problem);
+      : textResponse(answer.status, answer.problem);
   };
 }
 

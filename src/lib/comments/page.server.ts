@@ -7,7 +7,7 @@ import { requireReader } from '../accounts/routes.server.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Article, Comment } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
-import { type Next, plainText, postedForm } from '../http/form.server.ts';
+import { type Next, postedForm, textResponse } from '../http/form.server.ts';
 import { callerOf } from '../http/routes.server.ts';
 import { commentFormPath, commentNumber } from './model.ts';
 import { isPublished, longestBody, messageOf, placeOf } from './routes.server.ts';
@@ -67,7 +67,7 @@ export async function commentPage(page: Page): Promise<CommentForm | Response> {
   }
   const answer = await postedForm(page, { limit: longestBody }, (form) => handlePost(page, form));
   if (answer instanceof Response) return answer;
-  if (!('session' in answer)) return answer.status === 404 ? notFound() : plainText(answer.status, answer.problem);
+  if (!('session' in answer)) return answer.status === 404 ? notFound() : textResponse(answer.status, answer.problem);
   page.response.status = answer.status;
   return show(page, answer.given, answer.session, answer.problem);
 }

@@ -6,7 +6,7 @@ import type { APIContext, APIRoute, AstroGlobal } from 'astro';
 import { z } from 'zod';
 import type { Caller, Session } from '../accounts/service.ts';
 import { refuse, tooManyTries } from './answer.ts';
-import { type Next, plainText, postedForm, seeOther } from './form.server.ts';
+import { type Next, postedForm, seeOther, textResponse } from './form.server.ts';
 import {
   checkFields,
   type FieldErrors,
@@ -138,7 +138,7 @@ export function fieldFormRoute<Name extends string>(form: FieldForm<Name>): APIR
       return { to: page + (outcome.ok ? '?state=sent' : '?problem=failed') };
     });
     if (answer instanceof Response) return answer;
-    return answer.status === 403 ? plainText(403, answer.problem) : seeOther({ to: `${page}?problem=failed` });
+    return answer.status === 403 ? textResponse(403, answer.problem) : seeOther({ to: `${page}?problem=failed` });
   };
 }
 

@@ -83,7 +83,7 @@ export function withQuery(path: string, parameters: Readonly<Record<string, stri
 }
 
 /** A sentence as plain text, never cached. */
-export const plainText = (status: number, sentence: string): Response =>
+export const textResponse = (status: number, sentence: string): Response =>
   new Response(`${sentence}\n`, {
     status,
     headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' },

@@ -4,6 +4,7 @@ import { publication } from '../../publication.ts';
 import { shortByline } from '../bylines/model.ts';
 import type { ContentReader, SearchHit } from '../content/reader.ts';
 import { leadStory } from '../fronts/front-page.ts';
+import { isDay } from '../instants.ts';
 import { snippetOf, snippetParts } from '../text.ts';
 import { searchMessages } from './messages.ts';
 import type { SearchAnswer, SearchHitAnswer, SearchResults } from './model.ts';
@@ -75,13 +76,6 @@ export type ReadSearchParameters =
   | { readonly ok: true; readonly parameters: SearchParameters }
   /** `message` is for a reader. */
   | { readonly ok: false; readonly message: string; readonly query: string };
-
-/** Whether a text names a day of the calendar. */
-function isDay(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/u.test(text)) return false;
-  const instant = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(text);
-}
 
 /** Reads the address of a search. An unknown section finds nothing; an invalid day is refused. */
 export function readSearchParameters(params: URLSearchParams): ReadSearchParameters {

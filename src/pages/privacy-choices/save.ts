@@ -9,7 +9,7 @@ import {
   privacyPage,
 } from '../../lib/consent/model.ts';
 
-import { plainText, postedForm, redirectGet } from '../../lib/http/form.server.ts';
+import { postedForm, redirectGet, textResponse } from '../../lib/http/form.server.ts';
 import { returnPath } from '../../lib/http/origin.ts';
 
 export const POST: APIRoute = async (context) => {
@@ -29,6 +29,6 @@ export const POST: APIRoute = async (context) => {
     const group = services.headlineTests.cookiesFor({ cookies, gpc });
     return { to: back === privacyPage ? `${privacyPage}?saved` : back, cookies: [cookie, ...group] };
   });
-  return answer instanceof Response ? answer : plainText(answer.status, answer.problem);
+  return answer instanceof Response ? answer : textResponse(answer.status, answer.problem);
 };
 export const GET = redirectGet(privacyPage);

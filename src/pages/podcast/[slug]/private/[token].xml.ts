@@ -3,7 +3,7 @@
  * still subscribes.
  */
 import type { APIRoute } from 'astro';
-import { plainText } from '../../../../lib/http/form.server.ts';
+import { textResponse } from '../../../../lib/http/form.server.ts';
 import { openPrivateFeed } from '../../../../lib/sound/private-feeds.server.ts';
 
 export const GET: APIRoute = async (context) => {
@@ -18,7 +18,7 @@ export const GET: APIRoute = async (context) => {
       },
     });
   }
-  const refusal = plainText(answer.status, answer.sentence);
+  const refusal = textResponse(answer.status, answer.sentence);
   if (answer.retryAfter !== undefined) refusal.headers.set('retry-after', String(answer.retryAfter));
   return refusal;
 };
