@@ -51,14 +51,14 @@ const longestText = 300;
  *
  * @param path path on this site
  */
-export async function ask<T>(path: string, question: AskOptions = {}): Promise<Reply<T>> {
+export async function ask<T>(path: string, options: AskOptions = {}): Promise<Reply<T>> {
   const {
-    method = question.body === undefined ? 'GET' : 'POST',
+    method = options.body === undefined ? 'GET' : 'POST',
     body,
     timeoutMs = 15_000,
     keepalive = false,
     signal,
-  } = question;
+  } = options;
   let response: Response;
   let text: string;
   try {

@@ -146,39 +146,39 @@ export const callerOf = ({
   cookies: headers.get('cookie'),
 });
 
-/** Largest body of a question, bytes. */
-const longestQuestion = 4096;
+/** Largest body of a query, bytes. */
+const longestQuery = 4096;
 
 interface NewsroomAnswer {
   readonly status: number;
   readonly body: object;
 }
 
-/** What the plugin asks about. */
-interface Question {
+/** What the plugin sends with a query. */
+interface NewsroomQuery {
   readonly type: unknown;
   readonly id: unknown;
   readonly slug: unknown;
 }
 
 /**
- * A route for questions of the newsroom plugin, which signs them like webhooks (docs/content-api.md). Replays are allowed.
+ * A route for queries of the newsroom plugin, which signs them like webhooks (docs/content-api.md). Replays are allowed.
  *
  * @param answer called if signature, age and length are valid; a failure, such as an unavailable database, is logged and answered with 503
  */
 export function newsroomRoute(
-  answer: (question: Question, services: App.Locals['services']) => Promise<NewsroomAnswer>,
+  answer: (query: NewsroomQuery, services: App.Locals['services']) => Promise<NewsroomAnswer>,
 ): APIRoute {
   return async ({ request, locals, url }) => {
     const { content, features, log } = locals.services;
     if (!features.webhooks.on)
       return newsroomJson(503, { ok: false, error: `Webhooks are off: ${features.webhooks.why}` });
     const rawBody = new Uint8Array(await request.arrayBuffer());
-    if (rawBody.byteLength > longestQuestion)
+    if (rawBody.byteLength > longestQuery)
       return newsroomJson(413, { ok: false, error: 'The body is longer than 4 kB.' });
     const refused = content.verify({ headers: Object.fromEntries(request.headers), rawBody });
     if (refused) return newsroomJson(refused.status, refused.body);
-    const { type, id, slug } = Object(parseJson(new TextDecoder().decode(rawBody))) as Question;
+    const { type, id, slug } = Object(parseJson(new TextDecoder().decode(rawBody))) as NewsroomQuery;
     try {
       const { status, body } = await answer({ type, id, slug }, locals.services);
       return newsroomJson(status, body);

@@ -1,5 +1,5 @@
 /**
- * Reports to the editor how an alert was sent (docs/content-api.md, "Alerts"). The plugin signs the question as it signs a webhook; the
+ * Reports to the editor how an alert was sent (docs/content-api.md, "Alerts"). The plugin signs the query as it signs a webhook; the
  * alert's id is its `slug`.
  */
 import { newsroomRoute } from '../../../../lib/http/routes.server.ts';

@@ -1,6 +1,6 @@
 /**
  * The state of a headline test, for the editor and for the end of the test (docs/content-api.md, "Headline tests"). The plugin signs the
- * question as it signs a webhook; `id` is the story and `slug` the test.
+ * query as it signs a webhook; `id` is the story and `slug` the test.
  */
 import { testIdForm } from '../../../../lib/headline-tests/model.ts';
 import { newsroomRoute } from '../../../../lib/http/routes.server.ts';
