@@ -55,8 +55,7 @@ describe('the sign-in popup', () => {
     await open();
     expect(document.activeElement).toBe(named('input', 'Please enter your email address below:'));
     await click(button('Close'));
-    expect(dialog()?.style.opacity).toBe('0');
-    expect(dialog()?.style.getPropertyValue('--overlay')).toBe('transparent');
+    expect(dialog()?.hasAttribute('data-closing')).toBe(true);
     await settle(() => expect(dialog()).toBeNull());
     expect($ui.get().authPopup).toBeNull();
     expect(document.activeElement).toBe(opener);

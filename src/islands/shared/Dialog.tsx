@@ -114,21 +114,16 @@ export function useModal(dialog: RefObject<HTMLDialogElement | null>): void {
 }
 
 /**
- * Makes a modal dialog and its backdrop transparent at once, and lets its owner remove it after the next frame. When it is removed or no
- * longer rendered, the browser computes the styles and the layout of the whole page, which readers would wait for.
+ * Marks a modal dialog as closing, so that styles make it and its backdrop transparent at once; its owner removes it after the next
+ * frame. When it is inert, removed or no longer rendered, the browser lays out the whole page, which readers would wait for.
  */
 export function closeAfterPaint(dialog: HTMLDialogElement | null, onClose: (() => void) | null): void {
-  // A second press before that frame would close it twice.
-  if (!dialog || !onClose || dialog.style.opacity === '0') return;
-  const { style } = dialog;
-  style.opacity = '0';
-  // The backdrop has no opacity of its own to set from here; its color is the dialog's.
-  style.setProperty('--overlay', 'transparent');
+  if (!dialog || !onClose) return;
+  dialog.toggleAttribute('data-closing', true);
   afterPaint(() => {
     onClose();
     // React may keep the element for another sheet.
-    style.opacity = '';
-    style.removeProperty('--overlay');
+    dialog.toggleAttribute('data-closing', false);
   });
 }
 
