@@ -30,6 +30,7 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
   const pressedOutside = useRef(false);
   const close = useRef(onClose);
   close.current = onClose;
+  const leave = () => closeAfterPaint(dialog.current, close.current);
 
   useModal(dialog);
   const swapping = useAside(dialog, aside);
@@ -51,7 +52,7 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
       onCancel={(event) => {
         // The owner's state decides: otherwise a dialog that the browser closed would stay closed although the state says open.
         event.preventDefault();
-        closeAfterPaint(dialog.current, close.current);
+        leave();
       }}
       onClose={(event) => {
         if (event.target !== dialog.current) return;
@@ -63,7 +64,7 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
         pressedOutside.current = isOutside(event);
       }}
       onClick={(event) => {
-        if (pressedOutside.current && isOutside(event)) closeAfterPaint(dialog.current, close.current);
+        if (pressedOutside.current && isOutside(event)) leave();
       }}
     >
       <div className={styles.sheet}>
@@ -81,12 +82,7 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
           )}
         </div>
         <div className={styles.body}>{children}</div>
-        <button
-          type="button"
-          className={styles.close}
-          aria-label="Close"
-          onClick={() => closeAfterPaint(dialog.current, close.current)}
-        >
+        <button type="button" className={styles.close} aria-label="Close" onClick={leave}>
           <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" focusable="false">
             <path d="M4 4l12 12M16 4L4 16" fill="none" stroke="currentColor" strokeWidth="1.6" strokeLinecap="round" />
           </svg>
