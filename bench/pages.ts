@@ -17,7 +17,7 @@ import { step } from '../scripts/setup/steps.mjs';
 import { signIn } from '../tests/world/readers.ts';
 import { startWorld, type World } from '../tests/world/world.ts';
 import { weighPages } from './pages/bytes.ts';
-import { driveJourney, phone } from './pages/journey.ts';
+import { driveJourney } from './pages/journey.ts';
 import { openLighthouse } from './pages/lighthouse.ts';
 import { measureNextStory, mostBytes, type NextStory } from './pages/next-story.ts';
 import { categories, type PagePlan, plan } from './pages/plan.ts';
@@ -97,8 +97,7 @@ async function withBrowser(world: World, measure: (browser: Browser) => Promise<
 const weigh = (browser: Browser, site: string): Promise<number> =>
   weighPages(site, async () => (await browser.newContext({ serviceWorkers: 'block' })).newPage());
 
-const journey = (browser: Browser, site: string, runs: number): Promise<number> =>
-  driveJourney(site, runs, () => browser.newContext({ ...phone, serviceWorkers: 'block' }));
+const journey = (browser: Browser, site: string, runs: number): Promise<number> => driveJourney(browser, site, runs);
 
 function report(results: readonly (readonly [PagePlan, Run])[], next: NextStory, runs: number): number {
   console.log(`\nLighthouse as a phone, medians of ${count(runs)}`);

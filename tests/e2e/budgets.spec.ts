@@ -181,5 +181,5 @@ test('a phone with three pixels per CSS pixel loads a lead picture with two', as
     widths.push(new URL(address).searchParams.get('width'));
     await phone.close();
   }
-  expect(widths).toEqual(['828', '828']);
+  expect(widths).toEqual(['750', '750']);
 });

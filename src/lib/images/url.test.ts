@@ -36,7 +36,7 @@ describe('picture URLs', () => {
 });
 
 it('phones with three pixels per CSS pixel load two for a picture as wide as the window', () => {
-  const phone = '(min-resolution: 2.1dppx) 67vw, 100vw';
+  const phone = '(min-resolution: 2.1dppx) 63vw, 95vw';
   expect(sizesOnPhones('100vw')).toBe(phone);
   expect(sizesOnPhones('(min-width: 48em) calc(100vw - 4rem), 100vw')).toBe(
     `(min-width: 48em) calc(100vw - 4rem), ${phone}`,
