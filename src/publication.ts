@@ -1,8 +1,8 @@
 /**
  * The newspaper itself: its name, its sections, its plans, its links and its limits.
  *
- * A publisher who launches another paper edits this file and nothing else in `src/`. Secrets and addresses that differ
- * between machines are settings (`.env.example`), never constants here.
+ * A publisher who launches another paper edits this file; for colors, fonts and the mark, docs/publication.md names three more. Secrets and
+ * addresses that differ between machines are settings (`.env.example`), never constants here.
  */
 
 /** A section as configured before WordPress has sent its terms, which override it. */

@@ -55,5 +55,5 @@ const throughFetch: typeof fetch = (input, init) => globalThis.fetch(input, init
 function stripeMissing(secretKey: string | undefined): string | null {
   if (secretKey === undefined) return 'set STRIPE_SECRET_KEY, STRIPE_PUBLISHABLE_KEY and STRIPE_WEBHOOK_SECRET';
   if (/^[sr]k_test_/.test(secretKey)) return null;
-  return 'STRIPE_SECRET_KEY is a live key; run this with the test key of the same account (sk_test_…)';
+  return 'STRIPE_SECRET_KEY is a live key; run this with both test keys of the same account (STRIPE_SECRET_KEY=sk_test_… STRIPE_PUBLISHABLE_KEY=pk_test_…)';
 }
