@@ -7,6 +7,8 @@ export interface ListFilter {
   readonly limit?: number | undefined;
   /** Canonical UTC instant; only documents published at or after it. */
   readonly since?: string | undefined;
+  /** Newest first unless it says `asc`. */
+  readonly order?: 'asc' | 'desc' | undefined;
 }
 
 /** Offset and limit as whole numbers within limits; a caller's mistake never becomes an SQL error or a full table. */
@@ -41,7 +43,7 @@ function conditions(
 }
 
 /**
- * Ids of one page, newest first, of the documents in every one of `lists`.
+ * Ids of one page of the documents in every one of `lists`.
  *
  * @param defaultLimit limit when the filter names none
  */
@@ -59,8 +61,11 @@ export function listIds(
     exclusion = ' AND l.id NOT IN (SELECT value FROM json_each(?))';
     values.push(JSON.stringify(filter.exclude));
   }
+  const order = filter.order === 'asc' ? 'ASC' : 'DESC';
   return store
-    .prepare(`SELECT l.id FROM listing l WHERE ${sql}${exclusion} ORDER BY l.date DESC, l.id DESC LIMIT ? OFFSET ?`)
+    .prepare(
+      `SELECT l.id FROM listing l WHERE ${sql}${exclusion} ORDER BY l.date ${order}, l.id ${order} LIMIT ? OFFSET ?`,
+    )
     .all(...values, limit, offset)
     .map((row) => Number(row.id));
 }

@@ -28,6 +28,20 @@ describe('a content reader', () => {
     expect(reader.articles({ limit: Number.NaN }).items).toHaveLength(10);
   });
 
+  it('lists stories oldest first if asked, in the order of the index', () => {
+    store = fixtureStore(8);
+    const reader = createReader(store);
+    const oldest = reader.articles({ order: 'asc', limit: 3 });
+    expect(oldest.total).toBe(80);
+    expect(oldest.items.map(({ id }) => id)).toEqual([1001, 1002, 1003]);
+    const last = reader.articles({ order: 'asc', section: 'politics', offset: 7, limit: 2 }).items;
+    expect(last).toEqual(reader.articles({ section: 'politics', limit: 1 }).items);
+    const plan = store
+      .prepare("EXPLAIN QUERY PLAN SELECT l.id FROM listing l WHERE l.list = 'articles' ORDER BY l.date ASC, l.id ASC")
+      .all();
+    expect(plan.map(({ detail }) => detail)).not.toContainEqual(expect.stringContaining('TEMP B-TREE'));
+  });
+
   it('filters stories by section, author and date, alone or combined', () => {
     store = fixtureStore(8);
     const reader = createReader(store);
