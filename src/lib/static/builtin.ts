@@ -98,7 +98,7 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
     excerpt: 'For those who want a seat in the room, and the paper on the table.',
     bodyHtml: paragraphs(
       'Once a month the editors take members’ questions: what we ran, what we held, and why.',
-      'Add the weekly print edition and it comes by mail: the week’s best, set and printed to be page.',
+      'Add the weekly print edition and it comes by mail: the week’s best, set and printed to be kept.',
     ),
   },
   print: {
