@@ -47,6 +47,8 @@ interface SyncState extends SyncOptions {
   phase: SyncPhase;
   problem: string | null;
   credentials: boolean | null;
+  /** Whether the bodies that WordPress cut have been fetched again with the present credentials. */
+  restrictedComplete: boolean;
   problems: readonly WordPressProblem[];
   /** When the last full comparison ended. */
   comparedAt: number;
@@ -73,6 +75,7 @@ export function createSync(options: SyncOptions): Sync {
     phase: 'starting',
     problem: null,
     credentials: null,
+    restrictedComplete: false,
     problems: [],
     comparedAt: 0,
     compared: new Set(),
@@ -113,7 +116,11 @@ async function checkStatus(sync: SyncState): Promise<void> {
       'content: WordPress does not accept the credentials for restricted bodies; only the openings of paid articles arrive',
     );
   }
-  if (sync.credentials && before !== true) await completeRestricted(sync);
+  if (!sync.credentials) sync.restrictedComplete = false;
+  else if (!sync.restrictedComplete) {
+    await completeRestricted(sync);
+    sync.restrictedComplete = true;
+  }
 }
 
 /** Records the known causes of trouble; each is logged when it appears. */

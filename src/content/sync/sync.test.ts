@@ -306,4 +306,18 @@ describe('the sync when WordPress fails', () => {
     await content.syncNow();
     expect(content.reader().article('a-7')?.bodyHtml).toBe('<p>The whole.</p>');
   });
+
+  it('fetches truncated stories again in the next round if WordPress failed in between', async () => {
+    put(7, { restricted: true, access: 'subscriber', content: { rendered: '<p>Opening.</p>' } });
+    wordpress.status = { ...wordpress.status, credentials: false };
+    start();
+    await content.syncNow();
+    put(7, { restricted: false, access: 'subscriber', content: { rendered: '<p>The whole.</p>' } });
+    wordpress.status = { ...wordpress.status, credentials: true };
+    wordpress.intercept = ({ url }) => (url.includes('include=7') ? restError(403, 'closed') : null);
+    expect(await content.syncNow()).toMatchObject({ ok: false });
+    wordpress.intercept = null;
+    await content.syncNow();
+    expect(content.reader().article('a-7')?.bodyHtml).toBe('<p>The whole.</p>');
+  });
 });
