@@ -222,7 +222,7 @@ export async function compose(
     newsletters: readers?.services.newsletters ?? null,
     push: config.push && createPush(config.push, { url: config.siteUrl, name: publication.name }),
     shown: () => content.reader().alert(),
-    isConfirmed: () => content.status().phase === 'following',
+    syncedAt: () => content.reader().edition().syncedAt,
     log,
   });
   changes.follow({ changed: ({ tags }) => void (tags.has(tag.alert) && alerts.check()) });
@@ -383,8 +383,8 @@ function compositionOf({
       headlineTests.start();
       ticker?.start();
       if (!config.wordpress) return;
-      content.start();
       alerts.start();
+      content.start();
       cluster?.start();
       search.start();
       pictures.soon();

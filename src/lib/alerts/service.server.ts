@@ -33,11 +33,8 @@ export interface AlertsOptions {
   readonly push: SendPush | null;
   /** The alert that pages show. */
   readonly shown: () => Alert | null;
-  /**
-   * Whether WordPress has confirmed the shown alert since the start: an alert that was withdrawn while this process was down
-   * must not be sent.
-   */
-  readonly isConfirmed: () => boolean;
+  /** When the content was last compared with WordPress, by this process or another one; `null`: never. */
+  readonly syncedAt: () => string | null;
   readonly log: Logger;
   /** Epoch milliseconds. */
   readonly now?: () => number;
@@ -55,10 +52,12 @@ const keptMs = 30 * 24 * 60 * 60 * 1000;
 interface State extends Required<AlertsOptions> {
   /** Alerts that need no further check, as `mail` or `push` with the alert's id. */
   readonly done: Set<string>;
+  /** `syncedAt` when this process started. */
+  syncedBefore: string | null;
 }
 
 export function createAlerts(options: AlertsOptions): RunningAlerts {
-  const state: State = { now: Date.now, everyMs: 5000, ...options, done: new Set() };
+  const state: State = { now: Date.now, everyMs: 5000, ...options, done: new Set(), syncedBefore: null };
   let tasks: readonly RepeatedTask[] = [];
   const onError = (error: unknown): void =>
     state.log.warn({ err: error }, "An alert couldn't be sent yet; it is tried again");
@@ -70,6 +69,7 @@ export function createAlerts(options: AlertsOptions): RunningAlerts {
     report: (id) => report(state, id),
     start() {
       if (tasks.length > 0) return;
+      state.syncedBefore = state.syncedAt();
       // Mail and notification run separately, because mailing may take minutes.
       tasks = [mail, push].map((channel) => repeat(state.everyMs, (signal) => send(state, channel, signal), onError));
       check();
@@ -82,9 +82,15 @@ export function createAlerts(options: AlertsOptions): RunningAlerts {
 
 type Channel = (state: State, alert: Alert, signal: AbortSignal) => Promise<void>;
 
+/**
+ * Whether WordPress has confirmed the shown alert since the start: an alert that was withdrawn while this process was down must not be
+ * sent.
+ */
+const isConfirmed = ({ syncedAt, syncedBefore }: State): boolean => syncedAt() !== syncedBefore;
+
 async function send(state: State, channel: Channel, signal: AbortSignal): Promise<void> {
   const alert = state.shown();
-  if (alert && state.isConfirmed()) await channel(state, alert, signal);
+  if (alert && isConfirmed(state)) await channel(state, alert, signal);
 }
 
 const isShown = ({ shown }: State, { id }: Alert): boolean => shown()?.id === id;

@@ -83,12 +83,13 @@ onBothEngines('an alert', (engines) => {
     );
   /** A process of the site. */
   function start(part: Partial<AlertsOptions> = {}): RunningAlerts {
+    let rounds = 0;
     const alerts = createAlerts({
       database,
       newsletters: newsletters(part.database ?? database),
       push: push(),
       shown: () => shown,
-      isConfirmed: () => true,
+      syncedAt: () => `round ${++rounds}`,
       log: silent,
       now: () => time,
       everyMs: 10,
@@ -353,13 +354,14 @@ onBothEngines('an alert', (engines) => {
 
   it('is not sent until WordPress has confirmed it since the start', async () => {
     const alert = alertOf();
-    let confirmed = false;
+    // A round that ended before this process started, in this process or in another one of the cluster.
+    let syncedAt = '2026-11-21T11:00:00.000Z';
     shown = alert;
-    const alerts = start({ isConfirmed: () => confirmed });
+    const alerts = start({ syncedAt: () => syncedAt });
     alerts.check();
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(await stateOf(alerts, alert.id)).toEqual(['none', null, 'none']);
-    confirmed = true;
+    syncedAt = '2026-11-21T12:00:00.000Z';
     await vi.waitFor(async () => expect(await stateOf(alerts, alert.id)).toEqual(['sent', 2, 'sent']));
   });
 
