@@ -190,6 +190,9 @@ const failure = (
   ...part,
 });
 
+const aborted = (wp: ClientState, target: string): Failure =>
+  failure(wp, target, { kind: 'aborted', message: 'stopped' });
+
 function nextTime(wp: ClientState): number {
   wp.lastAt = Math.max(wp.now(), wp.lastAt + 1);
   return wp.lastAt;
@@ -202,6 +205,7 @@ async function once(wp: ClientState, target: string, signal?: AbortSignal): Prom
 }
 
 async function attempt(wp: ClientState, target: string, at: number, signal?: AbortSignal): Promise<Result> {
+  if (signal?.aborted) return aborted(wp, target);
   const stop = new AbortController();
   let timedOut = '';
   const expire = (what: string): void => {
@@ -223,7 +227,7 @@ async function attempt(wp: ClientState, target: string, at: number, signal?: Abo
     }
     return resultOf(wp, target, response, body, at);
   } catch (error) {
-    if (signal?.aborted) return failure(wp, target, { kind: 'aborted', message: 'stopped' });
+    if (signal?.aborted) return aborted(wp, target);
     if (timedOut) return failure(wp, target, { kind: 'timeout', message: timedOut });
     const cause = (error as { cause?: { code?: string; message?: string } }).cause;
     const message = `no answer: ${cause?.code ?? cause?.message ?? (error instanceof Error ? error.message : String(error))}`;
@@ -305,6 +309,6 @@ async function get(
     const wait = result.retryAfterMs ?? backOff(attempt, wp.backOffMs, longestWait, wp.random);
     if (wait > longestWait) return result;
     await waitFor(wait, signal);
-    if (signal?.aborted) return failure(wp, target, { kind: 'aborted', message: 'stopped' });
+    if (signal?.aborted) return aborted(wp, target);
   }
 }

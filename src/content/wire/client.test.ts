@@ -35,6 +35,12 @@ describe('the WordPress client', () => {
     expect(requests[0]?.headers.get('authorization')).toBe(`Basic ${btoa('site:ab cd')}`);
   });
 
+  it('sends nothing once the caller’s signal is aborted', async () => {
+    const { get, requests } = client(ok);
+    expect(await get('/x', {}, { signal: AbortSignal.abort() })).toMatchObject({ ok: false, kind: 'aborted' });
+    expect(requests).toHaveLength(0);
+  });
+
   it('follows redirects only within its origin, and at most five', async () => {
     const away = client(() => new Response(null, { status: 302, headers: { Location: 'https://evil.example/' } }));
     expect(await away.get('/x')).toMatchObject({
