@@ -71,8 +71,8 @@ export interface Applier {
    *   clock of its answer
    */
   withdrawalOf(type: DocumentType, id: number, raw: unknown, dated: Fetched): Promise<EntryAhead | null>;
-  /** The entry that withdraws a comment; `null` if WordPress shows it. */
-  commentWithdrawalOf(id: number, raw: unknown, fetched: Fetched): Promise<EntryAhead | null>;
+  /** The entry that withdraws a comment; `null` if WordPress shows it. @param dated as for {@link Applier.withdrawalOf} */
+  commentWithdrawalOf(id: number, raw: unknown, dated: Fetched): Promise<EntryAhead | null>;
   /** Applies a withdrawal ahead of the content log. @param askedAt `Fetched.at` of the request that brought it */
   applyAhead(entry: EntryAhead, askedAt: number): void;
   /** Notifies the listener of committed changes that it didn't finish processing. It runs once. */
@@ -184,7 +184,12 @@ async function callListener(state: NotifyState, change: ContentChange, recordKey
   } catch (error) {
     state.log.error({ error: String(error) }, 'content: a listener failed on a change');
   }
-  deleteRecord(state, recordKey);
+  try {
+    deleteRecord(state, recordKey);
+  } catch (error) {
+    // The next process repeats the notification.
+    state.log.warn({ error: String(error) }, "content: a processed change couldn't be deleted, as after a stop");
+  }
   return refreshed;
 }
 

@@ -2,11 +2,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { fakeWordPress, wirePost } from '../../../tests/fixtures/wordpress.ts';
 import { silent } from '../../lib/logging.ts';
 import { openContent } from '../content.server.ts';
 import type { ContentChange } from '../service.ts';
+import { openContentStore } from '../store/content-store.server.ts';
+import { createReplay, recordChange } from './apply.server.ts';
 
 it('changes that the previous process did not finish publishing are reported once by the next, with withdrawals', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'replay-'));
@@ -82,4 +84,15 @@ it('changes that the previous process did not finish publishing are reported onc
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+it('a listener that ends after the stop causes a warning and no unhandled error', async () => {
+  const store = openContentStore({ file: ':memory:', origin: null, log: silent });
+  recordChange({ store, now: Date.now }, { tags: new Set(['latest']), withdrawn: [] });
+  const ended = Promise.withResolvers<void>();
+  const warn = vi.fn();
+  createReplay({ store, log: { ...silent, warn }, onChange: () => ended.promise })();
+  store.close();
+  ended.resolve();
+  await vi.waitFor(() => expect(warn).toHaveBeenCalledOnce());
 });
