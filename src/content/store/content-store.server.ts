@@ -107,7 +107,7 @@ function open({ file, origin, log }: ContentStoreOptions): DatabaseSync {
     db.close();
     removeFiles(file);
   } catch (error) {
-    db?.close();
+    if (db?.isOpen) db.close();
     if (!isDamage(error)) throw error;
     log.error(
       { file, aside: setAside(file, `${file}.damaged`), error: String(error) },

@@ -2,11 +2,17 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { seedStore } from '../../../tests/fixtures/content.ts';
 import { silent } from '../../lib/logging.ts';
+import { removeFiles } from '../../lib/sqlite-files.server.ts';
 import { openContentStore } from './content-store.server.ts';
 import { createReader } from './reader.server.ts';
+
+vi.mock('../../lib/sqlite-files.server.ts', async (original) => {
+  const files = await original<typeof import('../../lib/sqlite-files.server.ts')>();
+  return { ...files, removeFiles: vi.fn(files.removeFiles) };
+});
 
 let folder: string;
 let file: string;
@@ -45,6 +51,20 @@ describe('openContentStore', () => {
     db.exec("UPDATE meta SET value = '0' WHERE key = 'schema'");
     db.close();
     expect(articles()).toBe(0);
+  });
+
+  it('names the cause if an outdated file can’t be deleted', () => {
+    seed();
+    vi.mocked(removeFiles).mockImplementationOnce(() => {
+      throw new Error('EACCES');
+    });
+    let problem: unknown;
+    try {
+      open('https://other.example');
+    } catch (error) {
+      problem = error;
+    }
+    expect(problem).toMatchObject({ cause: { message: 'EACCES' } });
   });
 
   it('starts over with a file whose process was killed before or after it created the tables', () => {
