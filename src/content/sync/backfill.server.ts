@@ -182,6 +182,8 @@ async function run(backfill: BackfillState): Promise<void> {
   await backfill.refresh.sections();
   await backfill.refresh.menus();
   for (const type of documentTypes) await copyType(backfill, type, true);
+  // A stop has skipped types, and the edition would lack them.
+  if (backfill.signal.aborted) return;
   if (backfill.store.getMeta('ready') !== '1') {
     await fetchTopStories(backfill);
     await backfill.applier.write([{ kind: 'meta', key: 'ready', value: '1', tags: [tag.site] }]);

@@ -158,6 +158,7 @@ async function round(sync: SyncState, comparesAll: boolean): Promise<void> {
   if (!sync.backfill.complete) {
     sync.phase = 'backfill';
     await sync.backfill.run();
+    if (sync.stopping.signal.aborted) return;
     sync.log.info({ rejected: rejectedCount(sync) }, 'content: back-fill complete');
   }
   if (sync.stopping.signal.aborted) return;
@@ -196,6 +197,13 @@ const isReady = (sync: SyncState): boolean => sync.store.getMeta('ready') === '1
 const rejectedCount = (sync: SyncState): number =>
   Number(sync.store.prepare('SELECT count(*) AS n FROM rejected').get()?.n ?? 0);
 
+/** Another process syncs, so this one no longer knows whether WordPress has problems. */
+function followAnother(sync: SyncState): void {
+  sync.phase = 'following';
+  sync.problem = null;
+  sync.problems = [];
+}
+
 async function runRounds(sync: SyncState): Promise<void> {
   let failures = 0;
   while (!sync.stopping.signal.aborted) {
@@ -203,7 +211,7 @@ async function runRounds(sync: SyncState): Promise<void> {
     sync.pause = new AbortController();
     try {
       if (sync.leads?.() ?? true) await inRound(sync, () => round(sync, false));
-      else sync.phase = 'following';
+      else followAnother(sync);
       failures = 0;
     } catch (error) {
       const retryAfterMs = noteFailure(sync, error);

@@ -38,6 +38,23 @@ beforeEach(fillWordPress);
 afterEach(() => content.stop());
 
 describe('the first copy of WordPress’s content', () => {
+  it('opens no edition that lacks types because the site was stopped', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sync-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    let stopped: Promise<void> | undefined;
+    start({
+      file: join(folder, 'content.sqlite'),
+      onChange: () => {
+        stopped ??= content.stop();
+      },
+    });
+    content.start();
+    await vi.waitFor(() => expect(stopped).toBeDefined());
+    await stopped;
+    start({ file: join(folder, 'content.sqlite') });
+    expect(content.reader().edition().ready).toBe(false);
+  });
+
   it('brings everything, newest first, and reports when the edition is ready', async () => {
     wordpress.put('video', { id: 700, ...wirePost({ id: 700 }) });
     wordpress.put('pages', { id: 600, ...wirePost({ id: 600, slug: 'about' }) });
@@ -273,6 +290,16 @@ describe('the sync when WordPress fails', () => {
     down = false;
     await becameReady;
     expect(content.status().ready).toBe(true);
+  });
+
+  it('reports no problem any more once another process syncs', async () => {
+    let leads = true;
+    wordpress.intercept = () => restError(503, 'busy');
+    start({ leads: () => leads });
+    content.start();
+    await vi.waitFor(() => expect(content.status().problem).not.toBeNull());
+    leads = false;
+    await vi.waitFor(() => expect(content.status()).toMatchObject({ phase: 'following', problem: null }), 5000);
   });
 
   it.each(['600', '99999999'])(
