@@ -250,7 +250,8 @@ const latestFetchAmong = (entries: readonly ContentEntry[]): number =>
 
 /** The time of the newest fetch in the content store. The client gives later fetches later times, even if the clock was set back. */
 function latestFetchIn(store: ContentStore): number {
-  const newestFetches = 'SELECT max(fetched) AS at FROM documents UNION ALL SELECT max(fetched) FROM withdrawn';
+  const newestFetches = `SELECT max(fetched) AS at FROM documents UNION ALL SELECT max(fetched) FROM withdrawn
+    UNION ALL SELECT max(at) FROM comment_fetches`;
   return Math.max(
     0,
     ...store

@@ -6,6 +6,7 @@ import type { IngestedComment } from '../ingest/document.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { pageBounds } from './lists.server.ts';
 import { commentOf, type Row } from './rows.server.ts';
+import type { Fetched } from './write.server.ts';
 
 export interface CommentFilter {
   readonly parent?: number;
@@ -101,15 +102,30 @@ function rootUnder(store: ContentStore, post: number, id: number, parent: number
   return above ? Number(above.root) : parent;
 }
 
-/** Stores one approved comment. */
-export function storeComment(store: ContentStore, comment: IngestedComment): Set<string> {
+/** When the answer was asked for that last changed or withdrew a comment; 0 if that isn't known. */
+export const commentFetchedAt = (store: ContentStore, id: number): number =>
+  Number(store.prepare('SELECT at FROM comment_fetches WHERE id = ?').get(id)?.at ?? 0);
+
+const recordFetch = (store: ContentStore, id: number, at: number): unknown =>
+  store
+    .prepare('INSERT INTO comment_fetches VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET at = max(at, excluded.at)')
+    .run(id, at);
+
+/**
+ * Stores one approved comment. Of two responses of WordPress, the one to the later request counts.
+ *
+ * @param fetched `undefined`: it isn't known when the comment was asked for, so it counts
+ */
+export function storeComment(store: ContentStore, comment: IngestedComment, fetched?: Fetched): Set<string> {
   return store.transaction(() => {
+    if (fetched && fetched.at < commentFetchedAt(store, comment.id)) return new Set<string>();
     const before = store
       .prepare('SELECT post, parent, author, content, date FROM comments WHERE id = ?')
       .get(comment.id);
     const { id, post, parent, author, contentHtml, date } = comment;
     const after = { post, parent, author, content: contentHtml, date };
     if (before && JSON.stringify(before) === JSON.stringify(after)) return new Set<string>();
+    if (fetched) recordFetch(store, id, fetched.at);
     store
       .prepare(
         `INSERT INTO comments VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET post = excluded.post,
@@ -125,9 +141,11 @@ export function storeComment(store: ContentStore, comment: IngestedComment): Set
   });
 }
 
-/** Removes a comment; its replies stay in the content store but aren't shown without it. */
-export function withdrawComment(store: ContentStore, id: number): Set<string> {
+/** Removes a comment; its replies stay in the content store but aren't shown without it. @param fetched as for {@link storeComment} */
+export function withdrawComment(store: ContentStore, id: number, fetched?: Fetched): Set<string> {
   return store.transaction(() => {
+    if (fetched && fetched.at < commentFetchedAt(store, id)) return new Set<string>();
+    if (fetched) recordFetch(store, id, fetched.at);
     const before = store.prepare('SELECT post FROM comments WHERE id = ?').get(id);
     if (!before) return new Set<string>();
     store.prepare('DELETE FROM comments WHERE id = ?').run(id);

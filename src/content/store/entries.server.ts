@@ -91,11 +91,11 @@ export function applyEntries(store: ContentStore, entries: readonly ContentEntry
         break;
       case 'comment':
         endRejection(store, 'comments', entry.comment.id);
-        changed(storeComment(store, entry.comment));
+        changed(storeComment(store, entry.comment, entry.fetched));
         break;
       case 'comment-withdrawal':
         endRejection(store, 'comments', entry.id);
-        changed(withdrawComment(store, entry.id));
+        changed(withdrawComment(store, entry.id, entry.fetched));
         break;
       case 'rejection':
         writeRejection(store, entry);

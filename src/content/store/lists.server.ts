@@ -12,7 +12,10 @@ export interface ListFilter {
 }
 
 /** Offset and limit as whole numbers within limits; a caller's mistake never becomes an SQL error or a full table. */
-export function pageBounds({ offset, limit }: ListFilter, defaultLimit: number): { offset: number; limit: number } {
+export function pageBounds(
+  { offset, limit }: Pick<ListFilter, 'offset' | 'limit'>,
+  defaultLimit: number,
+): { offset: number; limit: number } {
   const whole = (value: number | undefined, fallback: number): number =>
     value === undefined || !Number.isFinite(value) ? fallback : Math.max(0, Math.trunc(value));
   return { offset: whole(offset, 0), limit: Math.min(whole(limit, defaultLimit), 100_000) };

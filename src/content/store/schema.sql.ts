@@ -4,7 +4,7 @@
  */
 
 /** Raise it with every change of the tables, or of the data that ingest writes into them. */
-export const schemaVersion = 12;
+export const schemaVersion = 13;
 
 /**
  * `documents` holds what lists show; bodies have a table of their own, so that a list reads small rows. WordPress numbers all posts
@@ -96,6 +96,9 @@ CREATE TABLE comments (
 CREATE INDEX comments_root ON comments (post, root, date, id);
 CREATE INDEX comments_top ON comments (post, date, id) WHERE parent = 0;
 CREATE INDEX comments_parent ON comments (parent, date, id);
+
+-- When the answer was asked for that last changed or withdrew a comment, so that an older answer cannot undo it.
+CREATE TABLE comment_fetches (id INTEGER PRIMARY KEY, at INTEGER NOT NULL);
 
 -- Rows are numbered by search_keys, so that their order is that of publication; see content/search/index.server.ts.
 CREATE VIRTUAL TABLE search USING fts5 (

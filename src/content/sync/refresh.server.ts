@@ -52,7 +52,7 @@ export const nothingApplied: Applied = { stored: 0, withdrawn: 0, rejected: 0, r
 const batchSize = 20;
 
 interface RefreshState extends SyncContext {
-  /** One fetch of a document at a time, so that an older response never overwrites a newer one. */
+  /** One fetch of the same thing at a time, so that an older response never overwrites a newer one. */
   readonly withLock: WithLock;
 }
 
@@ -62,8 +62,8 @@ export function createRefresh(context: SyncContext): Refresh {
   return {
     document: (type, id, options) => document(state, type, id, options),
     documents: (type, ids) => documents(state, type, ids),
-    sections: (options) => sections(state, options),
-    menus: (options) => menus(state, options),
+    sections: (options) => state.withLock('sections', () => sections(state, options)),
+    menus: (options) => state.withLock('menus', () => menus(state, options)),
     alert: (options) => state.withLock('alert', () => alert(state, options)),
   };
 }

@@ -1,21 +1,22 @@
 /**
- * A story that was trashed by mistake. WordPress trashes its comments with it, and doesn't report them when the story comes
- * back.
+ * The order of answers: a story that was trashed by mistake, whose comments WordPress trashes with it and doesn't report when the story comes
+ * back; lists that were fetched before a change and arrive after it.
  */
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import {
   type FakeWordPress,
   fakeWordPress,
   restError,
   wireComment,
   wirePost,
+  wireSection,
 } from '../../../tests/fixtures/wordpress.ts';
 import { silent } from '../../lib/logging.ts';
 import { createLocalIngester } from '../ingest/ingester.server.ts';
 import { type ContentStore, openContentStore } from '../store/content-store.server.ts';
 import { createReader } from '../store/reader.server.ts';
-import { createClient } from '../wire/client.server.ts';
-import { createApplier } from './apply.server.ts';
+import { type Client, createClient } from '../wire/client.server.ts';
+import { type Applier, createApplier } from './apply.server.ts';
 import { createRefresh, type Refresh } from './refresh.server.ts';
 
 const story = 1;
@@ -23,6 +24,8 @@ const comments = Array.from({ length: 120 }, (_, index) => 10 + index);
 let wordpress: FakeWordPress;
 let store: ContentStore;
 let refresh: Refresh;
+let client: Client;
+let applier: Applier;
 
 const publish = (): void => {
   wordpress.put('articles', { id: story, ...wirePost({ id: story }) });
@@ -37,14 +40,14 @@ const shown = (): number => createReader(store).comments(story, { limit: 200 }).
 beforeEach(async () => {
   wordpress = fakeWordPress();
   store = openContentStore({ file: ':memory:', origin: null, log: silent });
-  const client = createClient({ url: wordpress.url, fetch: wordpress.fetch, now: Date.now });
+  client = createClient({ url: wordpress.url, fetch: wordpress.fetch, now: Date.now });
   const ingester = createLocalIngester({
     wordpress: wordpress.url,
     site: 'https://sun.example',
     frameHosts: [],
     measure: async () => null,
   });
-  const applier = createApplier({ store, client, ingester, log: silent, now: Date.now });
+  applier = createApplier({ store, client, ingester, log: silent, now: Date.now });
   const { signal } = new AbortController();
   const siteUrl = 'https://sun.example';
   refresh = createRefresh({ store, client, applier, ingester, log: silent, now: Date.now, siteUrl, signal });
@@ -92,4 +95,45 @@ it('a restored story is shown before its comments arrive', async () => {
   answer(null);
   await bringing;
   expect(shown()).toBe(comments.length);
+});
+
+it('sections fetched before a change don’t replace those fetched after it', async () => {
+  wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1), name: 'Politics' });
+  const gate = Promise.withResolvers<void>();
+  let held = false;
+  wordpress.intercept = async ({ url }) => {
+    if (held || !url.includes('/categories')) return null;
+    held = true;
+    const before = Response.json([...wordpress.store.categories.values()], { headers: { 'X-WP-Total': '1' } });
+    await gate.promise;
+    return before;
+  };
+  const poll = refresh.sections();
+  await vi.waitFor(() => expect(held).toBe(true));
+  wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1), name: 'Power' });
+  const webhook = refresh.sections();
+  await Promise.race([webhook, new Promise((resolve) => setTimeout(resolve, 200))]);
+  gate.resolve();
+  await Promise.all([poll, webhook]);
+  expect(createReader(store).section('politics')?.name).toBe('Power');
+});
+
+it('a list of comments fetched before a moderator’s click doesn’t undo it', async () => {
+  await refresh.document('articles', story);
+  const [trashed, edited] = [10, 11];
+  for (const id of comments) wordpress.put('comments', { id, ...wireComment({ id, post: story }) });
+  const list = await client.get('/wp/v2/comments', { include: [trashed, edited] });
+  wordpress.remove('comments', trashed);
+  wordpress.put('comments', {
+    id: edited,
+    ...wireComment({ id: edited, post: story, content: { rendered: 'Edited' } }),
+  });
+  for (const id of [trashed, edited]) await refresh.document('comments', id);
+  if (list.ok) await applier.comments(list.data as unknown[], list.fetched);
+  expect(createReader(store).comment(trashed)).toBeNull();
+  expect(createReader(store).comment(edited)?.contentHtml).toContain('Edited');
+  wordpress.put('comments', { id: trashed, ...wireComment({ id: trashed, post: story }) });
+  const later = await client.get('/wp/v2/comments', { include: [trashed] });
+  if (later.ok) await applier.comments(later.data as unknown[], later.fetched);
+  expect(createReader(store).comment(trashed)?.id).toBe(trashed);
 });

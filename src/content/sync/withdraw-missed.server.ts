@@ -5,6 +5,7 @@
 
 import type { DocumentType } from '../../lib/content/model.ts';
 import { aheadOf, type EntryAhead, isRemovable } from '../store/ahead-of-log.server.ts';
+import { commentFetchedAt } from '../store/comments.server.ts';
 import { type ContentStore, documentTypes } from '../store/content-store.server.ts';
 import { storedSections } from '../store/navigation.server.ts';
 import type { Fetched } from '../store/write.server.ts';
@@ -107,10 +108,8 @@ async function commentWithdrawal(
   if (before === 'null' && !aheadOf(store, { kind: 'comment-withdrawal', id })) return null;
   const found = await fetchOne(client, 'comments', id, { tries: 1, signal });
   if (found.kind === 'failed') throw problemOf(client, found.failure);
-  const entry =
-    found.kind === 'gone'
-      ? await applier.commentWithdrawalOf(id, null, found.fetched)
-      : await applier.commentWithdrawalOf(id, found.raw, found.answer.fetched);
+  const [raw, { clock }] = found.kind === 'gone' ? [null, found.fetched] : [found.raw, found.answer.fetched];
+  const entry = await applier.commentWithdrawalOf(id, raw, { at: commentFetchedAt(store, id), clock });
   return before === stored() ? entry : 'changed';
 }
 
