@@ -39,6 +39,9 @@ describe('support is closed on holidays', () => {
     ['2026-06-19T16:00:00Z', 'Monday'],
     ['2026-07-03T16:00:00Z', 'Monday'], // the fourth is a Saturday
     ['2026-09-07T16:00:00Z', 'tomorrow'],
+    ['2026-10-12T16:00:00Z', 'tomorrow'], // the second Monday of October
+    ['2026-11-11T16:00:00Z', 'tomorrow'],
+    ['2028-11-10T16:00:00Z', 'Monday'], // the eleventh is a Saturday
     ['2021-12-31T16:00:00Z', 'Monday'], // the first of January 2022 is a Saturday
     ['2023-01-02T16:00:00Z', 'tomorrow'], // the first is a Sunday
   ])('%s: back %s', (instant, when) => expect(at(instant).words).toBe(`We’re offline until ${when} at 9 a.m. ET.`));

@@ -58,6 +58,8 @@ function isFederalHoliday(day: number): boolean {
     observed(5, 19),
     observed(6, 4),
     nth(year, 8, 1, 1),
+    nth(year, 9, 1, 2),
+    observed(10, 11),
     nth(year, 10, 4, 4),
     observed(11, 25),
   ].includes(day);
