@@ -59,7 +59,8 @@ const providers: Readonly<Record<string, Provider>> = {
     verb: 'Watch',
     original: (url) => {
       const id = /^\/video\/(\d+)/u.exec(url.pathname)?.[1];
-      return id ? `https://vimeo.com/${id}` : null;
+      const hash = url.searchParams.get('h') ?? '';
+      return id ? `https://vimeo.com/${id}${/^[\da-f]+$/u.test(hash) ? `/${hash}` : ''}` : null;
     },
   },
   'open.spotify.com': {
@@ -106,14 +107,20 @@ export function allowedFrame(address: string, frameHosts: readonly string[]): st
   return url.href;
 }
 
+/** The player for Vimeo's page of a film; `null` for other addresses. An unlisted film has a hash after its id. */
+function vimeoPlayer(url: URL): string | null {
+  if (!/^(?:www\.)?vimeo\.com$/u.test(url.hostname)) return null;
+  const [, id, hash] = /^\/(\d+)(?:\/([\da-f]+)\/?$)?/u.exec(url.pathname) ?? [];
+  return id ? `https://player.vimeo.com/video/${id}${hash ? `?h=${hash}` : ''}` : null;
+}
+
 /** The embed for the address of a frame, or of a page that has a player; `null` when the site may not frame it. */
 export function embedOf(address: string, frameHosts: readonly string[], base?: string): Embed | null {
   const url = webAddress(address, base);
   if (!url) return null;
   const id = youtubeId(url.href);
   if (id !== null) return frameHosts.some((host) => youtubeHosts.test(host)) ? youtube(id) : null;
-  const vimeo = /^(?:www\.)?vimeo\.com$/u.test(url.hostname) ? /^\/(\d+)/u.exec(url.pathname)?.[1] : undefined;
-  const src = allowedFrame(vimeo ? `https://player.vimeo.com/video/${vimeo}` : url.href, frameHosts);
+  const src = allowedFrame(vimeoPlayer(url) ?? url.href, frameHosts);
   if (src === null) return null;
   const framed = new URL(src);
   const details = providers[framed.hostname] ?? { kind: 'other', provider: framed.hostname, verb: 'Open' as const };
@@ -160,6 +167,8 @@ const sitePrefixes: Readonly<Record<string, string>> = {
   byline: '/author/',
   podcast: '/podcast/',
   podcasts: '/podcast/',
+  crosswords: '/games/',
+  games: '/games/',
   section: '/section/',
   category: '/section/',
 };
@@ -170,6 +179,7 @@ const queryPrefixes: Readonly<Record<string, string>> = {
   video: '/media/',
   authors: '/author/',
   podcasts: '/podcast/',
+  crosswords: '/games/',
   category_name: '/section/',
 };
 
@@ -220,10 +230,10 @@ export function linkTarget(href: string, addresses: Addresses, base: string): Li
   const url = webAddress(trimmed, base);
   if (!url) return null;
   const site = new URL(addresses.site);
-  if (url.origin === site.origin) return { kind: 'site', href: url.pathname + url.search + url.hash };
+  if (url.host === site.host) return { kind: 'site', href: url.pathname + url.search + url.hash };
   const wordpress = new URL(addresses.wordpress);
   const root = wordpress.pathname.replace(/\/$/u, '');
-  if (url.origin === wordpress.origin && (url.pathname === root || url.pathname.startsWith(`${root}/`))) {
+  if (url.host === wordpress.host && (url.pathname === root || url.pathname.startsWith(`${root}/`))) {
     const within = url.pathname.slice(root.length);
     if (adminPaths.test(within) || url.searchParams.has('_wpnonce')) return null;
     if (within.startsWith('/wp-content/')) return { kind: 'external', href: url.href };

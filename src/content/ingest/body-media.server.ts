@@ -28,7 +28,8 @@ export function unwrap(element: Element): void {
 
 /** Turns every frame and every embed that WordPress couldn't convert into a shell or a link. */
 export function embedBlocks(body: HTMLElement, context: BodyContext): void {
-  for (const frame of [...body.querySelectorAll('iframe')]) {
+  // From the last to the first: each is placed directly after its paragraph.
+  for (const frame of [...body.querySelectorAll('iframe')].reverse()) {
     const address = frame.getAttribute('src') ?? '';
     const title = cleanLine(frame.getAttribute('title') ?? '');
     const embed = embedOf(address, context.frameHosts, context.base);
@@ -226,7 +227,8 @@ const mediaType = /^(?:audio|video|application)\/[\w.+-]+(?:\s*;\s*codecs=(?:"[\
 
 /** Rewrites every player of a body. */
 export async function preparePlayers(body: HTMLElement, context: BodyContext): Promise<void> {
-  for (const player of [...body.querySelectorAll('video, audio')]) await preparePlayer(player, context);
+  // From the last to the first, as frames.
+  for (const player of [...body.querySelectorAll('video, audio')].reverse()) await preparePlayer(player, context);
   for (const stray of body.querySelectorAll('source, track')) {
     if (!stray.parentElement?.matches('video, audio')) stray.remove();
   }

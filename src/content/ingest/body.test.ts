@@ -128,6 +128,35 @@ describe('an article’s body', () => {
     expect(html).not.toContain('script');
   });
 
+  it('shows two players of one paragraph in their order', async () => {
+    const films = [1, 2, 3].map((id) => `<iframe src="https://player.vimeo.com/video/${id}"></iframe>`);
+    const html = await body(`<p>Before. ${films.join(' ')}</p>`);
+    expect(html.match(/data-embed-src="[^"]*"/gu)?.map((each) => each.replace(/\D/gu, ''))).toEqual(['1', '2', '3']);
+    const links = await body(
+      '<p>Listen: <audio src="https://a.example/a.mp3"></audio><audio src="https://b.example/b.mp3"></audio></p>',
+    );
+    expect(links.match(/href="[^"]*"/gu)).toEqual(['href="https://a.example/a.mp3"', 'href="https://b.example/b.mp3"']);
+  });
+
+  it('plays an unlisted Vimeo film, whose address has a hash, and links to the same address', async () => {
+    for (const shown of [
+      '<p>https://vimeo.com/76979871/8272103f6e</p>',
+      '<iframe src="https://player.vimeo.com/video/76979871?h=8272103f6e"></iframe>',
+    ]) {
+      const html = await body(shown);
+      expect(html).toContain('data-embed-src="https://player.vimeo.com/video/76979871?h=8272103f6e"');
+      expect(html).toContain('href="https://vimeo.com/76979871/8272103f6e"');
+    }
+  });
+
+  it('leads a link to a crossword to its own page, and an http link to the site or to WordPress', async () => {
+    expect(await body('<p><a href="/crosswords/mini/">x</a> <a href="/?crosswords=mini">y</a></p>')).toBe(
+      '<p><a href="/games/mini" data-wordpress="https://cms.example/crosswords/mini/">x</a> <a href="/games/mini" data-wordpress="https://cms.example/?crosswords=mini">y</a></p>',
+    );
+    expect(await body('<p><a href="http://cms.example/articles/two/">x</a></p>')).toContain('href="/article/two"');
+    expect(await body('<p><a href="http://sun.example/about">x</a></p>')).toContain('href="/about"');
+  });
+
   it('loads pictures through the site’s image path, with dimensions, and links to other images', async () => {
     const html = await body(
       '<figure class="wp-block-image alignwide"><a href="/up/a.jpg"><img src="/up/a-300x200.jpg" srcset="/up/a-300x200.jpg 300w, /up/a.jpg 1500w" width="300" height="200" alt="An &lt;x&gt;"></a><figcaption>Cap</figcaption></figure>',
@@ -166,6 +195,8 @@ describe('an article’s body', () => {
       '<figure class="wp-block-table"><div class="table-scroll" tabindex="0" role="group" aria-label="Table"><table><tbody><tr><td>1</td></tr></tbody></table></div></figure>',
     );
     expect(await body('<p>שלום</p><p>Hello</p>')).toBe('<p dir="auto">שלום</p><p>Hello</p>');
+    // Adlam, whose letters are beyond the first 65,536 characters of Unicode.
+    expect(await body('<p>\u{1e900}\u{1e901}</p>')).toBe('<p dir="auto">\u{1e900}\u{1e901}</p>');
   });
 });
 

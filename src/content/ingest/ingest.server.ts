@@ -322,8 +322,10 @@ async function pictureOf(
   if (!image) return null;
   const url = webAddress(image.url, base);
   if (!url || isSvg(url)) return null;
-  const known =
-    image.width && image.height ? { width: image.width, height: image.height } : await context.measure(url.href);
+  const stated = image.width && image.height ? { width: image.width, height: image.height } : null;
+  const isAllowed = [new URL(context.wordpress).host, ...(context.mediaHosts ?? [])].includes(url.host);
+  const known = (isAllowed && stated) || (await context.measure(url.href));
+  if (!known && !isAllowed) return null;
   return {
     url: url.href,
     alt: sanitizer.line(image.alt),

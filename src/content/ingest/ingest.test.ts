@@ -56,6 +56,13 @@ describe('ingest of fields that WordPress and ACF send in several forms', () => 
     expect(document.image).toMatchObject({ url: 'https://cms.example/a.jpg', width: 1600, height: 900 });
   });
 
+  it('has no picture from a host that the image path doesn’t serve, even with its dimensions', async () => {
+    const imageOf = async (url: string) => (await take({ image: { url, width: 1600, height: 900 } })).image;
+    expect(await imageOf('https://elsewhere.example/a.jpg')).toBeNull();
+    expect(await imageOf('https://i.ytimg.example/a.jpg')).toMatchObject({ width: 800, height: 600 });
+    expect(await imageOf('http://cms.example/a.jpg')).toMatchObject({ width: 1600, height: 900 });
+  });
+
   it('accepts the front page’s stories as IDs or posts', async () => {
     const page = (acf: Json) => take({ slug: 'top-stories-2', acf }, 'pages');
     expect(

@@ -349,7 +349,7 @@ function cleanLines(text: string): string {
     .join('\n');
 }
 
-const rtl = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]|\ud83b[\udc00-\udfff]/u;
+const rtl = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /** Whether text has right-to-left letters. */
 export const hasRightToLeft = (text: string): boolean => rtl.test(text);

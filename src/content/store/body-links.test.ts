@@ -11,7 +11,7 @@ const cms = 'https://cms.example';
 let store: ContentStore;
 let at = 0;
 const fetched = () => ({ at: ++at, clock: 0 });
-const put = (type: 'articles' | 'authors' | 'pages', id: number, slug: string, bodyHtml = '') =>
+const put = (type: 'articles' | 'authors' | 'crosswords' | 'pages', id: number, slug: string, bodyHtml = '') =>
   storeDocument(store, fixtureDocument({ type, id, slug, bodyHtml }), fetched());
 /** A link as ingest stores it: the address on this site, if there may be one, and WordPress's own address. */
 const stored = (here: string, there: string, words = 'words'): string =>
@@ -22,6 +22,7 @@ beforeEach(() => {
   put('articles', 12, 'budget');
   put('authors', 20, 'ada');
   put('pages', 30, 'about');
+  put('crosswords', 40, 'mini');
   const section = { name: 'N', label: 'L', homepageCount: 4, showInMedia: false, color: 'default' as const };
   storeSections(store, [
     { ...section, id: 3, slug: 'politics', position: 1, former: ['power', 'uncategorized'] },
@@ -39,6 +40,8 @@ describe('a link to WordPress in a body', () => {
     ['a section', '/section/politics', `${cms}/category/politics/`, '/section/politics'],
     ['a section by its former slug', '/section/power', `${cms}/category/power/`, '/section/politics'],
     ['a section by its id', `${cms}/?cat=3`, `${cms}/?cat=3`, '/section/politics'],
+    ['a crossword', '/games/mini', `${cms}/crosswords/mini/`, '/games/mini'],
+    ['all crosswords', '/games', `${cms}/crosswords/`, '/games'],
     ['a page of the site', '/about', `${cms}/company/about/`, '/about'],
     ['a page by its id', `${cms}/?page_id=30`, `${cms}/?page_id=30`, '/about'],
   ])('leads to the site’s own page: %s', (_, here, there, href) => {
@@ -110,6 +113,7 @@ describe('a link to WordPress in a body', () => {
     ['video', 'media'],
     ['authors', 'author'],
     ['podcasts', 'podcast'],
+    ['crosswords', 'games'],
   ] as const)('by ID invalidates its page when its target is published: %s', (type, prefix) => {
     const address = `${cms}/?post_type=${type}&p=60`;
     const tags = new Set<string>();

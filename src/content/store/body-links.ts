@@ -16,6 +16,7 @@ const prefixes: readonly (readonly [type: DocumentType, prefix: string])[] = [
   ['video', '/media/'],
   ['authors', '/author/'],
   ['podcasts', '/podcast/'],
+  ['crosswords', '/games/'],
 ];
 const prefixOf = new Map(prefixes);
 /** Pages that a story may link to; other pages of WordPress have no address on the site. */
@@ -75,7 +76,7 @@ function byQuery(query: URLSearchParams, store: ContentStore, note: Note): strin
   if (id > 0) {
     const row = store.prepare('SELECT type, slug FROM documents WHERE id = ? AND partial = 0').get(id);
     // Noted even if the document isn't published yet, when its type is unknown: the page is rendered again when it is.
-    for (const each of [tag.card, tag.video, tag.profile, tag.podcast]) note(each(id));
+    for (const each of [tag.card, tag.video, tag.profile, tag.podcast, tag.crossword]) note(each(id));
     return row ? bySlug(row.type as DocumentType, String(row.slug), store, note) : null;
   }
   const term = number('cat');
@@ -100,7 +101,6 @@ function bySection(slug: string, store: ContentStore, note: Note): string | null
 function bySlug(type: DocumentType, given: string, store: ContentStore, note: Note): string | null {
   const slug = canonicalSlug(given);
   const prefix = prefixOf.get(type);
-  if (type === 'crosswords') return '/games';
   if (!prefix) return linkable.has(`/${slug}`) ? `/${slug}` : null;
   note(tag.slug(type, slug));
   const there = store.prepare('SELECT 1 FROM documents WHERE type = ? AND slug = ?').get(type, slug);

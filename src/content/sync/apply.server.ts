@@ -427,7 +427,7 @@ function pathOf(type: DocumentType, slug: string): string | null {
     case 'podcasts':
       return `/podcast/${slug}`;
     case 'crosswords':
-      return '/games';
+      return `/games/${slug}`;
     case 'pages':
       return `/${slug}`;
   }
