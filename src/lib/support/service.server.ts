@@ -1,5 +1,6 @@
 /** The support inbox: messages are stored, mailed to the inbox unless they look like spam, and deleted after the retention time. */
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { normalEmail } from '../accounts/model.ts';
 import { createSealer, type Sealer } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
@@ -136,6 +137,9 @@ interface NewMessage {
 /** Stores a message, and mails it unless it is held. @returns `false` when the same message came minutes ago */
 function store(database: Database, inbox: Inbox, { fields, userId, known, held: reason, at }: NewMessage) {
   return database.transaction(async (tx) => {
+    // Of two simultaneous requests of a sender the second waits here until it finds the first one's message.
+    if (database.engine === 'postgres')
+      await sql`select pg_advisory_xact_lock(hashtext('support_messages'), hashtext(${fields.email}))`.execute(tx);
     // The button was clicked twice, or the response was lost and the message sent again: it has already been mailed.
     const before = await tx
       .selectFrom('support_messages')

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { caller, elsewhere, fixture } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
@@ -19,7 +20,7 @@ const secret = 'a secret of the support inbox that is long enough';
 const inbox = 'desk@sun.example';
 
 onBothEngines('the support inbox', (engines) => {
-  async function open(change: { log?: Logger; failing?: boolean } = {}) {
+  async function open(change: { log?: Logger; failing?: boolean; enqueueMs?: number } = {}) {
     const database = await engines.open();
     const clock = { now: Date.UTC(2026, 10, 20, 12) };
     const mail: Message[] = [];
@@ -36,6 +37,7 @@ onBothEngines('the support inbox', (engines) => {
       outbox: {
         enqueue: async (_, message) => {
           if (change.failing) throw new Error('the outbox is away');
+          if (change.enqueueMs) await setTimeout(change.enqueueMs);
           mail.push(message);
         },
         nudge: () => void nudged.push(mail.length),
@@ -69,6 +71,12 @@ onBothEngines('the support inbox', (engines) => {
     clock.now += 10 * 60_000;
     await support.take(fields, sender());
     expect([(await rows(database)).length, mail.length]).toEqual([3, 3]);
+  });
+
+  it('stores a message that is sent twice at the same time only once', async () => {
+    const { database, support, mail, sender } = await open({ enqueueMs: 100 });
+    await Promise.all(Array.from({ length: 4 }, () => support.take(fields, sender())));
+    expect([(await rows(database)).length, mail.length]).toEqual([1, 1]);
   });
 
   it('stores equal messages of two readers separately, and mails both at once', async () => {
