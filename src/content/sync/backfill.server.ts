@@ -15,7 +15,7 @@ import {
 import type { ContentEntry } from '../store/entries.server.ts';
 import { storedTopStories } from '../store/navigation.server.ts';
 import { describeFailure, type Failure } from '../wire/client.server.ts';
-import { fetchStatus, SyncProblem } from '../wire/fetch.server.ts';
+import { fetchStatus, requireBody, SyncProblem } from '../wire/fetch.server.ts';
 import { fetchPage, type List, type Page, type Position } from '../wire/list-pages.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { idIn } from '../wire/values.ts';
@@ -92,10 +92,12 @@ const listOf = (kind: Kind, query: List['query'] = {}): List => ({
   query,
 });
 
-function requestChunk(backfill: BackfillState, kind: Kind, position: Position, size: number): Promise<Page> {
+async function requestChunk(backfill: BackfillState, kind: Kind, position: Position, size: number): Promise<Page> {
   // A smaller request follows one that failed on every try.
   const options = { signal: backfill.signal, tries: size < firstSize ? 1 : 4 };
-  return fetchPage(backfill, listOf(kind), position, size, options);
+  const page = await fetchPage(backfill, listOf(kind), position, size, options);
+  requireBody(page.answer);
+  return page;
 }
 
 /** Fetches a chunk; where WordPress fails, a smaller one, down to the single broken document. */

@@ -13,7 +13,7 @@ import type { ContentEntry } from '../store/entries.server.ts';
 import { configuredSection, storedSections } from '../store/navigation.server.ts';
 import type { Fetched } from '../store/write.server.ts';
 import { type Client, describeFailure, type Failure, type GetOptions } from '../wire/client.server.ts';
-import { fetchList, fetchOne, problemOf } from '../wire/fetch.server.ts';
+import { fetchList, fetchOne, problemOf, requireBody } from '../wire/fetch.server.ts';
 import { fetchPage, firstPosition, type Page, type Position } from '../wire/list-pages.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { idIn, rejectionOf } from '../wire/values.ts';
@@ -190,6 +190,7 @@ export async function fetchCategories(
   let fetched: Fetched | null = null;
   for (;;) {
     const page: Page = await fetchPage(context, list, position, 100, options);
+    requireBody(page.answer);
     raws.push(...page.items);
     fetched ??= page.answer.fetched;
     if (page.ended) return { raws, fetched };

@@ -235,6 +235,23 @@ describe('the sync when WordPress fails', () => {
     expect(total()).toBe(130);
   });
 
+  it('deletes no section and ends no copy when WordPress’s answer has no body', async () => {
+    const hollow = (path: string) => {
+      const answer = () => new Response(null, { headers: { 'Content-Type': 'application/json' } });
+      wordpress.intercept = ({ url }) => (url.includes(path) ? answer() : null);
+    };
+    start();
+    hollow('/articles?');
+    expect(await content.syncNow()).toMatchObject({ ok: false, problem: expect.stringContaining('empty body') });
+    expect(content.status().progress.articles).toMatchObject({ complete: false });
+    wordpress.intercept = null;
+    await content.syncNow();
+    expect(total()).toBe(130);
+    hollow('/categories?');
+    expect(await content.syncNow()).toMatchObject({ ok: false });
+    expect(content.reader().section('politics')?.id).toBe(3);
+  });
+
   it('stops reading a caption file that is over 100 kB', async () => {
     let sent = 0;
     const chunk = Buffer.alloc(20_000, 'WEBVTT ');

@@ -74,6 +74,15 @@ export async function fetchList(client: Client, path: string, query: Query, opti
   return { items: result.data, answer: result };
 }
 
+/**
+ * Refuses an answer without a body where an empty list would delete content or end the copy.
+ *
+ * @throws SyncProblem
+ */
+export function requireBody({ url, data }: Success): void {
+  if (data === null) throw new SyncProblem(`${url}: expected a list, got an empty body`);
+}
+
 /** Whether WordPress says that a document doesn't exist or isn't public; anything else is a failure, never a deletion. */
 function saysGone({ status, code }: Failure): boolean {
   if (status === 410) return true;
