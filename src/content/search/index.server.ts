@@ -125,8 +125,12 @@ export function updateStoryText(store: ContentStore, id: number, part: Partial<S
 const prefix = 'reindex:';
 
 /** Records that an author's stories have to be indexed again; part of the transaction that changes the name. */
-export const markForReindex = (store: ContentStore, authorId: number): void =>
-  store.setMeta(`${prefix}${authorId}`, '0');
+export function markForReindex(store: ContentStore, authorId: number): void {
+  const hasStories = store
+    .prepare('SELECT 1 FROM list_counts WHERE list = ? AND n > 0')
+    .get(`articles:author:${authorId}`);
+  if (hasStories) store.setMeta(`${prefix}${authorId}`, '0');
+}
 
 /**
  * Indexes some stories again.

@@ -3,7 +3,7 @@ import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import { silent } from '../../lib/logging.ts';
 import { type ContentStore, openContentStore } from '../store/content-store.server.ts';
 import { createReader } from '../store/reader.server.ts';
-import { storeDocument } from '../store/write.server.ts';
+import { storeDocument, withdrawDocument } from '../store/write.server.ts';
 import { createIndexWork, mergeSome, reindexSome } from './index.server.ts';
 
 let store: ContentStore;
@@ -71,4 +71,24 @@ it('index segments are merged in steps, and searches find the same stories after
       .items.map(({ id }) => id),
   ).toEqual([10]);
   expect(found()).toBe(10);
+});
+
+it('stories are found by an author who comes after them, and no longer by one who is withdrawn', () => {
+  const stories = (name: string) => createReader(store).search(name).total;
+  for (const id of [30, 31])
+    storeDocument(store, fixtureDocument({ type: 'articles', id, slug: `s${id}`, authorId: 6 }), { at: id, clock: 0 });
+  const author = fixtureDocument({ type: 'authors', id: 6, slug: 'a6', title: 'Ines Vandermolen' });
+  storeDocument(store, author, { at: 200, clock: 0 });
+  while (reindexSome(store));
+  expect(stories('Vandermolen')).toBe(2);
+  withdrawDocument(store, 6, { at: 300, clock: 0 });
+  while (reindexSome(store));
+  expect(stories('Vandermolen')).toBe(0);
+});
+
+it('an author without stories causes no reindexing', () => {
+  while (reindexSome(store));
+  const author = fixtureDocument({ type: 'authors', id: 7, slug: 'a7', title: 'Piet Bakker' });
+  storeDocument(store, author, { at: 200, clock: 0 });
+  expect(reindexSome(store)).toBe(false);
 });

@@ -307,7 +307,7 @@ export function storeDocument(store: ContentStore, given: IngestedDocument, fetc
     const moved = before?.date !== after.date;
     if (after.type === 'articles' && (own.has(tag.search) || moved)) indexArticle(store, document);
     if (after.type === 'live-entries' && own.size > 0) indexEntry(store, before, after);
-    if (after.type === 'authors' && before && before.title !== after.title) markForReindex(store, after.id);
+    if (after.type === 'authors' && before?.title !== after.title) markForReindex(store, after.id);
     const status = before ? (own.size > 0 ? 'changed' : 'unchanged') : 'created';
     return {
       status,
@@ -356,7 +356,7 @@ function storePartialAuthor(store: ContentStore, author: Author, fetched: Fetche
   };
   writeDocument(store, after, true, fetched);
   writeListing(store, before, after);
-  if (before && before.title !== after.title) markForReindex(store, after.id);
+  if (before?.title !== after.title) markForReindex(store, after.id);
   for (const each of tagsOfDocument(before, after, () => null)) tags.add(each);
   for (const each of formerAddresses(store, before, after)) tags.add(each);
 }
@@ -389,6 +389,7 @@ export function withdrawDocument(store: ContentStore, id: number, fetched: Fetch
     // Comments stay in the store, unseen, in case the article comes back.
     if (before.type === 'articles') unindexStory(store, id);
     if (before.type === 'live-entries') indexEntry(store, before, null);
+    if (before.type === 'authors') markForReindex(store, id);
     const choice = storedTopStories(store);
     const tags = tagsOfDocument(before, null, sectionSlugOf(store), choice?.ids ?? []);
     for (const each of [...formerAddresses(store, before, null), ...changedFronts()]) tags.add(each);
