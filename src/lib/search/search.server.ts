@@ -54,11 +54,12 @@ export function createSearch({ hosted, log, now = () => performance.now() }: Sea
   return {
     async find(content, query, filter) {
       const { offset = 0, limit = 10 } = filter;
-      if (hosted && now() >= pausedUntil && offset + limit <= hosted.mostHits) {
-        const found = await askHosted(hosted, content, query, filter);
+      // The engine has no results beyond these.
+      if (hosted && offset + limit <= hosted.mostHits) {
+        const found = now() < pausedUntil ? null : await askHosted(hosted, content, query, filter);
         if (found) return found;
+        fallbacks++;
       }
-      if (hosted) fallbacks++;
       return content.searchAsync(query, filter);
     },
     changed(tags) {

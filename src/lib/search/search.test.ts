@@ -37,3 +37,13 @@ it('a failed hosted search engine is tried again after 15 seconds even if the cl
   await search.find(content, 'bridge', {});
   expect(query).toHaveBeenCalledTimes(4);
 });
+
+it('a page beyond the engine’s last hit isn’t counted as a fallback', async () => {
+  const query = vi.fn(async () => ({ ok: false as const, problem: 'away' }));
+  const search = createSearch({ hosted: { query, feed: null, mostHits: 1000 }, log: silent });
+  const content = { searchAsync: async () => ({ items: [], total: 0, added: [] }) } as unknown as ContentReader;
+  await search.find(content, 'bridge', { offset: 1000, limit: 10 });
+  expect([query.mock.calls.length, search.stats().fallbacks]).toEqual([0, 0]);
+  await search.find(content, 'bridge', { offset: 990, limit: 10 });
+  expect([query.mock.calls.length, search.stats().fallbacks]).toEqual([1, 1]);
+});
