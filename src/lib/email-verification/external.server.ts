@@ -54,8 +54,8 @@ const vendors: Readonly<
   kickbox: {
     prepare(url, key, timeoutMs) {
       url.searchParams.set('apikey', key ?? '');
-      // The service itself answers `unknown` if the mailbox's server takes longer.
-      url.searchParams.set('timeout', String(timeoutMs));
+      // The service itself answers `unknown` if the mailbox's server takes longer; its answer must arrive before our own limit.
+      url.searchParams.set('timeout', String(Math.max(500, timeoutMs - 500)));
       return {};
     },
     answer: z

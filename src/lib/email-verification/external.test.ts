@@ -1,5 +1,5 @@
 /** Outside services: DNS, and the external verification service, which is the sandbox's over HTTP. */
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startVerifier, type Verifier } from '../../../sandbox/verifier/verifier.ts';
 import { type Logger, silent } from '../logging.ts';
 import { createExternalCheck, createMailDomainCheck, type Dns, type ExternalOptions } from './external.server.ts';
@@ -151,4 +151,13 @@ describe('an external verifier', () => {
     vi.advanceTimersByTime(30_001);
     expect((await ask('undeliverable@example.com')).result).toBe('undeliverable');
   });
+});
+
+it('Kickbox gets less time for the mailbox’s server than its own answer has', async () => {
+  const ask = vi.fn(async (url: URL, _: RequestInit) => Response.json({ success: true, result: 'unknown', url }));
+  vi.stubGlobal('fetch', ask);
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const check = createExternalCheck({ vendor: 'kickbox', url: 'https://kickbox.example/', key: 'k', log: silent });
+  expect(await check('ada@example.com')).toEqual({ result: 'unknown', suggestion: null });
+  expect(ask.mock.calls[0]?.[0].searchParams.get('timeout')).toBe('1500');
 });
