@@ -64,7 +64,7 @@ export function createPreview({
         result.kind === 'rejected'
           ? `${result.rejection.field}: ${result.rejection.problem}, got ${result.rejection.value}`
           : 'it is withheld';
-      return { status: 502, error: `This document is invalid: ${why}` };
+      return { status: 422, error: `This document is invalid: ${why}` };
     }
     if (kind === 'fronts') return frontPreview(store, result.document, now());
     return { status: 200, document: previewOf(store, result.document) };

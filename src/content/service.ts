@@ -169,7 +169,7 @@ export type PreviewDocument =
   | { readonly type: 'fronts'; readonly key: string; readonly path: string; readonly slots: readonly FrontSlot[] };
 
 export interface PreviewAnswer {
-  /** 200, or 400 malformed, 401 bad signature, 404 not found, 410 expired, 502/503 WordPress failed, 501 no credentials. */
+  /** 200, or 400 malformed, 401 bad signature, 404 not found, 410 expired, 422 invalid document, 501 no credentials, 502 WordPress failed. */
   readonly status: number;
   readonly document?: PreviewDocument;
   readonly error?: string;

@@ -102,6 +102,11 @@ describe('a preview', () => {
     expect(await shown()).toMatchObject({ authors: [], contributors: [] });
   });
 
+  it('says which field of an invalid draft is wrong', async () => {
+    edit(7, { status: 'draft', access: 'gold' });
+    expect(await content.preview(link())).toEqual({ status: 422, error: expect.stringMatching(/access: .*"gold"/u) });
+  });
+
   it('requires a valid signature, and is refused when its link has expired or expires too late', async () => {
     expect((await content.preview(link({ signature: '0'.repeat(64) }))).status).toBe(401);
     expect((await content.preview(link({ expires: String(Math.floor(clock.now / 1000) - 1) }))).status).toBe(410);

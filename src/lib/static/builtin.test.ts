@@ -42,13 +42,16 @@ describe('pageText', () => {
 });
 
 test('each status of a failed preview has its own heading', () => {
-  const headings = [400, 401, 404, 410, 501, 502].map((status) => previewTrouble(status).heading);
-  expect(new Set(headings).size).toBe(6);
+  const headings = [400, 401, 404, 410, 422, 501, 502].map((status) => previewTrouble(status).heading);
+  expect(new Set(headings).size).toBe(7);
 });
 
 test('a failed preview with 503 has the same message as one with 502', () => {
   expect(previewTrouble(503)).toEqual(previewTrouble(502));
 });
+
+test('the message for an invalid draft names what is wrong with it', () =>
+  expect(previewTrouble(422, 'access: expected free, got "gold"').advice).toBe('access: expected free, got "gold"'));
 
 test('the message for an expired preview link says to press Preview again', () =>
   expect(previewTrouble(410).advice).toMatch(/Press Preview/u));

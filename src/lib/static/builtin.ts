@@ -164,8 +164,8 @@ export interface PreviewTrouble {
   readonly advice: string;
 }
 
-/** The message for the status of a preview. @param status as `Content.preview` answers it (src/content/service.ts) */
-export function previewTrouble(status: number): PreviewTrouble {
+/** The message for a preview's status and error, as `Content.preview` answers them (src/content/service.ts). */
+export function previewTrouble(status: number, error = ''): PreviewTrouble {
   switch (status) {
     case 400:
       return {
@@ -186,6 +186,8 @@ export function previewTrouble(status: number): PreviewTrouble {
         heading: 'This preview has expired',
         advice: 'A preview link works for a few minutes. Press Preview in WordPress again.',
       };
+    case 422:
+      return { heading: 'This draft can’t be shown', advice: error };
     case 501:
       return {
         heading: 'Previews are off',
