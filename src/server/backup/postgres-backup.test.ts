@@ -7,7 +7,7 @@ import { fillAccounts } from '../../../tests/world/filled-accounts.ts';
 import { type Cluster, startPostgres } from '../../../tests/world/postgres.ts';
 import { silent } from '../../lib/logging.ts';
 import { openDatabase } from '../database/open.ts';
-import { makeBackup } from './backup.ts';
+import { changeMark, makeBackup } from './backup.ts';
 import { moveToPostgres } from './move.ts';
 import { withPostgres } from './postgres-connection.ts';
 import { findTools } from './postgres-tools.ts';
@@ -53,6 +53,29 @@ describe('pg_dump and pg_restore', () => {
     expect(await given('?ssl=true')).toMatch(/\?sslmode=require$/);
     expect(await given('?sslmode=no-verify')).toMatch(/\?sslmode=require$/);
     expect(await given('?sslmode=verify-full&uselibpqcompat=true')).toMatch(/\?sslmode=verify-full$/);
+  });
+});
+
+describe('a backup of PostgreSQL at each interval', () => {
+  const engines = prepare('postgres');
+
+  it('is due after a change of the accounts, and not after one of what the nodes of a cluster share', async () => {
+    const { dataDir, databaseUrl } = await engines.place();
+    await (await openDatabase({ dataDir, databaseUrl, log: silent })).close();
+    const mark = () => changeMark({ dataDir, databaseUrl });
+    // PostgreSQL counts the changes of a connection at the latest when it ends.
+    const change = (statement: string) => withPostgres(String(databaseUrl), (client) => client.query(statement));
+    const alert = (name: string) =>
+      change(
+        `insert into alert_pushes (alert, state, detail, created, tries, due) values ('${name}', '', '', 1, 1, 1)`,
+      );
+    await alert('first');
+    const before = await mark();
+    await change(`insert into cluster_nodes (id, version, seen, applied, fresh) values ('n', 1, 1, 1, 1)`);
+    await change(`update cluster_nodes set seen = 2`);
+    expect(await mark()).toBe(before);
+    await alert('second');
+    expect(await mark()).not.toBe(before);
   });
 });
 
