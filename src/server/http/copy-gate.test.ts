@@ -94,16 +94,31 @@ describe('a list during the first copy from WordPress', () => {
     for (const key of ['/latest?page=300', '/section/politics?page=40', '/media?page=9', '/games?page=3']) {
       expect(gate.isUncertain(key), key).toBe(true);
     }
+    held.add('podcasts:daily');
+    for (const key of ['/corrections?page=2', '/podcast/daily?page=2', '/article/new/live?page=2']) {
+      expect(gate.isUncertain(key), key).toBe(true);
+    }
     expect(gate.isUncertain('/article/new/comments?page=2')).toBe(true);
-    expect(gate.isUncertain('/article/new/comments/12')).toBe(true);
-    complete = new Set(['articles', 'video', 'crosswords', 'comments']);
-    for (const key of ['/latest?page=300', '/section/politics?page=40', '/media?page=9', '/article/new/comments/12']) {
+    const entries = ['/article/new/comments/12', '/article/new/live/12', '/fragments/live/12'];
+    for (const key of entries) expect(gate.isUncertain(key), key).toBe(true);
+    complete = new Set(['articles', 'live-entries', 'video', 'crosswords', 'comments']);
+    for (const key of ['/latest?page=300', '/section/politics?page=40', '/media?page=9', ...entries]) {
+      expect(gate.isUncertain(key), key).toBe(false);
+    }
+    for (const key of ['/corrections?page=2', '/podcast/daily?page=2', '/article/new/live?page=2']) {
       expect(gate.isUncertain(key), key).toBe(false);
     }
   });
 
   it('is certainly missing when its address is invalid or unknown', () => {
-    for (const key of ['/section/none?page=2', '/latest?page=0', '/latest?page=x', '/article/none', '/nothing']) {
+    for (const key of [
+      '/section/none?page=2',
+      '/podcast/none?page=2',
+      '/latest?page=0',
+      '/latest?page=x',
+      '/article/none',
+      '/nothing',
+    ]) {
       expect(gate.isUncertain(key), key).toBe(false);
     }
   });

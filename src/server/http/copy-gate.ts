@@ -28,12 +28,14 @@ const inSitemaps = ['articles', 'authors', 'video', 'crosswords'] as const;
 
 /** Pages of lists, with the kind of document that owns the list. */
 const lists: readonly { readonly path: RegExp; readonly type: DocumentType | 'comments' }[] = [
-  { path: /^\/(?:latest|section\/[^/]+|author\/[^/]+)$/, type: 'articles' },
+  { path: /^\/(?:latest|corrections|(?:section|author|podcast)\/[^/]+)$/, type: 'articles' },
   { path: /^\/media$/, type: 'video' },
   { path: /^\/games$/, type: 'crosswords' },
+  { path: /^\/article\/[^/]+\/live$/, type: 'live-entries' },
   { path: /^\/article\/[^/]+\/comments$/, type: 'comments' },
 ];
 const thread = /^\/article\/[^/]+\/comments\/\d+$/;
+const liveEntry = /^\/(?:article\/[^/]+|fragments)\/live\/\d+$/;
 
 const longestWait = 600;
 
@@ -60,10 +62,12 @@ export function createCopyGate(content: Pick<Content, 'reader' | 'isComplete' | 
     isUncertain(key) {
       const path = pathOf(key);
       if (thread.test(path)) return !content.isComplete('comments');
+      if (liveEntry.test(path)) return !content.isComplete('live-entries');
       const list = lists.find((one) => one.path.test(path));
       if (!list || content.isComplete(list.type)) return false;
-      // If a section or an author doesn't exist, neither do its further pages.
-      if (/^\/(?:section|author|article)\//.test(path) && !existsIn(content.reader(), ownerOf(path))) return false;
+      // If a section, an author or another owner doesn't exist, neither do its further pages.
+      if (/^\/(?:section|author|podcast|article)\//.test(path) && !existsIn(content.reader(), ownerOf(path)))
+        return false;
       return (pageNumber(new URLSearchParams(key.slice(path.length))) ?? 1) > 1;
     },
     retryAfter: () => Math.min(Math.max(5, content.status().secondsLeft ?? 5), longestWait),
