@@ -37,7 +37,7 @@ const mark = '.running';
 interface EarlierAssetsState extends Required<AssetsOptions> {
   /** Folder of the running build's copy. */
   readonly ownDir: string;
-  readonly paths: Map<string, string>;
+  paths: ReadonlyMap<string, string>;
   builds: string[];
 }
 
@@ -68,16 +68,18 @@ async function readFolders(assets: EarlierAssetsState): Promise<void> {
   }
   found.sort((a, b) => b.at - a.at);
   assets.builds = found.map(({ name }) => name);
-  assets.paths.clear();
+  const paths = new Map<string, string>();
   // The latest build's copy is used; copies with the same name are identical.
   for (const name of assets.builds.toReversed()) {
     for (const file of await readdir(join(assets.dir, name), { recursive: true, withFileTypes: true })) {
       if (!file.isFile() || file.name === mark) continue;
       const path = join(file.parentPath, file.name);
       const below = path.slice(join(assets.dir, name).length + 1);
-      assets.paths.set(below.split(sep).join('/'), path);
+      paths.set(below.split(sep).join('/'), path);
     }
   }
+  // Replaced only now, because browsers ask for files while the folders are read.
+  assets.paths = paths;
 }
 
 /**

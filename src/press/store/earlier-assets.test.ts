@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { silent } from '../../lib/logging.ts';
 import { tempDir } from '../testing.ts';
@@ -44,6 +45,22 @@ it('the files of the previous build are kept for a day after it last ran', async
   await second.prune();
   expect(readdirSync(join(folder.dir, 'assets'))).toEqual(['b']);
   expect(await second.find('page.1.css')).toBeUndefined();
+});
+
+it('an earlier file is found while the folders are read again', async () => {
+  await build('a', { 'a.css': 'a' });
+  const second = await build('b', { 'b.css': 'b' });
+  const found: ReturnType<typeof second.find>[] = [];
+  let pruned = false;
+  const pruning = second.prune().then(() => {
+    pruned = true;
+  });
+  while (!pruned) {
+    found.push(second.find('a.css'));
+    await setImmediate();
+  }
+  await pruning;
+  expect(new Set((await Promise.all(found)).map(String))).toEqual(new Set(['a']));
 });
 
 it('after a rollback, the files of the build in between are still found', async () => {
