@@ -9,6 +9,7 @@ import type { Database } from '../../lib/database.ts';
 import { createLimiter, type Limiter } from '../../lib/http/limiter.server.ts';
 import { defaultLimits } from '../../lib/http/limits.ts';
 import { silent } from '../../lib/logging.ts';
+import type { Invalidation } from '../../press/press.server.ts';
 import { createOperatorAccess } from './operator-access.ts';
 import { createOperators, type OperatorsOptions } from './operators.ts';
 
@@ -100,6 +101,31 @@ it('signed-in operators see why Stripe is not used', async () => {
   expect((await operators.view(incoming, url))?.figures).toBeNull();
   incoming.headers.authorization = `Bearer ${token}`;
   expect((await operators.view(incoming, url))?.figures).toMatchObject({ stripe });
+});
+
+it('an operator’s refresh of a tag renders its pages on this node, even if the cluster has them', async () => {
+  const invalidations: unknown[] = [];
+  const press = {
+    async invalidate(tags: Iterable<string>, how: Invalidation) {
+      invalidations.push({ tags: [...tags], unshared: how.unshared });
+      return { refreshed: [], unchanged: 1, failed: 0, ms: 1 };
+    },
+  };
+  const access = { token, siteUrl, limiter: { count: async () => null, release: async () => {} }, database: {} };
+  const sources = { press, cdn: { purge() {} }, log: silent, always: {}, clientAddress: () => '203.0.113.1' };
+  const operators = createOperators({ ...access, ...sources } as unknown as OperatorsOptions);
+  const incoming = new IncomingMessage(new Socket());
+  Object.assign(incoming, { method: 'POST', headers: { authorization: `Bearer ${token}` } });
+  let location: unknown;
+  const outgoing = {
+    writeHead: (_: number, headers: OutgoingHttpHeaders) => {
+      location = headers.location;
+    },
+    end: () => {},
+  } as unknown as ServerResponse;
+  await operators.answer(incoming, outgoing, new URL('/-/press', siteUrl), async () => 'action=refresh-tag&value=site');
+  expect(location).toBe('/-/press?notice=unchanged');
+  expect(invalidations).toEqual([{ tags: ['site'], unshared: true }]);
 });
 
 it('the metrics can be scraped with the right token while the database hangs', async () => {

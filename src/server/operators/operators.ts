@@ -157,7 +157,8 @@ async function act(operators: OperatorsState, form: URLSearchParams): Promise<st
   } else {
     if (!/^[\x21-\x7e]{1,200}$/.test(value)) return 'tag';
     operators.log.info({ tag: value }, 'An operator requested renders of a tag’s pages');
-    work = operators.press.invalidate([value], { reason: 'requested by an operator' });
+    // No content has changed, so the page that the nodes of a cluster share would count as current.
+    work = operators.press.invalidate([value], { reason: 'requested by an operator', unshared: true });
     void work.then(() => operators.cdn.purge([value]));
   }
   const result = await withTimeLimit(operators.timeoutMs, work, () => null);
