@@ -13,6 +13,8 @@ export interface Lru {
   get(name: string): CachedPage | undefined;
   set(name: string, page: CachedPage): void;
   delete(name: string): boolean;
+  /** Calls `listener` with every page that is evicted, deleted or replaced from now on. */
+  onRemove(listener: (name: string, page: CachedPage) => void): void;
   clear(): void;
   /** Runs `change`, which may make the page larger, and evicts others if it does. */
   resize<T>(name: string, page: CachedPage, change: () => T): T;
@@ -25,17 +27,20 @@ export function createLru(budget: number): Lru {
   const hand = createHand(entries);
   let bytes = 0;
   let epoch = 1;
+  let removed = (_name: string, _page: CachedPage): void => {};
 
   function forget(name: string): boolean {
     const page = entries.get(name);
     if (!page) return false;
     entries.delete(name);
     bytes -= page.bytes;
+    removed(name, page);
     return true;
   }
 
-  function makeRoom(): void {
-    while (bytes > budget) {
+  /** @param more bytes that are about to be added */
+  function makeRoom(more = 0): void {
+    while (bytes + more > budget) {
       const next = hand.next();
       if (!next) return;
       forget(next[0]);
@@ -59,11 +64,16 @@ export function createLru(budget: number): Lru {
     set(name, page) {
       forget(name);
       page.epoch = epoch;
+      if (page.bytes > budget) return;
+      // Before the page is added: it isn't marked as read yet, so the hand could evict it at once.
+      makeRoom(page.bytes);
       entries.set(name, page);
       bytes += page.bytes;
-      makeRoom();
     },
     delete: forget,
+    onRemove(listener) {
+      removed = listener;
+    },
     clear() {
       entries.clear();
       hand.reset();

@@ -118,6 +118,7 @@ export function createPageCache(options: PageCacheOptions): PageCache {
     onReplaced: options.onReplaced ?? (() => {}),
     wasStored: true,
   };
+  lru.onRemove((name, cached) => collectReads(state, name, cached));
   store.onReset(() => {
     lru.clear();
     state.unusable.clear();
@@ -216,8 +217,6 @@ function put(
 ): CachedPage | undefined {
   const { lru, access, store, changes, unwritten, unusable, headersOf } = state;
   const name = nameOf(page.key, page.variant);
-  const old = lru.get(name);
-  if (old) collectReads(state, name, old);
   const written = isInOrder(state) ? access.attempt(() => store.put(page, bodies, seenChange, interim)) : undefined;
   if (!written) {
     const cached = createCachedPage(page, headersOf, bodies);
@@ -286,7 +285,6 @@ function findAnyInMemory(state: CacheState, key: string, variant: Variant, name:
       cached.epoch = lru.epoch;
       return cached;
     }
-    collectReads(state, name, cached);
     lru.delete(name);
   }
   return unwritten.size > 0 ? unwritten.get(name)?.page : undefined;
