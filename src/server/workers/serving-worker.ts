@@ -110,6 +110,8 @@ export function startServingWorker(
     () => {},
   );
   const opened = Promise.withResolvers<void>();
+  /** Whether there is a server, or will be; also after the writer has gone. */
+  let isOpen = false;
   const server = opened.promise.then(async () => {
     const made = createServer(state, counts, { access, passes });
     await listenInside(made, innerSocket(config.dataDir));
@@ -120,15 +122,16 @@ export function startServingWorker(
     server,
     receive(message) {
       receive(state, message);
-      if (message.kind === 'open') opened.resolve();
+      if (message.kind !== 'open') return;
+      isOpen = true;
+      opened.resolve();
     },
     async stop() {
       await reads.stop();
       state.streams.close();
-      if (state.opening && !(await shutDown(await server))) {
+      if (isOpen && !(await shutDown(await server))) {
         log.warn({}, "Connections that didn't end in time were closed");
       }
-      state.pages?.flushReads();
       closePages(state);
       await state.dictionary?.close();
       await state.encoder.close();
@@ -212,6 +215,7 @@ function insertBanner({ opening, pages }: State): void {
 }
 
 function closePages(state: State): void {
+  state.pages?.flushReads();
   state.pages?.close();
   state.pages = null;
 }
