@@ -77,17 +77,23 @@ export interface StripeState {
 export interface StateOptions {
   /** File in which everything is stored; without it, data is in memory. */
   readonly file?: string | undefined;
+  /** Address of the site's webhook endpoint; without it the account has no endpoint. */
+  readonly webhookUrl?: string | undefined;
   /** The machine's time, epoch milliseconds. */
   readonly systemTime?: () => number;
 }
 
-export function openState({ file, systemTime = Date.now }: StateOptions = {}): StripeState {
+export function openState({ file, webhookUrl, systemTime = Date.now }: StateOptions = {}): StripeState {
   const answerFaults: AnswerFault[] = [];
   const account = openAccount({ file, systemTime, apiVersion, noteFault: (fault) => answerFaults.push(fault) });
   clearOutdatedData(account);
   const lifecycle = makeLifecycle(account);
   const faults = makeFaults();
-  seed(account);
+  const fill = () => {
+    seed(account);
+    if (webhookUrl) addWebhookEndpoint(account, webhookUrl);
+  };
+  fill();
   const advanceTo = (moment: number) => lifecycle.advance(moment);
   return {
     account,
@@ -103,7 +109,7 @@ export function openState({ file, systemTime = Date.now }: StateOptions = {}): S
       account.clear();
       clearOutdatedData(account);
       faults.clear();
-      seed(account);
+      fill();
       lifecycle.rescheduleAll();
     },
     close() {
@@ -122,6 +128,25 @@ function clearOutdatedData(account: StripeAccount): void {
   if (account.store.find('setting', 'shapes')?.spoken === shapes) return;
   if (account.store.count('product') > 0) account.clear();
   account.transaction(() => account.store.add('setting', { id: 'shapes', object: 'setting', spoken: shapes }));
+}
+
+/** The account's webhook endpoint, as the dashboard would list it. */
+function addWebhookEndpoint(account: StripeAccount, url: string): void {
+  account.transaction(() => {
+    account.store.remove('webhook_endpoint', 'we_site');
+    account.add('webhook_endpoint', {
+      id: 'we_site',
+      object: 'webhook_endpoint',
+      api_version: apiVersion,
+      application: null,
+      description: null,
+      enabled_events: ['*'],
+      livemode: false,
+      metadata: {},
+      status: 'enabled',
+      url,
+    });
+  });
 }
 
 export interface ApiCall {

@@ -13,7 +13,7 @@ import { handlersByResource } from './handlers.ts';
 import { hostedInvoices } from './hosted.ts';
 import { keys } from './keys.ts';
 import { dashboardPage } from './page.ts';
-import { apiVersion, openState, type StateOptions, type StripeState, unknownPath } from './state.ts';
+import { openState, type StateOptions, type StripeState, unknownPath } from './state.ts';
 import { makeWebhooks, type Webhooks } from './webhooks.ts';
 
 export interface StripeAccess {
@@ -54,11 +54,10 @@ const largestBody = 1024 * 1024;
  * @throws {SetupError} when the port is in use
  */
 export async function startStripe({ siteUrl, port = 0, folder, systemTime }: StripeOptions): Promise<RunningStripe> {
-  const state = openState({ file: folder && path.join(folder, 'stripe.sqlite'), ...(systemTime && { systemTime }) });
-  if (siteUrl) addWebhookEndpoint(state, `${siteUrl}/api/v1/stripe/webhook`);
-  const webhooks = siteUrl
-    ? makeWebhooks(state.account, { url: `${siteUrl}/api/v1/stripe/webhook`, secret: keys.webhook })
-    : null;
+  const webhookUrl = siteUrl && `${siteUrl}/api/v1/stripe/webhook`;
+  const file = folder && path.join(folder, 'stripe.sqlite');
+  const state = openState({ file, webhookUrl, ...(systemTime && { systemTime }) });
+  const webhooks = webhookUrl ? makeWebhooks(state.account, { url: webhookUrl, secret: keys.webhook }) : null;
   const endpoints: Endpoints = {
     api: handlersByResource(state),
     others: [controls(state, webhooks), browserFiles(state), hostedInvoices(state), dashboardPage(state, webhooks)],
@@ -147,25 +146,6 @@ async function answerTo({ api, others }: Endpoints, incoming: IncomingMessage): 
     if (answer) return answer;
   }
   return new Response('Not found.\n', { status: 404 });
-}
-
-/** The account's webhook endpoint, as the dashboard would list it. */
-function addWebhookEndpoint({ account }: StripeState, url: string): void {
-  account.transaction(() => {
-    account.store.remove('webhook_endpoint', 'we_site');
-    account.add('webhook_endpoint', {
-      id: 'we_site',
-      object: 'webhook_endpoint',
-      api_version: apiVersion,
-      application: null,
-      description: null,
-      enabled_events: ['*'],
-      livemode: false,
-      metadata: {},
-      status: 'enabled',
-      url,
-    });
-  });
 }
 
 function unknownPathResponse(method: string, pathname: string): Response {

@@ -116,6 +116,26 @@ describe('webhooks', () => {
     expect(got.map(({ event }) => (event.data.object as { id: string }).id)).toEqual([id]);
   });
 
+  it('are still sent after a reset that deleted waiting events', async () => {
+    await fixture.control('PUT webhooks', { delay: 60_000 });
+    await fixture.stripe.customers.create({});
+    expect(await fixture.control('GET webhooks')).toMatchObject({ waiting: 1 });
+    await fixture.control('POST reset');
+    expect(await fixture.control('GET webhooks')).toMatchObject({ waiting: 0 });
+    const { id } = await fixture.stripe.customers.create({});
+    expect(await settled()).toEqual({ settled: true });
+    expect(got.map(({ event }) => (event.data.object as { id: string }).id)).toEqual([id]);
+  });
+
+  it('go to an endpoint that the account still lists after a reset', async () => {
+    const before = await fixture.stripe.webhookEndpoints.list();
+    expect(before.data).toHaveLength(1);
+    await fixture.control('POST reset');
+    expect((await fixture.stripe.webhookEndpoints.list()).data).toEqual([
+      { ...before.data[0], created: expect.any(Number) },
+    ]);
+  });
+
   it('can be sent twice, late and out of order', async () => {
     await fixture.control('PUT webhooks', { copies: 2, delay: 60_000, shuffle: 60_000 });
     for (let index = 0; index < 12; index += 1) await fixture.stripe.customers.create({ name: `N${index}` });

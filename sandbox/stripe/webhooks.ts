@@ -117,7 +117,7 @@ export function makeWebhooks(account: StripeAccount, options: Options): Webhooks
       return settingsOf(account);
     },
     set: (changes) => changeSettings(account, changes),
-    waiting: () => state.queue.size,
+    waiting: () => waitingEvents(state).length,
     list: (limit) => list(account, limit),
     async flush() {
       await new Promise((resolve) => setImmediate(resolve));
@@ -129,7 +129,7 @@ export function makeWebhooks(account: StripeAccount, options: Options): Webhooks
       const until = Date.now() + timeout;
       while (Date.now() < until) {
         await new Promise((resolve) => setTimeout(resolve, 10));
-        if (state.queue.size === 0 && !state.sending) return true;
+        if (waitingEvents(state).length === 0 && !state.sending) return true;
       }
       return false;
     },
@@ -198,7 +198,7 @@ function enqueue(state: State, event: Event): void {
   queue.add(event.id);
 }
 
-/** Waiting events, by the time of their next attempt. */
+/** Waiting events, by the time of their next attempt. A reset deletes events that are in the queue. */
 const waitingEvents = ({ account, queue }: State): Event[] =>
   [...queue]
     .flatMap((id) => account.store.find('event', id) ?? [])
@@ -208,8 +208,9 @@ const waitingEvents = ({ account, queue }: State): Event[] =>
 
 function scheduleNext(state: State): void {
   clearTimeout(state.timer);
-  if (isStopped(state) || state.sending || state.queue.size === 0) return;
-  const next = deliveryOf(waitingEvents(state)[0] as Event)?.next ?? 0;
+  const [first] = waitingEvents(state);
+  if (isStopped(state) || state.sending || !first) return;
+  const next = deliveryOf(first)?.next ?? 0;
   state.timer = setTimeout(() => void startSending(state, false), Math.max(0, next - state.systemTime()));
   state.timer.unref();
 }
