@@ -55,6 +55,9 @@ it('the S3 stand-in stores objects, lists them in pages, and deletes them', asyn
 });
 
 it('the S3 stand-in refuses invalid requests with S3’s error codes', async () => {
+  const invalidUri = { status: 400, code: 'InvalidURI' };
+  expect(await ask('GET', '/%FF')).toMatchObject(invalidUri);
+  expect(await ask('GET', '/%F')).toMatchObject(invalidUri);
   expect(await ask('GET', '/another-bucket/a')).toMatchObject({ status: 404, code: 'NoSuchBucket' });
   expect(await ask('GET', object('x'.repeat(1025)))).toMatchObject({ status: 400, code: 'KeyTooLongError' });
   expect(await ask('PUT', object('a'), '', 'body', sha256('other'))).toMatchObject({

@@ -105,17 +105,27 @@ async function answerTo(state: State, request: IncomingMessage): Promise<Answer 
   if (state.failure === 'hang') return null;
   if (state.failure === 'down') return refuse(503, 'ServiceUnavailable', 'Please reduce your request rate.');
   const [path = '/', query = ''] = target.split('?');
-  if (/%(?![0-9A-Fa-f]{2})/.test(path)) return refuse(400, 'InvalidURI', "Couldn't parse the specified URI.");
+  const decoded = decodePath(path);
+  if (decoded === null) return refuse(400, 'InvalidURI', "Couldn't parse the specified URI.");
   const fault = faultOf({ method, target, headers }, state.key, state.now()) ?? bodyFault(method, headers, body);
   if (fault) return refuse(fault.status, fault.code, fault.message);
   if (state.failure === 'denied') return refuse(403, 'AccessDenied', 'Access Denied');
-  const [, bucket = '', name = ''] = /^\/([^/]*)\/?(.*)$/s.exec(decodeURIComponent(path)) ?? [];
+  const [, bucket = '', name = ''] = /^\/([^/]*)\/?(.*)$/s.exec(decoded) ?? [];
   if (bucket !== state.name) return refuse(404, 'NoSuchBucket', 'The specified bucket does not exist');
   state.requests.push(name === '' ? 'LIST' : `${method} ${name}`);
   if (Buffer.byteLength(name) > longestKeyBytes) return refuse(400, 'KeyTooLongError', 'Your key is too long');
   return name === ''
     ? list(state, method, new URLSearchParams(query.replaceAll('+', '%2B')))
     : answerObject(state, method, name, headers, body);
+}
+
+/** @returns `null` for escapes that are no UTF-8 */
+function decodePath(path: string): string | null {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return null;
+  }
 }
 
 function bodyFault(method: string, headers: IncomingMessage['headers'], body: Buffer): Fault | null {
