@@ -40,6 +40,9 @@ export interface WebServer {
 /** Larger bodies are refused. */
 const largestBody = 1024 * 1024;
 
+/** A body above the limit, which is answered with 413. */
+export class BodyTooLarge extends Error {}
+
 export const json = (value: unknown, status = 200, headers: Record<string, string> = {}): Answer => ({
   status,
   headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers },
@@ -80,6 +83,10 @@ export async function listenWeb(
 ): Promise<WebServer> {
   const server = createServer((request, response) => {
     answer(routes, request, response).catch((error: unknown) => {
+      if (error instanceof BodyTooLarge) {
+        write(response, text('The body is too large.\n', 413), false);
+        return;
+      }
       process.stderr.write(`${name}: ${request.method} ${request.url?.split('?')[0]}: ${String(error)}\n`);
       if (response.headersSent) response.destroy();
       else write(response, text('The stand-in failed.\n', 500), false);
@@ -129,7 +136,7 @@ async function answer(routes: readonly Route[], request: IncomingMessage, respon
     method,
     url,
     groups: chosen.groups,
-    body: () => readBody(request),
+    body: async () => (await readBody(request)).toString('utf8'),
     disconnected: disconnected.signal,
   });
   if (result) write(response, result, head);
@@ -140,13 +147,17 @@ function write(response: ServerResponse, { status = 200, headers = {}, body }: A
   response.end(head ? undefined : body);
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+/**
+ * The whole body. One that is too large is read to its end, because the caller reads no answer before it has sent everything.
+ * @throws {BodyTooLarge}
+ */
+export async function readBody(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of request) {
-    parts.push(part as Buffer);
     size += (part as Buffer).length;
-    if (size > largestBody) throw new Error('the body is too large');
+    if (size <= largestBody) parts.push(part as Buffer);
   }
-  return Buffer.concat(parts).toString('utf8');
+  if (size > largestBody) throw new BodyTooLarge();
+  return Buffer.concat(parts);
 }

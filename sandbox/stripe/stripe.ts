@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { getResponse } from 'msw';
-import { portInUse } from '../web.ts';
+import { BodyTooLarge, portInUse, readBody } from '../web.ts';
 import { browserFiles } from './browser.ts';
 import { controls, type RequestHandler } from './controls.ts';
 import { handlersByResource } from './handlers.ts';
@@ -46,9 +46,6 @@ export interface StripeOptions {
   readonly systemTime?: StateOptions['systemTime'];
 }
 
-/** Larger bodies are refused. */
-const largestBody = 1024 * 1024;
-
 /**
  * Starts it on 127.0.0.1.
  * @throws {SetupError} when the port is in use
@@ -64,6 +61,10 @@ export async function startStripe({ siteUrl, port = 0, folder, systemTime }: Str
   };
   const server = createServer((request, response) => {
     serve(endpoints, request, response).catch((error: unknown) => {
+      if (error instanceof BodyTooLarge) {
+        response.writeHead(413).end();
+        return;
+      }
       process.stderr.write(`Stripe: ${request.method} ${request.url?.split('?')[0]}: ${String(error)}\n`);
       if (response.headersSent) response.destroy();
       else response.writeHead(500).end();
@@ -176,15 +177,4 @@ function headersOf(request: IncomingMessage): Headers {
     if (value !== undefined) headers.set(name, String(value));
   }
   return headers;
-}
-
-async function readBody(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of request) {
-    parts.push(part as Buffer);
-    size += (part as Buffer).length;
-    if (size > largestBody) throw new Error('the body is too large');
-  }
-  return Buffer.concat(parts);
 }
