@@ -24,7 +24,6 @@ export interface Facebook {
 export interface FacebookOptions {
   /** Origin of the site; other redirect addresses are refused as not registered. */
   readonly siteUrl: string;
-  readonly port?: number;
   readonly now?: () => number;
 }
 
@@ -47,7 +46,7 @@ interface State {
   readonly siteUrl: string;
 }
 
-export async function startFacebook({ siteUrl, port = 0, now = Date.now }: FacebookOptions): Promise<Facebook> {
+export async function startFacebook({ siteUrl, now = Date.now }: FacebookOptions): Promise<Facebook> {
   const state: State = {
     grants: openGrants({ code: 'AQ', token: 'EAA' }, now),
     redirectUri: `${new URL(siteUrl).origin}/blaize/oauth/facebook/callback`,
@@ -74,7 +73,7 @@ export async function startFacebook({ siteUrl, port = 0, now = Date.now }: Faceb
       handle: ({ url }) => graphError(2500, `Unknown path components: ${url.pathname}`),
     },
   ];
-  const server = await listenWeb(routes, { port, name: "the sandbox's Facebook" });
+  const server = await listenWeb(routes, { port: 0, name: "the sandbox's Facebook" });
   return {
     access: { wwwUrl: server.url, graphUrl: server.url, clientId: app.id, clientSecret: app.secret },
     stop: server.close,

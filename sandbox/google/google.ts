@@ -22,7 +22,6 @@ export interface Google {
 export interface GoogleOptions {
   /** Origin of the site; other redirect addresses are refused as not registered. */
   readonly siteUrl: string;
-  readonly port?: number;
   readonly now?: () => number;
 }
 
@@ -42,7 +41,7 @@ interface State {
   readonly now: () => number;
 }
 
-export async function startGoogle({ siteUrl, port = 0, now = Date.now }: GoogleOptions): Promise<Google> {
+export async function startGoogle({ siteUrl, now = Date.now }: GoogleOptions): Promise<Google> {
   const signer = makeSigner();
   const state: State = {
     grants: openGrants({ code: '4/0A', token: 'ya29.a0' }, now),
@@ -66,7 +65,7 @@ export async function startGoogle({ siteUrl, port = 0, now = Date.now }: GoogleO
     { method: 'GET', path: /^\/v1\/userinfo$/, handle: (call) => userinfo(state, call) },
     { method: 'POST', path: /^\/v1\/userinfo$/, handle: (call) => userinfo(state, call) },
   ];
-  const server = await listenWeb(routes, { port, name: "the sandbox's Google" });
+  const server = await listenWeb(routes, { port: 0, name: "the sandbox's Google" });
   state.issuer = server.url;
   return { access: { issuer: server.url, clientId: client.id, clientSecret: client.secret }, stop: server.close };
 }

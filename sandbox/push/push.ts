@@ -56,7 +56,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[34][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f
 const accessDenied =
   "Access denied.  Please include an 'Authorization: ...' header with a valid API key (https://documentation.onesignal.com/docs/en/keys-and-ids#api-keys).";
 
-export async function startPush({ port = 0 }: { readonly port?: number } = {}): Promise<Push> {
+export async function startPush(): Promise<Push> {
   const sent = new Map<string, { readonly id: string; readonly body: object }>();
   let mode: (typeof modes)[number] = 'ok';
   const refuseWithoutKey = (authorization: string | undefined): Answer | null =>
@@ -112,7 +112,7 @@ export async function startPush({ port = 0 }: { readonly port?: number } = {}): 
         },
       },
     ],
-    { port, name: "the sandbox's OneSignal" },
+    { port: 0, name: "the sandbox's OneSignal" },
   );
   return { access: { url: server.url, appId, key }, stop: server.close };
 }

@@ -57,12 +57,11 @@ function quoteOf(symbol: string, { price, close }: SymbolPrice, now: number): ob
 }
 
 interface QuotesOptions {
-  readonly port?: number;
   /** Source of the price changes (default: `Math.random`). */
   readonly random?: Random;
 }
 
-export async function startQuotes({ port = 0, random }: QuotesOptions = {}): Promise<Quotes> {
+export async function startQuotes({ random }: QuotesOptions = {}): Promise<Quotes> {
   const priceOf = createPrices(random);
   let mode: FailureMode = 'none';
   let requests = 0;
@@ -103,7 +102,7 @@ export async function startQuotes({ port = 0, random }: QuotesOptions = {}): Pro
       { method: 'PUT', path: /^\/_\/failure$/, handle: setMode },
       { method: 'GET', path: /^\/_\/state$/, handle: () => json({ mode, requests }) },
     ],
-    { port, name: "the sandbox's provider of prices" },
+    { port: 0, name: "the sandbox's provider of prices" },
   );
   return { access: { url: server.url, key }, stop: server.close };
 }

@@ -6,7 +6,7 @@ import { actions } from './actions.ts';
 import { day } from './billing/calendar.ts';
 import type { RequestHandler } from './controls.ts';
 import type { StripeState } from './state.ts';
-import { type View, views } from './views.ts';
+import { actionButton, type View, views } from './views.ts';
 import type { Webhooks } from './webhooks.ts';
 
 const policy =
@@ -14,11 +14,6 @@ const policy =
 
 const moment = (seconds: number): string =>
   new Date(seconds * 1000).toLocaleString('en-US', { dateStyle: 'full', timeStyle: 'short', timeZone: 'UTC' });
-
-const button = (action: string, label: string, fields: Record<string, string> = {}): string =>
-  `<form method="post" action="/page/${action}">${Object.entries(fields)
-    .map(([name, value]) => `<input type="hidden" name="${name}" value="${safe(value)}">`)
-    .join('')}<button>${label}</button></form>`;
 
 function clockControls(state: StripeState): string {
   const offset = state.account.clockOffset();
@@ -31,8 +26,8 @@ function clockControls(state: StripeState): string {
   return `<section aria-labelledby="clock"><h2 id="clock">Clock</h2>
 <p><time datetime="${new Date(state.now() * 1000).toISOString()}">${moment(state.now())} UTC</time></p>
 <p class="soft">${offset === 0 ? 'The real time.' : `${Math.round(offset / day)} days ahead of the real time.`} Moving it renews subscriptions, charges invoices and retries payments.</p>
-<div class="buttons">${jumps.map(([days, label]) => button('clock', label, { days: String(days) })).join('')}
-${state.lifecycle.nextRenewal() === null ? '' : button('clock', 'To the next renewal', { to: 'next-renewal' })}</div>
+<div class="buttons">${jumps.map(([days, label]) => actionButton('clock', label, { days: String(days) })).join('')}
+${state.lifecycle.nextRenewal() === null ? '' : actionButton('clock', 'To the next renewal', { to: 'next-renewal' })}</div>
 </section>`;
 }
 
@@ -51,7 +46,7 @@ ${number('lose', 'Share of lost events', lose, 'step="0.05" max="1"')}
 <button>Save</button>
 </form>
 <p class="soft">${webhooks.waiting()} events are waiting.</p>
-<div class="buttons">${button('flush', 'Send now')}${button('resend', 'Resend lost and failed events')}</div>
+<div class="buttons">${actionButton('flush', 'Send now')}${actionButton('resend', 'Resend lost and failed events')}</div>
 </section>`;
 }
 
@@ -78,7 +73,7 @@ function renderPage(state: StripeState, webhooks: Webhooks | null, view: View, m
 <aside class="controls" aria-label="Controls">
 ${clockControls(state)}
 ${webhookControls(webhooks)}
-<section><h2>Reset</h2><div class="buttons">${button('reset', 'Delete all data')}</div></section>
+<section><h2>Reset</h2><div class="buttons">${actionButton('reset', 'Delete all data')}</div></section>
 </aside>
 <main>
 <nav class="tabs" aria-label="Views">${tabs.join('')}</nav>

@@ -37,7 +37,7 @@ const status = (word: string): string =>
   `<span class="status" data-status="${word}">${word.replaceAll('_', ' ')}</span>`;
 const code = (id: string): string => `<code>${safe(id)}</code>`;
 
-const actionButton = (action: string, label: string, fields: Record<string, string>): string =>
+export const actionButton = (action: string, label: string, fields: Record<string, string> = {}): string =>
   `<form method="post" action="/page/${action}">${Object.entries(fields)
     .map(([name, value]) => `<input type="hidden" name="${name}" value="${safe(value)}">`)
     .join('')}<button>${label}</button></form>`;

@@ -70,12 +70,9 @@ const deliveryOf = (event: Event): Delivery | undefined => event._delivery as De
 interface Options {
   readonly url: string;
   readonly secret: string;
-  /** The machine's time, epoch milliseconds. */
-  readonly systemTime?: () => number;
-  readonly random?: () => number;
 }
 
-interface State extends Required<Options> {
+interface State extends Options {
   readonly account: StripeAccount;
   /** Ids of waiting events. */
   readonly queue: Set<string>;
@@ -88,8 +85,6 @@ interface State extends Required<Options> {
 
 export function makeWebhooks(account: StripeAccount, options: Options): Webhooks {
   const state: State = {
-    systemTime: Date.now,
-    random: Math.random,
     ...options,
     account,
     queue: new Set(),
@@ -184,15 +179,15 @@ function recordDelivery({ account }: State, event: Event, changes: Partial<Deliv
 }
 
 function enqueue(state: State, event: Event): void {
-  const { account, systemTime, random, queue } = state;
+  const { account, queue } = state;
   const { mode, delay, copies, shuffle, lose } = settingsOf(account);
-  if (mode === 'off' || (lose > 0 && random() < lose)) {
+  if (mode === 'off' || (lose > 0 && Math.random() < lose)) {
     recordDelivery(state, event, { state: 'lost', next: null });
     return;
   }
   recordDelivery(state, event, {
     state: 'waiting',
-    next: systemTime() + delay + random() * shuffle,
+    next: Date.now() + delay + Math.random() * shuffle,
     copies: Math.max(1, copies),
   });
   queue.add(event.id);
@@ -211,7 +206,7 @@ function scheduleNext(state: State): void {
   const [first] = waitingEvents(state);
   if (isStopped(state) || state.sending || !first) return;
   const next = deliveryOf(first)?.next ?? 0;
-  state.timer = setTimeout(() => void startSending(state, false), Math.max(0, next - state.systemTime()));
+  state.timer = setTimeout(() => void startSending(state, false), Math.max(0, next - Date.now()));
   state.timer.unref();
 }
 
@@ -225,11 +220,11 @@ function startSending(state: State, all: boolean): Promise<void> {
 }
 
 async function sendDue(state: State, all: boolean): Promise<void> {
-  const { account, systemTime, deliveries } = state;
+  const { account, deliveries } = state;
   for (const event of waitingEvents(state)) {
     if (isStopped(state)) break;
     const delivery = deliveryOf(event);
-    if (!delivery || (!all && (delivery.next ?? 0) > systemTime())) continue;
+    if (!delivery || (!all && (delivery.next ?? 0) > Date.now())) continue;
     if (settingsOf(account).shuffle > 0) {
       // Shuffled events are sent at the same time, so that they arrive out of order.
       const sent = send(state, event, delivery).finally(() => deliveries.delete(sent));
@@ -240,13 +235,13 @@ async function sendDue(state: State, all: boolean): Promise<void> {
 }
 
 async function send(state: State, event: Event, delivery: Delivery): Promise<void> {
-  const { account, queue, systemTime } = state;
+  const { account, queue } = state;
   queue.delete(event.id);
   const body = JSON.stringify(account.present(event), null, 2);
   let status: number | null = null;
   for (let copy = 0; copy < delivery.copies; copy += 1) status = await post(state, body);
   if (isStopped(state)) return;
-  const attempts = [...delivery.attempts, { at: systemTime(), status }];
+  const attempts = [...delivery.attempts, { at: Date.now(), status }];
   if (status !== null && status >= 200 && status < 300) {
     recordDelivery(state, event, { state: 'delivered', next: null, attempts });
     return;
@@ -256,18 +251,18 @@ async function send(state: State, event: Event, delivery: Delivery): Promise<voi
     recordDelivery(state, event, { state: 'failed', next: null, attempts });
     return;
   }
-  recordDelivery(state, event, { state: 'waiting', next: systemTime() + wait * 1000, attempts });
+  recordDelivery(state, event, { state: 'waiting', next: Date.now() + wait * 1000, attempts });
   queue.add(event.id);
 }
 
-async function post({ url, secret, systemTime, stopping }: State, body: string): Promise<number | null> {
+async function post({ url, secret, stopping }: State, body: string): Promise<number | null> {
   try {
     const response = await fetch(url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json; charset=utf-8',
         'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
-        'stripe-signature': sign(body, secret, systemTime()),
+        'stripe-signature': sign(body, secret, Date.now()),
       },
       body,
       redirect: 'manual',
@@ -281,11 +276,11 @@ async function post({ url, secret, systemTime, stopping }: State, body: string):
 }
 
 function resend(state: State, id: string | undefined): void {
-  const { account, queue, systemTime } = state;
+  const { account, queue } = state;
   for (const event of account.store.all('event')) {
     const status = deliveryOf(event)?.state;
     if (id ? event.id !== id : status !== 'lost' && status !== 'failed') continue;
-    recordDelivery(state, event, { state: 'waiting', next: systemTime(), copies: 1 });
+    recordDelivery(state, event, { state: 'waiting', next: Date.now(), copies: 1 });
     queue.add(event.id);
   }
   scheduleNext(state);

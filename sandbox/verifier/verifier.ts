@@ -33,7 +33,7 @@ export interface Verifier {
 
 const key = 'verifier-sandbox-of-broadsheet';
 
-export async function startVerifier({ port = 0 }: { readonly port?: number } = {}): Promise<Verifier> {
+export async function startVerifier(): Promise<Verifier> {
   const server = await listenWeb(
     [
       {
@@ -52,7 +52,7 @@ export async function startVerifier({ port = 0 }: { readonly port?: number } = {
         handle: ({ url, disconnected }) => kickbox(url.searchParams, disconnected),
       },
     ],
-    { port, name: "the sandbox's e-mail verifier" },
+    { port: 0, name: "the sandbox's e-mail verifier" },
   );
   const access = { url: `${server.url}/v1/verify`, kickboxUrl: `${server.url}/v2/verify`, key };
   return { access, stop: server.close };

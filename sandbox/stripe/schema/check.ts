@@ -107,7 +107,7 @@ function hasType(value: unknown, word: Exclude<Shape, object>): boolean {
     case 'number':
       return typeof value === 'number' && Number.isFinite(value);
     default:
-      // `typeof` also returns the words string, boolean, undefined and function.
+      // The other words are those that `typeof` returns.
       return typeof value === word;
   }
 }
