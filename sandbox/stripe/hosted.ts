@@ -85,9 +85,20 @@ ${challenge === null ? '' : `<p><a href="${safe(challenge)}">Confirm the payment
 </body>
 </html>`;
 
-/** One page of plain text. Characters that Latin-1 lacks become question marks. */
+/** The euro sign in WinAnsiEncoding, as an escape of PDF. */
+const euro = '\\200';
+
+/** One page of plain text. Of the characters that Latin-1 lacks, it shows the euro sign. */
 function pdf(lines: readonly string[]): Buffer<ArrayBuffer> {
-  const shown = lines.map((line) => `(${line.replaceAll('×', 'x').replace(/[\\()]/g, '\\$&')}) Tj T*`).join('\n');
+  const shown = lines
+    .map(
+      (line) =>
+        `(${line
+          .replaceAll('×', 'x')
+          .replace(/[\\()]/g, '\\$&')
+          .replaceAll('€', euro)}) Tj T*`,
+    )
+    .join('\n');
   const stream = `BT /F1 11 Tf 16 TL 56 780 Td\n${shown}\nET`;
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',

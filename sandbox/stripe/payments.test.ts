@@ -240,6 +240,26 @@ describe('the amount of a payment intent', () => {
   });
 });
 
+describe('the amount of an invoice’s payment intent', () => {
+  it('can’t be changed', async () => {
+    const { id: customer } = await stripe.customers.create({});
+    await fixture.subscribe(customer, 'price_reader_monthly');
+    const [made] = (await stripe.paymentIntents.list({ customer })).data;
+    const changed = stripe.paymentIntents.update(String(made?.id), { amount: 1500 });
+    expect(await errorOf(changed)).toMatchObject({ statusCode: 400, param: 'amount' });
+  });
+});
+
+describe('the PDF of an invoice in euros', () => {
+  it('shows the euro sign', async () => {
+    const { id: customer } = await fixture.createPayingCustomer();
+    const { latest_invoice: bill } = await fixture.subscribe(customer, 'price_reader_monthly', { currency: 'eur' });
+    const response = await fetch(String(bill.invoice_pdf));
+    const bytes = Buffer.from(await response.arrayBuffer()).toString('latin1');
+    expect(bytes).toContain('Total: \\20011.00');
+  });
+});
+
 describe('API keys', () => {
   it('let a browser read only intents whose client secret it has; a wrong or missing key gets 401', async () => {
     const { id, client_secret } = await intent();

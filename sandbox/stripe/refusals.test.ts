@@ -20,6 +20,58 @@ const withHigherPrice = (made: Stripe.Subscription, quantity = 1) => [
   { id: itemOf(made).id, price: 'price_member_monthly', quantity },
 ];
 
+describe('the end of a trial', () => {
+  it('is refused when it has passed, in a change and in its preview', async () => {
+    const { made } = await subscribed();
+    const past = { trial_end: newYear - day };
+    const change = stripe.subscriptions.update(made.id, past);
+    expect(await errorOf(change)).toMatchObject({ statusCode: 400, param: 'trial_end' });
+    const preview = stripe.invoices.createPreview({ subscription: made.id, subscription_details: past });
+    expect(await errorOf(preview)).toMatchObject({ statusCode: 400, param: 'subscription_details[trial_end]' });
+  });
+});
+
+describe('an invoice that is paid outside of Stripe', () => {
+  it('keeps its amount, and its payment is canceled', async () => {
+    const { id: customer } = await stripe.customers.create({});
+    const { latest_invoice: bill } = await fixture.subscribe(customer, 'price_reader_monthly');
+    const paid = await stripe.invoices.pay(bill.id, { paid_out_of_band: true, expand: ['payments'] });
+    expect(paid).toMatchObject({ status: 'paid', amount_due: 1200, amount_paid: 1200, amount_paid_off_stripe: 1200 });
+    expect(paid.amount_remaining).toBe(0);
+    expect(paid.payments?.data.map(({ status }) => status)).toEqual(['canceled']);
+    const { data } = await stripe.paymentIntents.list({ customer });
+    expect(data.map(({ status }) => status)).toEqual(['canceled']);
+  });
+});
+
+describe('the lines of an invoice', () => {
+  it('after a line that doesn’t exist are refused', async () => {
+    const { made } = await subscribed();
+    const { data } = await stripe.invoices.listLineItems(made.latest_invoice.id);
+    expect(data.map(({ amount }) => amount)).toEqual([1200]);
+    const after = { starting_after: 'il_unknown' };
+    const listed = stripe.invoices.listLineItems(made.latest_invoice.id, after);
+    expect(await errorOf(listed)).toMatchObject({ statusCode: 400, param: 'starting_after' });
+  });
+});
+
+describe('a canceled subscription', () => {
+  it('is not found when it is canceled again', async () => {
+    const { made } = await subscribed();
+    await stripe.subscriptions.cancel(made.id);
+    const again = await errorOf(stripe.subscriptions.cancel(made.id));
+    expect(again).toMatchObject({ statusCode: 404, message: `No such subscription: '${made.id}'` });
+  });
+});
+
+describe('a body of more than a megabyte', () => {
+  it('is answered with 413', async () => {
+    const body = 'x'.repeat(1024 * 1024 + 1);
+    const response = await fetch(`${fixture.access.apiUrl}/v1/customers`, { method: 'POST', body });
+    expect(response.status).toBe(413);
+  });
+});
+
 describe('an invoice preview', () => {
   it('with tax needs a customer or an address', async () => {
     const params = { subscription_details: { items: [{ price: 'price_reader_monthly' }] } };

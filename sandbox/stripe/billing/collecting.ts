@@ -84,7 +84,9 @@ function markPaid(account: StripeAccount, invoice: Invoice, intent?: PaymentInte
   invoice.auto_advance = false;
   invoice.next_payment_attempt = null;
   invoice.status_transitions = { ...invoice.status_transitions, paid_at: now };
-  const payment = [...account.store.all('invoice_payment')].find((one) => one.invoice === invoice.id);
+  const payment = [...account.store.all('invoice_payment')].find(
+    (one) => one.invoice === invoice.id && one.status === 'open',
+  );
   if (payment) {
     payment.status = 'paid';
     payment.amount_paid = invoice.amount_due;
@@ -103,6 +105,13 @@ function markPaid(account: StripeAccount, invoice: Invoice, intent?: PaymentInte
   account.emit('invoice.paid', invoice);
   account.emit('invoice.payment_succeeded', invoice);
   if (payment) account.emit('invoice_payment.paid', payment);
+}
+
+/** Marks an invoice as paid outside of Stripe. Its payment is canceled, so that the customer isn't charged as well. */
+export function payOutOfBand(account: StripeAccount, invoice: Invoice): void {
+  cancelPayment(account, invoice, null);
+  invoice.amount_paid_off_stripe = invoice.amount_due;
+  markPaid(account, invoice);
 }
 
 /** Makes an incomplete, past due or unpaid subscription active again once it has no open invoice. */
@@ -194,16 +203,7 @@ export function voidInvoice(account: StripeAccount, invoice: Invoice): void {
   invoice.next_payment_attempt = null;
   invoice.amount_remaining = invoice.amount_due;
   invoice.status_transitions = { ...invoice.status_transitions, voided_at: account.now(invoice) };
-  const intent = invoice._intent ? account.store.find('payment_intent', invoice._intent) : null;
-  if (intent && intent.status !== 'succeeded' && intent.status !== 'canceled') {
-    cancelIntent(account, intent, 'void_invoice');
-  }
-  for (const payment of account.store.all('invoice_payment')) {
-    if (payment.invoice !== invoice.id || payment.status !== 'open') continue;
-    payment.status = 'canceled';
-    payment.status_transitions = { ...payment.status_transitions, canceled_at: account.now(invoice) };
-    account.store.touch(payment);
-  }
+  cancelPayment(account, invoice, 'void_invoice');
   account.emit('invoice.voided', invoice);
   const subscription = subscriptionOf(account, invoice);
   // Without its first invoice a subscription never begins.
@@ -216,6 +216,18 @@ export function voidInvoice(account: StripeAccount, invoice: Invoice): void {
       subscription.pending_update = null;
       delete subscription._pending;
     }
+  }
+}
+
+/** Cancels the open payment of an invoice and its payment intent. */
+function cancelPayment(account: StripeAccount, invoice: Invoice, reason: string | null): void {
+  const intent = invoice._intent ? account.store.find('payment_intent', invoice._intent) : null;
+  if (intent && intent.status !== 'succeeded' && intent.status !== 'canceled') cancelIntent(account, intent, reason);
+  for (const payment of account.store.all('invoice_payment')) {
+    if (payment.invoice !== invoice.id || payment.status !== 'open') continue;
+    payment.status = 'canceled';
+    payment.status_transitions = { ...payment.status_transitions, canceled_at: account.now(invoice) };
+    account.store.touch(payment);
   }
 }
 

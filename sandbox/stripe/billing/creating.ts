@@ -8,7 +8,7 @@ import type { Customer, InvoiceItem, Price, Subscription, SubscriptionItem, Tria
 import type { Params } from '../core/params.ts';
 import { cardBehavior } from '../payments/cards.ts';
 import { confirmSetup, makeSetupIntent } from '../payments/intents.ts';
-import { findMethod } from '../payments/methods.ts';
+import { findMethod, requireAttached } from '../payments/methods.ts';
 import { addIntervals, day } from './calendar.ts';
 import { collect, invoicePaymentError } from './collecting.ts';
 import { amountIn, checkCustomerCurrency, checkSubscriptionCurrency } from './currencies.ts';
@@ -81,13 +81,7 @@ export function createSubscription(account: StripeAccount, params: Params): Subs
   const discounts = readDiscounts(account, params, customer);
   const methodId = params.text('default_payment_method');
   const method = methodId ? findMethod(account, methodId, 'default_payment_method') : null;
-  if (method && method.customer !== customer.id) {
-    throw invalid(
-      `The customer does not have a payment method with the ID ${method.id}. The payment method must be attached to the customer.`,
-      'default_payment_method',
-      'resource_missing',
-    );
-  }
+  if (method) requireAttached(method, customer.id, 'default_payment_method');
   const tax = params.object('automatic_tax')?.allow('liability').bool('enabled') ?? false;
   if (tax) checkTaxLocation(customer);
   const settings = params.object('payment_settings')?.allow('payment_method_options');
@@ -161,6 +155,17 @@ function readTrial(account: StripeAccount, params: Params, customer: Customer): 
   if (days) return now + days * day;
   if (!end || end === 'now') return null;
   return readFutureTimestamp(end, now, 'trial_end');
+}
+
+/**
+ * `trial_end` of a change to a subscription.
+ * @throws {ApiError} 400 when it has passed
+ */
+export function readTrialEnd(params: Params, now: number): number | 'now' | undefined {
+  const end = params.text('trial_end');
+  if (end === 'now') return end;
+  if (!end) return undefined;
+  return readFutureTimestamp(end, now, params.name('trial_end'));
 }
 
 /** @throws {ApiError} 400 when it has passed */

@@ -16,6 +16,7 @@ import type {
 } from '../core/model.ts';
 import { makePaymentIntent } from '../payments/intents.ts';
 import { day, hour, money } from './calendar.ts';
+import { subscriptionOf } from './collecting.ts';
 import { amountIn, smallestCharge } from './currencies.ts';
 import { activeDiscounts, applyDiscounts, net } from './discounts.ts';
 import { addTax } from './tax.ts';
@@ -272,9 +273,6 @@ export function makeInvoice(account: StripeAccount, draft: InvoiceDraft): Invoic
   }
   return invoice;
 }
-
-const subscriptionOf = (account: StripeAccount, invoice: Invoice): Subscription | undefined =>
-  account.store.find('subscription', invoice.parent?.subscription_details.subscription ?? '');
 
 /** Recomputes the totals of a draft. */
 export function computeTotals(account: StripeAccount, invoice: Invoice): void {

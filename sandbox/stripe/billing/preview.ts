@@ -16,6 +16,7 @@ import {
   readBillingMode,
   readFutureTimestamp,
   readItems,
+  readTrialEnd,
 } from './creating.ts';
 import { checkCustomerCurrency } from './currencies.ts';
 import { readDiscounts, setDiscounts } from './discounts.ts';
@@ -176,7 +177,6 @@ function previewChange(
   params.allow('currency');
   if (notBilledStatuses.includes(subscription.status)) throw noUpcomingInvoice(customer);
   addItemsAndDiscounts(account, params, customer, subscription);
-  const trial = details?.text('trial_end');
   const proration =
     details?.one('proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations';
   const isLast = endsWithPeriod(subscription, details);
@@ -187,7 +187,7 @@ function previewChange(
         proration,
         prorationDate: details.int('proration_date'),
         restart: details.object('billing_cycle_anchor')?.one('type', ['now', 'unchanged', 'timestamp']) === 'now',
-        trialEnd: trial === 'now' ? 'now' : trial ? Number(trial) : undefined,
+        trialEnd: readTrialEnd(details, account.now(subscription)),
       })
     : null;
   if (changeInvoice) return changeInvoice;

@@ -7,6 +7,7 @@ import type { StripeAccount } from '../core/account.ts';
 import { invalid, missing } from '../core/errors.ts';
 import type { Interval, Phase, Price, Schedule, Subscription, SubscriptionItem } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
+import { requireAttached } from '../payments/methods.ts';
 import { addIntervals } from './calendar.ts';
 import { changeSubscription, collectChangeInvoice, snapshot } from './changing.ts';
 import { cancelSubscription, discardPendingUpdate } from './collecting.ts';
@@ -153,13 +154,8 @@ function methodOf(account: StripeAccount, phase: Params, customer: string): stri
   const id = phase.text('default_payment_method');
   if (!id) return null;
   const param = phase.name('default_payment_method');
-  const method = account.need('payment_method', id, param);
-  if (method.customer === customer) return id;
-  throw invalid(
-    `The customer does not have a payment method with the ID ${id}. The payment method must be attached to the customer.`,
-    param,
-    'resource_missing',
-  );
+  requireAttached(account.need('payment_method', id, param), customer, param);
+  return id;
 }
 
 /** The phase that applies at a moment. */

@@ -267,8 +267,6 @@ export interface Invoice extends StripeObject {
   total_discount_amounts: { amount: number; discount: string }[];
   /** Its payment intent. */
   _intent: string | null;
-  /** Whether it was drafted while collection was paused, and is never collected. */
-  _held?: true;
   _token: string;
 }
 

@@ -149,11 +149,7 @@ export class Params {
     if (typeof given === 'string') return {};
     const after = { ...before };
     for (const [name, value] of Object.entries(given)) {
-      if (name.length > 40) {
-        throw invalid(`Metadata keys can have up to 40 characters: ${name}`, this.name(key));
-      }
       if (typeof value !== 'string') throw invalid('Metadata values must be strings.', this.name(key));
-      if (value.length > 500) throw invalid('Metadata values can have up to 500 characters.', this.name(key));
       if (value === '') delete after[name];
       else after[name] = value;
     }

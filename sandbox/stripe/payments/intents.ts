@@ -39,10 +39,8 @@ interface NewIntent {
   readonly customer: string | null;
   readonly description?: string | null;
   readonly invoice?: string | null;
-  readonly method?: string | null;
   readonly setupFutureUsage?: string | null;
   readonly metadata?: Record<string, string>;
-  readonly receiptEmail?: string | null;
   /** The only types of payment methods that it accepts; without them, those enabled in the dashboard. */
   readonly allowed?: string[] | null;
 }
@@ -80,7 +78,7 @@ export function makePaymentIntent(account: StripeAccount, values: NewIntent): Pa
       metadata: values.metadata ?? {},
       next_action: null,
       on_behalf_of: null,
-      payment_method: values.method ?? null,
+      payment_method: null,
       payment_method_configuration_details: null,
       payment_method_options: {
         card: { installments: null, mandate_options: null, network: null, request_three_d_secure: 'automatic' },
@@ -88,14 +86,14 @@ export function makePaymentIntent(account: StripeAccount, values: NewIntent): Pa
       payment_method_types: values.allowed ?? ['card', 'link'],
       payment_record: null,
       processing: null,
-      receipt_email: values.receiptEmail ?? null,
+      receipt_email: null,
       review: null,
       setup_future_usage: values.setupFutureUsage ?? null,
       shipping: null,
       source: null,
       statement_descriptor: null,
       statement_descriptor_suffix: null,
-      status: values.method ? 'requires_confirmation' : 'requires_payment_method',
+      status: 'requires_payment_method',
       transfer_data: null,
       transfer_group: null,
       _invoice: values.invoice ?? null,

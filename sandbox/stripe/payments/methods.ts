@@ -105,6 +105,16 @@ export function findMethod(account: StripeAccount, id: string, param = 'payment_
   return makeMethod(account, { number, expMonth: 12, expYear, cvc: '314' }, { id: `pm_${token(24)}` });
 }
 
+/** @throws {ApiError} 400 unless the payment method is attached to this customer */
+export function requireAttached(method: PaymentMethod, customer: string, param: string): void {
+  if (method.customer === customer) return;
+  throw invalid(
+    `The customer does not have a payment method with the ID ${method.id}. The payment method must be attached to the customer.`,
+    param,
+    'resource_missing',
+  );
+}
+
 /** @throws {ApiError} 400 when it is another customer's, 402 when the bank declines the card */
 export function attach(account: StripeAccount, method: PaymentMethod, customer: Customer, checked = false): void {
   if (method.customer === customer.id) return;

@@ -232,8 +232,6 @@ export const coupons: Route[] = [
     if ((amount === null) === (percent === null)) {
       throw invalid('You must pass exactly one of `amount_off` and `percent_off`.', 'percent_off');
     }
-    if (percent !== null && (percent <= 0 || percent > 100))
-      throw invalid('Invalid percent_off: must be between 0 and 100', 'percent_off');
     const currency = params.text('currency') ?? null;
     if (amount !== null && !currency) throw invalid('You must pass `currency` when passing `amount_off`.', 'currency');
     const duration = params.one('duration', ['once', 'repeating', 'forever']) ?? 'once';

@@ -7,7 +7,7 @@ import { token } from '../core/ids.ts';
 import type { Customer } from '../core/model.ts';
 import type { Fields, Params } from '../core/params.ts';
 import { numberOf } from '../payments/cards.ts';
-import { attach, detach, findMethod, makeMethod, readBilling, readCard } from '../payments/methods.ts';
+import { attach, detach, findMethod, makeMethod, readBilling, readCard, requireAttached } from '../payments/methods.ts';
 import { del, deleted, get, matching, ofCustomer, page, post, type Route, setTexts } from './route.ts';
 
 const ignoredParameters = [
@@ -69,13 +69,7 @@ function setFields(account: StripeAccount, customer: Customer, params: Params): 
   if (method === null) customer.invoice_settings.default_payment_method = null;
   if (method) {
     const found = findMethod(account, method, 'invoice_settings[default_payment_method]');
-    if (found.customer !== customer.id) {
-      throw invalid(
-        `The customer does not have a payment method with the ID ${found.id}. The payment method must be attached to the customer.`,
-        'invoice_settings[default_payment_method]',
-        'resource_missing',
-      );
-    }
+    requireAttached(found, customer.id, 'invoice_settings[default_payment_method]');
     customer.invoice_settings = { ...customer.invoice_settings, default_payment_method: found.id };
   }
 }

@@ -4,6 +4,7 @@ import {
   collect,
   invoicePaymentError,
   methodFor,
+  payOutOfBand,
   reactivateIfPaid,
   subscriptionOf,
   voidInvoice,
@@ -12,7 +13,7 @@ import { addInvoiceItemFromParams } from '../billing/creating.ts';
 import { finalize, makeInvoice } from '../billing/invoicing.ts';
 import { preview } from '../billing/preview.ts';
 import { invalid } from '../core/errors.ts';
-import { findMethod } from '../payments/methods.ts';
+import { findMethod, requireAttached } from '../payments/methods.ts';
 import { del, deleted, get, matching, ofCustomer, page, post, type Route } from './route.ts';
 
 export const invoices: Route[] = [
@@ -41,19 +42,9 @@ export const invoices: Route[] = [
     return page(params, '/v1/invoices', matching(found, 'status', status));
   }),
   get('/v1/invoices/:id', ({ account, id }) => account.need('invoice', id)),
-  get('/v1/invoices/:id/lines', ({ account, params, id }) => {
-    const { data } = account.need('invoice', id).lines;
-    const limit = params.int('limit') ?? 10;
-    const after = params.text('starting_after');
-    const start = after ? data.findIndex((line) => line.id === after) + 1 : 0;
-    const more = start + limit < data.length;
-    return {
-      object: 'list',
-      data: data.slice(start, start + limit),
-      has_more: more,
-      url: `/v1/invoices/${id}/lines`,
-    } as never;
-  }),
+  get('/v1/invoices/:id/lines', ({ account, params, id }) =>
+    page(params, `/v1/invoices/${id}/lines`, account.need('invoice', id).lines.data),
+  ),
   post('/v1/invoices/:id', ({ account, params, id }) => {
     const invoice = account.need('invoice', id);
     account.store.touch(invoice);
@@ -93,19 +84,12 @@ export const invoices: Route[] = [
       throw invalid('You cannot pay an invoice that is void.', undefined, 'invoice_not_editable');
     if (invoice.status === 'draft') finalize(account, invoice);
     if (outOfBand) {
-      invoice.amount_due = 0;
-      collect(account, invoice, { offSession });
+      payOutOfBand(account, invoice);
       return invoice;
     }
     const method = name ? findMethod(account, name) : methodFor(account, invoice);
     if (!method && invoice.amount_due > 0) throw invoicePaymentError(account, invoice);
-    if (method && method.customer !== invoice.customer) {
-      throw invalid(
-        `The customer does not have a payment method with the ID ${method.id}. The payment method must be attached to the customer.`,
-        'payment_method',
-        'resource_missing',
-      );
-    }
+    if (method) requireAttached(method, invoice.customer, 'payment_method');
     if (collect(account, invoice, { method, offSession }) !== 'succeeded') throw invoicePaymentError(account, invoice);
     return invoice;
   }),

@@ -210,8 +210,13 @@ export const paymentIntents: Route[] = [
     intent.metadata = params.metadata(intent.metadata);
     const [amount, usage] = [params.int('amount'), params.one('setup_future_usage', ['off_session', 'on_session'])];
     for (const field of ['amount', 'payment_method'] as const) if (params.has(field)) checkUpdatable(intent, field);
-    if (amount) checkAmount(amount, intent.currency);
-    if (amount && !intent._invoice) intent.amount = amount;
+    if (amount) {
+      // Its invoice decides the amount. That Stripe's error has these words is not verified.
+      if (intent._invoice)
+        throw invalid('The amount of a PaymentIntent that was created by an invoice cannot be changed.', 'amount');
+      checkAmount(amount, intent.currency);
+      intent.amount = amount;
+    }
     if (usage) intent.setup_future_usage = usage;
     const method = methodOf(call, null);
     if (method) {

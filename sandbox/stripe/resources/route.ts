@@ -2,7 +2,7 @@
 
 import type { Lifecycle } from '../billing/due-tasks.ts';
 import type { StripeAccount } from '../core/account.ts';
-import { ApiError, invalid, noSuch } from '../core/errors.ts';
+import { ApiError, noSuch } from '../core/errors.ts';
 import type { StripeObject } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
 import type { Wire } from '../core/present.ts';
@@ -26,7 +26,7 @@ export interface Route {
   readonly path: string;
   /** Whether the publishable key is allowed. */
   readonly browser?: boolean;
-  /** A `Thing` is presented with what `expand[]` asks for; a `{wire}` is sent unchanged. */
+  /** A `StripeObject` is presented with what `expand[]` asks for; a `{wire}` is sent unchanged. */
   readonly run: (call: RouteCall) => StripeObject | { readonly wire: Wire };
 }
 
@@ -42,12 +42,6 @@ export const del = (path: string, run: Route['run']): Route => ({ method: 'delet
 /** A page of a list, newest first (docs.stripe.com/api/pagination). */
 export function page(params: Params, url: string, things: Iterable<StripeObject>): StripeObject {
   const limit = params.int('limit') ?? 10;
-  if (limit < 1 || limit > 100) {
-    throw invalid(
-      `This value must be ${limit < 1 ? 'greater than or equal to 1' : 'less than or equal to 100'}.`,
-      'limit',
-    );
-  }
   const [after, before] = [params.text('starting_after'), params.text('ending_before')];
   const within = createdWithin(params);
   const all = [...things]

@@ -13,6 +13,7 @@ import {
   createSubscription,
   ignoredParameters,
   readPaymentBehavior,
+  readTrialEnd,
   setCancellation,
   setCollection,
 } from '../billing/creating.ts';
@@ -26,7 +27,7 @@ import type { StripeAccount } from '../core/account.ts';
 import { invalid, noSuch } from '../core/errors.ts';
 import type { Subscription } from '../core/model.ts';
 import type { Params } from '../core/params.ts';
-import { findMethod } from '../payments/methods.ts';
+import { findMethod, requireAttached } from '../payments/methods.ts';
 import { del, get, ofCustomer, page, post, type Route } from './route.ts';
 
 const endedStatuses = ['canceled', 'incomplete_expired'];
@@ -51,13 +52,7 @@ function update(account: StripeAccount, params: Params, subscription: Subscripti
   if (methodId === null) subscription.default_payment_method = null;
   if (methodId) {
     const method = findMethod(account, methodId, 'default_payment_method');
-    if (method.customer !== customer.id) {
-      throw invalid(
-        `The customer does not have a payment method with the ID ${method.id}. The payment method must be attached to the customer.`,
-        'default_payment_method',
-        'resource_missing',
-      );
-    }
+    requireAttached(method, customer.id, 'default_payment_method');
     subscription.default_payment_method = method.id;
   }
   const settings = params.object('payment_settings')?.allow('payment_method_options');
@@ -82,18 +77,17 @@ function update(account: StripeAccount, params: Params, subscription: Subscripti
     params.one('proration_behavior', ['create_prorations', 'always_invoice', 'none']) ?? 'create_prorations';
   const behavior = readPaymentBehavior(params);
   const offSession = params.bool('off_session') ?? false;
-  const trial = params.text('trial_end');
+  const trialEnd = readTrialEnd(params, account.now(subscription));
   const items = readChanges(account, params);
   const prorationDate = params.int('proration_date');
   const restart = params.object('billing_cycle_anchor')?.one('type', ['now', 'unchanged']) === 'now';
-  if (!items && !restart && !trial) return subscription;
+  if (!items && !restart && !trialEnd) return subscription;
   if (subscription.status === 'incomplete') {
     throw invalid(
       'Only metadata, default_source and cancellation details of an incomplete subscription can be updated.',
     );
   }
   discardPendingUpdate(account, subscription);
-  const trialEnd = trial === 'now' ? ('now' as const) : trial ? Number(trial) : undefined;
   const invoice = changeSubscription(account, subscription, { items, proration, prorationDate, restart, trialEnd });
   if (invoice) collectChangeInvoice(account, subscription, invoice, { behavior, offSession, snapshot: before });
   return subscription;
@@ -117,7 +111,7 @@ export const subscriptions: Route[] = [
   post('/v1/subscriptions/:id', ({ account, params, id }) => update(account, params, account.need('subscription', id))),
   del('/v1/subscriptions/:id', ({ account, params, id }) => {
     const subscription = account.need('subscription', id);
-    if (endedStatuses.includes(subscription.status)) return account.need('subscription', `${id}`.concat(' '));
+    if (endedStatuses.includes(subscription.status)) throw noSuch('subscription', id);
     const prorate = params.bool('prorate') ?? false;
     const invoiceNow = params.bool('invoice_now') ?? false;
     const details = params.object('cancellation_details');
