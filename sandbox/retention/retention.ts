@@ -2,6 +2,7 @@
  * Stands in for Churnkey's script (https://docs.churnkey.co/cancel-flows/quick-start-guide): `/js/app.js?appId=…` provides
  * `window.churnkey.init('show', …)`, which opens a small dialog. Its options are at `/_sandbox/reports`.
  */
+import { createHmac } from 'node:crypto';
 import { withCallChecks } from '../third-party/third-party.ts';
 import { json, listenWeb } from '../web.ts';
 
@@ -23,6 +24,12 @@ export interface WidgetReport {
   readonly options: Readonly<Record<string, unknown>>;
   readonly handlers: readonly string[];
 }
+
+const apiKey = 'key_of_the_sandbox';
+
+/** The hash with which the site proves that the customer is its own. */
+const hashOf = (customerId: string): string => createHmac('sha256', apiKey).update(customerId).digest('hex');
+const wrongHash = 'authHash is not the HMAC-SHA256 of the customer’s ID with the API key';
 
 const corsHeaders = { 'access-control-allow-origin': '*' };
 
@@ -46,7 +53,10 @@ export async function startRetention(): Promise<Retention> {
         method: 'GET',
         path: /^\/_sandbox\/report$/,
         handle({ url }) {
-          reports.push(JSON.parse(url.searchParams.get('what') ?? '') as WidgetReport);
+          const report = JSON.parse(url.searchParams.get('what') ?? '') as WidgetReport;
+          reports.push(report);
+          if (report.what !== 'fault' && report.options.authHash !== hashOf(String(report.options.customerId)))
+            reports.push({ what: 'fault', options: { message: wrongHash }, handlers: [] });
           return { status: 204 };
         },
       },
@@ -55,7 +65,7 @@ export async function startRetention(): Promise<Retention> {
     { port: 0, name: "the sandbox's retention widget" },
   );
   return {
-    access: { appId: 'app_sandbox', apiKey: 'key_of_the_sandbox', scriptUrl: `${server.url}/js/app.js` },
+    access: { appId: 'app_sandbox', apiKey, scriptUrl: `${server.url}/js/app.js` },
     reports,
     stop: server.close,
   };

@@ -30,6 +30,11 @@ const group = {
 const old = <T>(options: unknown): T => options as T;
 const made = (): StripeElements => stripeJs.elements({ ...group });
 
+/** A client secret of the kind of intent that the function doesn't accept. */
+const otherSecret = (name: string): string => (name.includes('Setup') ? 'pi_1_secret_1' : 'seti_1_secret_1');
+const wrongSecret = (name: string): RegExp =>
+  new RegExp(`for stripe\\.${name} intent secret: value should be a client secret of the form \\$\\{id\\}_secret_`);
+
 type Refused = [name: string, call: () => unknown, message: RegExp];
 const refused: Refused[] = [
   // The former name of the option for payment methods.
@@ -116,6 +121,30 @@ const refused: Refused[] = [
       ),
     /banana/,
   ],
+  ...(['confirmCardPayment', 'confirmCardSetup'] as const).map(
+    (name): Refused => [
+      `${name}() with an unknown parameter`,
+      () => stripeJs[name](name === 'confirmCardSetup' ? 'seti_1_secret_1' : 'pi_1_secret_1', old({ banana: 1 })),
+      /banana/,
+    ],
+  ),
+  ['retrievePaymentIntent() without a secret', () => stripeJs.retrievePaymentIntent(old(undefined)), /not string/],
+  ['retrieveSetupIntent() without a secret', () => stripeJs.retrieveSetupIntent(old(undefined)), /not string/],
+  // Secrets of the other kind of intent.
+  ...(['confirmPayment', 'confirmSetup'] as const).map(
+    (name): Refused => [
+      `${name}() with the other kind of intent`,
+      () => stripeJs[name]({ elements: made(), clientSecret: otherSecret(name), redirect: 'if_required' }),
+      wrongSecret(name),
+    ],
+  ),
+  ...(['confirmCardPayment', 'confirmCardSetup', 'retrievePaymentIntent', 'retrieveSetupIntent'] as const).map(
+    (name): Refused => [
+      `${name}() with the other kind of intent`,
+      () => stripeJs[name](otherSecret(name)),
+      wrongSecret(name),
+    ],
+  ),
 ];
 
 /** The error with which a call is refused, thrown or rejected. */

@@ -11,12 +11,12 @@ type Loose = any;
 let faults: string[];
 beforeEach(() => {
   faults = [];
-  const told = async (_address: unknown, init?: { body?: unknown }) => {
+  const report = async (_address: unknown, init?: { body?: unknown }) => {
     const { what, details } = JSON.parse(String(init?.body ?? '{}')) as { what?: string; details?: unknown };
     if (what === 'fault') faults.push(String(details));
     return new Response(null, { status: 204 });
   };
-  vi.stubGlobal('fetch', told);
+  vi.stubGlobal('fetch', report);
   // OneSignal's queue continues after a fault.
   vi.spyOn(console, 'warn').mockImplementation(() => {});
   // The retention widget reports by an image request.
@@ -24,8 +24,8 @@ beforeEach(() => {
     'Image',
     class {
       set src(address: string) {
-        const told = JSON.parse(new URL(address).searchParams.get('what') ?? '{}');
-        if (told.what === 'fault') faults.push(String(told.options.message));
+        const report = JSON.parse(new URL(address).searchParams.get('what') ?? '{}');
+        if (report.what === 'fault') faults.push(String(report.options.message));
       }
     },
   );

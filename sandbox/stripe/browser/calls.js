@@ -37,12 +37,16 @@ export async function call(origin, key, method, path, params = {}) {
   }
 }
 
-/** The intent that a client secret belongs to. */
-export function intentOf(clientSecret) {
+/**
+ * The intent that a client secret belongs to.
+ * @param name function that was called
+ * @param kinds prefixes of the intents that it accepts
+ */
+export function intentOf(name, clientSecret, kinds) {
   const found = /^((pi|seti)_[A-Za-z0-9]+)_secret_[A-Za-z0-9]+$/.exec(String(clientSecret));
-  if (!found) {
+  if (!found || !kinds.includes(found[2])) {
     throw new IntegrationError(
-      `Invalid value for clientSecret: it should look like pi_…_secret_…. You specified: ${String(clientSecret)}.`,
+      `Invalid value for stripe.${name} intent secret: value should be a client secret of the form \${id}_secret_\${secret}. You specified: ${String(clientSecret)}.`,
     );
   }
   const setup = found[2] === 'seti';

@@ -83,8 +83,10 @@ function Stripe(key, options = {}) {
     return answer.error ? { error: answer.error } : answer;
   }
 
-  async function confirmCard(clientSecret, data, { handleActions = true } = {}) {
-    const intent = intentOf(clientSecret);
+  async function confirmCard(name, kind, given) {
+    checkCall(name, given);
+    const [clientSecret, data, { handleActions = true } = {}] = given;
+    const intent = intentOf(name, clientSecret, [kind]);
     const method = await methodOf(data);
     if (method.error) return { error: method.error };
     const now = await retrieveIntent(intent);
@@ -98,11 +100,11 @@ function Stripe(key, options = {}) {
     return handleActions ? completeAction(intent, done.value) : resultOf(intent, done.value);
   }
 
-  async function confirmElements(name, given) {
+  async function confirmElements(name, kind, given) {
     checkCall(name, [given]);
     const { elements, clientSecret, confirmParams = {}, redirect = 'always' } = given;
     const secret = clientSecret ?? elements?._options.clientSecret;
-    const intent = intentOf(secret);
+    const intent = intentOf(name, secret, [kind]);
     if (redirect === 'always' && !confirmParams.return_url) {
       throw new IntegrationError(`${name}(): confirmParams.return_url is required when redirect is always.`);
     }
@@ -136,8 +138,9 @@ function Stripe(key, options = {}) {
     return new Promise(() => {});
   }
 
-  async function retrieve(clientSecret) {
-    const intent = intentOf(clientSecret);
+  async function retrieve(name, kind, given) {
+    checkCall(name, given);
+    const intent = intentOf(name, given[0], [kind]);
     const answer = await retrieveIntent(intent);
     return answer.error ? { error: answer.error } : { [intent.name]: answer.value };
   }
@@ -159,14 +162,14 @@ function Stripe(key, options = {}) {
       }
       return makeMethod(given.card, given.billing_details, { metadata: given.metadata });
     },
-    confirmPayment: (given) => confirmElements('confirmPayment', given),
-    confirmSetup: (given) => confirmElements('confirmSetup', given),
-    confirmCardPayment: confirmCard,
-    confirmCardSetup: confirmCard,
+    confirmPayment: (given) => confirmElements('confirmPayment', 'pi', given),
+    confirmSetup: (given) => confirmElements('confirmSetup', 'seti', given),
+    confirmCardPayment: (...given) => confirmCard('confirmCardPayment', 'pi', given),
+    confirmCardSetup: (...given) => confirmCard('confirmCardSetup', 'seti', given),
     async handleNextAction(given) {
       checkCall('handleNextAction', [given]);
       const { clientSecret } = given;
-      const intent = intentOf(clientSecret);
+      const intent = intentOf('handleNextAction', clientSecret, ['pi', 'seti']);
       const now = await retrieveIntent(intent);
       if (now.error) return { error: now.error };
       // Declarations: "It will throw an error if the PaymentIntent or SetupIntent has a different status."
@@ -176,8 +179,8 @@ function Stripe(key, options = {}) {
       }
       return completeAction(intent, now.value);
     },
-    retrievePaymentIntent: retrieve,
-    retrieveSetupIntent: retrieve,
+    retrievePaymentIntent: (...given) => retrieve('retrievePaymentIntent', 'pi', given),
+    retrieveSetupIntent: (...given) => retrieve('retrieveSetupIntent', 'seti', given),
     createToken: async () => ({
       error: { type: 'invalid_request_error', message: 'The sandbox makes payment methods, not tokens.' },
     }),

@@ -160,7 +160,7 @@ function readEvents(reader: Reader, file: string): Record<string, Shape> {
 }
 
 const browserFunctions = [
-  ...['elements', 'confirmPayment', 'confirmSetup', 'createPaymentMethod', 'createConfirmationToken'],
+  ...['elements', 'confirmPayment', 'confirmSetup', 'createPaymentMethod'],
   ...['handleNextAction', 'confirmCardPayment', 'confirmCardSetup', 'retrievePaymentIntent', 'retrieveSetupIntent'],
 ];
 const groupFunctions = ['update', 'submit', 'fetchUpdates'];
