@@ -2,7 +2,7 @@
  * The sandbox as a separate process:
  *
  *     node sandbox/main.ts --data var/sandbox --port 8881 --mailbox-port 8882 --stripe-port 8883 \
- *       --site-url http://127.0.0.1:4321 [--reset] [--edition demo|tests|none]
+ *       --site-url http://127.0.0.1:4321 [--edition demo|tests|none]
  *
  * Prints one JSON object per line: `{"progress", "done"?, "total"?}` while it works, `{"ready": true, "wordpress": {…},
  * "mailbox": {…}, …}` once, `{"error", "hint"}` before it ends with 1. Stops on SIGTERM, SIGINT, and when the parent that holds its standard
@@ -25,7 +25,6 @@ async function main() {
       'mailbox-port': { type: 'string', default: '8882' },
       'stripe-port': { type: 'string', default: '8883' },
       'site-url': { type: 'string', default: 'http://127.0.0.1:4321' },
-      reset: { type: 'boolean', default: false },
       edition: { type: 'string', default: 'demo' },
     },
   });
@@ -64,7 +63,6 @@ async function main() {
     mailboxPort: Number(values['mailbox-port']),
     stripePort: Number(values['stripe-port']),
     siteUrl: values['site-url'].replace(/\/+$/, ''),
-    reset: values.reset,
     edition,
     onProgress: print,
   });

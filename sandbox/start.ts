@@ -2,11 +2,11 @@
 import fs from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
+import { clearData, lockData } from './data-folder.ts';
 import { importEdition } from './edition/import.ts';
 import type { EditionKind } from './edition/model.ts';
 import { crosswordHtml } from './edition/read.ts';
 import { sections } from './edition/sections.ts';
-import { clearData, lockData } from './reset.ts';
 import { coreFolder } from './setup.mjs';
 import { startVendors, type VendorsAccess } from './vendors.ts';
 import { portInUse } from './web.ts';
@@ -55,8 +55,6 @@ export interface SandboxOptions {
   readonly stripePort: number;
   /** Address of the newspaper's site. */
   readonly siteUrl: string;
-  /** Deletes the data of earlier starts. */
-  readonly reset?: boolean;
   /** What is imported into an empty WordPress (default: the demo edition). */
   readonly edition?: EditionKind;
   readonly onProgress?: (progress: Progress) => void;
@@ -76,7 +74,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   try {
     const installed = path.join(data, 'installed');
     // Without the mark, an earlier installation was interrupted, and its files can't be trusted.
-    if (options.reset || !fs.existsSync(installed)) clearData(data);
+    if (!fs.existsSync(installed)) clearData(data);
     const { siteUrl, mailboxPort, stripePort } = options;
     const vendors = await startVendors({ siteUrl, mailboxPort, stripePort, data });
     try {

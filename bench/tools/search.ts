@@ -10,6 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { siteFlags } from '../../scripts/setup/node.mjs';
 import { searchAnswer } from '../../src/lib/search/model.ts';
 import { random, sectionSlugs, word } from '../content/synthetic.ts';
 import { count, ms, percentile, printTable } from '../support/figures.ts';
@@ -124,7 +125,7 @@ async function measureOne(articles: number): Promise<Taken[]> {
   try {
     await fill(articles, join(folder, 'content.sqlite'));
     const env = { NODE_ENV: 'production', PORT: '0', DATA_DIR: folder, LOG_LEVEL: 'info', TRUSTED_PROXIES: '1' };
-    const site = start(['src/server/main.ts'], env);
+    const site = start([...siteFlags, 'src/server/main.ts'], env);
     const port = Number((await site.waitForOutput(/"port":(\d+)/u))[1]);
     const { ask, close } = asker(port, 1);
     try {
