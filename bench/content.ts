@@ -13,7 +13,7 @@ import { type QueryTime, timeEdits, timeQueries } from './content/queries.ts';
 import { canRender, timeRendering } from './content/rendering.ts';
 import { syncFromWordPress } from './content/wordpress.ts';
 import { printTable } from './support/figures.ts';
-import { firstJsonLine } from './support/processes.ts';
+import { endWithBench, firstJsonLine } from './support/processes.ts';
 
 const memoryLimitMb = 512;
 const limitMs = 30 * 60_000;
@@ -28,14 +28,12 @@ interface SyncResult {
 }
 
 const here = (file: string): string => join(import.meta.dirname, 'content', file);
-const children = new Set<ChildProcess>();
 
 function launch(file: string, args: readonly string[]): ChildProcess {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', here(file), ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  children.add(child);
-  child.once('exit', () => children.delete(child));
+  endWithBench(child);
   return child;
 }
 
@@ -93,10 +91,6 @@ function print(rows: readonly Row[]): void {
 export async function run(args: readonly string[]): Promise<number> {
   if (args.includes('--wordpress')) return (await syncFromWordPress(Number(args.find(Number)) || 1000)) ? 0 : 1;
   const counts = args.map(Number).filter((count) => Number.isSafeInteger(count) && count > 0);
-  const end = (): void => {
-    for (const child of children) child.kill();
-  };
-  process.once('exit', end);
   const deadline = setTimeout(() => {
     console.error('bench:content did not end within thirty minutes');
     process.exit(1);
@@ -104,7 +98,6 @@ export async function run(args: readonly string[]): Promise<number> {
   const rows: Row[] = [];
   for (const count of counts.length > 0 ? counts : [10_000]) rows.push(await measure(count));
   clearTimeout(deadline);
-  process.removeListener('exit', end);
   print(rows);
   let code = 0;
   const fail = (message: string): void => {

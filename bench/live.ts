@@ -14,7 +14,8 @@ import { liveFields, liveStory, saveEntry, wireEntry, withdrawEntry } from '../t
 import { type Paper, startPaper, until } from '../tests/fixtures/paper.ts';
 import type { Arrived, Report, ToReaders } from './live/readers.ts';
 import { canPin, load, pin } from './press/contenders.ts';
-import { count, ms, percentile, printTable, wholeFlag } from './support/figures.ts';
+import { type Figure, printFigures } from './support/bounds.ts';
+import { count, ms, percentile, wholeFlag } from './support/figures.ts';
 import { endAll } from './support/processes.ts';
 
 /** Milliseconds from saving to arrival, and the share of a cached page's throughput that stays. */
@@ -208,29 +209,26 @@ function verdict({ open, many, arrivals, last, list, with: rate, without }: Resu
   const complete = last.holding[list] ?? 0;
   const base = without.reduce((sum, each) => sum + each, 0) / without.length;
   const ratio = rate / base;
-  const rows: [string, string, string, boolean][] = [
-    ['readers with an open stream', count(open), `${count(many)}`, open === many],
-    ['save to open page, p50', `${ms(p50)} ms`, '', true],
-    ['save to open page, p99', `${ms(p99)} ms`, `≤ ${bounds.p99} ms`, p99 <= bounds.p99],
-    ['pages that lack an entry after two kill -9', count(many - complete), '0', complete === many],
-    ['entries that came twice', count(last.duplicates), '0', last.duplicates === 0],
-    ['pages fetched instead of events', count(last.fetched), '', true],
-    [
-      'cached page, requests per second of processor time',
-      `${count(Math.round(rate))}; without readers ${count(Math.round(base))}`,
-      `≥ ${bounds.throughput} ×`,
-      ratio >= bounds.throughput,
-    ],
+  const figures: Figure[] = [
+    { what: 'readers with an open stream', value: count(open), bound: `${count(many)}`, holds: open === many },
+    { what: 'save to open page, p50', value: `${ms(p50)} ms`, bound: '', holds: true },
+    { what: 'save to open page, p99', value: `${ms(p99)} ms`, bound: `≤ ${bounds.p99} ms`, holds: p99 <= bounds.p99 },
+    {
+      what: 'pages that lack an entry after two kill -9',
+      value: count(many - complete),
+      bound: '0',
+      holds: complete === many,
+    },
+    { what: 'entries that came twice', value: count(last.duplicates), bound: '0', holds: last.duplicates === 0 },
+    { what: 'pages fetched instead of events', value: count(last.fetched), bound: '', holds: true },
+    {
+      what: 'cached page, requests per second of processor time',
+      value: `${count(Math.round(rate))}; without readers ${count(Math.round(base))}`,
+      bound: `≥ ${bounds.throughput} ×`,
+      holds: ratio >= bounds.throughput,
+    },
   ];
-  printTable([
-    ['', 'measured', 'bound', ''],
-    ...rows.map(([what, measured, bound, holds]) => [
-      what,
-      measured,
-      bound,
-      bound === '' ? '' : holds ? 'pass' : 'FAIL',
-    ]),
-  ]);
+  const holds = printFigures('Live stories', figures);
   console.log(`throughput with streams and an entry every ${entryEveryMs / 1000} s: ${ratio.toFixed(2)} × without`);
-  return rows.every(([, , , holds]) => holds) ? 0 : 1;
+  return holds ? 0 : 1;
 }

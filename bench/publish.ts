@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../scripts/build.ts';
 import { type KindResult, measure, type Run } from './publish/measure.ts';
 import { type Kind, kinds } from './publish/plan.ts';
+import { verdict } from './support/bounds.ts';
 import { count, ms, percentile, printTable, wholeFlag } from './support/figures.ts';
 import { fixedWork, speedSentence } from './support/speed.ts';
 
@@ -32,7 +33,6 @@ const cpu = ({ edits }: KindResult): number =>
     0.5,
   );
 const mean = (values: readonly number[]): number => values.reduce((sum, each) => sum + each, 0) / values.length;
-const verdict = (holds: boolean): string => (holds ? 'pass' : 'FAIL');
 
 function show(run: Run): boolean {
   const { articles, stored, readers, pauseMs, results } = run;

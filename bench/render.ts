@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../scripts/build.ts';
 import { crawl } from './render/crawl.ts';
 import { writeProject } from './render/project.ts';
+import { none, printFigures } from './support/bounds.ts';
 import { count, printTable, wholeFlag } from './support/figures.ts';
 import { marksIn } from './support/marks.ts';
 import { helper, start } from './support/processes.ts';
@@ -87,26 +88,29 @@ export async function run(args: readonly string[]): Promise<number> {
     const ratio = rendered / ms / (pages.pages / pages.seconds / 1000);
     const crawled = await crawl(data);
     const memory = crawled.peakMb ?? crawled.residentMb;
-    const verdicts = [
+    const holds = printFigures('Bounds', [
+      none('pages of the press that failed', failed),
       {
-        holds: failed === 0 && pages.pages >= articles,
-        what: `pages of the press that failed: ${failed}; astro build wrote ${count(pages.pages)}`,
+        what: 'pages that astro build wrote',
+        value: count(pages.pages),
+        bound: `≥ ${count(articles)}`,
+        holds: pages.pages >= articles,
       },
       {
+        what: 'press compared with prerendering alone',
+        value: ratio.toFixed(2),
+        bound: `≥ ${bounds.ratio}`,
         holds: ratio >= bounds.ratio,
-        what: `press compared with prerendering alone, at least ${bounds.ratio}: ${ratio.toFixed(2)}`,
       },
+      none(`wrong answers of a crawl of ${count(crawled.pages)} pages`, crawled.wrong),
       {
-        holds: crawled.wrong === 0,
-        what: `wrong answers of a crawl of ${count(crawled.pages)} pages: ${crawled.wrong}`,
-      },
-      {
+        what: 'memory of the serving process, MB',
+        value: `${memory.toFixed(0)} (after the crawl ${crawled.residentMb.toFixed(0)})`,
+        bound: `≤ ${bounds.memoryMb}`,
         holds: memory <= bounds.memoryMb,
-        what: `memory of the serving process, at most ${bounds.memoryMb} MB: ${memory.toFixed(0)} (after the crawl ${crawled.residentMb.toFixed(0)})`,
       },
-    ];
-    for (const { holds, what } of verdicts) console.log(`${holds ? 'pass' : 'FAIL'}  ${what}`);
-    return verdicts.every(({ holds }) => holds) ? 0 : 1;
+    ]);
+    return holds ? 0 : 1;
   } finally {
     await wordpress.stop();
     data.remove();

@@ -127,8 +127,8 @@ async function buildPages(progress: (note: string) => void, alsoWaitFor: (pid: n
     env: buildEnvironment(process.env),
     onSpawn: alsoWaitFor,
     onLine: (line) => {
-      const said = /\[(?:build|vite)\]\s+(.{3,60})/.exec(line)?.[1];
-      if (said) progress(said.trim());
+      const buildStep = /\[(?:build|vite)\]\s+(.{3,60})/.exec(line)?.[1];
+      if (buildStep) progress(buildStep.trim());
     },
   });
   if (code !== 0) {

@@ -13,6 +13,6 @@ it.each([
   ['openjdk version "17.0.15" 2025-04-15', 17],
   ['java version "1.8.0_401"', 8],
   ['The operation couldn’t be completed. Unable to locate a Java Runtime.', null],
-])('the Java release in “%s” is read as %s', (said, release) => {
-  expect(releaseOf(said)).toBe(release);
+])('the Java release in “%s” is read as %s', (output, release) => {
+  expect(releaseOf(output)).toBe(release);
 });

@@ -22,8 +22,8 @@ export function candidates(env: Environment, exists: (path: string) => boolean =
 }
 
 /** The major version of Java from the output of `java -version`; `null` if it isn't a version. */
-export function releaseOf(said: string): number | null {
-  const [, major, minor] = /version "(\d+)(?:\.(\d+))?/.exec(said) ?? [];
+export function releaseOf(output: string): number | null {
+  const [, major, minor] = /version "(\d+)(?:\.(\d+))?/.exec(output) ?? [];
   if (major === undefined) return null;
   // Before 9, versions were numbered 1.7, 1.8.
   return Number(major === '1' ? minor : major);

@@ -58,11 +58,11 @@ const server = createHttpServer({
 });
 const soon = Math.floor(Date.now() / 1000) + 3600;
 server.listen(0, '127.0.0.1', () => {
-  const said = {
+  const answer = {
     port: (server.address() as AddressInfo).port,
     access: `access=${access.sign('subscriber', soon)}`,
     gift: `gift=${passes.sign('/article/paid-one', soon)}`,
   };
-  process.stdout.write(`${JSON.stringify(said)}\n`);
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
 });
 process.on('disconnect', () => process.exit(0));

@@ -50,7 +50,7 @@ interface RequestCase {
   readonly name: string;
   readonly path: string;
   readonly server: 'plain' | 'crawlers';
-  readonly headers: (said: { access: string; gift: string }) => readonly string[];
+  readonly headers: (answer: { access: string; gift: string }) => readonly string[];
 }
 
 const browser = 'User-Agent: Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0';
@@ -89,7 +89,7 @@ export async function benchAccess(): Promise<boolean> {
     const servers = { plain: await start('plain'), crawlers: await start('crawlers') };
     const file = ({ name, path, headers, server }: RequestCase): string => {
       const asked = join(folder, `${name}.txt`);
-      const all = [path, 'Accept-Encoding: gzip', browser, ...headers(servers[server].said)];
+      const all = [path, 'Accept-Encoding: gzip', browser, ...headers(servers[server].ready)];
       writeFileSync(asked, `${all.join('\t')}\n`);
       return asked;
     };

@@ -1,8 +1,8 @@
 /** A cluster under faults and load: nodes that are killed, a PostgreSQL that is down, releases. Readers and webhooks go through a proxy. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Paper, until } from '../../tests/fixtures/paper.ts';
+import { type Figure, none, printFigures } from '../support/bounds.ts';
 import { ms, percentile } from '../support/figures.ts';
-import { type Figure, none, printFigures } from './figure.ts';
 import { type Editors, missingEdits, type Readers, startEditors, startReaders } from './load.ts';
 import { type Nodes, settled, startNodes } from './nodes.ts';
 import { type LoadBalancer, startProxy } from './proxy.ts';

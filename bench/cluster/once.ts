@@ -2,8 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { type Paper, until } from '../../tests/fixtures/paper.ts';
+import { verdict } from '../support/bounds.ts';
 import { count, ms, percentile, printTable } from '../support/figures.ts';
-import { verdict } from './figure.ts';
 import { startNodes } from './nodes.ts';
 
 const bounds = { requests: 1, renders: 1, purges: 1, skewP50: 50, skewP99: 250, freshNode: 60_000 };

@@ -69,7 +69,7 @@ async function check({ ready }: State, backend: Backend): Promise<void> {
 }
 
 /** The nodes in the order in which they are tried: ready ones first, starting with a different one each time. */
-function inTurn(state: State): Backend[] {
+function attemptOrder(state: State): Backend[] {
   const { backends, ready } = state;
   const first = state.next++ % backends.length;
   const turned = [...backends.slice(first), ...backends.slice(0, first)];
@@ -77,7 +77,7 @@ function inTurn(state: State): Backend[] {
 }
 
 async function pass(state: State, incoming: IncomingMessage, body: Buffer, outgoing: ServerResponse): Promise<void> {
-  const [first, second] = inTurn(state);
+  const [first, second] = attemptOrder(state);
   if (first && (await attempt(state, first, incoming, body, outgoing, false))) return;
   if (!second) return;
   state.counts.retried++;

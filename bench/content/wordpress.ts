@@ -2,7 +2,8 @@
  * Syncing a real WordPress, that of the sandbox, filled with copies of the edition's articles: once from WordPress itself, for which the site
  * waits, and once from the answers that WordPress gave, which shows how many documents a second the site could take from a faster one.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, createServer, type OutgoingHttpHeaders, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,6 +14,8 @@ import { ensureSandbox } from '../../sandbox/setup.mjs';
 import { launchSandbox } from '../../sandbox/testing.ts';
 import { root } from '../../scripts/setup/places.mjs';
 import { step } from '../../scripts/setup/steps.mjs';
+import { printFigures } from '../support/bounds.ts';
+import { endWithBench, firstJsonLine } from '../support/processes.ts';
 
 /** Documents a second that the site must take where WordPress gives them. */
 const wanted = 100;
@@ -109,13 +112,6 @@ interface Synced {
   readonly peakKb: number;
 }
 
-async function said(child: ChildProcess): Promise<Synced> {
-  let text = '';
-  for await (const chunk of child.stdout ?? []) text += chunk;
-  if (text === '') throw new Error('The sync ended without a result.');
-  return JSON.parse(text) as Synced;
-}
-
 /** @returns whether the bounds hold */
 export async function syncFromWordPress(count: number): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-wordpress-'));
@@ -129,11 +125,15 @@ export async function syncFromWordPress(count: number): Promise<boolean> {
     const sandbox = await launch();
     const recorder = await startRecorder(sandbox.wordpress.url);
     try {
-      const sync = (file: string): Promise<Synced> => {
+      const sync = async (file: string): Promise<Synced> => {
         const { siteUser, siteApplicationPassword } = sandbox.wordpress;
         const args = [recorder.address, join(folder, file), siteUser, siteApplicationPassword];
         const module = join(import.meta.dirname, 'sync.ts');
-        return said(spawn(process.execPath, [module, ...args], { stdio: ['ignore', 'pipe', 'inherit'] }));
+        const syncing = spawn(process.execPath, [module, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+        endWithBench(syncing);
+        const synced = await firstJsonLine<Synced>(syncing);
+        if (syncing.exitCode === null) await once(syncing, 'exit');
+        return synced;
       };
       const fromWordPress = await sync('content.sqlite');
       const wordpress = recorder.replay();
@@ -168,18 +168,31 @@ ${line('from WordPress', fromWordPress)}
 ${line('from the answers that it gave', fromAnswers)}
 WordPress was at work for ${atWork.toFixed(1)} s of the first, ${(share * 100).toFixed(0)} %.
 `);
-  const least = fromWordPress.stored;
-  const verdicts: [string, boolean][] = [
+  const [first, second] = [Math.round(rate(fromWordPress)), Math.round(rate(fromAnswers))];
+  const stored = fromWordPress.ok && fromAnswers.ok && fromWordPress.stored >= count;
+  const same = fromAnswers.stored === fromWordPress.stored && missing <= 2;
+  return printFigures(
+    'Sync from WordPress',
     [
-      `all documents stored, the same twice${fromWordPress.problem ? `: ${fromWordPress.problem}` : ''}`,
-      fromWordPress.ok && fromAnswers.ok && least >= count && fromAnswers.stored === least && missing <= 2,
+      {
+        what: 'documents stored, the same twice',
+        value: `${fromWordPress.stored}, ${fromAnswers.stored}`,
+        bound: `≥ ${count}`,
+        holds: stored && same,
+      },
+      {
+        what: 'documents/s from WordPress, or its share of the time',
+        value: `${first}, ${(share * 100).toFixed(0)} %`,
+        bound: `≥ ${wanted}, or ≥ ${leastAtWork * 100} %`,
+        holds: rate(fromWordPress) >= wanted || share >= leastAtWork,
+      },
+      {
+        what: 'documents/s from its answers',
+        value: `${second}`,
+        bound: `≥ ${wanted}`,
+        holds: rate(fromAnswers) >= wanted,
+      },
     ],
-    [
-      `from WordPress at least ${wanted} documents/s, or WordPress at work for ${leastAtWork * 100} % of the time`,
-      rate(fromWordPress) >= wanted || share >= leastAtWork,
-    ],
-    [`from its answers at least ${wanted} documents/s: ${rate(fromAnswers).toFixed(0)}`, rate(fromAnswers) >= wanted],
-  ];
-  for (const [what, holds] of verdicts) console.log(`${holds ? 'pass' : 'FAIL'}  ${what}`);
-  return verdicts.every(([, holds]) => holds);
+    fromWordPress.problem ? [fromWordPress.problem] : [],
+  );
 }

@@ -1,6 +1,7 @@
 /** The bytes of pages by part, as `npm run bench:pages -- --only bytes` prints them. */
 import type { Page } from '@playwright/test';
 import { type PageWeight, weighPage, weighVisit } from '../../tests/world/page-weight.ts';
+import { type Figure, printFigures } from '../support/bounds.ts';
 import { printTable } from '../support/figures.ts';
 
 /** The bound of one figure, in bytes. */
@@ -58,18 +59,12 @@ export async function weighPages(site: string, open: () => Promise<Page>): Promi
     ['style sheets', ...visits.map(([, { styleSheets }]) => String(styleSheets))],
     ['fonts', ...visits.map(([, visit]) => String(visit.fonts))],
   ]);
-  console.log('');
-  const rows = visits.flatMap(([page, visit, bounds]) =>
-    bounds.map(({ name, most, read }) => ({ page, name, most, is: read(visit) })),
+  const figures = visits.flatMap(([page, visit, bounds]) =>
+    bounds.map(({ name, most, read }): Figure => {
+      const bytes = read(visit);
+      return { what: `${page}: ${name}`, value: String(bytes), bound: String(most), holds: bytes <= most };
+    }),
   );
-  printTable([
-    ['', 'bytes', 'bound', 'verdict'],
-    ...rows.map(({ page, name, most, is }) => [
-      `${page}: ${name}`,
-      String(is),
-      String(most),
-      is > most ? 'missed' : 'holds',
-    ]),
-  ]);
-  return rows.filter(({ is, most }) => is > most).length;
+  printFigures('Bytes', figures);
+  return figures.filter(({ holds }) => !holds).length;
 }

@@ -4,7 +4,8 @@
  */
 import type { Browser, BrowserContext, CDPSession, Locator, Page } from '@playwright/test';
 import { type PrerenderingBrowser, startPrerenderingBrowser } from '../../tests/world/prerendering.ts';
-import { median, ms, printTable } from '../support/figures.ts';
+import { type Figure, printFigures } from '../support/bounds.ts';
+import { median, ms } from '../support/figures.ts';
 import { fixedWork, speedSentence, usualFixedWorkMs } from '../support/speed.ts';
 
 /** Lighthouse's slow phone: 1.6 Mbit/s down, 750 kbit/s up, 150 ms, and a processor four times as slow as a usual machine's. */
@@ -254,32 +255,27 @@ export async function driveJourney(browser: Browser, site: string, runs: number)
     // On this network, the page and its picture alone take 600 ms.
     { name: 'second story, prerendered from the press on', largest: median(pressed), bound: false },
   ];
-  const verdict = (holds: boolean): string => (holds ? 'holds' : 'missed');
-  const rows = [
+  const figures: Figure[] = [
     ...[...steps, ...prerendered].map(({ name, largest, bound }) => ({
-      name: `${name}: largest paint ms`,
+      what: `${name}: largest paint ms`,
       value: ms(largest),
       bound: bound ? String(most.secondStory) : '',
       holds: !bound || largest <= most.secondStory,
     })),
     ...steps.map(({ name, shift }) => ({
-      name: `${name}: shift`,
+      what: `${name}: shift`,
       value: shift.toFixed(3),
       bound: '0',
       holds: shift < most.shift,
     })),
     ...presses.map(({ name, longest }) => ({
-      name: `${name} ms`,
+      what: `${name} ms`,
       value: ms(longest),
       bound: String(most.press),
       holds: longest <= most.press,
     })),
   ];
-  console.log(`\nA journey on a slow phone, ${runs} runs: medians of paints, the worst of shifts and presses`);
-  printTable([
-    ['', 'figure', 'bound', 'verdict'],
-    ...rows.map(({ name, value, bound, holds }) => [name, value, bound, bound === '' ? '' : verdict(holds)]),
-  ]);
+  printFigures(`A journey on a slow phone, ${runs} runs: medians of paints, the worst of shifts and presses`, figures);
   console.log(`${speedSentence(speed)} The processor was slowed down ${slowdown.toFixed(1)} times.`);
-  return rows.filter(({ holds }) => !holds).length;
+  return figures.filter(({ holds }) => !holds).length;
 }

@@ -1,4 +1,5 @@
 /** The combined result of several Lighthouse runs on a page, and whether it meets the bounds. */
+import { median } from '../support/figures.ts';
 import { type Category, categories, type PagePlan } from './plan.ts';
 
 /** Kinds of what a page fetches, in the order in which they are shown. */
@@ -39,12 +40,6 @@ export function weigh(fetched: readonly Fetched[]): Record<Kind, number> {
   const bytes = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<Kind, number>;
   for (const { resourceType = '', transferSize = 0 } of fetched) bytes[kindOf[resourceType] ?? 'other'] += transferSize;
   return bytes;
-}
-
-/** The median; of an even number of values, the lower of the two in the middle. */
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN;
 }
 
 /** The medians of several runs, each figure by itself. */

@@ -2,10 +2,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { freePort } from '../../scripts/setup/ports.mjs';
 import { endWithBench, firstJsonLine } from '../support/processes.ts';
 import { article, headers } from './page.ts';
 
@@ -77,26 +78,17 @@ export async function startPress(file: string, budget: number): Promise<Contende
 }
 
 /** Another server of a bench, on the servers' core; its first line of output is JSON with its port. */
-export async function startServer<Said extends { readonly port: number }>(
+export async function startServer<Ready extends { readonly port: number }>(
   script: string,
   args: readonly string[],
-): Promise<Contender & { readonly said: Said }> {
+): Promise<Contender & { readonly ready: Ready }> {
   const child = launch(serverCore, process.execPath, [quiet, script, ...args], true);
-  const words = await firstJsonLine<Said>(child);
-  return { ...contender(child, words.port), said: words };
+  const ready = await firstJsonLine<Ready>(child);
+  return { ...contender(child, ready.port), ready };
 }
 
 export async function fill(file: string, count: number): Promise<{ fileBytes: number; seconds: number }> {
   return firstJsonLine(launch(loadCore, process.execPath, [quiet, here('fill.ts'), file, String(count)]));
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
 
 export async function listening(port: number): Promise<void> {

@@ -2,15 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type Contender,
-  contender,
-  freePort,
-  isInstalled,
-  launchServer,
-  listening,
-  type Target,
-} from './contenders.ts';
+import { freePort } from '../../scripts/setup/ports.mjs';
+import { type Contender, contender, isInstalled, launchServer, listening, type Target } from './contenders.ts';
 
 const example = (name: string): string => readFileSync(join(import.meta.dirname, '../../deploy', name), 'utf8');
 

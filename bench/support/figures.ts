@@ -6,9 +6,12 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
 }
 
-/** The value in the middle; of an even number of values, the upper one; NaN if there are none. */
-export const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+/** The value in the middle; of an even number of values, the mean of the two; NaN if there are none. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const [lower, upper] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
+  return lower === undefined || upper === undefined ? Number.NaN : (lower + upper) / 2;
+}
 
 export const ms = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(1));
 

@@ -7,7 +7,7 @@ export const mark = (what: string, version: number): string => `zq${what}v${vers
 
 const every = /zq([a-y]\d+)v(\d+)z/gu;
 
-/** Highest and lowest version of each mark in a text. */
+/** The different marks in a text, each version once. */
 export function marksIn(text: string): readonly (readonly [what: string, version: number])[] {
   const found = new Map<string, [string, number]>();
   for (const [whole, what = '', version] of text.matchAll(every)) found.set(whole, [what, Number(version)]);

@@ -33,7 +33,7 @@ export interface PictureOptions {
 const ART = path.join(import.meta.dirname, 'art');
 const AT_ONCE = 2;
 
-/** One picture per wish, by the wish's seed. */
+/** One picture per spec, by its seed. */
 export async function makePictures(specs: readonly PictureSpec[], options: PictureOptions): Promise<Map<string, Picture>> {
   const made = new Map<string, Picture>();
   fs.mkdirSync(options.cache, { recursive: true });
@@ -42,8 +42,8 @@ export async function makePictures(specs: readonly PictureSpec[], options: Pictu
   const waiting = [...specs];
   let done = 0;
   const work = async () => {
-    for (let wish = waiting.shift(); wish; wish = waiting.shift()) {
-      const { motif, seed, alt, caption, credit, square } = wish;
+    for (let spec = waiting.shift(); spec; spec = waiting.shift()) {
+      const { motif, seed, alt, caption, credit, square } = spec;
       const size = square ? SQUARE : PICTURE;
       const request = { motif, seed, ...size };
       const hash = createHash('sha256').update(version).update(JSON.stringify(request)).digest('hex').slice(0, 32);

@@ -20,8 +20,8 @@ export async function npm(args, options) {
     .filter((line) => !/npm (?:warn|notice)|^npm error\s*$|complete log of this run/i.test(line));
   // Long usage texts hide the error, which npm prints first.
   const usage = lines.findIndex((line) => /^npm error (?:Clean install a project|Usage:)/.test(line));
-  const said = (usage > 0 ? lines.slice(0, usage) : lines).filter((line) => line.trim() !== '');
-  const tail = said.length > 25 ? [...said.slice(0, 15), '…', ...said.slice(-9)].join('\n') : said.join('\n');
+  const shown = (usage > 0 ? lines.slice(0, usage) : lines).filter((line) => line.trim() !== '');
+  const tail = shown.length > 25 ? [...shown.slice(0, 15), '…', ...shown.slice(-9)].join('\n') : shown.join('\n');
   const advice = whatToDo(output) ?? "Read npm's message above, fix the problem and run the same command again.";
   throw new Stop(`${tail}\n\nnpm ${args[0]} failed. ${advice}`);
 }

@@ -1,9 +1,10 @@
 /** Figures of a bench with their bounds. */
-import { printTable } from '../support/figures.ts';
+import { printTable } from './figures.ts';
 
 export interface Figure {
   readonly what: string;
   readonly value: string;
+  /** Empty for a figure without a bound. */
   readonly bound: string;
   readonly holds: boolean;
 }
@@ -19,9 +20,9 @@ export const none = (what: string, number: number): Figure => ({
 });
 
 /** @returns whether all of them hold */
-export function printFigures(title: string, figures: readonly Figure[], notes: readonly string[]): boolean {
+export function printFigures(title: string, figures: readonly Figure[], notes: readonly string[] = []): boolean {
   console.log(`\n${title}\n`);
-  const rows = figures.map(({ what, value, bound, holds }) => [what, value, bound, verdict(holds)]);
+  const rows = figures.map(({ what, value, bound, holds }) => [what, value, bound, bound === '' ? '' : verdict(holds)]);
   printTable([['figure', 'measured', 'bound', 'verdict'], ...rows]);
   for (const note of notes.slice(0, 20)) console.log(`  ${note}`);
   return figures.every(({ holds }) => holds);
