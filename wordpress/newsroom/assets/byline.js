@@ -222,7 +222,8 @@
 			[]
 		);
 		const { editPost } = useDispatch( 'core/editor' );
-		const change = ( part ) => editPost( { meta: part } );
+		// All of the meta, because undo replaces the whole attribute.
+		const change = ( part ) => editPost( { meta: { ...meta, ...part } } );
 		const own = meta.newsroom_authors || [];
 		const one = acf ? 0 : meta.newsroom_author;
 		const list = own.length === 0 && one ? [ one ] : own;

@@ -9,12 +9,12 @@
 	if ( ! line ) {
 		return;
 	}
-	let turn = 0;
+	let latest = 0;
 
 	/** Asks until a delivery other than the last known one has ended, or ten minutes have passed. */
 	async function follow( wait ) {
-		const mine = ++turn;
-		for ( let tries = 0; tries < wait && mine === turn; tries++ ) {
+		const mine = ++latest;
+		for ( let tries = 0; tries < wait && mine === latest; tries++ ) {
 			let answer;
 			try {
 				answer = await wp.apiFetch( {

@@ -163,18 +163,18 @@
 	/** What readers see, what is scheduled, and whose draft this is. */
 	function Notes( { state } ) {
 		const { published, scheduled, draft, changed } = state;
-		const said = ( words, note ) => sprintf( words, note.when, note.by );
+		const withTimeAndUser = ( words, note ) => sprintf( words, note.when, note.by );
 		return el(
 			'p',
 			{ className: 'newsroom-front-notes' },
 			published
 				? /* translators: 1: time, 2: user. */
-				  said( __( 'Published %1$s by %2$s.', 'newsroom' ), published )
+				  withTimeAndUser( __( 'Published %1$s by %2$s.', 'newsroom' ), published )
 				: __( 'Nothing is published, so the page is filled automatically.', 'newsroom' ),
 			' ',
 			changed && draft
 				? /* translators: 1: time, 2: user. */
-				  said( __( 'This is a draft, changed %1$s by %2$s.', 'newsroom' ), draft )
+				  withTimeAndUser( __( 'This is a draft, changed %1$s by %2$s.', 'newsroom' ), draft )
 				: '',
 			scheduled &&
 				el(
@@ -182,7 +182,7 @@
 					null,
 					' ',
 					/* translators: 1: time, 2: user. */
-					said( __( 'Another front is scheduled for %1$s by %2$s.', 'newsroom' ), scheduled )
+					withTimeAndUser( __( 'Another front is scheduled for %1$s by %2$s.', 'newsroom' ), scheduled )
 				)
 		);
 	}

@@ -254,15 +254,15 @@
 		const follow = async ( post ) => {
 			const mine = ++followed.current;
 			const onPage = now.current.page;
-			let said = '';
+			let lastWords = '';
 			for ( let check = 0; check < mostChecks; check++ ) {
 				const { state: at, message: words } = await apiFetch( { path: `/newsroom/v1/delivery/${ post }` } );
 				if ( mine !== followed.current || onPage !== now.current.page ) {
 					return;
 				}
 				const isOver = [ 'done', 'failed' ].includes( at );
-				if ( words !== said && ( isOver || check >= soonChecks ) ) {
-					said = words;
+				if ( words !== lastWords && ( isOver || check >= soonChecks ) ) {
+					lastWords = words;
 					setMessage( words );
 					wp.a11y.speak( words );
 				}
@@ -313,16 +313,16 @@
 				'newsroom-front-preview',
 				`popup,width=${ Math.min( availWidth, 1720 ) },height=${ Math.min( availHeight, 1000 ) }`
 			);
+			let isShown = false;
 			enqueue( async () => {
 				await save();
-				const { url } = await ask( now.current.page, '/preview', 'POST' );
-				if ( opened ) {
-					opened.location = url;
-					opened.focus();
-				} else {
-					window.location = url;
+				if ( ! now.current.conflict ) {
+					const { url } = await ask( now.current.page, '/preview', 'POST' );
+					( opened || window ).location = url;
+					isShown = true;
+					opened?.focus();
 				}
-			} );
+			} ).then( () => isShown || opened?.close() );
 		};
 
 		const settle = ( mine ) => {

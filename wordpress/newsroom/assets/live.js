@@ -262,17 +262,31 @@
 		};
 
 		const loadPosts = async () => {
-			const response = await apiFetch( {
-				path: addQueryArgs( path, {
-					story,
-					context: 'edit',
-					status: 'publish,draft,pending',
-					per_page: perPage * pages > 100 ? 100 : perPage * pages,
-				} ),
-				parse: false,
-			} );
-			setTotal( Number( response.headers.get( 'X-WP-Total' ) ) );
-			setPosts( await response.json() );
+			// By id, because an entry that is published between two requests moves another one to the next page.
+			const loaded = new Map();
+			let count = 0;
+			for ( let page = 1; page <= pages; page++ ) {
+				const response = await apiFetch( {
+					path: addQueryArgs( path, {
+						story,
+						context: 'edit',
+						status: 'publish,draft,pending',
+						per_page: perPage,
+						page,
+					} ),
+					parse: false,
+				} );
+				for ( const post of await response.json() ) {
+					loaded.set( post.id, post );
+				}
+				count = Number( response.headers.get( 'X-WP-Total' ) );
+				// WordPress refuses a page after the last one.
+				if ( count <= perPage * page ) {
+					break;
+				}
+			}
+			setTotal( count );
+			setPosts( [ ...loaded.values() ] );
 		};
 
 		useEffect( () => {
@@ -304,13 +318,21 @@
 				const post = await apiFetch( {
 					path: id ? `${ path }/${ id }` : path,
 					method: 'POST',
-					data: { ...data, status: 'draft' },
+					data: {
+						...data,
+						// An entry that waits for a review stays in the queue.
+						status: status === 'pending' ? 'pending' : 'draft',
+					},
 				} );
 				change( { id: post.id } );
 				now.current = { ...now.current, id: post.id };
 			}
 			kept.current = text;
-			setMessage( __( 'Saved as a draft.', 'newsroom' ) );
+			setMessage(
+				status === 'pending'
+					? __( 'Saved.', 'newsroom' )
+					: __( 'Saved as a draft.', 'newsroom' )
+			);
 		};
 
 		useEffect( () => {
@@ -524,7 +546,6 @@
 				)
 			),
 			total > posts.length &&
-				pages === 1 &&
 				el(
 					Button,
 					{

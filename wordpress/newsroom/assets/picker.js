@@ -10,7 +10,7 @@ document.querySelectorAll( '[data-newsroom-picker]' ).forEach( ( picker ) => {
 	const search = picker.querySelector( 'input[type="search"]' );
 	const results = picker.querySelector( '.newsroom-picker-results' );
 	const state = picker.querySelector( '.newsroom-picker-state' );
-	let asked = 0;
+	let latest = 0;
 	let timer = 0;
 	let dragged = null;
 
@@ -117,7 +117,7 @@ document.querySelectorAll( '[data-newsroom-picker]' ).forEach( ( picker ) => {
 
 	async function find() {
 		const query = search.value.trim();
-		const turn = ++asked;
+		const mine = ++latest;
 		results.replaceChildren();
 		if ( query.length < 2 ) {
 			state.textContent = '';
@@ -127,7 +127,7 @@ document.querySelectorAll( '[data-newsroom-picker]' ).forEach( ( picker ) => {
 			const found = await wp.apiFetch( {
 				path: `/wp/v2/${ route }?per_page=10&_fields=id,title,date&orderby=relevance&search=${ encodeURIComponent( query ) }`,
 			} );
-			if ( turn !== asked ) {
+			if ( mine !== latest ) {
 				return;
 			}
 			state.textContent = found.length
@@ -146,7 +146,7 @@ document.querySelectorAll( '[data-newsroom-picker]' ).forEach( ( picker ) => {
 				results.append( item );
 			}
 		} catch ( error ) {
-			if ( turn === asked ) {
+			if ( mine === latest ) {
 				state.textContent = error.message || __( 'The search failed. Try again.', 'newsroom' );
 			}
 		}
