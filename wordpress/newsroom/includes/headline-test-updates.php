@@ -79,7 +79,12 @@ function newsroom_ended_test_with( $test, $given ) {
 function newsroom_headline_test_in_rest_update( $prepared, $request ) {
 	$meta = $request['meta'];
 	if ( ! empty( $prepared->ID ) && is_array( $meta ) && isset( $meta['newsroom_headline_test'] ) && is_array( $meta['newsroom_headline_test'] ) ) {
-		$meta['newsroom_headline_test'] = newsroom_headline_test_to_save( (int) $prepared->ID, $meta['newsroom_headline_test'] );
+		$test = newsroom_headline_test_to_save( (int) $prepared->ID, $meta['newsroom_headline_test'] );
+		// WordPress writes the meta after newsroom_headline_test_published(), and would bring the draft's start time back.
+		if ( isset( $prepared->post_status, $test['state'] ) && 'publish' === $prepared->post_status && 'running' === $test['state'] && 'publish' !== get_post_status( (int) $prepared->ID ) ) {
+			$test['started'] = '';
+		}
+		$meta['newsroom_headline_test'] = $test;
 		$request->set_param( 'meta', $meta );
 	}
 	return $prepared;

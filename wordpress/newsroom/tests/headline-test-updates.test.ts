@@ -95,6 +95,21 @@ describe('an editor that was opened while a headline test ran', () => {
   });
 });
 
+it('a headline test of a draft starts when the story is published, also in a save that changes another field', async () => {
+  await update({ status: 'draft' });
+  await save({ state: 'running', variants: [variant('Second')] });
+  await newsroom.php(
+    `update_post_meta( $input, 'newsroom_headline_test', array( 'started' => '2026-01-01T00:00:00Z' ) + newsroom_headline_test_of( $input ) ); return 1;`,
+    article,
+  );
+  const opened = await field();
+  expect(opened.started).toBe('2026-01-01T00:00:00Z');
+  await save(opened, { status: 'publish', excerpt: 'New.' });
+  const published = await field();
+  expect(published.state).toBe('running');
+  expect(Date.parse(published.started)).toBeGreaterThan(Date.parse('2026-02-01T00:00:00Z'));
+});
+
 it('restoring a revision that was saved while a headline test ran does not restart it', async () => {
   await save({ state: 'running', variants: [variant('Second')] }, { content: 'While running' });
   await update({ content: 'Later' });
