@@ -155,6 +155,10 @@ function newsroom_picture_changes() {
 			unset( $pictures[ $id ] );
 		}
 	}
+	// In chunks, because the query lists all of the pictures.
+	foreach ( array_chunk( array_keys( $pictures ), 500 ) as $ids ) {
+		newsroom_touch_texts( $ids );
+	}
 	if ( count( $pictures ) > NEWSROOM_MOST_PICTURES ) {
 		return array( newsroom_payload( 'update', 'media', 0, '', 'publish' ) );
 	}
@@ -168,7 +172,6 @@ function newsroom_picture_changes() {
 			$changes[] = $change;
 		}
 	}
-	newsroom_touch_texts( array_keys( $pictures ) );
 	return $changes;
 }
 

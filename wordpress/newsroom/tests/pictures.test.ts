@@ -151,15 +151,24 @@ describe('a picture’s webhook', () => {
     }
   });
 
-  it('is a single one without addresses when over 100 pictures change', async () => {
+  it('is a single one without addresses when over 100 pictures change, and documents that show them are updated', async () => {
     await newsroom.php(
       `for ( $i = 0; $i < 101; $i++ ) { wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => "Many $i", 'post_status' => 'inherit' ), "2026/11/many-$i.png" ); } return 1;`,
     );
     expect(await arrived()).toEqual([]);
+    const [shown] = await newsroom.php(
+      `return get_posts( array( 'post_type' => 'attachment', 'numberposts' => 1, 'orderby' => 'ID', 'fields' => 'ids' ) );`,
+    );
+    const story = await publish('Shows one of many', inText({ id: shown, url: 'http://wordpress.test/many.png' }));
+    await untilSent(newsroom);
+    receiver.clear();
     await newsroom.php(
       `foreach ( get_posts( array( 'post_type' => 'attachment', 'numberposts' => 101, 'orderby' => 'ID', 'fields' => 'ids' ) ) as $id ) { wp_update_attachment_metadata( $id, array( 'width' => 10, 'height' => 10 ) ); } return 1;`,
     );
     const deliveries = await arrived();
-    expect(deliveries.map(({ type, id, addresses }) => [type, id, addresses])).toEqual([['media', 0, undefined]]);
+    expect(deliveries.map(({ type, id, addresses }) => [type, id, addresses])).toEqual([
+      ['media', 0, undefined],
+      ['article', story, undefined],
+    ]);
   });
 });
