@@ -93,8 +93,11 @@ function newsroom_delivery_message( $row, $post = null ) {
 			: sprintf( __( 'Live on the site in %s ms.', 'newsroom' ), number_format_i18n( (int) $row->took_ms ) );
 	}
 	if ( 'failed' === $row->state ) {
-		/* translators: %s: reason. */
-		return sprintf( __( 'The site refused the change: %s', 'newsroom' ), $row->error );
+		return 422 === (int) $row->status_code
+			/* translators: %s: reason. */
+			? sprintf( __( 'The site refused the change: %s', 'newsroom' ), $row->error )
+			/* translators: %s: reason. */
+			: sprintf( __( 'The site didn’t get the change within a day, so WordPress stopped trying: %s', 'newsroom' ), $row->error );
 	}
 	if ( 'pending' === $row->state && (int) $row->tries > 0 ) {
 		/* translators: %s: reason. */

@@ -170,10 +170,10 @@ function newsroom_write_delivery( $write ) {
 }
 
 /**
- * Takes a row that is due, so that no other process delivers it at the same time.
+ * Takes a waiting row, so that no other process delivers it at the same time.
  *
  * @param int $id Row.
- * @return object|null The row, or null if it doesn't exist, isn't due or is taken.
+ * @return object|null The row, or null if it doesn't exist or isn't waiting.
  */
 function newsroom_claim( $id ) {
 	global $wpdb;

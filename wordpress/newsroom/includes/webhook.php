@@ -136,18 +136,18 @@ function newsroom_explain_status( $code, $reason = '', $ahead = 0 ) {
 	switch ( true ) {
 		case 'clock' === $reason && $ahead > 0:
 			/* translators: %s: a duration such as "1 hour". */
-			return sprintf( __( 'WordPress’s clock is %s ahead of the site’s. Sync both clocks with a time server (NTP). WordPress will try again.', 'newsroom' ), human_time_diff( 0, $ahead ) );
+			return sprintf( __( 'WordPress’s clock is %s ahead of the site’s. Sync both clocks with a time server (NTP).', 'newsroom' ), human_time_diff( 0, $ahead ) );
 		case 'clock' === $reason:
 			/* translators: %s: a duration such as "1 hour". */
-			return sprintf( __( 'WordPress’s clock is %s behind the site’s. Sync both clocks with a time server (NTP). WordPress will try again.', 'newsroom' ), human_time_diff( 0, -$ahead ) );
+			return sprintf( __( 'WordPress’s clock is %s behind the site’s. Sync both clocks with a time server (NTP).', 'newsroom' ), human_time_diff( 0, -$ahead ) );
 		case 'outdated-plugin' === $reason:
 			return __( 'The site is newer than this plugin. Update the plugin.', 'newsroom' );
 		case 'no-secret' === $reason:
 			return __( 'The site has no secret. Set NEWSROOM_SECRET on the site to the secret under Settings → Newsroom.', 'newsroom' );
 		case 'wordpress' === $reason:
-			return __( 'The site couldn’t read the document from WordPress. WordPress will try again.', 'newsroom' );
+			return __( 'The site couldn’t read the document from WordPress.', 'newsroom' );
 		case 'storage' === $reason:
-			return __( 'The site couldn’t save the change. Its log says why. WordPress will try again.', 'newsroom' );
+			return __( 'The site couldn’t save the change. Its log says why.', 'newsroom' );
 		case 401 === $code:
 			return __( 'The site refused the signature. Set NEWSROOM_SECRET on the site to the secret under Settings → Newsroom.', 'newsroom' );
 		case 404 === $code:
@@ -155,7 +155,7 @@ function newsroom_explain_status( $code, $reason = '', $ahead = 0 ) {
 		case 422 === $code:
 			return __( 'The site couldn’t read the message. Make sure that the plugin and the site are the same version.', 'newsroom' );
 		case 503 === $code:
-			return __( 'The site is busy. WordPress will try again.', 'newsroom' );
+			return __( 'The site is busy.', 'newsroom' );
 		case $code >= 300 && $code < 400:
 			return __( 'The site address redirects. Enter the address that it redirects to.', 'newsroom' );
 		default:

@@ -440,16 +440,29 @@ describe('a webhook that the site does not accept', () => {
     await newsroom.pretend({ retry: 1 });
   });
 
+  it('has a reason that fits a test, too, which isn’t sent again', async () => {
+    const reasons = await newsroom.php(
+      `return array( newsroom_explain_status( 503 ), newsroom_explain_status( 503, 'storage' ), newsroom_explain_status( 503, 'wordpress' ), newsroom_explain_status( 412, 'clock', 60 ), newsroom_explain_status( 412, 'clock', -60 ) );`,
+    );
+    expect(reasons.filter((reason: string) => reason.includes('try again'))).toEqual([]);
+  });
+
   it('is dropped at once after 422, and after other errors when the time limit is reached', async () => {
     receiver.reply = () => ({ status: 422 });
     const malformed = await publish('Malformed');
     await idle();
     expect(await row(malformed.id)).toMatchObject({ state: 'failed', tries: '1' });
+    const noteOf = async (id: number) =>
+      (await newsroom.rest(`/newsroom/v1/delivery/${id}`, { as: 'admin' })).json.message;
+    expect(await noteOf(malformed.id)).toMatch(/^The site refused the change: /);
     await newsroom.pretend({ give_up: -1 });
     receiver.reply = () => ({ status: 401 });
     const refused = await publish('Refused');
     await idle();
     expect(await row(refused.id)).toMatchObject({ state: 'failed', error: expect.stringContaining('NEWSROOM_SECRET') });
+    expect(await noteOf(refused.id)).toMatch(
+      /^The site didn’t get the change within a day, so WordPress stopped trying: /,
+    );
     await newsroom.pretend({ retry: 1 });
   });
 
