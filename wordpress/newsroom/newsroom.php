@@ -36,7 +36,7 @@ $newsroom_parts = array(
 	'top-stories',   // The box of the front page.
 	'live',          // Live coverage: the state of a story, its entries.
 	'live-screen',   // The screen on which entries are written.
-	'panels',        // Shared code of the block editor panels.
+	'panels',        // Loads scripts, and what the block editor panels share.
 	'corrections',   // Corrections and clarifications of an article.
 	'headline-tests', // Several headlines for the cards of an article.
 	'headline-test-updates', // Updates that don't know that a test has ended.

@@ -60,15 +60,15 @@ function newsroom_adopt_command( $options, $say ) {
 		$say( __( 'There’s nothing to put back.', 'newsroom' ) );
 		return null;
 	}
-	$began = microtime( true );
-	$said  = 0;
-	$lines = newsroom_adopt_redirect_lines( newsroom_adopt_plan(), newsroom_adopt_categories() );
-	$state = newsroom_adopt(
+	$began    = microtime( true );
+	$reported = 0;
+	$lines    = newsroom_adopt_redirect_lines( newsroom_adopt_plan(), newsroom_adopt_categories() );
+	$state    = newsroom_adopt(
 		$task,
 		INF,
-		static function ( $now ) use ( $say, &$said ) {
-			if ( microtime( true ) - $said >= 2 ) {
-				$said = microtime( true );
+		static function ( $now ) use ( $say, &$reported ) {
+			if ( microtime( true ) - $reported >= 2 ) {
+				$reported = microtime( true );
 				/* translators: 1: number of posts done, 2: number of all posts. */
 				$say( sprintf( _n( '%1$s of %2$s post', '%1$s of %2$s posts', $now['total'], 'newsroom' ), number_format_i18n( $now['total'] - $now['left'] ), number_format_i18n( $now['total'] ) ) );
 			}

@@ -103,22 +103,18 @@ function newsroom_byline_panel() {
 	foreach ( array_merge( ...array_values( newsroom_editable_people( $post->ID ) ) ) as $id ) {
 		$names[ $id ] = newsroom_author_label( $id );
 	}
-	wp_enqueue_script( 'newsroom-byline', plugins_url( 'assets/byline.js', NEWSROOM_FILE ), array( 'newsroom-panels', 'wp-a11y', 'wp-api-fetch', 'wp-components', 'wp-data', 'wp-element', 'wp-html-entities', 'wp-i18n' ), NEWSROOM_VERSION, true );
-	wp_set_script_translations( 'newsroom-byline', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
-	wp_add_inline_script(
-		'newsroom-byline',
-		'window.newsroomByline = ' . wp_json_encode(
-			array(
-				'words'     => newsroom_byline_words(),
-				'names'     => (object) $names,
-				'inherited' => newsroom_inherited_note( $post->ID ),
-				'acf'       => null !== newsroom_acf_people( array( 'authors', 'author' ), $post->ID ),
-				'most'      => NEWSROOM_MOST_AUTHORS,
-				'longest'   => NEWSROOM_LONGEST_LINE,
-			),
-			JSON_HEX_TAG
-		) . ';',
-		'before'
+	newsroom_enqueue_part(
+		'byline',
+		array( 'newsroom-panels', 'wp-a11y', 'wp-api-fetch', 'wp-components', 'wp-data', 'wp-element', 'wp-html-entities', 'wp-i18n' ),
+		'newsroomByline',
+		array(
+			'words'     => newsroom_byline_words(),
+			'names'     => (object) $names,
+			'inherited' => newsroom_inherited_note( $post->ID ),
+			'acf'       => null !== newsroom_acf_people( array( 'authors', 'author' ), $post->ID ),
+			'most'      => NEWSROOM_MOST_AUTHORS,
+			'longest'   => NEWSROOM_LONGEST_LINE,
+		)
 	);
 }
 

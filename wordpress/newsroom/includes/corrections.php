@@ -293,28 +293,19 @@ function newsroom_corrections_panel() {
 	if ( ! $screen || 'articles' !== $screen->post_type ) {
 		return;
 	}
-	$parts = array(
-		'corrections-link' => array( 'wp-components', 'wp-element', 'wp-i18n' ),
-		'corrections'      => array( 'newsroom-corrections-link', 'newsroom-panels', 'wp-a11y', 'wp-components', 'wp-data', 'wp-date', 'wp-element', 'wp-i18n' ),
+	newsroom_enqueue_part(
+		'corrections-link',
+		array( 'wp-components', 'wp-element', 'wp-i18n' ),
+		'newsroomCorrections',
+		array(
+			'kinds'   => newsroom_correction_kinds(),
+			'words'   => newsroom_correction_words(),
+			'most'    => NEWSROOM_MOST_CORRECTIONS,
+			'longest' => NEWSROOM_LONGEST_CORRECTION,
+			'ahead'   => NEWSROOM_CORRECTION_AHEAD,
+		)
 	);
-	foreach ( $parts as $part => $needs ) {
-		wp_enqueue_script( 'newsroom-' . $part, plugins_url( "assets/$part.js", NEWSROOM_FILE ), $needs, NEWSROOM_VERSION, true );
-		wp_set_script_translations( 'newsroom-' . $part, 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
-	}
-	wp_add_inline_script(
-		'newsroom-corrections-link',
-		'window.newsroomCorrections = ' . wp_json_encode(
-			array(
-				'kinds'   => newsroom_correction_kinds(),
-				'words'   => newsroom_correction_words(),
-				'most'    => NEWSROOM_MOST_CORRECTIONS,
-				'longest' => NEWSROOM_LONGEST_CORRECTION,
-				'ahead'   => NEWSROOM_CORRECTION_AHEAD,
-			),
-			JSON_HEX_TAG
-		) . ';',
-		'before'
-	);
+	newsroom_enqueue_part( 'corrections', array( 'newsroom-corrections-link', 'newsroom-panels', 'wp-a11y', 'wp-components', 'wp-data', 'wp-date', 'wp-element', 'wp-i18n' ) );
 }
 
 /**

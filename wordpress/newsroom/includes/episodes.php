@@ -207,8 +207,6 @@ function newsroom_episode_panel() {
 	if ( ! $screen || 'articles' !== $screen->post_type ) {
 		return;
 	}
-	wp_enqueue_script( 'newsroom-episode', plugins_url( 'assets/episode.js', NEWSROOM_FILE ), array( 'newsroom-panels', 'wp-block-editor', 'wp-components', 'wp-core-data', 'wp-data', 'wp-element', 'wp-i18n' ), NEWSROOM_VERSION, true );
-	wp_set_script_translations( 'newsroom-episode', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
 	$series = array();
 	foreach ( newsroom_series_choices() as $id => $title ) {
 		$series[] = array(
@@ -216,16 +214,14 @@ function newsroom_episode_panel() {
 			'label' => $title,
 		);
 	}
-	wp_add_inline_script(
-		'newsroom-episode',
-		'window.newsroomEpisode = ' . wp_json_encode(
-			array(
-				'words'  => newsroom_episode_words(),
-				'series' => $series,
-			),
-			JSON_HEX_TAG
-		) . ';',
-		'before'
+	newsroom_enqueue_part(
+		'episode',
+		array( 'newsroom-panels', 'wp-block-editor', 'wp-components', 'wp-core-data', 'wp-data', 'wp-element', 'wp-i18n' ),
+		'newsroomEpisode',
+		array(
+			'words'  => newsroom_episode_words(),
+			'series' => $series,
+		)
 	);
 }
 

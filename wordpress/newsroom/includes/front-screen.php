@@ -31,18 +31,6 @@ function newsroom_front_assets( $screen ) {
 		return;
 	}
 	wp_enqueue_media();
-	$parts = array(
-		'front-parts'   => array( 'wp-api-fetch', 'wp-components', 'wp-element', 'wp-i18n', 'wp-url' ),
-		'front-order'   => array( 'newsroom-front-parts' ),
-		'front-related' => array( 'newsroom-front-order', 'wp-a11y' ),
-		'front-slot'    => array( 'newsroom-front-related', 'media-editor' ),
-		'front-history' => array( 'newsroom-front-parts' ),
-		'front'         => array( 'newsroom-front-slot', 'newsroom-front-history', 'wp-a11y', 'wp-dom-ready' ),
-	);
-	foreach ( $parts as $part => $needs ) {
-		wp_enqueue_script( 'newsroom-' . $part, plugins_url( "assets/$part.js", NEWSROOM_FILE ), $needs, NEWSROOM_VERSION, true );
-		wp_set_script_translations( 'newsroom-' . $part, 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
-	}
 	wp_enqueue_style( 'wp-components' );
 	wp_enqueue_style( 'newsroom-front', plugins_url( 'assets/front.css', NEWSROOM_FILE ), array(), NEWSROOM_VERSION );
 	$pages = array();
@@ -60,21 +48,29 @@ function newsroom_front_assets( $screen ) {
 		);
 	}
 	$given = isset( $_GET['front'] ) ? sanitize_key( wp_unslash( $_GET['front'] ) ) : ''; // phpcs:ignore WordPress.Security.NonceVerification -- only chooses what is shown.
-	wp_add_inline_script(
-		'newsroom-front-parts',
-		'window.newsroomFront = ' . wp_json_encode(
-			array(
-				'pages'    => $pages,
-				'kinds'    => $kinds,
-				'page'     => isset( newsroom_front_pages()[ $given ] ) ? $given : 'home',
-				'zone'     => wp_timezone_string(),
-				'headline' => NEWSROOM_FRONT_HEADLINE,
-				'rows'     => NEWSROOM_FRONT_ROWS,
-			),
-			JSON_HEX_TAG
-		) . ';',
-		'before'
+	newsroom_enqueue_part(
+		'front-parts',
+		array( 'wp-api-fetch', 'wp-components', 'wp-element', 'wp-i18n', 'wp-url' ),
+		'newsroomFront',
+		array(
+			'pages'    => $pages,
+			'kinds'    => $kinds,
+			'page'     => isset( newsroom_front_pages()[ $given ] ) ? $given : 'home',
+			'zone'     => wp_timezone_string(),
+			'headline' => NEWSROOM_FRONT_HEADLINE,
+			'rows'     => NEWSROOM_FRONT_ROWS,
+		)
 	);
+	$parts = array(
+		'front-order'   => array( 'newsroom-front-parts' ),
+		'front-related' => array( 'newsroom-front-order', 'wp-a11y' ),
+		'front-slot'    => array( 'newsroom-front-related', 'media-editor' ),
+		'front-history' => array( 'newsroom-front-parts' ),
+		'front'         => array( 'newsroom-front-slot', 'newsroom-front-history', 'wp-a11y', 'wp-dom-ready' ),
+	);
+	foreach ( $parts as $part => $needs ) {
+		newsroom_enqueue_part( $part, $needs );
+	}
 }
 
 /**

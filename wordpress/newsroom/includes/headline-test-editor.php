@@ -39,20 +39,16 @@ function newsroom_headline_test_panel() {
 	if ( ! $screen || 'articles' !== $screen->post_type ) {
 		return;
 	}
-	wp_enqueue_script( 'newsroom-headline-test', plugins_url( 'assets/headline-test.js', NEWSROOM_FILE ), array( 'newsroom-panels', 'wp-a11y', 'wp-api-fetch', 'wp-block-editor', 'wp-components', 'wp-data', 'wp-element', 'wp-html-entities', 'wp-i18n' ), NEWSROOM_VERSION, true );
-	wp_set_script_translations( 'newsroom-headline-test', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
-	wp_add_inline_script(
-		'newsroom-headline-test',
-		'window.newsroomHeadlineTest = ' . wp_json_encode(
-			array(
-				'words'   => newsroom_headline_test_words(),
-				'none'    => newsroom_no_headline_test(),
-				'most'    => NEWSROOM_MOST_HEADLINES,
-				'longest' => NEWSROOM_LONGEST_HEADLINE,
-			),
-			JSON_HEX_TAG
-		) . ';',
-		'before'
+	newsroom_enqueue_part(
+		'headline-test',
+		array( 'newsroom-panels', 'wp-a11y', 'wp-api-fetch', 'wp-block-editor', 'wp-components', 'wp-data', 'wp-element', 'wp-html-entities', 'wp-i18n' ),
+		'newsroomHeadlineTest',
+		array(
+			'words'   => newsroom_headline_test_words(),
+			'none'    => newsroom_no_headline_test(),
+			'most'    => NEWSROOM_MOST_HEADLINES,
+			'longest' => NEWSROOM_LONGEST_HEADLINE,
+		)
 	);
 }
 

@@ -71,27 +71,23 @@ function newsroom_live_load() {
 function newsroom_live_assets( $story ) {
 	wp_enqueue_media();
 	$scripts = array( 'wp-a11y', 'wp-api-fetch', 'wp-block-editor', 'wp-block-library', 'wp-blocks', 'wp-components', 'wp-data', 'wp-date', 'wp-dom-ready', 'wp-element', 'wp-format-library', 'wp-i18n', 'wp-media-utils', 'wp-url' );
-	wp_enqueue_script( 'newsroom-live', plugins_url( 'assets/live.js', NEWSROOM_FILE ), $scripts, NEWSROOM_VERSION, true );
-	wp_set_script_translations( 'newsroom-live', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
 	foreach ( array( 'wp-components', 'wp-block-editor', 'wp-block-editor-content', 'wp-edit-blocks', 'wp-block-library', 'wp-format-library' ) as $style ) {
 		wp_enqueue_style( $style );
 	}
 	wp_enqueue_style( 'newsroom-live', plugins_url( 'assets/live.css', NEWSROOM_FILE ), array(), NEWSROOM_VERSION );
 	$settings = get_block_editor_settings( array(), new WP_Block_Editor_Context( array( 'name' => 'newsroom/live' ) ) );
-	wp_add_inline_script(
-		'newsroom-live',
-		'window.newsroomLive = ' . wp_json_encode(
-			array(
-				'story'    => $story->ID,
-				'state'    => newsroom_sanitize_live( get_post_meta( $story->ID, 'newsroom_live', true ) ),
-				'author'   => (int) get_post_meta( $story->ID, 'newsroom_author', true ),
-				'authors'  => newsroom_live_authors(),
-				'settings' => $settings,
-				'publish'  => current_user_can( 'publish_posts' ),
-			),
-			JSON_HEX_TAG
-		) . ';',
-		'before'
+	newsroom_enqueue_part(
+		'live',
+		$scripts,
+		'newsroomLive',
+		array(
+			'story'    => $story->ID,
+			'state'    => newsroom_sanitize_live( get_post_meta( $story->ID, 'newsroom_live', true ) ),
+			'author'   => (int) get_post_meta( $story->ID, 'newsroom_author', true ),
+			'authors'  => newsroom_live_authors(),
+			'settings' => $settings,
+			'publish'  => current_user_can( 'publish_posts' ),
+		)
 	);
 }
 

@@ -14,8 +14,7 @@ if ( ! defined( 'ABSPATH' ) ) {
  * Loads the script.
  */
 function newsroom_picker_script() {
-	wp_enqueue_script( 'newsroom-picker', plugins_url( 'assets/picker.js', NEWSROOM_FILE ), array( 'wp-api-fetch', 'wp-a11y', 'wp-i18n' ), NEWSROOM_VERSION, true );
-	wp_set_script_translations( 'newsroom-picker', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
+	newsroom_enqueue_part( 'picker', array( 'wp-api-fetch', 'wp-a11y', 'wp-i18n' ) );
 }
 
 /**

@@ -42,8 +42,7 @@ function newsroom_reading_assets_later() {
 	add_action(
 		'admin_enqueue_scripts',
 		static function () {
-			wp_enqueue_script( 'newsroom-reading', plugins_url( 'assets/reading.js', NEWSROOM_FILE ), array( 'wp-api-fetch', 'wp-i18n' ), NEWSROOM_VERSION, true );
-			wp_set_script_translations( 'newsroom-reading', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
+			newsroom_enqueue_part( 'reading', array( 'wp-api-fetch', 'wp-i18n' ) );
 			wp_enqueue_style( 'newsroom-reading', plugins_url( 'assets/reading.css', NEWSROOM_FILE ), array(), NEWSROOM_VERSION );
 		}
 	);

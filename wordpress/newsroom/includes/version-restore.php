@@ -125,8 +125,8 @@ function newsroom_version_attributes( $story, $held ) {
 	if ( post_type_supports( $story->post_type, 'excerpt' ) ) {
 		$attributes['excerpt'] = $then['excerpt'];
 	}
-	if ( post_type_supports( $story->post_type, 'thumbnail' ) ) {
-		$attributes['featured_media'] = $then['picture'] && get_post( $then['picture']['id'] ) ? $then['picture']['id'] : 0;
+	if ( post_type_supports( $story->post_type, 'thumbnail' ) && ( ! $then['picture'] || get_post( $then['picture']['id'] ) ) ) {
+		$attributes['featured_media'] = $then['picture'] ? $then['picture']['id'] : 0;
 	}
 	foreach ( array( 'category' => 'categories', 'post_tag' => 'tags' ) as $taxonomy => $name ) { // phpcs:ignore WordPress.Arrays
 		if ( is_object_in_taxonomy( $story->post_type, $taxonomy ) ) {
@@ -157,18 +157,14 @@ function newsroom_versions_panel() {
 		'note' => newsroom_restored_note( $row ),
 		'post' => newsroom_version_attributes( $post, newsroom_version_content( $row ) ),
 	) : null;
-	wp_enqueue_script( 'newsroom-versions', plugins_url( 'assets/versions.js', NEWSROOM_FILE ), array( 'newsroom-panels', 'wp-api-fetch', 'wp-blocks', 'wp-core-data', 'wp-data', 'wp-element', 'wp-i18n', 'wp-notices', 'wp-url' ), NEWSROOM_VERSION, true );
-	wp_set_script_translations( 'newsroom-versions', 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
-	wp_add_inline_script(
-		'newsroom-versions',
-		'window.newsroomVersions = ' . wp_json_encode(
-			array(
-				'screen'  => newsroom_versions_url( $post->ID ),
-				'restore' => $restore,
-			),
-			JSON_HEX_TAG
-		) . ';',
-		'before'
+	newsroom_enqueue_part(
+		'versions',
+		array( 'newsroom-panels', 'wp-api-fetch', 'wp-blocks', 'wp-core-data', 'wp-data', 'wp-element', 'wp-i18n', 'wp-notices', 'wp-url' ),
+		'newsroomVersions',
+		array(
+			'screen'  => newsroom_versions_url( $post->ID ),
+			'restore' => $restore,
+		)
 	);
 }
 
@@ -218,7 +214,10 @@ function newsroom_version_in_form() {
 			2
 		);
 	}
-	$meta = $attributes['meta'] + array( '_thumbnail_id' => isset( $attributes['featured_media'] ) && $attributes['featured_media'] ? $attributes['featured_media'] : '' );
+	$meta = $attributes['meta'];
+	if ( isset( $attributes['featured_media'] ) ) {
+		$meta['_thumbnail_id'] = $attributes['featured_media'] ? $attributes['featured_media'] : '';
+	}
 	add_filter(
 		'get_post_metadata',
 		static function ( $value, $id, $key ) use ( $story, $meta ) {

@@ -357,6 +357,13 @@ describe('access to versions', () => {
 });
 
 describe('restoring a version', () => {
+  /** What the editor is filled with. */
+  const attributes = (id = 0) =>
+    newsroom.php(
+      `return newsroom_version_attributes( get_post( $input[0] ), newsroom_version_content( newsroom_version( $input[0], $input[1] ) ) );`,
+      [article, id],
+    );
+
   it('fills the editor with every field of the version, and saves nothing until the editor saves', async () => {
     const author = await newsroom.php(
       `return wp_insert_post( array( 'post_type' => 'authors', 'post_title' => 'Ada', 'post_status' => 'publish' ) );`,
@@ -383,26 +390,37 @@ describe('restoring a version', () => {
     expect(saved.status, saved.text).toBe(200);
     expect((await words())[0]).toBe('Headline test');
     const [to, from] = await versions();
-    const given = await newsroom.php(
-      `return newsroom_version_attributes( get_post( $input[0] ), newsroom_version_content( newsroom_version( $input[0], $input[1] ) ) );`,
-      [article, from?.id],
-    );
-    expect(Object.keys(given.meta)).not.toContain('newsroom_headline_test');
+    expect(Object.keys((await attributes(from?.id)).meta)).not.toContain('newsroom_headline_test');
     expect(await screen({ from: from?.id, to: to?.id })).toMatch(/<h3>Headline test<\/h3>.*A .*Bridge/s);
+  });
+
+  it('keeps the present picture if that of the version was deleted, and removes it if the version had none', async () => {
+    const upload = () =>
+      newsroom.php(
+        `return wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => 'x', 'post_status' => 'inherit' ), 'x.png' );`,
+      );
+    const [first, second] = [await upload(), await upload()];
+    await save({ featured_media: first });
+    await save({ featured_media: second });
+    await newsroom.php(`return (bool) wp_delete_attachment( $input, true );`, first);
+    const [, deleted, none] = await versions();
+    expect(await attributes(deleted?.id)).not.toHaveProperty('featured_media');
+    expect(await attributes(none?.id)).toMatchObject({ featured_media: 0 });
+    const shown = (id = 0) =>
+      newsroom.php(
+        `require_once ABSPATH . 'wp-admin/includes/admin.php'; add_filter( 'use_block_editor_for_post', '__return_false' ); $_GET = array( 'post' => (string) $input[0], 'newsroom_version' => (string) $input[1] ); newsroom_version_in_form(); return (int) get_post_thumbnail_id( $input[0] );`,
+        [article, id],
+      );
+    expect([await shown(deleted?.id), await shown(none?.id)]).toEqual([second, 0]);
   });
 
   it('does not change whether live coverage is running or has ended', async () => {
     await save({ meta: { newsroom_live: 'live' } });
     await save({ title: 'After', meta: { newsroom_live: 'ended' } });
-    const restored = (id = 0) =>
-      newsroom.php(
-        `return newsroom_version_attributes( get_post( $input[0] ), newsroom_version_content( newsroom_version( $input[0], $input[1] ) ) );`,
-        [article, id],
-      );
     const kept = await versions();
     expect(kept.map(({ what }) => what)).toEqual(['Headline, Live coverage', 'Live coverage', 'First published']);
-    for (const { id } of kept) expect(Object.keys((await restored(id)).meta)).not.toContain('newsroom_live');
-    await save(await restored(kept.at(-1)?.id));
+    for (const { id } of kept) expect(Object.keys((await attributes(id)).meta)).not.toContain('newsroom_live');
+    await save(await attributes(kept.at(-1)?.id));
     expect(await newsroom.php(`return newsroom_live_of( $input )['state'];`, article)).toBe('ended');
   });
 
