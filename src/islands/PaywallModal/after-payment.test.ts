@@ -5,16 +5,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { deviceType, fetchArticle, hasPaywall, isCut, metadataOf } from './after-payment.ts';
 import { granted, refusal } from './testing.ts';
 
-const opening = '<p>The first words.</p><p>And the second.</p>';
+const excerpt = '<p>The first words.</p><p>And the second.</p>';
 const rest = '<p id="third">The third, which is paid for.</p><p>The last.</p>';
 const story = (body: string) =>
-  `<!doctype html><title>A</title><header id="header">Sign In</header><article class="story"><div class="body">${body}
-   <section class="comments" id="comments">Comments</section></div></article>`;
+  `<!doctype html><title>A</title><header id="header">Sign In</header><article class="story"><div class="body">${body}</div>
+   <div class="talk"><section class="comments" id="comments">Comments</section></div></article>`;
 const wall = story(
-  `<div class="prose" data-cut>${opening}</div><section class="paywall"><a href="/pricing">Join</a></section>`,
+  `<div class="prose" data-cut>${excerpt}</div><section class="paywall"><a href="/pricing">Join</a></section>`,
 );
 const full = story(
-  `<div class="prose">${opening}${rest}</div><div data-ad-slot="x"></div><div class="prose" data-end><p>Beyond.</p></div>
+  `<div class="prose">${excerpt}${rest}</div><div data-ad-slot="x"></div><div class="prose" data-end><p>Beyond.</p></div>
    <script>window.ran = true</script><aside class="author">By Ada</aside>`,
 );
 
@@ -56,7 +56,24 @@ describe('an article that was just paid for', () => {
     expect((window as { ran?: boolean }).ran).toBeUndefined();
     expect(document.getElementById('header')).toBe(header);
     expect(document.getElementById('comments')).toBe(comments);
-    expect(body().lastElementChild).toBe(comments);
+    expect(body().nextElementSibling?.firstElementChild).toBe(comments);
+  });
+
+  it.each([
+    ['sound', '<section class="sound"><audio src="/sound/7/0.mp3"></audio></section>'],
+    ['live entries', '<section class="live"><article data-entry="1"></article></section>'],
+    ['a recording in its text', '<div class="prose"><figure><audio src="/sound/7/1.mp3"></audio></figure></div>'],
+    ['an embed', '<div class="prose"><figure class="embed" data-embed-src="https://video.example"></figure></div>'],
+  ])('is loaded again with its scripts and styles if it has %s', async (_, part) => {
+    pages = [() => html(full.replace('<aside', `${part}<aside`))];
+    const before = document.body.innerHTML;
+    const reload = vi.fn();
+    const { href, pathname, search } = location;
+    vi.stubGlobal('location', { href, pathname, search, reload });
+    (await fetchArticle())?.();
+    vi.unstubAllGlobals();
+    expect(reload).toHaveBeenCalledOnce();
+    expect(document.body.innerHTML).toBe(before);
   });
 
   it('focuses its first new paragraph, below a quiet line with a link to what comes next', async () => {

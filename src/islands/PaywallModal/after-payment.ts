@@ -93,8 +93,10 @@ const pauses = [0, 300, 1000, 2500];
 
 /** The paywall over a metered article, whose text is in the page. */
 const overlay = '.meter-wall:not([hidden])';
-/** Elements that need scripts which this page doesn't have. */
-const scripted = '[data-ad-slot], [data-gift], script, template';
+/** Elements that are left out, because they need scripts which this page doesn't have. */
+const leftOut = '[data-ad-slot], [data-gift], script, template';
+/** Parts of the text that need scripts or styles which this page doesn't have. */
+const scripted = '.sound, .live, .embed, audio';
 
 /** Whether this page is a cut article. */
 export const isCut = (page: Document = document): boolean => page.querySelector(cut) !== null;
@@ -102,18 +104,20 @@ export const isCut = (page: Document = document): boolean => page.querySelector(
 /** Whether this page is an article with a paywall. */
 export const hasPaywall = (): boolean => isCut() || document.querySelector(overlay) !== null;
 
-/** @returns a function that shows the whole article; `null` if it could not be loaded */
+/** @returns a function that shows the whole article, in place if that is possible; `null` if it could not be loaded */
 export async function fetchArticle(): Promise<(() => void) | null> {
   const wall = document.querySelector<HTMLElement>(overlay);
   if (wall && !isCut()) return () => uncover(wall);
   for (const pause of pauses) {
     await wait(pause);
     const full = await fetchFull(location.pathname + location.search);
-    const opening = document.querySelector<HTMLElement>(cut);
-    if (full && opening) return () => replaceExcerpt(opening, full);
+    const excerpt = document.querySelector<HTMLElement>(cut);
+    if (full && excerpt) return full.some(isScripted) ? () => location.reload() : () => replaceExcerpt(excerpt, full);
   }
   return null;
 }
+
+const isScripted = (part: Element): boolean => part.matches(scripted) || part.querySelector(scripted) !== null;
 
 async function fetchFull(path: string): Promise<Element[] | null> {
   try {
@@ -125,26 +129,20 @@ async function fetchFull(path: string): Promise<Element[] | null> {
     if (!answer.ok) return null;
     const other = new DOMParser().parseFromString(await answer.text(), 'text/html');
     if (isCut(other)) return null;
-    const parts = [...other.querySelectorAll('.story .body > *')];
-    const end = parts.findIndex(isAfterText);
-    const text = end < 0 ? parts : parts.slice(0, end);
-    const shown = text.filter((part) => !part.matches(scripted));
+    const shown = [...other.querySelectorAll('.story .body > *')].filter((part) => !part.matches(leftOut));
     return shown.some((part) => part.matches('.prose')) ? shown : null;
   } catch {
     return null;
   }
 }
 
-/** Comments are not replaced, because their scripts hold on to them. */
-const isAfterText = (part: Element): boolean => part.matches('.comments, [data-comments], #comments');
-
-function replaceExcerpt(opening: HTMLElement, full: readonly Element[]): void {
+function replaceExcerpt(excerpt: HTMLElement, full: readonly Element[]): void {
   const top = scrollY;
-  const read = opening.textContent?.length ?? 0;
+  const read = excerpt.textContent?.length ?? 0;
   const old: Element[] = [];
-  for (let part: Element | null = opening; part && !isAfterText(part); part = part.nextElementSibling) old.push(part);
+  for (let part: Element | null = excerpt; part; part = part.nextElementSibling) old.push(part);
   const fresh = full.map((part) => document.importNode(part, true) as HTMLElement);
-  opening.before(...fresh);
+  excerpt.before(...fresh);
   for (const part of old) part.remove();
   const first = fresh.find((part) => part.matches('.prose'));
   const next = first && blockAfter(first, read);
