@@ -49,7 +49,7 @@ describe('the id of a payment attempt', () => {
     expect(id).toMatch(uuid);
     expect(store.beginAttempt('a')).toBe(id);
     const next = await open();
-    expect(next.openAttempt()).toEqual({ id, terms: 'a', sent: true });
+    expect(next.openAttempt()).toEqual({ id, terms: 'a' });
     expect(next.beginAttempt('a')).toBe(id);
     next.endAttempt();
     expect(next.openAttempt()).toBeNull();

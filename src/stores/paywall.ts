@@ -14,14 +14,12 @@ export interface Draft {
   readonly planId?: string | undefined;
 }
 
-/** One attempt to buy. */
+/** One attempt to buy, which was sent: only the server knows how it ended. */
 export interface Attempt {
   /** UUID: sending it again means the same purchase. */
   readonly id: string;
   /** The terms of the purchase. Different terms make a different attempt. */
   readonly terms: string;
-  /** Whether it was sent: only the server knows how such an attempt ended. */
-  readonly sent: boolean;
 }
 
 const [draftName, attemptName] = checkoutNames;
@@ -47,10 +45,10 @@ let attempt: Attempt | null = read(attemptName);
 /** The attempt that has not ended yet. */
 export const openAttempt = (): Attempt | null => attempt;
 
-/** The number of the open attempt if the terms are the same, else a new one. Records that it is sent. */
+/** The number of the open attempt if the terms are the same, else a new one; stored before it is sent. */
 export function beginAttempt(terms: string): string {
   const id = attempt?.terms === terms ? attempt.id : newId();
-  attempt = { id, terms, sent: true };
+  attempt = { id, terms };
   write(attemptName, attempt);
   return id;
 }

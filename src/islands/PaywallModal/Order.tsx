@@ -348,7 +348,7 @@ export function PayButton({ state, label, sum, disabled, notice }: PayButtonProp
   return (
     <div className={styles.pay}>
       <div role="status" className={styles.payNotice}>
-        {(notice ?? state.notice) && <p>{notice ?? state.notice}</p>}
+        {(state.notice ?? notice) && <p>{state.notice ?? notice}</p>}
       </div>
       <Notice id="paywall-pay-error" text={error?.text ?? null} />
       <button

@@ -5,6 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { account, createAndEnter, verifyEmail } from '../../lib/accounts/client.ts';
 import { forgetReader } from '../../lib/article/forget-reader.ts';
 import * as calls from '../../lib/billing/client.ts';
+import { formatSum } from '../../lib/money.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import { $draft, beginAttempt, dropDraft, endAttempt, keepDraft, openAttempt } from '../../stores/paywall.ts';
 import { $session, refreshSession, signOut } from '../../stores/session.ts';
@@ -218,9 +219,11 @@ function ShippingStep({ flow, state: { shipping }, script }: BodyProps) {
 }
 
 function PaymentStep({ flow, state, order, bought, script, isSwitch }: BodyProps) {
-  const { plans, email, shipping, sumNotice } = state;
+  const { plans, email, shipping, changedSum } = state;
   const paying = useStore(flow.payment.$state);
   const ready = email !== null && (!bought.price.print || shipping.saved !== null);
+  const isChanged = changedSum !== null && changedSum === bought.quote?.dueToday;
+  const sumNotice = isChanged ? messages.sumChanged(formatSum(changedSum, bought.price.currency)) : null;
   const shared = { order, state: bought, payment: flow.payment, paying, ready, sumNotice };
   if (isSwitch && plans) return <SwitchBody {...shared} plans={plans} />;
   return (

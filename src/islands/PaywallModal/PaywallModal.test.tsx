@@ -17,6 +17,7 @@ import {
   json,
   loadScript,
   open,
+  openSignedIn,
   openStep,
   pay,
   reset,
@@ -117,6 +118,19 @@ describe('the account step', () => {
     expect(stripe.elements.filter(({ type }) => type === 'payment')).toHaveLength(1);
   });
 
+  it('offers the plans again after a subscriber’s Logout', async () => {
+    onServer.product = 'reader';
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(8022, { kind: 'upgrade' }));
+    await openSignedIn({});
+    await settle(() => expect(named('h2', 'Upgrade')).toBeTruthy());
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(12_000));
+    await click(button('Change account'));
+    await click(button('Logout'));
+    await act(async () => $session.set(anonymousSession));
+    await settle(() => expect(sheet().querySelector('[data-offer="choice"]')).not.toBeNull());
+    expect(text(sheet())).not.toContain('Upgrade');
+  });
+
   it('opens with an empty address after Logout', async () => {
     await toPayment();
     await click(button('Change account'));
@@ -159,6 +173,15 @@ describe('a purchase in progress', () => {
     await act(async () => $session.set(reader()));
     await settle(() => expect(closeAfterPayment).toHaveBeenCalledOnce());
     expect(bodies('/stripe/subscribe')).toEqual([]);
+  });
+
+  it('is not one of this page when a subscriber only signs in here', async () => {
+    await open();
+    onServer.signedIn = true;
+    onServer.product = 'reader';
+    await act(async () => $session.set(reader()));
+    await settle(() => expect(closeAfterPayment).toHaveBeenCalledOnce());
+    expect(closeAfterPayment).toHaveBeenCalledWith(expect.anything(), 'ada@example.com', 'same');
   });
 });
 

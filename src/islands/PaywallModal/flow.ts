@@ -5,7 +5,6 @@ import type { Session } from '../../lib/accounts/session.ts';
 import type * as client from '../../lib/billing/client.ts';
 import { priceIn } from '../../lib/billing/currency.ts';
 import type { PlansAnswer, Price, Shipping, Subscription, TaxAddress } from '../../lib/billing/schema.ts';
-import { formatSum } from '../../lib/money.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import type { Attempt, Draft } from '../../stores/paywall.ts';
 import type { PaywallPayload } from '../../stores/ui.ts';
@@ -45,8 +44,8 @@ export interface PaywallState {
   readonly leaving: boolean;
   /** `saved`: the address on the server. */
   readonly shipping: { readonly saved: Shipping | null; readonly busy: boolean; readonly error: string | null };
-  /** Shown above a sum that has changed. */
-  readonly sumNotice: string | null;
+  /** The sum that replaced the one on the button, in minor units. */
+  readonly changedSum: number | null;
   /** Whether a wallet's sheet is open over the page. */
   readonly walletSheet: boolean;
 }
@@ -122,7 +121,7 @@ export function createPaywallFlow(options: FlowOptions) {
       if ($state.get().walletSheet !== walletSheet) set(context, { walletSheet });
     },
     /** Shows that the sum has changed. @param due minor units */
-    noteSum: (due: number) => noteSum(context, due),
+    noteSum: (changedSum: number) => set(context, { changedSum }),
     stop() {
       context.over = true;
       context.stopSession();
@@ -141,7 +140,7 @@ function createContext(options: FlowOptions): Context {
     email: null,
     leaving: false,
     shipping: { saved: null, busy: false, error: null },
-    sumNotice: null,
+    changedSum: null,
     walletSheet: false,
   });
   const account = createAccountStep({
@@ -163,8 +162,8 @@ function createContext(options: FlowOptions): Context {
       setSteps(context, signedOut);
       void refreshSession();
     },
-    onSum(due) {
-      noteSum(context, due);
+    onSum(changedSum) {
+      set(context, { changedSum });
       void context.order?.refresh();
     },
     onStale: () => void context.order?.refresh(),
@@ -240,8 +239,10 @@ async function followSession(context: Context, now: Session): Promise<void> {
   context.signIn = signIn;
   if (!now.isAuthenticated) {
     set(context, { email: null, phase: 'ready' });
-    if (before !== null && before !== 'out') setSteps(context, signedOut);
-    return;
+    if (before === null || before === 'out') return;
+    setSteps(context, signedOut);
+    // The sum may have been that of a subscriber's change of plan.
+    return context.order?.refresh();
   }
   context.account.reset();
   const [account, address] = await Promise.all([
@@ -255,18 +256,24 @@ async function followSession(context: Context, now: Session): Promise<void> {
   set(context, { email, phase: 'ready' });
   setSteps(context, emailAppeared);
   const plan = context.order?.$state.get().price.zephrPlanId;
-  if (plan !== undefined && (drafts.openAttempt()?.sent || (before !== null && now.isPayingSubscriber))) {
-    if (await payment.recover(plan)) return;
+  const isOurs = drafts.openAttempt() !== null;
+  if (plan !== undefined && (isOurs || (before !== null && now.isPayingSubscriber))) {
+    // A subscription that was bought elsewhere, perhaps long ago, is not a new one.
+    const kind = isOurs ? undefined : 'same';
+    if (await payment.recover(plan, (subscription) => finish(context, subscription, kind))) return;
   }
   // The reader may have a subscription; then the order is a change of plan.
   if (!context.over && !taxAtAddress(context)) await context.order?.refresh();
 }
 
-function finish(context: Context, subscription: Subscription | null): void {
+function finish(
+  context: Context,
+  subscription: Subscription | null,
+  kind = context.order?.$state.get().quote?.kind ?? 'new',
+): void {
   if (context.over) return;
   context.over = true;
   context.stopSession();
-  const kind = context.order?.$state.get().quote?.kind ?? 'new';
   context.drafts.drop();
   set(context, { phase: 'done' });
   context.onDone(subscription, context.$state.get().email, kind);
@@ -277,7 +284,7 @@ function choose(context: Context, price: Price): void {
   if (!order || payment.$state.get().busy) return;
   drafts.keep({ planId: price.zephrPlanId });
   payment.clear();
-  set(context, { sumNotice: null });
+  set(context, { changedSum: null });
   setSteps(context, (steps) => withPlan(steps, price.print));
   void order.choose(price);
   if (price.print && !taxAtAddress(context)) void loadShipping(context);
@@ -326,9 +333,4 @@ async function saveShipping(context: Context, address: Shipping): Promise<void> 
   set(context, { shipping: { saved: address, busy: false, error: null } });
   taxAtAddress(context);
   setSteps(context, (steps) => completeStep(steps, 'shipping'));
-}
-
-function noteSum(context: Context, due: number): void {
-  const currency = context.order?.$state.get().price.currency ?? 'usd';
-  set(context, { sumNotice: messages.sumChanged(formatSum(due, currency)) });
 }

@@ -1,7 +1,9 @@
 // @vitest-environment jsdom
 import { act } from 'react';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { button, click, field, settle, submit, type } from '../shared/testing.tsx';
+import { paywall } from '../../lib/plans/messages.ts';
+import { button, click, draw, field, settle, submit, type } from '../shared/testing.tsx';
+import { PayButton } from './Order.tsx';
 import { bought, plansAnswer, quoteOf, subscriptionOf, yearly } from './testing.ts';
 import {
   alerts,
@@ -172,6 +174,29 @@ describe('the payment step', () => {
     await settle(() => expect(closeAfterPayment).toHaveBeenCalledOnce());
     const sent = bodies('/stripe/subscribe') as { expected: number; attempt: string }[];
     expect(sent.map(({ expected }) => expected)).toEqual([12_000, 9600]);
+  });
+
+  it('no longer mentions a changed total after a coupon has changed it again', async () => {
+    await toPayment();
+    answers['/blaize/payment/stripe/subscribe'] = () => json({ message: 'Other sum', due: 9600 }, 409);
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(9600));
+    await act(async () => stripe.fill());
+    await submit(pay().form as HTMLFormElement);
+    await settle(() => expect(text(sheet())).toContain('The total is now $96.'));
+    answers['/api/v1/checkout/quote'] = () => json(quoteOf(7680));
+    await type(field(/^Coupon/), 'SUNSHINE20');
+    await click(button('Apply'));
+    await settle(() => expect(text(pay())).toBe('Join the Sun$76.80'));
+    expect(text(sheet())).not.toContain('The total is now');
+  });
+
+  it('shows that a payment is not confirmed yet, even after a changed total', async () => {
+    await toPayment();
+    const state = { busy: null, error: null, notice: paywall.pending };
+    const pending = { state, label: 'Join', sum: '$96', disabled: false, notice: 'The total is now $96.' };
+    const drawn = await draw(<PayButton {...pending} />);
+    expect(text(drawn.host)).toContain(paywall.pending);
+    await drawn.remove();
   });
 
   it('offers to load Stripe’s script again when it fails', async () => {

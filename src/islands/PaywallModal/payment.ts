@@ -100,12 +100,16 @@ export function createPayment(options: Options) {
       const ask = { planId, expected, prorationDate: prorationDate ?? undefined, subscriptionId, attempt };
       await handle(context, await options.calls.switchPlan(ask), purchase, card);
     },
-    /** Looks up how an attempt ended that was under way when the page was left. @returns whether it is paid */
-    async recover(planId: string): Promise<boolean> {
+    /**
+     * Looks up how an attempt ended that was under way when the page was left.
+     *
+     * @returns whether it is paid; then `onFound` was called
+     */
+    async recover(planId: string, onFound = options.onDone): Promise<boolean> {
       if (!start(context)) return false;
       set(context, { busy: 'checking' });
       const found = await findSubscription(context, planId);
-      if (found) done(context, found);
+      if (found) done(context, found, onFound);
       else set(context, { busy: null });
       return Boolean(found);
     },
@@ -235,10 +239,10 @@ async function unclear(context: Context, planId: string, status: number): Promis
   fail(context, status === 0 ? messages.unfinished : messages.paymentFailed, messages.safe);
 }
 
-function done(context: Context, subscription: Subscription | null): void {
+function done(context: Context, subscription: Subscription | null, onDone = context.onDone): void {
   context.attempts.end();
   set(context, { busy: null, error: null, notice: null });
-  context.onDone(subscription);
+  onDone(subscription);
 }
 
 /** @returns the subscription; `null`: there is none; `undefined`: the server didn't answer */
