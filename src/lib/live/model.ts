@@ -5,7 +5,7 @@ import type { Article, Card, LiveEntry } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { type Paging, pageCount, pageHref } from '../paging.ts';
 import { plainText } from '../text.ts';
-import { entryAnchor, liveWord } from './schema.ts';
+import { entryAnchor, liveWord, untitledEntry } from './schema.ts';
 
 const size = publication.pageSizes.liveEntries;
 
@@ -19,7 +19,7 @@ export const liveWords = {
   keyEvent: 'Key event',
   pinned: 'Pinned',
   none: 'The first update will appear here.',
-  untitled: 'Update',
+  untitled: untitledEntry,
   pages: 'Updates',
 } as const;
 

@@ -1,4 +1,5 @@
 /** Live coverage: paths, ids, and texts that server and browser share. Browsers load this file. */
+import { truncateAtWord } from '../text.ts';
 
 /** Marks a story that is covered live. */
 export const liveWord = 'Live';
@@ -26,6 +27,13 @@ export interface KeyEvent {
   readonly time: string;
   readonly instant: string;
 }
+
+/** Name of an entry without headline and text. */
+export const untitledEntry = 'Update';
+
+/** The title of a key event: the entry's headline, or the start of its text. @param text plain text */
+export const keyEventTitle = (headline: string, text: string): string =>
+  headline || truncateAtWord(text, 80) || untitledEntry;
 
 /** Data of the event if there is no alert: browsers drop an event without data. */
 export const noAlert = '-';

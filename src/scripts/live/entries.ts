@@ -2,7 +2,8 @@
  * The entries of a live story in an open page: where each belongs, and how they are added, changed or removed without moving the text
  * that is being read.
  */
-import type { KeyEvent } from '../../lib/live/schema.ts';
+import { type KeyEvent, keyEventTitle } from '../../lib/live/schema.ts';
+import { plainText } from '../../lib/text.ts';
 import { prepareEmbeds } from '../embeds.ts';
 
 /** The lists of the page; a further page has no pinned entries. */
@@ -91,25 +92,24 @@ export function changeInPlace(lists: Lists, changed: Element | null, change: () 
   if (Math.abs(moved) >= 1) scrollBy({ top: moved, behavior: 'instant' });
 }
 
-/** Longest name of a key event without a headline. */
-const longestName = 80;
-
 function keyEventOf(entry: HTMLElement): KeyEvent | null {
   const link = entry.querySelector<HTMLAnchorElement>('.entry-when a');
   const time = link?.querySelector('time');
   if (!link || !time) return null;
-  const text = entry.querySelector('.prose')?.textContent?.trim() ?? '';
-  const name = text.length > longestName ? `${text.slice(0, longestName).replace(/\s+\S*$/, '')}…` : text;
   return {
     id: entry.dataset.entry ?? '',
-    href: link.pathname,
-    title: entry.querySelector('.entry-title')?.textContent || name,
+    // An element that isn't in the page yet may have no address to resolve its links.
+    href: link.getAttribute('href') ?? '',
+    title: keyEventTitle(
+      entry.querySelector('.entry-title')?.textContent ?? '',
+      plainText(entry.querySelector('.prose')?.innerHTML ?? ''),
+    ),
     time: time.textContent ?? '',
     instant: time.dateTime,
   };
 }
 
-/** Updates the list of key events for an entry. @param entry `null`: it was removed */
+/** Updates the list of key events for an entry. @param entry `null`: it was removed; else not placed yet, so without buttons of embeds */
 export function updateKeyEvents({ section }: Lists, id: string, entry: HTMLElement | null): void {
   const keys = section.querySelector<HTMLElement>('[data-live-keys]');
   const list = keys?.querySelector('ol');

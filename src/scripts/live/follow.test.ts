@@ -31,9 +31,13 @@ interface Part {
   readonly pinned?: boolean;
   readonly key?: boolean;
   readonly words?: string;
+  readonly title?: string;
 }
-const entry = (id: number, { version = 'v1', minute = id, pinned, key, words = `Words ${id}` }: Part = {}): string =>
-  `<article class="entry" id="entry-${id}" data-entry="${id}" data-version="${version}" data-at="2026-11-25T11:${String(minute).padStart(2, '0')}:00Z"${pinned ? ' data-pinned' : ''}${key ? ' data-key' : ''}><p class="entry-when"><a href="/article/a/live/${id}"><time datetime="2026-11-25T11:${String(minute).padStart(2, '0')}:00Z">11:${minute}</time></a></p><h3 class="entry-title">${words}</h3><div class="prose"><p>${words}</p></div></article>`;
+const entry = (
+  id: number,
+  { version = 'v1', minute = id, pinned, key, words = `Words ${id}`, title = words }: Part = {},
+): string =>
+  `<article class="entry" id="entry-${id}" data-entry="${id}" data-version="${version}" data-at="2026-11-25T11:${String(minute).padStart(2, '0')}:00Z"${pinned ? ' data-pinned' : ''}${key ? ' data-key' : ''}><p class="entry-when"><a href="/article/a/live/${id}"><time datetime="2026-11-25T11:${String(minute).padStart(2, '0')}:00Z">11:${minute}</time></a></p>${title && `<h3 class="entry-title">${title}</h3>`}<div class="prose"><p>${words}</p></div></article>`;
 
 interface Page {
   readonly state?: string;
@@ -200,6 +204,45 @@ it('after a sync event, the live page is fetched again until it has the new stat
   live.say('sync', 's2', 's2');
   await vi.advanceTimersByTimeAsync(10_000);
   expect([fetched.length, button().textContent]).toEqual([3, '1 new update']);
+});
+
+it('a live page that could not be fetched after a sync event gets the missed entries from a later stream', async () => {
+  const live = open();
+  live.say('sync', 's2', 's2');
+  // The stream is refused, too, while the site restarts.
+  await vi.advanceTimersByTimeAsync(1000);
+  live.refuse();
+  await vi.advanceTimersByTimeAsync(75_000);
+  expect([FakeStream.all.length, stream().url]).toEqual([2, '/live/7?since=']);
+  stream().say('sync', 's3', 's3');
+  await vi.advanceTimersByTimeAsync(75_000);
+  expect([FakeStream.all.length, stream().url]).toEqual([3, '/live/7?since=']);
+  pages = [page({ state: 's3', entries: [entry(13), entry(12), entry(11)] })];
+  stream().say('sync', 's3', 's3');
+  await vi.waitFor(() => expect(button().textContent).toBe('1 new update'));
+});
+
+it('a key event that arrives by the stream has the title that the page would give it', () => {
+  const live = open();
+  const long = `${'Many words '.repeat(8)}are cut`;
+  live.say('entry', entry(11, { version: 'v2', key: true, title: '', words: long }), 's2');
+  live.say('entry', entry(12, { version: 'v2', key: true, title: '', words: embed }), 's3');
+  expect(keyEvents()).toEqual(['Watch on YouTube', `${'Many words '.repeat(7).trim()}…`]);
+  live.say('entry', entry(12, { version: 'v3', key: true, title: '', words: '' }), 's4');
+  expect(keyEvents()[0]).toBe('Update');
+});
+
+it('the text that is read stays in place when a changed live entry becomes a key event', () => {
+  const scrollBy = vi.fn();
+  vi.stubGlobal('scrollBy', scrollBy);
+  vi.spyOn(Element.prototype, 'getBoundingClientRect').mockImplementation(
+    () => ({ top: 100 + 30 * keyEvents().length, height: 10 }) as DOMRect,
+  );
+  const live = open();
+  live.say('entry', entry(11, { version: 'v2', key: true }), 's2');
+  expect(scrollBy).toHaveBeenCalledExactlyOnceWith({ top: 30, behavior: 'instant' });
+  live.say('gone', '11', 's3');
+  expect(scrollBy).toHaveBeenLastCalledWith({ top: -30, behavior: 'instant' });
 });
 
 it('a pinned live entry that is missing from the fetched page is removed, however old it is', async () => {

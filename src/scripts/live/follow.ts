@@ -41,6 +41,8 @@ interface Following {
   timer: ReturnType<typeof setTimeout> | undefined;
   /** Number of the latest update from the page; an earlier one that is still running stops. */
   latestUpdate: number;
+  /** Whether the page must still get the state that a sync event named; it may be rendered a moment later. */
+  isBehind: boolean;
   isOver: boolean;
 }
 
@@ -69,6 +71,7 @@ export function follow(): void {
     stream: null,
     timer: undefined,
     latestUpdate: 0,
+    isBehind: false,
     isOver: false,
   };
   button.addEventListener('click', () => showWaiting(page));
@@ -109,7 +112,8 @@ function connect(page: Following): void {
   on(streamEvents.gone, (id) => remove(page, id));
   on(streamEvents.sync, (state) => {
     lists.section.dataset.state = state;
-    void updateFromPage(page, true);
+    page.isBehind = true;
+    void updateFromPage(page);
   });
   on(streamEvents.end, () => end(page));
   on(streamEvents.alert, (html) => void import('../alert.ts').then(({ showAlert }) => showAlert(html)).catch(() => {}));
@@ -117,9 +121,13 @@ function connect(page: Following): void {
     // The browser connects again by itself, unless the server refuses.
     if (page.stream !== stream || stream.readyState !== EventSource.CLOSED) return;
     pause(page);
-    void updateFromPage(page, false);
-    page.timer = setTimeout(() => connect(page), reconnectAfterMs + Math.random() * reconnectSpreadMs);
+    void updateFromPage(page);
+    connectLater(page);
   });
+}
+
+function connectLater(page: Following): void {
+  page.timer = setTimeout(() => connect(page), reconnectAfterMs + Math.random() * reconnectSpreadMs);
 }
 
 /** Shows an entry, or lets it wait for the button; nothing happens if the page already shows this version. */
@@ -130,8 +138,10 @@ function take(page: Following, entry: HTMLElement): void {
   if (shown?.dataset.version === version || waiting.get(id)?.dataset.version === version) return;
   updateTime(page, entry);
   if (shown) {
-    changeInPlace(lists, shown, () => placeEntry(lists, entry));
-    updateKeyEvents(lists, id, entry);
+    changeInPlace(lists, shown, () => {
+      updateKeyEvents(lists, id, entry);
+      placeEntry(lists, entry);
+    });
     return;
   }
   if (isOfLaterPage(lists, entry)) {
@@ -139,8 +149,8 @@ function take(page: Following, entry: HTMLElement): void {
     return;
   }
   if ('first' in lists.section.dataset && !waiting.has(id) && topOf(lists, entry) > innerHeight) {
-    placeEntry(lists, entry);
     updateKeyEvents(lists, id, entry);
+    placeEntry(lists, entry);
     page.status.textContent = newUpdates(1);
     return;
   }
@@ -152,8 +162,10 @@ function remove(page: Following, id: string): void {
   const { lists, waiting } = page;
   if (waiting.delete(id)) showCount(page);
   const shown = shownEntry(lists, id);
-  if (shown) changeInPlace(lists, shown, () => shown.remove());
-  changeInPlace(lists, null, () => updateKeyEvents(lists, id, null));
+  changeInPlace(lists, shown, () => {
+    updateKeyEvents(lists, id, null);
+    shown?.remove();
+  });
 }
 
 /** Shows how many entries wait; the button is above the page and moves nothing. */
@@ -172,8 +184,8 @@ function showWaiting(page: Following): void {
     return;
   }
   for (const [id, entry] of waiting) {
-    placeEntry(lists, entry);
     updateKeyEvents(lists, id, entry);
+    placeEntry(lists, entry);
   }
   const [newest] = [...waiting.values()].sort((a, b) => (isAbove(a, b) ? -1 : 1));
   waiting.clear();
@@ -193,12 +205,8 @@ function updateTime({ lists }: Following, entry: HTMLElement): void {
   time.textContent = own.textContent;
 }
 
-/**
- * Fetches the page again (from the cache) and updates the entries from it.
- *
- * @param isBehind whether the page must have the state that the stream named last; it may be rendered a moment later
- */
-async function updateFromPage(page: Following, isBehind: boolean): Promise<void> {
+/** Fetches the page again (from the cache) and updates the entries from it. */
+async function updateFromPage(page: Following): Promise<void> {
   const update = ++page.latestUpdate;
   for (let times = 1; times <= mostFetches && update === page.latestUpdate; times++) {
     const found = await fetchLists();
@@ -207,11 +215,19 @@ async function updateFromPage(page: Following, isBehind: boolean): Promise<void>
     if (found === 'closed') return close(page);
     // Further events may have arrived in the meantime; then a page with this exact state may never be rendered.
     const isCurrent = found?.section.dataset.state === page.lists.section.dataset.state;
-    if (found && (!isBehind || isCurrent || times === mostFetches)) {
+    if (found && (!page.isBehind || isCurrent || times === mostFetches)) {
+      page.isBehind = false;
       return takeOver(page, found);
     }
     await new Promise((resolve) => setTimeout(resolve, fetchAgainMs * times));
   }
+  if (update !== page.latestUpdate || page.isOver) return;
+  if (!page.isBehind) return;
+  // Without a state the next stream begins with another sync event.
+  page.lists.section.dataset.state = '';
+  if (!page.stream) return;
+  pause(page);
+  connectLater(page);
 }
 
 /**
