@@ -35,7 +35,6 @@ export default function Comments({ article, parent, longest }: Props) {
     change((comments) => merged([comment], comments));
     setMine((now) => now && { ...now, name: comment.author });
     setDone(comment.status === 'published' ? commentDone.published : commentDone.waiting);
-    if (form) close();
   }
 
   const shared = { article, longest, name: mine?.name ?? null, onPosted: posted };
@@ -44,7 +43,7 @@ export default function Comments({ article, parent, longest }: Props) {
   return (
     <div className={styles.root}>
       <Composer {...shared} parent={parent} label={parent === 0 ? yourComment : yourReply} />
-      <p className={styles.said} role="status" ref={result} tabIndex={-1}>
+      <p className={styles.status} role="status" ref={result} tabIndex={-1}>
         {done}
       </p>
       <OwnComments
@@ -62,7 +61,18 @@ export default function Comments({ article, parent, longest }: Props) {
       />
       {form?.act === 'reply' &&
         createPortal(
-          <Composer key={form.id} {...shared} parent={form.id} label={yourReply} focused onCancel={close} />,
+          <Composer
+            key={form.id}
+            {...shared}
+            parent={form.id}
+            label={yourReply}
+            focused
+            onPosted={(comment) => {
+              posted(comment);
+              close();
+            }}
+            onCancel={close}
+          />,
           form.place,
         )}
       {form?.act === 'report' &&
@@ -90,8 +100,11 @@ function useMine(article: number) {
       if (gone || !answer.ok || !answer.value) return;
       const { value } = answer;
       // A comment that was posted during the request is newer than its answer.
-      setMine((now) => ({ ...value, comments: merged(now?.comments ?? [], value.comments) }));
-      noteWaiting(article, hasWaiting(value.comments));
+      setMine((now) => {
+        const comments = merged(now?.comments ?? [], value.comments);
+        noteWaiting(article, hasWaiting(comments));
+        return { ...value, comments };
+      });
     });
     return () => {
       gone = true;

@@ -75,9 +75,10 @@ export const field = (name: string | RegExp) => named<HTMLInputElement>('input',
 export const click = (element: HTMLElement) => act(async () => element.click());
 
 /** Types like a user: sets the value and sends the event for React. */
-export async function type(input: HTMLInputElement, value: string): Promise<void> {
+export async function type(input: HTMLInputElement | HTMLTextAreaElement, value: string): Promise<void> {
   await act(async () => {
-    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(input, value);
+    // React replaces the element's own property.
+    Object.getOwnPropertyDescriptor(Object.getPrototypeOf(input), 'value')?.set?.call(input, value);
     input.dispatchEvent(new Event('input', { bubbles: true }));
   });
 }
