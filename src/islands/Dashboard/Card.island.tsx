@@ -127,8 +127,10 @@ function Form({ flow }: { flow: CardFlow }) {
     if (!stripe || !elements) return;
     flow.clear();
     await flow.save(cardSaverOf(stripe, elements));
-    const { error: failed } = flow.$state.get();
-    if (failed) event.paymentFailed({ reason: 'fail', message: failed.detail ?? failed.text });
+    const { step, error } = flow.$state.get();
+    // Without an answer the sheet would wait forever, even if the form shows the problem itself.
+    if (step !== 'saved')
+      event.paymentFailed({ reason: 'fail', message: error?.detail ?? error?.text ?? messages.wrong });
   }
   return (
     <form className={styles.card} noValidate aria-busy={saving} onSubmit={submit}>

@@ -96,6 +96,18 @@ describe('replacing the card', () => {
     expect(paymentFailed).toHaveBeenCalledOnce();
   });
 
+  it('answers a wallet whose sheet waits while the form shows what is missing', async () => {
+    stripe = fakeStripe({ link: true });
+    await open();
+    const wallet = stripe.elements.find(({ type }) => type === 'expressCheckout');
+    stripe.submit.mockResolvedValueOnce({ error: { type: 'validation_error', message: 'Incomplete.' } } as never);
+    const paymentFailed = vi.fn();
+    await act(async () => wallet?.emit('confirm', { paymentFailed }));
+    await settle(() =>
+      expect(paymentFailed).toHaveBeenCalledExactlyOnceWith({ reason: 'fail', message: expect.any(String) }),
+    );
+  });
+
   it('shows the card company’s reason when the card is refused', async () => {
     answers[keep] = () => json({ message: 'Your card was declined.' }, 402);
     await open();
