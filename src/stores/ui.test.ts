@@ -1,12 +1,12 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import * as ui from './ui.ts';
 
 const { $ui } = ui;
 
-beforeEach(() => {
-  ui.closeAll();
-  $ui.setKey('paywall', { open: false, payload: {} });
-});
+const closed = $ui.get();
+
+beforeEach(() => $ui.set(closed));
+afterEach(() => vi.unstubAllGlobals());
 
 describe('$ui', () => {
   it('opens the auth popup with its options, and closes it', () => {
@@ -59,22 +59,16 @@ describe('$ui', () => {
     expect($ui.get()).toEqual({ ...before, paywall: { open: false, payload: kept } });
   });
 
-  it('closes every menu, popup and overlay and clears their input with closeAll', () => {
-    ui.openAuthPopup({ heading: 'Read on' });
-    ui.setSiteMenu(true);
-    ui.openSearch();
-    ui.setSearchInput('ferry');
-    ui.openPaywall({ priceId: 'price_1' });
-    ui.closeAll();
-    expect($ui.get()).toEqual({
-      authPopup: null,
-      dashMenu: false,
-      siteMenu: false,
-      welcomePopup: false,
-      searchOverlay: false,
-      searchInput: '',
-      upgradeModal: null,
-      paywall: { open: false, payload: {} },
+  it('is checked for something open without an unknown pseudo-class in browsers that have no popovers', () => {
+    const querySelector = vi.fn((selector: string) => {
+      if (selector.includes(':popover-open')) throw new DOMException('unknown pseudo-class', 'SyntaxError');
+      return null;
     });
+    class Html {}
+    vi.stubGlobal('HTMLElement', Html);
+    vi.stubGlobal('document', { activeElement: null, querySelector });
+    expect(ui.isBusy()).toBe(false);
+    Object.assign(Html.prototype, { popover: null });
+    expect(() => ui.isBusy()).toThrow('unknown pseudo-class');
   });
 });

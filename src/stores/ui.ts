@@ -35,7 +35,7 @@ export interface Ui {
   readonly paywall: { readonly open: boolean; readonly payload: PaywallPayload };
 }
 
-const closed: Ui = {
+export const $ui = map<Ui>({
   authPopup: null,
   dashMenu: false,
   siteMenu: false,
@@ -44,9 +44,7 @@ const closed: Ui = {
   searchInput: '',
   upgradeModal: null,
   paywall: { open: false, payload: {} },
-};
-
-export const $ui = map<Ui>({ ...closed });
+});
 
 /** Opens the auth popup; if it is open, the new options apply. */
 export const openAuthPopup = (options: AuthPopupOptions = {}): void => $ui.setKey('authPopup', options);
@@ -71,7 +69,9 @@ export function isBusy(): boolean {
   const { authPopup, siteMenu, searchOverlay, upgradeModal, paywall } = $ui.get();
   const open = authPopup !== null || siteMenu || searchOverlay || upgradeModal !== null || paywall.open;
   const writing = document.activeElement?.matches('input, textarea, select') === true;
-  return open || writing || document.querySelector('dialog[open], :popover-open') !== null;
+  // Browsers without popovers throw at the pseudo-class.
+  const shown = 'popover' in HTMLElement.prototype ? 'dialog[open],:popover-open' : 'dialog[open]';
+  return open || writing || document.querySelector(shown) !== null;
 }
 
 export const openPaywall = (payload: PaywallPayload): void => $ui.setKey('paywall', { open: true, payload });
@@ -79,13 +79,6 @@ export const openPaywall = (payload: PaywallPayload): void => $ui.setKey('paywal
 export function closePaywall(): void {
   const { priceId: _price, planId: _plan, frequency: _frequency, ...payload } = $ui.get().paywall.payload;
   $ui.setKey('paywall', { open: false, payload });
-}
-
-/** Closes menus, popups and search on a change of route (spec section 2). */
-export function closeAll(): void {
-  const { paywall } = $ui.get();
-  $ui.set({ ...closed, paywall });
-  if (paywall.open) closePaywall();
 }
 
 /** An action that a link in the comments requested. */

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act } from 'react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { $ui, closeAll, openAuthPopup, setWelcomePopup } from '../../stores/ui.ts';
+import { $ui, closeAuthPopup, openAuthPopup, setWelcomePopup } from '../../stores/ui.ts';
 import { button, click, type Drawn, draw, named, settle } from '../shared/testing.tsx';
 import { Popups } from './AuthPopup.island.tsx';
 
@@ -14,7 +14,8 @@ let drawn: Drawn;
 let opener: HTMLButtonElement;
 
 beforeEach(async () => {
-  closeAll();
+  closeAuthPopup();
+  setWelcomePopup(false);
   opener = document.createElement('button');
   opener.textContent = 'Sign In';
   document.body.append(opener);
