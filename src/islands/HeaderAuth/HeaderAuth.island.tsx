@@ -6,7 +6,7 @@ import { type KeyboardEvent, type RefObject, type SyntheticEvent, type ToggleEve
 import { formActions } from '../../lib/accounts/model.ts';
 import { visitorKinds } from '../../lib/accounts/products.ts';
 import { forgetReader } from '../../lib/article/forget-reader.ts';
-import { common } from '../../lib/http/messages.ts';
+import { common, failureMessage } from '../../lib/http/messages.ts';
 import { createTypeAhead } from '../../lib/type-ahead.ts';
 import { publication } from '../../publication.ts';
 import { signOut } from '../../stores/session.ts';
@@ -83,7 +83,9 @@ export default function HeaderAuth({ items = pages }: Props) {
     event.preventDefault();
     const answer = await start(signOut);
     if (!answer) return;
-    if (!answer.ok && answer.status !== 401) return end(answer.message ?? common.wrong);
+    if (!answer.ok && answer.status !== 401) {
+      return end(failureMessage(answer.status, { failed: common.wrong }, answer.message));
+    }
     await forgetReader();
     // A page may depend on the user (an article's full text, the dashboard), so it is loaded again.
     location.reload();

@@ -20,7 +20,7 @@ let status = 200;
 const server = setupServer(
   http.post('*/blaize/logout', async ({ request }) => {
     loggedOut.push(await request.json());
-    return HttpResponse.json({ message: 'Not now.' }, { status });
+    return status === 0 ? HttpResponse.error() : HttpResponse.json({ message: 'Not now.' }, { status });
   }),
 );
 
@@ -130,5 +130,11 @@ describe('the reader’s menu', () => {
     await leave();
     await vi.waitFor(() => expect(loggedOut).toHaveLength(2));
     await vi.waitFor(() => expect(readDraft(7, 0)).toBeNull());
+  });
+
+  it('says that there is no connection when signing out fails without one', async () => {
+    status = 0;
+    await leave();
+    await vi.waitFor(() => expect(host.querySelector('[role="alert"]')?.textContent).toMatch(/^We couldn’t reach/));
   });
 });
