@@ -64,7 +64,8 @@ function usePageWidePaste(take: (text: string) => void): void {
   useEffect(() => {
     const paste = (event: globalThis.ClipboardEvent) => {
       const text = event.clipboardData?.getData('text') ?? '';
-      if (event.defaultPrevented || event.target instanceof HTMLInputElement) return;
+      const isField = (event.target as Element).closest?.('input, textarea');
+      if (event.defaultPrevented || isField) return;
       event.preventDefault();
       latest.current(text);
     };

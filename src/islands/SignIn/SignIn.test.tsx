@@ -180,6 +180,17 @@ describe('the code form', () => {
     expect(written()).toBe('654321');
   });
 
+  it('leaves what is pasted into another field of the page there', async () => {
+    drawn = await draw(<CodeView {...props} />);
+    for (const tag of ['input', 'textarea']) {
+      const other = document.createElement(tag);
+      document.body.append(other);
+      await paste(other, '654321');
+      other.remove();
+      expect(written()).toBe('······');
+    }
+  });
+
   it('accepts a whole code that a phone fills into the first box', async () => {
     drawn = await draw(<CodeView {...props} />);
     await type(boxes()[0] as HTMLInputElement, '123456');
