@@ -173,6 +173,14 @@ describe('the offline service worker', () => {
     expect(pictures()).not.toContain('?url=read&w=640');
   });
 
+  it('stores the pictures of a story even if one of its other files can’t be fetched', async () => {
+    worker.network.set('/article/b', html('Story b'));
+    worker.network.set('/image', () => new Response('picture'));
+    const files = [at('/_assets/gone.js'), at('/image?url=one&w=640')];
+    await worker.fire('message', { data: { keep: at('/article/b'), files } });
+    expect(worker.stores.get('broadsheet-pictures')?.kept.size).toBe(1);
+  });
+
   it('shows a stored story when the network takes four seconds or the site answers 503', async () => {
     worker.network.set('/article/a', html('Story a'));
     await worker.open('/article/a');

@@ -59,7 +59,7 @@ const attempt = <T>(work: Promise<T>): Promise<T | undefined> => work.catch(() =
  * Whether the page is only prefetched or prerendered, and not read yet. When the reader opens it, the page sends a message with
  * its pictures.
  */
-const isAhead = ({ headers }: Request): boolean => headers.get('sec-purpose')?.startsWith('prefetch') === true;
+const isPrefetch = ({ headers }: Request): boolean => headers.get('sec-purpose')?.startsWith('prefetch') === true;
 
 const isStory = (path: string): boolean => /^\/article\/[^/]+$/.test(path);
 /** The key of a story: its address without a query. */
@@ -78,12 +78,12 @@ scope.addEventListener('fetch', (event) => {
     return;
   }
   if (request.mode === 'navigate') {
-    if (isAhead(request)) return;
+    if (isPrefetch(request)) return;
     if (socialReturn.test(url.pathname)) event.waitUntil(forget());
     event.respondWith(navigate(event, url));
     // Dictionaries aren't stored here: the browser keeps the pages' shared dictionary by itself.
   } else if (url.pathname.startsWith('/_assets/') && !url.pathname.endsWith('.dict')) event.respondWith(asset(event));
-  else if (url.pathname === '/image' && isStory(pathOf(request.referrer)) && !isAhead(request))
+  else if (url.pathname === '/image' && isStory(pathOf(request.referrer)) && !isPrefetch(request))
     event.respondWith(picture(event, url));
 });
 
@@ -222,7 +222,8 @@ async function receive(message: unknown): Promise<void> {
   const changesBefore = signInChanges;
   await storeStory(url, await fetch(keyOf(url)), changesBefore);
   const own = (Array.isArray(files) ? files : []).map(ownAddress).filter((one) => one !== null);
-  await keepAssets(own.filter(({ pathname }) => pathname.startsWith('/_assets/')).map(({ pathname }) => pathname));
+  const assets = own.filter(({ pathname }) => pathname.startsWith('/_assets/')).map(({ pathname }) => pathname);
+  await attempt(keepAssets(assets));
   const pictures = await caches.open(picturesName);
   for (const { href } of own.filter(({ pathname }) => pathname === '/image').slice(0, mostPictures)) {
     const answer = await fetch(href).catch(() => null);
