@@ -24,7 +24,8 @@ whenShown(() => {
   let left = Date.now();
   addEventListener('visibilitychange', () => {
     const now = Date.now();
-    if (!document.hidden && now - left > 60_000) import('./alert.ts').then((alert) => alert.renewAlert());
+    if (!document.hidden && now - left > 60_000)
+      import('./alert.ts').then((alert) => alert.renewAlert()).catch(console.error);
     left = now;
   });
 });
