@@ -10,7 +10,7 @@ import type { PlansAnswer } from '../../lib/billing/schema.ts';
 import type { Refused } from '../../lib/http/ask.ts';
 import { paywall as messages, card as texts } from '../../lib/plans/messages.ts';
 import { refreshSession } from '../../stores/session.ts';
-import type { Made } from '../PaywallModal/payment.ts';
+import type { CardResult } from '../PaywallModal/payment.ts';
 import {
   CardFields,
   Express,
@@ -182,11 +182,11 @@ export interface CardState {
 /** The card form, as far as saving a card uses it. */
 export interface CardSaver {
   /** Checks what was typed. */
-  check(): Promise<Made<null>>;
+  check(): Promise<CardResult<null>>;
   /** Saves the card with a setup intent; the bank may have to confirm. @returns `pm_…` */
-  keep(clientSecret: string): Promise<Made<string>>;
+  keep(clientSecret: string): Promise<CardResult<string>>;
   /** Lets the reader confirm an open payment with the bank. */
-  authenticate(clientSecret: string): Promise<Made<null>>;
+  authenticate(clientSecret: string): Promise<CardResult<null>>;
 }
 
 export interface CardFlow {

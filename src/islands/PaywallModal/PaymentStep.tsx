@@ -169,7 +169,7 @@ function Wallets(props: WalletsProps) {
 
   async function confirm(event: StripeExpressCheckoutElementConfirmEvent) {
     if (!stripe || !elements || !agreed.current) return;
-    const isStanding = await payByWallet(event, {
+    const isSheetOpen = await payByWallet(event, {
       order,
       payment,
       agreed: agreed.current,
@@ -177,7 +177,7 @@ function Wallets(props: WalletsProps) {
       taxed: tax !== null,
       onSum: onSumChanged,
     });
-    if (!isStanding) onWalletSheet(false);
+    if (!isSheetOpen) onWalletSheet(false);
   }
 
   return (

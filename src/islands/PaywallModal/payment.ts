@@ -19,12 +19,13 @@ import { paywall as messages } from '../../lib/plans/messages.ts';
 /** The card form, as far as a payment uses it. */
 export interface CardForm {
   /** `pm_…` of what was typed, or what is wrong with it. */
-  paymentMethod(): Promise<Made<string>>;
+  paymentMethod(): Promise<CardResult<string>>;
   /** Lets the reader confirm the payment with their bank. */
-  authenticate(clientSecret: string): Promise<Made<null>>;
+  authenticate(clientSecret: string): Promise<CardResult<null>>;
 }
 
-export type Made<T> =
+/** What the card form answers. */
+export type CardResult<T> =
   | { readonly ok: true; readonly value: T }
   /** `shown`: the form already shows the message, next to the field. */
   | { readonly ok: false; readonly message: string; readonly shown: boolean };

@@ -45,10 +45,14 @@ describe('Stripe’s script', () => {
     expect(await again).toEqual({ key: 'pk_test_1' });
   });
 
-  it('counts as failed when it defines nothing', async () => {
+  it('counts as failed when it defines nothing, and is loaded again', async () => {
     const first = load(src, 'pk_test_1');
     brings(undefined);
-    await expect(first).rejects.toThrow('defined nothing');
+    await expect(first).rejects.toThrow('could not be loaded');
+    const again = load(src, 'pk_test_1');
+    expect(tags()).toHaveLength(1);
+    brings((key: string) => ({ key }));
+    expect(await again).toEqual({ key: 'pk_test_1' });
   });
 
   it('is given up when it has not loaded after 30 seconds', async () => {

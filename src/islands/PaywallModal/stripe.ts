@@ -12,13 +12,13 @@ import type {
 } from '@stripe/stripe-js';
 import type { TaxAddress } from '../../lib/billing/schema.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
+import { loadScriptOnce } from '../../lib/third-party/load-script.ts';
 import { publication } from '../../publication.ts';
-import type { CardForm, Made } from './payment.ts';
+import type { CardForm, CardResult } from './payment.ts';
 
 /** How long to wait for the script, milliseconds. */
 const loadTimeoutMs = 30_000;
 
-const scripts = new Map<string, Promise<StripeConstructor>>();
 const objects = new Map<string, Promise<Stripe>>();
 
 /**
@@ -31,44 +31,18 @@ export function loadStripe(scriptUrl: string, publishableKey: string): Promise<S
   const name = `${scriptUrl} ${publishableKey}`;
   let stripe = objects.get(name);
   if (!stripe) {
-    stripe = script(scriptUrl).then((Stripe) => Stripe(publishableKey));
+    stripe = createStripe(scriptUrl, publishableKey);
     objects.set(name, stripe);
     stripe.catch(() => objects.delete(name));
   }
   return stripe;
 }
 
-function script(src: string): Promise<StripeConstructor> {
-  let loaded = scripts.get(src);
-  if (!loaded) {
-    loaded = inject(src);
-    scripts.set(src, loaded);
-    loaded.catch(() => scripts.delete(src));
-  }
-  return loaded;
-}
-
-function inject(src: string): Promise<StripeConstructor> {
-  return new Promise((resolve, reject) => {
-    const tag = document.createElement('script');
-    tag.src = src;
-    tag.async = true;
-    const give = (why: string) => {
-      clearTimeout(timer);
-      // Browsers never retry a script element that failed, so it is removed.
-      tag.remove();
-      reject(new Error(why));
-    };
-    const timer = setTimeout(() => give('Stripe.js took too long to load.'), loadTimeoutMs);
-    tag.addEventListener('error', () => give('Stripe.js could not be loaded.'));
-    tag.addEventListener('load', () => {
-      const { Stripe } = window as { Stripe?: StripeConstructor };
-      if (!Stripe) return give('Stripe.js defined nothing.');
-      clearTimeout(timer);
-      resolve(Stripe);
-    });
-    document.head.append(tag);
-  });
+async function createStripe(scriptUrl: string, publishableKey: string): Promise<Stripe> {
+  const script = await loadScriptOnce(scriptUrl, { timeout: loadTimeoutMs, defines: 'Stripe' });
+  if (!script.ok)
+    throw new Error(`Stripe.js ${script.why === 'timeout' ? 'took too long to load' : 'could not be loaded'}.`);
+  return (window as unknown as { Stripe: StripeConstructor }).Stripe(publishableKey);
 }
 
 /**
@@ -165,14 +139,14 @@ export function appearance(): Appearance {
 }
 
 /** Validation errors are shown by the fields themselves. */
-const no = (error: StripeError): Made<never> => ({
+const failureOf = (error: StripeError): CardResult<never> => ({
   ok: false,
   message: error.message ?? messages.paymentFailed,
   shown: error.type === 'validation_error',
 });
 
 /** A lost connection throws within a call. */
-async function guarded<T>(action: () => Promise<Made<T>>): Promise<Made<T>> {
+async function guarded<T>(action: () => Promise<CardResult<T>>): Promise<CardResult<T>> {
   try {
     return await action();
   } catch {
@@ -183,11 +157,11 @@ async function guarded<T>(action: () => Promise<Made<T>>): Promise<Made<T>> {
 /** Lets the reader confirm with the bank, for a payment or for a saved card. */
 export const authenticate =
   (stripe: Stripe) =>
-  (clientSecret: string): Promise<Made<null>> =>
+  (clientSecret: string): Promise<CardResult<null>> =>
     guarded<null>(async () => {
       try {
         const { error } = await stripe.handleNextAction({ clientSecret });
-        return error ? no(error) : { ok: true, value: null };
+        return error ? failureOf(error) : { ok: true, value: null };
       } catch (error) {
         // Stripe.js throws if nothing is left to confirm, for example after another tab has confirmed.
         const status = await statusOf(stripe, clientSecret);
@@ -213,11 +187,11 @@ export const cardForm = (stripe: Stripe, elements: StripeElements, { email, addr
   paymentMethod: () =>
     guarded<string>(async () => {
       const checked = await elements.submit();
-      if (checked.error) return no(checked.error);
+      if (checked.error) return failureOf(checked.error);
       const details: PaymentMethodCreateParams.BillingDetails = {};
       if (email) details.email = email;
       if (address) details.address = { country: address.country, postal_code: address.postal_code ?? '' };
       const created = await stripe.createPaymentMethod({ elements, params: { billing_details: details } });
-      return created.error ? no(created.error) : { ok: true, value: created.paymentMethod.id };
+      return created.error ? failureOf(created.error) : { ok: true, value: created.paymentMethod.id };
     }),
 });

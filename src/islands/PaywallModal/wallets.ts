@@ -8,7 +8,7 @@ import { formatSum } from '../../lib/money.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import { publication } from '../../publication.ts';
 import { type Order, type OrderState, purchaseOf } from './order.ts';
-import type { CardForm, Made, Payment, Purchase } from './payment.ts';
+import type { CardForm, CardResult, Payment, Purchase } from './payment.ts';
 
 export type WalletEvent = Pick<StripeExpressCheckoutElementConfirmEvent, 'billingDetails' | 'paymentFailed'>;
 
@@ -47,20 +47,20 @@ export async function payByWallet(event: WalletEvent, wallet: WalletPayment): Pr
     onSum(purchase.expected);
     return fail(messages.sumChanged(formatSum(purchase.expected, purchase.currency)));
   }
-  const card: { made: Made<string> | null } = { made: null };
+  const card: { result: CardResult<string> | null } = { result: null };
   await payment.buy(purchase, {
     ...form,
     async paymentMethod() {
-      card.made = await form.paymentMethod();
-      return card.made;
+      card.result = await form.paymentMethod();
+      return card.result;
     },
   });
-  const { made } = card;
+  const { result } = card;
   const { error } = payment.$state.get();
   if (error) fail(error.detail ?? error.text);
   // Without an answer the sheet would wait forever, even if the form shows the problem itself.
-  else if (!made?.ok) fail(made?.message ?? messages.wrong);
-  return !made?.ok;
+  else if (!result?.ok) fail(result?.message ?? messages.wrong);
+  return !result?.ok;
 }
 
 const isSameSum = (one: Purchase, other: Purchase): boolean =>

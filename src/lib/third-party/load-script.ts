@@ -3,11 +3,13 @@
 export interface ScriptOptions {
   /** Milliseconds after which the script counts as failed; 10 seconds unless given. */
   readonly timeout?: number;
+  /** The global that it must define, else it counts as failed. */
+  readonly defines?: string;
   /** Further attributes of the tag, such as `data-…` or `type`. */
   readonly attributes?: Readonly<Record<string, string>>;
 }
 
-/** `failed`: blocked, refused or interrupted; `timeout`: not loaded in time, and removed from the page. */
+/** `failed`: blocked, refused, interrupted or empty; `timeout`: not loaded in time, and removed from the page. */
 export type ScriptOutcome = { readonly ok: true } | { readonly ok: false; readonly why: 'failed' | 'timeout' };
 
 const defaultTimeoutMs = 10_000;
@@ -29,7 +31,10 @@ export function loadScriptOnce(src: string, options: ScriptOptions = {}): Promis
   return outcome;
 }
 
-function inject(src: string, { timeout = defaultTimeoutMs, attributes = {} }: ScriptOptions): Promise<ScriptOutcome> {
+function inject(
+  src: string,
+  { timeout = defaultTimeoutMs, defines, attributes = {} }: ScriptOptions,
+): Promise<ScriptOutcome> {
   return new Promise((resolve) => {
     const tag = document.createElement('script');
     tag.async = true;
@@ -44,6 +49,7 @@ function inject(src: string, { timeout = defaultTimeoutMs, attributes = {} }: Sc
     const timer = setTimeout(() => lost('timeout'), timeout);
     tag.addEventListener('error', () => lost('failed'));
     tag.addEventListener('load', () => {
+      if (defines !== undefined && Reflect.get(window, defines) === undefined) return lost('failed');
       clearTimeout(timer);
       resolve({ ok: true });
     });
