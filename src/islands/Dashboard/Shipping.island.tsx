@@ -21,8 +21,9 @@ import {
   states,
   valuesOf,
 } from '../../lib/plans/schema.ts';
-import { messages, wordsFor } from '../shared/messages.ts';
+import { messages, refusalMessage } from '../shared/messages.ts';
 import { ConfirmLink, Notice, useScripted } from '../shared/notice.tsx';
+import { useRequest } from '../shared/request.ts';
 import styles from './forms.module.css';
 
 interface Props {
@@ -133,9 +134,8 @@ interface FormProps {
 function useShippingForm({ focused, onSaved, ...first }: Omit<FormProps, 'values' | 'at' | 'onCancel'>) {
   const form = useRef<HTMLFormElement>(null);
   const [errors, setErrors] = useState<ShippingErrors>(first.errors ?? {});
-  const [problem, setProblem] = useState<string | null>(first.problem ?? null);
+  const { busy, problem, setProblem, start, end } = useRequest(first.problem);
   const [needsConfirmation, setNeedsConfirmation] = useState(false);
-  const [busy, setBusy] = useState(false);
   useEffect(() => {
     if (focused) form.current?.querySelector('input')?.focus();
   }, [focused]);
@@ -153,13 +153,15 @@ function useShippingForm({ focused, onSaved, ...first }: Omit<FormProps, 'values
       return;
     }
     setNeedsConfirmation(false);
-    setBusy(true);
-    const answer = await saveShipping(checked.shipping);
-    setBusy(false);
-    if (answer.ok) return onSaved(answer.value?.shipping ?? checked.shipping);
-    setNeedsConfirmation(hasCode(answer, unconfirmed));
-    if (answer.status === 401) setProblem(texts.signedOut);
-    else setProblem(wordsFor(answer, answer.status < 500 ? (answer.message ?? messages.wrong) : messages.wrong));
+    const answer = await start(() => saveShipping(checked.shipping));
+    if (!answer) return;
+    setNeedsConfirmation(!answer.ok && hasCode(answer, unconfirmed));
+    if (answer.ok) {
+      end();
+      return onSaved(answer.value?.shipping ?? checked.shipping);
+    }
+    if (answer.status === 401) return end(texts.signedOut);
+    end(refusalMessage(answer, answer.status < 500 ? (answer.message ?? messages.wrong) : messages.wrong));
   }
 
   /** Removes the error of a field that is being corrected. */

@@ -159,6 +159,17 @@ describe('the shipping form with a script', () => {
     expect(offer()).toBe('/account/confirm?return=%2F');
   });
 
+  it('sends one request for two submits within one frame', async () => {
+    await edit();
+    fetched.mockResolvedValue(Response.json({ shipping: address }));
+    await act(async () => {
+      for (let times = 0; times < 2; times++) {
+        form().dispatchEvent(new SubmitEvent('submit', { bubbles: true, cancelable: true }));
+      }
+    });
+    expect(fetched).toHaveBeenCalledOnce();
+  });
+
   it('sends one request for two submits, and says when the server cannot be reached', async () => {
     await edit();
     const gate = Promise.withResolvers<Response>();

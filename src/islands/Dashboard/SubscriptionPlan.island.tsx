@@ -6,7 +6,7 @@ import { type SyntheticEvent, useEffect, useRef, useState } from 'react';
 import { subscription as fetchSubscription, resume } from '../../lib/billing/client.ts';
 import { cancelPath, type Subscription, subscriptionParam } from '../../lib/billing/schema.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
-import { common } from '../../lib/http/messages.ts';
+import { common, failureMessage } from '../../lib/http/messages.ts';
 import {
   resumedInWords,
   type SubscriptionState,
@@ -15,6 +15,7 @@ import {
 } from '../../lib/plans/membership.ts';
 import { subscription as messages } from '../../lib/plans/messages.ts';
 import { PanelBoundary, PanelState, usePanel } from '../shared/Panel.tsx';
+import { useRequest } from '../shared/request.ts';
 import styles from './panels.module.css';
 
 interface Props {
@@ -37,27 +38,27 @@ export default function SubscriptionPlan(props: Props) {
 
 /** Resumes a canceled subscription or cancels a planned change, and keeps the message to show. @param onResumed returns it */
 function useResume(id: string | undefined, onResumed: (subscription: Subscription) => string, onGone: () => void) {
-  const [busy, setBusy] = useState(false);
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const { busy, problem, start, end } = useRequest();
   const [done, setDone] = useState<string | null>(null);
-  const isSending = useRef(false);
 
   async function submit(event: SyntheticEvent) {
     event.preventDefault();
-    if (isSending.current) return;
-    isSending.current = true;
-    setBusy(true);
-    setTrouble(null);
-    setDone(null);
-    const answer = await resume(id);
-    isSending.current = false;
-    setBusy(false);
+    const answer = await start(() => {
+      setDone(null);
+      return resume(id);
+    });
+    if (!answer) return;
     if (answer.ok && answer.value?.subscription) {
       setDone(onResumed(answer.value.subscription));
-    } else if (!answer.ok && answer.status === 404) onGone();
-    else setTrouble(!answer.ok && answer.status === 0 ? common.offline : common.wrong);
+      return end();
+    }
+    if (!answer.ok && answer.status === 404) {
+      onGone();
+      return end();
+    }
+    end(failureMessage(answer.status, { failed: common.wrong }));
   }
-  return { busy, trouble, done, submit };
+  return { busy, problem, done, submit };
 }
 
 function Plan({ label, first, upgrade, several = false }: Props) {
@@ -75,7 +76,7 @@ function Plan({ label, first, upgrade, several = false }: Props) {
     },
     panel.retry,
   );
-  const { done, trouble } = resuming;
+  const { done, problem } = resuming;
   const message = useRef<HTMLParagraphElement>(null);
   // The pressed button is gone, so the message gets the focus.
   useEffect(() => {
@@ -106,7 +107,7 @@ function Plan({ label, first, upgrade, several = false }: Props) {
       {(!state || kind === 'ended') && upgrade && <p className={styles.words}>{messages.free}</p>}
       <Actions subscription={subscription} kind={kind} upgrade={upgrade} several={several} resuming={resuming} />
       <div role="alert" className={styles.trouble}>
-        {trouble && <p>{trouble}</p>}
+        {problem && <p>{problem}</p>}
       </div>
     </PanelState>
   );

@@ -29,17 +29,8 @@ const messages = {
   },
 } as const;
 
-interface Item {
-  readonly name: string;
-  readonly href: string;
-}
-
-interface Props {
-  /** Links above "Sign out"; the first leads to the dashboard. */
-  items?: readonly Item[];
-}
-
-const pages: readonly Item[] = [
+/** Links above "Sign out". */
+const pages = [
   { name: 'Dashboard', href: '/dashboard/account' },
   { name: 'Profile', href: '/dashboard/profile' },
   { name: 'Contact', href: '/dashboard/contact' },
@@ -57,7 +48,7 @@ const MenuLabel = () => (
   </>
 );
 
-export default function HeaderAuth({ items = pages }: Props) {
+export default function HeaderAuth() {
   const button = useRef<HTMLButtonElement>(null);
   const popover = useRef<HTMLElement>(null);
   const { busy, problem, setProblem, start, end } = useRequest();
@@ -118,21 +109,21 @@ export default function HeaderAuth({ items = pages }: Props) {
         className={styles.panel}
         onToggle={toggled}
       >
-        <MenuItems items={items} busy={busy} onSignOut={leave} onKeyDown={(event) => keys.onKeyDown(event, close)} />
+        <MenuItems busy={busy} onSignOut={leave} onKeyDown={(event) => keys.onKeyDown(event, close)} />
         <div role="alert">{problem !== null && <p className={styles.problem}>{problem}</p>}</div>
       </section>
     </div>
   );
 }
 
-interface MenuItemsProps extends Required<Props> {
+interface MenuItemsProps {
   busy: boolean;
   onSignOut(event: SyntheticEvent): void;
   onKeyDown(event: KeyboardEvent): void;
 }
 
 /** The membership, the links and the form to sign out. */
-const MenuItems = ({ items, busy, onSignOut, onKeyDown }: MenuItemsProps) => (
+const MenuItems = ({ busy, onSignOut, onKeyDown }: MenuItemsProps) => (
   <>
     <p className={styles.plan}>
       {visitorKinds.map((kind) => (
@@ -142,7 +133,7 @@ const MenuItems = ({ items, busy, onSignOut, onKeyDown }: MenuItemsProps) => (
       ))}
     </p>
     <div id="user-menu-items" role="menu" aria-label={messages.account} tabIndex={-1} onKeyDown={onKeyDown}>
-      {items.map(({ name, href }) => (
+      {pages.map(({ name, href }) => (
         <a key={href} className={styles.item} role="menuitem" tabIndex={-1} rel="nofollow" href={href}>
           {name}
         </a>

@@ -9,11 +9,7 @@ import { readDraft, storeDraft } from '../../lib/comments/drafts.ts';
 import { $ui } from '../../stores/ui.ts';
 import HeaderAuth from './HeaderAuth.island.tsx';
 
-const items = [
-  { name: 'Dashboard', href: '/dashboard/account' },
-  { name: 'Profile', href: '/dashboard/profile' },
-  { name: 'Contact', href: '/dashboard/contact' },
-];
+const links = ['/dashboard/account', '/dashboard/profile', '/dashboard/contact'];
 
 let loggedOut: unknown[] = [];
 let status = 200;
@@ -60,10 +56,10 @@ beforeEach(() => {
   status = 200;
   complaints.mockClear();
   host = document.createElement('div');
-  host.innerHTML = renderToString(<HeaderAuth items={items} />);
+  host.innerHTML = renderToString(<HeaderAuth />);
   document.body.replaceChildren(host);
   act(() => {
-    root = hydrateRoot(host, <HeaderAuth items={items} />, { onRecoverableError: complaints });
+    root = hydrateRoot(host, <HeaderAuth />, { onRecoverableError: complaints });
   });
 });
 afterEach(() => act(() => root.unmount()));
@@ -72,9 +68,7 @@ afterAll(() => server.close());
 describe('the reader’s menu', () => {
   it('works without a script: popover, links, and a form to sign out', () => {
     expect(button().getAttribute('popovertarget')).toBe(panel().id);
-    expect([...host.querySelectorAll('a')].map((link) => link.getAttribute('href'))).toEqual(
-      items.map(({ href }) => href),
-    );
+    expect([...host.querySelectorAll('a')].map((link) => link.getAttribute('href'))).toEqual(links);
     const form = host.querySelector('form');
     expect(form?.getAttribute('action')).toBe('/account/sign-out');
     expect(form?.getAttribute('method')).toBe('post');

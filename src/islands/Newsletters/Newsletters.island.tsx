@@ -9,7 +9,7 @@ import { signUpMessages, webmail } from '../../lib/newsletters/schema.ts';
 import { $gaveAddress } from '../../stores/persisted.ts';
 import { useFlow, useSocialWindow } from '../SignIn/use-flow.ts';
 import { EmailField, useEmailField } from '../shared/form.tsx';
-import { emailProblem, messages, wordsFor } from '../shared/messages.ts';
+import { emailProblem, messages, refusalMessage } from '../shared/messages.ts';
 import { Notice, useScripted } from '../shared/notice.tsx';
 import { SocialButtons } from '../shared/social.tsx';
 import styles from './Newsletters.module.css';
@@ -159,7 +159,8 @@ export function createNewsletterFlow(calls: NewsletterCalls, initial: Partial<Ne
       const complaint = await emailProblem(email, calls.verifyEmail);
       if (complaint !== null) return set({ busy: false, error: complaint });
       const answer = await calls.createUser(email);
-      if (!answer.ok) return set({ busy: false, error: wordsFor(answer, answer.message ?? messages.createFailed) });
+      if (!answer.ok)
+        return set({ busy: false, error: refusalMessage(answer, answer.message ?? messages.createFailed) });
       set({ busy: false, step: 'done' });
     },
   };

@@ -8,7 +8,7 @@ import type { PlansAnswer, Price, Shipping, Subscription, TaxAddress } from '../
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import type { Attempt, Draft } from '../../stores/paywall.ts';
 import type { PaywallPayload } from '../../stores/ui.ts';
-import { wordsFor } from '../shared/messages.ts';
+import { refusalMessage } from '../shared/messages.ts';
 import { chosenPrice, createOrder, type Order, type OrderCalls, ordinaryPrices } from './order.ts';
 import { createPayment, type Payment, type PaymentCalls } from './payment.ts';
 import {
@@ -193,7 +193,7 @@ async function start(context: Context): Promise<void> {
   const { planId, coupon } = drafts.get();
   const price = chosenPrice(prices, payload, planId);
   if (!answer.ok || !price) {
-    const trouble = answer.ok ? messages.noPlans : wordsFor(answer, messages.plansFailed);
+    const trouble = answer.ok ? messages.noPlans : refusalMessage(answer, messages.plansFailed);
     return set(context, { phase: 'failed', trouble });
   }
   const order = createOrder(calls, price, (code) => drafts.keep({ coupon: code }));
@@ -327,7 +327,7 @@ async function saveShipping(context: Context, address: Shipping): Promise<void> 
   set(context, { shipping: { ...shipping, busy: true, error: null } });
   const answer = await context.calls.saveShipping(address);
   if (!answer.ok) {
-    const error = wordsFor(answer, answer.message ?? messages.wrong);
+    const error = refusalMessage(answer, answer.message ?? messages.wrong);
     return set(context, { shipping: { ...shipping, busy: false, error } });
   }
   set(context, { shipping: { saved: address, busy: false, error: null } });

@@ -7,7 +7,7 @@ import type { Price, QuoteAnswer, TaxAddress } from '../../lib/billing/schema.ts
 import { paywall as messages } from '../../lib/plans/messages.ts';
 import { lowestTier } from '../../lib/plans/model.ts';
 import type { PaywallPayload } from '../../stores/ui.ts';
-import { wordsFor } from '../shared/messages.ts';
+import { refusalMessage } from '../shared/messages.ts';
 import type { Purchase } from './payment.ts';
 
 const isOrdinary = (price: Price) => price.promotion === null && price.pennyHeading === null && !price.print;
@@ -165,7 +165,7 @@ async function refresh(context: Context): Promise<void> {
     set(context, { coupon: { kind: 'error', code, text: answer.message ?? messages.couponFailed } });
     return refresh(context);
   }
-  const error = answer.ok ? messages.wrong : wordsFor(answer, answer.message ?? messages.wrong);
+  const error = answer.ok ? messages.wrong : refusalMessage(answer, answer.message ?? messages.wrong);
   set(context, { quote: null, asking: false, error });
 }
 

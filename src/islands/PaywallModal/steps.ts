@@ -6,7 +6,7 @@ import { atom, type ReadableAtom } from 'nanostores';
 import type * as client from '../../lib/accounts/client.ts';
 import { readPending } from '../../lib/accounts/storage.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
-import { emailProblem, wordsFor } from '../shared/messages.ts';
+import { emailProblem, refusalMessage } from '../shared/messages.ts';
 
 export type StepName = 'account' | 'shipping' | 'payment';
 
@@ -102,7 +102,7 @@ export function createAccountStep({ calls, email, onTyped, onEntered }: Options)
       if (answer.status === 409) return set({ busy: false, error: messages.exists, exists: true });
       set({
         busy: false,
-        error: wordsFor(answer, answer.status === 400 ? (answer.message ?? messages.wrong) : messages.wrong),
+        error: refusalMessage(answer, answer.status === 400 ? (answer.message ?? messages.wrong) : messages.wrong),
       });
     },
     signIn: () => set({ signingIn: true, error: null, exists: false }),

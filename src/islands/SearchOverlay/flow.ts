@@ -16,7 +16,7 @@ export interface SearchState {
 
 export interface FlowOptions {
   ask(query: string, signal: AbortSignal): Promise<Reply<SearchAnswer>>;
-  suggest(signal: AbortSignal): Promise<Suggestions>;
+  suggest(): Promise<Suggestions>;
   online(): boolean;
 }
 
@@ -49,7 +49,7 @@ export function createSearchFlow({ ask, suggest, online }: FlowOptions): SearchF
   /** Loaded once; a failure, which leaves both kinds empty, is retried. */
   async function suggestions(): Promise<Suggestions> {
     if (loaded) return loaded;
-    loading ??= suggest(new AbortController().signal);
+    loading ??= suggest();
     const found = await loading;
     loading = null;
     if (found.featured.length + found.popular.length > 0) loaded = found;

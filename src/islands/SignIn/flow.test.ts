@@ -67,11 +67,12 @@ describe('an address', () => {
     expect(state(flow)).toMatchObject({ step: 'sent', purpose: 'register' });
   });
 
-  it('gets a code when the screen asks for codes', async () => {
-    const flow = make({ method: 'code' });
+  it('gets a code when the reader asks for one', async () => {
+    const flow = make();
     await flow.submit('ada@example.com');
+    await flow.useCode();
     expect(calls.sendCode).toHaveBeenCalledOnce();
-    expect(calls.sendLink).not.toHaveBeenCalled();
+    expect(calls.sendLink).toHaveBeenCalledOnce();
     expect(state(flow).step).toBe('code');
   });
 
@@ -80,15 +81,10 @@ describe('an address', () => {
     ['codes are off (405)', no(405)],
   ])('gets a link instead of a code when %s', async (_why, answer) => {
     calls.sendCode.mockResolvedValue(answer);
-    const flow = make({ method: 'code' });
+    const flow = make();
     await flow.submit('ada@example.com');
-    expect(state(flow).step).toBe('sent');
-  });
-
-  it('gets a link, and no code is requested, when codes are turned off', async () => {
-    const flow = make({ method: 'code', codes: false });
-    await flow.submit('ada@example.com');
-    expect(calls.sendCode).not.toHaveBeenCalled();
+    await flow.useCode();
+    expect(calls.sendLink).toHaveBeenCalledTimes(2);
     expect(state(flow).step).toBe('sent');
   });
 

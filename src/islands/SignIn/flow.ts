@@ -6,10 +6,10 @@ import { atom, type ReadableAtom, type WritableAtom } from 'nanostores';
 import type * as client from '../../lib/accounts/client.ts';
 import type { Provider } from '../../lib/accounts/service.ts';
 import type { Refused, Reply } from '../../lib/http/ask.ts';
-import { emailProblem, messages, wordsFor } from '../shared/messages.ts';
+import { emailProblem, messages, refusalMessage } from '../shared/messages.ts';
 import type { SocialEnd } from '../shared/social.tsx';
 
-export type Method = 'link' | 'code';
+type Method = 'link' | 'code';
 
 export interface SignInState {
   readonly step: 'email' | 'sent' | 'code' | 'done';
@@ -33,10 +33,6 @@ export type Calls = Pick<
 
 export interface FlowOptions {
   readonly calls: Calls;
-  /** How the address is proved first. */
-  readonly method?: Method;
-  /** Whether the server knows codes; otherwise links are sent. */
-  readonly codes?: boolean;
   /** Path on this site to come back to by a link. */
   readonly redirect: string;
   readonly initial?: Partial<SignInState> | undefined;
@@ -78,8 +74,6 @@ const start: SignInState = {
 
 interface FlowState extends Pick<FlowOptions, 'calls' | 'redirect' | 'onSignedIn'> {
   readonly $state: WritableAtom<SignInState>;
-  /** How the address is proved first. */
-  readonly method: Method;
   /** Number of the latest action: an earlier one that is still under way changes nothing any more. */
   latest: number;
   /** Ends the note "Resent!". */
@@ -98,14 +92,13 @@ function interrupt(flow: FlowState): void {
   clearTimeout(flow.note);
 }
 
-export function createFlow({ calls, codes = true, redirect, initial, onSignedIn, method }: FlowOptions): Flow {
+export function createFlow({ calls, redirect, initial, onSignedIn }: FlowOptions): Flow {
   const $state = atom<SignInState>({ ...start, ...initial });
   const flow: FlowState = {
     calls,
     redirect,
     onSignedIn,
     $state,
-    method: codes ? (method ?? 'link') : 'link',
     latest: 0,
     note: undefined,
   };
@@ -140,16 +133,16 @@ async function run(flow: FlowState, action: (current: Current) => Promise<void>)
 }
 
 async function submit(flow: FlowState, email: string, current: Current): Promise<void> {
-  const { calls, method } = flow;
+  const { calls } = flow;
   set(flow, { email });
   const complaint = await emailProblem(email, calls.verifyEmail);
   if (!current()) return;
   if (complaint !== null) return fail(flow, 'email', complaint);
   const known = await calls.userExists(email);
   if (!current()) return;
-  if (!known.ok) return fail(flow, 'email', wordsFor(known, known.message ?? messages.wrong));
+  if (!known.ok) return fail(flow, 'email', refusalMessage(known, known.message ?? messages.wrong));
   set(flow, { purpose: known.value ? 'login' : 'register' });
-  await sendAndShow(flow, method, 'email', current);
+  await sendAndShow(flow, 'link', 'email', current);
 }
 
 /** Mails a link or a code. Where the server says that the address is known, or unknown, the purpose changes. */
@@ -179,7 +172,7 @@ async function sendAndShow(flow: FlowState, how: Method, where: 'email' | 'form'
   const result = await send(flow, how);
   if (!current()) return false;
   if ('refused' in result) {
-    fail(flow, where, wordsFor(result.refused, result.refused.message ?? messages.wrong));
+    fail(flow, where, refusalMessage(result.refused, result.refused.message ?? messages.wrong));
     return false;
   }
   set(flow, { busy: false, step: result.sent === 'code' ? 'code' : 'sent' });
@@ -196,7 +189,7 @@ async function resend(flow: FlowState, current: Current): Promise<void> {
 async function confirm(flow: FlowState, code: string, current: Current): Promise<void> {
   if (!/^\d{6}$/u.test(code)) return fail(flow, 'code', messages.codeLength);
   // An answer of 500 or more says nothing about the code.
-  const refusal = (answer: Refused) => wordsFor(answer, answer.status < 500 ? messages.invalidCode : undefined);
+  const refusal = (answer: Refused) => refusalMessage(answer, answer.status < 500 ? messages.invalidCode : undefined);
   const { email, purpose } = flow.$state.get();
   const checked = await flow.calls.checkCode(email, code);
   if (!current()) return;
@@ -247,6 +240,6 @@ async function socialEnded(flow: FlowState, end: SocialEnd): Promise<void> {
     if (!current()) return;
     if (answer.ok) return finish(flow);
     if (answer.status === 409 && end.identifier) return linkInstead(flow, end.identifier, current);
-    fail(flow, 'form', wordsFor(answer, answer.message ?? messages.socialFailed));
+    fail(flow, 'form', refusalMessage(answer, answer.message ?? messages.socialFailed));
   });
 }

@@ -5,10 +5,9 @@ import type { Provider } from '../../lib/accounts/service.ts';
 import { readPending, removePending, type Surface, storePending } from '../../lib/accounts/storage.ts';
 import { $session, refreshSession } from '../../stores/session.ts';
 import { openSocial } from '../shared/social.tsx';
-import { createFlow, type Flow, type Method, type SignInState } from './flow.ts';
+import { createFlow, type Flow, type SignInState } from './flow.ts';
 
 interface Options {
-  method?: Method | undefined;
   redirect: string;
   initial?: Partial<SignInState> | undefined;
   /** Names a form that resumes after a reload. */
@@ -18,12 +17,10 @@ interface Options {
 }
 
 /** A flow that lasts as long as its component. */
-export function useFlow({ method, redirect, initial, surface, onSignedIn }: Options): Flow {
+export function useFlow({ redirect, initial, surface, onSignedIn }: Options): Flow {
   const [flow] = useState(() =>
     createFlow({
       calls,
-      codes: calls.codeKey() !== null,
-      method,
       redirect,
       initial,
       onSignedIn: async () => {

@@ -64,13 +64,7 @@ function SupportSheet(state: FieldFormState<SupportField>) {
       {open && (
         <Dialog heading={supportMessages.heading} standfirst={supportMessages.hours} onClose={() => show(false)}>
           <Presence />
-          <FieldFormView
-            {...form}
-            {...state}
-            values={{ ...state.values, ...typed.current }}
-            onTyped={onTyped}
-            submission={submission}
-          />
+          <FieldFormView {...form} {...state} values={{ ...state.values, ...typed.current }} submission={submission} />
         </Dialog>
       )}
     </>

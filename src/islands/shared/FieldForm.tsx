@@ -54,7 +54,9 @@ export function FieldForm<Name extends string>(props: Props<Name>) {
 }
 
 /** The form with its state outside, for a form that may be closed while it is sent. */
-export function FieldFormView<Name extends string>(props: Props<Name> & { submission: Submission<Name> }) {
+export function FieldFormView<Name extends string>(
+  props: Omit<Props<Name>, 'onTyped'> & { submission: Submission<Name> },
+) {
   const { fields, page, messages, label, sent = false, stamp } = props;
   const id = useId();
   const { state, errors, problem, submit, correct } = props.submission;

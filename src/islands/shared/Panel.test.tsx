@@ -24,7 +24,7 @@ function Letters({ load, first }: { load: () => Promise<Reply<Letters>>; first?:
   const { phase, value, retry } = usePanel({
     load,
     isEmpty: (all: Letters) => all.length === 0,
-    ...(first && { first }),
+    first: first ?? null,
   });
   return (
     <PanelState phase={phase} empty="No letters." onRetry={retry}>

@@ -15,13 +15,10 @@ export type PanelPhase = 'loading' | 'empty' | 'error' | 'offline' | 'ready';
 
 interface PanelStateProps {
   phase: PanelPhase;
-  /** For screen readers, while the skeleton is shown. */
-  loading?: string;
   /** Shown when there is nothing to list. */
   empty?: ReactNode;
   /** An error, as a sentence. */
   error?: string;
-  offline?: string;
   /** Offered with an error. Offline, {@link usePanel} repeats the request by itself. */
   onRetry?: () => void;
   /** Lines of the skeleton while it loads. */
@@ -35,8 +32,7 @@ interface PanelStateProps {
  * them all; it stays in the page, so that screen readers announce each change.
  */
 export function PanelState(props: PanelStateProps) {
-  const { phase, loading = messages.loading, empty, onRetry, lines = 3, children } = props;
-  const { error = common.wrong, offline = messages.offline } = props;
+  const { phase, empty, error = common.wrong, onRetry, lines = 3, children } = props;
   const region = useRef<HTMLDivElement>(null);
   const retried = useRef(false);
   // The pressed button disappears: keyboard users keep their place.
@@ -50,7 +46,7 @@ export function PanelState(props: PanelStateProps) {
       <div ref={region} className={styles.state} aria-live="polite" tabIndex={-1} data-phase={phase}>
         {phase === 'loading' && (
           <div className={styles.skeleton}>
-            <span className="visually-hidden">{loading}</span>
+            <span className="visually-hidden">{messages.loading}</span>
             {Array.from({ length: lines }, (_, line) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: lines of a skeleton are all alike
               <span key={line} aria-hidden="true" />
@@ -58,7 +54,7 @@ export function PanelState(props: PanelStateProps) {
           </div>
         )}
         {phase === 'empty' && <div className={styles.empty}>{empty}</div>}
-        {phase === 'offline' && <p className={styles.notice}>{offline}</p>}
+        {phase === 'offline' && <p className={styles.notice}>{messages.offline}</p>}
         {phase === 'error' && (
           <div className={`${styles.notice} ${styles.error}`}>
             <p>{error}</p>
@@ -105,16 +101,14 @@ export class PanelBoundary extends Component<BoundaryProps, { readonly broken: b
 export interface PanelOptions<T> {
   /** Loads the value; returns failures as values and never throws. */
   readonly load: () => Promise<Reply<T>>;
-  /** What the server has rendered already; then nothing is requested until `retry`. */
-  readonly first?: T | null;
+  /** What the server has rendered already; then nothing is requested until `retry`. `null`: nothing. */
+  readonly first: T | null;
   readonly isEmpty?: (value: T) => boolean;
 }
 
 export interface Panel<T> {
   readonly phase: PanelPhase;
   readonly value: T | null;
-  /** The server's message about an error. */
-  readonly message: string | null;
   /** Requests again; ignored while a request runs. */
   retry(): void;
   /** Shows a changed value. */
@@ -122,10 +116,9 @@ export interface Panel<T> {
 }
 
 /** Loads what a panel shows. One request at a time; when the browser comes back online, a failed one is repeated. */
-export function usePanel<T>({ load, first = null, isEmpty = () => false }: PanelOptions<T>): Panel<T> {
+export function usePanel<T>({ load, first, isEmpty = () => false }: PanelOptions<T>): Panel<T> {
   const [value, setValue] = useState<T | null>(first);
   const [failed, setFailed] = useState<'error' | 'offline' | null>(null);
-  const [message, setMessage] = useState<string | null>(null);
   const asking = useRef(false);
   const here = useRef(true);
   const current = useRef(load);
@@ -138,7 +131,6 @@ export function usePanel<T>({ load, first = null, isEmpty = () => false }: Panel
     const answer = await current.current();
     asking.current = false;
     if (!here.current) return;
-    setMessage(answer.ok ? null : answer.message);
     if (answer.ok) setValue(answer.value);
     else setFailed(answer.status === 0 && !navigator.onLine ? 'offline' : 'error');
   }, []);
@@ -158,5 +150,5 @@ export function usePanel<T>({ load, first = null, isEmpty = () => false }: Panel
     setValue(next);
   }, []);
   const phase = failed ?? (value === null ? 'loading' : isEmpty(value) ? 'empty' : 'ready');
-  return { phase, value, message, retry: () => void retry(), set };
+  return { phase, value, retry: () => void retry(), set };
 }

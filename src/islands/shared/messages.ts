@@ -1,4 +1,4 @@
-/** Sentences of the sign-in screens; those of spec section 8 word for word. */
+/** Messages of forms that take an email address or place an order; those of spec section 8 word for word. */
 import type { VerificationAnswer } from '../../lib/accounts/schema.ts';
 import type { Refused, Reply } from '../../lib/http/ask.ts';
 import { common } from '../../lib/http/messages.ts';
@@ -15,8 +15,13 @@ export const messages = {
   suggestion: (email: string) => `Did you mean ${email}?`,
 } as const;
 
-/** The message for a refused call. For a rate limit it is the server's own; a suggested address goes before other messages. */
-export function wordsFor(refused: Refused, otherwise: string = messages.wrong): string {
+/**
+ * The message for a refused call whose answer may suggest another address, which then goes before other messages; for a rate limit it is
+ * the server's own. Forms with their own texts use `failureMessage` (lib/http/messages.ts).
+ *
+ * @param otherwise for any other refusal
+ */
+export function refusalMessage(refused: Refused, otherwise: string = messages.wrong): string {
   if (refused.status === 0) return messages.offline;
   if (refused.status === 429) return refused.message ?? messages.limited;
   return refused.suggestedEmail === null ? otherwise : messages.suggestion(refused.suggestedEmail);
@@ -38,7 +43,7 @@ export async function emailProblem(
   if (!shape.test(email)) return messages.emailInvalid;
   const answer = await verify(email);
   if (!answer.ok) {
-    if (answer.status === 429) return wordsFor(answer);
+    if (answer.status === 429) return refusalMessage(answer);
     return answer.status === 400 || answer.status === 422 ? (answer.message ?? messages.emailInvalid) : null;
   }
   // A gateway may have sent the response, in any form.

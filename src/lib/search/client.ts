@@ -16,10 +16,10 @@ export const askSearch = (query: string, signal: AbortSignal): Promise<Reply<Sea
   });
 
 /** Suggestions for a search without results: four stories of each kind (spec section 9); a kind that fails to load is empty. */
-export async function askSuggestions(signal: AbortSignal): Promise<Suggestions> {
+export async function askSuggestions(): Promise<Suggestions> {
   const [featured, popular] = await Promise.all(
     ['/api/v1/articles/featured?limit=4', '/api/v1/articles/popular/list?limit=4'].map(async (path) => {
-      const answer = await ask<CardsAnswer>(path, { signal, timeoutMs: 8000 });
+      const answer = await ask<CardsAnswer>(path, { timeoutMs: 8000 });
       return answer.ok ? (answer.value?.articles ?? []) : [];
     }),
   );
