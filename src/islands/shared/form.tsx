@@ -4,12 +4,12 @@ import { formFields } from '../../lib/accounts/model.ts';
 import { publication } from '../../publication.ts';
 import styles from './shared.module.css';
 
-/** The line about privacy and terms (spec section 2, "Auth popup"). */
-export function Consent() {
+/** The line about privacy and terms (spec section 2, "Auth popup"). Pages render it without hydration. @param more a further sentence */
+export function Consent({ more }: { more?: string }) {
   return (
     <p className={styles.consent}>
       By continuing you agree to the <a href="/privacy-policy#Terms-of-use">terms of use</a> and the{' '}
-      <a href="/privacy-policy">privacy policy</a> of {publication.name}.
+      <a href="/privacy-policy">privacy policy</a> of {publication.name}.{more && ` ${more}`}
     </p>
   );
 }
