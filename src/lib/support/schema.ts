@@ -44,6 +44,9 @@ export const supportFields: Fields<SupportField> = {
   message: { label: 'Message', kind: 'lines', longest: 5000, missing: 'Please tell us how we can help.' },
 };
 
+/** A link that calls a number. */
+export const phoneLink = (phone: string): string => `tel:${phone.replace(/[^+\d]/g, '')}`;
+
 /** "9 a.m.", "noon". @param hour of the day, from 0 to 24 */
 const hourName = (hour: number): string =>
   hour === 12 ? 'noon' : hour % 24 === 0 ? 'midnight' : `${hour % 12 || 12} ${hour < 12 ? 'a.m.' : 'p.m.'}`;
