@@ -3,7 +3,7 @@
  * JavaScript.
  */
 import { type MouseEvent, useEffect, useRef, useState } from 'react';
-import { bills as fetchBills } from '../../lib/billing/client.ts';
+import { bills as fetchInvoices } from '../../lib/billing/client.ts';
 import type { Bill, BillsAnswer } from '../../lib/billing/schema.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { formatReceipt } from '../../lib/money.ts';
@@ -27,30 +27,30 @@ function Invoices({ first }: { first: BillsAnswer }) {
     isEmpty: ({ bills, next }) => bills.length === 0 && next === null,
     async load() {
       setBusy(true);
-      const answer = await fetchBills(known.current.next);
+      const answer = await fetchInvoices(known.current.next);
       setBusy(false);
       if (!answer.ok || !answer.value) return answer;
       known.current = { bills: [...known.current.bills, ...answer.value.bills], next: answer.value.next };
       return { ...answer, value: known.current };
     },
   });
-  const { bills, next } = panel.value ?? first;
+  const { bills: invoices, next } = panel.value ?? first;
   const list = useRef<HTMLUListElement>(null);
-  const shown = useRef(bills.length);
+  const shown = useRef(invoices.length);
   // The pressed link may be gone, so the first of the older invoices gets the focus.
   useEffect(() => {
-    if (bills.length > shown.current) (list.current?.children[shown.current] as HTMLElement | undefined)?.focus();
-    shown.current = bills.length;
-  }, [bills]);
+    if (invoices.length > shown.current) (list.current?.children[shown.current] as HTMLElement | undefined)?.focus();
+    shown.current = invoices.length;
+  }, [invoices]);
   function older(event: MouseEvent) {
     event.preventDefault();
     panel.retry();
   }
   return (
     <PanelState phase={panel.phase} empty={messages.noInvoices} error={messages.invoicesFailed} onRetry={panel.retry}>
-      <ul className={styles.bills} ref={list}>
-        {bills.map((bill) => (
-          <Row key={bill.id} bill={bill} />
+      <ul className={styles.invoices} ref={list}>
+        {invoices.map((invoice) => (
+          <Row key={invoice.id} invoice={invoice} />
         ))}
       </ul>
       {next !== null && (
@@ -62,7 +62,7 @@ function Invoices({ first }: { first: BillsAnswer }) {
   );
 }
 
-function Row({ bill: { id, number, date, amount, tax, currency, status, plan, file } }: { bill: Bill }) {
+function Row({ invoice: { id, number, date, amount, tax, currency, status, plan, file } }: { invoice: Bill }) {
   const day = longDayInZone(date);
   const what = number ? `invoice ${number}` : `invoice of ${day}`;
   const at = (as: string) => `/account/invoice?id=${encodeURIComponent(id)}&as=${as}`;
