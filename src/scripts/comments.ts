@@ -6,6 +6,7 @@ import { whenShown } from '../lib/when-shown.ts';
 
 const region = document.querySelector<HTMLElement>('[data-comments]');
 
+/** The name is a copy of `waitingName` in lib/comments/drafts.ts, which would be more code than this. */
 function isWaiting(): boolean {
   try {
     return (localStorage.getItem('comments-waiting') ?? '').split(',').includes(region?.dataset.comments ?? '');

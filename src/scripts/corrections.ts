@@ -37,8 +37,7 @@ function link({ slug, title }: UnseenStory, anchorId: string): HTMLLIElement {
   return item;
 }
 
-/** Shows the notice. @returns it */
-function show(stories: readonly UnseenStory[], anchor: string, onSeen: () => void): HTMLElement {
+function show(stories: readonly UnseenStory[], anchor: string, onSeen: () => void): void {
   const notice = document.createElement('aside');
   notice.className = 'correction-notice';
   notice.setAttribute('aria-label', noticeWords.heading(stories));
@@ -67,7 +66,6 @@ function show(stories: readonly UnseenStory[], anchor: string, onSeen: () => voi
   // is announced.
   document.body.prepend(notice);
   text.append(heading, list);
-  return notice;
 }
 
 /**

@@ -20,10 +20,11 @@ const reloadEveryMs = 60_000;
 const mayRead = (level: string | undefined, session: Session): boolean =>
   level === 'registered' ? session.isAuthenticated : session.isPayingSubscriber || session.isTrialing;
 
-/** @returns whether something is due in this tab, and records it as done; false if that can't be stored */
-function isDue(key: string, everyMs: number): boolean {
+/** @returns whether this tab may reload the page now, and records it as done; false if that can't be stored */
+function claimReload(): boolean {
+  const key = `wall:${location.pathname}`;
   try {
-    if (Date.now() - (sessionStorage[key] ?? 0) < everyMs) return false;
+    if (Date.now() - (sessionStorage[key] ?? 0) < reloadEveryMs) return false;
     sessionStorage[key] = Date.now();
     return true;
   } catch {
@@ -66,13 +67,7 @@ $session.subscribe((session) => {
   if (isOfferedPrint(session.activeProduct)) import('./print-upsell.ts').catch(() => {});
   const wall = document.querySelector<HTMLElement>('.paywall[data-level]');
   // After a payment on this page the paywall opens the article itself.
-  if (
-    wall &&
-    !$ui.get().paywall.open &&
-    mayRead(wall.dataset.level, session) &&
-    isDue(`wall:${location.pathname}`, reloadEveryMs)
-  )
-    location.reload();
+  if (wall && !$ui.get().paywall.open && mayRead(wall.dataset.level, session) && claimReload()) location.reload();
 });
 
 if (await recognizeFromAddress()) await refreshSession();

@@ -31,7 +31,7 @@ function start(): void {
     });
 }
 
-/** Whether the reader has chosen, here or in another tab. */
+/** Whether the reader has chosen, here or in another tab. The name is a copy of `consentCookieName` in lib/consent/model.ts. */
 const chosen = () => document.cookie.includes('privacy-choices=');
 
 // A certified consent platform asks instead of our banner, on every page: it also shows readers how to change their choice.

@@ -33,7 +33,7 @@ export async function readMetered(article: number, path: string, rules: BrowserM
 
 function countHere(article: number, rules: BrowserMeterRules): MeterView {
   try {
-    // Read and written under one lock, which tabs share.
+    // Two tabs that count at the same moment may lose one reading, in the reader's favor.
     const counted = countReading(parseReadings(localStorage.getItem(storageKey)), article, Date.now(), rules);
     localStorage.setItem(storageKey, JSON.stringify(counted.readings));
     return { ask: counted.over ? 'registration' : 'nothing', remaining: counted.remaining };

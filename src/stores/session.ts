@@ -86,13 +86,13 @@ async function load(why: 'opened' | 'reported' | 'changed'): Promise<void> {
   const visitor = readVisitor(document.cookie);
   if (visitor === null) {
     const wasKnown = removeSharedSession();
-    if (wasKnown) forgetKept();
+    if (wasKnown) forgetStored();
     setSession(anonymousSession);
     // Without a script, or when a session expires, no tab reports the sign-out.
     if (why === 'changed' || (why === 'opened' && wasKnown)) notifyTabs();
     return;
   }
-  let news = why === 'changed';
+  let mustNotify = why === 'changed';
   const shared = () => (why === 'changed' ? null : readSharedSession(visitor));
   // The tab that held the lock before may have just stored an answer.
   const facts =
@@ -100,7 +100,7 @@ async function load(why: 'opened' | 'reported' | 'changed'): Promise<void> {
     (await oneTabAtATime(async () => {
       const ready = shared();
       // A mailed link signs in by opening a page; the other tabs learn it from that page's response.
-      news ||= ready === null && why === 'opened';
+      mustNotify ||= ready === null && why === 'opened';
       return ready ?? ask(visitor);
     }));
   if (mine !== latest) return;
@@ -109,7 +109,7 @@ async function load(why: 'opened' | 'reported' | 'changed'): Promise<void> {
   if (facts !== null && !session.isAuthenticated) forgetHint();
   setSession(session);
   // A tab that receives a report sends none, or two tabs would answer each other forever.
-  if (news) notifyTabs();
+  if (mustNotify) notifyTabs();
 }
 
 async function ask(hint: VisitorKind): Promise<AccessFacts | null> {
@@ -131,14 +131,14 @@ function setSession(session: Session): void {
 }
 
 /** Removes what this browser stored for its user, including stories for offline reading (src/client/story-worker.ts). */
-function forgetKept(): void {
+function forgetStored(): void {
   forgetProfileCopies();
   navigator.serviceWorker?.controller?.postMessage({ forget: true });
 }
 
 function forgetHint(): void {
   removeSharedSession();
-  forgetKept();
+  forgetStored();
   // biome-ignore lint/suspicious/noDocumentCookie: the cookie store is not in every browser, and this is one cookie.
   document.cookie = `${visitorCookie}=; Path=/; Max-Age=0; SameSite=Lax`;
 }

@@ -1,7 +1,7 @@
 /**
  * Links to the previous and next page of a list. Hydrated, the link to the next page adds that page's items to the list, and the address
- * changes without a new entry in the history, so that a reload or a shared link shows the same. If the request fails, the browser
- * follows the link.
+ * changes without a new entry in the history, so that a reload or a shared link shows the page that was loaded last. If the request fails,
+ * the browser follows the link.
  */
 import { type MouseEvent, useState } from 'react';
 import type { Paging } from '../../lib/paging.ts';

@@ -13,6 +13,7 @@ export interface Draft {
 /** How long a draft is stored, milliseconds. */
 const storedFor = 7 * 24 * 60 * 60 * 1000;
 const prefix = 'comment-draft:';
+/** scripts/comments.ts has a copy. */
 const waitingName = 'comments-waiting';
 
 const nameOf = (articleId: number, parentId: number): string => `${prefix}${articleId}:${parentId}`;

@@ -24,6 +24,7 @@ export interface Consent extends Readonly<Record<OptionalPurpose, boolean>> {
 
 /** Increased when the meaning of a purpose changes: all readers must choose again. */
 const consentVersion = 1;
+/** scripts/third-parties.ts has a copy. */
 export const consentCookieName = 'privacy-choices';
 /** Six months, in seconds. */
 export const consentMaxAge = 183 * 24 * 60 * 60;

@@ -63,7 +63,7 @@ const files = (): string[] =>
     .filter((name) => name.startsWith(`${location.origin}/_assets/`) || name.startsWith(`${location.origin}/image?`));
 
 /** Whether the browser prefetched or prerendered this page. */
-function wasFetchedAhead(): boolean {
+function wasPrefetched(): boolean {
   const [entry] = performance.getEntriesByType('navigation');
   const { activationStart = 0, deliveryType = '' } = entry as { activationStart?: number; deliveryType?: string };
   return activationStart > 0 || deliveryType === 'navigational-prefetch';
@@ -75,7 +75,7 @@ async function keepStories(): Promise<void> {
   await serviceWorker.register('/sw.js');
   // The first story was loaded before the worker started, and the worker ignores stories that were only prefetched, because
   // they weren't read then.
-  if (serviceWorker.controller && !wasFetchedAhead()) return;
+  if (serviceWorker.controller && !wasPrefetched()) return;
   const { active } = await serviceWorker.ready;
   active?.postMessage({ keep: location.href, files: files() });
 }
