@@ -41,6 +41,8 @@ describe('the path that a reader returns to', () => {
     ['/search?q=https://other.example', '/search?q=https://other.example'],
     ['/accounting', '/accounting'],
     ['/account/subscribed?letters=a', '/account/subscribed?letters=a'],
+    ['/account/plan?plan=member-yearly', '/account/plan?plan=member-yearly'],
+    ['/account/podcast?series=how-it-works', '/account/podcast?series=how-it-works'],
   ])('%s is accepted', (wanted, path) => {
     expect(returnPath(wanted, site)).toBe(path);
   });

@@ -30,7 +30,7 @@ export const isFetchedAhead = ({ headers }: { readonly headers: Headers }): bool
 
 /** Paths that no reader returns to: calls, and the sign-in pages themselves. Some pages below /account are exceptions. */
 const notAReturnPath =
-  /^\/(?:blaize|zephr|api|-|account(?!\/(?:subscribed|card|comment|saved)$)|socialLogin|image|_assets)(?:\/|$)/i;
+  /^\/(?:blaize|zephr|api|-|account(?!\/(?:subscribed|card|plan|podcast|comment|saved)$)|socialLogin|image|_assets)(?:\/|$)/i;
 
 const longestReturnPath = 1024;
 
