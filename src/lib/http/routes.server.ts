@@ -8,6 +8,7 @@ import type { Accounts, Caller, Session } from '../accounts/service.ts';
 import { parseJson } from '../text.ts';
 import { type Answer, refuse, signInFirst, unavailable } from './answer.ts';
 import { readJson } from './form.server.ts';
+import { common } from './messages.ts';
 import { comesFromHere } from './origin.ts';
 
 /** The arguments of a route's handler. */
@@ -110,7 +111,7 @@ function guarded(handle: (context: APIContext) => Promise<Answer>): APIRoute {
       return jsonResponse(await handle(context));
     } catch (error) {
       locals.services.log.error({ err: error, url: context.url.pathname }, 'A route failed');
-      return jsonResponse(unavailable(retrySoon));
+      return jsonResponse(refuse(503, common.wrong, { retryAfter: retrySoon }));
     }
   };
 }
