@@ -26,7 +26,7 @@ export interface BackgroundTask {
 }
 
 const pollMs = 5000;
-/** Milliseconds until the next look while jobs wait. */
+/** Shortest pause between two looks, milliseconds. */
 const busyPollMs = 500;
 /** Jobs worked on at once. */
 const concurrency = 4;
@@ -41,10 +41,12 @@ export function createWorker(
   tasks: readonly BackgroundTask[],
   countRefusedCards: (intent: string) => Promise<void>,
 ) {
-  const { database, jobs, log } = dependencies;
+  const { database, jobs, log, now } = dependencies;
   const works = worksOf(dependencies, countRefusedCards);
   const runTasks = createTaskRunner(tasks, dependencies);
   const counts = { tried: 0, failed: 0, waiting: 0, disputes: 0 };
+  /** When the next waiting job is due, epoch milliseconds. */
+  let nextDue = Number.POSITIVE_INFINITY;
   let rounds: RepeatedTask | null = null;
   let unavailable = false;
 
@@ -61,7 +63,9 @@ export function createWorker(
         ),
       );
     }
-    counts.waiting = (await jobs.waiting()).count;
+    const { count, due } = await jobs.waiting();
+    counts.waiting = count;
+    nextDue = due ?? Number.POSITIVE_INFINITY;
     counts.disputes = await countOpenDisputes(database.db);
     unavailable = false;
   }
@@ -76,6 +80,9 @@ export function createWorker(
     unavailable = true;
   }
 
+  /** Milliseconds until the next look: when the next job is due, but not in a tight loop around one that can't be claimed. */
+  const pauseMs = (): number => Math.max(busyPollMs, Math.min(nextDue - now(), pollMs));
+
   const nudge = (): void => void rounds?.runNow();
 
   return {
@@ -83,7 +90,7 @@ export function createWorker(
     drain: () => drain(),
     stats: (): WorkerStats => ({ ...counts }),
     start() {
-      rounds ??= repeatAfterPause(() => (counts.waiting > 0 ? busyPollMs : pollMs), round, onError);
+      rounds ??= repeatAfterPause(pauseMs, round, onError);
       nudge();
     },
     async stop() {

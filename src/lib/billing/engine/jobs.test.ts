@@ -1,5 +1,6 @@
 /** The worker of billing's jobs. */
-import { expect, it } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { expect, it, vi } from 'vitest';
 import { prepare } from '../../../../tests/world/databases.ts';
 import { createJobQueue } from '../../jobs/queue.server.ts';
 import { silent } from '../../logging.ts';
@@ -7,6 +8,19 @@ import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
 import { createWorker } from './jobs.server.ts';
 
 const engines = prepare('sqlite');
+
+it('a billing job that is due in five minutes does not make the worker look every half second', async () => {
+  const database = await engines.open(await engines.migratedPlace());
+  const jobs = createJobQueue<BillingJobKind>(database, 'stripe', Date.now);
+  const claim = vi.fn(jobs.claim);
+  const dependencies = { database, jobs: { ...jobs, claim }, log: silent, now: Date.now };
+  const worker = createWorker(dependencies as unknown as BillingDependencies, [], async () => {});
+  await jobs.add(database.db, { kind: 'refused-card', subject: 'pi_1', due: Date.now() + 300_000 });
+  worker.start();
+  await setTimeout(1500);
+  await worker.stop();
+  expect(claim).toHaveBeenCalledTimes(1);
+});
 
 it('the billing job worker stops after the running jobs and leaves the others queued', async () => {
   const database = await engines.open(await engines.migratedPlace());
