@@ -152,14 +152,7 @@ export function createNewsletters({
       await storeIssue(state, id, breaking.slug, dayInZone(now()), () => issue);
       return addressAll(state, id, isWanted, options);
     },
-    async alertSent(alert) {
-      const row = await db
-        .selectFrom('newsletter_issues')
-        .select(['addressed', 'finished'])
-        .where('id', '=', alertIssue(alert))
-        .executeTakeFirst();
-      return row ? { readers: row.addressed, finished: row.finished !== null } : null;
-    },
+    alertSent: (alert) => progressOf(state, alertIssue(alert)),
     personalData: personalDataOf(database),
   };
 }
@@ -204,6 +197,16 @@ async function addChoices(
 
 const alertIssue = (alert: string): string => `${breaking.slug}:${alert}`;
 
+/** How far an issue has been sent; `null`: it isn't stored. */
+async function progressOf({ database: { db } }: State, id: string): Promise<Addressed | null> {
+  const row = await db
+    .selectFrom('newsletter_issues')
+    .select(['addressed', 'finished'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row ? { readers: row.addressed, finished: row.finished !== null } : null;
+}
+
 /** Addresses a stored issue to all its readers. */
 async function addressAll(
   state: State,
@@ -213,7 +216,7 @@ async function addressAll(
 ): Promise<Addressed> {
   const { outbox } = state;
   const most = id.startsWith(alertIssue('')) ? mostBeforeAlerts : mostWaiting;
-  let done: Addressed = { readers: 0, finished: false };
+  let done = (await progressOf(state, id)) ?? { readers: 0, finished: false };
   while (!signal?.aborted && isWanted()) {
     const { count } = await outbox.waiting();
     if (count >= most) {

@@ -135,6 +135,9 @@ onBothEngines('the newsletters', (engines) => {
       onProgress: () => stopping.abort(),
     });
     expect(broken).toEqual({ readers: 2, finished: false });
+    // A run that addresses no further reader reports those of earlier runs.
+    const stopped = { signal: AbortSignal.abort() };
+    expect(await create().send('morning', morning, stopped)).toEqual({ readers: 2, finished: false });
     const both = await Promise.all([
       create().send('morning', () => issue('not composed again'), { batch: 1 }),
       create().send('morning', morning, { batch: 1 }),
