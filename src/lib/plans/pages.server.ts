@@ -22,7 +22,7 @@ import {
   shippingPages,
 } from './schema.ts';
 
-type Page = Pick<AstroGlobal, 'request' | 'locals' | 'url'>;
+type Page = Pick<AstroGlobal, 'request' | 'locals' | 'url' | 'clientAddress'>;
 
 /** Why an address was not saved. */
 export interface ShippingRefusal {
@@ -79,10 +79,12 @@ export async function switchPage(
   reader: Session,
   planId: string,
 ): Promise<SwitchView | Response> {
+  const { address } = callerOf(page);
   let refused: SwitchRefusal | FormRefusal | null = null;
   if (page.request.method === 'POST') {
     const posted = await postedForm(page, {}, async (form): Promise<Next | SwitchRefusal> => {
-      const answer = await billing.switchPlan(reader, { planId, ...readSwitch((name) => form.get(name)) });
+      const wanted = { planId, ...readSwitch((name) => form.get(name)) };
+      const answer = await billing.switchPlan(reader, wanted, address);
       if (answer.ok && answer.value.clientSecret === null) return { to: '/dashboard/account?state=switched#plan' };
       return refusalOf(answer);
     });
@@ -91,7 +93,7 @@ export async function switchPage(
   }
   const nothing = { problem: null, remedy: null, status: 200 };
   try {
-    const quote = await billing.quote(reader, { planId });
+    const quote = await billing.quote(reader, { planId }, address);
     if (quote.ok) return { ...nothing, ...refused, quote: quote.value, attempt: randomUUID() };
     return { ...nothing, quote: null, attempt: '', problem: quote.error.message, status: quote.status };
   } catch (error) {
