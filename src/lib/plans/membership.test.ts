@@ -139,10 +139,19 @@ test('a card that expires before a bill is warned about, with the name of the fi
   expect(warned(12, [monthly])).toBeNull();
   expect(warned(12, [subscription])).toBe('This card expires before your next bill');
   expect(warned(12, [monthly, subscription])).toBe('This card expires before the next bill for Sun Reader, Yearly');
-  expect(warned(11, [subscription, monthly])).toBe('This card expires before the next bill for Sun Reader, Monthly');
+  const january = { ...monthly, nextBillingDate: '2027-01-05' };
+  expect(warned(12, [subscription, january])).toBe('This card expires before the next bill for Sun Reader, Monthly');
   // The other one is charged to another card.
   expect(warned(12, [monthly], true)).toBeNull();
-  expect(warned(11, [{ ...monthly, nextBillingDate: null }])).toBe('This card expires before your next bill');
+});
+
+test('a card that has expired is announced as such, whether a bill is planned or not', () => {
+  const card = { expMonth: 11, expYear: 2026 };
+  const now = Date.parse('2026-12-01');
+  for (const charged of [[subscription], [{ ...subscription, nextBillingDate: null }], []])
+    expect(cardWarning(card, charged, false, now)).toBe('This card has expired. Please add a new one.');
+  expect(cardWarning(card, [subscription], true, now)).toBe('This card has expired. Please add a new one.');
+  expect(cardWarning(card, [{ ...subscription, nextBillingDate: null }], false, now - 1)).toBeNull();
 });
 
 const words = (part: Partial<Subscription>) =>

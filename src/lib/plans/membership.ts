@@ -172,8 +172,9 @@ export function cardWarning(
   const ends = Date.UTC(expYear, expMonth, 1);
   const bill = ({ nextBillingDate }: Subscription): number => Date.parse(nextBillingDate ?? '');
   const [late] = charged.filter((one) => bill(one) >= ends).toSorted((a, b) => bill(a) - bill(b));
-  if (!late && now < ends) return null;
-  const which = several && late ? `the next bill for ${subscriptionName(late)}` : 'your next bill';
+  if (now >= ends) return 'This card has expired. Please add a new one.';
+  if (!late) return null;
+  const which = several ? `the next bill for ${subscriptionName(late)}` : 'your next bill';
   return `This card expires before ${which}. Please add a new one in time.`;
 }
 
