@@ -8,7 +8,7 @@ import {
   grantedByForm,
   privacyPage,
 } from '../../lib/consent/model.ts';
-
+import { setCookie } from '../../lib/http/cookies.server.ts';
 import { postedForm, redirectGet, textResponse } from '../../lib/http/form.server.ts';
 import { returnPath } from '../../lib/http/origin.ts';
 
@@ -20,12 +20,13 @@ export const POST: APIRoute = async (context) => {
     const granted = grantedByForm(form.get(consentFields.choice), form.getAll(consentFields.purpose), gpc);
     if (!granted) return { status: 400, problem: 'Please choose on the privacy page.' };
     const back = returnPath(form.get(consentFields.returnTo), siteUrl);
-    const secure = siteUrl.startsWith('https:') ? '; Secure' : '';
-    const cookie = `${consentCookieName}=${consentValue(granted, gpc)}; Path=/; Max-Age=${consentMaxAge}; SameSite=Lax${secure}`;
+    const value = consentValue(granted, gpc);
+    const secure = siteUrl.startsWith('https:');
+    const cookie = setCookie(consentCookieName, value, { maxAge: consentMaxAge, httpOnly: false, secure });
     const others = context.request.headers.get('cookie') ?? '';
     // The choice that was just made is used, not the one in the request's cookies.
     const kept = others.split(/; */).filter((each) => !each.startsWith(`${consentCookieName}=`));
-    const cookies = [`${consentCookieName}=${consentValue(granted, gpc)}`, ...kept].join('; ');
+    const cookies = [`${consentCookieName}=${value}`, ...kept].join('; ');
     const group = services.headlineTests.cookiesFor({ cookies, gpc });
     return { to: back === privacyPage ? `${privacyPage}?saved` : back, cookies: [cookie, ...group] };
   });
