@@ -76,9 +76,9 @@ export function profileProblem(profile: Readonly<Record<string, unknown>>): stri
 /** Whether a merged profile is within the size limit. */
 export const isSmallEnough = (profile: Profile): boolean => Object.keys(profile).length <= limits.keys;
 
-/** @returns what is wrong with the name of an app, or `null` */
+/** @returns what is wrong with the name of an app, or `null`; names that begin with `_` are reserved */
 export function appProblem(app: string): string | null {
-  return /^[A-Za-z0-9][\w.-]{0,63}$/.test(app) && !app.startsWith('_restricted') ? null : profileProblems.invalidApp;
+  return /^[A-Za-z0-9][\w.-]{0,63}$/.test(app) ? null : profileProblems.invalidApp;
 }
 
 /** The JSON of an extended profile, or what is wrong with it. */

@@ -9,6 +9,7 @@ import { type SealedCookie, sealedCookie } from '../http/cookies.server.ts';
 import { type Next, postedForm, seeOther, textResponse, withQuery } from '../http/form.server.ts';
 import { returnPath } from '../http/origin.ts';
 import { accountRoute, callerOf } from '../http/routes.server.ts';
+import { choiceOf, saveChoice } from '../newsletters/model.ts';
 import { accountMessages, type FormProblem, problemText, wireMessages } from './messages.ts';
 import { formPages, providers } from './model.ts';
 import { deliveryBody, deliveryOf, type SignedInAnswer } from './schema.ts';
@@ -72,6 +73,23 @@ export function problemOf(failure: Failure): { readonly problem: FormProblem; re
   }
 }
 
+/**
+ * Saves the newsletters that the return path of a sign-in names. A failure must not cost the reader the session, because the link or code
+ * is used up.
+ *
+ * @returns where to go next: without the choice, to the page that shows what is saved
+ */
+export async function saveSignUp({ context }: FormCall, session: Session, returnTo: string): Promise<string> {
+  const { newsletters, log } = context.locals.services;
+  try {
+    await saveChoice(newsletters, session, choiceOf(returnTo));
+    return returnTo;
+  } catch (error) {
+    log.error({ err: error }, 'The newsletters of a sign-up could not be saved');
+    return withQuery('/dashboard/newsletters', { problem: 'failed' });
+  }
+}
+
 /** The same limit as in the account calls (schema.ts). */
 const longestEmail = 320;
 
@@ -112,7 +130,7 @@ export async function requestSignIn(call: FormCall, request: SignInRequest): Pro
   if (!checked.ok) return again(checked.failure);
   if (!known.ok) return again(known.failure);
   const purpose = known.value ? 'login' : 'register';
-  const delivery = { email, purpose, redirect: returnTo, caller } as const;
+  const delivery = { email, purpose, redirect: returnTo, caller, isVerified: true } as const;
   const sent = await (method === 'code' ? accounts.sendCode(delivery) : accounts.sendLink(delivery));
   if (!sent.ok) return again(sent.failure);
   return {

@@ -60,7 +60,7 @@ async function send(deps: Dependencies, kind: 'link' | 'code', delivery: Deliver
     return limited(over);
   }
   if (sendsNothing) return fail({ kind: user ? 'exists' : 'unknown-user' });
-  if (purpose === 'register') {
+  if (purpose === 'register' && !delivery.isVerified) {
     const refused = await refusal(deps, email);
     if (refused) return refused;
   }

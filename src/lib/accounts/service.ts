@@ -92,6 +92,8 @@ export interface Delivery {
   /** Path within the site to come back to; anything else becomes `/`. */
   readonly redirect: string;
   readonly caller: Caller;
+  /** Whether the caller has checked that the address can receive mail; the check costs time and a paid look-up. */
+  readonly isVerified?: boolean;
 }
 
 /** The end of a social sign-in, as the popup reports it (docs/services/zephr.md). */

@@ -1,13 +1,12 @@
 /** Handles the code form: signs in, or makes the account. */
 
 import { formFields, formPages } from '../../lib/accounts/model.ts';
-import { accountForm, problemOf, requestSignIn, signInPage } from '../../lib/accounts/routes.server.ts';
+import { accountForm, problemOf, requestSignIn, saveSignUp, signInPage } from '../../lib/accounts/routes.server.ts';
 import { tidyCode } from '../../lib/accounts/schema.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
-import { choiceOf, saveChoice } from '../../lib/newsletters/model.ts';
 
 export const POST = accountForm(async (call) => {
-  const { accounts, form, state, stateCookie, caller, context } = call;
+  const { accounts, form, state, stateCookie, caller } = call;
   if (!state) return { to: signInPage('expired', '/') };
   const { email, purpose, returnTo } = state;
   const code = tidyCode(form.getAll(formFields.code).join(''));
@@ -22,8 +21,7 @@ export const POST = accountForm(async (call) => {
     return { to: withQuery(formPages.enterCode, { problem }), cookies: [stateCookie.set(kept)] };
   }
   const { session, cookies } = outcome.value;
-  await saveChoice(context.locals.services.newsletters, session, choiceOf(returnTo));
-  return { to: returnTo, cookies: [...cookies, stateCookie.clear] };
+  return { to: await saveSignUp(call, session, returnTo), cookies: [...cookies, stateCookie.clear] };
 });
 
 export const GET = redirectGet(formPages.enterCode);

@@ -1,22 +1,40 @@
 /** Handles the forms of the reading history: `do` = `remove` (with `article`), `clear`, `off`, `on`. */
 import { accountForm, signInPage } from '../../lib/accounts/routes.server.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
+import type { SavedStories } from '../../lib/saved/model.ts';
 import { articleIdOf } from '../../lib/saved/routes.server.ts';
 
 const savedTab = '/dashboard/saved';
+
+/** What a `do` without an article does, and the state in which the page is shown then. */
+const actions: Readonly<
+  Record<string, { readonly state: string; run(stories: SavedStories, userId: string): Promise<unknown> }>
+> = {
+  clear: { state: 'history-cleared', run: (stories, userId) => stories.clearHistory(userId) },
+  off: { state: 'history-off', run: (stories, userId) => stories.keepHistory(userId, false) },
+  on: { state: 'history-on', run: (stories, userId) => stories.keepHistory(userId, true) },
+};
+
+/** @returns the state in which the page is shown; `null` when nothing was done */
+async function change(savedStories: SavedStories, userId: string, form: URLSearchParams): Promise<string | null> {
+  const wanted = form.get('do') ?? '';
+  if (wanted === 'remove') {
+    const articleId = articleIdOf(form.get('article'));
+    if (articleId === null) return null;
+    await savedStories.forgetRead(userId, articleId);
+    return 'history-removed';
+  }
+  const action = Object.hasOwn(actions, wanted) ? actions[wanted] : undefined;
+  if (!action) return null;
+  await action.run(savedStories, userId);
+  return action.state;
+}
 
 export const POST = accountForm(async ({ accounts, form, caller, context }) => {
   const { savedStories } = context.locals.services;
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (!session) return { to: signInPage(null, savedTab) };
-  const wanted = form.get('do');
-  const articleId = articleIdOf(form.get('article'));
-  if (wanted === 'remove' && articleId !== null) await savedStories?.forgetRead(session.userId, articleId);
-  if (wanted === 'clear') await savedStories?.clearHistory(session.userId);
-  if (wanted === 'off' || wanted === 'on') await savedStories?.keepHistory(session.userId, wanted === 'on');
-  return {
-    to: `${withQuery(savedTab, { state: `history-${wanted === 'remove' ? 'removed' : wanted === 'clear' ? 'cleared' : wanted === 'off' ? 'off' : 'on'}` })}#history`,
-    cookies,
-  };
+  const state = savedStories ? await change(savedStories, session.userId, form) : null;
+  return { to: `${withQuery(savedTab, { state })}#history`, cookies };
 });
 export const GET = redirectGet(savedTab);
