@@ -6,13 +6,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publication } from '../../src/publication.ts';
 import { type AccountSite, type Answer, type Browser, startAccountSite } from '../fixtures/account-site.ts';
-import { wireComment } from '../fixtures/wordpress.ts';
+import { type FakeWordPress, wireComment, wirePost } from '../fixtures/wordpress.ts';
 import { formOf } from './fixtures/accounts.ts';
 
 let site: AccountSite;
+let wordpress: FakeWordPress;
 beforeAll(async () => {
   site = await startAccountSite({
-    write(wordpress) {
+    write(given) {
+      wordpress = given;
       wordpress.put('comments', { ...wireComment({ id: 90, post: 1, author_name: 'Ben Early' }), id: 90 });
       const hostile =
         '<p onclick="x()">Read <a href="https://spam.example" rel="follow">this</a><script>alert(1)</script></p>' +
@@ -38,6 +40,7 @@ beforeAll(async () => {
           ...wireComment({ id: comment, post: 2, parent, date_gmt: `2026-11-20T13:0${minute}:00` }),
           id: comment,
         });
+      wordpress.put('articles', { ...wirePost({ id: 4, slug: 'story-4', category: [2] }), id: 4 });
       const closed = wordpress.store.articles.get(3);
       if (closed) closed.comment_status = 'closed';
     },
@@ -317,4 +320,21 @@ it('threads are sorted newest first, oldest first or by replies; an unknown orde
   const unknown = await site.browser().get(`${path}?sort=loudest`);
   expect([unknown.status, unknown.text === plain]).toEqual([200, true]);
   expect(site.room.press.stats().counters.renders).toBe(renders);
+});
+
+it('a thread below a story’s former address redirects to the same page of the thread below the present one', async () => {
+  const story = wordpress.store.articles.get(4);
+  wordpress.put('articles', { ...story, id: 4, slug: 'story-4-renamed', modified_gmt: '2026-11-20T16:00:00' });
+  await site.content.syncNow();
+  const moved = async (path: string) => {
+    const { status, headers } = await site.browser().get(path);
+    return [status, headers.location];
+  };
+  expect(await moved('/article/story-4/comments')).toEqual([301, '/article/story-4-renamed/comments']);
+  expect(await moved('/article/story-4/comments/90')).toEqual([301, '/article/story-4-renamed/comments/90']);
+  expect(await moved('/article/story-4/comments/90?page=2')).toEqual([
+    301,
+    '/article/story-4-renamed/comments/90?page=2',
+  ]);
+  expect((await site.browser().get('/article/story-40/comments/90')).status).toBe(404);
 });
