@@ -44,7 +44,7 @@ onBothEngines('personal data', (engines) => {
       log: silent,
       rules: publication.comments,
       moderation: {} as Moderation,
-      isPaying: async () => true,
+      isSubscriber: async () => true,
       accounts: { profile: async () => ({}), saveProfile: async () => ({ ok: true, value: null }) },
     });
     const savedStories = createSavedStories({ database, rules: publication.savedStories, log: silent });
@@ -73,7 +73,7 @@ onBothEngines('personal data', (engines) => {
       comments: comments.personalData,
       access: access.personalData,
       savedStories: savedStories.personalData,
-      privateFeeds: createPrivateFeeds({ database, secret, isPaying: async () => true }).personalData,
+      privateFeeds: createPrivateFeeds({ database, secret, isSubscriber: async () => true }).personalData,
       accounts: accounts(),
     });
     return personalDataOf(list, silent);
@@ -169,7 +169,7 @@ onBothEngines('personal data', (engines) => {
     const database = await engines.open();
     const personalData = listed(database, () => accounts.personalData);
     const { accounts, token } = await fixture(database, { personalData });
-    const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
+    const { signedIn } = got(await accounts.create(email, caller(), { enter: true }));
     const userId = signedIn?.session.userId ?? '';
     await fill(database, userId);
     const before = await rowsOf(database, userId);
@@ -275,7 +275,7 @@ onBothEngines('personal data', (engines) => {
     /** An account with a subscription, a shipping address and a cancellation, whose owner confirms the email address. */
     async function confirmed(name: string, buy: object) {
       const { billing, accounts, database, dashboard, deliver } = own;
-      const made = got(await accounts.accounts.create(`${name}@example.com`, elsewhere(3), '/', 'enter'));
+      const made = got(await accounts.accounts.create(`${name}@example.com`, elsewhere(3), { enter: true }));
       const session = made.signedIn?.session;
       if (!session) throw new Error('Not signed in');
       paid(await billing.saveShipping(session, home));

@@ -184,14 +184,14 @@ async function createServices(
   const newsletters = createNewsletters({ ...shared, siteUrl });
   const { contact, support: supportRules } = publication;
   const support = createSupport({ ...shared, inbox: contact.email, keepDays: supportRules.keepDays });
-  const isPaying = async (userId: string) => (await access.paidGrant(userId)).level === 'subscriber';
-  const privateFeeds = createPrivateFeeds({ ...shared, isPaying });
+  const isSubscriber = async (userId: string) => (await access.paidGrant(userId)).level === 'subscriber';
+  const privateFeeds = createPrivateFeeds({ ...shared, isSubscriber });
   const comments = openComments(config, {
     ...shared,
     accounts,
     rules: publication.comments,
     reservedNames: () => [publication.name, ...authors()],
-    isPaying: ({ userId }) => isPaying(userId),
+    isSubscriber: ({ userId }) => isSubscriber(userId),
   });
   const personalData: PersonalDataList = {
     billing: billing?.personalData ?? null,

@@ -46,7 +46,7 @@ export const commentsOn =
       now: () => own.clock.now,
       accounts: own.accounts,
       moderation: createModeration({ url: 'https://moderation.example', user: 'site', password: 'x', fetch: way }),
-      isPaying: async ({ userId }) => paying.has(userId),
+      isSubscriber: async ({ userId }) => paying.has(userId),
       reservedNames: () => reserved,
     });
     const { session } = await own.join('ada@example.com');

@@ -2,8 +2,10 @@
  * The HTTP client for WordPress: limited in time, size and concurrency, it retries while a server is in trouble and never follows a
  * redirect to another origin. Failures are values that name the address, the status and the response.
  */
+
+import { retryAfter } from '../../lib/http/retry-after.ts';
 import { readResponse } from '../../lib/http/short-body.server.ts';
-import { backOff, retryAfter } from '../../lib/jobs/tasks.ts';
+import { backOff } from '../../lib/jobs/tasks.ts';
 import { createFairQueue, type FairQueue, type FairQueueOptions } from '../../lib/workers/fair-queue.ts';
 import type { Fetched } from '../store/write.server.ts';
 

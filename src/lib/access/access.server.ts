@@ -6,7 +6,7 @@ import { publication } from '../../publication.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';
 import { setCookie } from '../http/cookies.server.ts';
-import { isFetchedAhead } from '../http/origin.ts';
+import { isPrefetch } from '../http/origin.ts';
 import { ruleFor, type View } from './answers.ts';
 import type { Subject } from './decide.ts';
 import {
@@ -67,6 +67,8 @@ const anonymousMeter = (total: number): MeterReading => ({
   counted: false,
 });
 
+/** The path of an address within the site, without query and fragment. */
+const pathOf = (address: string): string => address.split(/[?#]/, 1)[0] || '/';
 /** Address of an article's page, which is also its key. */
 const articlePath = (slug: string): string => `/article/${slug}`;
 /** Where the link of a gift leads. */
@@ -94,12 +96,12 @@ export function createAccess(options: AccessOptions): RunningAccess {
       if (!session.emailVerified) return { ok: false, why: 'unconfirmed' };
       return giveArticle(gifts, session.userId, articleId);
     },
-    async peekGift(token, slugOf, header) {
+    async peekGift(token, slugOf, cookies) {
       const gift = await validGift(state, token);
       if (!gift || slugOf(gift.articleId) === null) return null;
-      return gift.isUsable || options.pass.opens(header ?? undefined, giftPath(token)) ? gift : null;
+      return gift.isUsable || options.pass.opens(cookies ?? undefined, giftPath(token)) ? gift : null;
     },
-    useGift: (token, slugOf, header, elsewhere) => useGift(state, token, slugOf, header, elsewhere),
+    useGift: (token, slugOf, cookies, elsewhere) => useGift(state, token, slugOf, cookies, elsewhere),
     personalData: {
       tables: { article_reads: 'gone', gifts: 'gone' },
       export: async ({ userId }) => ({
@@ -158,7 +160,7 @@ async function view(state: AccessState, question: AccessQuestion): Promise<View>
   const paying = entitlements.products.length > 0;
   const known = {
     entitlements,
-    path: path.split(/[?#]/, 1)[0] || '/',
+    path: pathOf(path),
     subject,
     gift,
     now: now(),
@@ -178,7 +180,7 @@ async function useGift(
   state: AccessState,
   token: string,
   slugOf: SlugOf,
-  header: string | null,
+  cookies: string | null,
   elsewhere: (articleId: number) => readonly string[] = () => [],
 ) {
   const { rules, pass, secure, now } = state;
@@ -187,7 +189,7 @@ async function useGift(
   if (!found || slug === null) return null;
   const path = articlePath(slug);
   // A browser that opens the link again does not use it up for others.
-  const openedBefore = pass.opens(header ?? undefined, giftPath(token));
+  const openedBefore = pass.opens(cookies ?? undefined, giftPath(token));
   const gift = openedBefore ? found : await spendGift(state.gifts, token);
   if (!gift) return null;
   const nowSeconds = Math.floor(now() / 1000);
@@ -223,12 +225,12 @@ export async function viewFor(
   const { access } = locals.services;
   if (access) {
     const cookies = request.headers.get('cookie');
-    const count = !dryRunMode && !isFetchedAhead(request);
+    const count = !dryRunMode && !isPrefetch(request);
     return access.view({ session, path, article, cookies, giftToken, count });
   }
   return {
     entitlements: anonymous,
-    path: path.split(/[?#]/, 1)[0] || '/',
+    path: pathOf(path),
     subject: article?.level ?? 'none',
     gift: false,
     meter: anonymousMeter(publication.access.meter.anonymous),

@@ -179,7 +179,7 @@ onBothEngines('access', (engines) => {
 
     it('include no trial hours before the address is confirmed', async () => {
       const { accounts, access } = await open({ trialHours: 24 });
-      const { signedIn } = got(await accounts.create('eve@example.com', caller(), '/', 'enter'));
+      const { signedIn } = got(await accounts.create('eve@example.com', caller(), { enter: true }));
       const session = signedIn?.session ?? null;
       const question = { session, path: '/a', article: article(1, 'subscriber'), cookies: null, count: true };
       const view = await access.view(question);

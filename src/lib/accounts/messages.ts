@@ -1,11 +1,12 @@
 /** What the site says to users about signing in and their accounts: one object for each part of the site. */
+import { common } from '../http/messages.ts';
 
 /** Refusals that routes, forms and pages share; those of spec section 8 are word for word. */
 export const accountMessages = {
   invalidEmail: 'Please enter a valid email address.',
   emailMissing: 'Please enter your email address.',
   unknownUser: 'We don’t have an account with this email address.',
-  exists: 'A user with this email already exists.',
+  exists: common.exists,
   invalidCode: 'Invalid code. Please check the code and try again.',
   linksByEmail: 'Links are sent by email only.',
   codesByEmail: 'Codes are sent by email only.',
@@ -17,7 +18,7 @@ export const accountMessages = {
   otherAddress: 'That isn’t this account’s email address. Nothing was deleted.',
   canceled: 'You canceled the sign-in.',
   staleSocial: 'This sign-in has expired. Please try again.',
-  failed: 'Something went wrong. Please try again.',
+  failed: common.wrong,
   noSocialEmail: (provider: string) =>
     `${provider} didn’t share your email address with us. Please sign in with your email address instead.`,
   suggestion: (email: string) => `Did you mean ${email}?`,
@@ -30,7 +31,7 @@ const formProblems = {
   limited: 'Too many tries. Please wait a few minutes, then try again.',
   expired: 'That took a while. Please enter your email address again.',
   social: 'That sign-in didn’t work. Please try again, or use your email address.',
-  off: 'Sign-in is unavailable right now. Try again in a few minutes.',
+  off: common.signInUnavailable,
   confirm: accountMessages.otherAddress,
   paying: 'We’re still processing a payment of yours, so nothing was deleted. Wait a minute, then try again.',
   failed: accountMessages.failed,
@@ -90,7 +91,7 @@ export const codeMessages = {
 export const socialEndMessages = {
   signedIn: 'You’re signed in',
   failed: 'That didn’t work',
-  goOn: 'Continue reading',
+  continueReading: 'Continue reading',
   otherWay: 'Sign in another way',
 } as const;
 

@@ -48,6 +48,23 @@ export function accountForm(handle: (call: FormCall) => Promise<Next>): APIRoute
   };
 }
 
+/**
+ * As {@link accountForm}, for signed-in readers; others sign in first.
+ *
+ * @param page where they return to; `null`: the form's `return`
+ */
+export const signedInForm = (
+  page: string | null,
+  handle: (call: FormCall & { readonly session: Session }) => Promise<Next>,
+): APIRoute =>
+  accountForm(async (call) => {
+    const { session, cookies } = await call.accounts.session(call.caller.cookies ?? null);
+    if (!session) return { to: signInPage(null, page ?? call.returnTo) };
+    const next = await handle({ ...call, session });
+    // The form's own cookies come last, so that they win.
+    return { ...next, cookies: [...cookies, ...(next.cookies ?? [])] };
+  });
+
 /** Address of the sign-in page. */
 export const signInPage = (problem: FormProblem | null, returnTo: string): string =>
   withQuery(formPages.signIn, { problem, return: returnTo === '/' ? null : returnTo });

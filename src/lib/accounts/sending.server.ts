@@ -1,5 +1,4 @@
 /** Sends links and codes: within the limits, for one purpose each, with the mail stored in the same transaction. */
-import { randomUUID } from 'node:crypto';
 import { returnPath } from '../http/origin.ts';
 import {
   countAgainst,
@@ -13,7 +12,7 @@ import {
 import { accountMessages } from './messages.ts';
 import { normalEmail, proofSeconds } from './model.ts';
 import { addCode, addLink, hasLink } from './proofs.server.ts';
-import type { Accounts, Caller, Delivery, Outcome } from './service.ts';
+import type { Accounts, Caller, CreateOptions, Delivery, Outcome } from './service.ts';
 import { openSession } from './sessions.server.ts';
 import { createUser, userByEmail } from './users.server.ts';
 
@@ -33,7 +32,7 @@ export function createSending(deps: Dependencies): Pick<Accounts, 'exists' | 'se
     },
     sendLink: (delivery) => send(deps, 'link', delivery),
     sendCode: (delivery) => send(deps, 'code', delivery),
-    create: (text, caller, redirect, how) => create(deps, text, caller, redirect, how),
+    create: (text, caller, options) => create(deps, text, caller, options),
   };
 }
 
@@ -83,8 +82,7 @@ async function create(
   deps: Dependencies,
   text: string,
   caller: Caller,
-  redirect: string | undefined,
-  how: 'enter' | undefined,
+  { redirect, enter = false }: CreateOptions = {},
 ): ReturnType<Accounts['create']> {
   const { database, outbox, siteUrl } = deps;
   const email = normalEmail(text);
@@ -97,7 +95,7 @@ async function create(
   if (refused) return refused;
   // Many readers share a network address. The limit on mail must not keep one of them from paying: the link can be sent again later.
   const withoutMail = await countAgainst(deps, 'confirmation', subject);
-  if (withoutMail && how !== 'enter') return limited(withoutMail);
+  if (withoutMail && !enter) return limited(withoutMail);
   const made = await database.transaction(async (tx) => {
     const user = await createUser(deps, tx, email, false);
     if (!user) return null;
@@ -107,12 +105,12 @@ async function create(
       await outbox.enqueue(tx, { kind: 'link', to: email, url: linkUrl(siteUrl, token), purpose, minutes });
     }
     await recordAudit(deps, tx, { event: 'account made', userId: user.id, email, caller, detail: 'by address' });
-    if (how !== 'enter') return {};
+    if (!enter) return {};
     const opened = await openSession(deps, tx, user, caller);
     await recordAudit(deps, tx, { event: 'sign-in', userId: user.id, caller, detail: 'new account' });
     return { signedIn: { ...opened, created: true } };
   });
   if (!made) return fail({ kind: 'exists' });
   outbox.nudge();
-  return ok({ attempt: randomUUID(), ...made });
+  return ok(made);
 }

@@ -96,6 +96,13 @@ export interface Delivery {
   readonly isVerified?: boolean;
 }
 
+export interface CreateOptions {
+  /** Path within the site that the link leads to; by default `/`. */
+  readonly redirect?: string;
+  /** Opens a session of the new account. */
+  readonly enter?: boolean;
+}
+
 /** The end of a social sign-in, as the popup reports it (docs/services/zephr.md). */
 export type SocialEnd =
   | { readonly action: 'login'; readonly signedIn: SignedIn; readonly returnTo: string }
@@ -123,16 +130,8 @@ export interface Accounts {
   /**
    * Creates an account from only an address and mails a link to confirm it. With `enter` it also signs in, for a user who is about to
    * pay. That is safe: the new account is empty, and when the address is proven later, that session ends.
-   *
-   * @param redirect path within the site that the link leads to
-   * @param how `enter` opens a session of the new account
    */
-  create(
-    email: string,
-    caller: Caller,
-    redirect?: string,
-    how?: 'enter',
-  ): Promise<Outcome<{ readonly attempt: string; readonly signedIn?: SignedIn }>>;
+  create(email: string, caller: Caller, options?: CreateOptions): Promise<Outcome<{ readonly signedIn?: SignedIn }>>;
   /** What a link would do, without using it: mail scanners open links too. */
   peekLink(
     token: string,

@@ -158,7 +158,7 @@ onBothEngines('sessions', (engines) => {
 
     it('without a time of registration while the address is unconfirmed', async () => {
       const { since, accounts } = await openWithTrial();
-      const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
+      const { signedIn } = got(await accounts.create(email, caller(), { enter: true }));
       await accounts.session(browser(signedIn?.cookies ?? []));
       expect(since).toEqual([null, null]);
     });

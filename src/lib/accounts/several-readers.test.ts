@@ -32,7 +32,7 @@ onBothEngines('with several readers', (engines) => {
     it('over the mail limit count as sent only while an earlier link to the same address is valid', async () => {
       const limits = { ...defaultLimits, link: { email: { most: 1, seconds: 3600 } } };
       const { accounts, clock } = await fixture(await engines.open(), { limits });
-      for (const email of [ada, grace]) got(await accounts.create(email, caller(), '/', 'enter'));
+      for (const email of [ada, grace]) got(await accounts.create(email, caller(), { enter: true }));
       got(await accounts.sendLink(mailed(ada)));
       // The mail is over the limit; the link that was mailed before is still valid.
       expect(await accounts.sendLink(mailed(ada))).toEqual({ ok: true, value: null });
@@ -81,7 +81,7 @@ onBothEngines('with several readers', (engines) => {
 
   it('confirming an address in another account’s browser ends the session that created the account', async () => {
     const { accounts, join, token } = await fixture(await engines.open());
-    const { signedIn } = got(await accounts.create(ada, caller(), '/', 'enter'));
+    const { signedIn } = got(await accounts.create(ada, caller(), { enter: true }));
     const stranger = browser(signedIn?.cookies ?? []);
     const { cookies } = await join(grace, elsewhere(1));
     got(await accounts.useLink(token(ada), caller('203.0.113.9', browser(cookies))));
@@ -90,7 +90,7 @@ onBothEngines('with several readers', (engines) => {
 
   it('confirming one address confirms no other', async () => {
     const { accounts, database, token } = await fixture(await engines.open());
-    for (const email of [ada, grace]) got(await accounts.create(email, caller(), '/', 'enter'));
+    for (const email of [ada, grace]) got(await accounts.create(email, caller(), { enter: true }));
     got(await accounts.useLink(token(ada), caller()));
     const users = await database.db.selectFrom('users').select(['email', 'emailVerified']).orderBy('email').execute();
     expect(users).toEqual([
@@ -127,7 +127,7 @@ onBothEngines('with several readers', (engines) => {
     const { personalData } = accounts;
     const ids = new Map<string, string>();
     for (const name of ['connected', 'paying', 'signed-in', 'abandoned']) {
-      const { signedIn } = got(await accounts.create(`${name}@example.com`, elsewhere(ids.size), '/', 'enter'));
+      const { signedIn } = got(await accounts.create(`${name}@example.com`, elsewhere(ids.size), { enter: true }));
       const userId = signedIn?.session.userId ?? '';
       ids.set(name, userId);
       if (name !== 'signed-in') await database.db.deleteFrom('sessions').where('userId', '=', userId).execute();

@@ -31,7 +31,7 @@ onBothEngines('signing in', (engines) => {
     };
     /** An account with an unconfirmed address that is connected to a provider. */
     async function connected() {
-      const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
+      const { signedIn } = got(await accounts.create(email, caller(), { enter: true }));
       if (!signedIn) throw new Error('Not signed in');
       const at = new Date(clock.now).toISOString();
       const { userId } = signedIn.session;

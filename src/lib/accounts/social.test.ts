@@ -227,7 +227,7 @@ onBothEngines('social sign-in', (engines) => {
 
     it('rejects a stranger’s Google sign-in while the owner is disconnecting it', async () => {
       const { accounts, database, clock } = await open();
-      const { signedIn } = got(await accounts.create(email, caller(), '/', 'enter'));
+      const { signedIn } = got(await accounts.create(email, caller(), { enter: true }));
       const userId = signedIn?.session.userId ?? '';
       const at = new Date(clock.now).toISOString();
       const google = { id: 'i', userId, providerId: 'google', accountId: 'eve', createdAt: at, updatedAt: at };

@@ -1,9 +1,9 @@
-/** Messages of billing. `failed` is given by the specification word for word, like the common messages. */
+/** Messages of billing. */
 import { common } from '../http/messages.ts';
 
 export const messages = {
   ...common,
-  failed: 'Payment has failed - please check your card details, or try another payment method.',
+  failed: common.paymentFailed,
   deleted: 'This account is deleted.',
 
   /** Billing is switched off. */

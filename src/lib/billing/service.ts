@@ -135,7 +135,7 @@ export interface Billing {
   /**
    * Whether a payment of this reader is in progress: if the account were deleted now, the reader could be charged for nothing.
    */
-  isPaying(userId: string): Promise<boolean>;
+  hasOpenPayment(userId: string): Promise<boolean>;
 
   /**
    * Receives a webhook: checks its signature, stores it, and responds before the event is handled. @param raw the body's bytes,

@@ -57,7 +57,7 @@ async function mine(
   articleId: number,
   isPublished: (id: number) => boolean,
 ): Promise<MineAnswer> {
-  const { database, rules, isPaying } = state;
+  const { database, rules, isSubscriber } = state;
   const rows = await database.db
     .selectFrom('comment_posts')
     .selectAll()
@@ -80,7 +80,7 @@ async function mine(
   const showSince = time - rules.showWaitingDays * day;
   return {
     name: await nameOf(state, session),
-    mayWrite: rules.level === 'registered' || (await isPaying(session)),
+    mayWrite: rules.level === 'registered' || (await isSubscriber(session)),
     comments: own
       .filter(({ row, comment }) => comment.status === 'published' || Number(row.created) > showSince)
       .map(({ comment }) => comment),

@@ -5,7 +5,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Caller, Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';
-import { createJobQueue } from '../jobs/queue.server.ts';
 import { impersonates } from './impersonation.ts';
 import { asMarkup, type CommentPostsTable, cleanComment, cleanName, lengthOf, nameProblem } from './model.ts';
 import type { Moderation, ModerationAnswer } from './moderation.server.ts';
@@ -21,7 +20,6 @@ import {
   ownOf,
   stateOf,
 } from './service.ts';
-import type { CommentJob } from './tasks.server.ts';
 
 /** Longer than the time limit of a request to WordPress: after that, no request is sending the draft. */
 export const claimMs = 30_000;
@@ -77,7 +75,7 @@ async function post(
   if (place === null) return failed({ kind: 'gone' });
   if (!place.open) return failed({ kind: 'closed' });
   if (!session.emailVerified) return failed({ kind: 'unconfirmed' });
-  if (rules.level === 'subscriber' && !(await dependencies.isPaying(session)))
+  if (rules.level === 'subscriber' && !(await dependencies.isSubscriber(session)))
     return failed({ kind: 'subscribers-only' });
   const words = checkText(draft.content, rules.longest);
   if (!words.ok) return words;
@@ -277,7 +275,7 @@ async function record(
 }
 
 async function recordResult(
-  { database, now }: CommentDependencies,
+  { database, jobs, now }: CommentDependencies,
   row: CommentPostsTable,
   answer: Extract<ModerationAnswer, { ok: true }>,
 ): Promise<CommentPostsTable> {
@@ -289,7 +287,6 @@ async function recordResult(
     .executeTakeFirst();
   if (numUpdatedRows === 0n) {
     // The account was deleted in the meantime, perhaps too late for the deletion to find this comment.
-    const jobs = createJobQueue<CommentJob>(database, 'comments', now);
     await jobs.add(database.db, { kind: 'erase', subject: String(answer.id), once: true });
   }
   return { ...row, ...change };

@@ -46,7 +46,7 @@ onBothEngines('the comment service', (engines) => {
           return moderation.fetch(...asked);
         },
       }),
-      isPaying: async ({ userId }) => paying.has(userId),
+      isSubscriber: async ({ userId }) => paying.has(userId),
     });
     const ada = (await own.join('ada@example.com')).session;
     const ben = (await own.join('ben@example.com')).session;

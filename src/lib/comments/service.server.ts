@@ -6,10 +6,17 @@ import type { PersonalData } from '../personal-data.ts';
 import { cleanComment } from './model.ts';
 import { createOwn } from './own.server.ts';
 import { claimMs, createPosting } from './posting.server.ts';
-import { type CommentDependencies, type CommentOutcome, type Comments, done, failed } from './service.ts';
-import { type CommentJob, createTasks, type Tasks } from './tasks.server.ts';
+import {
+  type CommentDependencies,
+  type CommentJob,
+  type CommentOutcome,
+  type Comments,
+  done,
+  failed,
+} from './service.ts';
+import { createTasks, type Tasks } from './tasks.server.ts';
 
-export interface CommentsOptions extends Omit<CommentDependencies, 'now'> {
+export interface CommentsOptions extends Omit<CommentDependencies, 'jobs' | 'now'> {
   readonly now?: () => number;
 }
 
@@ -25,11 +32,12 @@ export interface RunningComments extends Comments {
 
 export function createComments(options: CommentsOptions): RunningComments {
   const { database, now = Date.now } = options;
-  const dependencies: CommentDependencies = { ...options, now };
+  const jobs = queueOf(database, now);
+  const dependencies: CommentDependencies = { ...options, jobs, now };
   const posting = createPosting(dependencies);
   const own = createOwn(dependencies);
   const tasks = createTasks(dependencies, posting);
-  const data = commentsData(database, now);
+  const data = commentsData(database, now, jobs);
 
   return {
     async post(session, draft, caller) {
@@ -45,7 +53,7 @@ export function createComments(options: CommentsOptions): RunningComments {
     remove: own.remove,
 
     async report(session, commentId, caller) {
-      const outcome = await report(dependencies, tasks, session, commentId, caller);
+      const outcome = await report(dependencies, session, commentId, caller);
       if (outcome.ok) tasks.nudge();
       return outcome;
     },
@@ -70,8 +78,7 @@ export function createComments(options: CommentsOptions): RunningComments {
 }
 
 async function report(
-  { database, limiter, now }: CommentDependencies,
-  tasks: Tasks,
+  { database, jobs, limiter, now }: CommentDependencies,
   session: Session,
   commentId: number,
   caller: Caller,
@@ -94,14 +101,20 @@ async function report(
       .onConflict((conflict) => conflict.columns(['user_id', 'comment_id']).doNothing())
       .returning('comment_id')
       .executeTakeFirst();
-    if (made) await tasks.add(tx, 'report', commentId);
+    if (made) await jobs.add(tx, { kind: 'report', subject: String(commentId), once: true });
   });
   return done(null);
 }
 
+const queueOf = (database: Database, now: () => number): JobQueue<CommentJob> =>
+  createJobQueue(database, 'comments', now);
+
 /** What is stored about a user's comments. While comments are off, the jobs that take the names out of WordPress wait. */
-export function commentsData(database: Database, now: () => number = Date.now): PersonalData {
-  const jobs = createJobQueue<CommentJob>(database, 'comments', now);
+export function commentsData(
+  database: Database,
+  now: () => number = Date.now,
+  jobs: JobQueue<CommentJob> = queueOf(database, now),
+): PersonalData {
   const disown = (tx: AccountsTransaction, userId: string) => disownComments(jobs, tx, userId, now);
   return {
     tables: { comment_posts: 'gone', comment_reports: 'gone' },

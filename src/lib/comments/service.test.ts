@@ -240,7 +240,7 @@ onBothEngines('comments', (engines) => {
     moderation.moderate(commentId ?? 0, 'approved');
     const before = moderation.asked.length;
     for (const number of [1, 2, 3]) {
-      const made = got(await accounts.create(`made-up-${number}@example.com`, elsewhere(number), '/', 'enter'));
+      const made = got(await accounts.create(`made-up-${number}@example.com`, elsewhere(number), { enter: true }));
       const stranger = made.signedIn?.session as Session;
       expect(failure(await comments.report(stranger, commentId ?? 0, elsewhere(number)))).toBe('unconfirmed');
     }

@@ -3,6 +3,7 @@ import type { Accounts, Caller, Session } from '../accounts/service.ts';
 import type { RestrictedLevel } from '../content/model.ts';
 import type { Database } from '../database.ts';
 import type { Limiter } from '../http/limiter.server.ts';
+import type { JobQueue } from '../jobs/queue.server.ts';
 import type { Logger } from '../logging.ts';
 import type { CommentPostsTable } from './model.ts';
 import type { Moderation, ModerationAnswer, ModerationStatus } from './moderation.server.ts';
@@ -68,16 +69,19 @@ export interface CommentRules {
   readonly showWaitingDays: number;
 }
 
+/** A change that is retried until WordPress accepts it; `erase-draft` names the comment by our id, the others by WordPress's. */
+export type CommentJob = 'report' | 'erase' | 'erase-draft';
+
 export interface CommentDependencies {
   readonly database: Database;
+  readonly jobs: JobQueue<CommentJob>;
   readonly moderation: Moderation;
   readonly limiter: Limiter;
   readonly rules: CommentRules;
   readonly accounts: Pick<Accounts, 'profile' | 'saveProfile'>;
   /** Names that users may not use: those of the newspaper and its authors. */
   readonly reservedNames?: () => readonly string[];
-  /** Whether a user is a subscriber. */
-  readonly isPaying: (session: Session) => Promise<boolean>;
+  readonly isSubscriber: (session: Session) => Promise<boolean>;
   readonly log: Logger;
   /** Epoch milliseconds. */
   readonly now: () => number;

@@ -2,13 +2,12 @@
  * Background tasks of the comments: reports and erasures of names are jobs that are retried until WordPress accepts them. Drafts whose
  * response was lost are looked up at WordPress.
  */
-import type { AccountsTransaction } from '../database.ts';
-import { createJobQueue, type Job, type JobQueue } from '../jobs/queue.server.ts';
+import type { Job } from '../jobs/queue.server.ts';
 import { backOff, type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import { inSpan } from '../tracing.ts';
 import type { ModerationAnswer } from './moderation.server.ts';
 import type { Posting } from './posting.server.ts';
-import type { CommentDependencies } from './service.ts';
+import type { CommentDependencies, CommentJob } from './service.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -17,14 +16,7 @@ const longestWaitMs = 15 * minute;
 /** Most jobs and drafts of one round. */
 const step = 20;
 
-/** `erase-draft` names the comment by our id, the others by WordPress's. */
-export type CommentJob = 'report' | 'erase' | 'erase-draft';
-
 export interface Tasks {
-  /**
-   * Adds a job within a transaction; call {@link Tasks.nudge} afterward. @param due earliest time, epoch milliseconds; default: now
-   */
-  add(tx: AccountsTransaction, kind: CommentJob, subject: string | number, due?: number): Promise<void>;
   /** Runs the due jobs soon. */
   nudge(): void;
   /** Runs one round, for tests: when it resolves, no round is running. */
@@ -38,8 +30,7 @@ const isMissing = (answer: ModerationAnswer): boolean =>
   !answer.ok && answer.kind === 'refused' && answer.status === 404 && answer.code !== 'rest_no_route';
 
 export function createTasks(dependencies: CommentDependencies, { recordResult }: Pick<Posting, 'recordResult'>): Tasks {
-  const { database, log, now } = dependencies;
-  const jobs = createJobQueue<CommentJob>(database, 'comments', now);
+  const { jobs, log } = dependencies;
   let repeated: RepeatedTask | null = null;
   const stopping = new AbortController();
 
@@ -49,7 +40,7 @@ export function createTasks(dependencies: CommentDependencies, { recordResult }:
       const [job] = await jobs.claim(1);
       if (!job) break;
       const attributes = { 'broadsheet.job.kind': job.kind, 'broadsheet.job.tries': job.tries };
-      await inSpan('comment job', attributes, () => work(dependencies, jobs, job));
+      await inSpan('comment job', attributes, () => work(dependencies, job));
     }
     await recoverDrafts(dependencies, recordResult, signal);
   }
@@ -63,7 +54,6 @@ export function createTasks(dependencies: CommentDependencies, { recordResult }:
   }
 
   return {
-    add: (tx, kind, subject, due = now()) => jobs.add(tx, { kind, subject: String(subject), due, once: true }),
     nudge: start,
     round: () => repeated?.runNow() ?? round(),
     start,
@@ -75,8 +65,7 @@ export function createTasks(dependencies: CommentDependencies, { recordResult }:
 }
 
 async function work(
-  { database, moderation, rules, log, now }: CommentDependencies,
-  jobs: JobQueue<CommentJob>,
+  { database, jobs, moderation, rules, log, now }: CommentDependencies,
   job: Job<CommentJob>,
 ): Promise<void> {
   const { kind, subject, tries } = job;

@@ -1,4 +1,5 @@
 /** A route's response before it is sent, and the one format of every error. */
+import { common } from './messages.ts';
 
 /** A response that hasn't been sent yet. */
 export interface Answer {
@@ -32,9 +33,8 @@ export function refuse(status: number, message: string, more: Omit<ErrorAnswer, 
 /** 401 for a visitor who is not signed in. */
 export const signInFirst = (): Answer => refuse(401, 'Please sign in first.');
 
-/** 503: accounts are off, or their database is unavailable. @param retryAfter seconds */
-export const unavailable = (retryAfter: number): Answer =>
-  refuse(503, 'Sign-in is unavailable right now. Try again in a few minutes.', { retryAfter });
+/** 503: accounts are off, and with them what needs an account. */
+export const featureOff = (): Answer => refuse(503, common.signInUnavailable, { retryAfter: 600 });
 
 const count = (number: number, unit: string): string => (number === 1 ? `a ${unit}` : `${number} ${unit}s`);
 

@@ -2,8 +2,9 @@
  * One call from the browser to the site, with its result or failure as a value. Nothing here throws, and nothing assumes that an error
  * has a JSON body: gateways and vendors respond with pages (docs/services/zephr.md).
  */
-import { retryAfter } from '../jobs/tasks.ts';
+
 import { parseJson } from '../text.ts';
+import { retryAfter } from './retry-after.ts';
 
 export interface Granted<T> {
   readonly ok: true;

@@ -1,8 +1,11 @@
-/** Messages of any form; those in spec section 8 are word for word. */
+/** Messages that several parts of the site show; those in spec section 8 are word for word. */
 export const common = {
   wrong: 'Something went wrong. Please try again.',
   offline: 'We couldn’t reach the server. Check your connection and try again.',
   limited: 'Too many tries. Please wait a little and try again.',
+  signInUnavailable: 'Sign-in is unavailable right now. Try again in a few minutes.',
+  exists: 'A user with this email already exists.',
+  paymentFailed: 'Payment has failed - please check your card details, or try another payment method.',
 } as const;
 
 interface FailureMessages {

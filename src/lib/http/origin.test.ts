@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../../tests/world/runs.ts';
-import { comesFromHere, isFetchedAhead, returnPath } from './origin.ts';
+import { comesFromHere, isPrefetch, returnPath } from './origin.ts';
 
 const site = 'https://paper.example';
 const here = (headers: Record<string, string>) => comesFromHere(new Headers(headers), site);
@@ -114,6 +114,6 @@ const from = (purpose?: string) => ({ headers: new Headers(purpose === undefined
 
 it('a request with a prefetch Sec-Purpose counts as fetched ahead, and one with another purpose does not', () => {
   for (const purpose of ['prefetch', 'prefetch;prerender', 'prefetch;anonymous-client-ip'])
-    expect(isFetchedAhead(from(purpose)), purpose).toBe(true);
-  for (const purpose of [undefined, '', 'navigate']) expect(isFetchedAhead(from(purpose)), purpose).toBe(false);
+    expect(isPrefetch(from(purpose)), purpose).toBe(true);
+  for (const purpose of [undefined, '', 'navigate']) expect(isPrefetch(from(purpose)), purpose).toBe(false);
 });

@@ -23,7 +23,7 @@ export function comesFromHere(headers: Headers, siteUrl: string): boolean {
  * Whether the browser fetches something for a page that the reader may never open: a prefetched or prerendered page (`Sec-Purpose`, which
  * scripts can't set; docs/decisions/0036). Such requests aren't counted.
  */
-export const isFetchedAhead = ({ headers }: { readonly headers: Headers }): boolean =>
+export const isPrefetch = ({ headers }: { readonly headers: Headers }): boolean =>
   headers.get('sec-purpose')?.startsWith('prefetch') === true;
 
 // The path to which a reader returns after signing in.

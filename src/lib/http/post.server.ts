@@ -2,8 +2,9 @@
  * Sends one POST to a vendor, limited in time and size, with every failure as a value. Redirects are not followed: the request has a
  * credential that must not reach another host.
  */
-import { retryAfter } from '../jobs/tasks.ts';
+
 import { parseJson } from '../text.ts';
+import { retryAfter } from './retry-after.ts';
 import { readResponse } from './short-body.server.ts';
 
 export interface PostRequest {

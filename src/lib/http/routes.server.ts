@@ -6,7 +6,7 @@ import type { APIContext, APIRoute } from 'astro';
 import type { z } from 'zod';
 import type { Accounts, Caller, Session } from '../accounts/service.ts';
 import { parseJson } from '../text.ts';
-import { type Answer, refuse, signInFirst, unavailable } from './answer.ts';
+import { type Answer, featureOff, refuse, signInFirst } from './answer.ts';
 import { readJson } from './form.server.ts';
 import { common } from './messages.ts';
 import { comesFromHere } from './origin.ts';
@@ -34,9 +34,8 @@ interface Rules<Schema extends z.ZodType> {
   readonly whenOff?: (context: APIContext, body: z.output<Schema>) => Answer | Promise<Answer>;
 }
 
-/** `Retry-After` in seconds, after a failure and when accounts are off. */
+/** `Retry-After` after a failure, seconds. */
 const retrySoon = 10;
-const retryWhenOff = 600;
 
 /** A JSON route that needs accounts. */
 export function accountRoute<Schema extends z.ZodType = z.ZodUnknown>(
@@ -45,12 +44,12 @@ export function accountRoute<Schema extends z.ZodType = z.ZodUnknown>(
 ): APIRoute {
   return guarded(async (context) => {
     const { accounts } = context.locals.services;
-    if (!accounts && !rules.whenOff) return unavailable(retryWhenOff);
+    if (!accounts && !rules.whenOff) return featureOff();
     const body = rules.body
       ? await parseBody(context, rules.body, rules.limit)
       : { ok: true as const, value: undefined as z.output<Schema> };
     if (!body.ok) return body.answer;
-    if (!accounts) return (await rules.whenOff?.(context, body.value)) ?? unavailable(retryWhenOff);
+    if (!accounts) return (await rules.whenOff?.(context, body.value)) ?? featureOff();
     const { session, cookies } = rules.session
       ? await accounts.session(context.request.headers.get('cookie'))
       : { session: null, cookies: [] };

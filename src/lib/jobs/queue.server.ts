@@ -1,7 +1,7 @@
 /**
  * Durable job queue in the accounts' database. A job is added in the caller's transaction and claimed with a lease, so that two
- * processes never work on the same one; a job whose process died is due again when the lease ends. Failed jobs stay as dead
- * letters, without subject and payload, until they are pruned.
+ * processes never work on the same one; a job whose process died is due again when the lease ends. A failed job is retried. A job that is
+ * ended (`end`, `expire`) stays with its outcome, without subject and payload, until it is pruned; a completed one is deleted.
  */
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -59,8 +59,8 @@ export interface JobQueue<Kind extends string> {
   end(job: Job<Kind>, outcome: string, detail: string | null): Promise<boolean>;
   /** Ends expired jobs that no process works on. @returns the number of each kind */
   expire(): Promise<Readonly<Record<string, number>>>;
-  /** Deletes jobs that ended before `before`, in steps. @param goOn called before each step */
-  prune(before: number, goOn: () => boolean): Promise<void>;
+  /** Deletes jobs that ended before `before`, in steps. @param mayContinue called before each step */
+  prune(before: number, mayContinue: () => boolean): Promise<void>;
   /** Deletes the jobs of a subject. */
   forget(db: Db, subject: string): Promise<void>;
   waiting(): Promise<Waiting>;
@@ -125,7 +125,7 @@ export function createJobQueue<Kind extends string>(
       for (const { kind } of rows) counts[kind] = (counts[kind] ?? 0) + 1;
       return counts;
     },
-    async prune(before, goOn) {
+    async prune(before, mayContinue) {
       const old = db
         .selectFrom('jobs')
         .select('id')
@@ -135,7 +135,7 @@ export function createJobQueue<Kind extends string>(
       await deleteInSteps(
         pruneStep,
         () => db.deleteFrom('jobs').where('id', 'in', old).executeTakeFirstOrThrow(),
-        goOn,
+        mayContinue,
       );
     },
     async forget(transaction, subject) {
@@ -150,16 +150,16 @@ export function createJobQueue<Kind extends string>(
  *
  * @param step most rows of one step
  * @param remove deletes one step's rows
- * @param goOn asked before each step
+ * @param mayContinue asked before each step
  * @returns number of rows
  */
 export async function deleteInSteps(
   step: number,
   remove: () => Promise<{ readonly numDeletedRows: bigint }>,
-  goOn: () => boolean,
+  mayContinue: () => boolean,
 ): Promise<number> {
   let deleted = 0;
-  for (let more = true; more && goOn(); ) {
+  for (let more = true; more && mayContinue(); ) {
     const removed = Number((await remove()).numDeletedRows);
     deleted += removed;
     more = removed === step;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { backOff, createKeyedMutex, repeat, repeatAfterPause, retryAfter, withTimeLimit } from './tasks.ts';
+import { backOff, createKeyedMutex, repeat, repeatAfterPause, withTimeLimit } from './tasks.ts';
 
 describe('a task repeated at an interval', () => {
   beforeEach(() => void vi.useFakeTimers());
@@ -137,14 +137,6 @@ describe('waiting before another try', () => {
       100, 200, 400, 5000, 5000,
     ]);
     expect(backOff(3, 100, 5000, () => 0)).toBe(200);
-  });
-  it('reads Retry-After in seconds or as a date', () => {
-    const now = Date.UTC(2026, 10, 21, 12);
-    expect(retryAfter('120', now)).toBe(120_000);
-    expect(retryAfter('Sat, 21 Nov 2026 12:00:30 GMT', now)).toBe(30_000);
-    expect(retryAfter('Sat, 21 Nov 2026 11:00:00 GMT', now)).toBe(0);
-    expect(retryAfter('soon', now)).toBeNull();
-    expect(retryAfter(null, now)).toBeNull();
   });
 });
 

@@ -86,7 +86,7 @@ interface State {
   polling: RepeatedTask | null;
   waiting: Waiting;
   /** Set while the mail server doesn't respond: number of tries, and time of the next try. */
-  silence: { readonly tries: number; readonly until: number };
+  outage: { readonly tries: number; readonly until: number };
   problem: string | null;
   /** Whether the last poll failed. */
   unreadable: boolean;
@@ -108,7 +108,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     stopping: new AbortController(),
     polling: null,
     waiting: { count: 0, oldest: null, due: null },
-    silence: { tries: 0, until: 0 },
+    outage: { tries: 0, until: 0 },
     problem: null,
     unreadable: false,
     prunedAt: Number.NEGATIVE_INFINITY,
@@ -181,13 +181,13 @@ function startPolling(outbox: State): RepeatedTask {
 const nudge = ({ polling }: State): void => void polling?.runNow();
 
 /** How many more messages may be sent now; while the mail server doesn't respond, one at a time. */
-function freeSlots({ options: { transport, concurrency = 4 }, silence, sending }: State): number {
-  return transport ? (silence.tries > 0 ? 1 : concurrency) - sending.size : 0;
+function freeSlots({ options: { transport, concurrency = 4 }, outage, sending }: State): number {
+  return transport ? (outage.tries > 0 ? 1 : concurrency) - sending.size : 0;
 }
 
 /** Milliseconds until a mail server that doesn't respond is tried again; 0 also after the clock was set back, which must not delay mail. */
-function retryWait({ silence, now, options: { backOffMs = defaultBackOffMs } }: State): number {
-  const rest = silence.until - now();
+function retryWait({ outage, now, options: { backOffMs = defaultBackOffMs } }: State): number {
+  const rest = outage.until - now();
   return rest > 0 && rest <= backOffMs[1] ? rest : 0;
 }
 
@@ -257,7 +257,7 @@ async function deliver(outbox: State, job: MailJob, transport: MailTransport): P
     }
     case 'down':
       counts.failedTries++;
-      noteSilence(outbox, result.problem);
+      recordOutage(outbox, result.problem);
       return recordResult(outbox, () => jobs.release(job, now(), false));
   }
 }
@@ -279,7 +279,7 @@ async function attempt(
     const rendered = renderMessage(message, paper, Math.ceil(left / minute));
     const result = await transport.send(job.id, job.subject, rendered, stopping.signal);
     // A message that isn't sent, because it came too late or can't be read, says nothing about the mail server.
-    if (result.kind !== 'down') noteResponse(outbox);
+    if (result.kind !== 'down') recordResponse(outbox);
     return result;
   } catch (error) {
     log.error({ err: error, kind: job.kind }, 'A message could not be rendered');
@@ -287,20 +287,20 @@ async function attempt(
   }
 }
 
-function noteResponse(outbox: State): void {
+function recordResponse(outbox: State): void {
   if (outbox.problem !== null) outbox.options.log.info({}, 'The mail server accepts mail again');
   outbox.problem = null;
-  outbox.silence = { tries: 0, until: 0 };
+  outbox.outage = { tries: 0, until: 0 };
 }
 
-function noteSilence(outbox: State, problem: string): void {
+function recordOutage(outbox: State, problem: string): void {
   const { backOffMs: [first, longest] = defaultBackOffMs, log } = outbox.options;
   if (problem !== outbox.problem) log.error({ problem }, 'Mail cannot be sent; it waits');
   outbox.problem = problem;
   // Messages that were sent at the same time fail together and count once.
   if (retryWait(outbox) > 0) return;
-  const tries = outbox.silence.tries + 1;
-  outbox.silence = { tries, until: outbox.now() + backOff(Math.min(tries, 20), first, longest) };
+  const tries = outbox.outage.tries + 1;
+  outbox.outage = { tries, until: outbox.now() + backOff(Math.min(tries, 20), first, longest) };
 }
 
 /** Records a result, however long the database is unavailable: a sent message must not be sent again. */

@@ -60,7 +60,7 @@ export function composeIssue(
   now: number,
 ): NewsletterIssue | null {
   const fresh = newest.filter(({ date }) => now - Date.parse(date) < dayMs);
-  const stories = fresh.length >= fewestStories ? fresh : newest.slice(0, Math.max(fewestStories, fresh.length));
+  const stories = fresh.length >= fewestStories ? fresh : newest.slice(0, fewestStories);
   if (stories.length === 0) return null;
   const rank = ({ id }: IssueStory): number => {
     const place = onTop.indexOf(id);

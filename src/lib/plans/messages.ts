@@ -5,8 +5,6 @@ import { common } from '../http/messages.ts';
 
 export const paywall = {
   ...common,
-  exists: 'A user with this email already exists.',
-  paymentFailed: 'Payment has failed - please check your card details, or try another payment method.',
   /** Shown with `offline` while a payment is under way. */
   safe: 'What you typed is saved. You can try again: you won’t be charged twice.',
   unfinished: 'Your payment hasn’t gone through yet.',

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Session } from '../accounts/service.ts';
 import { articleCardOf } from '../cards/wire.ts';
 import type { ContentReader } from '../content/reader.ts';
-import { type Answer, refuse, signInFirst, tooManyRequests, unavailable } from '../http/answer.ts';
+import { type Answer, featureOff, refuse, signInFirst, tooManyRequests } from '../http/answer.ts';
 import { accountRoute, type Call } from '../http/routes.server.ts';
 import { type ListedArticle, type SavedAnswer, type SavedStories, savedMessages, savedPage } from './model.ts';
 
@@ -30,7 +30,7 @@ export const savedStoriesRoute = <Schema extends z.ZodType = z.ZodUnknown>(
     const { savedStories, limiter } = call.context.locals.services;
     const { session } = call;
     const articleId = articleIdOf(call.context.params.id);
-    if (!savedStories) return unavailable(600);
+    if (!savedStories) return featureOff();
     if (!session) return signedOut(call.context, articleId);
     const over = await limiter.count('saved', { account: session.userId });
     if (over) return tooManyRequests(over.retryAfter);

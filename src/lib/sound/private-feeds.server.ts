@@ -22,7 +22,7 @@ export interface PrivateFeedsOptions {
   /** At least 32 random characters; changing it invalidates all feeds. */
   readonly secret: string;
   /** Whether a user subscribes now. */
-  readonly isPaying: (userId: string) => Promise<boolean>;
+  readonly isSubscriber: (userId: string) => Promise<boolean>;
   /** Epoch milliseconds; for tests. */
   readonly now?: () => number;
 }
@@ -35,13 +35,13 @@ const tokenForm = /^[\w-]{43}$/;
 interface State {
   readonly database: Database;
   readonly hmacs: Hmacs;
-  readonly isPaying: PrivateFeedsOptions['isPaying'];
+  readonly isSubscriber: PrivateFeedsOptions['isSubscriber'];
   readonly now: () => number;
 }
 
 export function createPrivateFeeds(options: PrivateFeedsOptions): PrivateFeeds {
-  const { database, isPaying, now = Date.now } = options;
-  const state: State = { database, hmacs: createHmacs(options.secret), isPaying, now };
+  const { database, isSubscriber, now = Date.now } = options;
+  const state: State = { database, hmacs: createHmacs(options.secret), isSubscriber, now };
   const { db } = database;
   return {
     async createdAt(userId, podcastId) {
@@ -107,7 +107,7 @@ async function open(state: State, token: string, podcastId: number): Promise<Ope
     .where('token', '=', hashOf(state, token))
     .where('podcast_id', '=', podcastId)
     .executeTakeFirst();
-  return row ? { id: row.id, paid: await state.isPaying(row.user_id) } : null;
+  return row ? { id: row.id, paid: await state.isSubscriber(row.user_id) } : null;
 }
 
 const signature = ({ hmacs }: State, feedId: string, articleId: number, until: number): string =>
@@ -133,7 +133,7 @@ async function grantsAccess(state: State, query: URLSearchParams, articleId: num
     .select('user_id')
     .where('id', '=', feed)
     .executeTakeFirst();
-  return row !== undefined && state.isPaying(row.user_id);
+  return row !== undefined && state.isSubscriber(row.user_id);
 }
 
 // The response at the address of a private feed, and the actions of its page.

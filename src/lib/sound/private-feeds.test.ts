@@ -17,7 +17,7 @@ onBothEngines('private feeds', (engines) => {
     const feeds = createPrivateFeeds({
       database,
       secret,
-      isPaying: async (userId) => paying.has(userId),
+      isSubscriber: async (userId) => paying.has(userId),
       now: () => own.clock.now,
     });
     const ada = (await own.join('ada@example.com')).session.userId;

@@ -5,7 +5,7 @@
  * status 200.
  */
 import { z } from 'zod';
-import { retryAfter } from '../jobs/tasks.ts';
+import { retryAfter } from '../http/retry-after.ts';
 import { type Quote, type QuoteProvider, QuotesUnavailable } from './model.ts';
 
 export interface QuotesAccess {

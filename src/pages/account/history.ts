@@ -1,5 +1,5 @@
 /** Handles the forms of the reading history: `do` = `remove` (with `article`), `clear`, `off`, `on`. */
-import { accountForm, signInPage } from '../../lib/accounts/routes.server.ts';
+import { signedInForm } from '../../lib/accounts/routes.server.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 import type { SavedStories } from '../../lib/saved/model.ts';
 import { articleIdOf } from '../../lib/saved/routes.server.ts';
@@ -30,11 +30,9 @@ async function change(savedStories: SavedStories, userId: string, form: URLSearc
   return action.state;
 }
 
-export const POST = accountForm(async ({ accounts, form, caller, context }) => {
+export const POST = signedInForm(savedTab, async ({ session, form, context }) => {
   const { savedStories } = context.locals.services;
-  const { session, cookies } = await accounts.session(caller.cookies ?? null);
-  if (!session) return { to: signInPage(null, savedTab) };
   const state = savedStories ? await change(savedStories, session.userId, form) : null;
-  return { to: `${withQuery(savedTab, { state })}#history`, cookies };
+  return { to: `${withQuery(savedTab, { state })}#history` };
 });
 export const GET = redirectGet(savedTab);

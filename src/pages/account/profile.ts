@@ -1,15 +1,13 @@
 /** Handles the profile form (spec sections 5 and 7). */
 
 import { readProfileForm } from '../../lib/accounts/profile.ts';
-import { accountForm, signInPage } from '../../lib/accounts/routes.server.ts';
+import { signedInForm } from '../../lib/accounts/routes.server.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 
-export const POST = accountForm(async ({ accounts, form, caller, returnTo }) => {
-  const { session, cookies } = await accounts.session(caller.cookies ?? null);
-  if (!session) return { to: signInPage(null, returnTo) };
+export const POST = signedInForm(null, async ({ accounts, session, form, returnTo }) => {
   const read = readProfileForm((name) => form.get(name));
-  if ('refused' in read) return { to: withQuery(returnTo, { problem: read.refused.name }), cookies };
+  if ('refused' in read) return { to: withQuery(returnTo, { problem: read.refused.name }) };
   const outcome = await accounts.saveProfile(session, read.profile, 'merge');
-  return { to: withQuery(returnTo, outcome.ok ? { state: 'saved' } : { problem: 'failed' }), cookies };
+  return { to: withQuery(returnTo, outcome.ok ? { state: 'saved' } : { problem: 'failed' }) };
 });
 export const GET = redirectGet('/profile');

@@ -14,7 +14,7 @@ export const POST = signedInRoute({ body: forgetBody }, async ({ accounts, sessi
   if (body.email !== undefined && normalEmail(body.email) !== session.email) {
     return refuse(409, accountMessages.otherAddress);
   }
-  if (await context.locals.services.billing?.isPaying(session.userId)) {
+  if (await context.locals.services.billing?.hasOpenPayment(session.userId)) {
     return refuse(409, problemText('paying') ?? '', { retryAfter: 60 });
   }
   const cookies = [...(await accounts.forget(session, caller)), signInCookie(context.locals).clear];

@@ -301,7 +301,7 @@ function reading(dependencies: BillingDependencies) {
       const customer = await customers.find(userId);
       if (customer !== null) await subscriptions.reconcileCustomer(customer);
     },
-    async isPaying(userId) {
+    async hasOpenPayment(userId) {
       const open = await purchases.open(userId);
       return open !== null && open.updated > now() - payingMs;
     },

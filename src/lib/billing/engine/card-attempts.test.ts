@@ -129,8 +129,7 @@ onBothEngines('calls that reach Stripe', (engines) => {
       const made = await accounts.accounts.create(
         `student${reader}@example.com`,
         { address, userAgent: null },
-        '/',
-        'enter',
+        { enter: true },
       );
       if (!made.ok || !made.value.signedIn) throw new Error(`Reader ${reader} was not let in`);
       const answer = await billing.subscribe(made.value.signedIn.session, yearly, address);

@@ -6,6 +6,7 @@ import type { Tax } from '../schema.ts';
 import {
   type CollectionPause,
   type DisputeState,
+  digestText,
   type InvoiceState,
   isOver,
   isUnpaid,
@@ -385,14 +386,15 @@ function plannedPrice(subscription: Stripe.Subscription, priceOf: PriceBook): Kn
 /** As `digestOf` of subscription-model.ts, from Stripe's list of subscriptions. */
 export function digest(one: Stripe.Subscription): string {
   const [item] = one.items.data;
-  return JSON.stringify([
-    one.status,
-    item?.price.id,
-    item?.current_period_end,
-    one.cancel_at_period_end,
-    one.cancel_at,
-    idOf(one.latest_invoice),
-    discountIds(one),
-    ...(one.pause_collection ? [one.pause_collection.behavior, one.pause_collection.resumes_at] : []),
-  ]);
+  const pause = one.pause_collection;
+  return digestText({
+    status: one.status,
+    price: item?.price.id ?? null,
+    periodEnd: item?.current_period_end ?? null,
+    cancelAtPeriodEnd: one.cancel_at_period_end,
+    cancelAt: one.cancel_at,
+    latestInvoice: idOf(one.latest_invoice),
+    discounts: discountIds(one),
+    pause: pause ? { behavior: pause.behavior, resumesAt: pause.resumes_at } : null,
+  });
 }

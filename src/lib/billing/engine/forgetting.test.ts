@@ -39,9 +39,9 @@ onBothEngines('a reader who deletes the account', (engines) => {
     const card = { ...monthly, payment_method: 'pm_card_threeDSecure2Required' };
     const { clientSecret } = paid(await site.billing.subscribe(session, card));
     // The site asks the reader to wait for that, but not forever.
-    expect(await site.billing.isPaying(session.userId)).toBe(true);
+    expect(await site.billing.hasOpenPayment(session.userId)).toBe(true);
     await site.pass(61);
-    expect(await site.billing.isPaying(session.userId)).toBe(false);
+    expect(await site.billing.hasOpenPayment(session.userId)).toBe(false);
     await leave(session);
     await site.billing.drain();
     agree(clientSecret);
@@ -125,7 +125,7 @@ onBothEngines('a reader who deletes the account', (engines) => {
   it('can buy again after an interrupted deletion, and keeps the new subscription', async () => {
     const session = await begin();
     paid(await site.billing.subscribe(session, monthly));
-    expect(await site.billing.isPaying(session.userId)).toBe(false);
+    expect(await site.billing.hasOpenPayment(session.userId)).toBe(false);
     // The process died before the account was deleted and before Stripe got the request.
     await site.billing.personalData.erase(session, null);
     paid(await site.billing.subscribe(session, { ...monthly, attempt: '0d9b1f8e-3c52-4a5c-9b41-6f6f2f6a3c11' }));

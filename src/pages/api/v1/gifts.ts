@@ -4,7 +4,7 @@ import type { GiftAnswer, GiftBody, GiftsLeft } from '../../../lib/access/client
 import { isRestrictedLevel } from '../../../lib/access/model.ts';
 import { unconfirmed } from '../../../lib/accounts/model.ts';
 import { giftMessages } from '../../../lib/article/tools.ts';
-import { refuse, unavailable } from '../../../lib/http/answer.ts';
+import { featureOff, refuse } from '../../../lib/http/answer.ts';
 import { allowOnly, signedInRoute } from '../../../lib/http/routes.server.ts';
 import { publication } from '../../../publication.ts';
 
@@ -12,7 +12,7 @@ const giftBody = z.looseObject({ articleId: z.int().positive() }) satisfies z.Zo
 
 export const POST = signedInRoute({ body: giftBody }, async ({ session, body, context, siteUrl }) => {
   const { content, services } = context.locals;
-  if (!services.access) return unavailable(600);
+  if (!services.access) return featureOff();
   const article = content.articles({ ids: [body.articleId] }).items[0];
   if (!article) return refuse(404, giftMessages.noArticle);
   if (!isRestrictedLevel(article.access)) return refuse(409, giftMessages.free);
@@ -33,7 +33,7 @@ export const POST = signedInRoute({ body: giftBody }, async ({ session, body, co
 
 export const GET = signedInRoute({}, async ({ session, context }) => {
   const { access } = context.locals.services;
-  if (!access) return unavailable(600);
+  if (!access) return featureOff();
   const { gifts } = await access.view({ session, path: '/', article: null, cookies: null, count: false });
   return gifts ? { status: 200, body: gifts satisfies GiftsLeft } : refuse(403, giftMessages.subscribersOnly);
 });

@@ -4,6 +4,7 @@ import { signedInBillingRoute, withAccess } from '../../../../../lib/billing/rou
 import type { SubscriptionAnswer } from '../../../../../lib/billing/schema.ts';
 import { refuse } from '../../../../../lib/http/answer.ts';
 import { allowOnly } from '../../../../../lib/http/routes.server.ts';
+import { subscription as subscriptionMessages } from '../../../../../lib/plans/messages.ts';
 
 export const GET = signedInBillingRoute({}, async ({ accounts, billing, session, context }) => {
   try {
@@ -12,7 +13,7 @@ export const GET = signedInBillingRoute({}, async ({ accounts, billing, session,
     return await withAccess(answer, accounts, session);
   } catch (error) {
     context.locals.services.log.error({ err: error }, 'A subscription could not be read');
-    return refuse(502, 'Failed to fetch subscriptions');
+    return refuse(502, subscriptionMessages.failed);
   }
 });
 export const ALL = allowOnly('GET');

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { refuse } from '../../../../../../lib/http/answer.ts';
-import { isFetchedAhead } from '../../../../../../lib/http/origin.ts';
+import { isPrefetch } from '../../../../../../lib/http/origin.ts';
 import { allowOnly, jsonRoute } from '../../../../../../lib/http/routes.server.ts';
 import { idOf } from '../../../../../../lib/most-read/model.ts';
 
@@ -16,7 +16,7 @@ export const POST = jsonRoute(z.unknown(), async ({ caller, context }) => {
   const category = url.searchParams.get('categoryId');
   if (id === null || (category !== null && !/^\d{1,15}$/.test(category))) return refuse(400, failed);
   // Refused, so that the browser doesn't remember the article as counted and tries again when the page is read.
-  if (isFetchedAhead(context.request)) return refuse(409, failed);
+  if (isPrefetch(context.request)) return refuse(409, failed);
   const counted = await locals.services.mostRead.count(id, caller.address);
   if (counted === 'unknown') return refuse(404, failed);
   if (counted === 'limited') return refuse(429, failed, { retryAfter: 3600 });
