@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createTagChanges } from './cache/cache-state.ts';
+import { createTagChanges, createUnwrittenPages } from './cache/cache-state.ts';
+import { createCachedPage } from './cache/cached-page.ts';
 import { createQueue } from './scheduler/priority-queue.ts';
+import { pageOf } from './testing.ts';
 
 describe('the render queue', () => {
   it('returns items by rank, and in order of arrival within a rank', () => {
@@ -51,5 +53,23 @@ describe('tag changes', () => {
     expect(changes.after(['x'], 0)).toBe('withdrawn');
     expect(changes.after(['x'], 1)).toBe('nothing');
     expect(changes.after(['d'], 3)).toBe('changed');
+  });
+});
+
+describe('pages that wait to be written', () => {
+  it('are kept up to a budget, however much some of them have grown in the meantime', async () => {
+    const pageNamed = async (key: string) => {
+      const { page, bodies } = await pageOf(key, key.padEnd(2000, '.'));
+      return { cached: createCachedPage(page, (one) => one.headers, bodies), bodies };
+    };
+    const first = await pageNamed('/0');
+    const unwritten = createUnwrittenPages(first.cached.bytes * 3.5);
+    for (let n = 0; n < 20; n++) {
+      const { cached, bodies } = await pageNamed(`/${n % 10}`);
+      unwritten.keep(`p/${n % 10}`, cached, bodies);
+      // As when a reader asks for another encoding.
+      cached.bytes += 5000;
+      expect(unwritten.size).toBe(Math.min(n + 1, 3));
+    }
   });
 });

@@ -171,6 +171,8 @@ export function createTagChanges(everything: string | null, limit = 50_000): Tag
 export interface UnwrittenPage {
   readonly page: CachedPage;
   readonly bodies: Bodies;
+  /** The page's bytes that count for the budget: its size when it was added, because it grows with each requested encoding. */
+  readonly bytes: number;
 }
 
 export interface UnwrittenPages extends Iterable<[string, UnwrittenPage]> {
@@ -190,7 +192,7 @@ export function createUnwrittenPages(budget: number): UnwrittenPages {
   let bytes = 0;
 
   function drop(name: string): void {
-    bytes -= pages.get(name)?.page.bytes ?? 0;
+    bytes -= pages.get(name)?.bytes ?? 0;
     pages.delete(name);
   }
 
@@ -202,7 +204,7 @@ export function createUnwrittenPages(budget: number): UnwrittenPages {
     has: (name) => pages.has(name),
     keep(name, page, bodies) {
       drop(name);
-      pages.set(name, { page, bodies });
+      pages.set(name, { page, bodies, bytes: page.bytes });
       bytes += page.bytes;
       for (const oldest of pages.keys()) {
         if (bytes <= budget) break;

@@ -2,7 +2,7 @@
 import { type Affected, type Change, type PageRef, refOf } from '../store/stored-page.ts';
 import { type CacheState, forget, isEverything, nameOfRef, removePages, reportReplaced } from './cache-state.ts';
 
-/** Most changes kept for the store; each is a set of tags. */
+/** Most changes kept for the store, each with its tags; further ones are combined. */
 const mostUnrecorded = 10_000;
 
 /** Records a change. Withdrawn pages are removed when this returns. */
@@ -34,9 +34,18 @@ function unwrittenWith(state: CacheState, tags: readonly string[]): PageRef[] {
   return found;
 }
 
+/** Keeps a change until the store can record it. */
+function keepForStore({ unrecorded }: CacheState, tags: readonly string[], withdrawn: readonly string[]): void {
+  const last = unrecorded.length < mostUnrecorded ? undefined : unrecorded.pop();
+  unrecorded.push({
+    tags: [...new Set([...(last?.tags ?? []), ...tags])],
+    withdrawn: [...new Set([...(last?.withdrawn ?? []), ...withdrawn])],
+  });
+}
+
 /** While the store can't record a change, only pages in memory and rows that can still be read are found by tag. */
 function changeWithoutStore(state: CacheState, tags: readonly string[], withdrawn: readonly string[]): Change {
-  if (state.unrecorded.length < mostUnrecorded) state.unrecorded.push({ tags, withdrawn });
+  keepForStore(state, tags, withdrawn);
   const all = isEverything(state, tags);
   const gone: PageRef[] = [];
   const affected: Affected[] = [];
