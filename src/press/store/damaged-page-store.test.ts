@@ -63,6 +63,16 @@ describe('a damaged page store', () => {
     expect(damaged()).toEqual([]);
   });
 
+  it('is replaced at startup when one of its counters is missing', async () => {
+    await put(open(), '/a', 'a');
+    stores[0]?.close();
+    const db = new DatabaseSync(file);
+    db.exec("DELETE FROM meta WHERE name = 'withdrawn'");
+    db.close();
+    expect(open().find('/a', 'public')).toBeUndefined();
+    expect(damaged()).toHaveLength(1);
+  });
+
   it('never yields a wrong page, wherever in the file the damage is', async () => {
     const texts = new Map<string, string>();
     const render = async (key: string) => {

@@ -8,6 +8,9 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Logger } from '../../lib/logging.ts';
 import { cannotOpen, filesOf, isDamage, removeFiles, setAside } from '../../lib/sqlite-files.server.ts';
 
+/** Rows of `meta`. */
+const counters = ['seq', 'version', 'withdrawn'];
+
 /** Raised with every change of the tables; a file of another version is replaced by a new one. */
 const schemaVersion = 2;
 
@@ -31,7 +34,7 @@ const schema = `
   CREATE INDEX changes_at ON changes (at);
   CREATE TABLE reads (key TEXT NOT NULL, variant TEXT NOT NULL, score REAL NOT NULL, at INTEGER NOT NULL,
     PRIMARY KEY (key, variant)) WITHOUT ROWID;
-  INSERT INTO meta VALUES ('seq', 0), ('version', 0), ('withdrawn', 0);
+  INSERT INTO meta VALUES ${counters.map((name) => `('${name}', 0)`).join(', ')};
   PRAGMA user_version = ${schemaVersion};
 `;
 
@@ -140,7 +143,7 @@ function prepareTables(storeFile: StoreFileState, fresh: DatabaseSync): void {
   if (!existsSync(`${storeFile.file}-wal`) && statSync(storeFile.file).size < pages * size)
     throw damage('it is shorter than it should be');
   const meta = fresh.prepare('SELECT count(*) AS n FROM meta').get();
-  if (Number(meta?.n) < 2) throw damage('its counters are missing');
+  if (Number(meta?.n) < counters.length) throw damage('its counters are missing');
 }
 
 function openDatabase(storeFile: StoreFileState): void {
