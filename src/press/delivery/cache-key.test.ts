@@ -104,6 +104,16 @@ describe('redirects of URLs', () => {
     }
   });
 
+  it('put the query before the fragment of their target', () => {
+    const to = (target: string) =>
+      createKeys({ ...rules, redirects: [{ from: '/old', to: target, status: 301 }] })('GET', '/old?utm_source=x');
+    expect(to('/new#plans')).toMatchObject({ location: '/new?utm_source=x#plans' });
+    expect(to('https://shop.example.com/#a?b')).toMatchObject({
+      location: 'https://shop.example.com/?utm_source=x#a?b',
+    });
+    expect(to('/new?own=1#plans')).toMatchObject({ location: '/new?own=1#plans' });
+  });
+
   it('with a loop, a chain of over 20 or an invalid URL throw an error at startup', () => {
     const list =
       (...redirects: RedirectRule[]) =>

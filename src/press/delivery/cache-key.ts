@@ -74,7 +74,7 @@ export function createKeys(rules: KeyRules): KeyOf {
     const own = redirects(path);
     if (own) {
       if (own.status === 410) return { kind: 'reject', status: 410, why: 'This page has been removed.' };
-      return { kind: 'redirect', location: own.to + (own.to.includes('?') ? '' : rest), status: own.status };
+      return { kind: 'redirect', location: withQuery(own.to, rest), status: own.status };
     }
     // Without capital letters or escapes, only addresses in the list of capitals can have another spelling.
     const canonical = isPlain ? (capitals.get(path) ?? path) : spelling(path);
@@ -118,6 +118,12 @@ export function createKeys(rules: KeyRules): KeyOf {
     }
     return result;
   };
+}
+
+/** A redirect's target with the query of the request, unless it has its own. @param query with its question mark, or empty */
+function withQuery(target: string, query: string): string {
+  const [place = '', ...fragment] = target.split(/(?=#)/);
+  return place.includes('?') ? target : place + query + fragment.join('');
 }
 
 /** A copy: a substring of a request's head would keep the whole head in memory. */
