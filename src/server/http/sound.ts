@@ -56,9 +56,12 @@ export async function answerSound(state: ServerState, exchange: Exchange, url: U
   } catch (error) {
     if (exchange.outgoing.headersSent) throw error;
     state.options.log.warn({ err: error }, "A listener's access couldn't be looked up");
-    return refuse(state, exchange, 503, Number(retryAfter));
+    sendText(state, exchange, 503, lookUpFailed, { 'retry-after': retryAfter });
+    return true;
   }
 }
+
+const lookUpFailed = 'We couldn’t check your access. Try again in a moment.';
 
 const sentences = {
   403: 'Only readers who may read this story can listen to it. Sign in on the site, or renew your feed.',

@@ -1,0 +1,34 @@
+import { IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import { Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { silent } from '../../lib/logging.ts';
+import type { Exchange, ServerState } from './server-options.ts';
+import { answerSound } from './sound.ts';
+
+it('a listener whose access can’t be looked up is asked to try again', async () => {
+  const content = { audio: () => ({ url: 'https://files.example/1.mp3', slug: 'story', access: 'subscriber' }) };
+  const state = {
+    counts: { errors: 0 },
+    addressOf: () => '203.0.113.1',
+    options: {
+      log: silent,
+      locals: () => ({ content, services: { limiter: { count: async () => null } } }),
+      pages: { access: { levelFor: () => null } },
+      renewAccess: () => Promise.reject(new Error('The database is away.')),
+      security: { always: {}, other: '' },
+    },
+  } as unknown as ServerState;
+  const given = { status: 0, headers: {} as OutgoingHttpHeaders, text: '' };
+  const outgoing = {
+    headersSent: false,
+    writeHead: (status: number, headers: OutgoingHttpHeaders) => Object.assign(given, { status, headers }),
+    end: (text: string) => Object.assign(given, { text }),
+  };
+  const exchange = { incoming: new IncomingMessage(new Socket()), outgoing } as unknown as Exchange;
+  expect(await answerSound(state, exchange, new URL('https://paper.example/sound/7/1.mp3'))).toBe(true);
+  expect(given).toMatchObject({
+    status: 503,
+    headers: { 'retry-after': '5' },
+    text: 'We couldn’t check your access. Try again in a moment.\n',
+  });
+});
