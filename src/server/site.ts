@@ -271,7 +271,7 @@ function openServer(
     statics,
     security,
     render,
-    operators: openOperators(app, site, side, security, clients.clientAddress),
+    operators: openOperators(start, site, side, security, clients.clientAddress),
     counts,
     streams,
     answered: metrics.answered,
@@ -348,12 +348,13 @@ function clientsOf({ trustedProxies }: Config, hasServingWorkers: boolean) {
 
 /** `undefined` without an operator token. */
 function openOperators(
-  { config, services, database, readers }: Composition,
+  { app, link }: SiteStart,
   { press, keyOf }: SitePress,
   { cdn, metrics, counts, cspReports, vitals }: SideServices,
   { always }: SecurityHeaders,
   clientAddress: (incoming: IncomingMessage) => string,
 ): OperatorRoutes | undefined {
+  const { config, services, database, readers } = app;
   if (config.operatorToken === null) return undefined;
   return createOperators({
     cdn,
@@ -369,6 +370,7 @@ function openOperators(
     keyOf,
     content: services.content,
     server: () => counts,
+    hasServingWorkers: link !== null,
     reports: cspReports,
     stripe: () => readers()?.stripe ?? null,
     log: services.log,

@@ -80,7 +80,7 @@ onBothEngines('operators', (engines) => {
   });
 });
 
-it('signed-in operators see why Stripe is not used', async () => {
+it('signed-in operators see why Stripe is not used, and whether serving workers’ responses are left out', async () => {
   const limiter: Limiter = { count: async () => null, release: async () => {} };
   const stats = () => ({});
   const sources = { press: { stats }, cdn: { stats }, indexNow: { stats }, content: { status: stats }, server: stats };
@@ -94,13 +94,18 @@ it('signed-in operators see why Stripe is not used', async () => {
     clientAddress: () => '203.0.113.1',
     always: {},
   };
-  const more = { reports: { list: () => [] }, metrics: { vitals: async () => [] }, stripe: () => stripe };
+  const more = {
+    reports: { list: () => [] },
+    metrics: { vitals: async () => [] },
+    stripe: () => stripe,
+    hasServingWorkers: true,
+  };
   const operators = createOperators({ ...options, ...sources, ...more } as unknown as OperatorsOptions);
   const incoming = new IncomingMessage(new Socket());
   const url = new URL('/-/press', siteUrl);
   expect((await operators.view(incoming, url))?.figures).toBeNull();
   incoming.headers.authorization = `Bearer ${token}`;
-  expect((await operators.view(incoming, url))?.figures).toMatchObject({ stripe });
+  expect((await operators.view(incoming, url))?.figures).toMatchObject({ stripe, hasServingWorkers: true });
 });
 
 it('an operator’s refresh of a tag renders its pages on this node, even if the cluster has them', async () => {

@@ -35,6 +35,8 @@ export interface OperatorsView {
   readonly figures: {
     readonly press: PressStats;
     readonly server: ServerCounts;
+    /** Whether there are serving workers, whose responses aren't in `server`. */
+    readonly hasServingWorkers: boolean;
     readonly sync: { readonly phase: string; readonly syncedAt: string | null; readonly problem: string | null };
     readonly cdn: CdnStats;
     readonly stripe: StripeProblems | null;
@@ -61,6 +63,8 @@ export interface OperatorsOptions extends Pick<OperatorAccessOptions, 'token' | 
   readonly content: Pick<Content, 'status'>;
   readonly metrics: Metrics;
   readonly server: () => ServerCounts;
+  /** Whether other processes serve cached pages, too. */
+  readonly hasServingWorkers: boolean;
   /** Headers of every response. */
   readonly always: Readonly<Record<string, string>>;
   readonly log: Logger;
@@ -286,6 +290,7 @@ async function view(
       ? {
           press: operators.press.stats(),
           server: { ...operators.server() },
+          hasServingWorkers: operators.hasServingWorkers,
           sync: { phase, syncedAt, problem },
           cdn: operators.cdn.stats(),
           stripe: operators.stripe(),
