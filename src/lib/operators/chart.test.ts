@@ -32,5 +32,7 @@ it('durations, sizes and shares are formatted with their units', () => {
   expect([formatBytes(412), formatBytes(31_400), formatBytes(2_500_000), formatBytes(256e6), formatBytes(3e9)]).toEqual(
     ['412 bytes', '31.4 kB', '2.5 MB', '256 MB', '3.0 GB'],
   );
-  expect([formatShare(0, 0), formatShare(973, 1000), formatShare(5, 5)]).toEqual(['–', '97.3 %', '100 %']);
+  expect([formatShare(0, 0), formatShare(973, 1000), formatShare(5, 5)]).toEqual(['–', '97.3%', '100%']);
+  // One failure in ten thousand isn't rounded away.
+  expect(formatShare(9999, 10_000)).toBe('99.9%');
 });

@@ -71,6 +71,8 @@ export function formatBytes(bytes: number): string {
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
-/** "97.3 %"; a dash if there were no requests. */
-export const formatShare = (part: number, whole: number): string =>
-  whole === 0 ? '–' : `${((part / whole) * 100).toFixed(part === whole ? 0 : 1)} %`;
+/** "97.3%", and "100%" only for all; a dash if there were no requests. */
+export function formatShare(part: number, whole: number): string {
+  if (whole === 0) return '–';
+  return part === whole ? '100%' : `${Math.min(99.9, (part / whole) * 100).toFixed(1)}%`;
+}
