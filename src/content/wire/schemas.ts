@@ -278,7 +278,7 @@ export const changes = z.array(
   z.object({ row: count, delivery: z.string(), event: z.string(), type: z.string(), id: count }),
 );
 
-/** A document with the few fields that polls and walks read (`_fields=id,modified_gmt,slug,status`). */
+/** A document with the few fields that polls and walks read (`_fields=id,modified,modified_gmt,slug,status`). */
 export const summary = z.object({
   id,
   modified_gmt: instant,

@@ -9,7 +9,7 @@ import { digest } from './picture-files.server.ts';
 /** Milliseconds for which an original counts as unchanged after its host has said so. */
 const confirmedMs = 3_600_000;
 /** Milliseconds for which a host that didn't answer isn't asked again; its pictures are served in the meantime. */
-const awayMs = 60_000;
+const unavailableMs = 60_000;
 const mostRemembered = 20_000;
 /**
  * Milliseconds by which a changed file may be older than the pictures made from it: file dates are whole seconds of another clock, which
@@ -35,7 +35,7 @@ export interface CachedPicture {
 
 export interface OriginalChecks {
   /** The state of an original, as far as is known. */
-  check(url: URL, kept: CachedPicture): OriginalState | Promise<OriginalState>;
+  check(url: URL, cached: CachedPicture): OriginalState | Promise<OriginalState>;
   /** Makes the next check ask the host again. @param digests of addresses @param all whether for every address */
   forget(digests: readonly string[], all: boolean): void;
 }
@@ -56,7 +56,7 @@ export function createOriginalChecks({ changedAt, now }: OriginalChecksOptions):
     const answer = await changedAt(url);
     if (answer === 'gone') return 'gone';
     if (answer === null) {
-      unavailableUntil.set(url.host, now() + awayMs);
+      unavailableUntil.set(url.host, now() + unavailableMs);
       return 'same';
     }
     if (before === forgetCalls) confirmed.set(digest(url.href), now());
@@ -65,11 +65,11 @@ export function createOriginalChecks({ changedAt, now }: OriginalChecksOptions):
   }
 
   return {
-    check(url, kept) {
-      const known = Math.max(kept.fetched, confirmed.get(digest(url.href)) ?? 0);
+    check(url, cached) {
+      const known = Math.max(cached.fetched, confirmed.get(digest(url.href)) ?? 0);
       const isKnown = known > allForgotten && now() - known < confirmedMs;
       if (isKnown || (unavailableUntil.get(url.host) ?? 0) > now()) return 'same';
-      const running = asking.get(url.href) ?? ask(url, kept).finally(() => asking.delete(url.href));
+      const running = asking.get(url.href) ?? ask(url, cached).finally(() => asking.delete(url.href));
       asking.set(url.href, running);
       return running;
     },

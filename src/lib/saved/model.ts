@@ -73,12 +73,12 @@ export interface SavedPage {
 /** One page of a list, in its order. */
 export function savedPage(
   content: Pick<ContentReader, 'articles'>,
-  kept: readonly ListedArticle[],
+  listed: readonly ListedArticle[],
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): SavedPage {
-  if (kept.length === 0) return { items: [], total: 0 };
-  const ids = kept.map(({ articleId }) => articleId);
-  const when = new Map(kept.map(({ articleId, at }) => [articleId, at]));
+  if (listed.length === 0) return { items: [], total: 0 };
+  const ids = listed.map(({ articleId }) => articleId);
+  const when = new Map(listed.map(({ articleId, at }) => [articleId, at]));
   const { items } = content.articles({ ids, limit: ids.length });
   const page = items.slice(offset, offset + limit);
   return { items: page.map((card) => ({ ...card, at: when.get(card.id) ?? 0 })), total: items.length };
