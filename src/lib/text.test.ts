@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countWords, plainText, readingMinutes, truncateAtWord } from './text.ts';
+import { countWords, parseId, plainText, readingMinutes, truncateAtWord } from './text.ts';
 
 test('plainText decodes entities, and adds spaces between blocks but not around inline elements', () => {
   const html =
@@ -55,3 +55,20 @@ test('words are counted, and reading time is at least one minute', () => {
   expect(readingMinutes(0)).toBe(1);
   expect(readingMinutes(2300)).toBe(10);
 });
+
+test.each([
+  ['1', 1],
+  // An old newspaper has millions of comments.
+  ['12345678', 12_345_678],
+  ['', null],
+  ['0', null],
+  ['07', null],
+  ['-1', null],
+  ['1.5', null],
+  ['1e3', null],
+  ['9'.repeat(16), null],
+  ['x', null],
+  [' 1', null],
+  [null, null],
+  [undefined, null],
+])('the id %j is read as %j', (given, id) => expect(parseId(given)).toBe(id));

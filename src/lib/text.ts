@@ -37,6 +37,10 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** The id of a document or comment in an address, a form or a vendor's answer; `null`: the text isn't an id. */
+export const parseId = (text: string | null | undefined): number | null =>
+  /^[1-9]\d{0,14}$/.test(text ?? '') ? Number(text) : null;
+
 /** Words in plain text, by white space. */
 export const countWords = (text: string): number => text.match(/\S+/gu)?.length ?? 0;
 

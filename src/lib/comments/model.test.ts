@@ -3,7 +3,6 @@ import {
   asMarkup,
   cleanComment,
   cleanName,
-  commentNumber,
   commentsPath,
   countText,
   initialsOf,
@@ -74,20 +73,6 @@ test('the address of the first page of comments has no page parameter', () => {
   expect(threadPath('a-slug', 7)).toBe('/article/a-slug/comments/7');
   expect(threadPath('a-slug', 7, 2)).toBe('/article/a-slug/comments/7?page=2');
 });
-
-test.each([
-  ['1', 1],
-  // An old newspaper has millions of comments.
-  ['12345678', 12_345_678],
-  ['', null],
-  ['0', null],
-  ['07', null],
-  ['-1', null],
-  ['1.5', null],
-  ['1e3', null],
-  ['9'.repeat(16), null],
-  ['x', null],
-])('the comment id %j is read as %j', (given, id) => expect(commentNumber(given)).toBe(id));
 
 test('counts are written with singular, plural and thousands separator', () => {
   expect([countText(0, 'comment'), countText(1, 'reply', 'replies'), countText(1204, 'comment')]).toEqual([

@@ -107,9 +107,6 @@ export function commentFormPath(
   return `${commentForm}?${query}`;
 }
 
-/** Id of a comment or article from an address; `null` when the text isn't an id. */
-export const commentNumber = (given: string): number | null => (/^[1-9]\d{0,14}$/u.test(given) ? Number(given) : null);
-
 /** "1 comment", "1,204 comments". */
 export const countText = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;

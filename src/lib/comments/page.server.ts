@@ -9,7 +9,8 @@ import type { Article, Comment } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { type Next, postedForm, textResponse } from '../http/form.server.ts';
 import { callerOf } from '../http/routes.server.ts';
-import { commentFormPath, commentNumber } from './model.ts';
+import { parseId } from '../text.ts';
+import { commentFormPath } from './model.ts';
 import { isPublished, longestBody, messageOf, placeOf } from './routes.server.ts';
 import { commentDone, commentFailed, commentFields, draftPattern, type MineAnswer } from './schema.ts';
 import type { CommentFailure, Comments } from './service.ts';
@@ -74,11 +75,11 @@ export async function commentPage(page: Page): Promise<CommentForm | Response> {
 
 function givenBy({ locals }: Page, form: URLSearchParams): Given | null {
   const text: Given['text'] = (name) => form.get(commentFields[name]) ?? '';
-  const article = articleOf(locals.content, commentNumber(text('article')) ?? 0);
+  const article = articleOf(locals.content, parseId(text('article')) ?? 0);
   const { comments, accounts } = locals.services;
   if (!article || !comments || !accounts) return null;
-  const parent = commentNumber(text('parent')) ?? 0;
-  const report = commentNumber(text('report')) ?? 0;
+  const parent = parseId(text('parent')) ?? 0;
+  const report = parseId(text('report')) ?? 0;
   return { article, comments, parent, report, edit: text('edit'), text };
 }
 

@@ -4,7 +4,7 @@ import { isFree } from '../article/model.ts';
 import type { Article, Card, LiveEntry } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { type Paging, pageCount, pageHref } from '../paging.ts';
-import { plainText } from '../text.ts';
+import { parseId, plainText } from '../text.ts';
 import { entryAnchor, liveWord, untitledEntry } from './schema.ts';
 
 const size = publication.pageSizes.liveEntries;
@@ -114,8 +114,8 @@ export function storyOfEntry(
   content: Pick<ContentReader, 'articles' | 'liveEntry'>,
   number: string,
 ): { readonly entry: LiveEntry; readonly story: Card } | null {
-  if (!/^[1-9]\d{0,14}$/.test(number)) return null;
-  const entry = content.liveEntry(Number(number));
+  const id = parseId(number);
+  const entry = id === null ? null : content.liveEntry(id);
   const [story] = entry ? content.articles({ ids: [entry.story] }).items : [];
   return entry && story ? { entry, story } : null;
 }

@@ -4,7 +4,7 @@
  */
 import type { Card } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
-import { parseJson } from '../text.ts';
+import { parseId, parseJson } from '../text.ts';
 
 export interface TopQuery {
   /** How many at most; 10 unless given (spec section 9), never more than 50. */
@@ -58,12 +58,8 @@ export interface ReadingNow {
   }[];
 }
 
-/** Parses an id; `null`: the text isn't an id. */
-export const idOf = (text: string | undefined): number | null =>
-  text !== undefined && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null;
-
 /** The `limit` of a call; the service limits it, and an invalid value is ignored. */
-export const limitOf = (text: string | null): number | undefined => idOf(text ?? undefined) ?? undefined;
+export const limitOf = (text: string | null): number | undefined => parseId(text) ?? undefined;
 
 /** Most ids in `trackedArticles`, the browser's JSON array of articles it has counted, newest last. */
 const mostTracked = 500;

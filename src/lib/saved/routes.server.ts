@@ -6,6 +6,7 @@ import { articleCardOf } from '../cards/wire.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { type Answer, featureOff, refuse, signInFirst, tooManyRequests } from '../http/answer.ts';
 import { accountRoute, type Call } from '../http/routes.server.ts';
+import { parseId } from '../text.ts';
 import { type ListedArticle, type SavedAnswer, type SavedStories, savedMessages, savedPage } from './model.ts';
 
 type SavedStoriesCall<Body> = Call<Body> & {
@@ -29,17 +30,13 @@ export const savedStoriesRoute = <Schema extends z.ZodType = z.ZodUnknown>(
   accountRoute({ ...rules, session: 'optional' }, async (call) => {
     const { savedStories, limiter } = call.context.locals.services;
     const { session } = call;
-    const articleId = articleIdOf(call.context.params.id);
+    const articleId = parseId(call.context.params.id);
     if (!savedStories) return featureOff();
     if (!session) return signedOut(call.context, articleId);
     const over = await limiter.count('saved', { account: session.userId });
     if (over) return tooManyRequests(over.retryAfter);
     return handle({ ...call, session, savedStories, articleId });
   });
-
-/** An article's id in an address or form. */
-export const articleIdOf = (text: string | null | undefined): number | null =>
-  /^[1-9]\d{0,14}$/.test(text ?? '') ? Number(text) : null;
 
 /** Whether an article is published. */
 export const isPublished = (content: Pick<ContentReader, 'articles'>, articleId: number): boolean =>
@@ -53,13 +50,13 @@ const mostPerPage = 100;
 /** One page of a list by `?offset` and `?limit`. */
 export function savedListPage(
   { url, locals }: Pick<APIContext, 'url' | 'locals'>,
-  kept: readonly ListedArticle[],
+  listed: readonly ListedArticle[],
 ): SavedAnswer {
   const whole = (name: string, otherwise: number) =>
     /^\d{1,6}$/.test(url.searchParams.get(name) ?? '') ? Number(url.searchParams.get(name)) : otherwise;
   const offset = whole('offset', 0);
   const limit = Math.min(mostPerPage, Math.max(1, whole('limit', 20)));
-  const { items, total } = savedPage(locals.content, kept, { offset, limit });
+  const { items, total } = savedPage(locals.content, listed, { offset, limit });
   const next = offset + items.length;
   return { articles: items.map(articleCardOf), total, next: items.length > 0 && next < total ? next : null };
 }

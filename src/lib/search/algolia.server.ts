@@ -2,7 +2,7 @@
 import type { SearchParamsObject } from 'algoliasearch';
 import { z } from 'zod';
 import { postJson } from '../http/post.server.ts';
-import { cutToBytes } from '../text.ts';
+import { cutToBytes, parseId } from '../text.ts';
 import { type FeedOptions, openFeed } from './algolia-feed.server.ts';
 import type { AlgoliaAccess, HostedAnswer, HostedEngine } from './model.ts';
 
@@ -71,9 +71,10 @@ export function openAlgolia({ access, timeoutMs = 800, ...feeding }: AlgoliaOpti
     const read = answer.safeParse(result.json);
     if (!read.success)
       return { ok: false, problem: `answered 200 with ${result.form} that isn't an answer to a search` };
-    const hits = read.data.hits.flatMap(({ objectID, _snippetResult }) =>
-      /^[1-9]\d{0,14}$/.test(objectID) ? [{ id: Number(objectID), snippet: snippetIn(_snippetResult) }] : [],
-    );
+    const hits = read.data.hits.flatMap(({ objectID, _snippetResult }) => {
+      const id = parseId(objectID);
+      return id === null ? [] : [{ id, snippet: snippetIn(_snippetResult) }];
+    });
     return { ok: true, hits, total: read.data.nbHits };
   }
 

@@ -2,7 +2,7 @@
 import { signedInForm } from '../../lib/accounts/routes.server.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 import type { SavedStories } from '../../lib/saved/model.ts';
-import { articleIdOf } from '../../lib/saved/routes.server.ts';
+import { parseId } from '../../lib/text.ts';
 
 const savedTab = '/dashboard/saved';
 
@@ -19,7 +19,7 @@ const actions: Readonly<
 async function change(savedStories: SavedStories, userId: string, form: URLSearchParams): Promise<string | null> {
   const wanted = form.get('do') ?? '';
   if (wanted === 'remove') {
-    const articleId = articleIdOf(form.get('article'));
+    const articleId = parseId(form.get('article'));
     if (articleId === null) return null;
     await savedStories.forgetRead(userId, articleId);
     return 'history-removed';

@@ -6,7 +6,8 @@ import type { APIRoute } from 'astro';
 import { accountForm, saveLaterCookie, signInPage } from '../../lib/accounts/routes.server.ts';
 import { seeOther, withQuery } from '../../lib/http/form.server.ts';
 import type { SavedStories } from '../../lib/saved/model.ts';
-import { articleIdOf, isPublished } from '../../lib/saved/routes.server.ts';
+import { isPublished } from '../../lib/saved/routes.server.ts';
+import { parseId } from '../../lib/text.ts';
 
 const savedTab = '/dashboard/saved';
 const here = '/account/saved';
@@ -18,7 +19,7 @@ async function save(savedStories: SavedStories, userId: string, articleId: numbe
 
 export const POST = accountForm(async ({ accounts, form, caller, context }) => {
   const { savedStories } = context.locals.services;
-  const articleId = articleIdOf(form.get('article'));
+  const articleId = parseId(form.get('article'));
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (articleId === null || !savedStories) return { to: session ? savedTab : '/', cookies };
   if (form.get('do') === 'remove') {

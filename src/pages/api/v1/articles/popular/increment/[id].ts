@@ -6,13 +6,13 @@ import { z } from 'zod';
 import { refuse } from '../../../../../../lib/http/answer.ts';
 import { isPrefetch } from '../../../../../../lib/http/origin.ts';
 import { allowOnly, jsonRoute } from '../../../../../../lib/http/routes.server.ts';
-import { idOf } from '../../../../../../lib/most-read/model.ts';
+import { parseId } from '../../../../../../lib/text.ts';
 
 const failed = 'Failed to increment article popularity';
 
 export const POST = jsonRoute(z.unknown(), async ({ caller, context }) => {
   const { params, url, locals } = context;
-  const id = idOf(params.id);
+  const id = parseId(params.id);
   const category = url.searchParams.get('categoryId');
   if (id === null || (category !== null && !/^\d{1,15}$/.test(category))) return refuse(400, failed);
   // Refused, so that the browser doesn't remember the article as counted and tries again when the page is read.
