@@ -3,6 +3,7 @@
  * more, and no page must wait for that. The thread runs one search after the other; the number of waiting searches and their wait are
  * limited.
  */
+import { type BoundedMap, createBoundedMap } from '../../lib/bounded-map.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { SearchBusy } from '../../lib/search/model.ts';
 import { createWorkerPool, PoolBusy } from '../../lib/workers/pool.server.ts';
@@ -69,8 +70,7 @@ const mostCached = 500;
 
 interface SearchCache {
   readonly revision: string;
-  /** The least recently used result comes first. */
-  readonly found: Map<string, FoundIds>;
+  readonly found: BoundedMap<FoundIds>;
   /** Searches in progress; equal searches share a result. */
   readonly inProgress: Map<string, Promise<FoundIds>>;
 }
@@ -81,7 +81,7 @@ function cacheFor(store: ContentStore): SearchCache {
   const revision = indexRevision(store);
   let cache = caches.get(store);
   if (cache?.revision !== revision) {
-    cache = { revision, found: new Map(), inProgress: new Map() };
+    cache = { revision, found: createBoundedMap(mostCached), inProgress: new Map() };
     caches.set(store, cache);
   }
   return cache;
@@ -89,28 +89,14 @@ function cacheFor(store: ContentStore): SearchCache {
 
 const cacheKey = (text: string, filter: IndexFilter): string => JSON.stringify([text, filter]);
 
-function lookUpCached({ found }: SearchCache, key: string): FoundIds | undefined {
-  const known = found.get(key);
-  if (known) storeResult(found, key, known);
-  return known;
-}
-
-function storeResult(found: Map<string, FoundIds>, key: string, answer: FoundIds): void {
-  found.delete(key);
-  found.set(key, answer);
-  if (found.size <= mostCached) return;
-  const [oldest] = found.keys();
-  if (oldest !== undefined) found.delete(oldest);
-}
-
 /** Searches in the calling thread. */
 export function searchNow(store: ContentStore, text: string, filter: IndexFilter): FoundIds {
   const cache = cacheFor(store);
   const key = cacheKey(text, filter);
-  const known = lookUpCached(cache, key);
+  const known = cache.found.get(key);
   if (known) return known;
   const found = searchArticles(store, text, filter);
-  storeResult(cache.found, key, found);
+  cache.found.set(key, found);
   return found;
 }
 
@@ -124,12 +110,12 @@ export async function searchInThread(
   // The cache is chosen before the search: a write in the meantime gives later searches a new one, so they don't find this result.
   const cache = cacheFor(store);
   const key = cacheKey(text, filter);
-  const known = lookUpCached(cache, key) ?? cache.inProgress.get(key);
+  const known = cache.found.get(key) ?? cache.inProgress.get(key);
   if (known) return known;
   const searching = thread
     .ask(text, filter)
     .then((found) => {
-      storeResult(cache.found, key, found);
+      cache.found.set(key, found);
       return found;
     })
     .finally(() => cache.inProgress.delete(key));

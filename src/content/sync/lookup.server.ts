@@ -3,6 +3,7 @@
  * request, however many callers wait; a few requests run at a time, clients take turns, and missing slugs are remembered.
  */
 
+import { type BoundedMap, createBoundedMap } from '../../lib/bounded-map.ts';
 import type { DocumentType } from '../../lib/content/model.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import { createFairQueue, type FairQueue, QueueFull } from '../../lib/workers/fair-queue.ts';
@@ -52,7 +53,7 @@ interface LookUpState extends LookUpOptions {
   readonly waiting: Map<string, Promise<LookUpAnswer>>;
   readonly underWay: Set<Promise<unknown>>;
   /** Slugs that WordPress doesn't have, with the time until which that is assumed. */
-  readonly missing: Map<string, number>;
+  readonly missing: BoundedMap<number>;
   pausedUntil: number;
 }
 
@@ -65,7 +66,7 @@ export function createLookUp(options: LookUpOptions): LookUp {
     flights: new Map(),
     waiting: new Map(),
     underWay: new Set(),
-    missing: new Map(),
+    missing: createBoundedMap(mostRemembered),
     pausedUntil: 0,
   };
   return { find: (type, asked, address) => find(lookUp, type, asked, address), close: () => close(lookUp) };
@@ -73,14 +74,6 @@ export function createLookUp(options: LookUpOptions): LookUp {
 
 const isStored = (lookUp: LookUpState, type: DocumentType, slug: string): boolean =>
   lookUp.store.prepare(findDocument).get(type, slug) !== undefined;
-
-function rememberMissing(lookUp: LookUpState, key: string): void {
-  lookUp.missing.delete(key);
-  lookUp.missing.set(key, lookUp.now() + missingForMs);
-  if (lookUp.missing.size <= mostRemembered) return;
-  const [oldest] = lookUp.missing.keys();
-  if (oldest !== undefined) lookUp.missing.delete(oldest);
-}
 
 /** Calls WordPress once; the document is in the content store before this resolves. */
 async function fetchDocument(lookUp: LookUpState, type: DocumentType, slug: string): Promise<LookUpAnswer> {
@@ -101,7 +94,7 @@ async function fetchDocument(lookUp: LookUpState, type: DocumentType, slug: stri
       await Promise.race([stored.promise, applied]);
     }
     if (isStored(lookUp, type, slug)) return 'found';
-    rememberMissing(lookUp, `${type}:${slug}`);
+    lookUp.missing.set(`${type}:${slug}`, lookUp.now() + missingForMs);
     return 'missing';
   } catch (error) {
     if (!lookUp.stopping.signal.aborted)

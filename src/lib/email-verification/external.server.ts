@@ -6,6 +6,7 @@
  */
 import { Resolver } from 'node:dns/promises';
 import { z } from 'zod';
+import { createBoundedMap } from '../bounded-map.ts';
 import { withTimeLimit } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 
@@ -153,21 +154,15 @@ const controlDomain = 'gmail.com';
 /** @returns a function that never throws */
 export function createMailDomainCheck(options: MailDomainOptions = {}): (domain: string) => Promise<MailDomain> {
   const { dns = new Resolver({ timeout: 700, tries: 2 }), timeoutMs = 1500, now = () => performance.now() } = options;
-  const cache = new Map<string, { readonly until: number; readonly answer: Promise<MailDomain> }>();
+  const cache = createBoundedMap<{ readonly until: number; readonly answer: Promise<MailDomain> }>(mostCached);
 
   function ask(domain: string): Promise<MailDomain> {
     const known = cache.get(domain);
     if (known && known.until > now()) return known.answer;
     const answer = lookUp(dns, domain);
-    const keep = (until: number) => {
-      cache.delete(domain);
-      cache.set(domain, { until, answer });
-      const oldest = cache.keys().next();
-      if (cache.size > mostCached && !oldest.done) cache.delete(oldest.value);
-    };
     // Until then, other callers wait for the same answer.
-    keep(Number.POSITIVE_INFINITY);
-    void answer.then((result) => keep(now() + lifetimes[result]));
+    cache.set(domain, { until: Number.POSITIVE_INFINITY, answer });
+    void answer.then((result) => cache.set(domain, { until: now() + lifetimes[result], answer }));
     return answer;
   }
 

@@ -6,6 +6,7 @@ import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, request } from 'undici';
+import { createBoundedMap } from '../bounded-map.ts';
 import type { Logger } from '../logging.ts';
 import { fileAddress } from './picture-files.server.ts';
 
@@ -280,7 +281,7 @@ export interface Refusals {
 /** Milliseconds for which a refusal is remembered: a missing file may be uploaded soon, a file that isn't a picture rarely becomes one. */
 const missingMs = 60_000;
 const unfitMs = 300_000;
-const awayMs = 5000;
+const failedMs = 5000;
 const mostRemembered = 10_000;
 /** Most missing pictures that one client may request in a minute. Each costs WordPress a page. */
 const mostMissing = 60;
@@ -288,7 +289,7 @@ const minuteMs = 60_000;
 
 /** @param now milliseconds since any time */
 export function createRefusals(now: () => number): Refusals {
-  const remembered = new Map<string, { readonly error: ImageError; readonly until: number }>();
+  const remembered = createBoundedMap<{ readonly error: ImageError; readonly until: number }>(mostRemembered);
   let counts = new Map<string, number>();
   let minute = 0;
 
@@ -307,14 +308,10 @@ export function createRefusals(now: () => number): Refusals {
       return entry && entry.until > now() ? entry.error : null;
     },
     note(url, error) {
-      const ms = error.status >= 500 ? awayMs : error.status === 404 ? missingMs : unfitMs;
-      remembered.delete(url);
+      const ms = error.status >= 500 ? failedMs : error.status === 404 ? missingMs : unfitMs;
       remembered.set(url, { error, until: now() + ms });
-      if (remembered.size <= mostRemembered) return;
-      const [oldest] = remembered.keys();
-      if (oldest !== undefined) remembered.delete(oldest);
     },
-    forget: (url) => void remembered.delete(url),
+    forget: (url) => remembered.delete(url),
     count(client) {
       const all = counted();
       all.set(client, (all.get(client) ?? 0) + 1);
