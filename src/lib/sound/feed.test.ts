@@ -72,6 +72,12 @@ const parse = (xml: string) => {
 const free = (...items: Episode[]) => parse(publicFeed(reader(...items), podcast, siteUrl));
 
 describe('the public feed of a podcast', () => {
+  it('cuts a description at 4000 bytes, and not inside a character', () => {
+    const long = { ...podcast, excerpt: `x${'🎧'.repeat(1100)}` };
+    const { channel } = parse(publicFeed(reader(), long, siteUrl));
+    expect(channel.description).toBe(`x${'🎧'.repeat(999)}`);
+  });
+
   it('declares the namespaces of Apple and Podcasting 2.0', () => {
     expect(free(episode(1, 'free'))).toMatchObject({
       '@_version': '2.0',

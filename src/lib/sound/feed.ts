@@ -11,6 +11,7 @@ import type { Episode, Picture, Podcast } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { tag } from '../content/tags.ts';
 import { rfc822, type XmlNode, xmlDocument } from '../feeds/write.ts';
+import { cutToBytes } from '../text.ts';
 import { chaptersType } from './documents.ts';
 import { languageOf, podcastFeedPath, podcastPath, soundTitle, transcriptFile, transcriptType } from './model.ts';
 
@@ -51,12 +52,6 @@ export const podcastGuid = ({ details, slug }: Podcast, siteUrl: string): string
 export const episodeGuid = (podcastId: string, articleId: number): string =>
   `urn:uuid:${uuid5(podcastId, String(articleId))}`;
 
-const cutDescription = (text: string): string => {
-  let short = text;
-  while (Buffer.byteLength(short) > longestDescription) short = short.slice(0, -100);
-  return short;
-};
-
 /** Whether directories take a picture: square, 1400 to 3000 pixels, JPEG or PNG. A story's picture seldom is. */
 const isCover = (image: Picture | null): image is Picture =>
   image !== null &&
@@ -86,7 +81,7 @@ function itemNode(episode: Episode, guid: string, siteUrl: string, addresses: Fi
       ['link', {}, link],
       ['guid', { isPermaLink: 'false' }, episodeGuid(guid, card.id)],
       ['pubDate', {}, rfc822(card.date)],
-      ['description', {}, cutDescription(card.excerpt || soundTitle(sound, card))],
+      ['description', {}, cutToBytes(card.excerpt || soundTitle(sound, card), longestDescription)],
       ['enclosure', { url, length: sound.bytes, type: sound.type }, ''],
       sound.seconds > 0 ? ['itunes:duration', {}, String(sound.seconds)] : null,
       ['itunes:episodeType', {}, 'full'],
@@ -126,7 +121,7 @@ function writePodcast({ podcast, siteUrl, self, listed, items, description }: Fe
   const channel: readonly (XmlNode | null)[] = [
     ['title', {}, title],
     ['link', {}, home],
-    ['description', {}, cutDescription(description ?? (podcast.excerpt || title))],
+    ['description', {}, cutToBytes(description ?? (podcast.excerpt || title), longestDescription)],
     ['language', {}, languageOf(podcast, publication.language).toLowerCase()],
     ['copyright', {}, publication.name],
     ['generator', {}, 'Broadsheet'],
