@@ -3,6 +3,7 @@
  * content store, which knows the sections, determines both when it writes.
  */
 import { isLevelRaised, isRestrictedLevel, levelOf, type SectionRules } from '../../lib/access/model.ts';
+import { comparedLetters, letters } from '../../lib/article/model.ts';
 import type { AccessLevel } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -17,10 +18,6 @@ import { withEntries } from './live.server.ts';
 import { ruledTerms, ruledTermsKey } from './navigation.server.ts';
 import { sectionTable } from './rows.server.ts';
 
-const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
-
-/** Number of letters by which an excerpt is recognized as cut from the text by WordPress. */
-const comparedLetters = 40;
 /** How many letters of the text may come before such an excerpt: a caption may come first. */
 const latestStart = 600;
 

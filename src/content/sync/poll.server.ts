@@ -167,12 +167,9 @@ async function pollNewest(poll: PollContext, type: DocumentType): Promise<void> 
   await refreshMissing(
     poll,
     type,
-    comparable.filter((id) => !received.has(id) && !isPartial(poll, id)),
+    comparable.filter((id) => !received.has(id)),
   );
 }
-
-const isPartial = (poll: PollContext, id: number): boolean =>
-  poll.store.prepare('SELECT 1 FROM documents WHERE id = ? AND partial = 1').get(id) !== undefined;
 
 /**
  * Ends a page of the walk: fetches the stored documents of its range that WordPress's list lacks, and moves the cursor.

@@ -10,13 +10,12 @@ import { diskProblem } from '../../lib/sqlite-files.server.ts';
 import type { Content, WebhookAnswer, WebhookRequest } from '../service.ts';
 import type { ContentEntry } from '../store/entries.server.ts';
 import type { Client } from '../wire/client.server.ts';
-import { SyncProblem } from '../wire/fetch.server.ts';
+import { mostClockDifferenceSeconds, SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import type { Applied } from './apply.server.ts';
 import { nothingApplied, type Refresh, type SyncContext } from './refresh.server.ts';
 
-const mostClockDifferenceSeconds = 300;
 /** How long a delivery is remembered, longer than its signature is valid: the signature may be dated five minutes ahead. */
 const rememberedMs = 900_000;
 const logEveryMs = 60_000;

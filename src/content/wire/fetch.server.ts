@@ -157,23 +157,19 @@ export interface WordPressProblem {
 }
 
 /** The plugin's status of itself and of the request (docs/content-api.md). */
-interface Status {
-  readonly plugin: string;
-  readonly credentials: boolean;
-  readonly uploads?: string | undefined;
-  readonly signed_in?: boolean | undefined;
-  readonly signs_in?: boolean | undefined;
-  readonly problems?: readonly WordPressProblem[] | undefined;
-}
+type Status = Pick<
+  z.infer<typeof wire.pluginStatus>,
+  'plugin' | 'credentials' | 'uploads' | 'signed_in' | 'signs_in' | 'problems'
+>;
 
 /** Largest difference between the two clocks; a webhook is refused if it is older than this. */
-const skewSeconds = 300;
+export const mostClockDifferenceSeconds = 300;
 
 /** Codes of Node and OpenSSL for a certificate that isn't trusted. */
 const untrusted =
   /\b(?:UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(?:_LOCALLY)?|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT)\b/u;
 
-/** Why the plugin's status could not be read. `null`: the failure itself says enough. */
+/** The known cause of a failed request, with its remedy; `null`: the failure itself says enough. */
 export function problemOfFailure(failure: Failure, signsIn: boolean): WordPressProblem | null {
   const { status, code, message } = failure;
   if (untrusted.test(message)) {
@@ -259,7 +255,7 @@ export function problemsOfStatus(
     }
   }
   const ahead = Math.round((client.clock() - now) / 1000);
-  if (Math.abs(ahead) > skewSeconds) {
+  if (Math.abs(ahead) > mostClockDifferenceSeconds) {
     const words = `WordPress's clock is ${Math.abs(ahead)} seconds ${ahead > 0 ? 'ahead of' : 'behind'} the site's: webhooks are refused until NTP sets both clocks`;
     add('clock', words);
   }

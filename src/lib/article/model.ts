@@ -19,12 +19,13 @@ export function headlineSize(title: string): HeadlineSize {
   return length <= 120 ? 'medium' : 'small';
 }
 
-/** An excerpt repeats the body if the body has this many of its first letters. */
-const comparedLetters = 40;
+/** An excerpt repeats the body, or was cut from it by WordPress, if the body has this many of its first letters. */
+export const comparedLetters = 40;
 /** Characters of a body's markup that are searched for the excerpt: a picture, its caption and a heading may come first. */
 const searchedCharacters = 6000;
 
-const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
+/** The letters and digits of a text: spaces and punctuation differ between a text and its copy. */
+export const letters = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, '');
 
 /**
  * @param excerpt plain text

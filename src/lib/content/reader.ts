@@ -152,12 +152,7 @@ export interface ContentReader {
   liveStories(): readonly LiveStory[];
   author(slug: string): Author | null;
   authors(): readonly Author[];
-  videos(filter: {
-    readonly section?: string;
-    readonly exclude?: readonly number[];
-    readonly offset?: number;
-    readonly limit?: number;
-  }): Slice<Video>;
+  videos(filter: { readonly section?: string; readonly offset?: number; readonly limit?: number }): Slice<Video>;
   video(slug: string): Video | null;
   crosswords(filter: { readonly offset?: number; readonly limit?: number }): Slice<Crossword>;
   crossword(slug: string): Crossword | null;

@@ -1,15 +1,6 @@
 /** The search as routes see it (`search.server.ts`), a hosted engine as the search sees it, and the response (spec section 3, "Search hit"). */
 import { z } from 'zod';
-import type { ContentReader, SearchFilter, SearchHit } from '../content/reader.ts';
-
-/** One page of the results of a search. */
-export interface SearchResults {
-  readonly items: readonly SearchHit[];
-  /** Number of all results. */
-  readonly total: number;
-  /** Words searched for in addition to the typed ones. */
-  readonly added: readonly string[];
-}
+import type { ContentReader, FoundArticles, SearchFilter } from '../content/reader.ts';
 
 export interface Search {
   /**
@@ -19,7 +10,7 @@ export interface Search {
    * @param content the request's reader, which records the tags of the page
    * @throws SearchBusy when there are too many searches at once
    */
-  find(content: ContentReader, query: string, filter: SearchFilter): Promise<SearchResults>;
+  find(content: ContentReader, query: string, filter: SearchFilter): Promise<FoundArticles>;
   /** Must be called for every change of the content, with its tags. */
   changed(tags: Iterable<string>): void;
   stats(): SearchStats;

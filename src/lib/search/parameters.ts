@@ -2,12 +2,12 @@
 import { fromZonedTime } from 'date-fns-tz/fromZonedTime';
 import { publication } from '../../publication.ts';
 import { shortByline } from '../bylines/model.ts';
-import type { ContentReader, SearchHit } from '../content/reader.ts';
+import type { ContentReader, FoundArticles, SearchHit } from '../content/reader.ts';
 import { leadStory } from '../fronts/front-page.ts';
 import { isDay } from '../instants.ts';
 import { snippetOf, snippetParts } from '../text.ts';
 import { searchMessages } from './messages.ts';
-import type { SearchAnswer, SearchHitAnswer, SearchResults } from './model.ts';
+import type { SearchAnswer, SearchHitAnswer } from './model.ts';
 import { pictureOf } from './record.ts';
 
 const hitOf = (hit: SearchHit): SearchHitAnswer => ({
@@ -25,7 +25,7 @@ const hitOf = (hit: SearchHit): SearchHitAnswer => ({
 
 /** @param page from 0 */
 export const answerOf = (
-  { items, total, added }: SearchResults,
+  { items, total, added }: FoundArticles,
   query: string,
   page: number,
   hitsPerPage: number,

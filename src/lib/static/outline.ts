@@ -1,4 +1,5 @@
 /** The table of contents of a long page, made from the headings of its sanitized body. */
+import { plainText } from '../text.ts';
 
 export interface OutlineItem {
   readonly id: string;
@@ -13,14 +14,6 @@ export interface Outline {
 }
 
 const heading = /<h2((?:"[^"]*"|'[^']*'|[^'">])*)>([\s\S]*?)<\/h2>/giu;
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', nbsp: ' ', '#39': "'" };
-
-const plain = (html: string): string =>
-  html
-    .replace(/<[^>]*>/gu, '')
-    .replace(/&(amp|lt|gt|quot|nbsp|#39);/gu, (all, name: string) => entities[name] ?? all)
-    .replace(/\s+/gu, ' ')
-    .trim();
 
 const slugOf = (text: string): string =>
   text
@@ -42,7 +35,7 @@ export function outline(html: string, fixedIds: Readonly<Record<string, string>>
   for (const match of html.matchAll(/\sid="([^"]+)"/giu)) taken.add(match[1] ?? '');
   for (const to of Object.values(fixedIds)) taken.delete(to);
   const out = html.replace(heading, (_all, attributes: string, inner: string) => {
-    const text = plain(inner);
+    const text = plainText(inner);
     const own = /\sid="([^"]+)"/iu.exec(attributes)?.[1];
     let id =
       Object.entries(fixedIds).find(([start, to]) => text.toLowerCase().startsWith(start) && !taken.has(to))?.[1] ??
