@@ -165,10 +165,10 @@ describe('a picture’s webhook', () => {
     await newsroom.php(
       `foreach ( get_posts( array( 'post_type' => 'attachment', 'numberposts' => 101, 'orderby' => 'ID', 'fields' => 'ids' ) ) as $id ) { wp_update_attachment_metadata( $id, array( 'width' => 10, 'height' => 10 ) ); } return 1;`,
     );
-    const deliveries = await arrived();
-    expect(deliveries.map(({ type, id, addresses }) => [type, id, addresses])).toEqual([
-      ['media', 0, undefined],
-      ['article', story, undefined],
-    ]);
+    const [first, ...documents] = await arrived();
+    expect([first.type, first.id, first.addresses]).toEqual(['media', 0, undefined]);
+    // Stories of the tests above may show one of the pictures, too.
+    expect(documents.map(({ type, id }) => [type, id])).toContainEqual(['articles', story]);
+    expect(documents.filter(({ type }) => type === 'media')).toEqual([]);
   });
 });
