@@ -34,7 +34,7 @@ import { checkRequest } from './schema/requests.ts';
 import { seed } from './seed.ts';
 
 /** The one supported version: that of the pinned SDK. */
-export const { apiVersion } = api;
+const { apiVersion } = api;
 
 export const routes: readonly Route[] = [
   ...[...subscriptions, ...paymentIntents, ...customers, ...paymentMethods, ...invoices, ...setupIntents, ...prices],
