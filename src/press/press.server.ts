@@ -16,7 +16,6 @@ import type { PageShare } from './scheduler/page-share.ts';
 import type { Render } from './scheduler/render.server.ts';
 import { createScheduler, PressBusy, type Scheduler } from './scheduler/scheduler.server.ts';
 import type { FreshPage, RenderOutcome, RetryWaits } from './scheduler/scheduler-state.ts';
-import { createTimedChanges, type TimedChanges } from './scheduler/timed-changes.ts';
 import { createWarmUp, type Warmed, type WarmOptions } from './scheduler/warm-up.server.ts';
 import { createWriteBatch } from './scheduler/write-batch.ts';
 import {
@@ -89,7 +88,6 @@ export interface PressStats {
   readonly queue: number;
   /** Pages that couldn't be written to the store. */
   readonly unwritten: number;
-  readonly scheduled: number;
   readonly publishes: readonly Publish[];
   readonly failures: readonly Failure[];
 }
@@ -129,8 +127,6 @@ export interface Press {
   warm(keys: Iterable<string>, options?: WarmOptions): Promise<Warmed>;
   /** This build is warm: pages of other builds are deleted. */
   finishBuild(): Promise<void>;
-  /** Invalidates tags at a moment of the wall clock (epoch milliseconds); kept in memory only. */
-  schedule(at: number, tags: Iterable<string>): void;
   stats(): PressStats;
   /** Whether every change so far outlives this process; `false` while the store can't be written. */
   readonly durable: boolean;
@@ -138,6 +134,8 @@ export interface Press {
   readonly stored: boolean;
   /** Pages that were marked when the press opened: rendered first. */
   readonly resumed: Promise<Invalidated>;
+  /** Waits for running renders and starts no more: what pages show can be closed. Pages in the cache are still served. */
+  stopRendering(): Promise<void>;
   /** Waits for running renders and stores the read counts; the caller closes the store. */
   close(): Promise<void>;
 }
@@ -162,14 +160,10 @@ interface PressState {
 type Missing = ReturnType<typeof createBoundedMap<{ readonly page: CachedPage; readonly until: number }>>;
 
 export function openPress(options: PressOptions): Press {
-  const { store, log, now = Date.now, encoder = createEncoder(log) } = options;
+  const { store, log, encoder = createEncoder(log) } = options;
   const state = createState(options, encoder.encode);
   const { cache, scheduler, stats } = state;
-  const timed = createTimedChanges(
-    now,
-    (tags) => void invalidate(state, tags, { reason: 'scheduled', unshared: true }),
-  );
-  const tick = startTick(cache, timed);
+  const tick = startTick(cache);
   const marked = store.marked();
   const resumed =
     marked.length === 0
@@ -196,7 +190,6 @@ export function openPress(options: PressOptions): Press {
       // In small steps, so that readers don't wait for it.
       while (store.pruneSome()) await new Promise((resolve) => setTimeout(resolve, 5).unref());
     },
-    schedule: (at, tags) => timed.add(at, [...tags]),
     get durable() {
       return cache.recorded;
     },
@@ -210,11 +203,11 @@ export function openPress(options: PressOptions): Press {
       counters: { ...stats.counters },
       queue: scheduler.waiting,
       unwritten: cache.unwritten,
-      scheduled: timed.size,
       publishes: [...stats.publishes],
       failures: [...stats.failures],
     }),
     resumed,
+    stopRendering: scheduler.stop,
     async close() {
       clearInterval(tick);
       await scheduler.stop();
@@ -281,11 +274,10 @@ function createState(given: PressOptions, encode: Encoder['encode']): PressState
   return { now, onEvent: options.onEvent, store, stats, changes, lru, cache, scheduler, missing };
 }
 
-/** Once a second: applies scheduled changes that are due, and writes what the store couldn't accept before. */
-function startTick(cache: PageCache, timed: TimedChanges): NodeJS.Timeout {
+/** Once a second, writes what the store couldn't accept before. */
+function startTick(cache: PageCache): NodeJS.Timeout {
   let readsWrittenAt = performance.now();
   return setInterval(() => {
-    timed.check();
     cache.catchUp();
     if (performance.now() - readsWrittenAt < writeReadsEveryMs) return;
     readsWrittenAt = performance.now();

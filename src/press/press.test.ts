@@ -280,7 +280,7 @@ describe('a build', () => {
   });
 });
 
-describe('manual refresh and scheduled invalidation', () => {
+describe('manual refresh', () => {
   it('renders a given page regardless of its tags', async () => {
     let edition = 1;
     const fixture = start(async () => html(`edition ${edition}`.padEnd(2000)));
@@ -290,18 +290,21 @@ describe('manual refresh and scheduled invalidation', () => {
     expect(await read(fixture, '/a')).toContain('edition 2');
   });
 
-  it('invalidates tags at the scheduled time, even when the clock jumps', async () => {
-    const world = paper({ '/a': ['day'] });
-    let now = 1_000_000;
-    const fixture = start(world.render, { now: () => now });
-    await read(fixture, '/a');
-    fixture.press.schedule(now + 3_600_000, ['day']);
-    now -= 600_000;
-    world.content.day = 1;
-    now += 7_200_000;
-    await until(() => fixture.press.stats().publishes.length === 1);
-    await until(() => fixture.press.stats().queue === 0);
-    expect(await read(fixture, '/a')).toBe('/a public day=1');
-    expect(fixture.press.stats().scheduled).toBe(0);
+  it('starts no render once renders are stopped, and still serves what is stored', async () => {
+    const world = paper({ '/a': ['day'], '/b': ['day'] });
+    const held = deferred();
+    const fixture = start(world.render, { concurrency: 1 });
+    for (const key of ['/a', '/b']) await read(fixture, key);
+    world.hold(held.promise);
+    const running = fixture.press.invalidate(['day']);
+    await until(() => world.running === 1);
+    const stopped = fixture.press.stopRendering();
+    expect(await fixture.press.invalidate(['day'])).toMatchObject({ failed: 2 });
+    held.resolve();
+    await stopped;
+    expect((await running).failed).toBeGreaterThan(0);
+    expect(world.renders).toHaveLength(3);
+    expect(await read(fixture, '/b')).toContain('/b public');
+    expect(fixture.store.marked().map(({ key }) => key)).toContain('/b');
   });
 });

@@ -55,7 +55,7 @@ export async function startWriter(
   try {
     return await openSite({ app, render, link, closers, tracing });
   } catch (error) {
-    await closeAll(closers);
+    await closeAll({ closers, tracing });
     throw error;
   }
 }

@@ -70,8 +70,10 @@ const databaseStopMs = 30_000;
 /** Functions that close everything that was opened, in this order. */
 export type Closers = (() => unknown)[];
 
-export async function closeAll(closers: Closers): Promise<void> {
+/** Tracing stops last, so that the stop of the others is recorded, too. */
+export async function closeAll({ closers, tracing }: Pick<SiteStart, 'closers' | 'tracing'>): Promise<void> {
   for (const close of closers) await close();
+  await tracing?.stop();
 }
 
 /** What exists before the site is opened. */
@@ -87,7 +89,7 @@ export interface SiteStart {
 
 /** Opens everything, and listens. */
 export async function openSite(start: SiteStart): Promise<Writer> {
-  const { app, render, link, closers, tracing } = start;
+  const { app, render, link, closers } = start;
   const { config, services, cluster } = app;
   const { content, log } = services;
   const pages = openPages(start);
@@ -108,6 +110,7 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   const shared = cluster?.shareAssets(`${dist}client/_assets`);
   await shared?.offer();
   const tenant = openAccountTenant(config, app);
+  closers.push(() => tenant?.close());
   const editionReady = brieflyRemembered(() => services.features.content.on && content.reader().edition().ready);
   const earlierFile = earlierFiles({ find: async (path) => (await assets.find(path)) ?? shared?.find(path) });
   const server = openServer(start, pages, side, { editionReady, tenant, earlierFile, insertion: banner.current });
@@ -138,16 +141,13 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   const publish = (tags: ReadonlySet<string>): void => app.publish(tags, 'holder');
   const { earlierKeys } = site;
   const maintenance = startMaintenance({ press, publish, assets, log, editionReady, reader, earlierKeys });
-  closers.push(() => Promise.all([side.closeCdn(), side.indexNow.close(), tenant?.close()]));
-  // Closed last, so that the stop of the others is recorded, too.
-  closers.push(() => tracing?.stop());
   return stoppable(server, port, async () => {
     log.info({}, 'Stopping');
     app.database.abortQueriesAfter(databaseStopMs);
     maintenance.stop();
     streams.close();
     if (!(await shutDown(server))) log.warn({}, "Connections that didn't end in time were closed");
-    await closeAll(closers);
+    await closeAll(start);
   });
 }
 
@@ -177,19 +177,22 @@ function openPages({ app, render, link, closers }: SiteStart): Pages {
   closers.push(async () => dictionary?.close());
   const onReplaced = link?.replaced;
   const site = openSitePress({ config, app, render, security, dictionary, build, log, shareOf, onReplaced });
+  // Pages that wait for a render would fail without the content store, which the first closer closes.
+  closers.unshift(site.press.stopRendering);
   closers.push(site.close);
   closers.push(keepCheckpointed([join(config.dataDir, contentFile), site.file], log).stop);
   return { site, statics, security, build };
 }
 
 /** Opens the services beside the pages: the CDN and search engines that are notified, browsers' reports, event streams, metrics. */
-function openSideServices({ app, link }: SiteStart, { site, security }: Pages) {
+function openSideServices({ app, link, closers }: SiteStart, { site, security }: Pages) {
   const { config, services } = app;
   const { log } = services;
   const { siteUrl } = config;
   const cdn = openCdn(config.cdn, log);
   const closeCdn = markPurges(cdn, config.dataDir);
   const indexNow = openIndexNow(config.indexNow && { ...config.indexNow, siteUrl }, log);
+  closers.push(() => Promise.all([closeCdn(), indexNow.close()]));
   const admitted = (limit: LimitName) => async (address: string) =>
     (await services.limiter.count(limit, { address }))?.retryAfter ?? null;
   const cspReports = createCspReports({ siteUrl, admit: admitted('csp') });
@@ -210,7 +213,7 @@ function openSideServices({ app, link }: SiteStart, { site, security }: Pages) {
     log,
   );
   site.onRender(metrics.rendered);
-  return { cdn, closeCdn, indexNow, cspReports, vitals, counts, streams, metrics };
+  return { cdn, indexNow, cspReports, vitals, counts, streams, metrics };
 }
 
 type SideServices = ReturnType<typeof openSideServices>;

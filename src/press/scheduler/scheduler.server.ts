@@ -42,7 +42,7 @@ export interface Scheduler {
   readonly waiting: number;
   /** Renders a page that isn't stored, for a reader who waits. @throws PressBusy, RenderFailed */
   request(ref: PageRef): Promise<CachedPage>;
-  /** Queues a page behind the others of its priority. */
+  /** Queues a page; within a priority the most read comes first. */
   refresh(ref: PageRef, options?: RefreshOptions): void;
   has(name: string): boolean;
   /** Waits for running renders and starts no more. */
@@ -105,6 +105,11 @@ function refresh(
   ref: PageRef,
   { minChange = 0, reads = 0, watcher, last = false, unshared = false }: RefreshOptions,
 ): void {
+  // The page is marked in the store, and rendered after the next start.
+  if (state.stopped) {
+    watcher?.settled(ref, 'failed');
+    return;
+  }
   const { jobs, queue, options } = state;
   const name = nameOf(ref.key, ref.variant);
   let job = jobs.get(name);
