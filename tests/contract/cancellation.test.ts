@@ -7,7 +7,7 @@ import Stripe from 'stripe';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { type RunningStripe, startStripe } from '../../sandbox/stripe/stripe.ts';
 import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
-import type { Bill, Subscription } from '../../src/lib/billing/schema.ts';
+import type { Invoice, Subscription } from '../../src/lib/billing/schema.ts';
 import { type AccountSite, type Browser, startAccountSite } from '../fixtures/account-site.ts';
 
 let stripe: RunningStripe;
@@ -84,7 +84,7 @@ it('a free account is labeled as free, and has nothing to cancel', async () => {
 
 it('invoices are shown only to their reader: others get 404', async () => {
   const [ada, eve] = [await reader(), await reader()];
-  const { bills } = (await ada.browser.get('/api/v1/me/invoices')).json<{ bills: Bill[] }>();
+  const { bills } = (await ada.browser.get('/api/v1/me/invoices')).json<{ bills: Invoice[] }>();
   const own = await ada.browser.get(`/account/invoice?id=${bills[0]?.id}`);
   expect([own.status, own.headers['cache-control']]).toEqual([303, 'private, no-store']);
   const file = await fetch(String(own.headers.location));

@@ -142,7 +142,7 @@ describe('Stripe', () => {
     for (const refused of [
       await billing.subscribe(eve, yearly),
       await billing.quote(null, { planId: 'reader-yearly' }),
-      await billing.coupon('TENOFF', null, { session: null, address: '203.0.113.1' }),
+      await billing.coupon('TENOFF', null, { session: null, clientAddress: '203.0.113.1' }),
       await billing.cancel(ada, null),
       await billing.switchPlan(ada, { planId: 'member-yearly' }),
       await billing.setupIntent(ada),

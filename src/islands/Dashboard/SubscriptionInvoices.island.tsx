@@ -3,15 +3,15 @@
  * JavaScript.
  */
 import { type MouseEvent, useEffect, useRef, useState } from 'react';
-import { bills as fetchInvoices } from '../../lib/billing/client.ts';
-import type { Bill, BillsAnswer } from '../../lib/billing/schema.ts';
+import { fetchInvoices } from '../../lib/billing/client.ts';
+import type { Invoice, InvoicesAnswer } from '../../lib/billing/schema.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
 import { formatReceipt } from '../../lib/money.ts';
 import { subscription as messages } from '../../lib/plans/messages.ts';
 import { PanelBoundary, PanelState, usePanel } from '../shared/Panel.tsx';
 import styles from './panels.module.css';
 
-export default function SubscriptionInvoices({ first }: { first: BillsAnswer }) {
+export default function SubscriptionInvoices({ first }: { first: InvoicesAnswer }) {
   return (
     <PanelBoundary>
       <Invoices first={first} />
@@ -19,10 +19,10 @@ export default function SubscriptionInvoices({ first }: { first: BillsAnswer }) 
   );
 }
 
-function Invoices({ first }: { first: BillsAnswer }) {
+function Invoices({ first }: { first: InvoicesAnswer }) {
   const [busy, setBusy] = useState(false);
   const known = useRef(first);
-  const panel = usePanel<BillsAnswer>({
+  const panel = usePanel<InvoicesAnswer>({
     first,
     isEmpty: ({ bills, next }) => bills.length === 0 && next === null,
     async load() {
@@ -62,7 +62,7 @@ function Invoices({ first }: { first: BillsAnswer }) {
   );
 }
 
-function Row({ invoice: { id, number, date, amount, tax, currency, status, plan, file } }: { invoice: Bill }) {
+function Row({ invoice: { id, number, date, amount, tax, currency, status, plan, file } }: { invoice: Invoice }) {
   const day = longDayInZone(date);
   const what = number ? `invoice ${number}` : `invoice of ${day}`;
   const at = (as: string) => `/account/invoice?id=${encodeURIComponent(id)}&as=${as}`;

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act } from 'react';
 import { afterEach, expect, it, vi } from 'vitest';
-import type { Bill, BillsAnswer } from '../../lib/billing/schema.ts';
+import type { Invoice, InvoicesAnswer } from '../../lib/billing/schema.ts';
 import { button, click, type Drawn, draw } from '../shared/testing.tsx';
 import SubscriptionInvoices from './SubscriptionInvoices.island.tsx';
 
@@ -11,7 +11,7 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-const bill = (id: string, part: Partial<Bill> = {}): Bill => ({
+const bill = (id: string, part: Partial<Invoice> = {}): Invoice => ({
   id,
   number: `A-${id}`,
   date: '2026-11-21T12:00:00Z',
@@ -21,7 +21,7 @@ const bill = (id: string, part: Partial<Bill> = {}): Bill => ({
   file: true,
   ...part,
 });
-const show = async (first: BillsAnswer) => {
+const show = async (first: InvoicesAnswer) => {
   drawn = await draw(<SubscriptionInvoices first={first} />);
 };
 const rows = () => [...drawn.host.querySelectorAll('li')].map(({ textContent }) => textContent);

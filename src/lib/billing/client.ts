@@ -4,11 +4,11 @@
  */
 import { ask, type Refused, type Reply } from '../http/ask.ts';
 import type {
-  BillsAnswer,
   CheckoutError,
   ChurnAnswer,
   ConfirmationAnswer,
   CouponAnswer,
+  InvoicesAnswer,
   PlansAnswer,
   QuoteAnswer,
   SavedCardAnswer,
@@ -76,7 +76,7 @@ export const cancel = (reason: string, subscriptionId: string | undefined): Prom
 export const churnHash = (email: string): Promise<Reply<ChurnAnswer>> => ask('/api/churnkey', { body: { email } });
 
 /** Invoices, newest first. @param after id of the last invoice of the previous page */
-export const bills = (after: string | null): Promise<Reply<BillsAnswer>> =>
+export const fetchInvoices = (after: string | null): Promise<Reply<InvoicesAnswer>> =>
   ask(`/api/v1/me/invoices${after === null ? '' : `?${new URLSearchParams({ after })}`}`);
 
 /** Stores the origin of a subscription (spec section 3), even if the reader leaves the page. */

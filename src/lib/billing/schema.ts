@@ -260,12 +260,12 @@ export const metadataFields = [
 ] as const;
 
 /** GET /api/v1/me/invoices?after=in_…: a page of invoices, newest first. */
-export interface BillsAnswer {
-  readonly bills: readonly Bill[];
+export interface InvoicesAnswer {
+  readonly bills: readonly Invoice[];
   /** The `after` of the next page; `null`: there is none. */
   readonly next: string | null;
 }
-export interface Bill {
+export interface Invoice {
   readonly id: string;
   /** The invoice number; `null` until it is assigned. */
   readonly number: string | null;

@@ -4,7 +4,6 @@
  */
 import type { Session } from '../accounts/service.ts';
 import type {
-  BillsAnswer,
   CancelFeedback,
   CancelReason,
   ChargedCard,
@@ -12,6 +11,7 @@ import type {
   ConfirmationAnswer,
   CouponAnswer,
   CurrencyHint,
+  InvoicesAnswer,
   PlansAnswer,
   Price,
   QuoteAnswer,
@@ -62,23 +62,23 @@ export interface Billing {
   /** What this user has access to now; one indexed query of the site's own database. */
   entitlements(userId: string): Promise<readonly Entitlement[]>;
 
-  /** @param address network address of the caller, for the limit of coupon guesses */
-  quote(session: Session | null, ask: QuoteAsk, address?: string | null): Promise<Billed<QuoteAnswer>>;
+  /** @param clientAddress network address of the caller, for the limit of coupon guesses */
+  quote(session: Session | null, ask: QuoteAsk, clientAddress?: string | null): Promise<Billed<QuoteAnswer>>;
   /**
-   * @param buyer `address`: network address of the caller, for the limit of coupon guesses; `currency`: what they pay in, the plan's own
+   * @param buyer `clientAddress`: network address of the caller, for the limit of coupon guesses; `currency`: what they pay in, the plan's own
    *   if it isn't known
    */
   coupon(
     code: string,
     planId: string | null,
-    buyer: { session: Session | null; address: string; currency?: string | undefined },
+    buyer: { session: Session | null; clientAddress: string; currency?: string | undefined },
   ): Promise<Billed<CouponAnswer>>;
-  /** @param address as with {@link quote} */
-  subscribe(session: Session, body: SubscribeBody, address?: string | null): Promise<Billed<SubscribeAnswer>>;
-  /** @param address as with {@link quote} */
-  confirm(session: Session, subscriptionId: string, address?: string | null): Promise<Billed<ConfirmationAnswer>>;
-  /** @param address as with {@link quote} */
-  switchPlan(session: Session, ask: SwitchAsk, address?: string | null): Promise<Billed<SwitchAnswer>>;
+  /** @param clientAddress as with {@link quote} */
+  subscribe(session: Session, body: SubscribeBody, clientAddress?: string | null): Promise<Billed<SubscribeAnswer>>;
+  /** @param clientAddress as with {@link quote} */
+  confirm(session: Session, subscriptionId: string, clientAddress?: string | null): Promise<Billed<ConfirmationAnswer>>;
+  /** @param clientAddress as with {@link quote} */
+  switchPlan(session: Session, ask: SwitchAsk, clientAddress?: string | null): Promise<Billed<SwitchAnswer>>;
   /**
    * Cancels at the end of the paid time.
    *
@@ -104,9 +104,9 @@ export interface Billing {
   cancellationCounts(since: number): Promise<readonly CancellationCount[]>;
 
   /** A page of the reader's invoices from Stripe, newest first. @param after id of the last invoice of the previous page */
-  bills(session: Session, after?: string | null): Promise<Billed<BillsAnswer>>;
+  invoices(session: Session, after?: string | null): Promise<Billed<InvoicesAnswer>>;
   /** The URL of one of the reader's invoices at Stripe: the PDF, or the page to pay it. The URL expires. */
-  billAddress(session: Session, id: string, as: 'pdf' | 'page'): Promise<Billed<string>>;
+  invoiceUrl(session: Session, id: string, as: 'pdf' | 'page'): Promise<Billed<string>>;
   /** The card that is charged; `null`: there is none. */
   card(session: Session): Promise<Billed<SavedCard | null>>;
   /** The cards that are charged, each once, that of {@link Billing.card} first: several subscriptions may each have their own. */
@@ -125,10 +125,14 @@ export interface Billing {
   ): Promise<Billed<null>>;
   shipping(session: Session): Promise<Shipping | null>;
   saveShipping(session: Session, shipping: Shipping): Promise<Billed<Shipping>>;
-  /** A client secret to set up a card in the browser; the same one until it is used. @param address as with {@link quote} */
-  setupIntent(session: Session, address?: string | null): Promise<Billed<{ readonly clientSecret: string }>>;
-  /** Makes this card the subscription's payment method, and pays open invoices with it. @param address as with {@link quote} */
-  usePaymentMethod(session: Session, paymentMethod: string, address?: string | null): Promise<Billed<SavedCardAnswer>>;
+  /** A client secret to set up a card in the browser; the same one until it is used. @param clientAddress as with {@link quote} */
+  setupIntent(session: Session, clientAddress?: string | null): Promise<Billed<{ readonly clientSecret: string }>>;
+  /** Makes this card the subscription's payment method, and pays open invoices with it. @param clientAddress as with {@link quote} */
+  usePaymentMethod(
+    session: Session,
+    paymentMethod: string,
+    clientAddress?: string | null,
+  ): Promise<Billed<SavedCardAnswer>>;
 
   /** Fetches this reader's subscriptions from Stripe now. */
   repair(session: Session): Promise<void>;

@@ -33,8 +33,8 @@ interface FormRules {
 }
 
 /**
- * Handles a form that a page posted: checks its origin, reads it, and turns the handler's exception into 503. Every route and page that
- * accepts a form uses this function.
+ * Handles a form that a page posted: checks its origin, reads it, and turns the handler's exception into 503. Forms use this function,
+ * except two buttons: a gift link's, which has no fields, and an unsubscribe link's, which mail programs press without `Origin`.
  *
  * @param handle a result with `to` becomes a 303; any other is returned for the page to show
  */

@@ -11,7 +11,7 @@ export const GET: APIRoute = async ({ request, locals, url }) => {
     const { session } = await accounts.session(request.headers.get('cookie'));
     if (!session) return seeOther({ to: signInPage(null, '/dashboard/account') });
     const as = url.searchParams.get('as') === 'page' ? 'page' : 'pdf';
-    const found = await billing.billAddress(session, url.searchParams.get('id') ?? '', as);
+    const found = await billing.invoiceUrl(session, url.searchParams.get('id') ?? '', as);
     return found.ok ? seeOther({ to: found.value }) : textResponse(found.status, found.error.message);
   } catch (error) {
     log.error({ err: error }, 'An invoice could not be found');

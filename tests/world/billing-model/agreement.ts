@@ -154,7 +154,7 @@ async function invoiceList(
     .toSorted((a, b) => (b._n ?? 0) - (a._n ?? 0))
     .slice(0, 12)
     .filter(isListed);
-  const answer = await billing.bills(reader.session);
+  const answer = await billing.invoices(reader.session);
   if (!answer.ok) return [`the invoices can't be listed: ${answer.status}`];
   const line = (id: string, status: string, amount: number): string => `${id} ${status} ${amount}`;
   const shown = (invoice: Invoice): string => (isRefunded(environment, invoice) ? 'refunded' : invoice.status);

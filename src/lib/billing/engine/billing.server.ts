@@ -189,28 +189,30 @@ function selling(dependencies: BillingDependencies, { publishableKey, scriptUrl 
       country,
       tax,
     }),
-    quote: (session, body, address = null) => {
-      const quoted = () => limitedQuote(dependencies, cache, session, body, address);
+    quote: (session, body, clientAddress = null) => {
+      const quoted = () => limitedQuote(dependencies, cache, session, body, clientAddress);
       return asResult(() => (session ? withCustomerAtStripe(dependencies, session, quoted) : quoted()));
     },
-    coupon: (code, planId, { session, address, currency }) =>
-      asResult(() => checkCoupon(dependencies, code, { planId, currency }, session, address)),
-    subscribe: (session, body, address = null) => {
-      const subject = limitSubject(session, address);
+    coupon: (code, planId, { session, clientAddress, currency }) =>
+      asResult(() => checkCoupon(dependencies, code, { planId, currency }, session, clientAddress)),
+    subscribe: (session, body, clientAddress = null) => {
+      const subject = limitSubject(session, clientAddress);
       return withinLimit(limiter, 'subscribe', subject, () =>
         withLock(session.userId, () =>
           asResult(() =>
             withinCardLimit(limiter, subject, () =>
               asResult(() =>
-                withCustomerAtStripe(dependencies, session, () => subscribe(dependencies, session, body, address)),
+                withCustomerAtStripe(dependencies, session, () =>
+                  subscribe(dependencies, session, body, clientAddress),
+                ),
               ),
             ),
           ),
         ),
       );
     },
-    confirm: (session, id, address = null) =>
-      withinCardLimit(limiter, limitSubject(session, address), () =>
+    confirm: (session, id, clientAddress = null) =>
+      withinCardLimit(limiter, limitSubject(session, clientAddress), () =>
         withLock(session.userId, () => asResult(() => confirm(dependencies, session, id))),
       ),
   } satisfies Partial<Billing>;
@@ -223,8 +225,8 @@ function changing(dependencies: BillingDependencies) {
   const change = <T>({ userId }: Session, work: () => Promise<Billed<T>>): Promise<Billed<T>> =>
     withLock(userId, () => asResult(work));
   return {
-    switchPlan: (session, body, address = null) => {
-      const subject = limitSubject(session, address);
+    switchPlan: (session, body, clientAddress = null) => {
+      const subject = limitSubject(session, clientAddress);
       return withinLimit(limiter, 'subscribe', subject, () =>
         withinCardLimit(limiter, subject, () => change(session, () => switchPlan(dependencies, session, body))),
       );
@@ -245,8 +247,8 @@ function changing(dependencies: BillingDependencies) {
     retentionOffer: (session, id = undefined) => findOffer(dependencies, session, id),
     stay: (session, id = undefined) => change(session, () => acceptOffer(dependencies, session, id)),
     saveMetadata: (session, id, metadata) => asResult(() => saveMetadata(dependencies, session, id, metadata)),
-    setupIntent: (session, address = null) => {
-      const subject = limitSubject(session, address);
+    setupIntent: (session, clientAddress = null) => {
+      const subject = limitSubject(session, clientAddress);
       // A client secret lets its holder try cards, so an account with too many refused cards gets none.
       return change(session, () =>
         withinCardLimit(limiter, subject, () =>
@@ -258,9 +260,9 @@ function changing(dependencies: BillingDependencies) {
         ),
       );
     },
-    usePaymentMethod: (session, paymentMethod, address = null) =>
+    usePaymentMethod: (session, paymentMethod, clientAddress = null) =>
       change(session, () =>
-        withinCardLimit(limiter, limitSubject(session, address), () =>
+        withinCardLimit(limiter, limitSubject(session, clientAddress), () =>
           asResult(() =>
             withCustomerAtStripe(dependencies, session, () => changeCard(dependencies, session, paymentMethod)),
           ),
@@ -314,7 +316,7 @@ async function limitedQuote(
   cache: QuoteCache,
   session: Session | null,
   body: QuoteAsk,
-  address: string | null,
+  clientAddress: string | null,
 ): Promise<Billed<QuoteAnswer>> {
   const { catalog, limiter } = dependencies;
   const sold = catalog.plan(body.planId);
@@ -323,15 +325,15 @@ async function limitedQuote(
   const isPlain = session === null && body.couponCode === undefined && !body.address;
   const known = isPlain ? cache.find(price) : null;
   if (known) return ok(known);
-  const over = await limiter.count('quote', limitSubject(session, address));
+  const over = await limiter.count('quote', limitSubject(session, clientAddress));
   if (over) return overLimit(over);
   let answer: Billed<QuoteAnswer>;
   try {
-    answer = await quote(dependencies, session, price, body, address, false);
+    answer = await quote(dependencies, session, price, body, clientAddress, false);
   } catch (error) {
     // The stored subscription may have ended at Stripe.
     if (!(error instanceof Stripe.errors.StripeInvalidRequestError) || !session) throw error;
-    answer = await quote(dependencies, session, price, body, address, true);
+    answer = await quote(dependencies, session, price, body, clientAddress, true);
   }
   if (isPlain && answer.ok) cache.keep(price, answer.value);
   return answer;
@@ -343,7 +345,7 @@ async function quote(
   session: Session | null,
   price: Price,
   { couponCode, address: taxAddress }: QuoteAsk,
-  address: string | null,
+  clientAddress: string | null,
   isFresh: boolean,
 ): Promise<Billed<QuoteAnswer>> {
   const { stripe, customers, tax, now } = dependencies;
@@ -353,7 +355,7 @@ async function quote(
   if (running) return ok(await quotePlanSwitch(dependencies, running, price));
   if (session && price.promotion) await refuseUsedPromotion(dependencies, session, price);
   const open = session && (await openWith(dependencies, session.userId, price, couponCode));
-  const caller = { session, address, customer, redeemed: open?.coupon ?? null };
+  const caller = { session, clientAddress, customer, redeemed: open?.coupon ?? null };
   const coupon = couponCode === undefined ? null : await tryCoupon(dependencies, couponCode, price, caller);
   const attempt = open?.subscription && coupon ? await fetchAttempt(dependencies, open.subscription) : null;
   if (attempt && attempt.subscription.currency === price.currency && awaitsPayment(attempt.subscription)) {
@@ -400,7 +402,7 @@ async function checkCoupon(
   code: string,
   { planId, currency }: { readonly planId: string | null; readonly currency: string | undefined },
   session: Session | null,
-  address: string,
+  clientAddress: string,
 ): Promise<Billed<CouponAnswer>> {
   const { catalog, customers, limiter } = dependencies;
   const sold = planId === null ? null : catalog.plan(planId);
@@ -408,9 +410,9 @@ async function checkCoupon(
   if (planId !== null && !price) return refusal(400, messages.planGone);
   const customer = session && (await customers.find(session.userId));
   const open = session && price && (await openWith(dependencies, session.userId, price, code));
-  const over = await limiter.count('quote', limitSubject(session, address));
+  const over = await limiter.count('quote', limitSubject(session, clientAddress));
   if (over) return overLimit(over);
-  const caller = { session, address, customer, redeemed: open?.coupon ?? null };
+  const caller = { session, clientAddress, customer, redeemed: open?.coupon ?? null };
   const { coupon } = await tryCoupon(dependencies, code, price, caller);
   const amount_off = price ? amountOff(coupon, price.currency) : coupon.amount_off;
   return ok({ discount_code: code, amount_off, percent_off: coupon.percent_off });

@@ -16,9 +16,9 @@ import type { PaymentAttempt } from './payments.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { isMissing, overLimit } from './stripe.server.ts';
 
-/** What a limit counts a call under. @param address network address; `null` if it isn't known */
-export const limitSubject = (session: Session | null, address: string | null): LimitSubject => ({
-  ...(address !== null && { address }),
+/** What a limit counts a call under. @param clientAddress network address; `null` if it isn't known */
+export const limitSubject = (session: Session | null, clientAddress: string | null): LimitSubject => ({
+  ...(clientAddress !== null && { address: clientAddress }),
   ...(session && { account: session.email }),
 });
 

@@ -33,7 +33,7 @@ onBothEngines('calls that reach Stripe', (engines) => {
     accounts.clock.pass(61);
     await plain();
     expect(asked('/v1/invoices/create_preview')).toBe(2);
-    const coupon = () => billing.coupon('TENOFF', 'reader-yearly', { session: null, address });
+    const coupon = () => billing.coupon('TENOFF', 'reader-yearly', { session: null, clientAddress: address });
     expect(await statuses(5, coupon)).toEqual([200, 200, 200, 429, 429]);
     const quote = () => billing.quote(null, { planId: 'reader-yearly', couponCode: 'TENOFF' }, '203.0.113.10');
     expect(await statuses(7, quote)).toEqual([200, 200, 200, 200, 200, 429, 429]);

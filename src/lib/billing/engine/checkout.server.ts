@@ -16,7 +16,7 @@ import type { BillingDependencies } from './dependencies.ts';
 import { fetchAttempt, finish, type PaymentAttempt, pay, setUpCard } from './payments.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { purchaseParams, quoteNew } from './quotes.server.ts';
-import { asResult, cardRefusal, isUncertain, ok, refusal, refuse } from './stripe.server.ts';
+import { asResult, cardRefusal, isUncertain, ok, refusal, throwRefused } from './stripe.server.ts';
 
 /** Within this time a second click without an id is the same purchase, in milliseconds. */
 const sameDecisionMs = 10 * 60_000;
@@ -32,12 +32,12 @@ interface Order {
   readonly paymentMethod: string;
 }
 
-/** Buys a subscription. Runs within the reader's lock. @param address network address; `null` if unknown */
+/** Buys a subscription. Runs within the reader's lock. @param clientAddress network address; `null` if unknown */
 export async function subscribe(
   dependencies: BillingDependencies,
   session: Session,
   body: SubscribeBody,
-  address: string | null,
+  clientAddress: string | null,
 ): Promise<Billed<SubscribeAnswer>> {
   const { stripe, customers, purchases, tax, now } = dependencies;
   const { userId } = session;
@@ -47,9 +47,9 @@ export async function subscribe(
   const price = priceOf(dependencies, body);
   // An equal number in another currency is not the amount that the reader saw: the plan is no longer sold in that currency.
   if (body.expected !== undefined && body.currency !== undefined && body.currency !== price.currency) {
-    refuse(409, messages.amountChanged, { code: 'amount_changed' });
+    throwRefused(409, messages.amountChanged, { code: 'amount_changed' });
   }
-  if (price.print && !(await customers.shipping(userId))) refuse(400, messages.address, { code: 'shipping' });
+  if (price.print && !(await customers.shipping(userId))) throwRefused(400, messages.address, { code: 'shipping' });
   const customer = await customers.ensure(session);
   await customers.sendShipping(userId);
   if (tax && body.address) await customers.sendTaxAddress(customer, body.address);
@@ -59,10 +59,11 @@ export async function subscribe(
   let purchase = await resumable(dependencies, open, body, price);
   if (!purchase?.subscription) {
     const code = body.discount_code ?? null;
-    const coupon = code === null ? null : await tryCoupon(dependencies, code, price, { session, address, customer });
+    const coupon =
+      code === null ? null : await tryCoupon(dependencies, code, price, { session, clientAddress, customer });
     const { dueToday: due } = await quoteNew(stripe, price, coupon, { customer, address: null, tax }, now());
     if (body.expected !== undefined && due !== body.expected) {
-      refuse(409, messages.amountChanged, { due, code: 'amount_changed' });
+      throwRefused(409, messages.amountChanged, { due, code: 'amount_changed' });
     }
     purchase ??= await purchases.begin({
       userId,
@@ -190,7 +191,8 @@ export const isOurs = (
 /** The plan as it is sold now. @throws Refused */
 function priceOf({ catalog }: BillingDependencies, body: SubscribeBody): Price {
   const price = catalog.plan(body.plan_id);
-  if (!price || price.product.metadata.zephr_product_id !== body.product_id) return refuse(400, messages.planGone);
+  if (!price || price.product.metadata.zephr_product_id !== body.product_id)
+    return throwRefused(400, messages.planGone);
   return priceIn(price, body.currency);
 }
 
@@ -223,7 +225,7 @@ async function refuseSecond(
   );
   if (running) {
     await dependencies.subscriptions.reconcile(running.id);
-    refuse(409, messages.subscribed, { code: 'subscribed' });
+    throwRefused(409, messages.subscribed, { code: 'subscribed' });
   }
   await refuseUsed(dependencies, email, price, all, open);
 }
@@ -236,7 +238,7 @@ async function refuseUsed(
   open: Purchase | null,
 ): Promise<void> {
   if (!(await promotions.had(email, price, all, open?.id ?? null))) return;
-  refuse(409, messages.promotionUsed, { code: 'promotion_used' });
+  throwRefused(409, messages.promotionUsed, { code: 'promotion_used' });
 }
 
 /** The open purchase if it is of the same offer; one of another offer, or at an old price, is ended. */
@@ -251,10 +253,10 @@ async function resumable(
   if (isSame) return open;
   const mayBeAtWork = open.subscription === null && open.updated > dependencies.now() - atWorkMs;
   if (mayBeAtWork && !(await adopt(dependencies, open)).subscription) {
-    return refuse(409, messages.busy, { retryAfter: 5 });
+    return throwRefused(409, messages.busy, { retryAfter: 5 });
   }
   if ((await abandonPurchase(dependencies, open)) === 'done' && open.kind === 'subscribe') {
-    refuse(409, messages.subscribed, { code: 'subscribed' });
+    throwRefused(409, messages.subscribed, { code: 'subscribed' });
   }
   return null;
 }
@@ -316,7 +318,7 @@ async function refuseOtherAmount(
   // It was paid in another tab, as the reader wanted.
   if (stored?.state.invoices.some(({ paid }) => paid > 0)) return;
   await abandonPurchase(dependencies, purchase);
-  refuse(409, messages.amountChanged, { due, code: 'amount_changed' });
+  throwRefused(409, messages.amountChanged, { due, code: 'amount_changed' });
 }
 
 /** Abandons a purchase whose card is refused while nothing is due: without an open invoice its subscription would never end. */

@@ -11,7 +11,7 @@ import type { Price } from '../schema.ts';
 import { limitSubject } from './card-attempts.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
-import { ifMissing, Refused, refuse } from './stripe.server.ts';
+import { ifMissing, Refused, throwRefused } from './stripe.server.ts';
 
 type Dependencies = Pick<BillingDependencies, 'stripe' | 'limiter' | 'rules' | 'now'>;
 
@@ -24,7 +24,7 @@ export interface FoundCoupon {
 export interface CouponCaller {
   readonly session: Session | null;
   /** Network address; `null` where it is not known. */
-  readonly address: string | null;
+  readonly clientAddress: string | null;
   /** `cus_…`. */
   readonly customer: string | null;
   /** The code that the reader's open purchase has redeemed: its limits don't apply to this reader. */
@@ -39,10 +39,10 @@ export async function tryCoupon(
   caller: CouponCaller,
 ): Promise<FoundCoupon> {
   const { limiter } = dependencies;
-  const subject = limitSubject(caller.session, caller.address);
+  const subject = limitSubject(caller.session, caller.clientAddress);
   // Counted before the request to Stripe, so that parallel guesses count; for a valid code the count is removed.
   const over = await limiter.count('coupon', subject);
-  if (over) return refuse(429, tooManyTries(over.retryAfter), { retryAfter: over.retryAfter });
+  if (over) return throwRefused(429, tooManyTries(over.retryAfter), { retryAfter: over.retryAfter });
   try {
     const found = await findCoupon(dependencies, code, price, caller);
     await limiter.release('coupon', subject);
@@ -64,14 +64,15 @@ async function findCoupon(
   // The coupon offered to readers who cancel isn't accepted at checkout.
   const isRetention = typeof coupon === 'object' && coupon?.id === rules.stay?.coupon;
   if (!promotion || !coupon || typeof coupon === 'string' || coupon.deleted || isRetention) {
-    return refuse(404, couponMessages.unknown, { code: 'coupon_unknown' });
+    return throwRefused(404, couponMessages.unknown, { code: 'coupon_unknown' });
   }
   if (code !== redeemed) refuseEnded(coupon, promotion, now());
   if (price) refuseOtherPlan(coupon, promotion, price);
   const only = idOf(promotion.customer);
-  if (only !== null && only !== customer) return refuse(400, couponMessages.otherReader, { code: 'coupon_customer' });
+  if (only !== null && only !== customer)
+    return throwRefused(400, couponMessages.otherReader, { code: 'coupon_customer' });
   if (promotion.restrictions.first_time_transaction && !(await isNew(stripe, customer))) {
-    return refuse(400, couponMessages.firstTime, { code: 'coupon_first_time' });
+    return throwRefused(400, couponMessages.firstTime, { code: 'coupon_first_time' });
   }
   return { coupon, discount: { promotion_code: promotion.id } };
 }
@@ -109,17 +110,17 @@ function refuseEnded(coupon: Stripe.Coupon, promotion: Stripe.PromotionCode, now
   const isUsed = [coupon, promotion].some(
     ({ max_redemptions: most, times_redeemed: times }) => most !== null && times >= most,
   );
-  if (isUsed) refuse(400, couponMessages.used, { code: 'coupon_used' });
+  if (isUsed) throwRefused(400, couponMessages.used, { code: 'coupon_used' });
   const ends = [coupon.redeem_by, promotion.expires_at].filter((end) => end !== null);
   if (!coupon.valid || !promotion.active || ends.some((end) => end * 1000 <= now)) {
-    refuse(400, couponMessages.expired, { code: 'coupon_expired' });
+    throwRefused(400, couponMessages.expired, { code: 'coupon_expired' });
   }
 }
 
 /** @throws Refused when it isn't for this plan */
 function refuseOtherPlan(coupon: Stripe.Coupon, promotion: Stripe.PromotionCode, price: Price): void {
   const { unit_amount: amount, currency, product, promotion: promo } = price;
-  const other = (): never => refuse(400, couponMessages.otherPlan, { code: 'coupon_plan' });
+  const other = (): never => throwRefused(400, couponMessages.otherPlan, { code: 'coupon_plan' });
   const only = coupon.applies_to?.products ?? [];
   if (only.length > 0 && !only.includes(product.id)) other();
   if (coupon.amount_off !== null && amountOff(coupon, currency) === null) other();

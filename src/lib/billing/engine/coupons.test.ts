@@ -8,7 +8,7 @@ import { couponMessages } from '../messages.ts';
 import { monthsAfter } from './coupons.server.ts';
 
 const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
-const visitor = { session: null, address: '203.0.113.9' };
+const visitor = { session: null, clientAddress: '203.0.113.9' };
 
 onBothEngines('coupons', (engines) => {
   let site: BillingFixture;
@@ -300,7 +300,7 @@ onBothEngines('coupons', (engines) => {
     const declined = await billing.subscribe(session, { ...mine, payment_method: 'pm_card_visa_chargeDeclined' });
     expect(declined).toMatchObject({ ok: false, status: 402 });
     // The page is reloaded.
-    const who = { session, address: visitor.address };
+    const who = { session, clientAddress: visitor.clientAddress };
     paid(await billing.coupon('MINE', 'reader-yearly', who));
     const after = paid(await billing.quote(session, { planId: 'reader-yearly', couponCode: 'MINE' }));
     // If nothing is due, a refused card leaves no purchase, and the code isn't used up.

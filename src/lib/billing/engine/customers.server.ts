@@ -8,7 +8,7 @@ import { messages } from '../messages.ts';
 import type { Shipping, TaxAddress } from '../schema.ts';
 import type { BillingDependencies, BillingJobs } from './dependencies.ts';
 import { addNote, deleteNote, findNote } from './notes.server.ts';
-import { ifMissing, isMissing, refuse, withIdempotencyKey } from './stripe.server.ts';
+import { ifMissing, isMissing, throwRefused, withIdempotencyKey } from './stripe.server.ts';
 
 export type Customers = ReturnType<typeof createCustomers>;
 
@@ -122,7 +122,7 @@ async function refuseDeleted(state: State, userId: string): Promise<void> {
   const { database } = state;
   if (await database.db.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst()) return;
   await database.transaction((tx) => forget(state, tx, userId));
-  refuse(403, messages.deleted);
+  throwRefused(403, messages.deleted);
 }
 
 /** The customer that was created before a crash, or before the database was restored from a backup. */

@@ -3,7 +3,7 @@
 import type Stripe from 'stripe';
 import { subscriptionName } from '../../plans/membership.ts';
 import { messages } from '../messages.ts';
-import type { Bill, BillsAnswer, ChargedCard, SavedCard } from '../schema.ts';
+import type { ChargedCard, Invoice, InvoicesAnswer, SavedCard } from '../schema.ts';
 import type { Billing } from '../service.ts';
 import { isRunning, type StripeState } from '../subscription-model.ts';
 import type { BillingDependencies } from './dependencies.ts';
@@ -17,8 +17,8 @@ const isInvoice = (id: string): boolean => /^in_\w{1,250}$/.test(id);
 
 export const createInvoices = (dependencies: BillingDependencies) =>
   ({
-    bills: ({ userId }, after = null) => asResult(() => listBills(dependencies, userId, after)),
-    billAddress: ({ userId }, id, as) => asResult(() => findBillAddress(dependencies, userId, id, as)),
+    invoices: ({ userId }, after = null) => asResult(() => listInvoices(dependencies, userId, after)),
+    invoiceUrl: ({ userId }, id, as) => asResult(() => findInvoiceUrl(dependencies, userId, id, as)),
     async card({ userId }) {
       const cards = await asResult(() => findCards(dependencies, userId));
       return cards.ok ? ok(cards.value[0]?.card ?? null) : cards;
@@ -37,7 +37,7 @@ function namesOf(states: readonly StripeState[]): ReadonlyMap<string, string> {
   );
 }
 
-async function listBills(dependencies: BillingDependencies, userId: string, after: string | null) {
+async function listInvoices(dependencies: BillingDependencies, userId: string, after: string | null) {
   const { stripe, customers } = dependencies;
   if (after !== null && !isInvoice(after)) return refusal(404, messages.unknownInvoice);
   const nothing = { bills: [], next: null };
@@ -51,11 +51,11 @@ async function listBills(dependencies: BillingDependencies, userId: string, afte
   const refunded = new Set(
     states.flatMap(({ invoices }) => invoices.filter((one) => one.refunded).map(({ id }) => id)),
   );
-  const bills = page.data.flatMap((invoice) => billOf(invoice, names, refunded) ?? []);
-  return ok<BillsAnswer>({ bills, next: page.has_more ? (page.data.at(-1)?.id ?? null) : null });
+  const invoices = page.data.flatMap((invoice) => invoiceOf(invoice, names, refunded) ?? []);
+  return ok<InvoicesAnswer>({ bills: invoices, next: page.has_more ? (page.data.at(-1)?.id ?? null) : null });
 }
 
-async function findBillAddress(
+async function findInvoiceUrl(
   { stripe, customers }: BillingDependencies,
   userId: string,
   id: string,
@@ -64,8 +64,8 @@ async function findBillAddress(
   const customer = await customers.find(userId);
   if (customer === null || !isInvoice(id)) return refusal(404, messages.unknownInvoice);
   const invoice = await stripe.invoices.retrieve(id).catch(ifMissing(null));
-  const address = as === 'pdf' ? invoice?.invoice_pdf : invoice?.hosted_invoice_url;
-  return idOf(invoice?.customer) === customer && address ? ok(address) : refusal(404, messages.unknownInvoice);
+  const url = as === 'pdf' ? invoice?.invoice_pdf : invoice?.hosted_invoice_url;
+  return idOf(invoice?.customer) === customer && url ? ok(url) : refusal(404, messages.unknownInvoice);
 }
 
 /** The cards of the subscriptions that run, that of the shown one first; without one, the customer's. */
@@ -107,11 +107,11 @@ async function fetchMethod(
 }
 
 /** Leaves out drafts, voided invoices, and the first one of a purchase until it is paid. */
-function billOf(
+function invoiceOf(
   invoice: Stripe.Invoice,
   names: ReadonlyMap<string, string>,
   refunded: ReadonlySet<string>,
-): Bill | null {
+): Invoice | null {
   const { id, status, number, created, currency, total, billing_reason: reason, invoice_pdf: file } = invoice;
   if (!id || !status || status === 'draft' || status === 'void') return null;
   if (status !== 'paid' && reason === 'subscription_create') return null;
@@ -120,7 +120,7 @@ function billOf(
     number,
     currency,
     // For Stripe an invoice stays paid.
-    status: refunded.has(id) ? 'refunded' : (status as Bill['status']),
+    status: refunded.has(id) ? 'refunded' : (status as Invoice['status']),
     amount: total,
     tax: taxOf(invoice),
     date: new Date(created * 1000).toISOString(),

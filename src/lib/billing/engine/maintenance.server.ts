@@ -95,7 +95,7 @@ async function recoverPurchases(
 ): Promise<void> {
   const { purchases, subscriptions, withLock, log, now } = dependencies;
   // Finishes deletions that were interrupted: ends and refunds what the reader was buying.
-  for (const userId of await purchases.left(step)) {
+  for (const userId of await purchases.usersOfDeletedAccounts(step)) {
     await forget(userId).catch((error: unknown) => log.warn({ err: error }, 'A deletion could not be finished yet'));
   }
   for (const { id, user_id: user } of await purchases.idle(now() - lookAfterMs, step)) {

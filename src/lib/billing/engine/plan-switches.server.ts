@@ -34,7 +34,7 @@ import {
 } from './planned-switches.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { quoteSwitch, upgradeParams } from './quotes.server.ts';
-import { isUncertain, ok, refusal, refuse, withIdempotencyKey } from './stripe.server.ts';
+import { isUncertain, ok, refusal, throwRefused, withIdempotencyKey } from './stripe.server.ts';
 import type { StoredSubscription } from './subscriptions.server.ts';
 
 /** Seconds for which a quoted proration is valid. */
@@ -104,7 +104,8 @@ export async function quotePlanSwitch(
   refuseByInvoice(state);
   const to = targetPrice(dependencies, state, price);
   // Nothing has been paid yet that could be credited, and the renewal would be charged in addition to the upgrade.
-  if (switchOf(state, to) === 'upgrade' && isRenewalDue(state)) refuse(409, messages.renewing, { code: 'renewing' });
+  if (switchOf(state, to) === 'upgrade' && isRenewalDue(state))
+    throwRefused(409, messages.renewing, { code: 'renewing' });
   const fresh = await quoteSwitch(stripe, state, price, to, null);
   const at = fresh.prorationDate;
   if (asked === null || at === null || asked === at) return fresh;
@@ -117,7 +118,7 @@ export async function quotePlanSwitch(
  * a card. @throws Refused
  */
 function refuseByInvoice({ byInvoice = false }: StripeState): void {
-  if (byInvoice) refuse(409, messages.byInvoice, { code: 'by_invoice' });
+  if (byInvoice) throwRefused(409, messages.byInvoice, { code: 'by_invoice' });
 }
 
 /** Abandons an upgrade that is not paid yet. @throws StripeError */
@@ -213,7 +214,7 @@ const answerOf = ({ state, grantId }: StoredSubscription, effective: SwitchAnswe
 function targetPrice({ catalog }: BillingDependencies, state: StripeState, price: Price): KnownPrice {
   const known = catalog.known(price.id);
   const to = known && knownIn(known, state.price.currency);
-  return to?.currency === state.price.currency ? to : refuse(400, messages.planGone);
+  return to?.currency === state.price.currency ? to : throwRefused(400, messages.planGone);
 }
 
 async function beginSwitch(
@@ -227,7 +228,7 @@ async function beginSwitch(
   const open = await purchases.open(session.userId);
   // Paid at the last moment, in another tab: the quote is out of date.
   if (open && (await abandonPurchase(dependencies, open)) === 'done')
-    refuse(409, messages.amountChanged, { code: 'amount_changed' });
+    throwRefused(409, messages.amountChanged, { code: 'amount_changed' });
   const purchase = await purchases.begin({
     userId: session.userId,
     kind: 'switch',
@@ -239,7 +240,7 @@ async function beginSwitch(
     subscription: state.id,
     before: state.price.plan,
   });
-  return purchase ?? refuse(409, messages.busy, { retryAfter: 5 });
+  return purchase ?? throwRefused(409, messages.busy, { retryAfter: 5 });
 }
 
 async function upgrade(
@@ -252,7 +253,7 @@ async function upgrade(
   const { stripe, subscriptions } = dependencies;
   const quote = await quotePlanSwitch(dependencies, state, price, body.prorationDate ?? null);
   if (body.expected !== undefined && quote.dueToday !== body.expected) {
-    refuse(409, messages.amountChanged, { due: quote.dueToday, code: 'amount_changed' });
+    throwRefused(409, messages.amountChanged, { due: quote.dueToday, code: 'amount_changed' });
   }
   const purchase = await beginSwitch(dependencies, session, state, price, body);
   // Recorded first: if the upgrade fails, the change that was planned before is restored.

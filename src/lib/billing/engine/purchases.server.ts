@@ -13,7 +13,7 @@ import type { Price } from '../schema.ts';
 import { awaitsCard, isUnpaid, type StripeState } from '../subscription-model.ts';
 import type { PurchaseState, PurchasesTable } from '../tables.ts';
 import { findNote, pruneNotes, storeNote } from './notes.server.ts';
-import { refuse } from './stripe.server.ts';
+import { throwRefused } from './stripe.server.ts';
 
 export type Purchase = PurchasesTable;
 export type NewPurchase = Pick<PurchasesTable, 'kind' | 'plan' | 'price' | 'attempt' | 'coupon' | 'payment_method'> & {
@@ -69,7 +69,7 @@ export function createPurchases(database: Database, now: () => number) {
       return numUpdatedRows > 0n;
     },
     /** Ids of deleted accounts that still have customers or purchases, because the deletion was interrupted. */
-    left: (most: number) => usersOfDeletedAccounts(db, most),
+    usersOfDeletedAccounts: (most: number) => usersOfDeletedAccounts(db, most),
     /** Open purchases without activity since then. @param before epoch milliseconds */
     idle: (before: number, most: number): Promise<readonly Purchase[]> =>
       db
@@ -106,7 +106,7 @@ async function begin(
       .set((each) => ({ updatedAt: each.ref('updatedAt') }))
       .where('id', '=', userId)
       .executeTakeFirst();
-    if (numUpdatedRows === 0n) return refuse(403, messages.deleted);
+    if (numUpdatedRows === 0n) return throwRefused(403, messages.deleted);
     if (known !== undefined && (await countPurchases(tx, userId)) !== known) return null;
     const purchase = await tx
       .insertInto('purchases')

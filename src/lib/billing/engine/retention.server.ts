@@ -22,7 +22,7 @@ import type { CancellationsTable } from '../tables.ts';
 import { monthsAfter } from './coupons.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { taxOf } from './fetch-subscription.server.ts';
-import { ok, refusal, refuse, withIdempotencyKey } from './stripe.server.ts';
+import { ok, refusal, throwRefused, withIdempotencyKey } from './stripe.server.ts';
 
 type CancellationDetails = Stripe.SubscriptionUpdateParams.CancellationDetails;
 
@@ -94,7 +94,7 @@ export async function acceptOffer(
   const { coupon } = offer;
   const fresh = (await subscriptions.reconcile(state.id))?.state;
   if (!fresh || !isRunning(fresh) || !isStillTrue(offer, fresh, now())) {
-    return refuse(409, messages.offerOver, { code: 'no_offer' });
+    return throwRefused(409, messages.offerOver, { code: 'no_offer' });
   }
   const discounts = [{ coupon }];
   await withIdempotencyKey(`stay:${row.id}`, (options) =>

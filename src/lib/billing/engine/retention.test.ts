@@ -243,24 +243,24 @@ onBothEngines('bills and the saved card', (engines) => {
     const { billing, readers } = site;
     const [ada, eve] = [await readers.join('ada@example.com'), await readers.join('eve@example.com')];
     const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
-    expect(paid(await billing.bills(eve))).toEqual({ bills: [], next: null });
+    expect(paid(await billing.invoices(eve))).toEqual({ bills: [], next: null });
     expect(paid(await billing.card(eve))).toBeNull();
     paid(await billing.subscribe(ada, monthly));
     paid(await billing.subscribe(eve, { ...monthly, payment_method: 'pm_card_mastercard' }));
     for (let month = 0; month < 13; month++) await site.pass(31 * day);
-    const { bills, next } = paid(await billing.bills(ada));
+    const { bills, next } = paid(await billing.invoices(ada));
     expect(bills).toHaveLength(12);
     expect(bills[0]).toMatchObject({ amount: 1200, currency: 'usd', status: 'paid', file: true });
     expect(next).toBe(bills.at(-1)?.id);
-    const older = paid(await billing.bills(ada, next));
+    const older = paid(await billing.invoices(ada, next));
     expect([older.bills.length > 0, older.next]).toEqual([true, null]);
     expect(new Set([...bills, ...older.bills].map(({ id }) => id)).size).toBe(12 + older.bills.length);
-    expect(paid(await billing.billAddress(ada, bills[0]?.id ?? '', 'pdf'))).toMatch(/\/invoices\/\w+\/pdf$/);
-    expect(paid(await billing.billAddress(ada, bills[0]?.id ?? '', 'page'))).toMatch(/\/invoices\/\w+$/);
+    expect(paid(await billing.invoiceUrl(ada, bills[0]?.id ?? '', 'pdf'))).toMatch(/\/invoices\/\w+\/pdf$/);
+    expect(paid(await billing.invoiceUrl(ada, bills[0]?.id ?? '', 'page'))).toMatch(/\/invoices\/\w+$/);
     for (const id of [bills[0]?.id ?? '', 'in_unknown', 'sub_1', '../customers', '']) {
-      expect(await billing.billAddress(eve, id, 'pdf'), id).toMatchObject({ ok: false, status: 404 });
+      expect(await billing.invoiceUrl(eve, id, 'pdf'), id).toMatchObject({ ok: false, status: 404 });
     }
-    expect(await billing.bills(ada, '../in')).toMatchObject({ status: 404 });
+    expect(await billing.invoices(ada, '../in')).toMatchObject({ status: 404 });
     expect(paid(await billing.card(ada))).toMatchObject({ brand: 'visa', last4: '4242' });
     expect(paid(await billing.card(eve))).toMatchObject({ brand: 'mastercard' });
     expect(await billing.customerOf(ada)).toMatch(/^cus_/);

@@ -93,7 +93,7 @@ export class Refused extends Error {
     this.answer = answer;
   }
 }
-export const refuse = (...reason: Parameters<typeof refusal>): never => {
+export const throwRefused = (...reason: Parameters<typeof refusal>): never => {
   throw new Refused(refusal(...reason));
 };
 

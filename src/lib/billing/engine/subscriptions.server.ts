@@ -33,7 +33,7 @@ import {
 import { addNote, deleteNote, pruneNotes } from './notes.server.ts';
 import { clearPlannedSwitch } from './planned-switches.server.ts';
 import type { Purchase } from './purchases.server.ts';
-import { isMissing, refuse } from './stripe.server.ts';
+import { isMissing, throwRefused } from './stripe.server.ts';
 
 /** A subscription as it is stored. */
 export interface StoredSubscription {
@@ -100,7 +100,7 @@ export function createSubscriptions(dependencies: Dependencies): Subscriptions {
       const known = await running(userId, id);
       const fresh = known && (await reconcile(known.id));
       if (fresh && isRunning(fresh.state)) return fresh;
-      return refuse(404, messages.noSubscription, { code: 'no_subscription' });
+      return throwRefused(404, messages.noSubscription, { code: 'no_subscription' });
     },
   };
 }

@@ -215,7 +215,7 @@ it('a promotion code that many customers have gives each reader their own discou
   // More than a page of later ones.
   for (let one = 0; one < 12; one++) await give((await customers.create({})).id, 20);
   const check = (session: Session) =>
-    site.billing.coupon('SPRING', 'reader-monthly', { session, address: '203.0.113.9' });
+    site.billing.coupon('SPRING', 'reader-monthly', { session, clientAddress: '203.0.113.9' });
   expect(paid(await check(ada))).toMatchObject({ percent_off: 50 });
   expect(paid(await check(eve))).toMatchObject({ percent_off: 20 });
   for (const one of [ada, eve]) paid(await site.billing.subscribe(one, { ...monthly, discount_code: 'SPRING' }));

@@ -174,7 +174,8 @@ onBothEngines('of two subscriptions that renew', (engines) => {
 
   it('each invoice names the subscription that it belongs to, and none of a single one', async () => {
     const { shown, smaller } = await two();
-    const bills = async () => paid(await site.billing.bills(session)).bills.map(({ amount, plan }) => [amount, plan]);
+    const bills = async () =>
+      paid(await site.billing.invoices(session)).bills.map(({ amount, plan }) => [amount, plan]);
     expect((await bills()).toSorted()).toEqual([
       [1200, 'Sun Reader, Monthly'],
       [20_000, 'Sun Member, Yearly'],
@@ -220,7 +221,7 @@ onBothEngines('of two subscriptions that renew', (engines) => {
         await site.deliver(how === 'once' ? events : [...events.toReversed(), ...events]);
       };
       const listed = async () =>
-        paid(await site.billing.bills(session)).bills.find(({ amount }) => amount === 20_000)?.status;
+        paid(await site.billing.invoices(session)).bills.find(({ amount }) => amount === 20_000)?.status;
       const charge = (await site.dashboard.charges.list()).data.find(({ amount }) => amount === 20_000)?.id ?? '';
       await site.dashboard.refunds.create({ charge, amount: 5000 });
       await deliver();

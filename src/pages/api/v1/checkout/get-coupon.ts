@@ -7,7 +7,7 @@ import { allowOnly } from '../../../../lib/http/routes.server.ts';
 
 export const POST = billingRoute({ body: couponBody }, async ({ billing, body, session, caller }) => {
   const { couponCode, plan_id: plan, currency } = body;
-  const result = await billing.coupon(couponCode, plan ?? null, { session, address: caller.address, currency });
+  const result = await billing.coupon(couponCode, plan ?? null, { session, clientAddress: caller.address, currency });
   if (result.ok) return answerOf(result);
   const { message: error } = result.error;
   const none: CouponAnswer = { discount_code: couponCode, amount_off: null, percent_off: null, error };

@@ -4,6 +4,6 @@ import { answerOf, signedInBillingRoute } from '../../../../lib/billing/routes.s
 import { allowOnly } from '../../../../lib/http/routes.server.ts';
 
 export const GET = signedInBillingRoute({}, async ({ billing, session, context }) =>
-  answerOf(await billing.bills(session, context.url.searchParams.get('after'))),
+  answerOf(await billing.invoices(session, context.url.searchParams.get('after'))),
 );
 export const ALL = allowOnly('GET');
