@@ -9,7 +9,7 @@ const browser = browserFromEnvironment(process.env);
 
 /** Tests on a site with settings of its own (readers.ts). One worker runs all of them, so that each of these sites starts once. */
 const ownSites =
-  '**/{ads,cancel,checkout-later,checkout-tax,consent,consent-platform,csp-reports,currencies,dashboard-subscription,front-packages,front-screen,prerender,third-parties,vitals}.spec.ts';
+  '**/{ads,cancel,checkout-later,checkout-tax,consent,consent-platform,csp-reports,currencies,dashboard-subscription,front-packages,front-screen,large-text,prerender,sound,third-parties,vitals}.spec.ts';
 
 export default defineConfig({
   testDir: 'tests/e2e',

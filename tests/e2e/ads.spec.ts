@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { expectLeadInSight } from '../world/first-screen.ts';
-import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
+import { shiftsOn, twoFrames, watchShifts } from '../world/layout-shifts.ts';
 import { pretend } from '../world/readers.ts';
 import { expect, rememberChoice, test } from '../world/third-parties.ts';
 
@@ -168,11 +168,11 @@ test('lists and times that load late cause no layout shifts', async ({ page, con
   const ranking = page.locator('.most-read ol');
   await ranking.scrollIntoViewIfNeeded();
   // The jump has its own frame, before that in which the lists grow.
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await twoFrames(page);
   late.resolve();
   await expect(ranking.locator('li')).toHaveCount(5);
   await expect(page.locator('.rail-list li')).not.toHaveCount(0);
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await twoFrames(page);
   expect(await shiftsOn(page)).toEqual([]);
 });
 

@@ -4,7 +4,7 @@ import { type Push, startPush } from '../../sandbox/push/push.ts';
 import { freePort } from '../../scripts/setup/ports.mjs';
 import { type Newsroom, startNewsroom } from '../../wordpress/newsroom/tests/harness.ts';
 import { violationsOn } from '../world/axe.ts';
-import { shiftsOn, watchShifts } from '../world/layout-shifts.ts';
+import { shiftsOn, topOf, watchShifts } from '../world/layout-shifts.ts';
 import { openNewsroom } from '../world/newsroom.ts';
 import { type OwnSite, startOwnSite } from '../world/own-site.ts';
 import { expect, lettersTo, newEmail, test } from '../world/readers.ts';
@@ -175,10 +175,6 @@ const lookAway = (page: Page, seconds: number): Promise<void> =>
     }
     Date.now = now;
   }, seconds);
-
-/** Vertical position of an element in the window. */
-const topOf = (page: Page, selector: string): Promise<number> =>
-  page.evaluate((which) => document.querySelector(which)?.getBoundingClientRect().top ?? Number.NaN, selector);
 
 test('an open page shows and removes the banner when it is looked at again after a minute, without moving the text', async ({
   page,

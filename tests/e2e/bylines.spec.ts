@@ -4,13 +4,12 @@
  */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
-import { live, openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
+import { live, openNewsroom, openPanel, textOf, unique, untilSaved } from '../world/newsroom.ts';
 import { expect, test } from '../world/readers.ts';
 
 // In one worker: the tests share WordPress, which answers one call at a time.
 test.describe.configure({ mode: 'default' });
 
-const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
 /** The demo's administrator in the browser, with a story far down every list and three authors that no other test uses. */
 async function newsroom(page: Page) {
   const { url, save } = await openNewsroom(page.context());

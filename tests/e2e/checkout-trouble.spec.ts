@@ -74,6 +74,8 @@ test('going back after a payment does not open the paywall again', async ({ cont
   await expectThanks(page);
   await page.goBack();
   await expect(page).toHaveURL(/\/pricing/);
+  // What the page does at its start is done.
+  await page.waitForLoadState('networkidle');
   await expect(sheet(page)).toHaveCount(0);
   await expectPaidOnce(email, 1200);
 });

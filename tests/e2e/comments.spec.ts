@@ -2,6 +2,7 @@
 import type { APIRequestContext, BrowserContext, Page, PlaywrightWorkerArgs } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { intercept } from '../world/intercept.ts';
+import { signInToWordPress } from '../world/newsroom.ts';
 import { expect, signIn, test } from '../world/readers.ts';
 import { testWordPress } from '../world/world.ts';
 
@@ -22,10 +23,8 @@ const unique = (text: string): string =>
 /** The demo's administrator, who moderates through WordPress's own REST API. */
 async function editor(playwright: PlaywrightWorkerArgs['playwright']) {
   const request: APIRequestContext = await playwright.request.newContext();
-  const { url, adminUser, adminPassword } = testWordPress();
-  await request.get(`${url}/wp-login.php`);
-  await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
-  const nonce = await (await request.get(`${url}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
+  const { url } = testWordPress();
+  const nonce = await signInToWordPress(request);
   // The other side may just have closed a kept-alive connection.
   const usual = { headers: { 'X-WP-Nonce': nonce }, maxRetries: 2 };
   return {

@@ -1,7 +1,7 @@
 /** A correction, from the block editor to the readers: the story, the list, the feed, without a script, and to those who had read it. */
 import type { Locator, Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
-import { live, openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
+import { live, openNewsroom, openPanel, saveByKey, textOf, unique } from '../world/newsroom.ts';
 import { expect, signIn, test } from '../world/readers.ts';
 
 // In one worker: the tests share WordPress, which answers one call at a time.
@@ -19,14 +19,6 @@ async function newsroom(page: Page, title: string, fields: object = {}) {
     ...fields,
   });
   return { url, path: `/article/${story.slug}`, ...story, save: (data: object) => save(`articles/${story.id}`, data) };
-}
-
-const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
-
-/** Saves by the editor's own shortcut. */
-async function saveByKey(page: Page): Promise<void> {
-  await page.keyboard.press('ControlOrMeta+s');
-  await untilSaved(page);
 }
 
 test('an editor adds a correction by keyboard and removes it, and the story, the list and the feed follow', async ({
@@ -268,7 +260,8 @@ test('a signed-in reader is notified once that a story they read was corrected; 
   test.setTimeout(600_000);
   const asked: string[] = [];
   page.on('request', (request) => {
-    if (/\/api\/v1\/me\/history\/corrections$|corrections\.\w+\.js/.test(request.url())) asked.push(request.method());
+    if (/\/api\/v1\/me\/history\/corrections$|corrections\.[\w-]+\.js/.test(request.url()))
+      asked.push(request.method());
   });
   const desk = await newsroom(page, 'A Mule That Was Read');
   await expect.poll(async () => (await page.request.get(desk.path)).status(), live).toBe(200);

@@ -3,7 +3,8 @@ import type { BrowserContext, Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
 import { cards, expectThanks, fillCard, join, openPaywall } from '../world/checkout.ts';
 import { intercept } from '../world/intercept.ts';
-import { live, openNewsroom, unique } from '../world/newsroom.ts';
+import { topOf } from '../world/layout-shifts.ts';
+import { live, openNewsroom, textOf, unique } from '../world/newsroom.ts';
 import { expect, newEmail, signIn, test } from '../world/readers.ts';
 
 // In one worker: the tests share WordPress, which answers one call at a time.
@@ -40,12 +41,6 @@ async function newsroom(context: BrowserContext, fields: object = {}) {
     end: () => save(`articles/${id}`, { meta: { newsroom_live: 'ended' } }),
   };
 }
-
-const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
-
-/** Vertical position of an element in the window. */
-const topOf = (page: Page, selector: string): Promise<number> =>
-  page.evaluate((which) => document.querySelector(which)?.getBoundingClientRect().top ?? Number.NaN, selector);
 
 /** Opens a story, and waits for its stream. */
 async function follow(page: Page, path: string): Promise<void> {

@@ -1,17 +1,14 @@
 /** What editors do, as readers see it: moving and withdrawing a story, previewing a draft. */
 import { createHmac } from 'node:crypto';
 import type { APIRequestContext } from '@playwright/test';
-import { live, openNewsroom, unique } from '../world/newsroom.ts';
+import { live, openNewsroom, signInToWordPress, unique } from '../world/newsroom.ts';
 import { expect, test } from '../world/readers.ts';
 import { testWordPress } from '../world/world.ts';
 
 /** A newsroom that publishes through WordPress's own REST API, signed in as the demo's administrator. */
 async function newsroom(request: APIRequestContext) {
-  const { url, adminUser, adminPassword } = testWordPress();
-  await request.get(`${url}/wp-login.php`);
-  await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
-  const nonce = await (await request.get(`${url}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
-  expect(nonce, 'signed in to WordPress').toMatch(/^[\da-f]{10}$/);
+  const { url } = testWordPress();
+  const nonce = await signInToWordPress(request);
   // The other side may just have closed a kept-alive connection.
   const usual = { headers: { 'X-WP-Nonce': nonce }, maxRetries: 2 };
   return {

@@ -4,7 +4,7 @@
  */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
-import { live, openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
+import { live, openNewsroom, openPanel, saveByKey, textOf, unique } from '../world/newsroom.ts';
 import { expect, signIn, test } from '../world/readers.ts';
 import { subscribeAt } from '../world/shop.ts';
 
@@ -14,7 +14,6 @@ test.describe.configure({ mode: 'default' });
 const story = '/article/how-a-recount-works';
 const paid = '/article/running-for-coroner';
 const plain = '/article/erie-makes-one-thing-well';
-const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
 const audioOf = (page: Page) => page.locator('.sound audio');
 const at = (page: Page) => audioOf(page).evaluate((audio: HTMLAudioElement) => audio.currentTime);
 
@@ -150,12 +149,6 @@ test('players and series have no axe violations and fit a phone', async ({ page 
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), path).toBe(true);
   }
 });
-
-/** Saves by the editor's own shortcut, and waits: the editor ignores a save during another. */
-async function saveByKey(page: Page): Promise<void> {
-  await page.keyboard.press('ControlOrMeta+s');
-  await untilSaved(page);
-}
 
 test('an editor adds a recording with a series and chapters, and the story and the feed follow', async ({ page }) => {
   test.setTimeout(600_000);

@@ -184,7 +184,9 @@ test('the ticker asks for prices once a minute, says how old stale ones are, and
   await expect(bitcoin).toContainText('1.0000');
   await expect(ticker(page)).toContainText('As of 3:41 p.m. ET');
   await page.route(quotes, (route) => route.abort());
+  const failed = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/api/v1/stocks/quote'));
   await page.clock.runFor(76_000);
+  await failed;
   await expect(bitcoin).toContainText('1.0000');
 });
 

@@ -1,7 +1,7 @@
 /** Versions of a story in the real block editor: made by publishing, compared with the keyboard, restored as an unpublished change. */
 import type { Page } from '@playwright/test';
 import { violationsOn } from '../world/axe.ts';
-import { live, openNewsroom, openPanel, unique, untilSaved } from '../world/newsroom.ts';
+import { live, openNewsroom, openPanel, textOf, unique, untilSaved } from '../world/newsroom.ts';
 import { expect, test } from '../world/readers.ts';
 
 // In one worker: the tests share WordPress, which answers one call at a time.
@@ -9,7 +9,6 @@ test.describe.configure({ mode: 'default' });
 
 const paragraphs = (...texts: string[]) =>
   texts.map((text) => `<!-- wp:paragraph -->\n<p>${text}</p>\n<!-- /wp:paragraph -->`).join('\n\n');
-const textOf = async (page: Page, path: string) => (await page.request.get(path)).text();
 
 /** The value that the editor would save. */
 const edited = (page: Page, attribute: string): Promise<string> =>

@@ -1,14 +1,14 @@
 /** The welcome popup's five conditions (spec section 4). */
 import type { Page } from '@playwright/test';
+import { twoFrames } from '../world/layout-shifts.ts';
 import { dialog, emailField, expect, expectSignedIn, newEmail, signIn, test } from '../world/readers.ts';
 
 const heading = 'Sign up for breaking news and exclusive daily updates';
 const welcome = (page: Page) => page.getByRole('dialog', { name: heading });
-const scrollTo = (page: Page, y: number) =>
-  page.evaluate(async (top) => {
-    window.scrollTo(0, top);
-    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  }, y);
+const scrollTo = async (page: Page, y: number) => {
+  await page.evaluate((top) => window.scrollTo(0, top), y);
+  await twoFrames(page);
+};
 const seen = (page: Page) => page.evaluate(() => localStorage.getItem('seen-welcome-modal'));
 
 test('the welcome popup opens once, after scrolling past 800 pixels on the home page', async ({ page }) => {

@@ -1,5 +1,4 @@
 /** `kill -9` during sign-ups: no acknowledged account, session or message is lost, on either engine. */
-import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
@@ -9,41 +8,13 @@ import { silent } from '../../src/lib/logging.ts';
 import type { Outbox } from '../../src/lib/mail/model.ts';
 import { openDatabase } from '../../src/server/database/open.ts';
 import { access, type Said, secret, siteUrl } from '../fixtures/signing-up.ts';
-import { onBothEngines, type Place } from '../world/databases.ts';
+import { onBothEngines } from '../world/databases.ts';
 import { limiterOf } from '../world/limiter.ts';
 import { runs, seedFrom } from '../world/runs.ts';
+import { killOne } from './fixtures/killing.ts';
 import { chance } from './fixtures/whole.ts';
 
 const fixture = join(import.meta.dirname, '../fixtures/signing-up.ts');
-
-interface Moment {
-  /** Acknowledgments before the kill. */
-  readonly after: number;
-  /** Milliseconds between the last acknowledgment and the kill. */
-  readonly delay: number;
-}
-
-/** Lets readers sign up, and kills the process during their sign-ups. */
-function killOne({ dataDir, databaseUrl }: Place, round: number, { after, delay }: Moment): Promise<Said[]> {
-  return new Promise((resolve, reject) => {
-    const said: Said[] = [];
-    const args = [dataDir, String(round), ...(databaseUrl === null ? [] : [databaseUrl])];
-    const child = fork(fixture, args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [] });
-    let complaint = '';
-    child.stderr?.on('data', (text: Buffer) => {
-      complaint += text.toString();
-    });
-    child.on('message', (message: 'ready' | Said) => {
-      if (message === 'ready') return;
-      said.push(message);
-      if (said.length === after) setTimeout(() => child.kill('SIGKILL'), delay);
-    });
-    child.on('exit', (_code, signal) => {
-      if (signal === 'SIGKILL') resolve(said);
-      else reject(new Error(`It ended by itself: ${complaint}`));
-    });
-  });
-}
 
 onBothEngines('kills during sign-ups', (engines) => {
   const rounds = runs(5, 25);
@@ -56,7 +27,8 @@ onBothEngines('kills during sign-ups', (engines) => {
     for (let round = 0; round < rounds; round++) {
       // Of twenty acknowledgments at least eight are of accounts, more than are expected below of the usual number of rounds.
       const after = (round === 0 ? 20 : 3) + Math.floor(random() * 20);
-      said.push(...(await killOne(place, round, { after, delay: random() * 10 })));
+      const args = [place.dataDir, String(round), ...(place.databaseUrl === null ? [] : [place.databaseUrl])];
+      said.push(...(await killOne<Said>(fixture, args, { after, delay: random() * 10 })));
     }
 
     if (engines.engine === 'sqlite') {

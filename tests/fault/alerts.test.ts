@@ -185,9 +185,10 @@ describe('an alert on serving workers', () => {
   });
 
   it('disappears at its end time on all workers', async () => {
-    const alert = alertOf('Soon over', { until: new Date(Date.now() + 4000).toISOString().replace(/\.\d+/, '') });
+    const alert = alertOf('Soon over', { until: new Date(Date.now() + 10_000).toISOString().replace(/\.\d+/, '') });
     paper.wordpress.alert = alert;
     expect((await paper.deliver(hook('publish', alert))).status).toBe(200);
+    for (const text of await texts('/article/story-1')) expect(text).toContain('data-alert=');
     await until(
       async () => (await texts('/article/story-1')).every((text) => !text.includes('data-alert=')),
       paper.output,

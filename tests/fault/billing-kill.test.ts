@@ -1,5 +1,4 @@
 /** `kill -9` during purchases: no reader is charged twice, a reader who was charged has access, no acknowledgment is lost. */
-import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import Stripe from 'stripe';
 import { expect, it } from 'vitest';
@@ -8,50 +7,12 @@ import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { openDatabase } from '../../src/server/database/open.ts';
 import { type Bought, shop } from '../fixtures/buying.ts';
-import { onBothEngines, type Place } from '../world/databases.ts';
+import { onBothEngines } from '../world/databases.ts';
 import { runs, seedFrom } from '../world/runs.ts';
+import { killOne } from './fixtures/killing.ts';
 import { chance } from './fixtures/whole.ts';
 
 const fixture = join(import.meta.dirname, '../fixtures/buying.ts');
-
-interface Shop {
-  readonly apiUrl: string;
-  readonly secretKey: string;
-}
-
-interface Moment {
-  /** Acknowledgments before the kill. */
-  readonly after: number;
-  /** Milliseconds between the last acknowledgment and the kill. */
-  readonly delay: number;
-}
-
-/** Lets readers buy, and kills the process during their purchases. */
-function killOne(
-  { dataDir, databaseUrl }: Place,
-  { apiUrl, secretKey }: Shop,
-  round: number,
-  { after, delay }: Moment,
-): Promise<Bought[]> {
-  return new Promise((resolve, reject) => {
-    const said: Bought[] = [];
-    const args = [dataDir, String(round), apiUrl, secretKey, ...(databaseUrl === null ? [] : [databaseUrl])];
-    const child = fork(fixture, args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [] });
-    let complaint = '';
-    child.stderr?.on('data', (text: Buffer) => {
-      complaint += text.toString();
-    });
-    child.on('message', (message: 'ready' | Bought) => {
-      if (message === 'ready') return;
-      said.push(message);
-      if (said.length === after) setTimeout(() => child.kill('SIGKILL'), delay);
-    });
-    child.on('exit', (_code, signal) => {
-      if (signal === 'SIGKILL') resolve(said);
-      else reject(new Error(`It ended by itself: ${complaint}`));
-    });
-  });
-}
 
 onBothEngines('kills during purchases', (engines) => {
   const rounds = runs(4, 25);
@@ -66,7 +27,9 @@ onBothEngines('kills during purchases', (engines) => {
       for (let round = 0; round < rounds; round++) {
         // Eight purchases, of whichever cards, have at least the three grants that are expected below.
         const moment = { after: (round === 0 ? 8 : 2) + Math.floor(random() * 5), delay: random() * 60 };
-        said.push(...(await killOne(place, stripe.access, round, moment)));
+        const url = place.databaseUrl === null ? [] : [place.databaseUrl];
+        const args = [place.dataDir, String(round), stripe.access.apiUrl, stripe.access.secretKey, ...url];
+        said.push(...(await killOne<Bought>(fixture, args, moment)));
       }
 
       const { apiUrl, secretKey } = stripe.access;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { operatorToken, type Paper, siteUrl, startPaper, story, until } from '../fixtures/paper.ts';
-import { restError } from '../fixtures/wordpress.ts';
+import { hourAgo, restError } from '../fixtures/wordpress.ts';
 import { runs } from '../world/runs.ts';
 
 const unknownAddresses = runs(2000, 10_000);
@@ -14,7 +14,11 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'redirects-'));
   const file = join(folder, 'redirects.txt');
   writeFileSync(file, '# Moved in 2025\n/old-section/* /section/politics\n/contact-us /about 308\n/scandal - 410\n');
-  paper = await startPaper({ REDIRECTS_FILE: file });
+  paper = await startPaper(
+    { REDIRECTS_FILE: file },
+    // Stories of the last 48 hours are in the news sitemap.
+    { prepare: ({ wordpress }) => void wordpress.put('articles', story(2, { date_gmt: hourAgo() })) },
+  );
   await until(() => paper.output().includes('The important pages are ready'), paper.output);
 });
 afterAll(async () => {
@@ -70,6 +74,7 @@ it('a withdrawn story leaves every list, feed, sitemap and search at once, and r
   ];
   for (const path of [...lists, '/search?q=Story', '/news-sitemap.xml', '/article/story-2/comments'])
     await paper.ask(path);
+  expect((await paper.ask('/news-sitemap.xml')).text).toContain('/article/story-2<');
   paper.edit(2, { status: 'draft' });
   const answer = await paper.deliver({ event: 'unpublish', id: 2, slug: 'story-2', status: 'draft' });
   expect(answer.status).toBe(200);

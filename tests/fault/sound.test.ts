@@ -11,8 +11,8 @@ const feed = '/podcast/how-it-works/rss.xml';
 const cookies = createAccessCookie({ name: 'access', keys: [accessKey] });
 const cookie = `access=${cookies.sign('subscriber', Math.floor(Date.now() / 1000) + 3600)}`;
 let paper: Paper;
-/** Whether the files of recordings are available. */
-let filesAreThere = true;
+/** Whether the files of recordings are available; `stalled`: WordPress sends half of a file and then nothing. */
+let files: 'available' | 'stalled' | 'unavailable' = 'available';
 
 const sound = (id: number, title = `Episode ${id}`): Json => ({
   sound: {
@@ -28,6 +28,9 @@ const sound = (id: number, title = `Episode ${id}`): Json => ({
     series: 900,
   },
 });
+/** The first half of the recording, in a stream that stays open. */
+const halfOfIt = () =>
+  new ReadableStream({ start: (stream) => stream.enqueue(new TextEncoder().encode(bytes.slice(0, bytes.length / 2))) });
 const series = (part: Json = {}) => ({
   ...wirePost({ id: 900, slug: 'how-it-works', title: { rendered: 'How It Works' }, ...part }),
   series: { access: 'everyone', category: ['News'] },
@@ -49,9 +52,9 @@ beforeAll(async () => {
         paper = before;
         before.wordpress.intercept = ({ url }) => {
           if (!url.includes('/files/')) return null;
-          return filesAreThere
-            ? new Response(bytes, { headers: { 'content-type': 'audio/mpeg' } })
-            : new Response('', { status: 500 });
+          if (files === 'unavailable') return new Response('', { status: 500 });
+          const headers = { 'content-type': 'audio/mpeg', 'content-length': String(bytes.length) };
+          return new Response(files === 'stalled' ? halfOfIt() : bytes, { headers });
         };
         before.wordpress.put('podcasts', series());
         before.edit(1, sound(1));
@@ -88,20 +91,26 @@ it('a recording that is restricted while the site is down loses its public addre
 });
 
 it('a site that is killed while it sends a recording sends it whole after a restart', async () => {
-  const asked = paper.ask('/sound/2/0', { headers: { cookie } }).catch(() => null);
+  files = 'stalled';
+  const answer = await fetch(`http://127.0.0.1:${paper.port()}/sound/2/0`, { headers: { cookie } });
+  const reader = answer.body?.getReader();
+  const first = await reader?.read();
+  expect([answer.status, new TextDecoder().decode(first?.value)]).toEqual([200, bytes.slice(0, bytes.length / 2)]);
+  const rest = expect(reader?.read()).rejects.toThrow();
   await paper.kill('SIGKILL');
-  await asked;
+  await rest;
+  files = 'available';
   await paper.start();
   expect((await paper.ask('/sound/2/0', { headers: { cookie } })).text).toBe(bytes);
   expect((await paper.ask('/sound/2/0')).status).toBe(403);
 });
 
 it('while WordPress cannot send audio files, recordings answer 502, and the page and feed still list them', async () => {
-  filesAreThere = false;
+  files = 'unavailable';
   expect((await paper.ask('/sound/2/0', { headers: { cookie } })).status).toBe(502);
   expect((await paper.ask('/article/story-2', { headers: { cookie } })).text).toContain('src="/sound/2/');
   expect(await episodes()).toContain('Episode 1, cut again');
-  filesAreThere = true;
+  files = 'available';
   expect((await paper.ask('/sound/2/0', { headers: { cookie } })).status).toBe(200);
 });
 

@@ -7,7 +7,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { freePort } from '../../scripts/setup/ports.mjs';
 import { answerLikeWordPress } from './fixtures/wordpress.ts';
 
 let folder: string;
@@ -52,7 +51,10 @@ async function startSite(env: Record<string, string>): Promise<string> {
 }
 
 it('the site answers 503 with Retry-After while WordPress is down, and 200 once WordPress is up', async () => {
-  const port = await freePort();
+  // Holds the port from the start, without an answer.
+  wordpress = createServer((_, response) => response.destroy()).listen(0, '127.0.0.1');
+  await once(wordpress, 'listening');
+  const { port } = wordpress.address() as AddressInfo;
   const base = await startSite({ WORDPRESS_URL: `http://127.0.0.1:${port}`, SYNC_POLL_SECONDS: '1' });
   const page = await fetch(base);
   expect(page.status).toBe(503);
@@ -66,7 +68,7 @@ it('the site answers 503 with Retry-After while WordPress is down, and 200 once 
     features: { content: { on: true }, preview: { on: false, why: expect.stringContaining('NEWSROOM_SECRET') } },
   });
 
-  wordpress = createServer(answerLikeWordPress).listen(port, '127.0.0.1');
+  wordpress.removeAllListeners('request').on('request', answerLikeWordPress);
   await expect.poll(async () => (await fetch(`${base}/readyz`)).status, { timeout: 120_000, interval: 200 }).toBe(200);
   expect((await fetch(base)).status).toBe(200);
   const article = await fetch(`${base}/article/the-only-story`);

@@ -1,10 +1,10 @@
 /** What a reader may send to the account calls: limits of rate and size, and malformed bodies. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { defaultLimits } from '../../src/lib/http/limits.ts';
 import { startAccountSite } from '../fixtures/account-site.ts';
 import { by, reader, site, someone, startSite } from '../world/account-readers.ts';
 
-beforeAll(startSite);
+const mostChecks = 3;
+beforeAll(() => startSite({ limits: { verify: { store: 'shared', address: { most: mostChecks, seconds: 600 } } } }));
 afterAll(() => site.stop());
 
 describe('oversized and malformed bodies', () => {
@@ -81,8 +81,6 @@ describe('rate limits', () => {
       await strict.stop();
     }
   });
-
-  const mostChecks = defaultLimits.verify.address?.most ?? 0;
 
   it('apply to email verification', async () => {
     const browser = site.browser();

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccessCookie, createPassCookie } from '../../src/press/delivery/access-cookie.ts';
-import { everyRoute } from '../fixtures/paid-paper.ts';
+import { entriesOfPaid, everyRoute } from '../fixtures/paid-paper.ts';
 import {
   articles,
   ask,
@@ -117,6 +117,7 @@ describe('the paid text of an article, without access', () => {
     // The crawl reached the articles, lists, feeds and sitemaps.
     for (const path of [...articles(), '/section/politics', '/author/ada-byline', '/section/politics/rss.xml'])
       expect(paths, path).toContain(path);
+    expect((await ask('/news-sitemap.xml')).text).toContain(articles()[0]);
   });
 
   it('is in no response to a GET or HEAD request, on any route', async () => {
@@ -142,7 +143,9 @@ describe('the paid text of an article, without access', () => {
       'sec-fetch-site': 'same-origin',
       'content-type': 'application/json',
     };
-    for (const { id, slug, beside } of paid) {
+    const tried = paid.filter(({ slug }) => ['registered-long', 'subscriber-long', 'subscriber-live'].includes(slug));
+    expect(tried).toHaveLength(3);
+    for (const { id, slug, beside } of tried) {
       const body = JSON.stringify({
         path: `/article/${slug}`,
         sdkFeatureSlug: 'article-access',
@@ -153,10 +156,10 @@ describe('the paid text of an article, without access', () => {
         giftToken: 'A'.repeat(43),
         contentId: String(id),
       });
-      const calls = everyRoute({ ...words(), slug: [slug], id: [String(id)], thread: [String(1000 + id)] });
+      const entry = entriesOfPaid({ id }).map(String);
+      const calls = everyRoute({ ...words(), slug: [slug], id: [String(id)], thread: [String(1000 + id)], entry });
       for (const method of ['POST', 'PUT', 'OPTIONS'])
         expect(await search(calls, headers, method, method === 'OPTIONS' ? undefined : body), method).toEqual([]);
-      if (id > 102) break;
     }
   });
 

@@ -1,10 +1,10 @@
 /** The site with accounts, and readers who sign in. */
 import { expect } from 'vitest';
-import { type AccountSite, startAccountSite } from '../fixtures/account-site.ts';
+import { type AccountSite, type SiteOptions, startAccountSite } from '../fixtures/account-site.ts';
 
 export let site: AccountSite;
-export async function startSite(): Promise<void> {
-  site = await startAccountSite();
+export async function startSite(options: SiteOptions = {}): Promise<void> {
+  site = await startAccountSite(options);
 }
 
 let count = 0;

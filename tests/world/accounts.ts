@@ -63,20 +63,28 @@ export function got<T>(outcome: { ok: true; value: T } | { ok: false; failure: u
   throw new Error(JSON.stringify(outcome.failure));
 }
 
+/** An outbox that stores and sends nothing. */
+export const noOutbox: Outbox<AccountsTransaction> = {
+  enqueue: async () => {},
+  forget: async () => {},
+  nudge: () => {},
+  waiting: async () => ({ count: 0, oldest: null }),
+  start: () => {},
+  stop: async () => {},
+};
+
 export async function fixture(
   database: Database,
   { limits, ...options }: Partial<AccountsOptions> & { limits?: Limits } = {},
 ): Promise<Fixture> {
   const mail: Message[] = [];
   const outbox: Outbox<AccountsTransaction> = {
+    ...noOutbox,
     enqueue: async (_, message) => void mail.push(message),
     forget: async (_, to) => {
       for (let at = mail.length - 1; at >= 0; at--) if (mail[at]?.to === to) mail.splice(at, 1);
     },
-    nudge: () => {},
     waiting: async () => ({ count: mail.length, oldest: null }),
-    start: () => {},
-    stop: async () => {},
   };
   const clock: Clock = {
     now: Date.UTC(2026, 10, 20, 12),

@@ -20,7 +20,7 @@ import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
 import type { Limits } from '../../src/lib/http/limits.ts';
 import { silent } from '../../src/lib/logging.ts';
 import type { Message, Outbox } from '../../src/lib/mail/model.ts';
-import { elsewhere, type Fixture, fixture, secret, siteUrl } from './accounts.ts';
+import { elsewhere, type Fixture, fixture, noOutbox, secret, siteUrl } from './accounts.ts';
 import { limiterOf } from './limiter.ts';
 
 export const webhookSecret = 'whsec_of_the_tests_that_is_long_enough';
@@ -81,12 +81,8 @@ export async function billingFixture(
   stripe.onEvents((told) => void events.push(...(told as readonly SandboxEvent[])));
   const mail: Message[] = [];
   const outbox: Outbox<AccountsTransaction> = {
+    ...noOutbox,
     enqueue: async (_, message) => void mail.push(message),
-    forget: async () => {},
-    nudge: () => {},
-    waiting: async () => ({ count: 0, oldest: null }),
-    start: () => {},
-    stop: async () => {},
   };
   const access = {
     secretKey: stripe.keys.secret,

@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test';
 import { freePort } from '../../scripts/setup/ports.mjs';
 import { type Newsroom, startNewsroom } from '../../wordpress/newsroom/tests/harness.ts';
-import { live } from './newsroom.ts';
+import { live, signInToWordPress } from './newsroom.ts';
 import { startOwnSite } from './own-site.ts';
 import { expect } from './readers.ts';
 
@@ -51,8 +51,7 @@ export async function startFrontSite(): Promise<FrontSite> {
     own: own.site,
     async openScreen(page, user = newsroom.adminUser, password = newsroom.adminPassword) {
       const { request } = page.context();
-      await request.get(`${newsroom.url}/wp-login.php`);
-      await request.post(`${newsroom.url}/wp-login.php`, { form: { log: user, pwd: password, testcookie: '1' } });
+      await signInToWordPress(request, { url: newsroom.url, adminUser: user, adminPassword: password });
       await page.goto(`${newsroom.url}/wp-admin/admin.php?page=newsroom-front`);
       await expect(page.getByRole('heading', { name: 'Stories', exact: true })).toBeVisible();
     },

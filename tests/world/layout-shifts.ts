@@ -53,6 +53,10 @@ export async function watchShifts(where: Page | BrowserContext, fonts: 'loaded' 
   });
 }
 
+/** Waits two frames, after which all changes so far are laid out. */
+export const twoFrames = (page: Page): Promise<unknown> =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
 /** What has moved on this page until now; two frames pass first, because a shift is reported after its frame. */
 export const shiftsOn = (page: Page): Promise<readonly Shift[]> =>
   page.evaluate(async () => {
@@ -62,3 +66,7 @@ export const shiftsOn = (page: Page): Promise<readonly Shift[]> =>
 
 /** The sum of shifts: 0 if nothing moved. */
 export const sumOf = (shifts: readonly Shift[]): number => shifts.reduce((sum, { value }) => sum + value, 0);
+
+/** Vertical position of an element in the window. */
+export const topOf = (page: Page, selector: string): Promise<number> =>
+  page.evaluate((which) => document.querySelector(which)?.getBoundingClientRect().top ?? Number.NaN, selector);

@@ -1,5 +1,5 @@
 /** The newsroom's WordPress in a browser: signing in, its REST API, and a panel of the block editor. */
-import { type BrowserContext, expect, type Locator, type Page } from '@playwright/test';
+import { type APIRequestContext, type BrowserContext, expect, type Locator, type Page } from '@playwright/test';
 import { testWordPress } from './world.ts';
 
 const ofTest = 'oftest';
@@ -30,16 +30,26 @@ interface Administrator {
   readonly adminPassword: string;
 }
 
-/** Signs an administrator in, the demo's unless another WordPress is given. */
-export async function openNewsroom(
-  context: BrowserContext,
+/** Signs in to WordPress, as the demo's administrator unless another one is given. @returns the nonce for its REST API */
+export async function signInToWordPress(
+  request: APIRequestContext,
   { url, adminUser, adminPassword }: Administrator = testWordPress(),
-): Promise<Newsroom> {
-  const { request } = context;
+): Promise<string> {
   await request.get(`${url}/wp-login.php`);
   await request.post(`${url}/wp-login.php`, { form: { log: adminUser, pwd: adminPassword, testcookie: '1' } });
   const nonce = await (await request.get(`${url}/wp-admin/admin-ajax.php?action=rest-nonce`)).text();
   expect(nonce, 'signed in to WordPress').toMatch(/^[\da-f]{10}$/);
+  return nonce;
+}
+
+/** Signs an administrator in, the demo's unless another WordPress is given. */
+export async function openNewsroom(
+  context: BrowserContext,
+  administrator: Administrator = testWordPress(),
+): Promise<Newsroom> {
+  const { request } = context;
+  const { url } = administrator;
+  const nonce = await signInToWordPress(request, administrator);
   return {
     url,
     async save(path, data, method = 'POST') {
@@ -97,3 +107,12 @@ export async function untilSaved(page: Page): Promise<void> {
     await page.keyboard.press('ControlOrMeta+s');
   }
 }
+
+/** Saves by the editor's own shortcut, and waits: the editor ignores a save during another. */
+export async function saveByKey(page: Page): Promise<void> {
+  await page.keyboard.press('ControlOrMeta+s');
+  await untilSaved(page);
+}
+
+/** A page of the site as it is sent. */
+export const textOf = async (page: Page, path: string): Promise<string> => (await page.request.get(path)).text();

@@ -65,7 +65,7 @@ const render: RenderPage = async (request, locals) => {
 
 export async function startSite(): Promise<void> {
   wordpress.put('categories', wireSection(2, 'politics', 1) as Json & { id: number });
-  for (let id = 1; id <= 5; id++) {
+  for (let id = 1; id <= 40; id++) {
     wordpress.put('articles', {
       ...wirePost({
         id,

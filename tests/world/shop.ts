@@ -14,7 +14,7 @@ import { newEmail, signInAt } from './sign-in.ts';
 export interface Shop extends OwnSite {
   readonly stripe: RunningStripe;
   /** Moves Stripe's clock. */
-  pass(time: { readonly days: number } | { readonly to: 'next-renewal' }): Promise<void>;
+  pass(time: { readonly days: number }): Promise<void>;
 }
 
 /** @param settings further ones, as in `.env` */

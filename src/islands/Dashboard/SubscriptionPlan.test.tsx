@@ -1,14 +1,17 @@
 // @vitest-environment jsdom
 import { act } from 'react';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Subscription } from '../../lib/billing/schema.ts';
 import { button, type Drawn, draw, submit } from '../shared/testing.tsx';
 import SubscriptionPlan from './SubscriptionPlan.island.tsx';
 
 let drawn: Drawn;
+// The subscription below is paid until January 2027; after that the panel has other words.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-12-01T12:00:00Z') }));
 afterEach(async () => {
   await drawn.remove();
   vi.unstubAllGlobals();
+  vi.useRealTimers();
 });
 
 const running: Subscription = {

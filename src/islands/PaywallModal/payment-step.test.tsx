@@ -124,7 +124,7 @@ describe('the payment step', () => {
     await toPayment();
     stripe.handleNextAction.mockImplementation(() => gate.promise);
     await act(async () => stripe.fill());
-    const { showModal } = HTMLDialogElement.prototype;
+    const modal = vi.spyOn(HTMLDialogElement.prototype, 'showModal');
     const shown = vi.fn(function show(this: HTMLDialogElement) {
       this.open = true;
     });
@@ -135,9 +135,12 @@ describe('the payment step', () => {
     // Nothing closes the sheet during a payment.
     await click(button('Close'));
     expect(sheet().open).toBe(true);
+    expect(modal).not.toHaveBeenCalled();
     gate.resolve({ paymentIntent: { status: 'succeeded' } });
     await settle(() => expect(closeAfterPayment).toHaveBeenCalledOnce());
-    expect(HTMLDialogElement.prototype.showModal).toBe(showModal);
+    // It is modal again for the rest.
+    expect(modal).toHaveBeenCalledOnce();
+    modal.mockRestore();
     expect(bodies('/confirmation')).toEqual([{ subscriptionId: 'sub_1' }]);
   });
 

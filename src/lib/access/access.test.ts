@@ -181,6 +181,7 @@ onBothEngines('access', (engines) => {
       const { accounts, access } = await open({ trialHours: 24 });
       const { signedIn } = got(await accounts.create('eve@example.com', caller(), { enter: true }));
       const session = signedIn?.session ?? null;
+      expect(session).toMatchObject({ emailVerified: false });
       const question = { session, path: '/a', article: article(1, 'subscriber'), cookies: null, count: true };
       const view = await access.view(question);
       const { accessDecisions, timeTrials } = accessDetails(view);

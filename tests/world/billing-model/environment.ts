@@ -6,10 +6,10 @@ import type { Charge, Event } from '../../../sandbox/stripe/core/model.ts';
 import { openState, type StripeState } from '../../../sandbox/stripe/state.ts';
 import type { Session } from '../../../src/lib/accounts/service.ts';
 import { createBilling, type RunningBilling } from '../../../src/lib/billing/engine/billing.server.ts';
-import type { AccountsTransaction, Database } from '../../../src/lib/database.ts';
+import type { Database } from '../../../src/lib/database.ts';
 import { defaultLimits } from '../../../src/lib/http/limits.ts';
 import { silent } from '../../../src/lib/logging.ts';
-import type { Outbox } from '../../../src/lib/mail/model.ts';
+import { noOutbox } from '../accounts.ts';
 import { limiterOf } from '../limiter.ts';
 import type { Action } from './steps.ts';
 import { databaseOfProcess, type Failures, type Fault, ProcessLife, stripeClient } from './wire.ts';
@@ -66,15 +66,6 @@ export interface Environments {
   readonly database: Database;
 }
 
-const outbox: Outbox<AccountsTransaction> = {
-  enqueue: async () => {},
-  forget: async () => {},
-  nudge: () => {},
-  waiting: async () => ({ count: 0, oldest: null }),
-  start: () => {},
-  stop: async () => {},
-};
-
 const tables = [
   ...(['customers', 'purchases', 'subscriptions', 'stripe_events', 'jobs'] as const),
   ...(['billing_notices', 'billing_notes', 'users'] as const),
@@ -113,7 +104,7 @@ export async function prepareEnvironments(database: Database): Promise<Environme
     const life = new ProcessLife();
     const billing = await createBilling({
       access,
-      outbox,
+      outbox: noOutbox,
       secret,
       siteUrl: 'https://paper.example',
       rules,

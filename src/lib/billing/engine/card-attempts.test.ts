@@ -92,8 +92,10 @@ onBothEngines('calls that reach Stripe', (engines) => {
       await billing.subscribe(session, { ...yearly, payment_method: 'pm_card_threeDSecure2Required' }, address),
     );
     const id = begun.clientSecret?.split('_secret_')[0] ?? '';
-    for (let time = 0; time < 8; time++) {
-      await dashboard.paymentIntents.confirm(id, { payment_method: 'pm_card_chargeDeclined' }).catch(() => {});
+    for (let time = 1; time <= 8; time++) {
+      expect((await dashboard.paymentIntents.retrieve(id)).status, `before card ${time}`).not.toBe('canceled');
+      const tried = dashboard.paymentIntents.confirm(id, { payment_method: 'pm_card_chargeDeclined' });
+      await expect(tried).rejects.toMatchObject({ code: 'card_declined' });
       await deliver();
     }
     const [purchase] = await database.db.selectFrom('purchases').select('state').execute();
