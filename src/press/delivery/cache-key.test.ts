@@ -122,6 +122,7 @@ describe('redirects of URLs', () => {
     expect(list({ from: '/a', to: '/b', status: 301 }, { from: '/b', to: '/a', status: 301 })).toThrow(
       'back to itself',
     );
+    expect(list({ from: '/a', to: '/a#part', status: 301 })).toThrow('back to itself');
     const chain = Array.from(
       { length: 25 },
       (_, at): RedirectRule => ({ from: `/${at}`, to: `/${at + 1}`, status: 301 }),

@@ -230,7 +230,7 @@ function readRedirects(rules: readonly RedirectRule[]): (path: string) => Redire
         break;
       }
       seen.add(path);
-      path = next.to.split('?', 1)[0] ?? '/';
+      path = next.to.split(/[?#]/, 1)[0] ?? '/';
       if (seen.size > 20) {
         problems.push(`${rule.from} leads through more than 20 redirects`);
         break;
