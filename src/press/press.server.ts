@@ -18,15 +18,7 @@ import { createScheduler, PressBusy, type Scheduler } from './scheduler/schedule
 import type { FreshPage, RenderOutcome, RetryWaits } from './scheduler/scheduler-state.ts';
 import { createWarmUp, type Warmed, type WarmOptions } from './scheduler/warm-up.server.ts';
 import { createWriteBatch } from './scheduler/write-batch.ts';
-import {
-  type Counters,
-  createStats,
-  type Failure,
-  type PressEvent,
-  type Publish,
-  type Refreshed,
-  type Stats,
-} from './stats.ts';
+import { type Counters, createStats, type Failure, type Publish, type Refreshed, type Stats } from './stats.ts';
 import type { PageStore, StoreSize } from './store/page-store.server.ts';
 import { type Encoding, nameOf, type PageRef, type Variant } from './store/stored-page.ts';
 
@@ -65,7 +57,8 @@ export interface PressOptions {
   readonly everything?: string;
   /** Called after a page was stored or removed. */
   readonly onFresh?: (page: FreshPage) => void;
-  readonly onEvent?: (event: PressEvent) => void;
+  /** Called after each render with its duration in milliseconds. */
+  readonly onRender?: (ms: number) => void;
   /** Called with the names of pages that other processes with this store must look up again, see `PageCacheOptions`. */
   readonly onReplaced?: ((names: readonly string[] | 'all') => void) | undefined;
 }
@@ -146,7 +139,6 @@ const mostMissing = 250;
 
 interface PressState {
   readonly now: () => number;
-  readonly onEvent: (event: PressEvent) => void;
   readonly store: PageStore;
   readonly stats: Stats;
   readonly changes: TagChanges;
@@ -231,7 +223,7 @@ const defaults = {
   onDemand: () => false,
   everything: null,
   onFresh: () => {},
-  onEvent: () => {},
+  onRender: () => {},
 };
 
 function createState(given: PressOptions, encode: Encoder['encode']): PressState {
@@ -271,7 +263,7 @@ function createState(given: PressOptions, encode: Encoder['encode']): PressState
     build: store.build,
     onMissing,
   });
-  return { now, onEvent: options.onEvent, store, stats, changes, lru, cache, scheduler, missing };
+  return { now, store, stats, changes, lru, cache, scheduler, missing };
 }
 
 /** Once a second, writes what the store couldn't accept before. */
@@ -286,15 +278,9 @@ function startTick(cache: PageCache): NodeJS.Timeout {
 }
 
 function peek(state: PressState, key: string, variant: Variant, name?: string): CachedPage | undefined {
-  const { cache, stats, scheduler, store } = state;
-  let page = cache.findInMemory(key, variant, name);
-  if (page) {
-    stats.counters.memoryHits++;
-  } else {
-    page = cache.find(key, variant);
-    if (!page) return undefined;
-    stats.counters.storeHits++;
-  }
+  const { cache, scheduler, store } = state;
+  const page = cache.findInMemory(key, variant, name) ?? cache.find(key, variant);
+  if (!page) return undefined;
   page.visited = true;
   page.reads++;
   if (page.build !== store.build && !scheduler.has(nameOf(key, variant)))
@@ -370,7 +356,7 @@ const keptPages = 20;
 
 /** @param minChange number of the change that the renders must have seen */
 async function refreshPages(
-  { scheduler, stats, now, onEvent }: PressState,
+  { scheduler, stats, now }: PressState,
   refs: readonly (PageRef & { readonly reads?: number })[],
   minChange: number,
   publish: Pick<Publish, 'reason' | 'tags' | 'withdrawn'>,
@@ -381,7 +367,6 @@ async function refreshPages(
   const counts: Record<RenderOutcome, number> = { refreshed: 0, unchanged: 0, failed: 0 };
   const begun: Publish = { ...publish, at: now(), refreshed: [], pages: 0, unchanged: 0, failed: 0, ms: null };
   const record = stats.publish(begun);
-  stats.counters.publishes++;
   const settled = refs.map(
     ({ key, variant, reads = 0 }) =>
       new Promise<void>((resolve) => {
@@ -400,6 +385,5 @@ async function refreshPages(
   const { unchanged, failed } = counts;
   const pages = refreshed.length;
   record.done({ ...begun, refreshed: refreshed.slice(0, keptPages), pages, unchanged, failed, ms });
-  onEvent({ kind: 'publish', ms, pages });
   return { refreshed, unchanged, failed, ms };
 }

@@ -34,25 +34,14 @@ export interface Failure {
 }
 
 export interface Counters {
-  memoryHits: number;
-  storeHits: number;
   /** Pages that had to be rendered while a reader waited. */
   misses: number;
   /** Responses for addresses that were recently found not to exist. */
   negativeHits: number;
   renders: number;
-  /** Renders whose result was outdated before it could be stored. */
-  discarded: number;
   unchanged: number;
   failures: number;
-  publishes: number;
 }
-
-/** Events for metrics. */
-export type PressEvent =
-  | { readonly kind: 'render'; readonly ms: number; readonly why: 'reader' | 'change' }
-  | { readonly kind: 'publish'; readonly ms: number; readonly pages: number }
-  | { readonly kind: 'failure'; readonly cause: string };
 
 export interface Stats {
   readonly counters: Counters;
@@ -70,15 +59,11 @@ export function createStats(): Stats {
   const failures: Failure[] = [];
   return {
     counters: {
-      memoryHits: 0,
-      storeHits: 0,
       misses: 0,
       negativeHits: 0,
       renders: 0,
-      discarded: 0,
       unchanged: 0,
       failures: 0,
-      publishes: 0,
     },
     publishes,
     failures,

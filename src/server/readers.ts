@@ -67,7 +67,7 @@ export interface StripeProblems {
 }
 
 export interface Readers {
-  /** The database also has data that belongs to no reader, such as rate limits and counts of views. */
+  /** The database also has data that belongs to no reader, such as rate limits and counts of readings. */
   readonly database: Database;
   readonly services: ReaderServices;
   readonly outbox: RunningOutbox;
@@ -95,7 +95,7 @@ export interface ReadersOptions {
 const mailConnections = 4;
 
 /**
- * Opens the accounts' database, the mail, and the services on both.
+ * Opens the mail, and the services on it and on the accounts' database.
  *
  * @returns `null` when accounts are off (features.ts has the reason) or a Zephr tenant has them
  * @throws Error with a sentence for the operator; an unavailable PostgreSQL isn't an error

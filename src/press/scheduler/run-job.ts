@@ -19,7 +19,7 @@ export async function runJob(state: SchedulerState, job: RenderJob, slot: Render
 }
 
 async function renderUntilCurrent(state: SchedulerState, job: RenderJob, slot: RenderSlot): Promise<void> {
-  const { cache, changes, stats, batch } = state.options;
+  const { cache, changes, batch } = state.options;
   for (let round = 0; ; round++) {
     // A number of a change and not a time: the render has seen all changes up to it.
     const seenChange = changes.latest;
@@ -34,7 +34,6 @@ async function renderUntilCurrent(state: SchedulerState, job: RenderJob, slot: R
     const { since, stored } = mayWait ? await batch.add(storeIfCurrent) : storeIfCurrent();
     // A change that arrived while the page waited to be written has its own render.
     if (stored && job.minChange <= seenChange) return finish(state, job, stored, rendered);
-    stats.counters.discarded++;
     if (since !== 'withdrawn') answerEarlyReaders(state, job, rendered, seenChange);
     const inCache = cache.has(job.ref);
     if (job.readers.length === 0 && job.watchers.length === 0 && !inCache && job.minChange === 0) {
@@ -78,8 +77,7 @@ async function renderOnce(
       if (isCompressing) state.compressing--;
     });
   ticket?.give(rendered.storable ? rendered : null);
-  const why = slot === 'readers' ? 'reader' : 'change';
-  options.onEvent({ kind: 'render', ms: performance.now() - started, why });
+  options.onRender(performance.now() - started);
   return rendered;
 }
 
@@ -167,7 +165,6 @@ function fail(state: SchedulerState, job: RenderJob, error: unknown): void {
   job.watchers = [];
   options.stats.counters.failures++;
   options.stats.failed({ at: options.now(), ...ref, cause, attempts: job.attempts });
-  options.onEvent({ kind: 'failure', cause });
   state.waitingReaders -= readers.length;
   // Only an outdated page that readers see is worth another attempt; other pages are rendered on request.
   const retry = !state.stopped && options.cache.find(ref.key, ref.variant) !== undefined;

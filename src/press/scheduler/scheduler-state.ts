@@ -5,7 +5,7 @@ import type { TagChanges } from '../cache/cache-state.ts';
 import type { CachedPage, HeadersOf } from '../cache/cached-page.ts';
 import type { Encode } from '../cache/compressor.server.ts';
 import type { PageCache } from '../cache/page-cache.server.ts';
-import type { PressEvent, Stats } from '../stats.ts';
+import type { Stats } from '../stats.ts';
 import type { PageRef } from '../store/stored-page.ts';
 import type { PageShare } from './page-share.ts';
 import type { Queue } from './priority-queue.ts';
@@ -45,7 +45,7 @@ export interface SchedulerOptions {
   readonly onDemand: (key: string) => boolean;
   readonly onFresh: (page: FreshPage) => void;
   readonly onMissing: (name: string, page: CachedPage) => void;
-  readonly onEvent: (event: PressEvent) => void;
+  readonly onRender: (ms: number) => void;
 }
 
 /** Concurrent renders for readers of missing pages. */

@@ -84,8 +84,8 @@ export const apiAddress = (example: string) =>
     .optional()
     .transform((text, context) => {
       if (text === undefined) return undefined;
-      const url = webAddress(text);
-      if (url && !url.search && !url.hash && !url.username && !url.password) return url.href.replace(/\/+$/, '');
+      const url = plainAddress(text);
+      if (url) return url.href.replace(/\/+$/, '');
       context.addIssue(`is not a base URL; give one such as ${example}`);
       return z.NEVER;
     });

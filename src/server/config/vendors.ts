@@ -249,7 +249,7 @@ export const thirdPartyFields = {
   MARFEEL_SCRIPT_URL: apiAddress(defaultAddresses.audience),
   ONESIGNAL_APP_ID: id(
     /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
-    'app id; copy it from Keys & IDs in OneSignal',
+    'an app id; copy it from Keys & IDs in OneSignal',
   ),
   ONESIGNAL_SDK_URL: apiAddress(defaultAddresses.webPush),
   ONESIGNAL_API_KEY: z

@@ -10,8 +10,8 @@ export interface ListenOptions {
   /** SQL that gives the channel's name. */
   readonly channel: string;
   readonly log: Logger;
-  /** Milliseconds between two checks of the connection; 15,000 unless given. */
-  readonly beatMs?: number | undefined;
+  /** Milliseconds between two checks of the connection. */
+  readonly beatMs: number;
   onMessage(payload: string): void;
   /** Called each time that listening starts; messages sent before were missed. */
   onConnect(): void;
@@ -19,14 +19,12 @@ export interface ListenOptions {
    * Work for each check of the connection, on the connection, including the one at its start; if it throws, the connection is
    * replaced.
    */
-  onBeat?: ((session: Pick<Client, 'query'>) => Promise<unknown>) | undefined;
+  onBeat(session: Pick<Client, 'query'>): Promise<unknown>;
   /** Called when the connection is gone. */
-  onDisconnect?: (() => void) | undefined;
+  onDisconnect(): void;
 }
 
 export interface Listening {
-  /** Whether a message sent at present would arrive. */
-  isListening(): boolean;
   /** Accepts no more messages; resolves when the connection has ended, within two seconds. */
   stop(): Promise<void>;
 }
@@ -38,7 +36,6 @@ const times = { firstWait: 200, longestWait: 5000, steady: 10_000, close: 1000 }
 
 interface ListenState extends ListenOptions {
   readonly stopping: AbortSignal;
-  isListening: boolean;
   /** Whether messages may have been missed since the last connection. */
   missed: boolean;
 }
@@ -46,10 +43,9 @@ interface ListenState extends ListenOptions {
 /** Starts to listen; while PostgreSQL is down it reconnects with back-off. */
 export function listen(options: ListenOptions): Listening {
   const stopping = new AbortController();
-  const state: ListenState = { ...options, stopping: stopping.signal, isListening: false, missed: false };
+  const state: ListenState = { ...options, stopping: stopping.signal, missed: false };
   const listening = keepListening(state);
   return {
-    isListening: () => state.isListening,
     async stop() {
       stopping.abort();
       await Promise.race([listening, timer(2 * times.close, undefined, { ref: false })]);
@@ -78,7 +74,7 @@ async function keepListening(state: ListenState): Promise<void> {
 
 /** Listens on one connection until it breaks (then it throws) or `stop` is called. */
 async function useConnection(state: ListenState): Promise<void> {
-  const { url, channel, log, stopping, onMessage, onConnect, beatMs = 15_000 } = state;
+  const { url, channel, log, stopping, onMessage, onConnect, beatMs } = state;
   const client = openClient(url, timeoutMs);
   const over = new AbortController();
   const end = (): void => over.abort();
@@ -97,19 +93,17 @@ async function useConnection(state: ListenState): Promise<void> {
     await client.connect();
     const { rows } = await client.query<{ name: string }>(`select ${channel} as name`);
     await client.query(`listen ${client.escapeIdentifier(rows[0]?.name ?? '')}`);
-    state.isListening = true;
     if (state.missed) log.info({}, 'Messages of other processes arrive again');
     state.missed = false;
     onConnect();
     while (!over.signal.aborted) {
       // A connection can be lost without being closed, so it is checked.
-      await (state.onBeat?.(client) ?? client.query('select 1'));
+      await state.onBeat(client);
       await pause(beatMs, over.signal);
     }
     throw new Error('Connection ended');
   } finally {
-    state.isListening = false;
-    state.onDisconnect?.();
+    state.onDisconnect();
     stopping.removeEventListener('abort', leave);
     await leave();
   }

@@ -7,7 +7,7 @@ import { type AccountsDatabase, type Database, DatabaseUnavailable } from '../..
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { migrations as all } from '../migrations/all.ts';
-import { type Migration, migrate, NewerDatabase } from './migrate.ts';
+import { type Migration, migrate } from './migrate.ts';
 import { asUnavailable, closeConnections, openPool, postgresKysely, type Watch } from './postgres.ts';
 import { insideTransaction, openSqlite, type SqliteOptions, sqliteKysely } from './sqlite.ts';
 
@@ -81,7 +81,7 @@ async function openOnPostgres(options: DatabaseOptions, url: string): Promise<Da
   try {
     if (!options.pool) await availability.migrate();
   } catch (error) {
-    if (error instanceof NewerDatabase || !(error instanceof DatabaseUnavailable)) {
+    if (!(error instanceof DatabaseUnavailable)) {
       await pool.end();
       throw error;
     }

@@ -66,7 +66,7 @@ async function moveChoices(db: Kysely<Before>, engine: Engine): Promise<void> {
       .where('user_id', '>', after)
       .orderBy('user_id')
       .limit(500)
-      // Skips a row that its reader is changing at the moment.
+      // Waits for a reader who is changing a row, and then gets the new values.
       .$if(engine === 'postgres', (rows) => rows.forUpdate())
       .execute();
     const last = rows.at(-1);

@@ -158,8 +158,8 @@ export function openSitePress(options: SitePressOptions): SitePress {
       prioritized.delete(page.key);
       for (const listener of freshListeners) listener(page);
     },
-    onEvent(event) {
-      if (event.kind === 'render') for (const listener of renderListeners) listener(event.ms);
+    onRender(ms) {
+      for (const listener of renderListeners) listener(ms);
     },
   });
   return {

@@ -7,6 +7,7 @@ import { fixedPages } from '../../lib/http/fixed-pages.ts';
 const fixed: ReadonlySet<string> = new Set([
   ...fixedPages.map(({ path }) => path),
   ...['/image', '/preview', '/metrics', '/healthz', '/readyz', '/sw.js', '/robots.txt', '/sitemap.xml', '/feed.json'],
+  ...['/rss.xml', '/atom.xml', '/ads.txt', '/news-sitemap.xml', '/site.webmanifest', '/privacy-choices/save'],
 ]);
 
 /** Below these, words are names of calls and pages, and everything else is an id. */
@@ -25,7 +26,6 @@ const nameFolders: ReadonlySet<string> = new Set([
   '_assets',
   'article',
   'author',
-  'crosswords',
   'games',
   'gift',
   'live',
@@ -34,7 +34,6 @@ const nameFolders: ReadonlySet<string> = new Set([
   'section',
   'sitemaps',
   'sound',
-  'video',
 ]);
 const word = /^(?:v\d|[a-z][a-zA-Z]{0,23}(?:-[a-z]{1,16}){0,3})$/;
 
