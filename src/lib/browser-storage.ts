@@ -1,5 +1,5 @@
 /** The browser's storage, which may be full, blocked or missing. Then nothing is stored, and nothing throws. */
-import { parseJson } from './text.ts';
+import { parseJson } from './json.ts';
 
 type Area = 'localStorage' | 'sessionStorage';
 

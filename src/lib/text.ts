@@ -28,15 +28,6 @@ export function cutToBytes(text: string, most: number): string {
   return new TextDecoder().decode(bytes.subarray(0, most)).replace(/\ufffd+$/u, '');
 }
 
-/** The value of a JSON text; `undefined` when it isn't JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The id of a document or comment in an address, a form or a vendor's answer; `null`: the text isn't an id. */
 export const parseId = (text: string | null | undefined): number | null =>
   /^[1-9]\d{0,14}$/.test(text ?? '') ? Number(text) : null;

@@ -59,16 +59,14 @@ describe('$ui', () => {
     expect($ui.get()).toEqual({ ...before, paywall: { open: false, payload: kept } });
   });
 
-  it('is checked for something open without an unknown pseudo-class in browsers that have no popovers', () => {
+  it('is checked for something open by a selector that browsers without popovers accept', () => {
     const querySelector = vi.fn((selector: string) => {
-      if (selector.includes(':popover-open')) throw new DOMException('unknown pseudo-class', 'SyntaxError');
+      // As these browsers do: within `:is()`, an unknown pseudo-class is ignored.
+      if (selector.replace(/:is\([^)]*\)/, '').includes(':popover-open')) throw new DOMException('', 'SyntaxError');
       return null;
     });
-    class Html {}
-    vi.stubGlobal('HTMLElement', Html);
     vi.stubGlobal('document', { activeElement: null, querySelector });
     expect(ui.isBusy()).toBe(false);
-    Object.assign(Html.prototype, { popover: null });
-    expect(() => ui.isBusy()).toThrow('unknown pseudo-class');
+    expect(querySelector).toHaveBeenCalledOnce();
   });
 });

@@ -69,9 +69,8 @@ export function isBusy(): boolean {
   const { authPopup, siteMenu, searchOverlay, upgradeModal, paywall } = $ui.get();
   const open = authPopup !== null || siteMenu || searchOverlay || upgradeModal !== null || paywall.open;
   const writing = document.activeElement?.matches('input, textarea, select') === true;
-  // Browsers without popovers throw at the pseudo-class.
-  const shown = 'popover' in HTMLElement.prototype ? 'dialog[open],:popover-open' : 'dialog[open]';
-  return open || writing || document.querySelector(shown) !== null;
+  // Outside `:is()`, browsers without popovers would throw at the pseudo-class.
+  return open || writing || document.querySelector(':is(dialog[open],:popover-open)') !== null;
 }
 
 export const openPaywall = (payload: PaywallPayload): void => $ui.setKey('paywall', { open: true, payload });

@@ -5,7 +5,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { instantAt } from '../instants.ts';
-import { parseJson } from '../text.ts';
+import { parseJson } from '../json.ts';
 
 export interface ModerationSettings {
   /** Address of WordPress, without a trailing slash. */

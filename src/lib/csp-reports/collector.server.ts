@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { readShortBody } from '../http/short-body.server.ts';
-import { parseJson } from '../text.ts';
+import { parseJson } from '../json.ts';
 
 export interface CspReportStats {
   /** Reports counted since the start. */

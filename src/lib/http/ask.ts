@@ -3,7 +3,7 @@
  * has a JSON body: gateways and vendors respond with pages (docs/services/zephr.md).
  */
 
-import { parseJson } from '../text.ts';
+import { parseJson } from '../json.ts';
 import { retryAfter } from './retry-after.ts';
 
 export interface Granted<T> {

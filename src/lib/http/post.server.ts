@@ -3,7 +3,7 @@
  * credential that must not reach another host.
  */
 
-import { parseJson } from '../text.ts';
+import { parseJson } from '../json.ts';
 import { retryAfter } from './retry-after.ts';
 import { readResponse } from './short-body.server.ts';
 

@@ -5,7 +5,7 @@
 import type { APIContext, APIRoute } from 'astro';
 import type { z } from 'zod';
 import type { Accounts, Caller, Session } from '../accounts/service.ts';
-import { parseJson } from '../text.ts';
+import { parseJson } from '../json.ts';
 import { type Answer, featureOff, refuse, signInFirst } from './answer.ts';
 import { readJson } from './form.server.ts';
 import { common } from './messages.ts';

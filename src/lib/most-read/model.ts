@@ -4,7 +4,8 @@
  */
 import type { Card } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
-import { parseId, parseJson } from '../text.ts';
+import { parseJson } from '../json.ts';
+import { parseId } from '../text.ts';
 
 export interface TopQuery {
   /** How many at most; 10 unless given (spec section 9), never more than 50. */

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { readShortBody } from '../http/short-body.server.ts';
-import { parseJson } from '../text.ts';
+import { parseJson } from '../json.ts';
 import { type VitalName, type VitalsReport, vitalNames, vitals, vitalsDevices, vitalsPages } from './model.ts';
 
 export interface VitalsStats {

@@ -2,7 +2,7 @@
  * `npm run verify` sends each configured service a few real requests with the operator's own keys and prints one line for each: the
  * request, the result, the remedy. This file defines a check and runs the checks; each service has its own file next to it.
  */
-import { parseJson } from '../../lib/text.ts';
+import { parseJson } from '../../lib/json.ts';
 
 /** One request to a service. */
 export interface Step {
