@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { by, reader, site, someone, startSite, uuid } from '../world/account-readers.ts';
 import { bodies, formOf } from './fixtures/accounts.ts';
 
-beforeAll(startSite);
+beforeAll(() => startSite());
 afterAll(() => site.stop());
 
 describe('POST /blaize/token-exchange', () => {

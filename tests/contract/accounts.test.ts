@@ -8,7 +8,7 @@ import { accountMessages } from '../../src/lib/accounts/messages.ts';
 import { startAccountSite } from '../fixtures/account-site.ts';
 import { by, reader, site, someone, startSite, uuid } from '../world/account-readers.ts';
 
-beforeAll(startSite);
+beforeAll(() => startSite());
 afterAll(() => site.stop());
 
 describe('an answer of the account API', () => {

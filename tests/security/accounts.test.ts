@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Asked, type Browser, siteUrl, startAccountSite } from '../fixtures/account-site.ts';
 import { by, reader, site, someone, startSite } from '../world/account-readers.ts';
 
-beforeAll(startSite);
+beforeAll(() => startSite());
 afterAll(() => site.stop());
 
 const sessionOf = (browser: Browser): string => browser.jar.get('blaize_session') ?? '';

@@ -18,7 +18,7 @@ import {
   words,
 } from '../world/paid-text.ts';
 
-beforeAll(startSite);
+beforeAll(() => startSite());
 afterAll(() => site.stop());
 
 describe('the paid text of an article, with a free account', () => {

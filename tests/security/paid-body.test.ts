@@ -25,7 +25,7 @@ import {
 
 const passes = createPassCookie({ name: 'gift', keys: [key] });
 
-beforeAll(startSite);
+beforeAll(() => startSite());
 afterAll(() => site.stop());
 
 const pathTricks = (path: string): string[] => {

@@ -5,7 +5,7 @@ import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
 import type { Json } from '../fixtures/wordpress.ts';
 import { type Answer, ask, key, room, secret, startSite, stopSite, wordpress } from '../world/printing-site.ts';
 
-beforeAll(startSite);
+beforeAll(() => startSite());
 afterAll(stopSite);
 
 let minute = 0;

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask, renders, room, startSite, stopSite } from '../world/printing-site.ts';
 import { runs } from '../world/runs.ts';
 
-beforeAll(startSite);
+beforeAll(() => startSite());
 afterAll(stopSite);
 
 const stored = (): number => room.press.stats().store?.pages ?? 0;

@@ -4,7 +4,7 @@ import { pathsOf } from '../../src/lib/http/fixed-pages.ts';
 import { type Answer, type Browser, siteUrl } from '../fixtures/account-site.ts';
 import { reader, site, startSite } from '../world/account-readers.ts';
 
-beforeAll(startSite);
+beforeAll(() => startSite());
 afterAll(() => site.stop());
 
 describe('stored pages', () => {
