@@ -200,7 +200,7 @@ test.describe('without JavaScript', () => {
     await expect(page).toHaveURL(/\/subscribe\?plan=member-print-yearly$/);
     const main = page.locator('main');
     await expect(main.getByRole('heading', { level: 1 })).toHaveText('Sun Member with the print edition');
-    await expect(main).toContainText('they need JavaScript');
+    await expect(main).toContainText('card form needs JavaScript');
     await expect(main.getByRole('link', { name: '+1 212 555 0183' })).toHaveAttribute('href', 'tel:+12125550183');
     await expect(main.locator('a[href^="mailto:"]')).toHaveAttribute('href', /member-print-yearly/);
     await expect(main.getByRole('link', { name: 'Continue to payment' })).toBeHidden();
