@@ -141,7 +141,7 @@ describe('/subscribe without JavaScript', () => {
     for (const sentence of [
       'Sun Member with the print edition, $280/year',
       'On the day you join $280',
-      'they need JavaScript',
+      'card form needs JavaScript',
       '+1 212 555 0183',
       'weekdays 9 a.m. to 5 p.m. ET',
     ])
