@@ -1,9 +1,9 @@
 /** Messages of billing. */
-import { common } from '../http/messages.ts';
+import { common, shared } from '../http/messages.ts';
 
 export const messages = {
   ...common,
-  failed: common.paymentFailed,
+  failed: shared.paymentFailed,
   deleted: 'This account is deleted.',
 
   /** Billing is switched off. */
