@@ -3,7 +3,6 @@ import { common, shared } from '../http/messages.ts';
 
 export const messages = {
   ...common,
-  ...shared,
   failed: shared.paymentFailed,
   deleted: 'This account is deleted.',
 

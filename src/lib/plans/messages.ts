@@ -1,10 +1,11 @@
 /** Messages of the paywall, the account's subscription panels and their forms. Texts of spec sections 2 and 8 are word for word. */
 
 import { publication } from '../../publication.ts';
-import { common } from '../http/messages.ts';
+import { common, shared } from '../http/messages.ts';
 
 export const paywall = {
   ...common,
+  ...shared,
   /** Shown with `offline` while a payment is under way. */
   safe: 'What you typed is saved. You can try again: you won’t be charged twice.',
   unfinished: 'Your payment hasn’t gone through yet.',
