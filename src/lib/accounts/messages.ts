@@ -1,12 +1,12 @@
 /** What the site says to users about signing in and their accounts: one object for each part of the site. */
-import { common, shared } from '../http/messages.ts';
+import { accountExists, common, signInUnavailable } from '../http/messages.ts';
 
 /** Refusals that routes, forms and pages share; those of spec section 8 are word for word. */
 export const accountMessages = {
   invalidEmail: 'Please enter a valid email address.',
   emailMissing: 'Please enter your email address.',
   unknownUser: 'We don’t have an account with this email address.',
-  exists: shared.exists,
+  exists: accountExists,
   invalidCode: 'Invalid code. Please check the code and try again.',
   linksByEmail: 'Links are sent by email only.',
   codesByEmail: 'Codes are sent by email only.',
@@ -31,7 +31,7 @@ const formProblems = {
   limited: 'Too many tries. Please wait a few minutes, then try again.',
   expired: 'That took a while. Please enter your email address again.',
   social: 'That sign-in didn’t work. Please try again, or use your email address.',
-  off: shared.signInUnavailable,
+  off: signInUnavailable,
   confirm: accountMessages.otherAddress,
   paying: 'We’re still processing a payment of yours, so nothing was deleted. Wait a minute, then try again.',
   failed: accountMessages.failed,

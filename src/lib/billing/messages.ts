@@ -1,9 +1,9 @@
 /** Messages of billing. */
-import { common, shared } from '../http/messages.ts';
+import { common, paymentFailed } from '../http/messages.ts';
 
 export const messages = {
   ...common,
-  failed: shared.paymentFailed,
+  failed: paymentFailed,
   deleted: 'This account is deleted.',
 
   /** Billing is switched off. */

@@ -1,5 +1,5 @@
 /** A route's response before it is sent, and the one format of every error. */
-import { shared } from './messages.ts';
+import { signInUnavailable } from './messages.ts';
 
 /** A response that hasn't been sent yet. */
 export interface Answer {
@@ -34,7 +34,7 @@ export function refuse(status: number, message: string, more: Omit<ErrorAnswer, 
 export const signInFirst = (): Answer => refuse(401, 'Please sign in first.');
 
 /** 503: accounts are off, and with them what needs an account. */
-export const featureOff = (): Answer => refuse(503, shared.signInUnavailable, { retryAfter: 600 });
+export const featureOff = (): Answer => refuse(503, signInUnavailable, { retryAfter: 600 });
 
 const count = (number: number, unit: string): string => (number === 1 ? `a ${unit}` : `${number} ${unit}s`);
 

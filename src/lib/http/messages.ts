@@ -1,16 +1,14 @@
-/** Messages that several parts of the site show; those in spec section 8 are word for word. */
+/** Messages that every form may show; those in spec section 8 are word for word. */
 export const common = {
   wrong: 'Something went wrong. Please try again.',
   offline: 'We couldn’t reach the server. Check your connection and try again.',
   limited: 'Too many tries. Please wait a little and try again.',
 } as const;
 
-/** Messages that several features show, but not the comment form: what it loads has a budget. */
-export const shared = {
-  signInUnavailable: 'Sign-in is unavailable right now. Try again in a few minutes.',
-  exists: 'A user with this email already exists.',
-  paymentFailed: 'Payment has failed - please check your card details, or try another payment method.',
-} as const;
+// Not in `common`, so that only the scripts that show them load them.
+export const signInUnavailable = 'Sign-in is unavailable right now. Try again in a few minutes.';
+export const accountExists = 'A user with this email already exists.';
+export const paymentFailed = 'Payment has failed - please check your card details, or try another payment method.';
 
 interface FailureMessages {
   readonly failed: string;

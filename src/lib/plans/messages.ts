@@ -1,11 +1,12 @@
 /** Messages of the paywall, the account's subscription panels and their forms. Texts of spec sections 2 and 8 are word for word. */
 
 import { publication } from '../../publication.ts';
-import { common, shared } from '../http/messages.ts';
+import { accountExists, common, paymentFailed } from '../http/messages.ts';
 
 export const paywall = {
   ...common,
-  ...shared,
+  exists: accountExists,
+  paymentFailed,
   /** Shown with `offline` while a payment is under way. */
   safe: 'What you typed is saved. You can try again: you won’t be charged twice.',
   unfinished: 'Your payment hasn’t gone through yet.',
