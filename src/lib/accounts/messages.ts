@@ -1,5 +1,6 @@
 /** What the site says to users about signing in and their accounts: one object for each part of the site. */
-import { accountExists, common, signInUnavailable } from '../http/messages.ts';
+import { accountExists, signInUnavailable } from '../http/feature-messages.ts';
+import { common } from '../http/messages.ts';
 
 /** Refusals that routes, forms and pages share; those of spec section 8 are word for word. */
 export const accountMessages = {

@@ -1,5 +1,6 @@
 /** Messages of billing. */
-import { common, paymentFailed } from '../http/messages.ts';
+import { paymentFailed } from '../http/feature-messages.ts';
+import { common } from '../http/messages.ts';
 
 export const messages = {
   ...common,

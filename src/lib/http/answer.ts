@@ -1,5 +1,5 @@
 /** A route's response before it is sent, and the one format of every error. */
-import { signInUnavailable } from './messages.ts';
+import { signInUnavailable } from './feature-messages.ts';
 
 /** A response that hasn't been sent yet. */
 export interface Answer {

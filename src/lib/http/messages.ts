@@ -5,11 +5,6 @@ export const common = {
   limited: 'Too many tries. Please wait a little and try again.',
 } as const;
 
-// Not in `common`, so that only the scripts that show them load them.
-export const signInUnavailable = 'Sign-in is unavailable right now. Try again in a few minutes.';
-export const accountExists = 'A user with this email already exists.';
-export const paymentFailed = 'Payment has failed - please check your card details, or try another payment method.';
-
 interface FailureMessages {
   readonly failed: string;
   readonly offline?: string;

@@ -1,7 +1,8 @@
 /** Messages of the paywall, the account's subscription panels and their forms. Texts of spec sections 2 and 8 are word for word. */
 
 import { publication } from '../../publication.ts';
-import { accountExists, common, paymentFailed } from '../http/messages.ts';
+import { accountExists, paymentFailed } from '../http/feature-messages.ts';
+import { common } from '../http/messages.ts';
 
 export const paywall = {
   ...common,
