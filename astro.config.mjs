@@ -75,7 +75,9 @@ export default defineConfig({
       currencyStyles(),
     ],
     environments: {
-      client: { build: { rolldownOptions: { output: { codeSplitting: { groups: [common, hydration, reactFile, requests] } } } } },
+      client: {
+        build: { rolldownOptions: { output: { codeSplitting: { groups: [common, hydration, reactFile, requests] } } } },
+      },
     },
   },
   devToolbar: { enabled: false },
