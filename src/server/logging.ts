@@ -58,7 +58,10 @@ const address = /(?<=^|[\s"'<>()@])[^\s"'<>()@]+@[^\s"'<>()@/]+\.[a-z]{2,}/gi;
 const withoutAddresses = (value: unknown): unknown =>
   typeof value === 'string' ? value.replace(address, '[left out]') : value;
 
-/** An address without its query and fragment, which may contain signatures and email addresses, and without the token of a gift link. */
+/** Paths of gifts and private feeds, in the spellings that the site answers. */
+const secretPath = /^((?:https?:\/\/[^/]{0,255})?\/{1,9}(?:gift|podcast\/{1,9}[^/]*\/{1,9}private)\/{1,9})[^/]+/i;
+
+/** An address without its query and fragment, which may contain signatures and email addresses, and without the token of its path. */
 function withoutSecrets(url: unknown): unknown {
-  return typeof url === 'string' ? url.replace(/[?#].*$/s, '').replace(/(\/gift\/)[^/]+/g, '$1[left out]') : url;
+  return typeof url === 'string' ? url.replace(/[?#].*$/s, '').replace(secretPath, '$1[left out]') : url;
 }

@@ -8,7 +8,6 @@ import { answerWithPage, sendNotCopied } from './cached-pages.ts';
 import { brokenPage, goneForGoodPage, noEditionPage } from './fallback-pages.ts';
 import { callMethods, methodsOf, refusedMethod } from './methods.ts';
 import { drainLimit, publicAddress, RefusedRequest, renderWhole, toRequest } from './page-renderer.ts';
-import { loggedAddress } from './request-kind.ts';
 import { retryAfter, send, sendPage, sendRendered, sendText } from './send.ts';
 import type { Exchange, OperatorRoutes, ServerState } from './server-options.ts';
 import { answerSound } from './sound.ts';
@@ -169,7 +168,7 @@ export function fail(state: ServerState, exchange: Exchange, error: unknown): vo
   const { incoming, outgoing } = exchange;
   if (outgoing.destroyed) return;
   if (outgoing.headersSent) {
-    log.error({ err: error, url: loggedAddress(incoming.url) }, 'A response broke off');
+    log.error({ err: error, url: incoming.url }, 'A response broke off');
     outgoing.destroy();
   } else if (error instanceof RenderFailed && error.rendering) {
     // The press has already logged the error; the reader gets the rendered error page.
@@ -185,7 +184,7 @@ export function fail(state: ServerState, exchange: Exchange, error: unknown): vo
     const sentence = "We're getting more visitors than we can serve right now. Try again in a few seconds.";
     sendText(state, exchange, 503, sentence, { 'retry-after': retryAfter });
   } else {
-    log.error({ err: error, url: loggedAddress(incoming.url) }, "A page couldn't be rendered");
+    log.error({ err: error, url: incoming.url }, "A page couldn't be rendered");
     sendPage(state, exchange, 500, brokenPage, { 'cache-control': 'no-store' });
   }
 }

@@ -10,7 +10,7 @@ import { attachFastPath } from '../../press/fast-path/fast-path.ts';
 import { answer, fail } from './answer.ts';
 import { answerFromCache, serveFromCache } from './cached-pages.ts';
 import { requestIdHeader, withRequestId } from './request-id.ts';
-import { loggedAddress, requestKind } from './request-kind.ts';
+import { requestKind } from './request-kind.ts';
 import type { Exchange, HttpServer, HttpServerOptions, ServerState } from './server-options.ts';
 import { trackConnections } from './shutdown.ts';
 
@@ -90,8 +90,7 @@ function logResponse(log: Logger, exchange: Exchange): void {
   const began = performance.now();
   outgoing.once('close', () => {
     const ms = Math.round(performance.now() - began);
-    const { method } = incoming;
-    const url = loggedAddress(incoming.url);
+    const { method, url } = incoming;
     log.debug({ method, url, status: outgoing.statusCode, ms, requestId: exchange.requestId }, 'Answered');
   });
 }
