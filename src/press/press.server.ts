@@ -4,6 +4,7 @@
  */
 
 import { createBoundedMap } from '../lib/bounded-map.ts';
+import type { Encoding } from '../lib/http/negotiation.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import { createTagChanges, type TagChanges } from './cache/cache-state.ts';
 import type { CachedPage, EncodedResponse, HeadersOf, WithDictionary } from './cache/cached-page.ts';
@@ -20,7 +21,7 @@ import { createWarmUp, type Warmed, type WarmOptions } from './scheduler/warm-up
 import { createWriteBatch } from './scheduler/write-batch.ts';
 import { type Counters, createStats, type Failure, type Publish, type Refreshed, type Stats } from './stats.ts';
 import type { PageStore, StoreSize } from './store/page-store.server.ts';
-import { type Encoding, nameOf, type PageRef, type Variant } from './store/stored-page.ts';
+import { nameOf, type PageRef, type Variant } from './store/stored-page.ts';
 
 export interface PressOptions {
   readonly store: PageStore;

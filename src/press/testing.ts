@@ -4,12 +4,13 @@ import { type IncomingHttpHeaders, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Encoding } from '../lib/http/negotiation.server.ts';
 import { type Logger, silent } from '../lib/logging.ts';
 import { encode } from './cache/compressor.server.ts';
 import { openPress, type Press, type PressOptions } from './press.server.ts';
 import type { Rendering } from './scheduler/render.server.ts';
 import { openStore, type PageStore, type StoreOptions } from './store/page-store.server.ts';
-import type { Bodies, Encoding, StoredPage, Variant } from './store/stored-page.ts';
+import type { Bodies, StoredPage, Variant } from './store/stored-page.ts';
 
 /** A folder that the returned function deletes. */
 export function tempDir(): { dir: string; remove: () => void } {

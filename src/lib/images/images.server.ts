@@ -3,10 +3,10 @@
  * the browser accepts it, and caches the results on disk with a size limit. Simultaneous requests for a picture create it only
  * once.
  */
-import { createHash } from 'node:crypto';
 import sharp, { type Metadata, type Sharp } from 'sharp';
 import { publication } from '../../publication.ts';
 import { tag } from '../content/tags.ts';
+import { hashOf, matchesEtag } from '../http/negotiation.server.ts';
 import { networkOf } from '../http/network.ts';
 import { type Logger, warnOncePerHost } from '../logging.ts';
 import { createFairQueue, type FairQueue, QueueFull } from '../workers/fair-queue.ts';
@@ -165,7 +165,7 @@ async function respond(
   // Crawlers of social networks need JPEG, whatever their Accept header says.
   const wanted = request.height ? 'jpeg' : negotiate(accept);
   const body = await pictureFor(state, request, wanted, networkOf(client));
-  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  const etag = `"${hashOf(body)}"`;
   const headers = {
     'content-type': contentType(wanted, body),
     // A browser's cache can't be purged when a picture is deleted, so it keeps pictures only for a day.
@@ -177,10 +177,7 @@ async function respond(
     'x-content-type-options': 'nosniff',
     ...state.headersOfTags([fileTag(request.url), tag.pictures]),
   };
-  const known = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
-  if (known.includes(etag) || known.includes('*')) {
-    return { status: 304, headers, body: '' };
-  }
+  if (matchesEtag(ifNoneMatch ?? undefined, etag)) return { status: 304, headers, body: '' };
   return { status: 200, headers: { ...headers, 'content-length': String(body.length) }, body };
 }
 

@@ -1,14 +1,13 @@
 /** A page in memory: header lists, and the bytes of each requested encoding, ready to send. */
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { createBoundedMap } from '../../lib/bounded-map.ts';
+import { type Encoding, hashOf } from '../../lib/http/negotiation.server.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import { PoolBusy } from '../../lib/workers/pool.server.ts';
 import type { KeptBody } from '../fast-path/fast-path.ts';
 import {
   type Bodies,
-  type Encoding,
   etagOf,
-  hashOf,
   nameOf,
   type StoredEncoding,
   type StoredPage,

@@ -3,6 +3,7 @@
  * millisecond for each page (two streams, their chunks, and garbage collection); a worker costs a quarter of that.
  */
 import { brotliCompressSync, brotliDecompressSync, constants, gzipSync } from 'node:zlib';
+import { isCompressible } from '../../lib/http/negotiation.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { createWorkerPool, PoolClosed, ThreadLost } from '../../lib/workers/pool.server.ts';
 import { type Bodies, etagOf, type StoredEncoding, type StoredPage } from '../store/stored-page.ts';
@@ -80,9 +81,6 @@ const worthwhile = 0.9;
 const brotliQuality = 5;
 const gzipLevel = 6;
 
-const compressible =
-  /^(?:text\/|application\/(?:json|javascript|manifest\+json|(?:[a-z.+-]+\+)?xml|[a-z.+-]+\+json|xml)|image\/svg\+xml)/;
-
 /** The bytes to store, and their ETag. */
 export interface Encoded {
   readonly bodies: Bodies;
@@ -90,7 +88,7 @@ export interface Encoded {
 }
 
 /** Whether compressing a body would help. */
-const isWorthIt = (bytes: number, contentType: string): boolean => bytes >= tiny && compressible.test(contentType);
+const isWorthIt = (bytes: number, contentType: string): boolean => bytes >= tiny && isCompressible(contentType);
 
 /** Compresses a body; a body that is tiny or doesn't shrink stays as it is. */
 export function encode(body: Buffer, contentType: string): Encoded {

@@ -2,12 +2,13 @@
  * Page cache: the LRU in memory over the disk store. Pages that the store can't write (a full disk) stay in memory until it can, so
  * that readers notice neither a full disk nor a damaged file.
  */
+
+import type { Encoding } from '../../lib/http/negotiation.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { PageStore } from '../store/page-store.server.ts';
 import {
   type Bodies,
   type Change,
-  type Encoding,
   nameOf,
   type PageRef,
   type StoredEncoding,

@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders, Server } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPressServer } from '../../../tests/fixtures/press-server.ts';
 import { askServer, html, press, type TestPress, tempDir } from '../testing.ts';
-import { acceptedEncodings, matchesEtag } from './respond.ts';
 
 const text = '<p>It shines for all.</p>'.repeat(400);
 let folder: ReturnType<typeof tempDir>;
@@ -92,57 +91,4 @@ it('the press sends a tiny page uncompressed', async () => {
   expect(tiny.body.toString()).toBe('tiny');
   expect(tiny.headers).toMatchObject({ 'content-length': '4', vary: 'Accept-Encoding' });
   expect(tiny.headers['content-encoding']).toBeUndefined();
-});
-
-describe('accepted encodings', () => {
-  it.each([
-    [undefined, 'identity'],
-    ['', 'identity'],
-    ['gzip, deflate, br, zstd', 'br gzip identity'],
-    ['gzip', 'gzip identity'],
-    ['GZIP;Q=1', 'gzip identity'],
-    ['x-gzip', 'gzip identity'],
-    ['br;q=0.5, gzip', 'gzip br identity'],
-    ['br;q=0, gzip', 'gzip identity'],
-    ['*', 'br gzip identity'],
-    ['*;q=0', 'identity'],
-    ['gzip, *;q=0', 'gzip identity'],
-    ['identity;q=0', 'identity'],
-    ['gzip;q=0.5, identity', 'identity gzip'],
-    ['identity;q=0, *;q=0.1', 'br gzip identity'],
-    ['br;q=abc, gzip', 'gzip identity'],
-    ['br; q=0.8 , gzip ; q=0.9', 'gzip br identity'],
-    [',,;q=1,br', 'br identity'],
-    ['zstd', 'identity'],
-  ])('for Accept-Encoding %j are %s', (header, expected) => {
-    expect(acceptedEncodings(header).join(' ')).toBe(expected);
-    expect(acceptedEncodings(header).join(' ')).toBe(expected);
-  });
-
-  it('are remembered for a header of up to 256 characters, and read each time from a longer one', () => {
-    const remembers = (header: string) => {
-      const before = acceptedEncodings(header);
-      return acceptedEncodings(header) === before;
-    };
-    const longest = `br, ${'x'.repeat(252)}`;
-    expect([remembers(longest), remembers(`${longest}x`)]).toEqual([true, false]);
-    expect(acceptedEncodings(`br, ${'x'.repeat(5000)}`)).toEqual(['br', 'identity']);
-  });
-});
-
-describe('the ETag of a page', () => {
-  const etag = '"abc-br"';
-  it.each([
-    [undefined, false],
-    ['', false],
-    ['"abc-br"', true],
-    ['W/"abc-br"', true],
-    ['"x", W/"abc-br" , "y"', true],
-    ['*', true],
-    [' * ', true],
-    ['"abc"', false],
-    ['abc-br', false],
-    ['"a,b", "abc-br"', true],
-    ['"abc-br', false],
-  ])('matches If-None-Match %j: %s', (header, expected) => expect(matchesEtag(header, etag)).toBe(expected));
 });

@@ -1,11 +1,11 @@
 /** Sends a page of the press over HTTP. This is the hot path: nothing is created here that could have been created before. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createBoundedMap } from '../../lib/bounded-map.ts';
+import { acceptedEncodings, longestKept, matchesEtag, qualitiesOf } from '../../lib/http/negotiation.server.ts';
 import { ageAt, type CachedPage, type EncodedResponse, timingAt } from '../cache/cached-page.ts';
 import type { DictionaryCoding } from '../cache/dictionary.server.ts';
 import { type CachedResponse, type FastPathHeaders, secondNow } from '../fast-path/fast-path.ts';
 import type { Press } from '../press.server.ts';
-import { type Encoding, encodings } from '../store/stored-page.ts';
 
 /** Where a page came from, for `Server-Timing`. */
 export type Source = 'hit' | 'rendered';
@@ -153,26 +153,7 @@ export function respondUncached(
   return true;
 }
 
-// Content negotiation by encoding, and validators (RFC 9110, sections 12.5.3 and 13.1.2).
-
-const known = createBoundedMap<readonly Encoding[]>(256);
 const knownForDictionary = createBoundedMap<DictionaryCoding | null>(256);
-const identityOnly: readonly Encoding[] = ['identity'];
-/** Longer headers are parsed each time and not cached. */
-const longestKept = 256;
-
-/**
- * Encodings that an `Accept-Encoding` header accepts, in order of preference. `identity` is always included, last if the header
- * refuses it: the server prefers sending a page to a 406. Without the header, nothing is compressed.
- */
-export function acceptedEncodings(header: string | undefined): readonly Encoding[] {
-  if (header === undefined) return identityOnly;
-  const before = known.get(header);
-  if (before) return before;
-  const parsed = parse(header);
-  if (header.length <= longestKept) known.set(header, parsed);
-  return parsed;
-}
 
 /**
  * The dictionary coding that an `Accept-Encoding` header names (RFC 9842); it is accepted only if the browser also has the dictionary. With
@@ -189,51 +170,4 @@ function dictionaryCoding(header: string | undefined): DictionaryCoding | null {
     if (header.length <= longestKept) knownForDictionary.set(header, coding);
   }
   return coding;
-}
-
-function qualitiesOf(header: string): ReadonlyMap<string, number> {
-  const qualities = new Map<string, number>();
-  for (const part of header.toLowerCase().split(',')) {
-    const [coding = '', ...parameters] = part.split(';').map((piece) => piece.trim());
-    const quality = qualityOf(parameters);
-    if (coding === '' || quality === null) continue;
-    const name = coding === 'x-gzip' ? 'gzip' : coding;
-    qualities.set(name, Math.max(quality, qualities.get(name) ?? 0));
-  }
-  return qualities;
-}
-
-function parse(header: string): readonly Encoding[] {
-  const qualities = qualitiesOf(header);
-  const any = qualities.get('*');
-  const preference = (encoding: Encoding): number => {
-    const own = qualities.get(encoding);
-    if (own !== undefined) return own;
-    // If the header doesn't name identity, it is acceptable, after everything that the header names.
-    if (encoding === 'identity') return any === 0 ? 0 : 0.0001;
-    return any ?? 0;
-  };
-  const taken = encodings.filter((encoding) => encoding === 'identity' || preference(encoding) > 0);
-  // The sort is stable: of equal preferences the better encoding comes first.
-  return taken.sort((a, b) => preference(b) - preference(a));
-}
-
-/** `null` for an invalid quality: the coding then counts as not named. */
-function qualityOf(parameters: readonly string[]): number | null {
-  const given = parameters.find((parameter) => /^q\s*=/.test(parameter));
-  if (given === undefined) return 1;
-  const text = given.slice(given.indexOf('=') + 1).trim();
-  return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(text) ? Number(text) : null;
-}
-
-/** Whether `If-None-Match` names this ETag: a list or `*`, compared weakly. */
-export function matchesEtag(header: string | undefined, etag: string): boolean {
-  if (header === undefined) return false;
-  // Browsers nearly always send exactly the ETag that they received.
-  if (header === etag) return true;
-  if (header.trim() === '*') return true;
-  const bare = etag.startsWith('W/') ? etag.slice(2) : etag;
-  // An entity tag may contain a comma, so splitting the list at commas isn't enough.
-  for (const [candidate] of header.matchAll(/"[\x21\x23-\x7e\x80-\xff]*"/g)) if (candidate === bare) return true;
-  return false;
 }

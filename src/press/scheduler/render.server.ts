@@ -1,9 +1,10 @@
 /** Turns the injected render function's response into a page that can be stored. */
 import type { RestrictedLevel } from '../../lib/content/model.ts';
+import { hashOf } from '../../lib/http/negotiation.server.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { CachedPage } from '../cache/cached-page.ts';
 import { type Encode, encodeNothing } from '../cache/compressor.server.ts';
-import { type Bodies, hashOf, type PageRef, type StoredPage, tidyTags, type Variant } from '../store/stored-page.ts';
+import { type Bodies, type PageRef, type StoredPage, tidyTags, type Variant } from '../store/stored-page.ts';
 
 /** The render function's response. */
 export interface Rendering {

@@ -1,16 +1,10 @@
 /** Reading, writing and removing the rows of stored pages. All functions run inside `StoreFile.use` or `write`. */
 import { crc32 } from 'node:zlib';
 import { createBoundedMap } from '../../lib/bounded-map.ts';
+import { encodings } from '../../lib/http/negotiation.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { StoreFile } from './sqlite-file.server.ts';
-import {
-  type Bodies,
-  encodings,
-  type PageRef,
-  type StoredEncoding,
-  type StoredPage,
-  type Variant,
-} from './stored-page.ts';
+import type { Bodies, PageRef, StoredEncoding, StoredPage, Variant } from './stored-page.ts';
 
 /** The page of this build, or else of the previous build. */
 export function findPage(state: StoreState, key: string, variant: Variant): StoredPage | undefined {

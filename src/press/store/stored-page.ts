@@ -2,16 +2,11 @@
  * The press's record of a page: one rendering of one address, in one variant, with its compressed bytes. It knows neither where the
  * page came from nor where it is stored.
  */
-import { createHash } from 'node:crypto';
 import { type RestrictedLevel, strictness } from '../../lib/content/model.ts';
+import { type Encoding, hashOf } from '../../lib/http/negotiation.server.ts';
 
 /** `public` is the page for every reader, `full` the page for readers with its access level. */
 export type Variant = 'public' | 'full';
-
-export type Encoding = 'br' | 'gzip' | 'identity';
-
-/** All encodings, best first; the position is also the number in the store. */
-export const encodings: readonly Encoding[] = ['br', 'gzip', 'identity'];
 
 /** Which page: its key (cache-key.ts) and variant. */
 export interface PageRef {
@@ -78,10 +73,6 @@ export const refOf = (name: string): PageRef => ({
   key: name.slice(1),
   variant: name.startsWith('f') ? 'full' : 'public',
 });
-
-/** 22 characters of SHA-256: 132 bits, enough against collisions. */
-export const hashOf = (bytes: Uint8Array): string =>
-  createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
 
 const suffixes: Readonly<Record<Encoding, string>> = { br: '-br', gzip: '-gz', identity: '' };
 

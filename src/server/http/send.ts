@@ -1,13 +1,12 @@
 /** Sends responses with the headers that every response has. */
-import { createHash } from 'node:crypto';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { acceptedEncodings, hashOf, isCompressible, matchesEtag } from '../../lib/http/negotiation.server.ts';
 import { freshAlways } from '../press/render-page.ts';
 import type { Rendered } from './page-renderer.ts';
 import { requestIdHeader } from './request-id.ts';
 import type { Exchange, ServerState } from './server-options.ts';
-import { bestEncoding, etagMatches, isCompressible } from './static-files.ts';
 
 const brotli = promisify(brotliCompress);
 const gz = promisify(gzip);
@@ -94,11 +93,11 @@ export async function sendRendered(state: ServerState, exchange: Exchange, page:
     const cacheable = !/no-store|private/.test(String(headers['cache-control']));
     if (rendered.status === 200 && headers.etag === undefined && cacheable) {
       // The ETag is weak, because it is the same for every encoding of the page.
-      headers.etag = `W/"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+      headers.etag = `W/"${hashOf(body)}"`;
     }
     if (!isUnchanged(incoming, headers)) body = await compress(incoming, headers, body);
   }
-  if (rendered.status === 200 && headers.etag && isUnchanged(incoming, headers)) {
+  if (rendered.status === 200 && isUnchanged(incoming, headers)) {
     delete headers['content-encoding'];
     delete headers['content-length'];
     return send(state, exchange, 304, headers, null);
@@ -137,11 +136,11 @@ function headersOf({ options }: ServerState, incoming: IncomingMessage, rendered
 }
 
 const isUnchanged = ({ headers }: IncomingMessage, { etag }: OutgoingHttpHeaders): boolean =>
-  etagMatches(headers['if-none-match'], String(etag ?? ''));
+  typeof etag === 'string' && matchesEtag(headers['if-none-match'], etag);
 
 async function compress(incoming: IncomingMessage, headers: OutgoingHttpHeaders, body: Buffer): Promise<Buffer> {
-  const encoding = body.byteLength > leastCompressed ? bestEncoding(incoming.headers['accept-encoding']) : null;
-  if (!encoding) return body;
+  const [encoding] = acceptedEncodings(incoming.headers['accept-encoding']);
+  if (body.byteLength <= leastCompressed || !encoding || encoding === 'identity') return body;
   headers['content-encoding'] = encoding;
   return encoding === 'br' ? brotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }) : gz(body, { level: 5 });
 }

@@ -2,9 +2,9 @@
  * The files of `dist/client`: indexed once, at start, so that an address is looked up and never turned into a path.
  * Compressed files (`.br`, `.gz`) are in the same folder; the build creates them (scripts/compress.ts).
  */
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
+import { acceptedEncodings, hashOf, matchesEtag } from '../../lib/http/negotiation.server.ts';
 import type { EarlierAssets } from '../../press/store/earlier-assets.server.ts';
 
 export interface StaticAnswer {
@@ -36,7 +36,7 @@ interface Asset {
   readonly etag: string;
   readonly immutable: boolean;
   readonly plain: Buffer;
-  readonly encoded: Partial<Record<Encoding, Buffer>>;
+  readonly encoded: Partial<Record<BuiltEncoding, Buffer>>;
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -67,7 +67,17 @@ const types: Readonly<Record<string, string>> = {
 /** The media type of a file, by the end of its name. */
 export const typeOf = (path: string): string => types[extname(path).toLowerCase()] ?? 'application/octet-stream';
 
-const endings: Readonly<Record<Encoding, string>> = { br: '.br', gzip: '.gz' };
+type BuiltEncoding = 'br' | 'gzip';
+const endings: Readonly<Record<BuiltEncoding, string>> = { br: '.br', gzip: '.gz' };
+
+/** The compressed file that suits the browser best, of those that the build has. */
+const bestBuilt = (
+  header: string | undefined,
+  has: (encoding: BuiltEncoding) => boolean,
+): BuiltEncoding | undefined => {
+  const best = acceptedEncodings(header).find((encoding) => encoding === 'identity' || has(encoding));
+  return best === 'identity' ? undefined : best;
+};
 
 /** Folder whose file names contain the hash of their content. */
 const hashed = '/_assets/';
@@ -107,7 +117,7 @@ export function earlierFiles(
   return async (pathname, request) => {
     const path = pathname.slice(hashed.length);
     if (/\.(?:br|gz)$/.test(path)) return null;
-    const wanted = bestEncoding(request['accept-encoding']);
+    const wanted = bestBuilt(request['accept-encoding'], () => true);
     const smaller = wanted ? await assets.find(path + endings[wanted]) : undefined;
     const body = smaller ?? (await assets.find(path));
     if (!body) return null;
@@ -131,14 +141,14 @@ export function openStatics(folder: string): BuiltStatics {
     // Dot files are private; symbolic links could lead anywhere.
     if (!file.isFile() || file.name.startsWith('.') || /\.(?:br|gz)$/.test(file.name)) continue;
     const plain = readFileSync(path);
-    const encoded: Partial<Record<Encoding, Buffer>> = {};
-    for (const [encoding, ending] of Object.entries(endings) as [Encoding, string][]) {
+    const encoded: Partial<Record<BuiltEncoding, Buffer>> = {};
+    for (const [encoding, ending] of Object.entries(endings) as [BuiltEncoding, string][]) {
       if (existsSync(path + ending)) encoded[encoding] = readFileSync(path + ending);
     }
     const pathname = `/${relative(folder, path).split(sep).join('/')}`;
     assets.set(pathname, {
       type: typeOf(path),
-      etag: createHash('sha256').update(plain).digest('base64url').slice(0, 22),
+      etag: hashOf(plain),
       immutable: pathname.startsWith(hashed),
       plain,
       encoded,
@@ -152,9 +162,9 @@ export function openStatics(folder: string): BuiltStatics {
     answer(pathname, request) {
       const asset = assets.get(pathname);
       if (!asset) return null;
-      const wanted = bestEncoding(request['accept-encoding']);
-      const bytes = wanted ? asset.encoded[wanted] : undefined;
-      const etag = `"${asset.etag}${bytes ? `-${wanted}` : ''}"`;
+      const wanted = bestBuilt(request['accept-encoding'], (encoding) => asset.encoded[encoding] !== undefined);
+      const bytes = wanted && asset.encoded[wanted];
+      const etag = `"${asset.etag}${wanted ? `-${wanted}` : ''}"`;
       const headers: Record<string, string> = {
         'cache-control': asset.immutable
           ? 'public, max-age=31536000, immutable'
@@ -164,47 +174,12 @@ export function openStatics(folder: string): BuiltStatics {
         ...(dictionaryFile.test(pathname) && useAsDictionary),
       };
       if (Object.keys(asset.encoded).length > 0) headers.vary = 'Accept-Encoding';
-      if (etagMatches(request['if-none-match'], etag)) return { status: 304, headers, body: null };
+      if (matchesEtag(request['if-none-match'], etag)) return { status: 304, headers, body: null };
       const body = bytes ?? asset.plain;
       headers['content-type'] ??= asset.type;
       headers['content-length'] = String(body.byteLength);
-      if (bytes && wanted) headers['content-encoding'] = wanted;
+      if (wanted) headers['content-encoding'] = wanted;
       return { status: 200, headers, body };
     },
   };
 }
-
-// Content encodings that a browser takes.
-
-export type Encoding = 'br' | 'gzip';
-
-/** The best encoding of an `Accept-Encoding` header: brotli, then gzip, then none; `q=0` refuses one. */
-export function bestEncoding(header: string | undefined): Encoding | null {
-  if (!header) return null;
-  const refused = new Set<string>();
-  const accepted = new Set<string>();
-  for (const part of header.toLowerCase().split(',')) {
-    // An expression with spaces before the semicolon would take quadratic time for a header of spaces.
-    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim());
-    const quality = parameters.find((parameter) => parameter.startsWith('q='));
-    (quality && Number(quality.slice(2)) === 0 ? refused : accepted).add(name);
-  }
-  for (const encoding of ['br', 'gzip'] as const) {
-    if (!refused.has(encoding) && (accepted.has(encoding) || accepted.has('*'))) return encoding;
-  }
-  return null;
-}
-
-/** Whether `If-None-Match` names this ETag; weak and strong forms match (RFC 9110, section 13.1.2). */
-export function etagMatches(header: string | undefined, etag: string): boolean {
-  if (!header) return false;
-  const bare = etag.replace(/^W\//, '');
-  return header.split(',').some((one) => {
-    const candidate = one.trim();
-    return candidate === '*' || candidate.replace(/^W\//, '') === bare;
-  });
-}
-
-/** Whether compression reduces bytes of this media type. */
-export const isCompressible = (type: string): boolean =>
-  /^(?:text\/|application\/(?:json|javascript|manifest\+json|(?:[a-z.+-]+\+)?xml|ld\+json)|image\/svg\+xml)/.test(type);
