@@ -2,7 +2,7 @@
  * Fetches the originals of the pictures on the newest pages before a reader requests them, so that they are available while
  * WordPress is down. Older pictures are fetched on demand, because all of them would be the whole media library.
  */
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createBoundedMap } from '../lib/bounded-map.ts';
 import type { Picture } from '../lib/content/model.ts';
 import type { ContentReader } from '../lib/content/reader.ts';
@@ -53,7 +53,7 @@ export async function newestPictures(content: ContentReader): Promise<string[]> 
   ];
   const bodies: string[] = [];
   for (const { slug } of articles) {
-    await breathe();
+    await nextTurn();
     const body = content.article(slug)?.bodyHtml ?? '';
     for (const match of body.matchAll(inBody)) bodies.push(decodeURIComponent(match[1] as string));
   }

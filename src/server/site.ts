@@ -289,11 +289,11 @@ function followLive(
   streams: LiveStreams,
   link: WriterLink | null,
 ) {
-  const draw = createPressRender(render, config.siteUrl, locals);
+  const renderLive = createPressRender(render, config.siteUrl, locals);
   const live = createLiveFeed({
     reader: services.content.reader,
     async render(entry, variant) {
-      const { status, body } = await draw(`/fragments/live/${entry}`, variant);
+      const { status, body } = await renderLive(`/fragments/live/${entry}`, variant);
       return status === 200 ? Buffer.from(body).toString() : '';
     },
     sink: {

@@ -19,7 +19,7 @@ const require = createRequire(import.meta.url);
 /** Characters as `unicode-range` names them: English words, prices, and punctuation. */
 const english =
   'U+20-5b,U+5d,U+5f,U+61-7a,U+a0,U+a2-a3,U+a9,U+ad,U+b7,U+2013-2014,U+2018-2019,U+201c-201d,U+2026,U+203a,U+20ac,U+2212';
-/** The same without signs that headlines hardly ever have, `"#*=@[]_`: with their kerning they are a twentieth of a file. */
+/** The same without characters that headlines hardly ever have, `"#*=@[]_`: with their kerning they are a twentieth of a file. */
 const headlineEnglish =
   'U+20-21,U+24-29,U+2b-3c,U+3e-3f,U+41-5a,U+61-7a,U+a0,U+a2-a3,U+a9,U+ad,U+b7,U+2013-2014,U+2018-2019,U+201c-201d,U+2026,U+203a,U+20ac,U+2212';
 const headlineRest = 'U+22-23,U+2a,U+3d,U+40,U+5b,U+5d,U+5f';

@@ -24,7 +24,7 @@ export interface CacheState {
   /** Reads of pages that aren't written to the store yet, by page name. */
   readonly reads: Map<string, { readonly ref: PageRef; count: number }>;
   /** Whether the store also failed to look up the pages of an unrecorded change: then no row of the store may be used. */
-  blind: boolean;
+  rowsUntrusted: boolean;
   /** `foreignWrites` of the store at the last check. */
   foreignWrites: number;
   /** Called with the names of pages that readers of the store must look up again. */
@@ -42,8 +42,8 @@ export const isEverything = ({ everything }: CacheState, tags: readonly string[]
   everything !== null && tags.includes(everything);
 
 /** Whether the store has everything that readers may see, and nothing that they may not. */
-export const isStored = ({ unwritten, unusable, unrecorded, blind }: CacheState): boolean =>
-  unwritten.size + unusable.size + unrecorded.length === 0 && !blind;
+export const isStored = ({ unwritten, unusable, unrecorded, rowsUntrusted }: CacheState): boolean =>
+  unwritten.size + unusable.size + unrecorded.length === 0 && !rowsUntrusted;
 
 /** Reports replaced pages, or a change of {@link isStored}. */
 export function reportReplaced(state: CacheState, names: readonly string[] | 'all'): void {

@@ -56,7 +56,7 @@ function changeWithoutStore(state: CacheState, tags: readonly string[], withdraw
   }
   const stored = state.access.attempt(() => state.store.tagged([...tags, ...withdrawn], all))?.value;
   // The affected rows are unknown until the change is recorded, so no row of the store may be served until then.
-  if (!stored) state.blind = true;
+  if (!stored) state.rowsUntrusted = true;
   for (const page of stored ?? []) {
     if (page.tags.some((tag) => withdrawn.includes(tag))) gone.push(page);
     else affected.push({ key: page.key, variant: page.variant, reads: page.reads });
@@ -107,10 +107,10 @@ function recordChanges(state: CacheState): boolean {
     )?.value;
     if (!recorded) return false;
     // These pages aren't in the scheduler's queue: each is rendered for its next reader.
-    if (state.blind) removePages(state, [...recorded.withdrawn, ...recorded.affected]);
+    if (state.rowsUntrusted) removePages(state, [...recorded.withdrawn, ...recorded.affected]);
     unrecorded.shift();
   }
-  state.blind = false;
+  state.rowsUntrusted = false;
   changes.reach(access.attempt(() => store.latest())?.value ?? 0);
   return true;
 }

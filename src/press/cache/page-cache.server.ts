@@ -113,7 +113,7 @@ export function createPageCache(options: PageCacheOptions): PageCache {
     unusable: new Set(),
     unrecorded: [],
     reads: new Map(),
-    blind: false,
+    rowsUntrusted: false,
     // Read before the first page, so that no write of another process is missed.
     foreignWrites: access.attempt(() => store.foreignWrites())?.value ?? 0,
     onReplaced: options.onReplaced ?? (() => {}),
@@ -266,7 +266,7 @@ function findAny(state: CacheState, key: string, variant: Variant): CachedPage |
   const name = nameOf(key, variant);
   const inMemory = findAnyInMemory(state, key, variant, name);
   if (inMemory) return inMemory;
-  if (state.blind || (state.unusable.size > 0 && state.unusable.has(name))) return undefined;
+  if (state.rowsUntrusted || (state.unusable.size > 0 && state.unusable.has(name))) return undefined;
   const page = state.access.attempt(() => state.store.find(key, variant))?.value;
   if (!page) return undefined;
   const found = createCachedPage(page, state.headersOf, {});
@@ -330,8 +330,8 @@ function findOutdated(state: CacheState, key: string, variant: Variant): CachedP
 }
 
 /** Whether the store has this build's own rendering; a page that is rendered on demand must also be current. */
-function has({ unwritten, unusable, blind, access, store }: CacheState, { key, variant }: PageRef): boolean {
+function has({ unwritten, unusable, rowsUntrusted, access, store }: CacheState, { key, variant }: PageRef): boolean {
   const name = nameOf(key, variant);
   if (unwritten.has(name)) return true;
-  return !blind && !unusable.has(name) && (access.attempt(() => store.has(key, variant))?.value ?? false);
+  return !rowsUntrusted && !unusable.has(name) && (access.attempt(() => store.has(key, variant))?.value ?? false);
 }

@@ -93,7 +93,7 @@ const smtpAddress = () =>
       if (smtp) return smtp;
       // The message doesn't repeat the value, which may contain a password.
       context.addIssue(
-        'is not the address of a mail server; give smtp://user:password@host:587 or smtps://user:password@host:465, signs such as @ and / in the password as %40 and %2F',
+        'is not the address of a mail server; give smtp://user:password@host:587 or smtps://user:password@host:465, characters such as @ and / in the password as %40 and %2F',
       );
       return z.NEVER;
     });

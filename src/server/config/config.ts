@@ -252,7 +252,7 @@ const schema = z.object({
   OPERATOR_TOKEN: z
     .string()
     .min(24, 'is shorter than 24 characters; make one up, for instance with "openssl rand -hex 24"')
-    .regex(/^[\x21-\x7e]*$/, 'holds spaces or letters beyond ASCII; give letters, digits and signs')
+    .regex(/^[\x21-\x7e]*$/, 'holds spaces or letters beyond ASCII; give letters, digits and punctuation')
     .optional(),
   VITALS_SHARE: fraction(0.05, 'the share of page views whose speed is measured'),
   ACCESS_KEYS: accessKeys(),

@@ -237,7 +237,7 @@ function logIn(smtp: SmtpSettings, connection: SMTPConnection): Promise<string> 
     const credentials = { user: smtp.auth?.user ?? '', pass: smtp.auth?.password ?? '' };
     connection.login({ credentials }, (error) => {
       if (!error) return resolve('signed in');
-      const remedy = 'check the user and the password in SMTP_URL; signs such as @ and / are written %40 and %2F';
+      const remedy = 'check the user and the password in SMTP_URL; characters such as @ and / are written %40 and %2F';
       reject(new CheckFailure(reason(error), remedy, { cause: error }));
     });
   });
