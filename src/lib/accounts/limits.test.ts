@@ -86,6 +86,26 @@ onBothEngines('limits', (engines) => {
     expect(mail).toHaveLength(2);
   });
 
+  it('on the mail of all readers together count no requests for unknown accounts', async () => {
+    const { accounts, join } = await fixture(await engines.open(), {
+      limits: limits('link', { overall: { most: 3, seconds: 600 } }),
+    });
+    await join(email);
+    for (let i = 0; i < 20; i++) await accounts.sendLink({ ...send(elsewhere(i)), email: `nobody-${i}@example.com` });
+    expect(await accounts.sendLink(send())).toEqual({ ok: true, value: null });
+  });
+
+  it('on the wrong codes of all accounts together leave links to sign in with', async () => {
+    const { accounts, join, token } = await fixture(await engines.open());
+    await join(email);
+    const guess = (i: number) =>
+      accounts.login({ email: `reader-${i}@example.com`, validators: { code: '000000' }, caller: elsewhere(i) });
+    for (let i = 0; i < 200; i++) expect(await guess(i)).not.toMatchObject({ failure: { kind: 'limited' } });
+    expect(await guess(200)).toMatchObject({ failure: { kind: 'limited' } });
+    await accounts.sendLink(send());
+    expect(await accounts.useLink(token(email), caller())).toMatchObject({ ok: true });
+  });
+
   it('stop 10,000 guesses from as many IP addresses, and the owner can still sign in by link', async () => {
     const { accounts, code, join, token, clock, database } = await fixture(await engines.open());
     await join(email);

@@ -51,14 +51,17 @@ async function send(deps: Dependencies, kind: 'link' | 'code', delivery: Deliver
   const { purpose, caller } = delivery;
   const user = await userByEmail(database.db, email);
   const sendsNothing = purpose === 'register' ? user !== null : user === null;
-  // A request that mails nothing does not count for the address: it would use up the owner's links without mailing one.
-  const over = await countAgainst(deps, kind, { address: caller.address, ...(!sendsNothing && { account: email }) });
+  // A request that mails nothing is a look-up: counted as a mail, it would use up the owner's links, or everyone's.
+  if (sendsNothing) {
+    const tooMany = await countAgainst(deps, 'exists', { address: caller.address });
+    return tooMany ? limited(tooMany) : fail({ kind: user ? 'exists' : 'unknown-user' });
+  }
+  const over = await countAgainst(deps, kind, { address: caller.address, account: email });
   if (over) {
     // Requests of strangers must not lock the owner out: the links that they caused are in the owner's mailbox.
     if (kind === 'link' && over.scope === 'email' && (await hasLink(deps, database.db, email))) return ok(null);
     return limited(over);
   }
-  if (sendsNothing) return fail({ kind: user ? 'exists' : 'unknown-user' });
   if (purpose === 'register' && !delivery.isVerified) {
     const refused = await refusal(deps, email);
     if (refused) return refused;
