@@ -230,16 +230,27 @@ it('live streams beyond the total limit or the limit per address get 503, and cl
   streams.close();
   begin({ mostConnections: 3, mostOfAddress: 2 });
   streams.stories([story('s1')]);
-  const first = await open('/live/1', { 'x-from': 'a' });
-  expect((await open('/live/1', { 'x-from': 'a' })).status).toBe(200);
-  const refused = await open('/live/1', { 'x-from': 'a' });
+  const first = await open('/live/1', { 'x-from': '203.0.113.1' });
+  expect((await open('/live/1', { 'x-from': '203.0.113.1' })).status).toBe(200);
+  const refused = await open('/live/1', { 'x-from': '203.0.113.1' });
   expect([refused.status, refused.headers['retry-after']]).toEqual([503, '30']);
-  expect((await open('/live/1', { 'x-from': 'b' })).status).toBe(200);
-  expect((await open('/live/1', { 'x-from': 'c' })).status).toBe(503);
+  expect((await open('/live/1', { 'x-from': '203.0.113.2' })).status).toBe(200);
+  expect((await open('/live/1', { 'x-from': '203.0.113.3' })).status).toBe(503);
   expect(streams.stats()).toEqual({ open: 3, refused: 2, dropped: 0 });
   first.close();
   await isOpen(2);
-  expect((await open('/live/1', { 'x-from': 'a' })).status).toBe(200);
+  expect((await open('/live/1', { 'x-from': '203.0.113.1' })).status).toBe(200);
+});
+
+it('the addresses of an IPv6 household count as one, and a /48 may have ten times its live streams', async () => {
+  streams.close();
+  begin({ mostConnections: 100, mostOfAddress: 2 });
+  streams.stories([story('s1')]);
+  const statusOf = async (address: string) => (await open('/live/1', { 'x-from': address })).status;
+  expect([await statusOf('2001:db8:1:1::1'), await statusOf('2001:db8:1:1::2')]).toEqual([200, 200]);
+  expect(await statusOf('2001:db8:1:1::3')).toBe(503);
+  for (let at = 0; at < 18; at++) expect(await statusOf(`2001:db8:1:${at + 10}::1`)).toBe(200);
+  expect([await statusOf('2001:db8:1:99::1'), await statusOf('2001:db8:2:1::1')]).toEqual([503, 200]);
 });
 
 it('addresses that are not live streams are passed on, and an invalid stream position gets a sync event', async () => {

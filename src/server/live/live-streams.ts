@@ -8,6 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isLevelRaised } from '../../lib/access/model.ts';
 import { isFree } from '../../lib/article/model.ts';
 import type { LiveStory } from '../../lib/content/model.ts';
+import { blockOf, networkOf } from '../../lib/http/network.ts';
 import { noAlert, streamEvents } from '../../lib/live/schema.ts';
 import { mayRead } from '../../press/store/stored-page.ts';
 import type { Exchange, StoredPages } from '../http/server-options.ts';
@@ -21,7 +22,7 @@ export interface LiveStreamsOptions {
   readonly always: Readonly<Record<string, string>>;
   /** Most connections; further ones are refused, and their pages fetch themselves again from time to time. */
   readonly mostConnections: number;
-  /** Most connections of one address (default 200). */
+  /** Most connections of one address, an IPv6 /64 (default 200); an IPv6 /48 may have ten times as many. */
   readonly mostOfAddress?: number;
   /** Milliseconds between two heartbeats (default 30,000). */
   readonly heartbeatMs?: number;
@@ -50,7 +51,8 @@ export interface LiveStreams extends LiveSink {
 
 interface Reader {
   readonly outgoing: ServerResponse;
-  readonly address: string;
+  /** Networks that its connection counts for. */
+  readonly networks: readonly string[];
   readonly openedAt: number;
   /** Number of the last event that was written. */
   sent: number;
@@ -85,7 +87,7 @@ const reconnectWithin = { fromMs: 500, overMs: 4000 };
 
 interface State extends Required<LiveStreamsOptions> {
   readonly channels: Map<number, Channel>;
-  readonly ofAddress: Map<string, number>;
+  readonly ofNetwork: Map<string, number>;
   /** The alert that pages show: its id, `null` without one, and its event. */
   alert: { readonly id: string | null; readonly frame: Frame };
   open: number;
@@ -102,7 +104,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
     accessMs: 300_000,
     ...options,
     channels: new Map(),
-    ofAddress: new Map(),
+    ofNetwork: new Map(),
     alert: alertOf(null),
     open: 0,
     refused: 0,
@@ -261,15 +263,16 @@ function answer(state: State, exchange: Exchange, address: string): boolean {
   const [whole, id, query] = streamAddress.exec(incoming.url ?? '') ?? [];
   if (whole === undefined || incoming.method !== 'GET') return false;
   const channel = state.channels.get(Number(id));
+  const networks = networksOf(address);
   // After this status a browser doesn't reconnect.
   if (!channel) refuse(state, exchange, 204);
   else if (!mayFollow(state, channel, incoming.headers.cookie)) refuse(state, exchange, 403);
-  else if (isFull(state, address) || exchange.outgoing.socket === null) refuse(state, exchange, 503);
+  else if (isFull(state, networks) || exchange.outgoing.socket === null) refuse(state, exchange, 503);
   else {
     // A browser that reconnects sends the id of its last event; at the first connection the page's state is in the address.
     const page = new URLSearchParams(query);
     const last = incoming.headers['last-event-id'] ?? page.get('since');
-    const reader = follow(state, channel, exchange, address, String(last));
+    const reader = follow(state, channel, exchange, networks, String(last));
     // An alert may have appeared or ended while the page was open or cached.
     if (page.get('alert') !== state.alert.id) writeTo(state, reader, state.alert.frame);
   }
@@ -283,8 +286,20 @@ function mayFollow({ pages }: State, { story }: Channel, cookie: string | undefi
   return mayRead(level, pages.access.levelFor(cookie)) || (pages.passes?.opens(cookie, path) ?? false);
 }
 
-const isFull = ({ open, mostConnections, ofAddress, mostOfAddress, isClosed }: State, address: string): boolean =>
-  isClosed || open >= mostConnections || (ofAddress.get(address) ?? 0) >= mostOfAddress;
+/** The networks that one caller may have: its household's, and for IPv6 the largest of a connection, with ten times the connections. */
+const networksOf = (address: string): readonly string[] => {
+  const block = blockOf(address);
+  return block === null ? [networkOf(address)] : [networkOf(address), block];
+};
+
+function isFull(
+  { open, mostConnections, ofNetwork, mostOfAddress, isClosed }: State,
+  networks: readonly string[],
+): boolean {
+  const isOver = (network: string, at: number): boolean =>
+    (ofNetwork.get(network) ?? 0) >= mostOfAddress * (at === 0 ? 1 : 10);
+  return isClosed || open >= mostConnections || networks.some(isOver);
+}
 
 function refuse(state: State, { outgoing }: Exchange, status: number): void {
   if (status === 503) state.refused++;
@@ -292,8 +307,14 @@ function refuse(state: State, { outgoing }: Exchange, status: number): void {
   outgoing.writeHead(status, headers).end();
 }
 
-function follow(state: State, channel: Channel, { outgoing }: Exchange, address: string, since: string): Reader {
-  const reader: Reader = { outgoing, address, openedAt: performance.now(), sent: channel.number };
+function follow(
+  state: State,
+  channel: Channel,
+  { outgoing }: Exchange,
+  networks: readonly string[],
+  since: string,
+): Reader {
+  const reader: Reader = { outgoing, networks, openedAt: performance.now(), sent: channel.number };
   outgoing.writeHead(200, {
     ...state.always,
     'content-type': 'text/event-stream; charset=utf-8',
@@ -315,7 +336,7 @@ function follow(state: State, channel: Channel, { outgoing }: Exchange, address:
   }
   channel.readers.add(reader);
   state.open++;
-  state.ofAddress.set(address, (state.ofAddress.get(address) ?? 0) + 1);
+  for (const network of networks) state.ofNetwork.set(network, (state.ofNetwork.get(network) ?? 0) + 1);
   outgoing.once('close', () => leave(state, channel, reader));
   return reader;
 }
@@ -323,7 +344,9 @@ function follow(state: State, channel: Channel, { outgoing }: Exchange, address:
 function leave(state: State, { readers }: Channel, reader: Reader): void {
   readers.delete(reader);
   state.open--;
-  const left = (state.ofAddress.get(reader.address) ?? 1) - 1;
-  if (left > 0) state.ofAddress.set(reader.address, left);
-  else state.ofAddress.delete(reader.address);
+  for (const network of reader.networks) {
+    const left = (state.ofNetwork.get(network) ?? 1) - 1;
+    if (left > 0) state.ofNetwork.set(network, left);
+    else state.ofNetwork.delete(network);
+  }
 }
