@@ -153,6 +153,11 @@ async function sendAudio(
   if (!audio) return refuse(state, exchange, 404);
   const admission = await admits(state, exchange.incoming, { id: articleId, ...audio }, url);
   if (!admission.may) return refuseListener(state, exchange, admission);
+  if (!isRestrictedLevel(audio.access)) {
+    // The page of a free story names its file, too. Streaming it would let anyone take the connections of subscribers.
+    send(state, exchange, 302, { location: audio.url, 'cache-control': 'private, max-age=300' }, null);
+    return true;
+  }
   if (open >= mostOpen) return refuse(state, exchange, 503, Number(retryAfter));
   const address = networkOf(state.addressOf(exchange.incoming));
   const own = openOfAddress.get(address) ?? 0;
