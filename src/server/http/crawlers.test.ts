@@ -120,6 +120,25 @@ describe('crawlers', () => {
     expect(dns.reverse).toHaveBeenCalledTimes(2);
   });
 
+  it('of a published range are recognized while look-ups for impostors never end', async () => {
+    const { crawlers, dns } = open({ ranges: { google: file(ranges({ ipv6Prefix: '2001:4860:4801:10::/64' })) } });
+    dns.reverse.mockImplementation(() => new Promise(() => {}));
+    for (let at = 0; at < 40; at++) void crawlers.verify('google', `203.0.113.${at}`);
+    await vi.waitFor(() => expect(dns.reverse).toHaveBeenCalledTimes(20));
+    expect(await crawlers.verify('google', '2001:4860:4801:10::7')).toBe(true);
+  });
+
+  it('of one IPv6 network cause two DNS queries at a time, so that others are still looked up', async () => {
+    const { crawlers, dns } = open();
+    const real = dns.reverse.getMockImplementation();
+    dns.reverse.mockImplementation((address) =>
+      address.startsWith('2001:db8') ? new Promise<never>(() => {}) : (real as typeof dns.reverse)(address),
+    );
+    for (let at = 0; at < 40; at++) void crawlers.verify('google', `2001:db8:1:${at}::1`);
+    expect(await crawlers.verify('google', '66.249.66.1')).toBe(true);
+    expect(dns.reverse).toHaveBeenCalledTimes(3);
+  });
+
   it('cause at most 20 DNS queries when 200 addresses pretend to be one', async () => {
     const { crawlers, dns } = open();
     const addresses = Array.from({ length: 200 }, (_, at) => `198.51.100.${at}`);

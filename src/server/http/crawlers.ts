@@ -7,6 +7,7 @@ import { promises as dns } from 'node:dns';
 import { readFile } from 'node:fs/promises';
 import { BlockList, isIP } from 'node:net';
 import { type BoundedMap, createBoundedMap } from '../../lib/bounded-map.ts';
+import { blockOf, networkOf } from '../../lib/http/network.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 
@@ -70,6 +71,8 @@ const validMs = { yes: 24 * hour, no: hour / 6, list: 24 * hour, failedList: hou
 const mostRemembered = 5000;
 /** Concurrent DNS look-ups: clients that pretend to be crawlers from many addresses must not overload the resolver. */
 const mostAsking = 20;
+/** Of them for one network: its owner may run a name server that never answers. */
+const mostOfNetwork = 2;
 const timeoutMs = 3000;
 const longestList = 4 * 1024 * 1024;
 
@@ -79,6 +82,8 @@ interface CrawlersState extends CrawlersOptions {
   readonly anyAgent: RegExp;
   readonly known: BoundedMap<{ readonly answer: boolean; readonly until: number }>;
   readonly asking: Map<string, Promise<boolean>>;
+  /** Look-ups in progress, by network. */
+  readonly askingFor: Map<string, number>;
   readonly lists: Map<CrawlerName, { readonly list: Promise<BlockList | null>; until: number }>;
 }
 
@@ -92,6 +97,7 @@ export function createCrawlers(options: CrawlersOptions): Crawlers {
     anyAgent: new RegExp(wanted.map(([, { agent }]) => agent.source).join('|') || '(?!)', 'i'),
     known: createBoundedMap(mostRemembered / 2),
     asking: new Map(),
+    askingFor: new Map(),
     lists: new Map(),
   };
   return { claims: (userAgent) => claims(crawlers, userAgent), verify: (name, given) => verify(crawlers, name, given) };
@@ -134,9 +140,12 @@ async function byName(crawlers: CrawlersState, { domains }: Engine, address: str
   return false;
 }
 
+async function isPublished(crawlers: CrawlersState, name: CrawlerName, address: string): Promise<boolean> {
+  const list = await listOf(crawlers, name);
+  return list?.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') ?? false;
+}
+
 async function find(crawlers: CrawlersState, name: CrawlerName, address: string): Promise<boolean> {
-  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-  if ((await listOf(crawlers, name))?.check(address, family)) return true;
   try {
     return await withTimeLimit(timeoutMs, byName(crawlers, engines[name], address), () => {
       throw new Error('The DNS look-up timed out.');
@@ -160,12 +169,24 @@ async function verify(crawlers: CrawlersState, name: CrawlerName, given: string)
   const key = `${name} ${address}`;
   const before = crawlers.known.get(key);
   if (before && before.until > crawlers.now()) return before.answer;
+  if (await isPublished(crawlers, name, address)) return remember(crawlers, key, true);
   const running = crawlers.asking.get(key);
   if (running) return running;
-  if (crawlers.asking.size >= mostAsking) return false;
-  const question = find(crawlers, name, address).finally(() => crawlers.asking.delete(key));
+  const network = blockOf(address) ?? networkOf(address);
+  const ofNetwork = crawlers.askingFor.get(network) ?? 0;
+  if (crawlers.asking.size >= mostAsking || ofNetwork >= mostOfNetwork) return false;
+  crawlers.askingFor.set(network, ofNetwork + 1);
+  const question = find(crawlers, name, address).finally(() => {
+    crawlers.asking.delete(key);
+    const left = (crawlers.askingFor.get(network) ?? 1) - 1;
+    if (left > 0) crawlers.askingFor.set(network, left);
+    else crawlers.askingFor.delete(network);
+  });
   crawlers.asking.set(key, question);
-  const answer = await question;
+  return remember(crawlers, key, await question);
+}
+
+function remember(crawlers: CrawlersState, key: string, answer: boolean): boolean {
   crawlers.known.set(key, { answer, until: crawlers.now() + (answer ? validMs.yes : validMs.no) });
   return answer;
 }
