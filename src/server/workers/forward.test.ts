@@ -105,6 +105,24 @@ it('a GET or HEAD is forwarded without its body and content-length, so that the 
   }
 });
 
+it('a body that looks like a request stays the body of a DELETE', async () => {
+  const socket = newSocket();
+  const seen: string[] = [];
+  await listening(async (incoming, outgoing) => {
+    seen.push(`${incoming.method} ${incoming.url} ${await textOf(incoming)}`);
+    outgoing.end('answered');
+  }, socket);
+  const asked = request(`${await inFront(socket)}/one`, {
+    method: 'DELETE',
+    headers: { 'transfer-encoding': 'chunked' },
+  });
+  const smuggled = 'GET /two HTTP/1.1\r\nhost: a\r\nx-client-address: 203.0.113.9\r\n\r\n';
+  asked.end(smuggled);
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  expect([answer.statusCode, await textOf(answer)]).toEqual([200, 'answered']);
+  expect(seen).toEqual([`DELETE /one ${smuggled}`]);
+});
+
 it('a POST is forwarded on a new connection, since the writer may already have closed a kept one', async () => {
   const socket = newSocket();
   const writer = await listening((_incoming, outgoing) => outgoing.end(), socket);

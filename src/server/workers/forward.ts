@@ -64,6 +64,8 @@ export function createForwarder({ socket, clientAddress, timeoutMs = 25_000 }: F
       const headers = headersOf(incoming, clientAddress(incoming), requestId);
       // It is sent without a body: with the length of one, the writer would take the connection's next request for the body.
       if (isReading) delete headers['content-length'];
+      // Node frames no body of a DELETE by itself: the writer would read it as the next request.
+      else if (incoming.headers['transfer-encoding'] !== undefined) headers['transfer-encoding'] = 'chunked';
       for (;;) {
         const socketPath = socket();
         if (socketPath !== null) {
