@@ -4,9 +4,9 @@ import type { FacebookSettings, GoogleSettings } from '../../lib/accounts/social
 import type { ExternalSettings } from '../../lib/email-verification/external.server.ts';
 import type { GeoSettings } from '../../lib/geo/geo.server.ts';
 import { type Limits, readLimits } from '../../lib/http/limits.ts';
-import { readSender, type Sender } from '../../lib/mail/model.ts';
+import { readSender } from '../../lib/mail/model.ts';
 import type { MailSettings, SmtpSettings } from '../../lib/mail/smtp.server.ts';
-import { apiAddress, missingCompanions, onOff, webAddress, whole } from './fields.ts';
+import { apiAddress, missingCompanions, oneOf, onOff, openAddress, repeating, setting, whole } from './fields.ts';
 
 export interface AccountsConfig {
   /** Key of the HMACs of codes, links and sessions; `null`: created once and stored in the data folder. */
@@ -83,21 +83,6 @@ export interface MailConfig {
 }
 
 /** `smtp://user:password@host:port`, or `smtps://`; a user requires a password, and the other way around. */
-const smtpAddress = () =>
-  z
-    .string()
-    .optional()
-    .transform((text, context): SmtpSettings | undefined => {
-      if (text === undefined) return undefined;
-      const smtp = readSmtp(text);
-      if (smtp) return smtp;
-      // The message doesn't repeat the value, which may contain a password.
-      context.addIssue(
-        'is not the address of a mail server; give smtp://user:password@host:587 or smtps://user:password@host:465, characters such as @ and / in the password as %40 and %2F',
-      );
-      return z.NEVER;
-    });
-
 function readSmtp(text: string): SmtpSettings | null {
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
@@ -118,17 +103,7 @@ function readSmtp(text: string): SmtpSettings | null {
   }
 }
 
-const sender = (example: string) =>
-  z
-    .string()
-    .optional()
-    .transform((text, context): Sender | undefined => {
-      if (text === undefined) return undefined;
-      const read = readSender(text);
-      if (read) return read;
-      context.addIssue(`is ${JSON.stringify(text)}; give an address such as ${example}`);
-      return z.NEVER;
-    });
+const sender = (example: string) => setting(readSender, repeating(`give an address such as ${example}`));
 
 const headerName = (example: string) =>
   z
@@ -138,19 +113,17 @@ const headerName = (example: string) =>
     .optional();
 
 export const mailFields = {
-  SMTP_URL: smtpAddress(),
+  SMTP_URL: setting(
+    readSmtp,
+    'is not the address of a mail server; give smtp://user:password@host:587 or smtps://user:password@host:465, characters such as @ and / in the password as %40 and %2F',
+  ),
   MAIL_FROM: sender('The Sun <news@example.com>'),
   MAIL_REPLY_TO: sender('support@example.com'),
-  EMAIL_VERIFIER: z
-    .enum(['plain', 'kickbox'], { error: (issue) => `is ${JSON.stringify(issue.input)}; give kickbox or plain` })
-    .default('plain'),
+  EMAIL_VERIFIER: oneOf(['plain', 'kickbox'], 'give kickbox or plain').default('plain'),
   EMAIL_VERIFIER_URL: z
     .string()
-    .optional()
-    .refine((text) => {
-      const url = text === undefined ? null : webAddress(text);
-      return text === undefined || (url !== null && !url.username && !url.password && !url.hash);
-    }, "isn't an address of a service; give one such as https://verifier.example.com/v1/verify"),
+    .refine(openAddress, "isn't an address of a service; give one such as https://verifier.example.com/v1/verify")
+    .optional(),
   EMAIL_VERIFIER_KEY: z
     .string()
     .regex(/^[\x21-\x7e]*$/, 'holds spaces or letters beyond ASCII; copy the key again')

@@ -31,12 +31,15 @@ import {
   fraction,
   hosts,
   missingCompanions,
+  oneOf,
   onOff,
   plainAddress,
   postgresAddress,
   proxies,
+  reads,
+  repeating,
+  setting,
   tenantPath,
-  webAddress,
   whole,
 } from './fields.ts';
 import { type TracingConfig, tracingFields, tracingOf, tracingProblems } from './tracing.ts';
@@ -180,30 +183,20 @@ const schema = z.object({
       "isn't an address; give one to listen on, such as 127.0.0.1 or 0.0.0.0",
     ),
   PORT: whole(4321, 0, 65_535, 'the port to listen on'),
-  SITE_URL: z
-    .string()
-    .optional()
-    .transform((text, context) => {
-      if (text === undefined) return undefined;
-      const url = webAddress(text);
-      if (url && url.pathname === '/' && !url.search && !url.hash && !url.username && !url.password) return url.origin;
-      context.addIssue(
-        `is ${JSON.stringify(text)}; give the public address of the site without a path, such as https://www.example.com`,
-      );
-      return z.NEVER;
-    }),
+  SITE_URL: setting((text) => {
+    const url = plainAddress(text);
+    return url?.pathname === '/' ? url.origin : null;
+  }, repeating('give the public address of the site without a path, such as https://www.example.com')),
   DATA_DIR: z.string().default('var/site'),
   WORKERS: z
     .string()
     .default('1')
-    .transform((text, context) => {
-      if (text === 'auto') return availableParallelism();
-      if (/^\d{1,2}$/.test(text) && Number(text) >= 1) return Number(text);
-      context.addIssue(
-        `is ${JSON.stringify(text)}; give the number of processes, from 1 to 99, or auto for one per core`,
-      );
-      return z.NEVER;
-    }),
+    .transform(
+      reads((text) => {
+        if (text === 'auto') return availableParallelism();
+        return /^\d{1,2}$/.test(text) && Number(text) >= 1 ? Number(text) : null;
+      }, repeating('give the number of processes, from 1 to 99, or auto for one per core')),
+    ),
   DATABASE_URL: postgresAddress(),
   DATABASE_LISTEN_URL: postgresAddress(),
   DATABASE_POOL: whole(3, 2, 100, 'the most connections to PostgreSQL'),
@@ -224,18 +217,10 @@ const schema = z.object({
     .optional(),
   ZEPHR_CODE_CHECK_PATH: tenantPath('/zephr/media/user/otp-check'),
   ZEPHR_USER_INFO_PATH: tenantPath('/zephr/media/user/info'),
-  WORDPRESS_URL: z
-    .string()
-    .optional()
-    .transform((text, context) => {
-      if (text === undefined) return undefined;
-      const url = plainAddress(text);
-      if (url && !/\/wp-json\/?$/.test(url.pathname)) return url.href.replace(/\/+$/, '');
-      context.addIssue(
-        'is not the address of a WordPress; give it as http(s)://host or http(s)://host/folder, without a user, a password, a query or /wp-json',
-      );
-      return z.NEVER;
-    }),
+  WORDPRESS_URL: setting((text) => {
+    const url = plainAddress(text);
+    return url && !/\/wp-json\/?$/.test(url.pathname) ? url.href.replace(/\/+$/, '') : null;
+  }, 'is not the address of a WordPress; give it as http(s)://host or http(s)://host/folder, without a user, a password, a query or /wp-json'),
   WORDPRESS_USER: z.string().optional(),
   WORDPRESS_APP_PASSWORD: z.string().optional(),
   NEWSROOM_SECRET: z
@@ -257,11 +242,7 @@ const schema = z.object({
   VITALS_SHARE: fraction(0.05, 'the share of page views whose speed is measured'),
   ACCESS_KEYS: accessKeys(),
   ...crawlerFields,
-  CDN_PROVIDER: z
-    .enum(['cloudflare', 'fastly'], {
-      error: (issue) => `is ${JSON.stringify(issue.input)}; give cloudflare or fastly, or leave it out`,
-    })
-    .optional(),
+  CDN_PROVIDER: oneOf(['cloudflare', 'fastly'], 'give cloudflare or fastly, or leave it out').optional(),
   CDN_HEADERS: onOff(),
   SHARED_DICTIONARY: onOff(),
   CLOUDFLARE_ZONE: z
@@ -280,9 +261,7 @@ const schema = z.object({
   INDEXNOW_KEY: z.string().refine(isIndexNowKey, "isn't a key; make up 8 to 128 letters, digits and dashes").optional(),
   INDEXNOW_URL: apiAddress('https://api.indexnow.org/indexnow'),
   REDIRECTS_FILE: z.string().optional(),
-  LOG_LEVEL: z
-    .enum(logLevels, { error: (issue) => `is ${JSON.stringify(issue.input)}; give one of ${logLevels.join(', ')}` })
-    .default('info'),
+  LOG_LEVEL: oneOf(logLevels, `give one of ${logLevels.join(', ')}`).default('info'),
   ...tracingFields,
 });
 

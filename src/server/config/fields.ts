@@ -3,29 +3,61 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import type { TrustedProxies } from '../http/client-address.ts';
 
+/** What is wrong with a value that the message may repeat. */
+const refusal = (value: unknown, advice: string): string => `is ${JSON.stringify(value)}; ${advice}`;
+
+/** As {@link refusal}, for {@link reads} and {@link setting}. */
+export const repeating = (advice: string) => (text: string) => refusal(text, advice);
+
+/**
+ * Reads the text of a setting, for `transform`.
+ *
+ * @param read returns `null` for a text that isn't valid
+ * @param message a function where it repeats the text, which therefore must not hold a secret
+ */
+export const reads =
+  <T>(read: (text: string) => T | null, message: string | ((text: string) => string)) =>
+  (text: string, context: z.RefinementCtx): T => {
+    const value = read(text);
+    if (value !== null) return value;
+    context.addIssue(typeof message === 'string' ? message : message(text));
+    return z.NEVER;
+  };
+
+/** A setting that {@link reads} its text; `undefined` when it is not set. */
+export const setting = <T>(...reading: Parameters<typeof reads<T>>) =>
+  z
+    .string()
+    .transform(reads(...reading))
+    .optional();
+
+/** One of some words. */
+export const oneOf = <const Words extends readonly string[]>(words: Words, advice: string) =>
+  z.enum(words, { error: (issue) => refusal(issue.input, advice) });
+
 /** A whole number between two limits. */
 export const whole = (fallback: number, low: number, high: number, unit: string) =>
   z
     .string()
     .default(String(fallback))
-    .transform((text, context) => {
-      const value = Number(text);
-      if (/^\d+$/.test(text) && value >= low && value <= high) return value;
-      context.addIssue(`is ${JSON.stringify(text)}; give ${unit}, a whole number from ${low} to ${high}`);
-      return z.NEVER;
-    });
+    .transform(
+      reads(
+        (text) => (/^\d+$/.test(text) && Number(text) >= low && Number(text) <= high ? Number(text) : null),
+        repeating(`give ${unit}, a whole number from ${low} to ${high}`),
+      ),
+    );
 
 /** A number from 0 to 1. */
 export const fraction = (fallback: number, unit: string) =>
   z
     .string()
     .default(String(fallback))
-    .transform((text, context) => {
-      const value = Number(text);
-      if (/^\d+(?:\.\d+)?$/.test(text) && value <= 1) return value;
-      context.addIssue(`is ${JSON.stringify(text)}; give ${unit}, a number from 0 to 1`);
-      return z.NEVER;
-    });
+    .transform(
+      reads(
+        (text) => (/^\d+(?:\.\d+)?$/.test(text) && Number(text) <= 1 ? Number(text) : null),
+        repeating(`give ${unit}, a number from 0 to 1`),
+      ),
+    );
 
 /** An http or https address; `null` for anything else. */
 export function webAddress(text: string): URL | null {
@@ -34,10 +66,16 @@ export function webAddress(text: string): URL | null {
   return url.protocol === 'http:' || url.protocol === 'https:' ? url : null;
 }
 
-/** A {@link webAddress} without a user, a password, a query or a fragment; `null` for anything else. */
-export function plainAddress(text: string): URL | null {
+/** A {@link webAddress} without a user, a password or a fragment; `null` for anything else. */
+export function openAddress(text: string): URL | null {
   const url = webAddress(text);
-  return url && !url.search && !url.hash && !url.username && !url.password ? url : null;
+  return url && !url.hash && !url.username && !url.password ? url : null;
+}
+
+/** An {@link openAddress} without a query; `null` for anything else. */
+export function plainAddress(text: string): URL | null {
+  const url = openAddress(text);
+  return url && !url.search ? url : null;
 }
 
 /**
@@ -67,28 +105,14 @@ export const hosts = (example: string, { wildcards = false }: { readonly wildcar
 
 /** `on` or `off`; `undefined` when it is not set. */
 export const onOff = () =>
-  z
-    .string()
-    .optional()
-    .transform((text, context) => {
-      if (text === undefined) return undefined;
-      if (text === 'on' || text === 'off') return text === 'on';
-      context.addIssue(`is ${JSON.stringify(text)}; give on or off`);
-      return z.NEVER;
-    });
+  setting((text) => (text === 'on' || text === 'off' ? text === 'on' : null), repeating('give on or off'));
 
 /** Base address of an API, without a trailing slash. */
 export const apiAddress = (example: string) =>
-  z
-    .string()
-    .optional()
-    .transform((text, context) => {
-      if (text === undefined) return undefined;
-      const url = plainAddress(text);
-      if (url) return url.href.replace(/\/+$/, '');
-      context.addIssue(`is not a base URL; give one such as ${example}`);
-      return z.NEVER;
-    });
+  setting(
+    (text) => plainAddress(text)?.href.replace(/\/+$/, '') ?? null,
+    `is not a base URL; give one such as ${example}`,
+  );
 
 /** Signing keys as `id:secret`, separated by commas. A message never repeats a secret. */
 export const accessKeys = () =>
@@ -140,18 +164,10 @@ export const proxies = () =>
 
 /** Address of a PostgreSQL database. It contains a password, so a message never repeats it. */
 export const postgresAddress = () =>
-  z
-    .string()
-    .optional()
-    .transform((text, context) => {
-      if (text === undefined) return undefined;
-      const url = URL.canParse(text) ? new URL(text) : null;
-      if (url && /^postgres(?:ql)?:$/.test(url.protocol) && url.pathname.length > 1) return text;
-      context.addIssue(
-        'is not the address of a PostgreSQL database; give one such as postgres://user:password@host:5432/name',
-      );
-      return z.NEVER;
-    });
+  setting((text) => {
+    const url = URL.canParse(text) ? new URL(text) : null;
+    return url && /^postgres(?:ql)?:$/.test(url.protocol) && url.pathname.length > 1 ? text : null;
+  }, 'is not the address of a PostgreSQL database; give one such as postgres://user:password@host:5432/name');
 
 /** Path of the Zephr tenant's own, below `/blaize/` or `/zephr/`. */
 export const tenantPath = (example: string) =>

@@ -1,6 +1,6 @@
 /** The standard settings of OpenTelemetry (OTEL_…), as far as they concern traces. */
 import { z } from 'zod';
-import { webAddress, whole } from './fields.ts';
+import { openAddress, repeating, setting, whole } from './fields.ts';
 
 const samplers = [
   'always_on',
@@ -35,27 +35,13 @@ export interface TracingConfig {
 }
 
 const choice = <const Value extends string>(values: readonly Value[], advice = `give one of ${values.join(', ')}`) =>
-  z
-    .string()
-    .optional()
-    .transform((text, context): Value | undefined => {
-      if (text === undefined) return undefined;
-      const found = values.find((value) => value === text.toLowerCase());
-      if (found === undefined) context.addIssue(`is ${JSON.stringify(text)}; ${advice}`);
-      return found;
-    });
+  setting((text) => values.find((value) => value === text.toLowerCase()) ?? null, repeating(advice));
 
 const collectorAddress = () =>
-  z
-    .string()
-    .optional()
-    .transform((text, context) => {
-      if (text === undefined) return undefined;
-      const url = webAddress(text);
-      if (url && !url.hash && !url.username && !url.password) return url.href;
-      context.addIssue('is not the address of a collector; give one such as http://127.0.0.1:4318');
-      return z.NEVER;
-    });
+  setting(
+    (text) => openAddress(text)?.href ?? null,
+    'is not the address of a collector; give one such as http://127.0.0.1:4318',
+  );
 
 /** `name=value,name=value`, percent-encoded. A message never repeats a value, because it may be a key. */
 const pairs = (name: RegExp, what: string) =>
@@ -97,16 +83,10 @@ export const tracingFields = {
   OTEL_RESOURCE_ATTRIBUTES: pairs(/^[^\s=,]{1,255}$/, 'attributes as name=value,name=value'),
   OTEL_TRACES_EXPORTER: choice(['otlp', 'none']),
   OTEL_TRACES_SAMPLER: choice(samplers),
-  OTEL_TRACES_SAMPLER_ARG: z
-    .string()
-    .optional()
-    .transform((text, context) => {
-      if (text === undefined) return undefined;
-      const share = Number(text);
-      if (/^(?:\d+\.?\d*|\.\d+)$/.test(text) && share <= 1) return share;
-      context.addIssue(`is ${JSON.stringify(text)}; give the share of the traces to record, from 0 to 1`);
-      return z.NEVER;
-    }),
+  OTEL_TRACES_SAMPLER_ARG: setting(
+    (text) => (/^(?:\d+\.?\d*|\.\d+)$/.test(text) && Number(text) <= 1 ? Number(text) : null),
+    repeating('give the share of the traces to record, from 0 to 1'),
+  ),
   OTEL_PROPAGATORS: z
     .string()
     .default('tracecontext')

@@ -9,7 +9,16 @@ import { defaultAddresses, type ThirdParties } from '../../lib/third-party/setti
 import type { QuotesAccess } from '../../lib/ticker/twelve-data.server.ts';
 import type { BucketSettings } from '../cluster/bucket.ts';
 import { type CrawlerName, type CrawlersConfig, crawlerNames } from '../http/crawlers.ts';
-import { apiAddress, hosts, missingCompanions, plainAddress, webAddress } from './fields.ts';
+import {
+  apiAddress,
+  hosts,
+  missingCompanions,
+  oneOf,
+  openAddress,
+  plainAddress,
+  setting,
+  webAddress,
+} from './fields.ts';
 
 export interface TickerConfig {
   /** `null`: the site has no ticker. */
@@ -119,21 +128,13 @@ export interface BucketConfig {
 }
 
 export const bucketFields = {
-  ASSETS_BUCKET: z
-    .string()
-    .optional()
-    .transform((text, context) => {
-      if (text === undefined) return undefined;
-      const url = plainAddress(text);
-      const [, bucket = '', prefix = ''] =
-        /^\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w-][\w.-]*)*)\/?$/.exec(url?.pathname ?? '') ?? [];
-      if (url && bucket !== '' && !bucket.includes('..'))
-        return { endpoint: url.origin, bucket, prefix: prefix.slice(1) };
-      context.addIssue(
-        'is not the address of a bucket; give the endpoint, the bucket and perhaps a folder, without the key, such as https://s3.us-east-1.amazonaws.com/my-bucket/site',
-      );
-      return z.NEVER;
-    }),
+  ASSETS_BUCKET: setting((text) => {
+    const url = plainAddress(text);
+    const [, bucket = '', prefix = ''] =
+      /^\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w-][\w.-]*)*)\/?$/.exec(url?.pathname ?? '') ?? [];
+    if (!url || bucket === '' || bucket.includes('..')) return null;
+    return { endpoint: url.origin, bucket, prefix: prefix.slice(1) };
+  }, 'is not the address of a bucket; give the endpoint, the bucket and perhaps a folder, without the key, such as https://s3.us-east-1.amazonaws.com/my-bucket/site'),
   ASSETS_BUCKET_REGION: z
     .string()
     .regex(
@@ -260,16 +261,10 @@ export const thirdPartyFields = {
   ONESIGNAL_SEGMENT: z.string().max(100, 'is too long for the name of a segment').default('Total Subscriptions'),
   GROWSURF_CAMPAIGN: id(/^\w{4,16}$/, 'a campaign; copy it from the installation page of GrowSurf'),
   GROWSURF_SCRIPT_URL: apiAddress(defaultAddresses.referral),
-  CALENDLY_URL: z
-    .string()
-    .optional()
-    .transform((text, context) => {
-      if (text === undefined) return undefined;
-      const url = webAddress(text);
-      if (url && !url.username && !url.password && !url.hash) return url.href;
-      context.addIssue("isn't an address of a booking page; give one such as https://calendly.com/the-sun/call");
-      return z.NEVER;
-    }),
+  CALENDLY_URL: setting(
+    (text) => openAddress(text)?.href ?? null,
+    "isn't an address of a booking page; give one such as https://calendly.com/the-sun/call",
+  ),
   CALENDLY_SCRIPT_URL: apiAddress(defaultAddresses.scheduling),
   GPT_NETWORK: id(/^\d{4,15}(?:,\d{4,15})?$/, 'a network code; copy the number from the settings of Ad Manager'),
   GPT_SCRIPT_URL: apiAddress(defaultAddresses.ads),
@@ -281,12 +276,8 @@ export const thirdPartyFields = {
     }, "isn't an address of a script; copy the one in the src of your platform’s snippet")
     .optional(),
   CONSENT_PLATFORM_HOSTS: hosts('cdn.example.com or *.example.com', { wildcards: true }),
-  ADS_WITHOUT_CONSENT: z
-    .enum(['house', 'limited'], { error: (issue) => `is ${JSON.stringify(issue.input)}; give house or limited` })
-    .default('house'),
-  HEADLINE_TESTS: z
-    .enum(['consent', 'all'], { error: (issue) => `is ${JSON.stringify(issue.input)}; give consent or all` })
-    .default('consent'),
+  ADS_WITHOUT_CONSENT: oneOf(['house', 'limited'], 'give house or limited').default('house'),
+  HEADLINE_TESTS: oneOf(['consent', 'all'], 'give consent or all').default('consent'),
 };
 
 type Values = z.infer<z.ZodObject<typeof thirdPartyFields>>;
