@@ -184,11 +184,6 @@ export interface StripeSettings {
   readonly tax: boolean;
 }
 
-export interface BillingConfig {
-  /** `null`: the site doesn't sell anything. */
-  readonly stripe: StripeSettings | null;
-}
-
 /** Stripe's terms require its script to come from Stripe; the release is the one that the installed @stripe/stripe-js has types for. */
 const stripeScript = 'https://js.stripe.com/endive/stripe.js';
 
@@ -206,20 +201,17 @@ export const billingFields = {
 
 type BillingValues = z.infer<z.ZodObject<typeof billingFields>>;
 
-export function billingOf(values: BillingValues): BillingConfig {
+export function billingOf(values: BillingValues): StripeSettings | null {
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_PUBLISHABLE_KEY: publishableKey } = values;
   const { STRIPE_WEBHOOK_SECRET: webhookSecret } = values;
-  if (!secretKey || !publishableKey || !webhookSecret) return { stripe: null };
-  const apiUrl = values.STRIPE_API_URL ?? 'https://api.stripe.com';
+  if (!secretKey || !publishableKey || !webhookSecret) return null;
   return {
-    stripe: {
-      secretKey,
-      publishableKey,
-      webhookSecret,
-      apiUrl,
-      scriptUrl: values.STRIPE_JS_URL ?? stripeScript,
-      tax: values.STRIPE_TAX ?? false,
-    },
+    secretKey,
+    publishableKey,
+    webhookSecret,
+    apiUrl: values.STRIPE_API_URL ?? 'https://api.stripe.com',
+    scriptUrl: values.STRIPE_JS_URL ?? stripeScript,
+    tax: values.STRIPE_TAX ?? false,
   };
 }
 

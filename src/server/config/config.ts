@@ -8,7 +8,10 @@ import { z } from 'zod';
 import type { TenantSettings } from '../../lib/accounts/zephr.server.ts';
 import type { CdnSettings } from '../../lib/cdn/cdn.server.ts';
 import { isIndexNowKey } from '../../lib/indexnow/indexnow.server.ts';
+import type { AlgoliaAccess } from '../../lib/search/model.ts';
+import type { QuotesAccess } from '../../lib/ticker/twelve-data.server.ts';
 import type { AccessKey } from '../../press/delivery/access-cookie.ts';
+import type { BucketSettings } from '../cluster/bucket.ts';
 import type { TrustedProxies } from '../http/client-address.ts';
 import type { CrawlersConfig } from '../http/crawlers.ts';
 import {
@@ -16,7 +19,6 @@ import {
   accountsFields,
   accountsOf,
   accountsProblems,
-  type BillingConfig,
   billingFields,
   billingOf,
   billingProblems,
@@ -24,6 +26,7 @@ import {
   mailFields,
   mailOf,
   mailProblems,
+  type StripeSettings,
 } from './accounts.ts';
 import {
   accessKeys,
@@ -44,23 +47,20 @@ import {
 } from './fields.ts';
 import { type TracingConfig, tracingFields, tracingOf, tracingProblems } from './tracing.ts';
 import {
-  type BucketConfig,
   bucketFields,
   bucketOf,
   bucketProblems,
   crawlerFields,
   crawlersOf,
   crawlersProblems,
-  type RetentionConfig,
+  type RetentionSettings,
   retentionFields,
   retentionOf,
   retentionProblems,
-  type SearchConfig,
   searchFields,
   searchOf,
   searchProblems,
   type ThirdPartyConfig,
-  type TickerConfig,
   thirdPartiesOf,
   thirdPartiesProblems,
   thirdPartyFields,
@@ -75,14 +75,7 @@ export const sessionDatabaseUrl = ({
 }: Pick<Config, 'databaseUrl' | 'databaseListenUrl'>): string | null => databaseListenUrl ?? databaseUrl;
 
 /** Settings as the site uses them. */
-export interface Config
-  extends MailConfig,
-    BillingConfig,
-    TickerConfig,
-    RetentionConfig,
-    BucketConfig,
-    SearchConfig,
-    ThirdPartyConfig {
+export interface Config extends MailConfig, ThirdPartyConfig {
   /** Address to listen on. */
   readonly host: string;
   /** Port to listen on; `0` lets the system choose one. */
@@ -99,11 +92,21 @@ export interface Config
   readonly databaseListenUrl: string | null;
   /** Most connections of this process to PostgreSQL, in addition to the listening one. */
   readonly databasePool: number;
+  /** The bucket in which the nodes of a cluster share hashed files; `null`: they share them in PostgreSQL. */
+  readonly assetsBucket: BucketSettings | null;
   /** Folder of `npm run backup`; `null`: none is set. */
   readonly backupDir: string | null;
   /** Days that backups are kept. */
   readonly backupDays: number;
   readonly accounts: AccountsConfig;
+  /** `null`: the site doesn't sell anything. */
+  readonly stripe: StripeSettings | null;
+  /** `null`: only our own pages handle cancellation. */
+  readonly retention: RetentionSettings | null;
+  /** `null`: the site's own index searches. */
+  readonly algolia: AlgoliaAccess | null;
+  /** `null`: the site has no ticker. */
+  readonly ticker: QuotesAccess | null;
   /** Trusted proxies, whose `X-Forwarded-For` counts: their number, or their addresses. */
   readonly trustedProxies: TrustedProxies;
   /** Address of the publisher's own Zephr tenant, which then has the accounts; `null`: the site has them. */
@@ -307,15 +310,15 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     databaseUrl: values.DATABASE_URL ?? null,
     databaseListenUrl: values.DATABASE_LISTEN_URL ?? null,
     databasePool: values.DATABASE_POOL,
-    ...bucketOf(values),
+    assetsBucket: bucketOf(values),
     backupDir: values.BACKUP_DIR ?? null,
     backupDays: values.BACKUP_DAYS,
     accounts: accountsOf(values),
     ...mailOf(values),
-    ...billingOf(values),
-    ...searchOf(values),
-    ...retentionOf(values),
-    ...tickerOf(values),
+    stripe: billingOf(values),
+    algolia: searchOf(values),
+    retention: retentionOf(values),
+    ticker: tickerOf(values),
     trustedProxies: values.TRUSTED_PROXIES,
     zephrUrl: values.ZEPHR_URL ?? null,
     zephr: {

@@ -20,11 +20,6 @@ import {
   webAddress,
 } from './fields.ts';
 
-export interface TickerConfig {
-  /** `null`: the site has no ticker. */
-  readonly ticker: QuotesAccess | null;
-}
-
 const twelveData = 'https://api.twelvedata.com';
 
 export const tickerFields = {
@@ -37,15 +32,8 @@ export const tickerFields = {
 
 export const tickerOf = ({
   QUOTES_KEY: key,
-  QUOTES_URL: url,
-}: z.infer<z.ZodObject<typeof tickerFields>>): TickerConfig => ({
-  ticker: key === undefined ? null : { key, url: url ?? twelveData },
-});
-
-export interface SearchConfig {
-  /** `null`: the site's own index searches. */
-  readonly algolia: AlgoliaAccess | null;
-}
+  QUOTES_URL: url = twelveData,
+}: z.infer<z.ZodObject<typeof tickerFields>>): QuotesAccess | null => (key === undefined ? null : { key, url });
 
 const key = z.string().regex(/^\w{8,}$/, `isn't a key; copy it from the page "API Keys" of the dashboard of Algolia`);
 
@@ -66,11 +54,11 @@ export const searchFields = {
 type SearchValues = z.infer<z.ZodObject<typeof searchFields>>;
 
 /** {@link searchProblems} checks that nothing is missing. */
-export function searchOf(values: SearchValues): SearchConfig {
+export function searchOf(values: SearchValues): AlgoliaAccess | null {
   const { ALGOLIA_APP_ID: appId, ALGOLIA_SEARCH_KEY: searchKey, ALGOLIA_INDEX: index } = values;
-  if (!appId || !searchKey || !index) return { algolia: null };
+  if (!appId || !searchKey || !index) return null;
   const { ALGOLIA_WRITE_KEY: writeKey = null, ALGOLIA_URL: url = null } = values;
-  return { algolia: { appId, searchKey, index, writeKey, url } };
+  return { appId, searchKey, index, writeKey, url };
 }
 
 /** Problems of settings that depend on each other. */
@@ -89,11 +77,6 @@ export interface RetentionSettings {
   readonly mode: 'live' | 'test';
 }
 
-export interface RetentionConfig {
-  /** `null`: only our own pages handle cancellation. */
-  readonly retention: RetentionSettings | null;
-}
-
 const retentionScript = 'https://assets.churnkey.co/js/app.js';
 
 export const retentionFields = {
@@ -110,22 +93,16 @@ type RetentionValues = z.infer<z.ZodObject<typeof retentionFields>> & {
 };
 
 /** {@link retentionProblems} checks that nothing is missing. */
-export function retentionOf(values: RetentionValues): RetentionConfig {
+export function retentionOf(values: RetentionValues): RetentionSettings | null {
   const { CHURNKEY_APP_ID: appId, CHURNKEY_API_KEY: apiKey, CHURNKEY_SCRIPT_URL: scriptUrl = retentionScript } = values;
-  if (!appId || !apiKey) return { retention: null };
+  if (!appId || !apiKey) return null;
   const mode = /^[a-z]+_live_/.test(values.STRIPE_SECRET_KEY ?? '') ? 'live' : 'test';
-  return { retention: { appId, apiKey, scriptUrl, mode } };
+  return { appId, apiKey, scriptUrl, mode };
 }
 
 /** Problems of settings that depend on each other. */
 export const retentionProblems = (given: Readonly<Record<string, string>>): string[] =>
   missingCompanions(given, { CHURNKEY_APP_ID: ['CHURNKEY_API_KEY'], CHURNKEY_API_KEY: ['CHURNKEY_APP_ID'] });
-
-/** The bucket in which the nodes of a cluster share hashed files. */
-export interface BucketConfig {
-  /** `null`: the nodes share them in PostgreSQL. */
-  readonly assetsBucket: BucketSettings | null;
-}
 
 export const bucketFields = {
   ASSETS_BUCKET: setting((text) => {
@@ -154,12 +131,12 @@ export const bucketFields = {
 };
 
 /** {@link bucketProblems} checks that nothing is missing. */
-export function bucketOf(values: z.infer<z.ZodObject<typeof bucketFields>>): BucketConfig {
+export function bucketOf(values: z.infer<z.ZodObject<typeof bucketFields>>): BucketSettings | null {
   const { ASSETS_BUCKET: place, ASSETS_BUCKET_REGION: region } = values;
   const { ASSETS_BUCKET_KEY_ID: keyId, ASSETS_BUCKET_SECRET: secret } = values;
-  if (!place || !keyId || !secret) return { assetsBucket: null };
+  if (!place || !keyId || !secret) return null;
   const { endpoint, bucket, prefix } = place;
-  return { assetsBucket: { endpoint, bucket, prefix, region, keyId, secret } };
+  return { endpoint, bucket, prefix, region, keyId, secret };
 }
 
 /** Problems of settings that depend on each other. */
