@@ -1,4 +1,5 @@
 /** Finds environment variables that look like settings of ours and are not: most likely they are misspelled. */
+import { editDistance } from '../../lib/edit-distance.ts';
 import { settingNames } from './config.ts';
 
 export interface UnknownSetting {
@@ -55,7 +56,7 @@ export function unknownSettings(
     .filter((name) => asOneWord.has(name) || (form.test(name) && !ofContainers.test(name)))
     .flatMap((name) => {
       const nearestFirst = settingNames
-        .map((meant) => ({ meant, edits: editsBetween(name, meant) }))
+        .map((meant) => ({ meant, edits: editDistance(name, meant, Number.POSITIVE_INFINITY) }))
         .sort((a, b) => a.edits - b.edits);
       const [best] = nearestFirst;
       if (best && best.edits <= mostEdits(name)) return [{ name, meant: best.meant }];
@@ -64,21 +65,4 @@ export function unknownSettings(
       return nearestOfFamily ? [{ name, meant: nearestOfFamily.meant }] : [];
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-/** The number of letters to insert, delete, replace or swap between two words (optimal string alignment). */
-function editsBetween(a: string, b: string): number {
-  let [before, row]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, at) => at)];
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1];
-      let least = Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (same ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        least = Math.min(least, (before[j - 2] ?? 0) + 1);
-      next.push(least);
-    }
-    [before, row] = [row, next];
-  }
-  return row[b.length] ?? 0;
 }
