@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { ContentReader } from '../lib/content/reader.ts';
 import { imageUrl } from '../lib/images/url.ts';
@@ -28,6 +29,26 @@ const reader = () =>
   }) as unknown as ContentReader;
 const all = ['lead', 'b', 'film', 'face', 'in body'].map((name) => `https://wp.example/${name}.jpg`);
 
+/** A prefetch whose fetches last until `answer` is called. */
+function held() {
+  const asked: string[] = [];
+  const { promise, resolve: answer } = Promise.withResolvers<object>();
+  let looks = 0;
+  const prefetch = createPicturePrefetch({
+    reader: () => {
+      looks++;
+      return reader();
+    },
+    measure: (url) => {
+      asked.push(url);
+      return promise;
+    },
+    log: silent,
+    quietMs: 0,
+  });
+  return { prefetch, asked, looks: () => looks, answer: () => answer({}) };
+}
+
 describe('pictures of the newest pages', () => {
   afterEach(() => void vi.useRealTimers());
 
@@ -48,17 +69,43 @@ describe('pictures of the newest pages', () => {
     });
     prefetch.soon();
     prefetch.soon();
-    await prefetch.idle();
-    expect([...asked].sort()).toEqual([...all].sort());
+    await vi.waitFor(() => expect([...asked].sort()).toEqual([...all].sort()));
+    await wait(20);
+    expect(asked).toHaveLength(all.length);
     asked.length = 0;
     down = false;
     prefetch.soon();
-    await prefetch.idle();
-    expect(asked).toEqual(['https://wp.example/film.jpg']);
+    await vi.waitFor(() => expect(asked).toEqual(['https://wp.example/film.jpg']));
     prefetch.stop();
     prefetch.soon();
-    await prefetch.idle();
+    await wait(20);
     expect(asked).toHaveLength(1);
+  });
+
+  test('are looked up once more after a run during which they changed', async () => {
+    const { prefetch, asked, looks, answer } = held();
+    prefetch.soon();
+    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    prefetch.soon();
+    await wait(20);
+    expect(looks()).toBe(1);
+    answer();
+    await vi.waitFor(() => expect(looks()).toBe(2));
+    await wait(20);
+    expect([looks(), asked.length]).toEqual([2, all.length]);
+    prefetch.stop();
+  });
+
+  test('aren’t fetched any more after a stop during a run', async () => {
+    const { prefetch, asked, looks, answer } = held();
+    prefetch.soon();
+    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    prefetch.soon();
+    await wait(20);
+    prefetch.stop();
+    answer();
+    await wait(20);
+    expect([looks(), asked.length]).toEqual([1, 2]);
   });
 
   test('are looked up once changes have stopped, or after a minute of changes', async () => {
@@ -80,8 +127,8 @@ describe('pictures of the newest pages', () => {
     }
     expect(looks).toBe(1);
     vi.advanceTimersByTime(2000);
-    await prefetch.idle();
-    expect(looks).toBe(2);
+    vi.useRealTimers();
+    await vi.waitFor(() => expect(looks).toBe(2));
     prefetch.stop();
   });
 });

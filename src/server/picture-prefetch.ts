@@ -7,6 +7,7 @@ import { createBoundedMap } from '../lib/bounded-map.ts';
 import type { Picture } from '../lib/content/model.ts';
 import type { ContentReader } from '../lib/content/reader.ts';
 import { imagePath } from '../lib/images/url.ts';
+import { oneAtATime } from '../lib/jobs/tasks.ts';
 import type { Logger } from '../lib/logging.ts';
 
 export interface PicturePrefetchOptions {
@@ -21,8 +22,6 @@ export interface PicturePrefetchOptions {
 export interface PicturePrefetch {
   /** Starts a run once changes have paused; several calls start one run. */
   soon(): void;
-  /** Resolves when no run is planned or in progress. */
-  idle(): Promise<void>;
   stop(): void;
 }
 
@@ -66,12 +65,10 @@ export function createPicturePrefetch(options: PicturePrefetchOptions): PictureP
   let timer: NodeJS.Timeout | undefined;
   /** When the planned run was first requested. */
   let since = 0;
-  let running: Promise<void> | undefined;
-  let again = false;
   let stopped = false;
-  let wake: (() => void)[] = [];
 
-  async function run(): Promise<void> {
+  async function fetchAll(): Promise<void> {
+    if (stopped) return;
     const wanted = (await newestPictures(options.reader())).filter((url) => !fetched.get(url));
     const work = async () => {
       for (let url = wanted.shift(); url && !stopped; url = wanted.shift()) {
@@ -80,25 +77,9 @@ export function createPicturePrefetch(options: PicturePrefetchOptions): PictureP
     };
     await Promise.all(Array.from({ length: atOnce }, work));
   }
-  function begin(): void {
-    timer = undefined;
-    if (running) {
-      again = true;
-      return;
-    }
-    running = run()
-      .catch((error: unknown) => options.log.error({ err: error }, "Pictures couldn't be prefetched"))
-      .finally(() => {
-        running = undefined;
-        if (again && !stopped) {
-          again = false;
-          begin();
-        } else if (!timer) {
-          for (const resolve of wake) resolve();
-          wake = [];
-        }
-      });
-  }
+  const run = oneAtATime(() =>
+    fetchAll().catch((error: unknown) => options.log.error({ err: error }, "Pictures couldn't be prefetched")),
+  );
   return {
     soon() {
       if (stopped) return;
@@ -106,14 +87,15 @@ export function createPicturePrefetch(options: PicturePrefetchOptions): PictureP
       if (!timer) since = clock;
       else if (clock - since >= longestWaitMs) return;
       clearTimeout(timer);
-      timer = setTimeout(begin, options.quietMs ?? 2000);
+      timer = setTimeout(() => {
+        timer = undefined;
+        void run();
+      }, options.quietMs ?? 2000);
       timer.unref();
     },
-    idle: () => (timer || running ? new Promise((resolve) => wake.push(resolve)) : Promise.resolve()),
     stop() {
       stopped = true;
       clearTimeout(timer);
-      timer = undefined;
     },
   };
 }
