@@ -220,11 +220,6 @@ const cloudflareRules: AnswerRules = {
   },
 };
 
-/** Body of "Purge cached content" in Cloudflare's API reference, where it purges by tags. */
-interface PurgeByTags {
-  tags: readonly string[];
-}
-
 /**
  * `POST /zones/{zone}/purge_cache` with `{"tags": […]}` and a Bearer token: up to 100 tags in a call, on every plan since 2025. Calls are
  * rate-limited by a token bucket (free plan: 5 a minute, bursts of 25), so waiting purges are combined. Source: Cloudflare, "Purge
@@ -239,8 +234,7 @@ function createCloudflare(settings: CloudflareSettings, timeoutMs: number): CdnV
     batchSize: 100,
     purge: async (keys, _soft, signal) => {
       const headers = { Authorization: `Bearer ${settings.token}` };
-      const body = { tags: keys } satisfies PurgeByTags;
-      return outcomeOf(await postJson({ url, headers, body, timeoutMs, signal }), cloudflareRules);
+      return outcomeOf(await postJson({ url, headers, body: { tags: keys }, timeoutMs, signal }), cloudflareRules);
     },
   };
 }
@@ -275,11 +269,6 @@ const fastlyRules: AnswerRules = {
   },
 };
 
-/** Body of "Purge multiple surrogate keys" in Fastly's API reference. */
-interface BatchPurge {
-  surrogate_keys: readonly string[];
-}
-
 /**
  * `POST /service/{id}/purge` with `{"surrogate_keys": […]}`: up to 256 keys in a call, the token in `Fastly-Key`, `Fastly-Soft-Purge: 1` to
  * mark as stale instead of removing. Source: Fastly, "Purging" in the API reference.
@@ -294,7 +283,7 @@ function createFastly(settings: FastlySettings, timeoutMs: number): CdnVendor {
     purge: async (keys, soft, signal) => {
       const headers: Record<string, string> = { 'Fastly-Key': settings.token };
       if (soft) headers['Fastly-Soft-Purge'] = '1';
-      const body = { surrogate_keys: keys } satisfies BatchPurge;
+      const body = { surrogate_keys: keys };
       return outcomeOf(await postJson({ url, headers, body, timeoutMs, signal }), fastlyRules);
     },
   };

@@ -36,14 +36,6 @@ function reasonToBeOff(settings: IndexNowSettings | null): string | null {
   return null;
 }
 
-/** Body of the request (indexnow.org/documentation, "Submitting set of URLs"). */
-interface Announcement {
-  host: string;
-  key: string;
-  keyLocation: string;
-  urlList: readonly string[];
-}
-
 /**
  * Creates the IndexNow client. Nothing is sent before the first announcement.
  *
@@ -79,7 +71,8 @@ export function openIndexNow(settings: IndexNowSettings | null, log: Logger, tun
       const result = await postJson({
         url: settings.url ?? indexNowUrl,
         headers: {},
-        body: { host, key, keyLocation, urlList } satisfies Announcement,
+        // indexnow.org/documentation, "Submitting set of URLs".
+        body: { host, key, keyLocation, urlList },
         timeoutMs,
         signal,
       });
