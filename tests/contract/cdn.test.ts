@@ -21,7 +21,7 @@ const cloudflare: CdnSettings = {
   provider: 'cloudflare',
   zone: '023e105f4ecef8ad9ca31a8372d0c353',
   token: 'cf-token',
-  apiUrl: 'https://cloudflare.stand-in.test/client/v4/',
+  apiUrl: 'https://cloudflare.stand-in.test/client/v4',
 };
 const fastly: CdnSettings = {
   provider: 'fastly',

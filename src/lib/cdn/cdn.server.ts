@@ -181,7 +181,7 @@ export interface CloudflareSettings {
   readonly zone: string;
   /** API token with the permission Zone / Cache Purge, setting CLOUDFLARE_TOKEN. */
   readonly token: string;
-  /** Setting CLOUDFLARE_API_URL; {@link cloudflareApiUrl} unless given. */
+  /** Setting CLOUDFLARE_API_URL, without a trailing slash; {@link cloudflareApiUrl} unless given. */
   readonly apiUrl?: string | undefined;
 }
 
@@ -228,8 +228,7 @@ const cloudflareRules: AnswerRules = {
  * @param timeoutMs for one call, answer included
  */
 function createCloudflare(settings: CloudflareSettings, timeoutMs: number): CdnVendor {
-  const base = (settings.apiUrl ?? cloudflareApiUrl).replace(/\/+$/, '');
-  const url = `${base}/zones/${encodeURIComponent(settings.zone)}/purge_cache`;
+  const url = `${settings.apiUrl ?? cloudflareApiUrl}/zones/${encodeURIComponent(settings.zone)}/purge_cache`;
   return {
     batchSize: 100,
     purge: async (keys, _soft, signal) => {
@@ -245,7 +244,7 @@ export interface FastlySettings {
   readonly service: string;
   /** API token with the scope `purge_select`, setting FASTLY_TOKEN. */
   readonly token: string;
-  /** Setting FASTLY_API_URL; {@link fastlyApiUrl} unless given. */
+  /** Setting FASTLY_API_URL, without a trailing slash; {@link fastlyApiUrl} unless given. */
   readonly apiUrl?: string | undefined;
   /** Mark pages as stale instead of removing them; withdrawn content is always removed. Off by default. */
   readonly soft?: boolean | undefined;
@@ -276,8 +275,7 @@ const fastlyRules: AnswerRules = {
  * @param timeoutMs for one call, answer included
  */
 function createFastly(settings: FastlySettings, timeoutMs: number): CdnVendor {
-  const base = (settings.apiUrl ?? fastlyApiUrl).replace(/\/+$/, '');
-  const url = `${base}/service/${encodeURIComponent(settings.service)}/purge`;
+  const url = `${settings.apiUrl ?? fastlyApiUrl}/service/${encodeURIComponent(settings.service)}/purge`;
   return {
     batchSize: 256,
     purge: async (keys, soft, signal) => {
