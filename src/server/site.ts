@@ -12,7 +12,7 @@ import { openCdn } from '../lib/cdn/cdn.server.ts';
 import { tag } from '../lib/content/tags.ts';
 import { createCspReports } from '../lib/csp-reports/collector.server.ts';
 import type { LimitName } from '../lib/http/limits.ts';
-import { keyFile, openIndexNow } from '../lib/indexnow/indexnow.server.ts';
+import { openIndexNow } from '../lib/indexnow/indexnow.server.ts';
 import { createVitals } from '../lib/vitals/collector.server.ts';
 import { keepCheckpointed } from '../lib/workers/checkpoints.server.ts';
 import { openEarlierAssets } from '../press/store/earlier-assets.server.ts';
@@ -319,13 +319,13 @@ function siteRoutes(
   editionReady: () => boolean,
 ) {
   const { content, features, sessions, log } = services;
-  const indexNowKey = config.indexNow && keyFile(config.indexNow.key);
   return {
     siteUrl: config.siteUrl,
     pages: { press: site.press, keyOf: site.keyOf, access: site.access, passes: site.passes },
     renewAccess: sessions ? renewAccess(sessions, site.access, log) : undefined,
     crawlers: config.crawlers ? createCrawlers({ ...config.crawlers, dns: systemDns, log }) : undefined,
-    fixedTexts: new Map(indexNowKey ? [[indexNowKey.path, indexNowKey.body]] : []),
+    // The file by which search engines check that the key belongs to the site.
+    fixedTexts: new Map(config.indexNow ? [[`/${config.indexNow.key}.txt`, config.indexNow.key]] : []),
     locals,
     editionReady,
     copyGate: createCopyGate(content),

@@ -31,7 +31,6 @@ export interface IndexNow {
 
 function reasonToBeOff(settings: IndexNowSettings | null): string | null {
   if (settings === null) return 'INDEXNOW_KEY is not set';
-  if (!isIndexNowKey(settings.key)) return 'INDEXNOW_KEY has to be 8 to 128 letters, digits and dashes';
   if (!isPublicOrigin(settings.siteUrl)) return "SITE_URL isn't a public https address";
   return null;
 }
@@ -39,7 +38,7 @@ function reasonToBeOff(settings: IndexNowSettings | null): string | null {
 /**
  * Creates the IndexNow client. Nothing is sent before the first announcement.
  *
- * @param settings it is off for `null`, an invalid key, or a site that isn't public; `stats().off` says why
+ * @param settings it is off for `null`, or a site that isn't public; `stats().off` says why
  */
 export function openIndexNow(settings: IndexNowSettings | null, log: Logger, tuning: DeliveryTuning = {}): IndexNow {
   const off = reasonToBeOff(settings);
@@ -110,10 +109,10 @@ export function openIndexNow(settings: IndexNowSettings | null, log: Logger, tun
   };
 }
 
-// The key, its file, and which addresses may be announced (indexnow.org/documentation).
+// The key, and which addresses may be announced (indexnow.org/documentation).
 
 export interface IndexNowSettings {
-  /** Setting INDEXNOW_KEY: 8 to 128 letters, digits and dashes, chosen by the publisher. */
+  /** Setting INDEXNOW_KEY, chosen by the publisher; see {@link isIndexNowKey}. */
   readonly key: string;
   /** Public origin of the site. */
   readonly siteUrl: string;
@@ -127,14 +126,6 @@ const indexNowUrl = 'https://api.indexnow.org/indexnow';
 const indexNowBatch = 10_000;
 
 export const isIndexNowKey = (key: string): boolean => /^[A-Za-z0-9-]{8,128}$/.test(key);
-
-/**
- * The file by which search engines check that the key belongs to the site: served as `text/plain; charset=utf-8`.
- *
- * @returns `null` for an invalid key
- */
-export const keyFile = (key: string): { readonly path: string; readonly body: string } | null =>
-  isIndexNowKey(key) ? { path: `/${key}.txt`, body: key } : null;
 
 /**
  * Whether search engines could reach the origin at all. A laptop, an address in a private network and the names that are

@@ -1,16 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { announceable, isIndexNowKey, isPublicOrigin, keyFile } from './indexnow.server.ts';
+import { announceable, isIndexNowKey, isPublicOrigin } from './indexnow.server.ts';
 
 test('an IndexNow key has 8 to 128 letters, digits and dashes', () => {
   for (const key of ['abcd1234', 'A-b-C-d-', 'x'.repeat(128)]) expect(isIndexNowKey(key)).toBe(true);
   for (const key of ['abc1234', 'x'.repeat(129), 'abcd_1234', 'abcd1234\n', 'abcd 1234', '../../../etc']) {
     expect(isIndexNowKey(key)).toBe(false);
   }
-});
-
-test('the IndexNow key file is named after the key and contains only the key', () => {
-  expect(keyFile('abcd1234')).toEqual({ path: '/abcd1234.txt', body: 'abcd1234' });
-  expect(keyFile('../robots')).toBeNull();
 });
 
 describe('isPublicOrigin', () => {
