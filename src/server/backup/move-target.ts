@@ -1,6 +1,7 @@
 /** The PostgreSQL side of a move: the tables' columns, the progress, and the rows. */
 import type pg from 'pg';
 import type { Batch, Column, MovedTable, Row } from './move-source.ts';
+import { inTransaction } from './postgres-connection.ts';
 import { createTableHash, kindOf, type TableHash } from './row-hash.ts';
 import { quoted } from './sqlite-file.ts';
 
@@ -145,18 +146,4 @@ export async function hashTarget(client: pg.Client, { name, columns }: MovedTabl
   }
   await client.query('close all_rows');
   return hash.result();
-}
-
-/** Runs `work` in a transaction. @param mode of the transaction, such as its isolation */
-export async function inTransaction<T>(client: pg.Client, work: () => Promise<T>, mode = ''): Promise<T> {
-  await client.query(`begin ${mode}`);
-  try {
-    const result = await work();
-    await client.query('commit');
-    return result;
-  } catch (error) {
-    // A broken connection has ended the transaction already.
-    await client.query('rollback').catch(() => {});
-    throw error;
-  }
 }

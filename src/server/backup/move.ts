@@ -14,14 +14,13 @@ import {
   emptyTarget,
   finishMove,
   hashTarget,
-  inTransaction,
   readMove,
   readProgress,
   setSequences,
   targetColumns,
   writeBatch,
 } from './move-target.ts';
-import { blockStarts, countPostgresRows, requireNoSite, withPostgres } from './postgres-connection.ts';
+import { blockStarts, countPostgresRows, inTransaction, requireNoSite, withPostgres } from './postgres-connection.ts';
 import type { TableHash } from './row-hash.ts';
 import { accountsFile, findDamage, migrationsOf, openExclusively } from './sqlite-file.ts';
 

@@ -9,6 +9,7 @@ import {
   blockStarts,
   countPostgresRows,
   currentSchema,
+  inTransaction,
   postgresTables,
   requireNoSite,
   serverMajor,
@@ -153,17 +154,12 @@ async function moveTables(
   tables: readonly string[],
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<void> {
-  await client.query('begin');
-  try {
+  await inTransaction(client, async () => {
     await client.query(`create schema if not exists ${quoted(to)}`);
     for (const table of tables) {
       await client.query(`alter table ${quoted(from)}.${quoted(table)} set schema ${quoted(to)}`);
     }
-    await client.query('commit');
-  } catch (error) {
-    await client.query('rollback');
-    throw error;
-  }
+  });
 }
 
 /** After a failed restore: moves the earlier tables back. */

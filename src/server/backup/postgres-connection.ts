@@ -34,6 +34,20 @@ export async function withPostgres<T>(url: string, work: (client: pg.Client) => 
   }
 }
 
+/** Runs `work` in a transaction. @param mode of the transaction, such as its isolation */
+export async function inTransaction<T>(client: pg.Client, work: () => Promise<T>, mode = ''): Promise<T> {
+  await client.query(`begin ${mode}`);
+  try {
+    const result = await work();
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    // A broken connection has ended the transaction already.
+    await client.query('rollback').catch(() => {});
+    throw error;
+  }
+}
+
 /** Major version of the server, such as 16. */
 export async function serverMajor(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ version: string }>(`select current_setting('server_version_num') as version`);
