@@ -3,6 +3,8 @@
  * the same with and without one (docs/services/zephr.md). Bodies aren't parsed, and requests are never retried. Two cookies of this
  * site's own are added to the tenant's: the visitor hint, and the end of the access cookie.
  */
+
+import { once } from 'node:events';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
@@ -122,7 +124,9 @@ async function pass(
     });
     const isPurchase = answer.statusCode === 200 && /^\/(?:blaize\/payment|zephr\/subscribe)(?:\/|$|\?)/.test(target);
     outgoing.writeHead(answer.statusCode, answerHeaders(answer.headers, isPurchase, options));
-    for await (const piece of answer.body) if (!outgoing.write(piece)) await drained(outgoing);
+    for await (const piece of answer.body) {
+      if (!outgoing.write(piece)) await once(outgoing, 'drain', { signal: closed.signal }).catch(() => {});
+    }
     outgoing.end();
   } catch (error) {
     if (outgoing.destroyed) return;
@@ -265,15 +269,6 @@ const headersNamedBy = (connection: string | string[] | undefined): Set<string> 
       .split(',')
       .map((name) => name.trim().toLowerCase()),
   );
-
-const drained = (outgoing: ServerResponse): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      outgoing.off('drain', done).off('close', done);
-      resolve();
-    };
-    outgoing.once('drain', done).once('close', done);
-  });
 
 function sendMessage(outgoing: ServerResponse, status: number, message: string): void {
   outgoing.writeHead(status, {
