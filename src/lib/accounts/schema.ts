@@ -14,6 +14,7 @@ import {
   type Delivery,
   type Profile,
   type Purpose,
+  type SessionSummary,
   tokenExchangeKey,
 } from './service.ts';
 
@@ -189,13 +190,7 @@ export interface AnonymousAnswer {
 
 /** 200 of GET /api/v1/me/sessions; 401 without a session. Times are epoch milliseconds. */
 export interface SessionsAnswer {
-  readonly sessions: readonly {
-    readonly id: string;
-    readonly current: boolean;
-    readonly createdAt: number;
-    readonly lastSeenAt: number;
-    readonly device: string;
-  }[];
+  readonly sessions: readonly SessionSummary[];
 }
 
 interface Use {
