@@ -64,21 +64,14 @@ export function sendPage(
 
 /** Sends one sentence as plain text. */
 export function sendText(
-  { options, counts }: ServerState,
-  { incoming, outgoing }: Exchange,
+  state: ServerState,
+  exchange: Exchange,
   status: number,
   sentence: string,
   headers: OutgoingHttpHeaders = {},
 ): void {
-  if (isError(status, incoming)) counts.errors++;
-  outgoing.writeHead(status, {
-    ...options.security.always,
-    'content-security-policy': options.security.other,
-    'content-type': 'text/plain; charset=utf-8',
-    'cache-control': 'no-store',
-    ...headers,
-  });
-  outgoing.end(`${sentence}\n`);
+  const own = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' };
+  send(state, exchange, status, { ...own, ...headers }, Buffer.from(`${sentence}\n`));
 }
 
 /** Sends the response of a page or a route, with the security policy, a cache policy and compression. */

@@ -22,7 +22,7 @@ function asked(content: object) {
   const outgoing = {
     headersSent: false,
     writeHead: (status: number, headers: OutgoingHttpHeaders) => Object.assign(given, { status, headers }),
-    end: (text: string) => Object.assign(given, { text }),
+    end: (body: Buffer) => Object.assign(given, { text: body.toString() }),
   };
   const exchange = { incoming: new IncomingMessage(new Socket()), outgoing } as unknown as Exchange;
   return { state, exchange, given };
