@@ -47,7 +47,7 @@ export const methodRules: readonly MethodRule[] = [
   { path: /^\/blaize\/token-exchange$/, methods: form },
   { path: /^\/blaize\/oauth\/[^/]+\/callback$/, methods: reading },
   { path: /^\/blaize\/oauth\/(?!state$)[^/]+$/, methods: reading },
-  // The operators' page, which refuses other methods itself.
+  // The operators' page, whose forms post to it.
   { path: /^\/-\/press$/, methods: form },
   // Browsers' reports, which need a preflight where the page counts as another origin.
   { path: /^\/-\/csp-reports$/, methods: ['OPTIONS', 'POST'] },

@@ -232,19 +232,15 @@ function reportPreflight(operators: OperatorsState, incoming: IncomingMessage, r
   return reply(204, headers);
 }
 
-/** Reports from browsers, without a token. The rest of a refused body isn't read. */
-async function report(operators: OperatorsState, incoming: IncomingMessage, reply: Reply): Promise<true> {
-  const { status, retryAfter } = await operators.reports.receive(incoming, operators.clientAddress(incoming));
-  const headers = reportHeaders(operators, incoming);
-  if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
-  if (status >= 400) headers.connection = 'close';
-  return reply(status, headers);
-}
-
-/** Measurements that browsers send when a reader leaves a page; browsers don't read the response. */
-async function measure(operators: OperatorsState, incoming: IncomingMessage, reply: Reply): Promise<true> {
-  const { status, retryAfter } = await operators.vitals.receive(incoming, operators.clientAddress(incoming));
-  const headers: OutgoingHttpHeaders = {};
+/** Reports and measurements from browsers, without a token. The rest of a refused body isn't read. */
+async function receive(
+  operators: OperatorsState,
+  collector: 'reports' | 'vitals',
+  incoming: IncomingMessage,
+  reply: Reply,
+  headers: OutgoingHttpHeaders = {},
+): Promise<true> {
+  const { status, retryAfter } = await operators[collector].receive(incoming, operators.clientAddress(incoming));
   if (retryAfter !== undefined) headers['retry-after'] = String(retryAfter);
   if (status >= 400) headers.connection = 'close';
   return reply(status, headers);
@@ -257,22 +253,20 @@ async function route(
   { pathname }: URL,
   readBody: () => Promise<string>,
 ): Promise<boolean> {
+  // Only methods that the address allows arrive here (../http/methods.ts).
   const { method } = incoming;
-  const reading = method === 'GET' || method === 'HEAD';
   if (pathname === '/metrics') {
-    if (!reading) return reply(405, { allow: 'GET, HEAD' }, 'This address allows GET and HEAD.\n');
     if (!(await mayEnter(operators, incoming))) return reply(401, challenge, 'OPERATOR_TOKEN is required.\n');
     const { contentType, text } = operators.metrics;
     return reply(200, { 'content-type': contentType }, await text());
   }
   if (pathname === reportPath) {
-    if (method === 'POST') return report(operators, incoming, reply);
-    return method === 'OPTIONS' && reportPreflight(operators, incoming, reply);
+    if (method === 'OPTIONS') return reportPreflight(operators, incoming, reply);
+    return receive(operators, 'reports', incoming, reply, reportHeaders(operators, incoming));
   }
-  if (pathname === vitalsPath && method === 'POST') return measure(operators, incoming, reply);
-  if (pathname !== page || reading) return false;
-  if (method !== 'POST') return reply(405, { allow: 'GET, HEAD, POST' }, 'This address allows GET, HEAD and POST.\n');
-  return post(operators, incoming, reply, readBody);
+  // Browsers don't read the response.
+  if (pathname === vitalsPath) return receive(operators, 'vitals', incoming, reply);
+  return pathname === page && method === 'POST' && post(operators, incoming, reply, readBody);
 }
 
 async function view(
