@@ -149,11 +149,6 @@ export const callerOf = ({
 /** Largest body of a query, bytes. */
 const longestQuery = 4096;
 
-interface NewsroomAnswer {
-  readonly status: number;
-  readonly body: object;
-}
-
 /** What the plugin sends with a query. */
 interface NewsroomQuery {
   readonly type: unknown;
@@ -167,26 +162,24 @@ interface NewsroomQuery {
  * @param answer called if signature, age and length are valid; a failure, such as an unavailable database, is logged and answered with 503
  */
 export function newsroomRoute(
-  answer: (query: NewsroomQuery, services: App.Locals['services']) => Promise<NewsroomAnswer>,
+  answer: (query: NewsroomQuery, services: App.Locals['services']) => Promise<Answer>,
 ): APIRoute {
   return async ({ request, locals, url }) => {
     const { content, features, log } = locals.services;
-    if (!features.webhooks.on)
-      return newsroomJson(503, { ok: false, error: `Webhooks are off: ${features.webhooks.why}` });
+    if (!features.webhooks.on) return newsroomRefusal(503, `Webhooks are off: ${features.webhooks.why}`);
     const rawBody = new Uint8Array(await request.arrayBuffer());
-    if (rawBody.byteLength > longestQuery)
-      return newsroomJson(413, { ok: false, error: 'The body is longer than 4 kB.' });
+    if (rawBody.byteLength > longestQuery) return newsroomRefusal(413, 'The body is longer than 4 kB.');
     const refused = content.verify({ headers: Object.fromEntries(request.headers), rawBody });
-    if (refused) return newsroomJson(refused.status, refused.body);
+    if (refused) return jsonResponse(refused);
     const { type, id, slug } = Object(parseJson(new TextDecoder().decode(rawBody))) as NewsroomQuery;
     try {
-      const { status, body } = await answer({ type, id, slug }, locals.services);
-      return newsroomJson(status, body);
+      return jsonResponse(await answer({ type, id, slug }, locals.services));
     } catch (error) {
       log.error({ err: error, url: url.pathname }, 'A query of the newsroom plugin failed');
-      return newsroomJson(503, { ok: false, error: 'The site couldn’t answer. Its log says why.' });
+      return newsroomRefusal(503, 'The site couldn’t answer. Its log says why.');
     }
   };
 }
 
-const newsroomJson = (status: number, body: object): Response => jsonResponse({ status, body });
+const newsroomRefusal = (status: number, error: string): Response =>
+  jsonResponse({ status, body: { ok: false, error } });
