@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import * as oidc from 'openid-client';
 import { z } from 'zod';
 import { normalEmail } from './model.ts';
+import type { SocialProof } from './proofs.server.ts';
 import type { Provider } from './service.ts';
 
 export interface GoogleSettings {
@@ -31,15 +32,8 @@ export interface Attempt {
   readonly redirectUri: string;
 }
 
-/** The user as the provider describes them. */
-export interface Person {
-  readonly subject: string;
-  /** Normalized; `null` if the provider gave none. */
-  readonly email: string | null;
-  readonly verified: boolean;
-  readonly firstName: string | null;
-  readonly lastName: string | null;
-}
+/** The user as the provider describes them; the address is normalized, and `null` if the provider gave none. */
+export type Person = Omit<SocialProof, 'provider' | 'email'> & { readonly email: string | null };
 
 export interface SocialProvider {
   readonly id: Provider;
