@@ -1,4 +1,5 @@
 /** Sends links and codes: within the limits, for one purpose each, with the mail stored in the same transaction. */
+import type { AccountsTransaction } from '../database.ts';
 import { returnPath } from '../http/origin.ts';
 import {
   countAgainst,
@@ -11,15 +12,18 @@ import {
 } from './dependencies.server.ts';
 import { accountMessages } from './messages.ts';
 import { normalEmail, proofSeconds } from './model.ts';
-import { addCode, addLink, hasLink } from './proofs.server.ts';
+import { addCode, addLink, hasLink, type LinkProof } from './proofs.server.ts';
 import type { Accounts, Caller, CreateOptions, Delivery, Outcome } from './service.ts';
 import { openSession } from './sessions.server.ts';
 import { createUser, userByEmail } from './users.server.ts';
 
 const minutes = proofSeconds / 60;
 
-/** URL of a link in a mail; opening it doesn't use up the link. */
-export const linkUrl = (siteUrl: string, token: string): string => `${siteUrl}/blaize/token-exchange?token=${token}`;
+/** Mails a link, in the caller's transaction. Opening its address doesn't use it up. */
+export async function mailLink(deps: Dependencies, tx: AccountsTransaction, link: LinkProof): Promise<void> {
+  const url = `${deps.siteUrl}/blaize/token-exchange?token=${await addLink(deps, tx, link)}`;
+  await deps.outbox.enqueue(tx, { kind: 'link', to: link.email, url, purpose: link.purpose, minutes });
+}
 
 export function createSending(deps: Dependencies): Pick<Accounts, 'exists' | 'sendLink' | 'sendCode' | 'create'> {
   return {
@@ -68,9 +72,7 @@ async function send(deps: Dependencies, kind: 'link' | 'code', delivery: Deliver
   }
   await database.transaction(async (tx) => {
     if (kind === 'link') {
-      const redirect = returnPath(delivery.redirect, siteUrl);
-      const token = await addLink(deps, tx, { email, purpose, redirect });
-      await outbox.enqueue(tx, { kind, to: email, url: linkUrl(siteUrl, token), purpose, minutes });
+      await mailLink(deps, tx, { email, purpose, redirect: returnPath(delivery.redirect, siteUrl) });
     } else {
       const code = await addCode(deps, tx, email, purpose);
       await outbox.enqueue(tx, { kind, to: email, code, minutes });
@@ -103,9 +105,7 @@ async function create(
     const user = await createUser(deps, tx, email, false);
     if (!user) return null;
     if (!withoutMail) {
-      const purpose = 'completeRegistration';
-      const token = await addLink(deps, tx, { email, purpose, redirect: returnPath(redirect, siteUrl) });
-      await outbox.enqueue(tx, { kind: 'link', to: email, url: linkUrl(siteUrl, token), purpose, minutes });
+      await mailLink(deps, tx, { email, purpose: 'completeRegistration', redirect: returnPath(redirect, siteUrl) });
     }
     await recordAudit(deps, tx, { event: 'account made', userId: user.id, email, caller, detail: 'by address' });
     if (!enter) return {};

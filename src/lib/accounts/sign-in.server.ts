@@ -14,18 +14,10 @@ import {
   recordAudit,
 } from './dependencies.server.ts';
 import { accountMessages } from './messages.ts';
-import { normalEmail, proofSeconds } from './model.ts';
+import { normalEmail } from './model.ts';
 import { profileProblem } from './profile.ts';
-import {
-  addLink,
-  readLink,
-  recordFirstFailure,
-  type SocialProof,
-  spendLink,
-  spendSocialKey,
-  tryCode,
-} from './proofs.server.ts';
-import { linkUrl } from './sending.server.ts';
+import { readLink, recordFirstFailure, type SocialProof, spendLink, spendSocialKey, tryCode } from './proofs.server.ts';
+import { mailLink } from './sending.server.ts';
 import type { Accounts, Caller, Credentials, Outcome, Profile, Purpose, SignedIn } from './service.ts';
 import { isSignedInAs, openSession } from './sessions.server.ts';
 import {
@@ -186,7 +178,6 @@ async function registerBySocial(
   proof: SocialProof,
   { attributes, caller }: Request,
 ): Promise<SignedIn | null> {
-  const { outbox, siteUrl } = deps;
   const { provider, subject, email, verified, firstName, lastName } = proof;
   const user = await createUser(deps, tx, email, verified);
   if (!user) return null;
@@ -198,12 +189,7 @@ async function registerBySocial(
   await addToProfile(deps, tx, user.id, { ...(profileProblem(names) ? {} : names), ...attributes });
   await recordAudit(deps, tx, { event: 'account made', userId: user.id, email, caller, detail: provider });
   if (verified) await welcome(deps, tx, email, { ...names, ...attributes });
-  else {
-    const purpose = 'completeRegistration';
-    const token = await addLink(deps, tx, { email, purpose, redirect: '/' });
-    const url = linkUrl(siteUrl, token);
-    await outbox.enqueue(tx, { kind: 'link', to: email, url, purpose, minutes: proofSeconds / 60 });
-  }
+  else await mailLink(deps, tx, { email, purpose: 'completeRegistration', redirect: '/' });
   return startSession(deps, tx, user, caller, true, provider);
 }
 
