@@ -57,6 +57,9 @@ export function createHmacs(secret: string): Hmacs {
 /** A token of 256 bits. */
 export const newToken = (): string => randomBytes(32).toString('base64url');
 
+/** Whether a text has the form of a token, or of another 256 bits. */
+export const isToken = (text: string): boolean => /^[\w-]{43}$/.test(text);
+
 /** Six digits (spec section 9). */
 export const newCode = (): string => String(randomInt(1_000_000)).padStart(6, '0');
 

@@ -3,6 +3,7 @@
  * secret and the gift's id, so that the same link can be shown again without being stored.
  */
 import { createHmac, hkdfSync, randomUUID } from 'node:crypto';
+import { isToken } from '../crypto.server.ts';
 import { type AccountsTransaction, type Database, lockUserRow, type Queries } from '../database.ts';
 import type { GiftsTable } from './tables.ts';
 
@@ -35,7 +36,6 @@ export type GiftOutcome =
 
 const day = 24 * 60 * 60 * 1000;
 const month = 30 * day;
-const tokenPattern = /^[\w-]{43}$/;
 
 type Row = Pick<GiftsTable, 'article_id' | 'user_id' | 'expires'>;
 
@@ -136,7 +136,7 @@ export async function findGift(
   state: GiftsState,
   token: string,
 ): Promise<(Gift & { readonly isUsable: boolean }) | null> {
-  if (!tokenPattern.test(token)) return null;
+  if (!isToken(token)) return null;
   const row = await state.database.db
     .selectFrom('gifts')
     .select(['article_id', 'user_id', 'expires', 'readers', 'most'])
@@ -149,7 +149,7 @@ export async function findGift(
 
 /** Uses a link for one more browser. */
 export async function spendGift(state: GiftsState, token: string): Promise<Gift | null> {
-  if (!tokenPattern.test(token)) return null;
+  if (!isToken(token)) return null;
   const row = await state.database.db
     .updateTable('gifts')
     .set((each) => ({ readers: each('readers', '+', 1) }))

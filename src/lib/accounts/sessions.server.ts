@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Grant, trialStart } from '../access/entitlements.ts';
-import { newToken } from '../crypto.server.ts';
+import { isToken, newToken } from '../crypto.server.ts';
 import type { AccountsTransaction, Queries } from '../database.ts';
 import { readCookies, setCookie } from '../http/cookies.server.ts';
 import { type Dependencies, recordAudit } from './dependencies.server.ts';
@@ -166,8 +166,6 @@ export async function logout(
   });
   return where === 'OTHER_DEVICES' ? [] : clearedCookies(deps);
 }
-
-const isToken = (text: string): boolean => /^[\w-]{43}$/.test(text);
 
 type CookieState = Pick<Dependencies, 'access' | 'secure' | 'now'>;
 

@@ -2,7 +2,7 @@
  * Sign-in with Google and Facebook: sends the browser there, recognizes it when it returns, and reports the result
  * (docs/services/zephr.md).
  */
-import { equalInConstantTime, newToken } from '../crypto.server.ts';
+import { equalInConstantTime, isToken, newToken } from '../crypto.server.ts';
 import { tooManyTries } from '../http/answer.ts';
 import { readCookies, setCookie } from '../http/cookies.server.ts';
 import { returnPath } from '../http/origin.ts';
@@ -107,7 +107,7 @@ function openTicket(
   state: string | null,
   header: string | null,
 ): Ticket | null {
-  if (!state || !/^[\w-]{43}$/.test(state)) return null;
+  if (!state || !isToken(state)) return null;
   for (const value of readCookies(header, ticketCookie(state))) {
     const [body = '', signature = ''] = value.split('.');
     if (!equalInConstantTime(signature, hmacs.sign('ticket', body))) continue;

@@ -4,7 +4,7 @@ import type { APIContext } from 'astro';
 import type { Session } from '../accounts/service.ts';
 import type { Podcast } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
-import { createHmacs, equalInConstantTime, type Hmacs, newToken } from '../crypto.server.ts';
+import { createHmacs, equalInConstantTime, type Hmacs, isToken, newToken } from '../crypto.server.ts';
 import type { Database } from '../database.ts';
 import { endedFeed, type FileAddresses, privateFeed } from './feed.ts';
 import { soundPath } from './model.ts';
@@ -30,7 +30,6 @@ export interface PrivateFeedsOptions {
 /** Days for which an app can load the files of a feed that it has read: apps read feeds about once a day. */
 const fileDays = 14;
 const day = 24 * 60 * 60 * 1000;
-const tokenForm = /^[\w-]{43}$/;
 
 interface State {
   readonly database: Database;
@@ -100,7 +99,7 @@ async function create(state: State, userId: string, podcastId: number): Promise<
 }
 
 async function open(state: State, token: string, podcastId: number): Promise<OpenedFeed | null> {
-  if (!tokenForm.test(token)) return null;
+  if (!isToken(token)) return null;
   const row = await state.database.db
     .selectFrom('podcast_feeds')
     .select(['id', 'user_id'])

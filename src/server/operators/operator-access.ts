@@ -2,8 +2,9 @@
  * An operator is a caller with the token, or a browser that has signed in with it. Wrong tokens are limited by address, and a
  * session is a row in the accounts database, so that signing out ends it in every process at once.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { createBoundedMap } from '../../lib/bounded-map.ts';
+import { isToken, newToken } from '../../lib/crypto.server.ts';
 import { type Database, DatabaseUnavailable } from '../../lib/database.ts';
 import type { Limiter } from '../../lib/http/limiter.server.ts';
 import type { Logger } from '../../lib/logging.ts';
@@ -31,7 +32,6 @@ const isEqual = (given: string, wanted: string): boolean => timingSafeEqual(hash
 const idOf = (value: string): string => hashOf(value).toString('base64url');
 /** Most addresses that are exempt from counting. */
 const mostProven = 100;
-const form = /^[\w-]{43}$/;
 
 export function createOperatorAccess({ token, database: { db }, limiter, log, now }: OperatorAccessOptions) {
   /**
@@ -57,7 +57,7 @@ export function createOperatorAccess({ token, database: { db }, limiter, log, no
     },
     /** Opens a session. @returns the value of its cookie @throws DatabaseUnavailable */
     async open(): Promise<string> {
-      const value = randomBytes(32).toString('base64url');
+      const value = newToken();
       await db.deleteFrom('operator_sessions').where('expires', '<=', now()).execute();
       const expires = now() + sessionSeconds * 1000;
       await db
@@ -68,7 +68,7 @@ export function createOperatorAccess({ token, database: { db }, limiter, log, no
     },
     /** Whether a cookie belongs to an open session; `false` while the database is unavailable. */
     async isOpen(value: string): Promise<boolean> {
-      if (!form.test(value)) return false;
+      if (!isToken(value)) return false;
       try {
         const row = await db
           .selectFrom('operator_sessions')
