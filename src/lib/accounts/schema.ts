@@ -269,9 +269,6 @@ export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok
 
 const wrong = (message: string): { ok: false; message: string } => ({ ok: false, message });
 
-/** Six digits as people type and paste them: with spaces and dashes between. */
-export const tidyCode = (code: string): string => code.replace(/[\s-]+/g, '');
-
 /**
  * The credentials of `/blaize/login` and `/blaize/register`. A state key replaces the address; a code is accepted under any of
  * {@link codeKeys}.
@@ -286,7 +283,7 @@ export function credentialsOf(body: CredentialsBody, caller: Caller): Parsed<Cre
   if (stateKey) return { ok: true, value: { validators: { tokenExchange: stateKey }, ...more } };
   if (!key) return wrong('validators hold no code.');
   if (!email) return wrong('identifiers.email_address is missing or not valid.');
-  return { ok: true, value: { email, validators: { code: tidyCode(validators[key] ?? '') }, ...more } };
+  return { ok: true, value: { email, validators: { code: validators[key] ?? '' }, ...more } };
 }
 
 /**

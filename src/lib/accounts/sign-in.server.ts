@@ -223,7 +223,8 @@ async function withParsedCode<T>(
   }
   const email = normalEmail(text);
   if (email === null) return invalidEmail;
-  const digits = code.replace(/\s/g, '');
+  // People type and paste codes with spaces and dashes between the digits.
+  const digits = code.replace(/[\s-]+/g, '');
   return /^\d{6}$/.test(digits) ? use(email, digits) : wrongCode;
 }
 

@@ -105,6 +105,15 @@ onBothEngines('signing in', (engines) => {
     expect(await accounts.profile(session)).toEqual({ first_name: 'Ada', last_name: 'Whitlock' });
   });
 
+  it('by code accepts it as people type and paste it, with spaces and dashes', async () => {
+    const { accounts, join, code } = await open();
+    await join(email);
+    got(await accounts.sendCode({ email, purpose: 'login', redirect: '/', caller: caller() }));
+    const typed = ` ${code(email).slice(0, 3)} - ${code(email).slice(3)}`;
+    got(await accounts.checkCode(email, typed, caller()));
+    got(await accounts.login({ email, validators: { code: typed }, caller: caller() }));
+  });
+
   it('by code creates no second account after a link has created one', async () => {
     const { accounts, code, token } = await open();
     const register = { email, purpose: 'register', redirect: '/', caller: caller() } as const;

@@ -2,14 +2,13 @@
 
 import { formFields, formPages } from '../../lib/accounts/model.ts';
 import { accountForm, problemOf, requestSignIn, saveSignUp, signInPage } from '../../lib/accounts/routes.server.ts';
-import { tidyCode } from '../../lib/accounts/schema.ts';
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 
 export const POST = accountForm(async (call) => {
   const { accounts, form, state, stateCookie, caller } = call;
   if (!state) return { to: signInPage('expired', '/') };
   const { email, purpose, returnTo } = state;
-  const code = tidyCode(form.getAll(formFields.code).join(''));
+  const code = form.getAll(formFields.code).join('');
   const outcome = await accounts[purpose]({ email, validators: { code }, caller });
   if (!outcome.ok) {
     const { kind } = outcome.failure;
