@@ -59,13 +59,11 @@ export function createComments(options: CommentsOptions): RunningComments {
     },
 
     personalData: {
-      tables: data.tables,
-      export: data.export,
+      ...data,
       async erase(user, by) {
         await data.erase(user, by);
         tasks.nudge();
       },
-      disown: data.disown,
     },
 
     start: tasks.start,
