@@ -61,7 +61,6 @@ export interface StoreFileOptions {
 }
 
 export interface StoreFile {
-  readonly file: string;
   /**
    * Runs `work` on the open file. If the file is damaged, it is set aside, and `work` runs again on a new file.
    *
@@ -95,7 +94,6 @@ export function openStoreFile(options: StoreFileOptions): StoreFile {
     throw new StoreUnavailable(cannotOpen('page store', file), { cause: error });
   }
   return {
-    file,
     use: (work) => use(storeFile, work),
     write: (work) => write(storeFile, work),
     sql: (text) => sql(storeFile, text),
