@@ -1,6 +1,7 @@
 /** `npm run verify -- --record` keeps requests and responses without keys, secrets and personal data. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseJson } from '../../lib/json.ts';
 
 /** One recorded request with its response. */
 export interface Exchange {
@@ -84,11 +85,8 @@ function headersOf(headers: Headers): Record<string, string> {
 
 function readBody(text: string | null): unknown {
   if (text === null || text === '') return null;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const json = parseJson(text);
+  return json === undefined ? text : json;
 }
 
 /** Fields whose values are secrets or identify a person. */

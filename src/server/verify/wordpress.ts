@@ -1,6 +1,6 @@
 /** WordPress: its REST interface, the site's account, the plugin, the clock, and the account's permissions for comments. */
 import type { WordPressConfig } from '../config/config.ts';
-import { type Check, CheckFailure, fields, type Reply, request } from './checks.ts';
+import { type Check, CheckFailure, checkOf, fields, type Reply, request } from './checks.ts';
 
 /** Seconds that the two clocks may differ; the plugin's webhooks are refused beyond five minutes. */
 const clockToleranceSeconds = 60;
@@ -9,40 +9,33 @@ const clockToleranceSeconds = 60;
  * @param siteUrl this site's public address
  * @param pluginVersion the version of the plugin that this release ships
  */
-export function wordpressCheck(wordpress: WordPressConfig | null, siteUrl: string, pluginVersion: string): Check {
-  const base = wordpress?.url ?? '';
-  const ask = (path: string): Promise<Reply> =>
-    request(`${base}${path}`, 'WORDPRESS_URL', { headers: account(wordpress) });
-  return {
-    service: 'wordpress',
-    missing: wordpress ? null : 'set WORDPRESS_URL',
-    steps: [
-      { asks: 'GET /wp-json/', run: async () => interfaceOf(await ask('/wp-json/')) },
-      { asks: "WordPress's clock", run: async () => clock(await ask('/wp-json/')) },
-      {
-        asks: 'GET /wp-json/newsroom/v1/status',
-        run: async () => plugin(await ask('/wp-json/newsroom/v1/status'), siteUrl, pluginVersion),
-      },
-      {
-        asks: 'GET /wp-json/wp/v2/users/me',
-        run: async () => {
-          if (!wordpress?.password) {
-            throw new CheckFailure(
-              'no account is set',
-              'set WORDPRESS_USER and WORDPRESS_APP_PASSWORD to an account of the role Newsroom site',
-            );
-          }
-          return rights(await ask('/wp-json/wp/v2/users/me?context=edit'));
-        },
+export const wordpressCheck = (wordpress: WordPressConfig | null, siteUrl: string, pluginVersion: string): Check =>
+  checkOf('wordpress', wordpress, 'set WORDPRESS_URL', [
+    ['GET /wp-json/', async (settings) => interfaceOf(await ask(settings, '/wp-json/'))],
+    ["WordPress's clock", async (settings) => clock(await ask(settings, '/wp-json/'))],
+    [
+      'GET /wp-json/newsroom/v1/status',
+      async (settings) => plugin(await ask(settings, '/wp-json/newsroom/v1/status'), siteUrl, pluginVersion),
+    ],
+    [
+      'GET /wp-json/wp/v2/users/me',
+      async (settings) => {
+        if (!settings.password) {
+          throw new CheckFailure(
+            'no account is set',
+            'set WORDPRESS_USER and WORDPRESS_APP_PASSWORD to an account of the role Newsroom site',
+          );
+        }
+        return rights(await ask(settings, '/wp-json/wp/v2/users/me?context=edit'));
       },
     ],
-  };
-}
+  ]);
 
-const account = (wordpress: WordPressConfig | null): Record<string, string> =>
-  wordpress?.user && wordpress.password
-    ? { authorization: `Basic ${Buffer.from(`${wordpress.user}:${wordpress.password}`).toString('base64')}` }
-    : {};
+const ask = ({ url, user, password }: WordPressConfig, path: string): Promise<Reply> =>
+  request(`${url}${path}`, 'WORDPRESS_URL', {
+    headers:
+      user && password ? { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` } : {},
+  });
 
 function interfaceOf(reply: Reply): string {
   const { name, namespaces } = fields(reply.json);
