@@ -30,7 +30,7 @@ it('npm run verify passes all services of the sandbox with working settings', as
   const { code, text } = await verify('wordpress,mail,google,facebook,verifier,ticker');
   expect(text).not.toContain('failed  ');
   expect(text).toContain('version 1.');
-  expect(text).toMatch(/\n13 ok, 0 failed, 0 not asked\n$/);
+  expect(text).toMatch(/\n13 ok, 0 failed, 0 skipped\n$/);
   expect(code).toBe(0);
 });
 
@@ -53,7 +53,7 @@ it('npm run verify lists the checks that it skips when nothing is configured', a
     none,
   );
   expect(code).toBe(0);
-  expect(text).toMatch(/\n0 ok, 0 failed, \d\d not asked\n$/);
+  expect(text).toMatch(/\n0 ok, 0 failed, \d\d skipped\n$/);
   expect(text).toContain('set STRIPE_SECRET_KEY');
 });
 

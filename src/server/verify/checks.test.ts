@@ -26,12 +26,12 @@ describe('running checks', () => {
     expect(lines.map(({ asks, outcome }) => [asks, outcome])).toEqual([
       ['EHLO', 'ok'],
       ['AUTH', 'failed'],
-      ['DATA', 'not asked'],
+      ['DATA', 'skipped'],
       ['purge', 'ok'],
     ]);
     expect(lines[1]).toMatchObject({ result: '535 no', remedy: 'check the password' });
     expect(made).toEqual(['cleaned up']);
-    expect(summaryLine(lines)).toBe('2 ok, 1 failed, 1 not asked');
+    expect(summaryLine(lines)).toBe('2 ok, 1 failed, 1 skipped');
   });
 
   it('does not contact a service that is not configured, and names the missing setting', async () => {
@@ -39,7 +39,7 @@ describe('running checks', () => {
     const steps = [{ asks: 'EHLO', run: async () => asked.push('EHLO').toString() }];
     const lines = await runChecks([{ service: 'mail', missing: 'set SMTP_URL', steps }]);
     expect(lines).toEqual([
-      { service: 'mail', asks: 'EHLO', outcome: 'not asked', result: 'set SMTP_URL', remedy: null },
+      { service: 'mail', asks: 'EHLO', outcome: 'skipped', result: 'set SMTP_URL', remedy: null },
     ]);
     expect(asked).toEqual([]);
   });
@@ -63,7 +63,7 @@ describe('running checks', () => {
 
   it('prints the remedy on a line of its own', () => {
     const line: Line = { service: 'mail', asks: 'AUTH', outcome: 'failed', result: '535', remedy: 'check it' };
-    expect(formatLine(line)).toBe(`failed    mail       AUTH → 535\n${' '.repeat(21)}Do: check it`);
-    expect(formatLine({ ...line, outcome: 'ok', remedy: null })).toBe('ok        mail       AUTH → 535');
+    expect(formatLine(line)).toBe(`failed  mail       AUTH → 535\n${' '.repeat(19)}Do: check it`);
+    expect(formatLine({ ...line, outcome: 'ok', remedy: null })).toBe('ok      mail       AUTH → 535');
   });
 });

@@ -67,7 +67,7 @@ export class CheckFailure extends Error {
 export interface Line {
   readonly service: string;
   readonly asks: string;
-  readonly outcome: 'ok' | 'failed' | 'not asked';
+  readonly outcome: 'ok' | 'failed' | 'skipped';
   /** The result, or why the request was not sent. */
   readonly result: string;
   /** The remedy; `null` when there is nothing to do. */
@@ -96,15 +96,15 @@ export async function runChecks(checks: readonly Check[], listener: RunListener 
     const { service, missing, steps } = check;
     listener.onService?.(service);
     if (missing !== null) {
-      for (const { asks } of steps) add({ service, asks, outcome: 'not asked', result: missing, remedy: null });
+      for (const { asks } of steps) add({ service, asks, outcome: 'skipped', result: missing, remedy: null });
       continue;
     }
     let failed: string | null = null;
     for (const step of steps) {
       const { asks } = step;
       if (failed !== null) {
-        const result = `builds on "${failed}"`;
-        add({ service, asks, outcome: 'not asked', result, remedy: null });
+        const result = `needs "${failed}"`;
+        add({ service, asks, outcome: 'skipped', result, remedy: null });
         continue;
       }
       try {
@@ -133,14 +133,14 @@ const remedyOf = (error: unknown): string =>
 
 /** A line as text: outcome, service, request, result, and the remedy on a line of its own. */
 export function formatLine({ service, asks, outcome, result, remedy }: Line): string {
-  const head = `${outcome.padEnd(9)} ${service.padEnd(10)} ${asks} → ${result}`;
-  return remedy === null ? head : `${head}\n${' '.repeat(21)}Do: ${remedy}`;
+  const head = `${outcome.padEnd(7)} ${service.padEnd(10)} ${asks} → ${result}`;
+  return remedy === null ? head : `${head}\n${' '.repeat(19)}Do: ${remedy}`;
 }
 
 /** The last line of a run. */
 export function summaryLine(lines: readonly Line[]): string {
   const count = (outcome: Line['outcome']): number => lines.filter((line) => line.outcome === outcome).length;
-  return `${count('ok')} ok, ${count('failed')} failed, ${count('not asked')} not asked`;
+  return `${count('ok')} ok, ${count('failed')} failed, ${count('skipped')} skipped`;
 }
 
 // Requests of the checks.
