@@ -7,6 +7,7 @@ import { compose } from './compose.ts';
 import { parseConfig } from './config/config.ts';
 import { unknownSettings } from './config/unknown-settings.ts';
 import { lockForServing, openDataDir } from './data-dir.ts';
+import { exitAfter, exitAfterFailedStart } from './exit.ts';
 import { requirePort } from './http/listen.ts';
 import { loadPages } from './http/page-renderer.ts';
 import { createLog } from './logging.ts';
@@ -65,13 +66,7 @@ async function runUntilStopped(start: () => Promise<Site>): Promise<void> {
   let site: Site | undefined;
   const stop = (exitCode: number): void => {
     // During the start there is no site to stop, and no request in flight.
-    (site?.stop() ?? Promise.resolve()).then(
-      () => process.exit(exitCode),
-      (error: unknown) => {
-        console.error(error);
-        process.exit(1);
-      },
-    );
+    exitAfter(site?.stop() ?? Promise.resolve(), exitCode);
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => stop(0));
   // As a child process, the site must not outlive its parent.
@@ -83,9 +78,7 @@ async function runUntilStopped(start: () => Promise<Site>): Promise<void> {
   try {
     site = await start();
   } catch (error) {
-    const { message, cause } = error as Error;
-    console.error(cause ? `${message}\n  (${cause})` : message);
-    process.exit(1);
+    exitAfterFailedStart(error);
   }
   process.send?.({ listening: site.port });
   // Flushed now, because a process that is killed later saves no compiled code for the next start.

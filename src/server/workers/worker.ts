@@ -4,6 +4,7 @@ import type { Server } from 'node:http';
 import { flushCompileCache } from 'node:module';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { exitAfter, exitAfterFailedStart } from '../exit.ts';
 import { takeConnection } from './inner-socket.ts';
 import {
   type Connection,
@@ -53,13 +54,7 @@ let isStopping = false;
 function stop(exitCode: number): void {
   if (isStopping) return;
   isStopping = true;
-  (running?.stop() ?? Promise.resolve()).then(
-    () => process.exit(exitCode),
-    (error: unknown) => {
-      console.error(error);
-      process.exit(1);
-    },
-  );
+  exitAfter(running?.stop() ?? Promise.resolve(), exitCode);
 }
 
 // A terminal and a service manager signal all processes at once; the supervisor stops them in order.
@@ -90,7 +85,5 @@ try {
   // Flushed now, because a process that is killed later saves no compiled code for the next start.
   flushCompileCache();
 } catch (error) {
-  const { message, cause } = error as Error;
-  console.error(cause ? `${message}\n  (${cause})` : message);
-  process.exit(1);
+  exitAfterFailedStart(error);
 }
