@@ -1,5 +1,6 @@
 /** What the reader has allowed third parties, shared by the browser's tabs. */
 import { atom, onMount, type ReadableAtom } from 'nanostores';
+import { tabs } from '../lib/accounts/visitor.ts';
 import {
   type Consent,
   consentCookieName,
@@ -18,37 +19,20 @@ const $store = atom<Consent>(currentConsent());
 /** If a purpose is `false`, nothing is loaded or sent for it. It may change at any time. */
 export const $consent: ReadableAtom<Consent> = $store;
 
-const channelName = 'broadsheet-privacy';
 let notifyTabs = () => {};
 
 onMount($store, () => {
   if (typeof document === 'undefined') return;
-  let channel: BroadcastChannel | null = null;
-  const openChannel = () => {
-    if (typeof BroadcastChannel === 'undefined') return;
-    channel ??= new BroadcastChannel(channelName);
-    channel.onmessage = refreshConsent;
-  };
-  // A page with an open channel can't enter the back-forward cache.
-  const closeChannel = () => {
-    channel?.close();
-    channel = null;
-  };
-  const resume = () => {
-    openChannel();
-    refreshConsent();
-  };
-  openChannel();
+  const others = tabs(refreshConsent, 'broadsheet-privacy');
+  notifyTabs = others.notify;
   refreshConsent();
-  notifyTabs = () => channel?.postMessage('changed');
-  addEventListener('pagehide', closeChannel);
-  addEventListener('pageshow', resume);
+  // A page from the back-forward cache may have missed a choice.
+  addEventListener('pageshow', refreshConsent);
   document.addEventListener('visibilitychange', refreshConsent);
   return () => {
-    closeChannel();
+    others.close();
     notifyTabs = () => {};
-    removeEventListener('pagehide', closeChannel);
-    removeEventListener('pageshow', resume);
+    removeEventListener('pageshow', refreshConsent);
     document.removeEventListener('visibilitychange', refreshConsent);
   };
 });

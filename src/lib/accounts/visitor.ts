@@ -24,25 +24,28 @@ export function readVisitor(cookies: string): VisitorKind | null {
  */
 export const visitorScript = `{const d=document.documentElement.dataset,m=/${form}/.exec(document.cookie);if(m)d.visitor=m[1];else delete d.visitor}`;
 
-/** Notifies other tabs of the browser about a sign-in or sign-out. */
+/** Notifies other tabs of the browser about a change, such as a sign-in. */
 export interface Tabs {
   notify(): void;
   close(): void;
 }
 
-/** @param onChange called when another tab, or another instance in this page, has notified */
-export function tabs(onChange: () => void): Tabs {
+/**
+ * @param onChange called when another tab, or another instance in this page, has notified
+ * @param name what the tabs share, by default the session
+ */
+export function tabs(onChange: () => void, name = sessionName): Tabs {
   if (typeof BroadcastChannel === 'undefined') {
     // The other tabs see a stored or removed session as a change of storage.
     const listen = ({ key }: StorageEvent) => {
-      if (key === sessionName) onChange();
+      if (key === name) onChange();
     };
     addEventListener('storage', listen);
     return { notify() {}, close: () => removeEventListener('storage', listen) };
   }
   let channel: BroadcastChannel | null = null;
   const open = () => {
-    channel ??= new BroadcastChannel(sessionName);
+    channel ??= new BroadcastChannel(name);
     channel.onmessage = () => onChange();
   };
   // A page with an open channel can't enter the back/forward cache.
