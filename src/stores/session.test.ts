@@ -202,7 +202,8 @@ describe('tabs of one browser', () => {
     expect(there.status()).toBe('anonymous');
     setHint('reader');
     facts = { authenticated: true, activeProducts: ['sun-reader'] };
-    expect((await here.refreshSession()).isReader).toBe(true);
+    await here.refreshSession();
+    expect(here.$session.get().isReader).toBe(true);
     await vi.waitFor(() => expect(there.status()).toBe('customer'));
     expect(asked).toBe(1);
   });

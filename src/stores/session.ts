@@ -52,15 +52,8 @@ onMount($store, () => {
   };
 });
 
-/**
- * Loads the session again after a sign-in or another change of the reader, and notifies the other tabs.
- *
- * @returns the new session
- */
-export async function refreshSession(): Promise<Session> {
-  await load('changed');
-  return $store.get();
-}
+/** Loads the session again after a sign-in or another change of the reader, and notifies the other tabs. */
+export const refreshSession = (): Promise<void> => load('changed');
 
 /** Signs out in all tabs, and by default on all devices. If the server refuses, nothing changes. */
 export async function signOut(where?: LogoutBody['where']): Promise<Reply<MessageAnswer | null>> {

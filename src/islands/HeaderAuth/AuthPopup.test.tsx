@@ -7,7 +7,7 @@ import { Popups } from './AuthPopup.island.tsx';
 
 vi.mock('../../stores/session.ts', async () => {
   const [{ atom }, { anonymousSession }] = [await import('nanostores'), await import('../../lib/accounts/session.ts')];
-  return { $session: atom(anonymousSession), refreshSession: async () => anonymousSession };
+  return { $session: atom(anonymousSession), refreshSession: async () => {} };
 });
 
 let drawn: Drawn;

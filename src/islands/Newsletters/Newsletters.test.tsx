@@ -7,7 +7,7 @@ import Newsletters, { createNewsletterFlow, type NewsletterCalls } from './Newsl
 
 vi.mock('../../stores/session.ts', async () => {
   const [{ atom }, { anonymousSession }] = [await import('nanostores'), await import('../../lib/accounts/session.ts')];
-  return { $session: atom(anonymousSession), refreshSession: async () => anonymousSession };
+  return { $session: atom(anonymousSession), refreshSession: async () => {} };
 });
 
 const verified: Granted<VerificationAnswer> = {

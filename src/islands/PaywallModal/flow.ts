@@ -66,9 +66,7 @@ export interface FlowOptions {
   readonly session: ReadableAtom<Session>;
   readonly drafts: Drafts;
   readonly payload: PaywallPayload;
-  /** Pauses before each lookup of the subscription, milliseconds. */
-  readonly lookupPauses?: readonly number[];
-  refreshSession(): Promise<unknown>;
+  refreshSession(): Promise<void>;
   signOut(): Promise<{ readonly ok: boolean }>;
   /** The order is paid, or changed. */
   onDone(subscription: Subscription | null, email: string | null, kind: string): void;
@@ -130,7 +128,7 @@ export function createPaywallFlow(options: FlowOptions) {
 }
 
 function createContext(options: FlowOptions): Context {
-  const { calls, accounts, session, drafts, lookupPauses, refreshSession } = options;
+  const { calls, accounts, session, drafts, refreshSession } = options;
   const $state = atom<PaywallState>({
     phase: 'loading',
     trouble: null,
@@ -147,14 +145,11 @@ function createContext(options: FlowOptions): Context {
     calls: accounts,
     email: drafts.get().email ?? '',
     onTyped: (email) => drafts.keep({ email }),
-    onEntered: async () => {
-      await refreshSession();
-    },
+    onEntered: refreshSession,
   });
   const payment = createPayment({
     calls,
     attempts: { begin: drafts.beginAttempt, end: drafts.endAttempt },
-    ...(lookupPauses && { lookupPauses }),
     onDone: (subscription) => finish(context, subscription),
     onSignedOut() {
       account.reset(messages.signedOut);

@@ -23,9 +23,7 @@ export function useFlow({ redirect, initial, surface, onSignedIn }: Options): Fl
       calls,
       redirect,
       initial,
-      onSignedIn: async () => {
-        await refreshSession();
-      },
+      onSignedIn: refreshSession,
     }),
   );
 
