@@ -1,19 +1,15 @@
 /**
  * Loads comments-page.ts when a reader follows a link in the comments, or at once if a comment of this reader waits for approval.
  */
+import { readStored } from '../lib/browser-storage.ts';
 import { isPlainClick } from '../lib/plain-click.ts';
 import { whenShown } from '../lib/when-shown.ts';
 
 const region = document.querySelector<HTMLElement>('[data-comments]');
 
 /** The name is a copy of `waitingName` in lib/comments/drafts.ts, which would be more code than this. */
-function isWaiting(): boolean {
-  try {
-    return (localStorage.getItem('comments-waiting') ?? '').split(',').includes(region?.dataset.comments ?? '');
-  } catch {
-    return false;
-  }
-}
+const isWaiting = (): boolean =>
+  (readStored('comments-waiting') ?? '').split(',').includes(region?.dataset.comments ?? '');
 
 region?.addEventListener('click', (event) => {
   const link = (event.target as Element).closest<HTMLAnchorElement>('a[data-more],a[data-sort],a[data-act]');

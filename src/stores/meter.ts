@@ -5,6 +5,8 @@
 import { atom, type ReadableAtom } from 'nanostores';
 
 import { readVisitor } from '../lib/accounts/visitor.ts';
+import { readStored, writeStored } from '../lib/browser-storage.ts';
+import { parseJson } from '../lib/json.ts';
 
 export interface MeterView {
   /** What the metered paywall asks for; `nothing` hides it. */
@@ -32,14 +34,10 @@ export async function readMetered(article: number, path: string, rules: BrowserM
 }
 
 function countHere(article: number, rules: BrowserMeterRules): MeterView {
-  try {
-    // Two tabs that count at the same moment may lose one reading, in the reader's favor.
-    const counted = countReading(parseReadings(localStorage.getItem(storageKey)), article, Date.now(), rules);
-    localStorage.setItem(storageKey, JSON.stringify(counted.readings));
-    return { ask: counted.over ? 'registration' : 'nothing', remaining: counted.remaining };
-  } catch {
-    return { ask: 'nothing', remaining: null };
-  }
+  // Two tabs that count at the same moment may lose one reading, in the reader's favor.
+  const counted = countReading(parseReadings(readStored(storageKey)), article, Date.now(), rules);
+  if (!writeStored(storageKey, JSON.stringify(counted.readings))) return { ask: 'nothing', remaining: null };
+  return { ask: counted.over ? 'registration' : 'nothing', remaining: counted.remaining };
 }
 
 async function askServer(path: string): Promise<void> {
@@ -85,14 +83,9 @@ export function countReading(
 
 /** Reads the stored readings, without invalid entries. */
 export function parseReadings(text: string | null): readonly Reading[] {
-  try {
-    const read: unknown = JSON.parse(text ?? '[]');
-    if (!Array.isArray(read)) return [];
-    return read.filter(
-      (each): each is Reading =>
-        Array.isArray(each) && each.length === 2 && each.every((part) => Number.isFinite(part)),
-    );
-  } catch {
-    return [];
-  }
+  const read = parseJson(text ?? '[]');
+  if (!Array.isArray(read)) return [];
+  return read.filter(
+    (each): each is Reading => Array.isArray(each) && each.length === 2 && each.every((part) => Number.isFinite(part)),
+  );
 }

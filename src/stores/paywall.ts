@@ -5,6 +5,7 @@
 import { atom, type ReadableAtom } from 'nanostores';
 import { checkoutNames } from '../lib/article/forget-reader.ts';
 import type { Shipping } from '../lib/billing/schema.ts';
+import { readStoredJson, writeStored } from '../lib/browser-storage.ts';
 
 export interface Draft {
   readonly email?: string | undefined;
@@ -70,19 +71,11 @@ function newId(): string {
 }
 
 function read<T extends object>(name: string): T | null {
-  try {
-    const value: unknown = JSON.parse(sessionStorage.getItem(name) ?? 'null');
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as T) : null;
-  } catch {
-    return null;
-  }
+  const value = readStoredJson(name, 'sessionStorage');
+  return typeof value === 'object' && !Array.isArray(value) ? (value as T | null) : null;
 }
 
+/** If storage is full or blocked, the value lasts as long as the page. */
 function write(name: string, value: object | null): void {
-  try {
-    if (value === null) sessionStorage.removeItem(name);
-    else sessionStorage.setItem(name, JSON.stringify(value));
-  } catch {
-    // Storage is full or blocked: the value lasts as long as the page.
-  }
+  writeStored(name, value && JSON.stringify(value), 'sessionStorage');
 }

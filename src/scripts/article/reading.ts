@@ -2,6 +2,7 @@
  * Counts a reading, and starts the service worker; loaded at the first scroll. A reading counts (spec section 7) when the page has been
  * visible for some seconds, once for each article and browser (`trackedArticles`, spec section 3). Failures are ignored (spec section 8).
  */
+import { readStored, writeStored } from '../../lib/browser-storage.ts';
 import { parseTracked, withTracked } from '../../lib/most-read/model.ts';
 
 /** Local storage key (spec section 3). */
@@ -9,20 +10,14 @@ const name = 'trackedArticles';
 /** Seconds that a page must be visible. */
 const countAfter = 5;
 
-function tracked(): readonly number[] {
-  try {
-    return parseTracked(localStorage.getItem(name));
-  } catch {
-    return [];
-  }
-}
+const tracked = (): readonly number[] => parseTracked(readStored(name));
 
 async function count(article: number, section: string | undefined): Promise<void> {
   const query = section ? `?categoryId=${section}` : '';
   try {
     const path = `/api/v1/articles/popular/increment/${article}${query}`;
     const { ok } = await fetch(path, { method: 'POST', keepalive: true });
-    if (ok) localStorage.setItem(name, JSON.stringify(withTracked(tracked(), article)));
+    if (ok) writeStored(name, JSON.stringify(withTracked(tracked(), article)));
   } catch {
     // If the reading isn't counted, the reader doesn't notice.
   }

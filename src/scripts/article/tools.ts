@@ -2,6 +2,7 @@
 import { type GiftsLeft, giftsLeft, giveArticle } from '../../lib/access/client.ts';
 import { confirmPage, unconfirmed } from '../../lib/accounts/model.ts';
 import { failureText, textSizeName, toolMessages } from '../../lib/article/tools.ts';
+import { writeStored } from '../../lib/browser-storage.ts';
 import { hasCode } from '../../lib/http/ask.ts';
 import { saveArticle, unsaveArticle } from '../../lib/saved/client.ts';
 import { $session } from '../../stores/session.ts';
@@ -62,12 +63,8 @@ function markSize(): void {
 function setSize(size: string): void {
   if (size === '') delete html.dataset.textSize;
   else html.dataset.textSize = size;
-  try {
-    if (size === '') localStorage.removeItem(textSizeName);
-    else localStorage.setItem(textSizeName, size);
-  } catch {
-    // Without storage the size applies until the reader leaves the page.
-  }
+  // Without storage the size applies until the reader leaves the page.
+  writeStored(textSizeName, size || null);
   markSize();
 }
 
