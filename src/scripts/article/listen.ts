@@ -11,7 +11,6 @@ interface ReaderState {
   readonly playing: boolean;
   /** Index of the current or last piece. */
   readonly at: number;
-  readonly rate: number;
 }
 
 interface Reader {
@@ -24,22 +23,21 @@ interface Reader {
 interface Options {
   readonly pieces: readonly Piece[];
   readonly language: string;
-  readonly rate: number;
   readonly onChange: (state: ReaderState) => void;
   /** After the last piece. */
   readonly onEnd: () => void;
   readonly onError: () => void;
 }
 
-function createReader({ pieces, language, onChange, onEnd, onError, ...options }: Options): Reader {
+function createReader({ pieces, language, onChange, onEnd, onError }: Options): Reader {
   const voices = window.speechSynthesis;
-  let { rate } = options;
+  let rate = 1;
   let at = 0;
   let playing = false;
   /** Number of the latest piece: late events of canceled pieces are ignored. */
   let latest = 0;
 
-  const report = () => onChange({ playing, at, rate });
+  const report = () => onChange({ playing, at });
 
   function speak(): void {
     const own = ++latest;
@@ -139,7 +137,6 @@ export function listen(): void {
   const reader = createReader({
     pieces,
     language,
-    rate: 1,
     onChange: ({ playing, at }) => {
       play.textContent = playing ? toolMessages.pause : toolMessages.play;
       mark(playing ? all[pieces[at]?.block ?? -1] : undefined);
