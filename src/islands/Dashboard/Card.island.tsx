@@ -19,7 +19,7 @@ import {
   useFormSettled,
   useStripeScript,
 } from '../PaywallModal/StripeForm.tsx';
-import { authenticate, cardFieldOptions, cardOptions } from '../PaywallModal/stripe.ts';
+import { authenticate, cardFieldOptions, cardOptions, guarded } from '../PaywallModal/stripe.ts';
 import { Notice } from '../shared/notice.tsx';
 import styles from './forms.module.css';
 
@@ -83,17 +83,14 @@ export default function Card() {
 
 const cardSaverOf = (stripe: Stripe, elements: StripeElements): CardSaver => ({
   authenticate: authenticate(stripe),
-  async check() {
-    try {
+  check: () =>
+    guarded<null>(async () => {
       const { error } = await elements.submit();
       if (!error) return { ok: true, value: null };
       return { ok: false, message: error.message ?? messages.wrong, shown: error.type === 'validation_error' };
-    } catch {
-      return { ok: false, message: messages.offline, shown: false };
-    }
-  },
-  async keep(clientSecret) {
-    try {
+    }),
+  keep: (clientSecret) =>
+    guarded<string>(async () => {
       const { error, setupIntent } = await stripe.confirmSetup({
         elements,
         clientSecret,
@@ -104,10 +101,7 @@ const cardSaverOf = (stripe: Stripe, elements: StripeElements): CardSaver => ({
       const method = setupIntent.payment_method;
       const id = typeof method === 'string' ? method : method?.id;
       return id ? { ok: true, value: id } : { ok: false, message: messages.wrong, shown: false };
-    } catch {
-      return { ok: false, message: messages.offline, shown: false };
-    }
-  },
+    }),
 });
 
 function Form({ flow }: { flow: CardFlow }) {

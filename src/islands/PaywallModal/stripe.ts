@@ -52,21 +52,20 @@ async function createStripe(scriptUrl: string, publishableKey: string): Promise<
 const common = (currency: string) =>
   ({
     currency,
-    paymentMethodCreation: 'manual',
     allowedPaymentMethodTypes: [...publication.billing.paymentMethodTypes],
     appearance: typeof document === 'undefined' ? {} : appearance(),
   }) satisfies Partial<StripeElementsOptionsMode>;
 
 /** For a purchase. If nothing is due, the card is only saved. @param due minor units */
-export const elementsOptions = (due: number, currency: string): StripeElementsOptionsMode =>
-  due > 0 ? { ...common(currency), mode: 'subscription', amount: due } : { ...common(currency), mode: 'setup' };
+export function elementsOptions(due: number, currency: string): StripeElementsOptionsMode {
+  const options = { ...common(currency), paymentMethodCreation: 'manual' } as const;
+  return due > 0 ? { ...options, mode: 'subscription', amount: due } : { ...options, mode: 'setup' };
+}
 
 /** For a card that replaces another: the setup intent makes its payment method. */
 export const cardOptions = (currency: string): StripeElementsOptionsMode => ({
+  ...common(currency),
   mode: 'setup',
-  currency,
-  allowedPaymentMethodTypes: [...publication.billing.paymentMethodTypes],
-  appearance: typeof document === 'undefined' ? {} : appearance(),
 });
 
 /** Wallets' buttons: those that pay with a card, which is all that `paymentMethodTypes` allows. */
@@ -145,8 +144,8 @@ const failureOf = (error: StripeError): CardResult<never> => ({
   shown: error.type === 'validation_error',
 });
 
-/** A lost connection throws within a call. */
-async function guarded<T>(action: () => Promise<CardResult<T>>): Promise<CardResult<T>> {
+/** The result of a call to Stripe.js, which throws if the connection is lost. */
+export async function guarded<T>(action: () => Promise<CardResult<T>>): Promise<CardResult<T>> {
   try {
     return await action();
   } catch {
