@@ -11,21 +11,13 @@ import { publication } from '../../publication.ts';
 import styles from './Ticker.module.css';
 
 interface Props {
-  /** By default the publication's, so that pages don't contain them a second time for this island. */
-  symbols?: readonly { readonly symbol: string; readonly name: string }[];
   /** The prices of the page; a symbol may have none yet. */
   items: readonly TickerItem[];
-  /** Milliseconds until the strip moves on; by default as the publication says. */
-  rotation?: number;
 }
 
 const refreshMs = 60_000;
 
-export default function Ticker({
-  symbols = publication.ticker.symbols,
-  items,
-  rotation = publication.ticker.rotation,
-}: Props) {
+export default function Ticker({ items }: Props) {
   const [prices] = useState(() => createPrices(items));
   const { shown, live } = useStore(prices.$prices);
   const [running, setRunning] = useState(false);
@@ -39,7 +31,7 @@ export default function Ticker({
     setRunning(true);
   }, []);
   const forward = useCallback(() => strip.current && scrollOn(strip.current), []);
-  useRotation(section, forward, { rotation, paused });
+  useRotation(section, forward, paused);
   useRefresh(section, prices.refresh);
 
   const since = live ? staleSince(shown) : oldest(shown);
@@ -58,17 +50,19 @@ export default function Ticker({
       {/* biome-ignore lint/a11y/useSemanticElements: it isn't part of a form. */}
       <div className={styles.strip} ref={strip} tabIndex={0} role="group" aria-label="Prices">
         <ul>
-          {tickerRows(symbols, shown).map(({ symbol, name, price, direction, sign, spoken, change }) => (
-            <li key={symbol} data-direction={direction}>
-              <span className={styles.what}>{name}</span> <span className={styles.price}>{price}</span>{' '}
-              <span className={styles.change}>
-                <span className={styles.sign} aria-hidden="true">
-                  {sign}
-                </span>{' '}
-                <span className="visually-hidden">{spoken}</span> <span>{change}</span>
-              </span>
-            </li>
-          ))}
+          {tickerRows(publication.ticker.symbols, shown).map(
+            ({ symbol, name, price, direction, sign, spoken, change }) => (
+              <li key={symbol} data-direction={direction}>
+                <span className={styles.what}>{name}</span> <span className={styles.price}>{price}</span>{' '}
+                <span className={styles.change}>
+                  <span className={styles.sign} aria-hidden="true">
+                    {sign}
+                  </span>{' '}
+                  <span className="visually-hidden">{spoken}</span> <span>{change}</span>
+                </span>
+              </li>
+            ),
+          )}
         </ul>
       </div>
       <p className={styles.asOf}>{since === null ? '' : asOfText(since)}</p>
@@ -112,19 +106,15 @@ function scrollOn(strip: HTMLElement): void {
 const wantsStillness = (): boolean => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
 /** Rotates the strip, except under the pointer, with the focus inside, while paused, and for readers who prefer no motion. */
-function useRotation(
-  section: RefObject<HTMLElement | null>,
-  forward: () => void,
-  { rotation, paused }: { rotation: number; paused: boolean },
-): void {
+function useRotation(section: RefObject<HTMLElement | null>, forward: () => void, paused: boolean): void {
   useEffect(() => {
     if (paused) return;
     const timer = setInterval(() => {
       const held = section.current?.matches(':hover') || section.current?.contains(document.activeElement);
       if (!held && !wantsStillness() && document.visibilityState === 'visible') forward();
-    }, rotation);
+    }, publication.ticker.rotation);
     return () => clearInterval(timer);
-  }, [section, forward, rotation, paused]);
+  }, [section, forward, paused]);
 }
 
 /** Asks for newer prices at once and each minute while the ticker is in view. */

@@ -18,11 +18,6 @@ const item = (symbol: string, more: Partial<TickerItem> = {}): TickerItem => ({
 });
 /** The prices that the page was rendered with, at two o'clock in New York. */
 const old = (symbol: string, price: number) => item(symbol, { price, asOf: '2026-11-20T19:00:00.000Z' });
-const symbols = [
-  { symbol: 'SPX', name: 'S&P 500' },
-  { symbol: 'DJI', name: 'Dow Jones' },
-];
-const ticker = (items: readonly TickerItem[]) => <Ticker symbols={symbols} items={items} rotation={5000} />;
 
 let drawn: Drawn;
 let answer: () => Promise<Response>;
@@ -32,7 +27,7 @@ const rows = () => [...drawn.host.querySelectorAll('li')].map(({ textContent }) 
 const later = (ms: number) => act(() => vi.advanceTimersByTimeAsync(ms));
 
 async function open(items: readonly TickerItem[] = [old('SPX', 6500), old('DJI', 47_000)]) {
-  drawn = await draw(ticker(items));
+  drawn = await draw(<Ticker items={items} />);
   await later(300);
 }
 
@@ -70,7 +65,7 @@ afterEach(async () => {
 });
 
 it('the server renders the ticker with the prices of the page and their time', () => {
-  const html = renderToString(ticker([old('SPX', 6500)]));
+  const html = renderToString(<Ticker items={[old('SPX', 6500)]} />);
   expect(html).toContain('6,500.00');
   expect(html).toContain('As of 2:00 p.m. ET');
   expect(html).toContain('no price yet');
@@ -106,7 +101,7 @@ it('the ticker shows how old its prices are when none arrive: no provider, no ne
 it('the ticker shows how old a single price is that is missing or stale', async () => {
   answer = answers([item('SPX')]);
   await open();
-  expect(rows()).toEqual([expect.stringContaining('6,740.28'), expect.stringContaining('47,000.00')]);
+  expect(rows().slice(0, 2)).toEqual([expect.stringContaining('6,740.28'), expect.stringContaining('47,000.00')]);
   expect(drawn.host.textContent).toContain('As of 2:00 p.m. ET');
   answer = answers([item('SPX', { stale: true, asOf: '2026-11-20T18:30:00.000Z' })]);
   await later(76_000);
