@@ -53,15 +53,17 @@ const notStored = (status: 'stale' | 'absent', type: DocumentType, id: number): 
   isStricter: false,
 });
 
-const correctionsIn = ({ corrections }: DocumentFacts): string => (corrections ? JSON.stringify(corrections) : '');
-
-const soundIn = ({ sound }: DocumentFacts): string => (sound ? JSON.stringify(sound) : '');
-
-const cardFacts = ({ access, minutes, byline, test }: DocumentFacts): string =>
-  JSON.stringify([access ?? null, minutes ?? null, byline ?? null, ...(test ? [test] : [])]);
-
-const othersIn = (authorId: number | null, { byline }: DocumentFacts): number[] =>
-  byline ? [...byline.authors, ...byline.contributors].filter((id) => id !== authorId) : [];
+/** The part of a version that follows from its author and its facts. */
+function derivedFrom(authorId: number | null, { access, minutes, byline, test, ...facts }: DocumentFacts) {
+  return {
+    others: byline ? [...byline.authors, ...byline.contributors].filter((id) => id !== authorId) : [],
+    cardFacts: JSON.stringify([access ?? null, minutes ?? null, byline ?? null, ...(test ? [test] : [])]),
+    corrections: facts.corrections ? JSON.stringify(facts.corrections) : '',
+    sound: facts.sound ? JSON.stringify(facts.sound) : '',
+    story: facts.story ?? null,
+    live: facts.live?.state ?? null,
+  } satisfies Partial<DocumentVersion>;
+}
 
 /** The version in the content store, or `null`. */
 function storedVersion(
@@ -80,17 +82,12 @@ function storedVersion(
     excerpt: String(row.excerpt),
     image: row.image === null ? null : String(row.image),
     authorId,
-    others: othersIn(authorId, facts),
     terms: JSON.parse(String(row.terms)),
     date: String(row.date),
     modified: String(row.modified),
     facts: String(row.facts),
     bodyHash: String(row.body_hash),
-    cardFacts: cardFacts(facts),
-    corrections: correctionsIn(facts),
-    sound: soundIn(facts),
-    story: facts.story ?? null,
-    live: facts.live?.state ?? null,
+    ...derivedFrom(authorId, facts),
     fetched: Number(row.fetched),
     partial: row.partial === 1,
   };
@@ -105,7 +102,6 @@ function versionOf(document: IngestedDocument): DocumentVersion {
     excerpt: document.excerpt,
     image: document.image ? JSON.stringify(document.image) : null,
     authorId: document.authorId,
-    others: othersIn(document.authorId, document.facts),
     terms: document.terms,
     date: document.date,
     modified: document.modified,
@@ -116,11 +112,7 @@ function versionOf(document: IngestedDocument): DocumentVersion {
       .update(document.openingHtml)
       .digest('base64url')
       .slice(0, 22),
-    cardFacts: cardFacts(document.facts),
-    corrections: correctionsIn(document.facts),
-    sound: soundIn(document.facts),
-    story: document.facts.story ?? null,
-    live: document.facts.live?.state ?? null,
+    ...derivedFrom(document.authorId, document.facts),
   };
 }
 
@@ -342,17 +334,12 @@ function storePartialAuthor(store: ContentStore, author: Author, fetched: Fetche
     excerpt: author.excerpt,
     image: author.image ? JSON.stringify(author.image) : null,
     authorId: null,
-    others: [],
     terms: [],
     date: before?.date ?? '1970-01-01T00:00:00Z',
     modified: before?.modified ?? '1970-01-01T00:00:00Z',
     facts: '{}',
     bodyHash: '',
-    cardFacts: cardFacts({}),
-    corrections: '',
-    sound: '',
-    story: null,
-    live: null,
+    ...derivedFrom(null, {}),
   };
   writeDocument(store, after, true, fetched);
   writeListing(store, before, after);
