@@ -1,13 +1,8 @@
 /** Creates the content service: store, reader, sync, webhooks and previews. */
 import { readResponse } from '../lib/http/short-body.server.ts';
 import { warnOncePerHost } from '../lib/logging.ts';
-import {
-  createLocalIngester,
-  createThreadedIngester,
-  IngestClosed,
-  type Ingester,
-  warmUpIngest,
-} from './ingest/ingester.server.ts';
+import { PoolClosed } from '../lib/workers/pool.server.ts';
+import { createLocalIngester, createThreadedIngester, type Ingester, warmUpIngest } from './ingest/ingester.server.ts';
 import { createPreview } from './preview.server.ts';
 import { createIndexWork, mergeSome, reindexSome } from './search/index.server.ts';
 import { searchArticles } from './search/search.server.ts';
@@ -215,7 +210,7 @@ function connected(options: ConnectedOptions, store: ContentStore): Content {
 function warmUpSoon(ingester: Ingester, { threads, log }: Pick<ContentOptions, 'threads' | 'log'>): NodeJS.Timeout {
   const warmUp = () => (threads === false ? ingester.lines(['']) : warmUpIngest(ingester));
   const onFailure = (error: unknown): void => {
-    if (error instanceof IngestClosed) return;
+    if (error instanceof PoolClosed) return;
     log.warn({ error: String(error) }, 'content: the warm-up of ingest failed; the first publishes will be slow');
   };
   return setTimeout(() => void warmUp().catch(onFailure), warmUpAfterMs).unref();

@@ -5,19 +5,12 @@
 import { availableParallelism } from 'node:os';
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
-import { createWorkerPool, PoolClosed } from '../../lib/workers/pool.server.ts';
+import { createWorkerPool } from '../../lib/workers/pool.server.ts';
 import type { IngestedComment, IngestedDocument } from './document.ts';
 import type { IngestContext, Ingested } from './ingest.server.ts';
 import type { MainThreadRequest, Task, TaskResult, TaskRunner } from './task.server.ts';
 
-/** The ingester was closed before the task was done; the document isn't the cause. */
-export class IngestClosed extends Error {
-  constructor() {
-    super('ingest is closed');
-    this.name = 'IngestClosed';
-  }
-}
-
+/** Once it is closed, an ingester with threads throws PoolClosed: the document isn't the cause. */
 export interface Ingester {
   document(type: DocumentType, raw: unknown, preview?: boolean): Promise<Ingested<IngestedDocument>>;
   comment(raw: unknown): Promise<Ingested<IngestedComment>>;
@@ -86,11 +79,7 @@ export function createThreadedIngester(
     log,
   });
   return {
-    ...methodsOver((task) =>
-      pool.run(task).catch((error: unknown) => {
-        throw error instanceof PoolClosed ? new IngestClosed() : error;
-      }),
-    ),
+    ...methodsOver(pool.run),
     async close() {
       await pool.close();
       (await local)?.close();
@@ -131,7 +120,7 @@ const story = {
 /** Repetitions after which ingesting an article is about as fast as after hundreds. */
 const rounds = 15;
 
-/** Has the thread ingest a story and discards the result; real documents go first. @throws IngestClosed */
+/** Has the thread ingest a story and discards the result; real documents go first. @throws PoolClosed */
 export async function warmUpIngest(ingester: Pick<Ingester, 'document'>): Promise<void> {
   for (let round = 0; round < rounds; round++) await ingester.document('articles', story);
 }

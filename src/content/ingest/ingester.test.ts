@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { wireComment, wirePost } from '../../../tests/fixtures/wordpress.ts';
 import { silent } from '../../lib/logging.ts';
+import { PoolClosed } from '../../lib/workers/pool.server.ts';
 import type { IngestContext } from './ingest.server.ts';
-import { createLocalIngester, createThreadedIngester, IngestClosed, type Ingester } from './ingester.server.ts';
+import { createLocalIngester, createThreadedIngester, type Ingester } from './ingester.server.ts';
 
 const context: IngestContext = {
   wordpress: 'https://cms.example',
@@ -43,9 +44,9 @@ describe('the threaded ingester', () => {
     );
     const settled = Promise.allSettled(waiting);
     await threaded.close();
-    const closed = { status: 'rejected', reason: expect.any(IngestClosed) };
+    const closed = { status: 'rejected', reason: expect.any(PoolClosed) };
     expect(await settled).toEqual(Array(20).fill(closed));
-    await expect(threaded.document('articles', wirePost({ id: 1 }))).rejects.toThrow(IngestClosed);
+    await expect(threaded.document('articles', wirePost({ id: 1 }))).rejects.toThrow(PoolClosed);
   });
 
   it('continues after a document that crashes its thread', async () => {

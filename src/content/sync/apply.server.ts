@@ -9,7 +9,8 @@ import { tag } from '../../lib/content/tags.ts';
 import { createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { isDamage } from '../../lib/sqlite-files.server.ts';
-import { IngestClosed, type Ingester } from '../ingest/ingester.server.ts';
+import { PoolClosed } from '../../lib/workers/pool.server.ts';
+import type { Ingester } from '../ingest/ingester.server.ts';
 import type { ContentChange, ContentLogAppender } from '../service.ts';
 import { isRestricted } from '../store/access.server.ts';
 import {
@@ -363,7 +364,7 @@ async function documentEntry(
     if (result.kind === 'withheld') return { kind: 'withdrawal', type, id: result.id, fetched };
     return { kind: 'document', document: result.document, fetched };
   } catch (error) {
-    if (error instanceof IngestClosed) throw error;
+    if (error instanceof PoolClosed) throw error;
     const { id: number, modified_gmt } = (raw ?? {}) as { id?: unknown; modified_gmt?: unknown };
     const problem = error instanceof Error ? error.message : String(error);
     const modified = instantOf(modified_gmt) ?? '';
