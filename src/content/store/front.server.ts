@@ -15,6 +15,7 @@ import {
 } from '../../lib/fronts/model.ts';
 import type { DocumentFacts } from '../ingest/document.ts';
 import type { ContentStore } from './content-store.server.ts';
+import type { ContentEntry } from './entries.server.ts';
 
 /** Key of the latest scheduled time that has come. */
 const timeKey = 'front-time';
@@ -85,21 +86,13 @@ function placedLink({ card }: FrontContext, link: FrontSlot['related'][number]):
   return { href: `/article/${slug}`, title: link.title || title, story: id, ...(isLive && { isLive }) };
 }
 
-/** The `ContentEntry` of times that have come. */
-interface FrontTimeEntry {
-  readonly kind: 'meta';
-  readonly key: string;
-  readonly value: string;
-  readonly tags: readonly string[];
-}
-
 /**
  * Finds the times of plans at which a front changes.
  *
  * @param now UTC instant
  * @returns the entry of those that have come, `null` if none has; and the next one
  */
-export function dueFronts(store: ContentStore, now: string): { entry: FrontTimeEntry | null; next: string | null } {
+export function dueFronts(store: ContentStore, now: string): { entry: ContentEntry | null; next: string | null } {
   const tags: string[] = [];
   const shownAt = (plan: FrontPlan, instant: string): string => JSON.stringify(slotsAt(plan, instant));
   let [value, next]: [string, string | null] = ['', null];

@@ -1,25 +1,19 @@
 /** The stories whose headlines are being tested, as a list of the content store. */
 import type { Card } from '../../lib/content/model.ts';
 import type { DocumentFacts } from '../ingest/document.ts';
+import { readCard } from './cards.server.ts';
 import type { DocumentVersion } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { listIds } from './lists.server.ts';
-import { cardOf, documentColumns, documentSource, type Row } from './rows.server.ts';
 
 const testedList = 'articles:tested';
 /** Tests at the same time; more than any newspaper has. */
 const mostTested = 500;
-const byId = `SELECT ${documentColumns} FROM ${documentSource} WHERE d.id = ?`;
 
 /** The list of tested stories, if a document belongs in it. */
 export const testedListsOf = ({ type, facts }: Pick<DocumentVersion, 'type' | 'facts'>): string[] =>
   type === 'articles' && (JSON.parse(facts) as DocumentFacts).test?.state === 'running' ? [testedList] : [];
 
 /** The tested stories, newest first. */
-export function testedStories(store: ContentStore): readonly Card[] {
-  const find = store.prepare(byId);
-  return listIds(store, [testedList], {}, mostTested).flatMap((id) => {
-    const row = find.get(id) as Row | undefined;
-    return row ? [cardOf(store, row)] : [];
-  });
-}
+export const testedStories = (store: ContentStore): readonly Card[] =>
+  listIds(store, [testedList], {}, mostTested).flatMap((id) => readCard(store, id)?.card ?? []);

@@ -8,10 +8,11 @@ import type { ContentReader, LiveList } from '../../lib/content/reader.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { entriesText } from '../../lib/live/model.ts';
 import type { DocumentFacts } from '../ingest/document.ts';
+import { readCard } from './cards.server.ts';
 import type { DocumentVersion } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { listIds, listTotal } from './lists.server.ts';
-import { authorRefOf, cardOf, documentColumns, documentSource, type Row } from './rows.server.ts';
+import { authorRefOf, documentColumns, documentSource, type Row } from './rows.server.ts';
 
 const listOf = (list: LiveList, story: number): string => `live-entries:${list}:${story}`;
 const liveStoriesList = 'articles:live';
@@ -66,7 +67,7 @@ export const withEntries = (store: ContentStore, id: number, { live }: DocumentF
       )}`.trim()
     : body;
 
-interface ReadState {
+export interface ReadState {
   readonly store: ContentStore;
   readonly tags: Set<string>;
 }
@@ -157,9 +158,9 @@ function stateOf(store: ContentStore, story: number): string {
 
 function liveStories(store: ContentStore): readonly LiveStory[] {
   return listIds(store, [liveStoriesList], {}, 1000).flatMap((id) => {
-    const row = store.prepare(storyById).get(id) as Row | undefined;
-    if (!row) return [];
-    const { slug, access } = cardOf(store, row);
+    const stored = readCard(store, id);
+    if (!stored) return [];
+    const { slug, access } = stored.card;
     return [{ id, path: `/article/${slug}`, access, state: stateOf(store, id) }];
   });
 }

@@ -34,7 +34,7 @@ import { readCorrectedSince } from './corrections.server.ts';
 import { readFront } from './front.server.ts';
 import { testedStories } from './headline-tests.server.ts';
 import { listIds, listTotal, neighborIds, pageBounds } from './lists.server.ts';
-import { liveReads } from './live.server.ts';
+import { liveReads, type ReadState } from './live.server.ts';
 import { storedTopStories } from './navigation.server.ts';
 import {
   authorOf,
@@ -55,11 +55,6 @@ const byId = `SELECT ${documentColumns} FROM ${documentSource} WHERE d.id = ? AN
 const withBodies = `SELECT ${documentColumns}, b.body, b.opening FROM ${documentSource} LEFT JOIN bodies b ON b.id = d.id`;
 const bySlug = `${withBodies} WHERE d.type = ? AND d.slug = ? ORDER BY d.modified DESC LIMIT 1`;
 const byIdWithBody = `${withBodies} WHERE d.id = ? AND d.type = ?`;
-
-interface ReadState {
-  readonly store: ContentStore;
-  readonly tags: Set<string>;
-}
 
 /**
  * Creates the reader of one request.
