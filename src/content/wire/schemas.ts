@@ -259,10 +259,6 @@ export const alert = z.object({
 /** `GET /newsroom/v1/status`. */
 export const pluginStatus = z.object({
   plugin: text,
-  wordpress: text.optional(),
-  php: text.optional(),
-  site_url: text.optional(),
-  time_zone: text.optional(),
   credentials: flag,
   uploads: text.optional(),
   signed_in: flag.optional(),
@@ -321,10 +317,7 @@ export const webhook = z.object({
     'site',
   ]),
   id: count,
-  slug: z.string().nullish(),
   previous_slug: z.string().nullish(),
-  status: z.string().nullish(),
-  modified: z.string().nullish(),
   /** For `media`: current and former addresses of the changed files. If empty, many files changed that aren't named. */
   addresses: z.array(z.string()).max(200).nullish(),
 });

@@ -81,18 +81,16 @@ export const slugText = requiredText
 
 /** `{rendered}`, a bare text, or none. */
 export const rendered = reading('{"rendered": text}', (value) => {
-  if (isNone(value)) return { value: { rendered: '', protected: false } };
-  if (typeof value === 'string') return { value: { rendered: value, protected: false } };
+  if (isNone(value)) return { value: { rendered: '' } };
+  if (typeof value === 'string') return { value: { rendered: value } };
   if (!isObject(value) || !(typeof value.rendered === 'string' || isNone(value.rendered))) return null;
-  return {
-    value: { rendered: typeof value.rendered === 'string' ? value.rendered : '', protected: value.protected === true },
-  };
+  return { value: { rendered: typeof value.rendered === 'string' ? value.rendered : '' } };
 });
 
 export const requiredRendered = reading('{"rendered": text}', (value) => {
-  if (typeof value === 'string') return { value: { rendered: value, protected: false } };
+  if (typeof value === 'string') return { value: { rendered: value } };
   if (!isObject(value) || typeof value.rendered !== 'string') return null;
-  return { value: { rendered: value.rendered, protected: value.protected === true } };
+  return { value: { rendered: value.rendered } };
 });
 
 /** An instant as `YYYY-MM-DDTHH:MM:SSZ`, from WordPress's forms; without a zone it is UTC (fields `…_gmt`). `null` when it isn't a date. */
