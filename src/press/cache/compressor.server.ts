@@ -6,7 +6,7 @@ import { brotliCompressSync, brotliDecompressSync, constants, gzipSync } from 'n
 import { isCompressible } from '../../lib/http/negotiation.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { createWorkerPool, PoolClosed, ThreadLost } from '../../lib/workers/pool.server.ts';
-import { type Bodies, etagOf, type StoredEncoding, type StoredPage } from '../store/stored-page.ts';
+import { type Bodies, etagOf, type StoredPage } from '../store/stored-page.ts';
 
 /** Compresses a body; a body that is tiny or doesn't shrink stays as it is. */
 export type Encode = (body: Buffer, contentType: string) => Promise<Encoded>;
@@ -22,12 +22,6 @@ export interface PageToCompress {
   readonly contentType: string;
 }
 
-export interface CompressedPage {
-  /** Empty if the body isn't compressed. */
-  readonly bodies: Readonly<Partial<Record<StoredEncoding, Uint8Array<ArrayBuffer>>>>;
-  readonly etags: StoredPage['etags'];
-}
-
 /** Up to this many bytes, compressing a page takes less time than sending it to the thread. */
 const small = 8 * 1024;
 
@@ -35,13 +29,13 @@ const threadModule = new URL('./compression.worker.ts', import.meta.url);
 
 /** @param module another thread, for tests */
 export function createEncoder(log: Logger, module: URL = threadModule): Encoder {
-  const pool = createWorkerPool<PageToCompress, CompressedPage>({
+  const pool = createWorkerPool<PageToCompress, Encoded>({
     name: 'compression',
     module,
     resourceLimits: { maxOldGenerationSizeMb: 128 },
     tasksPerThread: Number.POSITIVE_INFINITY,
     runLocally: ({ body, contentType }) =>
-      encode(Buffer.from(body.buffer, body.byteOffset, body.byteLength), contentType) as CompressedPage,
+      encode(Buffer.from(body.buffer, body.byteOffset, body.byteLength), contentType),
     // A view would transfer the whole buffer behind it.
     payload: ({ body, contentType }) => ({
       body: body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body),
@@ -54,12 +48,9 @@ export function createEncoder(log: Logger, module: URL = threadModule): Encoder 
       if (body.byteLength <= small || !isWorthIt(body.byteLength, contentType)) return encode(body, contentType);
       try {
         const { bodies, etags } = await pool.run({ body: body as Buffer<ArrayBuffer>, contentType });
-        const compressed = Object.entries(bodies).filter(([encoding]) => encoding !== 'identity');
-        if (compressed.length === 0) return encodeNothing(body);
-        return {
-          bodies: Object.fromEntries(compressed.map(([encoding, { buffer }]) => [encoding, Buffer.from(buffer)])),
-          etags,
-        };
+        // The thread's buffers arrive as plain arrays of bytes.
+        const buffers = Object.entries(bodies).map(([encoding, { buffer }]) => [encoding, Buffer.from(buffer)]);
+        return { bodies: Object.fromEntries(buffers), etags };
       } catch (error) {
         if (error instanceof PoolClosed || error instanceof ThreadLost) return encode(body, contentType);
         throw error;
