@@ -371,12 +371,10 @@ async function refreshPages(
   const settled = refs.map(
     ({ key, variant, reads = 0 }) =>
       new Promise<void>((resolve) => {
-        const watcher = {
-          settled(ref: PageRef, outcome: RenderOutcome) {
-            counts[outcome]++;
-            if (outcome === 'refreshed') refreshed.push({ ...ref, ms: performance.now() - began });
-            resolve();
-          },
+        const watcher = (ref: PageRef, outcome: RenderOutcome) => {
+          counts[outcome]++;
+          if (outcome === 'refreshed') refreshed.push({ ...ref, ms: performance.now() - began });
+          resolve();
         };
         scheduler.refresh({ key, variant }, { minChange, reads, watcher, unshared });
       }),

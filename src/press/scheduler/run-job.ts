@@ -153,7 +153,7 @@ function finish(state: SchedulerState, job: RenderJob, page: CachedPage, rendere
     options.onFresh({ ...job.ref, status: rendered.page.status, tags: rendered.page.tags });
   state.waitingReaders -= job.readers.length;
   for (const reader of job.readers) reader.resolve(page);
-  for (const watcher of job.watchers) watcher.settled(job.ref, rendered.same ? 'unchanged' : 'refreshed');
+  for (const watcher of job.watchers) watcher(job.ref, rendered.same ? 'unchanged' : 'refreshed');
 }
 
 function fail(state: SchedulerState, job: RenderJob, error: unknown): void {
@@ -179,5 +179,5 @@ function fail(state: SchedulerState, job: RenderJob, error: unknown): void {
   const context = { err: error, page: ref.key, variant: ref.variant, attempts: job.attempts };
   options.log.error(retry ? { ...context, againInMs: wait } : context, "A page couldn't be rendered");
   for (const reader of readers) reader.reject(error);
-  for (const watcher of watchers) watcher.settled(ref, 'failed');
+  for (const watcher of watchers) watcher(ref, 'failed');
 }

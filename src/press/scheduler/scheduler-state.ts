@@ -138,10 +138,8 @@ function start(state: SchedulerState, job: RenderJob, slot: RenderSlot): void {
 
 export type RenderOutcome = 'refreshed' | 'unchanged' | 'failed';
 
-/** Callbacks for the result of a page's render. */
-export interface Watcher {
-  settled(ref: PageRef, outcome: RenderOutcome): void;
-}
+/** Takes the result of a page's render. */
+export type Watcher = (ref: PageRef, outcome: RenderOutcome) => void;
 
 /** A reader of a page that isn't stored. */
 export interface WaitingReader {

@@ -107,7 +107,7 @@ function refresh(
 ): void {
   // The page is marked in the store, and rendered after the next start.
   if (state.stopped) {
-    watcher?.settled(ref, 'failed');
+    watcher?.(ref, 'failed');
     return;
   }
   const { jobs, queue, options } = state;
@@ -140,7 +140,7 @@ async function stop(state: SchedulerState): Promise<void> {
     state.jobs.delete(job.name);
     state.waitingReaders -= job.readers.length;
     for (const reader of job.readers) reader.reject(new PressBusy('The press is stopping.'));
-    for (const watcher of job.watchers) watcher.settled(job.ref, 'failed');
+    for (const watcher of job.watchers) watcher(job.ref, 'failed');
   }
   state.forReaders = [];
   const { promise, resolve } = Promise.withResolvers<void>();

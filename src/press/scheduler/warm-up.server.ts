@@ -32,7 +32,7 @@ export function createWarmUp(press: { cache: PageCache; scheduler: Scheduler }) 
 
   const render = (ref: PageRef): Promise<RenderOutcome> =>
     new Promise((resolve) => {
-      scheduler.refresh(ref, { watcher: { settled: (_ref, outcome) => resolve(outcome) }, last: true });
+      scheduler.refresh(ref, { watcher: (_ref, outcome) => resolve(outcome), last: true });
     });
 
   return async function warm(keys: Iterable<string>, options: WarmOptions = {}): Promise<Warmed> {

@@ -15,8 +15,6 @@ export interface AssetsOptions {
   readonly source: string;
   readonly log: Logger;
   readonly now?: () => number;
-  /** Milliseconds for which a build's files are kept after another one started (default a day). */
-  readonly keptMs?: number;
 }
 
 export interface EarlierAssets {
@@ -30,7 +28,8 @@ export interface EarlierAssets {
   prune(): Promise<void>;
 }
 
-const day = 24 * 60 * 60 * 1000;
+/** How long a build's files are kept after another one started, in milliseconds. */
+const keptMs = 24 * 60 * 60 * 1000;
 /** A file in a build's copy; its modification time says when the build last ran. */
 const mark = '.running';
 
@@ -47,7 +46,7 @@ export async function openEarlierAssets(options: AssetsOptions): Promise<Earlier
   if (!/^[\w.-]+$/.test(build) || build.startsWith('.')) throw new Error(`"${build}" isn't the name of a build.`);
   await mkdir(dir, { recursive: true });
   const ownDir = join(dir, build);
-  const assets: EarlierAssetsState = { now: Date.now, keptMs: day, ...options, ownDir, paths: new Map(), builds: [] };
+  const assets: EarlierAssetsState = { now: Date.now, ...options, ownDir, paths: new Map(), builds: [] };
   await readFolders(assets);
   await prune(assets);
   return {
@@ -110,7 +109,7 @@ async function keepOwn({ ownDir, source, log, now }: EarlierAssetsState): Promis
 async function prune(assets: EarlierAssetsState): Promise<void> {
   for (const name of assets.builds) {
     const at = await lastRunning(assets, name);
-    if (assets.now() - at <= assets.keptMs) continue;
+    if (assets.now() - at <= keptMs) continue;
     await rm(join(assets.dir, name), { recursive: true, force: true });
     assets.log.info({ build: name }, 'The files of an earlier build were deleted');
   }
