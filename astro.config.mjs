@@ -7,11 +7,12 @@ import { islandsInAFile } from './scripts/islands-in-a-file.ts';
 import { pageStyles } from './scripts/page-styles.ts';
 import { rememberDigests } from './scripts/remember-digests.ts';
 import { interactionDirective, reactIslands, storyWorker } from './src/client/integrations.ts';
+import { currencyStyle } from './src/lib/billing/currency.ts';
 import { publication } from './src/publication.ts';
 import { checkPublication } from './src/publication-check.ts';
-import { currencyStyles } from './src/styles/currency.ts';
-import { fontFallbacks } from './src/styles/font-fallbacks.ts';
+import { fontFallbackStyle } from './src/styles/font-fallbacks.ts';
 import { paperFonts } from './src/styles/fonts.ts';
+import { virtualStyle } from './src/styles/virtual-style.ts';
 
 checkPublication(publication);
 
@@ -71,8 +72,8 @@ export default defineConfig({
       islandsInAFile(),
 
       paperFonts('.broadsheet/fonts'),
-      fontFallbacks(),
-      currencyStyles(),
+      virtualStyle('font-fallbacks', fontFallbackStyle),
+      virtualStyle('currency', currencyStyle),
     ],
     environments: {
       client: {

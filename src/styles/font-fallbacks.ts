@@ -2,7 +2,6 @@
  * System fonts that are shown until the site's fonts load (fonts.ts), scaled so that a line holds the same words, so that nothing moves
  * when those load. Times New Roman and Arial are on desktops (Liberation on Linux has their widths), Noto Serif and Roboto on Android.
  */
-import type { Plugin } from 'vite';
 
 /** A face: range of weights, style, names in the system, and `size-adjust` in percent. */
 type Face = readonly [weights: string, style: 'normal' | 'italic', local: readonly string[], size: number];
@@ -86,8 +85,9 @@ const fallbacks: readonly Fallback[] = [
   },
 ];
 
-function fontFaces(): string {
-  const faces = fallbacks.flatMap(({ ascent, descent, families }) =>
+/** The faces as styles, for the head of every page. */
+export const fontFallbackStyle = fallbacks
+  .flatMap(({ ascent, descent, families }) =>
     Object.entries(families).flatMap(([family, list]) =>
       list.map(
         ([weights, style, names, size]) =>
@@ -96,18 +96,5 @@ function fontFaces(): string {
           `descent-override:${((descent / size) * 100).toFixed(2)}%;line-gap-override:0%}`,
       ),
     ),
-  );
-  return faces.join('\n');
-}
-
-const name = 'virtual:font-fallbacks.css';
-const file = '/__font-fallbacks.css';
-
-/** Makes the style sheet `virtual:font-fallbacks.css`. */
-export function fontFallbacks(): Plugin {
-  return {
-    name: 'broadsheet:font-fallbacks',
-    resolveId: (id) => (id === name ? file : null),
-    load: (id) => (id === file ? fontFaces() : null),
-  };
-}
+  )
+  .join('\n');
