@@ -7,7 +7,6 @@ export const paths = {
   person: 'M10 10a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM2.5 18.5c.6-4 3.5-6 7.5-6s6.900 2 7.500 6',
   close: 'M4 4l12 12M16 4L4 16',
   play: 'M6 3.5v13l11-6.500z',
-  arrow: 'M3 10h13M11 5l5 5-5 5',
   outside: 'M8 4H4v12h12v-4M11 3h6v6M17 3l-8 8',
   share: 'M10 12.5V2.5M6.5 5.5L10 2l3.5 3.5M6 8.5H4V18h12V8.5h-2',
   bookmark: 'M5 2.5h10V18l-5-4-5 4z',
