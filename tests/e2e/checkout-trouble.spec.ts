@@ -273,6 +273,25 @@ test('a 502 from the server shows an error, and the second try charges once', as
   await expectPaidOnce(email, 1200);
 });
 
+test('Escape pressed twice during a payment leaves the paywall open', async ({ context, page }) => {
+  await signIn(context);
+  await openPaywall(page, 'reader-monthly');
+  await fillCard(page, cards.good);
+  const asked = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  await intercept(page, subscribe, async (route) => {
+    asked.resolve();
+    await gate.promise;
+    await route.fulfill({ status: 502, body: '<h1>Bad gateway</h1>' });
+  });
+  await join(page, '$12');
+  await asked.promise;
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  gate.resolve();
+  await expect(alert(page, failure)).toBeVisible();
+});
+
 test('a total that has changed is shown and must be accepted before it is charged', async ({ context, page }) => {
   const email = await signIn(context);
   await openPaywall(page, 'reader-monthly');

@@ -57,7 +57,10 @@ export function Dialog({ heading, standfirst, quiet = false, aside = false, chil
       onClose={(event) => {
         if (event.target !== dialog.current) return;
         if (swapping.current) swapping.current = false;
-        else close.current?.();
+        else if (close.current) close.current();
+        // Browsers close a dialog at the second Escape in a row, whatever its owner prevents.
+        else if (aside) event.currentTarget.show();
+        else event.currentTarget.showModal();
       }}
       // A drag that starts in a field and ends outside the sheet isn't a click outside it.
       onMouseDown={(event) => {
