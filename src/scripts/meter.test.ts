@@ -2,6 +2,7 @@
 import { atom } from 'nanostores';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { MeterView } from '../stores/meter.ts';
+import * as ui from '../stores/ui.ts';
 
 const meter = vi.hoisted(() => ({
   $meter: null as unknown as import('nanostores').WritableAtom<MeterView>,
@@ -11,25 +12,48 @@ vi.mock('../stores/meter.ts', () => meter);
 
 const wall = () => document.querySelector('.meter-wall') as HTMLElement;
 const place = () => wall().querySelector('[data-offer]') as HTMLElement;
+let { closePaywall, openPaywall } = ui;
+const reload = vi.fn();
+/** Watches of the page: a test's own must not see the changes of the next. */
+const watches: MutationObserver[] = [];
+class Watch extends MutationObserver {
+  constructor(changed: MutationCallback) {
+    super(changed);
+    watches.push(this);
+  }
+}
 const fetched = vi.fn<(address: string) => Promise<Response>>();
 
 async function open(): Promise<void> {
   vi.resetModules();
+  ({ closePaywall, openPaywall } = await import('../stores/ui.ts'));
   meter.$meter = atom<MeterView>({ ask: 'nothing', remaining: null });
-  document.body.innerHTML = `<aside class="meter-wall" data-meter-wall="7" data-days="30" data-total="3" hidden>
+  document.body.innerHTML = `<aside class="meter-wall" data-meter-wall="7" data-days="30" data-total="3"
+    data-unmetered="reader member" hidden>
     <p data-ask="registration">Create an account</p><p data-ask="subscription">Join</p>
     <div data-offer="/fragments/wall-offer"></div></aside>`;
   await import('./meter.ts');
 }
 const ask = (what: MeterView['ask']) => meter.$meter.set({ ask: what, remaining: 0 });
+const covered = () => vi.waitFor(() => expect(wall().hidden).toBe(false));
+/** Observers run before the next task. */
+async function becomes(visitor: string): Promise<void> {
+  document.documentElement.dataset.visitor = visitor;
+  await new Promise((resolve) => setImmediate(resolve));
+}
 
 beforeEach(() => {
   fetched.mockReset().mockImplementation(async () => new Response('<div><p>$12 /month</p></div>'));
   vi.stubGlobal('fetch', fetched);
+  reload.mockReset();
+  vi.stubGlobal('MutationObserver', Watch);
+  vi.stubGlobal('location', { pathname: '/', reload });
 });
 afterEach(() => {
   vi.unstubAllGlobals();
   document.body.innerHTML = '';
+  for (const watch of watches.splice(0)) watch.disconnect();
+  delete document.documentElement.dataset.visitor;
 });
 
 describe('the wall over a metered story', () => {
@@ -72,5 +96,47 @@ describe('the wall over a metered story', () => {
     await vi.waitFor(() => expect(place().textContent).toBe('$12 /month'));
     await new Promise((resolve) => setImmediate(resolve));
     expect(wall().hidden).toBe(true);
+  });
+
+  it.each(['registration', 'subscription'] as const)('goes when the reader becomes a subscriber: %s', async (what) => {
+    await open();
+    ask(what);
+    await covered();
+    await becomes('member');
+    expect([wall().hidden, reload.mock.calls.length]).toEqual([true, 0]);
+  });
+
+  it('stays hidden when the reader has paid before the meter answers', async () => {
+    await open();
+    await becomes('reader');
+    ask('subscription');
+    await vi.waitFor(() => expect(place().textContent).toBe('$12 /month'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(wall().hidden).toBe(true);
+  });
+
+  it('counts the reading again after a sign-in, and stays for a reader whose account has none left', async () => {
+    await open();
+    ask('subscription');
+    await covered();
+    await becomes('registered');
+    expect([wall().hidden, reload.mock.calls.length]).toEqual([false, 0]);
+    ask('registration');
+    await becomes('registered');
+    expect(reload).toHaveBeenCalledOnce();
+  });
+
+  it.each([
+    ['goes', 'member', true, 0],
+    ['counts the reading again', 'registered', false, 1],
+  ])('%s once the paywall is closed in which the reader has signed in: %s', async (_, visitor, hidden, reloads) => {
+    await open();
+    ask('registration');
+    await covered();
+    openPaywall({});
+    await becomes(visitor);
+    expect([wall().hidden, reload.mock.calls.length]).toEqual([false, 0]);
+    closePaywall();
+    expect([wall().hidden, reload.mock.calls.length]).toEqual([hidden, reloads]);
   });
 });

@@ -26,6 +26,9 @@ async function loadOffer(place: HTMLElement): Promise<void> {
   }
 }
 
+const { meterWall: article, days, total, unmetered = '' } = wall?.dataset ?? {};
+const isUnmetered = (visitor = ''): boolean => visitor !== '' && unmetered.split(' ').includes(visitor);
+
 /** Shows the paywall when it is complete, so that nothing moves, or hides it. */
 async function update(): Promise<void> {
   if (!wall) return;
@@ -36,20 +39,24 @@ async function update(): Promise<void> {
   }
   // The decision may have changed in the meantime.
   const { ask } = $meter.get();
-  wall.hidden = ask === 'nothing';
+  wall.hidden = ask === 'nothing' || isUnmetered(document.documentElement.dataset.visitor);
   for (const part of wall.querySelectorAll<HTMLElement>('[data-ask]')) part.hidden = part.dataset.ask !== ask;
+}
+
+/** Opens the story, or counts the reading again, after a sign-in or a payment in this page or another tab. */
+function follow(): void {
+  // While the reader is subscribing on this page, the paywall itself opens the article.
+  if (!wall || $ui.get().paywall.open) return;
+  const { visitor } = document.documentElement.dataset;
+  if (isUnmetered(visitor)) wall.hidden = true;
+  else if (visitor !== undefined && $meter.get().ask === 'registration') location.reload();
 }
 
 if (wall) {
   $meter.subscribe(() => void update());
-  const { meterWall: article, days, total } = wall.dataset;
   const rules = { days: Number(days), anonymous: Number(total) };
   whenShown(() => void readMetered(Number(article), location.pathname, rules));
-  // A sign-in in this page or another tab changes the paywall's text.
-  new MutationObserver(() => {
-    // While the reader is subscribing on this page, the paywall itself opens the article.
-    if ($ui.get().paywall.open) return;
-    if (document.documentElement.dataset.visitor !== undefined && $meter.get().ask === 'registration')
-      location.reload();
-  }).observe(document.documentElement, { attributeFilter: ['data-visitor'] });
+  new MutationObserver(follow).observe(document.documentElement, { attributeFilter: ['data-visitor'] });
+  // The reader may have closed the paywall after signing in there.
+  $ui.listen(follow);
 }
