@@ -64,6 +64,32 @@ it('an expired alert is removed without an announcement', () => {
   expect([shown(), spoken()]).toEqual([[], words]);
 });
 
+/** What a browser does at a press of the button that hides the alert. */
+function hide(): void {
+  const details = document.querySelector('details');
+  if (!details) throw new Error('no banner');
+  details.querySelector('summary')?.focus();
+  details.open = false;
+  details.dispatchEvent(new Event('toggle'));
+}
+
+it('an alert that the reader only hid is not announced as withdrawn, and leaves the focus in the page', () => {
+  showAlert(banner('a'));
+  const words = spoken();
+  hide();
+  expect([localStorage.getItem(closedKey), document.activeElement?.id]).toEqual(['a', 'main']);
+  showAlert(banner('a'));
+  expect([shown(), spoken()]).toEqual([[], words]);
+});
+
+it('an alert that the reader hid in another tab replaces no announcement, and removes the one before it', () => {
+  showAlert(banner('a'));
+  const words = spoken();
+  localStorage.setItem(closedKey, 'b');
+  showAlert(banner('b'));
+  expect([shown(), spoken()]).toEqual([[], words]);
+});
+
 it('adding or removing an alert scrolls the page by its height, except at the top of the page', () => {
   showAlert(banner('a'));
   expect(scrolled).toEqual([]);
@@ -75,10 +101,7 @@ it('adding or removing an alert scrolls the page by its height, except at the to
 
 it('an alert that the reader has closed, or that has expired, is not shown again', () => {
   showAlert(banner('a'));
-  const details = document.querySelector('details');
-  if (!details) throw new Error('no banner');
-  details.open = false;
-  details.dispatchEvent(new Event('toggle'));
+  hide();
   expect(localStorage.getItem(closedKey)).toBe('a');
   document.querySelector('.alert')?.remove();
   showAlert(banner('a'));

@@ -16,31 +16,41 @@ export async function renewAlert(): Promise<void> {
 /** @param html the banner from the fragment; anything without a banner means that there is no alert */
 export function showAlert(html: string): void {
   const shown = document.querySelector<HTMLElement>('.alert');
-  const next = readBanner(html);
+  const sent = readBanner(html);
+  const next = sent && isCurrent(sent) ? sent : null;
   if (shown?.dataset.alert === next?.dataset.alert) return;
   const skipLink = document.querySelector('.skip-link');
   const isOver = Number(shown?.dataset.until) < Date.now();
   steadily(() => {
-    if (shown?.contains(document.activeElement)) document.getElementById('main')?.focus({ preventScroll: true });
+    if (shown?.contains(document.activeElement)) focusPage();
     shown?.remove();
     if (next) skipLink?.after(next);
   });
   if (next?.isConnected) announce(alertWords.news(next.querySelector('p')?.lastChild?.textContent ?? ''));
-  else if (shown && !isOver) announce(alertWords.withdrawn);
+  else if (shown && !sent && !isOver) announce(alertWords.withdrawn);
 }
 
-/** @returns `null` if there is no banner, or if the reader has closed the alert or its time is over */
+/** @returns `null` if there is no banner */
 function readBanner(html: string): HTMLElement | null {
   const template = document.createElement('template');
   template.innerHTML = html;
   const banner = template.content.querySelector<HTMLElement>('.alert');
-  const { alert: id = '', until } = banner?.dataset ?? {};
-  if (!banner || readStored(closedKey) === id || Date.now() > Number(until)) return null;
-  banner.querySelector('script')?.remove();
-  const details = banner.querySelector('details');
-  details?.addEventListener('toggle', () => details.open || writeStored(closedKey, id));
+  banner?.querySelector('script')?.remove();
+  const details = banner?.querySelector('details');
+  details?.addEventListener('toggle', () => {
+    if (details.open) return;
+    focusPage();
+    writeStored(closedKey, banner?.dataset.alert ?? '');
+  });
   return banner;
 }
+
+/** Whether the reader hasn't closed the alert and its time isn't over. */
+const isCurrent = ({ dataset }: HTMLElement): boolean =>
+  readStored(closedKey) !== dataset.alert && Date.now() <= Number(dataset.until);
+
+/** A banner that goes leaves the focus nowhere. */
+const focusPage = (): void => document.getElementById('main')?.focus({ preventScroll: true });
 
 /**
  * Changes the content above the page's text. Readers at the top see the change; for others the page is scrolled by the difference, unless

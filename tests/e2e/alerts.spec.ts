@@ -142,6 +142,7 @@ test('a reader dismisses the banner by keyboard, on all pages and without layout
   await expect(banner(page).getByLabel('Hide this news')).toBeFocused();
   await page.keyboard.press('Enter');
   await expect(banner(page)).toBeHidden();
+  await expect(page.locator('#main')).toBeFocused();
   await open(page, '/');
   await expect(banner(page)).toHaveCount(0);
   expect(await shiftsOn(page)).toEqual([]);

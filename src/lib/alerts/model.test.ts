@@ -27,6 +27,7 @@ it('an alert runs until its end time, and at most 48 hours', () => {
 /** Runs the banner's script in a minimal browser. */
 function run(stored: Record<string, string> | null, dataset: { alert: string; until: string }) {
   const details = { open: true, ontoggle: () => {} };
+  const main = { focused: false, focus: () => void Object.assign(main, { focused: true }) };
   const section = {
     dataset,
     removed: false,
@@ -36,7 +37,7 @@ function run(stored: Record<string, string> | null, dataset: { alert: string; un
     },
   };
   const context = {
-    document: { currentScript: { parentNode: section } },
+    document: { currentScript: { parentNode: section }, querySelector: () => main },
     get localStorage() {
       if (stored === null) throw new Error('denied');
       return stored;
@@ -44,18 +45,18 @@ function run(stored: Record<string, string> | null, dataset: { alert: string; un
     Date: { now: () => 1000 },
   };
   runInNewContext(alertScript, context);
-  return { details, section };
+  return { details, section, main };
 }
 
-it('the banner script removes an alert that the reader closed, and no other', () => {
+it('the banner script removes an alert that the reader closed, and no other, and leaves the focus in the page', () => {
   const stored: Record<string, string> = {};
   const first = run(stored, { alert: 'a', until: '2000' });
   expect(first.section.removed).toBe(false);
   first.details.ontoggle();
-  expect(stored).toEqual({});
+  expect([stored, first.main.focused]).toEqual([{}, false]);
   first.details.open = false;
   first.details.ontoggle();
-  expect(stored).toEqual({ [closedKey]: 'a' });
+  expect([stored, first.main.focused]).toEqual([{ [closedKey]: 'a' }, true]);
   expect(run(stored, { alert: 'a', until: '2000' }).section.removed).toBe(true);
   expect(run(stored, { alert: 'b', until: '2000' }).section.removed).toBe(false);
 });

@@ -47,9 +47,10 @@ export const isRunning = ({ starts, until }: Alert, now: number): boolean => {
 
 /**
  * The script of the banner, which runs before the page is painted: it removes an alert that the reader has closed or whose time is over,
- * and remembers one that is closed. It reads everything from the markup, so that every alert has the same script.
+ * and remembers one that is closed; the focus, which was in it, goes to the page. It reads everything from the markup, so that every
+ * alert has the same script.
  */
-export const alertScript = `{const a=document.currentScript.parentNode,d=a.querySelector('details'),k='${closedKey}',i=a.dataset.alert;try{(Date.now()>a.dataset.until||localStorage[k]==i)&&a.remove();d.ontoggle=()=>{d.open||(localStorage[k]=i)}}catch{}}`;
+export const alertScript = `{const a=document.currentScript.parentNode,d=a.querySelector('details'),k='${closedKey}',i=a.dataset.alert;try{(Date.now()>a.dataset.until||localStorage[k]==i)&&a.remove();d.ontoggle=()=>{d.open||(document.querySelector('main')?.focus({preventScroll:!0}),localStorage[k]=i)}}catch{}}`;
 
 /** How an alert was sent, for the editor. */
 export interface AlertReport {
