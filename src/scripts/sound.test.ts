@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { playerTools } from '../lib/sound/model.ts';
+import { playerTools, withPlayerTools } from '../lib/sound/model.ts';
 
 const player = (id: number): string =>
   `<section class="sound" data-sound="${id}" data-title="The Vote" data-series="How It Works" data-picture="/p.jpg">
@@ -58,6 +58,13 @@ it('the audio player skips, but never beyond the start or the end', async () => 
   audio.currentTime = 590;
   press('[data-skip="30"]');
   expect(audio.currentTime).toBe(600);
+});
+
+it('the tools of an audio player in a text belong to the player in the same figure', async () => {
+  const block = (name: string) => withPlayerTools(`<figure><audio src="/${name}.mp3"></audio></figure>`);
+  const { press } = await open(`<div class="prose">${block('one')}${block('two')}</div>`);
+  press('figure:nth-child(2) [data-skip="30"]');
+  expect([...document.querySelectorAll('audio')].map(({ currentTime }) => currentTime)).toEqual([0, 30]);
 });
 
 it('the audio player starts at a chapter, and marks the chapter that is playing', async () => {

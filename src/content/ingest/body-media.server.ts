@@ -287,7 +287,11 @@ async function preparePlayer(player: Element, context: BodyContext): Promise<voi
     const element = await trackElement(track, context);
     if (element) clean.append(element);
   }
-  player.replaceWith(clean);
+  if (isVideo || player.closest('figure')) return player.replaceWith(clean);
+  // The page's buttons and keys belong to the player of their figure, which the shortcode `[audio]` doesn't have.
+  const figure = document.createElement('figure');
+  figure.append(clean);
+  replaceWithBlock(player, figure);
 }
 
 function sourceElement(document: Document, { url, type }: PlayerSource): Element {

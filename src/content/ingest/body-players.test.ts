@@ -38,6 +38,23 @@ it('an audio block keeps its player, with the browser’s controls and its capti
   expect(document.querySelector('figcaption')?.textContent).toBe('The mayor, on Tuesday');
 });
 
+it('an audio player without a figure gets one, behind the paragraph that it is in', async () => {
+  const audio = (name: string) => `<audio src="${uploads}/${name}.mp3"></audio>`;
+  const document = await players(
+    `${audio('alone')}<p>Listen: ${audio('one')} and ${audio('two')}</p><p><a>${audio('three')}</a></p><blockquote>${audio('quoted')}</blockquote>`,
+  );
+  expect([...document.body.children].map(({ localName }) => localName)).toEqual([
+    'figure',
+    'p',
+    'figure',
+    'figure',
+    'figure',
+    'blockquote',
+  ]);
+  const files = [...document.querySelectorAll('figure > audio')].map((player) => player.getAttribute('src'));
+  expect(files).toEqual(['alone', 'one', 'two', 'three', 'quoted'].map((name) => `${uploads}/${name}.mp3`));
+});
+
 it('a video keeps its size, poster, allowed sources and captions, which are inlined', async () => {
   asked.length = 0;
   const document = await players(

@@ -317,7 +317,11 @@ export function openingOf(body: HTMLElement, words: number): string {
 function withoutPlayers(block: Element): string {
   if (!block.querySelector('audio, video')) return block.outerHTML;
   const copy = block.cloneNode(true) as Element;
-  for (const player of copy.querySelectorAll('audio, video')) player.remove();
+  for (const player of copy.querySelectorAll('audio, video')) {
+    const around = player.parentElement;
+    player.remove();
+    if (around?.matches('figure') && !around.hasChildNodes()) around.remove();
+  }
   return copy.outerHTML;
 }
 
