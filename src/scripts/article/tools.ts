@@ -5,7 +5,7 @@ import { failureText, textSizeName, toolMessages } from '../../lib/article/tools
 import { writeStored } from '../../lib/browser-storage.ts';
 import { hasCode } from '../../lib/http/ask.ts';
 import { saveArticle, unsaveArticle } from '../../lib/saved/client.ts';
-import { $session } from '../../stores/session.ts';
+import { $session, refreshSession } from '../../stores/session.ts';
 import { openAuthPopup } from '../../stores/ui.ts';
 import { showSaved, showStatus, storyOf } from './story.ts';
 
@@ -88,21 +88,25 @@ async function remove(): Promise<void> {
   showStatus(answer.ok ? toolMessages.removed : failureText(answer.message));
 }
 
-async function save(button: HTMLButtonElement): Promise<void> {
+/** @param again whether a reader who turns out to be signed in saves once more */
+async function save(button: HTMLButtonElement, again = true): Promise<void> {
   const answer = await saveArticle(storyOf().id);
   if (answer.ok) {
     showSaved(true);
     showStatus(toolMessages.saved);
-  } else if (answer.status === 401) askToSignIn(button);
+  } else if (answer.status === 401 && again) await askToSignIn(button);
   else showStatus(failureText(answer.message));
 }
 
 /** Asks the reader to sign in, then saves. The server also remembers the story, for a sign-in by a mailed link in another tab. */
-function askToSignIn(button: HTMLButtonElement): void {
+async function askToSignIn(button: HTMLButtonElement): Promise<void> {
   if (!document.querySelector('[data-popups]')) {
     button.form?.submit();
     return;
   }
+  // The session may have ended elsewhere; the popup closes for a reader whom this page takes for signed in.
+  await refreshSession();
+  if ($session.get().isAuthenticated) return save(button, false);
   openAuthPopup({ heading: toolMessages.signInToSave });
   const stop = $session.listen(({ isAuthenticated }) => {
     if (!isAuthenticated) return;
