@@ -54,3 +54,18 @@ it.each([
   await runTool(button(), false);
   expect([status(), $ui.get().authPopup, asked.mock.calls.length]).toEqual([message, null, 2]);
 });
+
+it.each([
+  ['NotAllowedError', 1],
+  ['AbortError', 0],
+])(
+  'the page’s own menu opens if the device’s share sheet can’t, unless the reader closed it: %s',
+  async (name, opened) => {
+    const showPopover = vi.fn();
+    const tool = Object.assign(document.createElement('button'), { popoverTargetElement: { showPopover } });
+    tool.dataset.tool = 'share';
+    vi.stubGlobal('navigator', { share: () => Promise.reject(new DOMException('', name)) });
+    await runTool(tool, true);
+    expect(showPopover).toHaveBeenCalledTimes(opened);
+  },
+);

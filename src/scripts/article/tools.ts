@@ -33,11 +33,14 @@ export async function runTool(tool: HTMLButtonElement, own: boolean): Promise<vo
 
 async function share(tool: HTMLButtonElement, own: boolean): Promise<void> {
   const { url, title } = storyOf();
+  const menu = tool.popoverTargetElement as HTMLElement;
   if (own) {
-    // The reader closed the sheet, or the browser refused.
-    return navigator.share({ url, title }).catch(() => {});
+    // A browser refuses when the click is too long ago. A reader who closed the sheet wants no menu.
+    return navigator.share({ url, title }).catch(({ name }) => {
+      if (name !== 'AbortError') menu.showPopover();
+    });
   }
-  const gift = (tool.popoverTargetElement as HTMLElement).querySelector<HTMLElement>('[data-gift-left]');
+  const gift = menu.querySelector<HTMLElement>('[data-gift-left]');
   if (gift?.offsetParent) await showGiftsLeft(gift);
 }
 
