@@ -153,6 +153,15 @@ it('the lock screen shows title, series, and picture of the recording, and its c
   expect(audio.currentTime).toBe(5);
 });
 
+it('the lock screen has no chapter keys for a recording without chapters that follows one with them', async () => {
+  const { press } = await open(`${player(7)}<div class="prose"><figure><audio src="/one.mp3"></audio></figure></div>`);
+  press('[data-seek="60"]');
+  expect(handlers.get('nexttrack')).toBeTypeOf('function');
+  document.querySelector('figure audio')?.dispatchEvent(new Event('play'));
+  expect([handlers.get('nexttrack'), handlers.get('previoustrack')]).toEqual([null, null]);
+  expect(handlers.get('seekforward')).toBeTypeOf('function');
+});
+
 it('the audio player handles keys pressed inside it, but not in a field or with Ctrl', async () => {
   const { audio } = await open(player(7));
   const press = (key: string, target: Element = audio, more: KeyboardEventInit = {}) =>

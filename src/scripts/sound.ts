@@ -102,18 +102,22 @@ function showOnLockScreen(audio: HTMLAudioElement): void {
   const chapters = [...boxOf(audio).querySelectorAll<HTMLElement>('[data-seek]')].map(({ dataset }) =>
     Number(dataset.seek),
   );
-  const handlers: Partial<Record<MediaSessionAction, MediaSessionActionHandler>> = {
+  const hasChapters = chapters.length > 0;
+  // `null` removes the handler that the recording before this one has set.
+  const handlers: Partial<Record<MediaSessionAction, MediaSessionActionHandler | null>> = {
     play: () => play(audio),
     pause: () => audio.pause(),
     seekbackward: ({ seekOffset }) => seek(audio, audio.currentTime - (seekOffset ?? back)),
     seekforward: ({ seekOffset }) => seek(audio, audio.currentTime + (seekOffset ?? forward)),
     seekto: ({ seekTime }) => seek(audio, seekTime ?? audio.currentTime),
-  };
-  if (chapters.length > 0) {
     // Slightly before the chapter's start, so that a second press leads to the previous chapter.
-    handlers.previoustrack = () => seek(audio, chapters.findLast((start) => start < audio.currentTime - 3) ?? 0);
-    handlers.nexttrack = () => seek(audio, chapters.find((start) => start > audio.currentTime) ?? audio.currentTime);
-  }
+    previoustrack: hasChapters
+      ? () => seek(audio, chapters.findLast((start) => start < audio.currentTime - 3) ?? 0)
+      : null,
+    nexttrack: hasChapters
+      ? () => seek(audio, chapters.find((start) => start > audio.currentTime) ?? audio.currentTime)
+      : null,
+  };
   for (const [action, handler] of Object.entries(handlers)) {
     try {
       session.setActionHandler(action as MediaSessionAction, handler);
