@@ -10,6 +10,8 @@ const further = '<a href="/c?page=2" data-more="list">More comments</a>';
 
 /** Requests, which the test answers when it chooses. */
 let asked: Map<string, (html: string) => void>;
+/** Breaks the connection of the latest request. */
+let refuse: (() => void) | undefined;
 const link = (name: string) => [...document.querySelectorAll('a')].find(({ textContent }) => textContent === name);
 const click = (name: string) => follow(link(name) as HTMLAnchorElement);
 const shown = () => [...document.querySelectorAll('#list > li')].map(({ textContent }) => textContent);
@@ -20,7 +22,8 @@ beforeEach(() => {
   vi.stubGlobal(
     'fetch',
     (address: string) =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
+        refuse = () => reject(new TypeError('offline'));
         asked.set(new URL(address).search, (html) => resolve(new Response(html)));
       }),
   );
@@ -46,6 +49,27 @@ it('more comments of the previous order are not added after the order has change
   await followed[0];
   expect(shown()).toEqual(['2', '3', '4']);
   expect(link('More comments')).toBeDefined();
+});
+
+it('more comments requested while the order changes are not added to the new order', async () => {
+  const followed = [click('Most replies'), click('More comments')];
+  asked.get('?sort=replies')?.(page([2, 3, 4], further));
+  await followed[0];
+  asked.get('?page=2')?.(page([0]));
+  await followed[1];
+  expect(shown()).toEqual(['2', '3', '4']);
+  expect(link('More comments')).toBeDefined();
+});
+
+it('more comments that fail to load after the order has changed do not leave the page', async () => {
+  const went = vi.fn();
+  vi.stubGlobal('location', { assign: went });
+  const followed = [click('Most replies'), click('More comments')];
+  asked.get('?sort=replies')?.(page([2, 3, 4], further));
+  await followed[0];
+  refuse?.();
+  await followed[1];
+  expect(went).not.toHaveBeenCalled();
 });
 
 it('a comments link can be followed again when the browser restores the page', async () => {

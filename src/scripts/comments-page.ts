@@ -46,7 +46,8 @@ async function load(link: HTMLAnchorElement): Promise<void> {
   const whole = sorts || 'whole' in link.dataset;
   const request = (latestRequests.get(id) ?? 0) + (whole ? 1 : 0);
   latestRequests.set(id, request);
-  const isLate = (): boolean => latestRequests.get(id) !== request;
+  // A link that was pressed while the order changed continues the previous order, and is gone with it.
+  const isLate = (): boolean => latestRequests.get(id) !== request || !link.isConnected;
   link.setAttribute('aria-busy', 'true');
   let page: Document;
   try {
