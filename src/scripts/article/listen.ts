@@ -122,7 +122,8 @@ export function listen(): void {
     return;
   }
   const all = blocks();
-  const language = document.documentElement.lang;
+  // A story that isn't in the page's language names its own.
+  const language = document.querySelector<HTMLElement>('.story')?.dataset.language ?? document.documentElement.lang;
   const pieces = piecesOf(all.map(textOf), language);
   const { bar, play, rate, stop } = player();
   const button = document.querySelector<HTMLButtonElement>('[data-tool="listen"]');
