@@ -40,7 +40,9 @@ function useBoxes({ invalid, disabled, onComplete, onChange }: Omit<Props, 'desc
   return {
     boxes,
     inputs,
-    onInput: (index: number, digit: string, value: string) => change(insert(boxes, index, typedInto(digit, value))),
+    // Cutting a digit, or deleting it with an on-screen keyboard, is reported by no key.
+    onInput: (index: number, digit: string, value: string) =>
+      change(value === '' ? erase(boxes, index) : insert(boxes, index, typedInto(digit, value))),
     onKeyDown(event: KeyboardEvent<HTMLInputElement>, index: number) {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const to = moved(index, event.key);

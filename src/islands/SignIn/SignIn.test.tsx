@@ -206,6 +206,14 @@ describe('the code form', () => {
     expect(written()).toBe('9·····');
   });
 
+  it('empties a box whose digit is cut, or deleted by an on-screen keyboard that reports no key', async () => {
+    drawn = await draw(<CodeView {...props} />);
+    await type(boxes()[0] as HTMLInputElement, '12');
+    await type(boxes()[0] as HTMLInputElement, '');
+    expect(written()).toBe('·2····');
+    expect(document.activeElement).toBe(boxes()[0]);
+  });
+
   it('moves on when a digit is typed over the same digit', async () => {
     drawn = await draw(<CodeView {...props} />);
     await type(boxes()[0] as HTMLInputElement, '1');
