@@ -11,7 +11,7 @@ import {
 } from 'react';
 import { unconfirmed } from '../../lib/accounts/model.ts';
 import { postComment, refusedField, refusedMessage } from '../../lib/comments/client.ts';
-import { newDraftKey, readDraft, removeDraft, storeDraft } from '../../lib/comments/drafts.ts';
+import { draftName, newDraftKey, readDraft, removeDraft, storeDraft } from '../../lib/comments/drafts.ts';
 import { cleanComment, commentForm, lengthOf, longestName, nameProblem } from '../../lib/comments/model.ts';
 import {
   commentFailed,
@@ -230,10 +230,21 @@ function useDraft(article: number, parent: number, area: RefObject<HTMLTextAreaE
     setText(typed !== '' ? typed : (stored?.text ?? ''));
   }, [article, parent, area]);
 
+  // Another tab has posted this draft or emptied it: what is sent with its key would replace the other tab's comment.
+  useEffect(() => {
+    const removed = ({ key: name, newValue }: StorageEvent) => {
+      if (name === draftName(article, parent) && newValue === null) key.current = newDraftKey();
+    };
+    addEventListener('storage', removed);
+    return () => removeEventListener('storage', removed);
+  }, [article, parent]);
+
   return {
     text,
     key: () => key.current,
     write(value: string) {
+      // What is written next is another comment.
+      if (value.trim() === '') key.current = newDraftKey();
       setText(value);
       storeDraft(article, parent, { text: value, key: key.current });
     },

@@ -16,14 +16,15 @@ const prefix = 'comment-draft:';
 /** scripts/comments.ts has a copy. */
 const waitingName = 'comments-waiting';
 
-const nameOf = (articleId: number, parentId: number): string => `${prefix}${articleId}:${parentId}`;
+/** Name of a draft's entry in local storage. */
+export const draftName = (articleId: number, parentId: number): string => `${prefix}${articleId}:${parentId}`;
 
 /** A new id for a draft. */
 export const newDraftKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
 export function readDraft(articleId: number, parentId: number, now = Date.now()): Draft | null {
-  const { text, key, at } = (readStoredJson(nameOf(articleId, parentId)) ?? {}) as Partial<Draft & { at: number }>;
+  const { text, key, at } = (readStoredJson(draftName(articleId, parentId)) ?? {}) as Partial<Draft & { at: number }>;
   if (typeof text !== 'string' || typeof key !== 'string' || typeof at !== 'number') return null;
   return now - at > storedFor ? null : { text, key };
 }
@@ -31,11 +32,11 @@ export function readDraft(articleId: number, parentId: number, now = Date.now())
 /** Stores a draft; one without text is removed. */
 export function storeDraft(articleId: number, parentId: number, draft: Draft, now = Date.now()): void {
   const value = draft.text.trim() === '' ? null : JSON.stringify({ ...draft, at: now });
-  writeStored(nameOf(articleId, parentId), value);
+  writeStored(draftName(articleId, parentId), value);
 }
 
 export function removeDraft(articleId: number, parentId: number): void {
-  writeStored(nameOf(articleId, parentId), null);
+  writeStored(draftName(articleId, parentId), null);
 }
 
 /** Deletes all drafts and notes of waiting comments, when the user signs out. */
