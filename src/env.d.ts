@@ -17,6 +17,8 @@ declare namespace App {
      * it with the same level.
      */
     markAccess(level: import('./lib/content/model.ts').AccessLevel): void;
+    /** Set for a page that only its signed-in reader may see: it is loaded again when the reader signs out in another tab. */
+    personal?: true;
     /** Data for `/-/press`; set only for requests to that page, and only if an operators' token is configured. */
     operators?: import('./server/operators/operators.ts').OperatorsView;
     /** Where the request comes from, as the HTTP server determined it; missing in `astro dev` and when the press renders. */

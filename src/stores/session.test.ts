@@ -214,10 +214,16 @@ describe('tabs of one browser', () => {
     await here.settled();
     const there = await tab();
     expect(there.status()).toBe('registered');
+    const told = vi.fn();
+    const { signedOutElsewhere } = there;
+    addEventListener(signedOutElsewhere, told);
     await here.signOut();
     expect(here.status()).toBe('anonymous');
     expect(loggedOut).toEqual([{ where: 'EVERYWHERE' }]);
     await vi.waitFor(() => expect(there.status()).toBe('anonymous'));
+    // Only the other tab: the one that signs out goes to another page itself.
+    expect(told).toHaveBeenCalledOnce();
+    removeEventListener(signedOutElsewhere, told);
     expect(mark()).toBeUndefined();
     expect(document.cookie).not.toContain('visitor');
     expect(asked).toBe(1);

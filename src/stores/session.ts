@@ -30,6 +30,9 @@ const $store = atom<Session>(loadingSession);
 /** Loaded with the first listener; islands read it with `useStore`. */
 export const $session: ReadableAtom<Session> = $store;
 
+/** Event of the window when the session has ended in another tab. */
+export const signedOutElsewhere = 'broadsheet:signed-out';
+
 /** Requests are numbered, so that an old response never overwrites a newer one. */
 let latest = 0;
 let notifyTabs = () => {};
@@ -80,7 +83,9 @@ async function load(why: 'opened' | 'reported' | 'changed'): Promise<void> {
   if (visitor === null) {
     const wasKnown = removeSharedSession();
     if (wasKnown) forgetStored();
+    const { isAuthenticated: wasSignedIn } = $store.get();
     setSession(anonymousSession);
+    if (wasSignedIn && why !== 'changed') dispatchEvent(new Event(signedOutElsewhere));
     // Without a script, or when a session expires, no tab reports the sign-out.
     if (why === 'changed' || (why === 'opened' && wasKnown)) notifyTabs();
     return;

@@ -177,6 +177,19 @@ test.describe('two tabs', () => {
     expect(account.status()).toBe(401);
   });
 
+  test('a sign-out in one takes the account page in the other away', async ({ context }) => {
+    const email = await signIn(context);
+    const [here, there] = await tabs(context, article, '/dashboard/account');
+    await expect(there.locator('main')).toContainText(email);
+    await expect(accountButton(here)).toBeVisible();
+    await here.waitForFunction((name) => localStorage.getItem(name) !== null, sessionName);
+    await accountButton(here).click();
+    await here.getByRole('menuitem', { name: 'Sign out' }).click();
+    await expect(there).toHaveURL(/\/socialLogin\?return=%2Fdashboard%2Faccount$/);
+    await expect(there.getByText(email)).toHaveCount(0);
+    await expect(here).toHaveURL(new RegExp(`${article}$`));
+  });
+
   test('a sign-in link opened in one signs in the other', async ({ context }) => {
     const [there] = await tabs(context, article);
     await expect(signInLink(there)).toBeVisible();

@@ -305,6 +305,7 @@ export async function requireReader(page: Page, to?: string): Promise<Session | 
   if (!session)
     return seeOther({ to: to ?? signInPage(unavailable ? 'off' : null, page.url.pathname + page.url.search), cookies });
   makePrivate(page, cookies);
+  page.locals.personal = true;
   return session;
 }
 

@@ -17,6 +17,8 @@ async function asked(session: () => Promise<Session | null>) {
     },
   };
   const reader = await requireReader(page as unknown as Parameters<typeof requireReader>[0]);
+  // Such a page is loaded again when the reader signs out in another tab.
+  expect('personal' in page.locals).toBe(!(reader instanceof Response));
   return reader instanceof Response ? reader.headers.get('location') : reader;
 }
 
