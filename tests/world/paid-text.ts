@@ -18,6 +18,7 @@ export async function startSite(): Promise<void> {
     write: (wordpress) => {
       paid = paidArticles(wordpress);
     },
+    pictureSize: { width: 800, height: 600 },
     // A search engine may read everything, from addresses that no reader in this test has.
     front: {
       crawlers: {

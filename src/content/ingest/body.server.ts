@@ -287,6 +287,9 @@ const mostInOpening = { words: 100, share: 1 / 3, paragraphs: 3 };
 
 const openingBlocks = /^(?:P|H[2-6]|BLOCKQUOTE|UL|OL)$/u;
 
+/** What no opening shows: anyone who knows the address of a paid picture or recording can open it. */
+const paidMedia = 'img, figure, table, audio, video, iframe, [data-embed-src]';
+
 /**
  * The first two or three paragraphs, at most 100 words and never more than a third of the body, cut between blocks. If the first
  * paragraph alone is longer, it is cut between words.
@@ -298,31 +301,34 @@ export function openingOf(body: HTMLElement, words: number): string {
   const chosen: Element[] = [];
   let paragraphs = 0;
   let used = 0;
-  for (const block of body.children) {
-    if (!openingBlocks.test(block.nodeName)) continue;
+  for (const original of body.children) {
+    if (!openingBlocks.test(original.nodeName)) continue;
+    const block = withoutMedia(original as HTMLElement);
     const length = countWords(textOf(block));
+    // Blocks without words cost nothing: all the anchors and pictures of a story would be in its opening.
+    if (length === 0) continue;
     if (used + length > limit) break;
     used += length;
     chosen.push(block);
-    // A paragraph with only an anchor has no text.
-    if (length > 0 && !/^H/u.test(block.nodeName)) paragraphs++;
+    if (!/^H/u.test(block.nodeName)) paragraphs++;
     if (paragraphs === mostInOpening.paragraphs) break;
   }
   while (/^H/u.test(chosen.at(-1)?.nodeName ?? '')) chosen.pop();
-  if (paragraphs > 0) return chosen.map(withoutPlayers).join('\n');
+  if (paragraphs > 0) return chosen.map((block) => block.outerHTML).join('\n');
   return cutParagraph(body, limit);
 }
 
-/** A block's markup without players: anyone who knows the address of a paid recording can listen to it. */
-function withoutPlayers(block: Element): string {
-  if (!block.querySelector('audio, video')) return block.outerHTML;
-  const copy = block.cloneNode(true) as Element;
-  for (const player of copy.querySelectorAll('audio, video')) {
-    const around = player.parentElement;
-    player.remove();
-    if (around?.matches('figure') && !around.hasChildNodes()) around.remove();
+/** A block without media, and without links that contained nothing else: they often lead to the file of the picture. */
+function withoutMedia(block: HTMLElement): HTMLElement {
+  if (!block.querySelector(paidMedia)) return block;
+  const copy = block.cloneNode(true) as HTMLElement;
+  for (const media of copy.querySelectorAll(paidMedia)) {
+    const link = media.closest('a');
+    media.remove();
+    if (link && countWords(textOf(link)) === 0) link.remove();
   }
-  return copy.outerHTML;
+  removeEmptyElements(copy);
+  return copy;
 }
 
 /** The start of the first paragraph, if even that is longer than the limit. */

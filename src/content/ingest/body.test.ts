@@ -210,6 +210,7 @@ describe('the free opening of an article', () => {
   const paragraph = (words: number): string =>
     `<p>${Array.from({ length: words }, (_, index) => `word${index}`).join(' ')}</p>`;
   const text = (html: string): string => new JSDOM(html).window.document.body.textContent ?? '';
+  const picture = 'https://cms.example/wp-content/uploads/photo-essay';
 
   it('ends between paragraphs, before it exceeds 100 words', async () => {
     const { openingHtml } = await take({
@@ -239,6 +240,29 @@ describe('the free opening of an article', () => {
       expect(countWords(text(openingHtml))).toBe(100);
     },
   );
+
+  it.each([
+    [
+      'pictures of the classic editor',
+      `<p><a href="${picture}-full.jpg" id="a"><img src="${picture}.jpg" alt=""></a></p>`,
+    ],
+    [
+      'galleries',
+      `<ul class="wp-block-gallery"><li><figure><img src="${picture}.jpg"><figcaption>A caption</figcaption></figure></li></ul>`,
+    ],
+    [
+      'films in quotations',
+      '<blockquote><iframe src="https://player.vimeo.com/video/76979871?h=8272103f6e"></iframe></blockquote>',
+    ],
+    ['pictures between words', `<p>See <a href="${picture}-full.jpg"><img src="${picture}.jpg" alt=""></a> here</p>`],
+  ])('shows only words: it has no %s', async (_, block) => {
+    const { bodyHtml, openingHtml } = await take({
+      content: { rendered: `${paragraph(30)}${block.repeat(8)}${paragraph(300)}` },
+    });
+    expect(openingHtml).toContain('word29');
+    expect(openingHtml).not.toMatch(/<img|<figure|\/image\?|data-embed|76979871|photo-essay|A caption/u);
+    expect(bodyHtml).toMatch(/\/image\?|data-embed-src/u);
+  });
 
   it('never exceeds 100 words or a third of the body', async () => {
     await fc.assert(
