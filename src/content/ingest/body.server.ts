@@ -283,32 +283,49 @@ function markDirections(body: HTMLElement): void {
 
 // The opening of an article: the part of a restricted body that every reader may see.
 
-const mostInOpening = { words: 100, share: 1 / 3, paragraphs: 3 };
+/** Characters, because in languages without spaces a paragraph counts as one word. */
+const mostInOpening = { words: 100, characters: 700, share: 1 / 3, paragraphs: 3 };
 
 const openingBlocks = /^(?:P|H[2-6]|BLOCKQUOTE|UL|OL)$/u;
 
 /** What no opening shows: anyone who knows the address of a paid picture or recording can open it. */
 const paidMedia = 'img, figure, table, audio, video, iframe, [data-embed-src]';
 
+interface Amount {
+  readonly words: number;
+  readonly characters: number;
+}
+
+function amountOf(text: string): Amount {
+  const characters = [...text.replace(/\s+/gu, ' ').trim()].length;
+  return { words: countWords(text), characters };
+}
+
 /**
- * The first two or three paragraphs, at most 100 words and never more than a third of the body, cut between blocks. If the first
- * paragraph alone is longer, it is cut between words.
+ * The first two or three paragraphs, at most 100 words and 700 characters and never more than a third of the body, cut between blocks.
+ * If the first paragraph alone is longer, it is cut between words.
  *
- * @param words number of words in the body
+ * @param text text of the body
  */
-export function openingOf(body: HTMLElement, words: number): string {
-  const limit = Math.min(mostInOpening.words, Math.floor(words * mostInOpening.share));
+export function openingOf(body: HTMLElement, text: string): string {
+  const all = amountOf(text);
+  const limit: Amount = {
+    words: Math.min(mostInOpening.words, Math.floor(all.words * mostInOpening.share)),
+    characters: Math.min(mostInOpening.characters, Math.floor(all.characters * mostInOpening.share)),
+  };
   const chosen: Element[] = [];
   let paragraphs = 0;
-  let used = 0;
+  let words = 0;
+  let characters = 0;
   for (const original of body.children) {
     if (!openingBlocks.test(original.nodeName)) continue;
     const block = withoutMedia(original as HTMLElement);
-    const length = countWords(textOf(block));
+    const amount = amountOf(textOf(block));
     // Blocks without words cost nothing: all the anchors and pictures of a story would be in its opening.
-    if (length === 0) continue;
-    if (used + length > limit) break;
-    used += length;
+    if (amount.words === 0) continue;
+    words += amount.words;
+    characters += amount.characters;
+    if (words > limit.words || characters > limit.characters) break;
     chosen.push(block);
     if (!/^H/u.test(block.nodeName)) paragraphs++;
     if (paragraphs === mostInOpening.paragraphs) break;
@@ -332,14 +349,12 @@ function withoutMedia(block: HTMLElement): HTMLElement {
 }
 
 /** The start of the first paragraph, if even that is longer than the limit. */
-function cutParagraph(body: HTMLElement, limit: number): string {
+function cutParagraph(body: HTMLElement, limit: Amount): string {
   const first = [...body.children].find((block) => block.nodeName === 'P' && countWords(textOf(block)) > 0);
-  if (!first || limit < 1) return '';
+  if (!first || limit.words < 1 || limit.characters < 1) return '';
   const words = textOf(first).match(/\S+/gu) ?? [];
   const paragraph = body.ownerDocument.createElement('p');
   if (first.getAttribute('dir')) paragraph.setAttribute('dir', first.getAttribute('dir') ?? 'auto');
-  // In scripts without spaces a paragraph may count as one word, so characters are limited, too.
-  const opening = words.slice(0, limit).join(' ');
-  paragraph.textContent = opening.length > 700 ? truncateAtWord(opening, 700) : `${opening}…`;
+  paragraph.textContent = truncateAtWord(`${words.slice(0, limit.words).join(' ')}…`, limit.characters);
   return paragraph.outerHTML;
 }

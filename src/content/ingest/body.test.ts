@@ -276,6 +276,21 @@ describe('the free opening of an article', () => {
     );
   });
 
+  it.each([
+    ['nine, of which three long ones come first', [300, 300, 300, 40, 40, 40, 40, 40, 40]],
+    ['three, of which a long one comes first', [600, 20, 20]],
+    ['nine short ones', [40, 40, 40, 40, 40, 40, 40, 40, 40]],
+  ])('has at most a third of the characters in a language without spaces: paragraphs are %s', async (_, lengths) => {
+    const rendered = lengths.map((length) => `<p>${'字'.repeat(length - 1)}。</p>`).join('');
+    const { openingHtml, searchText } = await take({ access: 'subscriber', content: { rendered } });
+    // A text has a space between two paragraphs.
+    const all = lengths.reduce((sum, length) => sum + 1 + length, -1);
+    for (const shown of [text(openingHtml).trim(), searchText]) {
+      expect(shown.length).toBeGreaterThanOrEqual(82);
+      expect(shown.length).toBeLessThanOrEqual(all / 3);
+    }
+  });
+
   it('is all that search indexes of an article for registered readers or subscribers', async () => {
     const rendered = `${paragraph(30)}${paragraph(200)}<p>secretword</p>`;
     expect((await take({ access: 'subscriber', content: { rendered } })).searchText).not.toContain('secretword');

@@ -134,7 +134,7 @@ async function documentOf(
       ? ''
       : restricted
         ? shaped.html
-        : sanitizer.finish(openingOf(shaped.body, words), shaped.altered);
+        : sanitizer.finish(openingOf(shaped.body, bodyText), shaped.altered);
   const credited = await bylineOf(sanitizer, type, post, base, context);
   const sound = type === 'articles' ? soundOf(post.sound, { ...context, base }) : null;
   const isPaid = access === 'registered' || access === 'subscriber';
