@@ -48,7 +48,8 @@ $newsroom_parts = array(
 	'article-columns', // The list of articles: byline and access.
 	'blocks',        // Blocks that work without WordPress's scripts.
 	'attachments',   // The credit of a picture.
-	'audio-files',   // Audio files, and hiding their addresses.
+	'file-privacy',  // Addresses of recordings, films and documents are hidden.
+	'audio-files',   // Audio files for the site.
 	'series',        // Series of episodes: the fields of podcast directories.
 	'episodes',      // The sound of an article.
 	'opening',       // The part of a body that anyone may read.

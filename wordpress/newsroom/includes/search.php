@@ -63,8 +63,8 @@ function newsroom_search_filtered( $query ) {
 }
 
 /**
- * Makes a search look only into the bodies of open articles, and not at the names of audio files, which would reveal addresses, for
- * users who may not read restricted text.
+ * Makes a search look only into the bodies of open articles, and not at the names of files, which would reveal addresses, for users
+ * who may not read restricted text.
  *
  * @param string $sql Part of a query.
  * @return string
@@ -76,8 +76,8 @@ function newsroom_search_readable( $sql ) {
 	}
 	$hidden = array( "{$wpdb->posts}.post_content" => newsroom_restricted_articles_sql( $wpdb->posts ) );
 	if ( ! user_can( newsroom_requesting_user(), 'upload_files' ) ) {
-		// The column for attachments' file names in WordPress's search queries.
-		$hidden['sq1.meta_value'] = "{$wpdb->posts}.post_type = 'attachment' AND {$wpdb->posts}.post_mime_type LIKE 'audio/%'";
+		// The column for attachments' file names in WordPress's search queries; see newsroom_is_hidden_file().
+		$hidden['sq1.meta_value'] = "{$wpdb->posts}.post_type = 'attachment' AND {$wpdb->posts}.post_mime_type NOT LIKE 'image/%'";
 	}
 	$columns = implode( '|', array_map( 'preg_quote', array_keys( $hidden ) ) );
 	// Strings are skipped, because a search text may look like a column name.
