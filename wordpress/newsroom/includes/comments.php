@@ -18,6 +18,8 @@ add_filter( 'rest_pre_insert_comment', 'newsroom_comment_unconfirmed', 10, 2 );
 add_action( 'transition_comment_status', 'newsroom_comment_reports_seen', 10, 3 );
 add_action( 'pre_comment_on_post', 'newsroom_refuse_comment_form' );
 add_filter( 'pre_comment_approved', 'newsroom_refuse_comment_call', PHP_INT_MAX, 2 );
+add_filter( 'rest_prepare_comment', 'newsroom_hide_comment_avatars', PHP_INT_MAX );
+add_filter( 'pre_get_avatar_data', 'newsroom_comment_without_avatar', PHP_INT_MAX, 2 );
 
 /** Seconds after which a comment that is still being written counts as given up. */
 const NEWSROOM_COMMENT_LOCK = 120;
@@ -275,6 +277,38 @@ function newsroom_refuse_comment_call( $approved, $comment ) {
 		return $approved;
 	}
 	return new WP_Error( 'newsroom_comment_elsewhere', __( 'You can’t comment here. Comment on the newspaper’s site.', 'newsroom' ), array( 'status' => 403 ) );
+}
+
+/**
+ * Shows the addresses of avatars only to users who moderate: they contain a hash of the commenter's email address, from which it can be
+ * guessed.
+ *
+ * @param WP_REST_Response $response Answer.
+ * @return WP_REST_Response
+ */
+function newsroom_hide_comment_avatars( $response ) {
+	if ( $response instanceof WP_REST_Response && ! user_can( newsroom_requesting_user(), 'moderate_comments' ) ) {
+		$data = $response->get_data();
+		unset( $data['author_avatar_urls'] );
+		$response->set_data( $data );
+	}
+	return $response;
+}
+
+/**
+ * The same for pages of themes: comments that the site posted have avatars only in wp-admin.
+ *
+ * @param array $args    Avatar.
+ * @param mixed $subject What it is for.
+ * @return array
+ */
+function newsroom_comment_without_avatar( $args, $subject ) {
+	$id = is_object( $subject ) && isset( $subject->comment_ID ) ? (int) $subject->comment_ID : 0;
+	if ( $id && ! ( is_admin() && current_user_can( 'moderate_comments' ) ) && metadata_exists( 'comment', $id, '_newsroom_key' ) ) {
+		$args['url']          = '';
+		$args['found_avatar'] = false;
+	}
+	return $args;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { body } from './harness.ts';
 import { newsroom, withNewsroom } from './opened.ts';
@@ -34,6 +35,41 @@ const report = (id: number, count: number, as?: 'site' | 'reporter') =>
     method: 'POST',
     body: { count, hold_at: 3 },
   });
+
+describe('the address of a commenter', () => {
+  const email = 'hidden.reader@example.com';
+  const hashes = ['sha256', 'md5'].map((name) => createHash(name).update(email).digest('hex'));
+  const showAvatars = (on: boolean) => newsroom.php(`return update_option( 'show_avatars', $input );`, on ? '1' : '0');
+  const avatar = (id: number) =>
+    newsroom.php(`wp_set_current_user( 0 ); return (string) get_avatar( get_comment( $input ) );`, id);
+
+  it('can’t be recovered from a picture’s address in REST or in the theme, also where WordPress shows avatars', async () => {
+    await showAvatars(true);
+    try {
+      const posted = (await write({ author_email: email, newsroom_key: 'without-an-avatar' })).json.id;
+      const own = (await write({ author_email: email }, 'admin')).json.id;
+      await approve(posted);
+      await approve(own);
+      const ways = [
+        (await newsroom.rest(`/wp/v2/comments?post=${post}&per_page=100`)).text,
+        (await newsroom.rest(`/wp/v2/comments/${posted}`)).text,
+        (await newsroom.rest(`/wp/v2/comments/${own}`)).text,
+        (await newsroom.rest(`/wp/v2/comments/${own}?_fields=author_avatar_urls`)).text,
+        (await newsroom.rest(`/wp/v2/comments?post=${post}&per_page=100`, { as: 'reporter' })).text,
+        await avatar(posted),
+      ];
+      expect(ways[0]).toContain(`"id":${posted}`);
+      for (const [at, text] of ways.entries()) {
+        for (const part of [...hashes, 'gravatar']) expect(text, `way ${at}`).not.toContain(part);
+      }
+      // Moderators have them.
+      const seen = (await newsroom.rest(`/wp/v2/comments/${own}`, { as: 'admin' })).text;
+      expect(hashes.some((hash) => seen.includes(hash))).toBe(true);
+    } finally {
+      await showAvatars(false);
+    }
+  });
+});
 
 describe('Akismet', () => {
   const asked = () =>
