@@ -30,21 +30,62 @@ function newsroom_register_front_field() {
 }
 
 /**
- * The field `front`: the published front. Only the site also gets the scheduled one.
+ * The field `front`: the published front. Only the site also gets what readers don't see yet: the scheduled front, slots that begin later,
+ * and headlines of stories that aren't published.
  *
  * @param array $item Prepared post.
  * @return array
  */
 function newsroom_rest_front( $item ) {
-	$page = (string) get_post_field( 'post_name', $item['id'], 'raw' );
-	$next = user_can( newsroom_requesting_user(), 'newsroom_read_restricted' ) ? newsroom_front_row( $page, 'scheduled' ) : null;
+	$page  = (string) get_post_field( 'post_name', $item['id'], 'raw' );
+	$whole = user_can( newsroom_requesting_user(), 'newsroom_read_restricted' );
+	$slots = newsroom_front_published( $page );
+	$next  = $whole ? newsroom_front_row( $page, 'scheduled' ) : null;
 	return array(
-		'slots' => newsroom_front_wire( newsroom_front_published( $page ) ),
+		'slots' => newsroom_front_wire( $whole ? $slots : newsroom_front_open_slots( $slots ) ),
 		'next'  => $next ? array(
 			'at'    => gmdate( 'Y-m-d\TH:i:s\Z', $next['at'] ),
 			'slots' => newsroom_front_wire( $next['slots'] ),
 		) : null,
 	);
+}
+
+/**
+ * What readers see of slots now.
+ *
+ * @param array[] $slots Slots.
+ * @return array[]
+ */
+function newsroom_front_open_slots( $slots ) {
+	$now  = gmdate( 'Y-m-d\TH:i:s\Z' );
+	$open = array();
+	foreach ( $slots as $slot ) {
+		$from  = newsroom_front_instant( $slot['from'] );
+		$until = newsroom_front_instant( $slot['until'] );
+		if ( ( null !== $from && $from > $now ) || ( null !== $until && $until <= $now ) || ! newsroom_front_shows_story( $slot['story'] ) ) {
+			continue;
+		}
+		$related = array();
+		foreach ( $slot['related'] as $link ) {
+			if ( empty( $link['story'] ) || newsroom_front_shows_story( $link['story'] ) ) {
+				$related[] = $link;
+			}
+		}
+		$slot['related'] = $related;
+		$open[]          = $slot;
+	}
+	return $open;
+}
+
+/**
+ * Whether readers see a story.
+ *
+ * @param int $id Story.
+ * @return bool
+ */
+function newsroom_front_shows_story( $id ) {
+	$post = get_post( $id );
+	return $post instanceof WP_Post && newsroom_is_visible( $post );
 }
 
 /**

@@ -16,6 +16,7 @@ define( 'NEWSROOM_MOST_HEADLINES', 3 );
 define( 'NEWSROOM_LONGEST_HEADLINE', 200 );
 
 add_action( 'rest_api_init', 'newsroom_register_headline_test' );
+add_filter( 'rest_prepare_articles', 'newsroom_hide_headline_test', 10, 2 );
 add_action( 'transition_post_status', 'newsroom_headline_test_published', 10, 3 );
 
 /**
@@ -238,6 +239,23 @@ function newsroom_rest_headline_test( $item ) {
 			$others
 		),
 	);
+}
+
+/**
+ * Leaves the test out of the meta of a story for users who may not edit it: headlines that no reader has seen yet, and the readings, are the
+ * editors' own.
+ *
+ * @param WP_REST_Response $response Answer.
+ * @param WP_Post          $post     Article.
+ * @return WP_REST_Response
+ */
+function newsroom_hide_headline_test( $response, $post ) {
+	$data = $response->get_data();
+	if ( isset( $data['meta']['newsroom_headline_test'] ) && ! user_can( newsroom_requesting_user(), 'edit_post', $post->ID ) ) {
+		unset( $data['meta']['newsroom_headline_test'] );
+		$response->set_data( $data );
+	}
+	return $response;
 }
 
 /**

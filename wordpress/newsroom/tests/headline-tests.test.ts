@@ -78,6 +78,25 @@ describe('a headline test over REST', () => {
     expect(await field()).toMatchObject({ state: 'ended', reason: 'editor', winner: -1 });
   });
 
+  it('shows everyone only the headlines that cards show: not before it starts, and without readings after it ends', async () => {
+    const everyone = async () => (await newsroom.rest(`/wp/v2/articles/${article}`)).text;
+    await save({ state: 'off', variants: [variant('Prepared words')] });
+    const prepared = [await everyone(), (await newsroom.rest('/wp/v2/articles?per_page=100&_fields=meta')).text];
+    await running([variant('Prepared words')]);
+    expect(await everyone()).toContain('Prepared words');
+    await save({ ...(await field()), state: 'ended', readings: [4711, 4712] });
+    const ended = [await everyone(), (await newsroom.rest(`/wp/v2/articles/${article}`, { as: 'reporter' })).text];
+    for (const text of [...prepared, ...ended]) {
+      expect(text).toContain('meta');
+      expect(text).not.toMatch(/Prepared words|471[12]|newsroom_headline_test/);
+    }
+    const { meta } = (await newsroom.rest(`/wp/v2/articles/${article}?context=edit`, { as: 'admin' })).json;
+    expect(meta.newsroom_headline_test).toMatchObject({
+      variants: [variant('Prepared words')],
+      readings: [4711, 4712],
+    });
+  });
+
   it('gets a new ID when its headlines change, but not when the story changes', async () => {
     await running();
     const { id } = (await shown()).headline_test;
