@@ -31,7 +31,7 @@ const $store = atom<Session>(loadingSession);
 export const $session: ReadableAtom<Session> = $store;
 
 /** Event of the window when the session has ended in another tab. */
-export const signedOutElsewhere = 'broadsheet:signed-out';
+export const signedOutElsewhere = 'signed-out';
 
 /** Requests are numbered, so that an old response never overwrites a newer one. */
 let latest = 0;
@@ -64,7 +64,6 @@ export async function signOut(where?: LogoutBody['where']): Promise<Reply<Messag
   // 401: there was no session.
   if (answer.ok || answer.status === 401) {
     latest++;
-    removeSharedSession();
     forgetHint();
     setSession(anonymousSession);
     notifyTabs();
@@ -83,9 +82,8 @@ async function load(why: 'opened' | 'reported' | 'changed'): Promise<void> {
   if (visitor === null) {
     const wasKnown = removeSharedSession();
     if (wasKnown) forgetStored();
-    const { isAuthenticated: wasSignedIn } = $store.get();
+    if (why !== 'changed' && $store.get().isAuthenticated) dispatchEvent(new Event(signedOutElsewhere));
     setSession(anonymousSession);
-    if (wasSignedIn && why !== 'changed') dispatchEvent(new Event(signedOutElsewhere));
     // Without a script, or when a session expires, no tab reports the sign-out.
     if (why === 'changed' || (why === 'opened' && wasKnown)) notifyTabs();
     return;
@@ -134,6 +132,7 @@ function forgetStored(): void {
   navigator.serviceWorker?.controller?.postMessage({ forget: true });
 }
 
+/** Removes all that a page knows of its user before it asks the server. */
 function forgetHint(): void {
   removeSharedSession();
   forgetStored();

@@ -11,7 +11,7 @@ import {
 } from 'react';
 import { unconfirmed } from '../../lib/accounts/model.ts';
 import { postComment, refusedField, refusedMessage } from '../../lib/comments/client.ts';
-import { draftName, newDraftKey, readDraft, removeDraft, storeDraft } from '../../lib/comments/drafts.ts';
+import { draftName, newDraftKey, readDraft, storeDraft } from '../../lib/comments/drafts.ts';
 import { cleanComment, commentForm, lengthOf, longestName, nameProblem } from '../../lib/comments/model.ts';
 import {
   commentFailed,
@@ -133,7 +133,7 @@ function useComposer({ article, parent, longest, name, focused = false, onPosted
       const { comment } = answer.value ?? {};
       if (!comment) return end(commentFailed.failed);
       end();
-      draft.remove();
+      draft.write('');
       setChangesName(false);
       return onPosted(comment);
     }
@@ -230,13 +230,13 @@ function useDraft(article: number, parent: number, area: RefObject<HTMLTextAreaE
     setText(typed !== '' ? typed : (stored?.text ?? ''));
   }, [article, parent, area]);
 
-  // Another tab has posted this draft or emptied it: what is sent with its key would replace the other tab's comment.
+  // Another tab has posted this draft or changed it: what is sent with its key would replace the other tab's comment.
   useEffect(() => {
-    const removed = ({ key: name, newValue }: StorageEvent) => {
-      if (name === draftName(article, parent) && newValue === null) key.current = newDraftKey();
+    const changed = (event: StorageEvent) => {
+      if (event.key === draftName(article, parent)) key.current = newDraftKey();
     };
-    addEventListener('storage', removed);
-    return () => removeEventListener('storage', removed);
+    addEventListener('storage', changed);
+    return () => removeEventListener('storage', changed);
   }, [article, parent]);
 
   return {
@@ -247,11 +247,6 @@ function useDraft(article: number, parent: number, area: RefObject<HTMLTextAreaE
       if (value.trim() === '') key.current = newDraftKey();
       setText(value);
       storeDraft(article, parent, { text: value, key: key.current });
-    },
-    remove() {
-      removeDraft(article, parent);
-      key.current = newDraftKey();
-      setText('');
     },
   };
 }

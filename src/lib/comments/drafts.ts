@@ -35,10 +35,6 @@ export function storeDraft(articleId: number, parentId: number, draft: Draft, no
   writeStored(draftName(articleId, parentId), value);
 }
 
-export function removeDraft(articleId: number, parentId: number): void {
-  writeStored(draftName(articleId, parentId), null);
-}
-
 /** Deletes all drafts and notes of waiting comments, when the user signs out. */
 export function forgetDrafts(): void {
   for (const name of storedNames()) if (name.startsWith(prefix) || name === waitingName) writeStored(name, null);
