@@ -1,7 +1,7 @@
 /** Cancels, voids, resumes and refunds at Stripe, so that an abandoned purchase can't be paid later and gives no free access. */
 import Stripe from 'stripe';
 import type { Logger } from '../../logging.ts';
-import { isEnding, isLive, type StripeState } from '../subscription-model.ts';
+import { isEnding, isLive, isOver, type StripeState } from '../subscription-model.ts';
 import { ifMissing, withIdempotencyKey } from './stripe.server.ts';
 
 async function retrieve(stripe: Stripe, id: string) {
@@ -10,15 +10,16 @@ async function retrieve(stripe: Stripe, id: string) {
   return { subscription, invoice: typeof invoice === 'object' ? invoice : null };
 }
 
-/** @returns `false` when it was paid at the last moment */
+/** @returns `false` when it was paid at the last moment, or is being paid */
 async function voidInvoice(stripe: Stripe, invoice: Pick<Stripe.Invoice, 'id'>): Promise<boolean> {
   try {
     await stripe.invoices.voidInvoice(invoice.id ?? '');
     return true;
   } catch (error) {
     // Only Stripe knows whether it was paid first.
-    if (error instanceof Stripe.errors.StripeInvalidRequestError) return false;
-    throw error;
+    if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
+    // Another process may have voided it.
+    return (await stripe.invoices.retrieve(invoice.id ?? '')).status === 'void';
   }
 }
 
@@ -45,20 +46,27 @@ export async function resume(stripe: Stripe, state: StripeState): Promise<void> 
 /**
  * Cancels an unpaid new subscription. Its invoice is voided first, because only Stripe can tell whether it was paid in the
  * meantime.
+ *
+ * @returns whether it has ended; `false` when it was paid or is being paid, even if the subscription doesn't show that yet
  */
-export async function cancelUnpaid(stripe: Stripe, id: string): Promise<void> {
+export async function cancelUnpaid(stripe: Stripe, id: string): Promise<boolean> {
   const { subscription, invoice } = await retrieve(stripe, id);
-  if (invoice && invoice.amount_paid > 0) return;
-  if (invoice?.status === 'open' && !(await voidInvoice(stripe, invoice))) return;
+  if (invoice && invoice.amount_paid > 0) return isOver(subscription);
+  if (invoice?.status === 'open' && !(await voidInvoice(stripe, invoice))) return false;
   const { status } = await stripe.subscriptions.retrieve(subscription.id);
   if (status === 'incomplete' || isLive({ status })) await cancelNow(stripe, id);
+  return true;
 }
 
-/** Voids the invoice of an unpaid upgrade, which also ends the pending change. */
-export async function voidSwitch(stripe: Stripe, id: string): Promise<void> {
+/**
+ * Voids the invoice of an unpaid upgrade, which also ends the pending change.
+ *
+ * @returns whether no payment of it can follow; `false` when it was paid or is being paid, even if the plan doesn't show that yet
+ */
+export async function voidSwitch(stripe: Stripe, id: string): Promise<boolean> {
   const { subscription, invoice } = await retrieve(stripe, id);
-  if (subscription.pending_update === null || invoice?.status !== 'open') return;
-  if (invoice.billing_reason === 'subscription_update') await voidInvoice(stripe, invoice);
+  if (subscription.pending_update === null || invoice?.billing_reason !== 'subscription_update') return true;
+  return invoice.status === 'open' ? voidInvoice(stripe, invoice) : invoice.status !== 'paid';
 }
 
 /**

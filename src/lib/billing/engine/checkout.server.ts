@@ -13,7 +13,7 @@ import { isLive, isOver } from '../subscription-model.ts';
 import { cancelUnpaid, voidSwitch } from './cancel.server.ts';
 import { type FoundCoupon, tryCoupon } from './coupons.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
-import { fetchAttempt, finish, type PaymentAttempt, pay, setUpCard } from './payments.server.ts';
+import { checkUntil, fetchAttempt, finish, type PaymentAttempt, pay, setUpCard } from './payments.server.ts';
 import type { Purchase } from './purchases.server.ts';
 import { purchaseParams, quoteNew } from './quotes.server.ts';
 import { asResult, cardRefusal, isUncertain, ok, refusal, throwRefused } from './stripe.server.ts';
@@ -103,7 +103,7 @@ async function payPurchase(
   }
   // An equal number in another currency is not the amount that the reader saw.
   if (attempt.subscription.currency !== price.currency) {
-    await abandonPurchase(dependencies, purchase);
+    await abandonForAnother(dependencies, purchase);
     return refusal(409, messages.amountChanged, { code: 'amount_changed' });
   }
   await refuseOtherAmount(dependencies, purchase, attempt, expected);
@@ -146,11 +146,15 @@ export async function adopt(
   return { ...purchase, subscription: found.id };
 }
 
-/** Ends an open purchase: nothing will be charged for it. If it turns out to be paid, the result is `done`. */
+/**
+ * Ends an open purchase: nothing will be charged for it.
+ *
+ * @returns `done` if it turns out to be paid; `open` if it is paid or being paid, but doesn't show that yet: it must not be replaced
+ */
 export async function abandonPurchase(
   dependencies: BillingDependencies,
   purchase: Purchase,
-): Promise<'done' | 'given up'> {
+): Promise<'done' | 'given up' | 'open'> {
   const { stripe, database, purchases, subscriptions, log } = dependencies;
   const { id, kind, subscription } = await adopt(dependencies, purchase);
   const isDone = async (): Promise<boolean> => {
@@ -159,12 +163,22 @@ export async function abandonPurchase(
   };
   if (subscription !== null) {
     if (await isDone()) return 'done';
-    await (kind === 'subscribe' ? cancelUnpaid : voidSwitch)(stripe, subscription);
+    const isEnded = await (kind === 'subscribe' ? cancelUnpaid : voidSwitch)(stripe, subscription);
     // Finds a payment that arrived at the last moment.
-    if (await isDone()) return 'done';
+    if (await checkUntil(isDone, (done) => done || isEnded)) return 'done';
+    if (!isEnded) return 'open';
   }
   if (await purchases.end(database.db, id, 'given up')) log.info({ purchase: id }, 'A purchase was abandoned');
   return 'given up';
+}
+
+/** As {@link abandonPurchase}, where something else follows. @throws Refused while it is unknown whether the purchase is paid */
+export async function abandonForAnother(
+  dependencies: BillingDependencies,
+  purchase: Purchase,
+): Promise<'done' | 'given up'> {
+  const outcome = await abandonPurchase(dependencies, purchase);
+  return outcome === 'open' ? throwRefused(409, messages.busy, { retryAfter: 5 }) : outcome;
 }
 
 /** @throws Refused if the reader has had the promotion */
@@ -255,7 +269,7 @@ async function resumable(
   if (mayBeAtWork && !(await adopt(dependencies, open)).subscription) {
     return throwRefused(409, messages.busy, { retryAfter: 5 });
   }
-  if ((await abandonPurchase(dependencies, open)) === 'done' && open.kind === 'subscribe') {
+  if ((await abandonForAnother(dependencies, open)) === 'done' && open.kind === 'subscribe') {
     throwRefused(409, messages.subscribed, { code: 'subscribed' });
   }
   return null;
@@ -317,7 +331,7 @@ async function refuseOtherAmount(
   const stored = mayBePaid ? await dependencies.subscriptions.reconcile(subscription.id) : null;
   // It was paid in another tab, as the reader wanted.
   if (stored?.state.invoices.some(({ paid }) => paid > 0)) return;
-  await abandonPurchase(dependencies, purchase);
+  await abandonForAnother(dependencies, purchase);
   throwRefused(409, messages.amountChanged, { due, code: 'amount_changed' });
 }
 

@@ -30,7 +30,6 @@ export interface PaymentAttempt {
     | null;
 }
 
-/** Stripe takes a moment until a subscription shows that it was paid. */
 const paidCheckTries = 6;
 const paidCheckMs = 250;
 const waitingStatuses = ['requires_payment_method', 'requires_confirmation', 'requires_action'];
@@ -152,10 +151,17 @@ async function reconcileUntilSettled(
   { subscription, intent }: PaymentAttempt,
 ): Promise<StoredSubscription | null> {
   const isPaid = intent === null || intent.value.status === 'succeeded';
+  return checkUntil(
+    () => subscriptions.reconcile(subscription.id),
+    (stored) => !stored || !isPaid || isSettled(stored.state) || isClosed(stored.state),
+  );
+}
+
+/** Repeats a check for a moment, because Stripe takes one until a subscription shows that it was paid. @returns its last answer */
+export async function checkUntil<T>(check: () => Promise<T>, isEnd: (answer: T) => boolean): Promise<T> {
   for (let tries = 1; ; tries++) {
-    const stored = await subscriptions.reconcile(subscription.id);
-    if (!stored || !isPaid || isSettled(stored.state) || isClosed(stored.state) || tries === paidCheckTries)
-      return stored;
+    const answer = await check();
+    if (isEnd(answer) || tries === paidCheckTries) return answer;
     await new Promise((resolve) => setTimeout(resolve, paidCheckMs));
   }
 }

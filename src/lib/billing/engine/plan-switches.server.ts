@@ -19,7 +19,7 @@ import {
   switchOf,
 } from '../subscription-model.ts';
 import { resume, voidSwitch } from './cancel.server.ts';
-import { abandonPurchase } from './checkout.server.ts';
+import { abandonForAnother, abandonPurchase } from './checkout.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { addNote, deleteNote, findNote, pruneNotes } from './notes.server.ts';
 import { fetchAttempt, finish } from './payments.server.ts';
@@ -121,10 +121,10 @@ function refuseByInvoice({ byInvoice = false }: StripeState): void {
   if (byInvoice) throwRefused(409, messages.byInvoice, { code: 'by_invoice' });
 }
 
-/** Abandons an upgrade that is not paid yet. @throws StripeError */
+/** Abandons an upgrade that is not paid yet. @throws Refused while that is unknown, StripeError */
 export async function abandonOpenSwitch(dependencies: BillingDependencies, userId: string): Promise<void> {
   const open = await dependencies.purchases.open(userId);
-  if (open?.kind === 'switch') await abandonPurchase(dependencies, open);
+  if (open?.kind === 'switch') await abandonForAnother(dependencies, open);
 }
 
 /**
@@ -227,7 +227,7 @@ async function beginSwitch(
   const { purchases } = dependencies;
   const open = await purchases.open(session.userId);
   // Paid at the last moment, in another tab: the quote is out of date.
-  if (open && (await abandonPurchase(dependencies, open)) === 'done')
+  if (open && (await abandonForAnother(dependencies, open)) === 'done')
     throwRefused(409, messages.amountChanged, { code: 'amount_changed' });
   const purchase = await purchases.begin({
     userId: session.userId,

@@ -110,11 +110,59 @@ it('a purchase that waits for the bank can be paid with another card', async () 
   expect(await sums()).toEqual([1200]);
 });
 
+/** The bank confirms a payment, and its subscription doesn't show it yet. @returns a function after which it does */
+function confirmUnseen(secret: string | null, id: string): () => void {
+  const { account } = site.stripe;
+  const one = account.need('subscription', id);
+  const before = structuredClone(one);
+  site.stripe.finishChallenge(secret?.split('_secret_')[0] ?? '', true);
+  const after = { _pending: undefined, ...structuredClone(one) };
+  const become = (values: object) =>
+    account.transaction(() => {
+      account.store.touch(one);
+      Object.assign(one, values);
+    });
+  become(before);
+  return () => become(after);
+}
+const busy = { ok: false, status: 409, error: { retryAfter: 5 } };
+
+it('a purchase that is paid, but doesn’t show it yet, is not replaced by another', async () => {
+  const session = await open();
+  const asks = { ...monthly, payment_method: 'pm_card_authenticationRequired' };
+  const { clientSecret, subscriptionId } = paid(await site.billing.subscribe(session, asks));
+  const show = confirmUnseen(clientSecret, subscriptionId);
+  const yearly = { ...monthly, plan_id: 'reader-yearly' };
+  expect(await site.billing.subscribe(session, yearly)).toMatchObject(busy);
+  await site.pass(3600);
+  await site.billing.recover();
+  expect(await site.billing.subscribe(session, yearly)).toMatchObject(busy);
+  show();
+  const second = await site.billing.subscribe(session, yearly);
+  expect(second).toMatchObject({ ok: false, status: 409, error: { code: 'subscribed' } });
+  expect(await sums()).toEqual([1200]);
+  expect(await site.billing.entitlements(session.userId)).toHaveLength(1);
+});
+
+it('an upgrade that is paid, but doesn’t show it yet, is neither replaced nor canceled', async () => {
+  const session = await open();
+  const asks = { ...monthly, payment_method: 'pm_card_authenticationRequired' };
+  const begun = paid(await site.billing.subscribe(session, asks));
+  site.stripe.finishChallenge(begun.clientSecret?.split('_secret_')[0] ?? '', true);
+  await site.deliver();
+  const { clientSecret } = paid(await site.billing.switchPlan(session, { planId: 'reader-yearly' }));
+  const show = confirmUnseen(clientSecret, begun.subscriptionId);
+  expect(await site.billing.switchPlan(session, { planId: 'member-monthly' })).toMatchObject(busy);
+  expect(await site.billing.cancel(session)).toMatchObject(busy);
+  show();
+  expect(paid(await site.billing.cancel(session))).toMatchObject({ planId: 'reader-yearly', cancelAtPeriodEnd: true });
+  expect(await sums()).toHaveLength(2);
+});
+
 it('a purchase that another process has begun blocks a new one for a minute', async () => {
   const session = await open();
   const plan = { plan: 'reader-yearly', price: 'price_reader_yearly' };
   await storePurchase(site, session.userId, plan);
-  const busy = { ok: false, status: 409, error: { retryAfter: 5 } };
   expect(await site.billing.subscribe(session, monthly)).toMatchObject(busy);
   await site.pass(61);
   paid(await site.billing.subscribe(session, monthly));
