@@ -395,15 +395,14 @@ function makePendingSetupIntent(account: StripeAccount, subscription: Subscripti
   if (method) confirmSetup(account, setup, { method, offSession: false });
 }
 
-/** After a setup intent has succeeded: updates its subscription, whose default card it becomes if the settings say so. */
+/**
+ * After a setup intent has succeeded: its subscription doesn't wait for it anymore. That the card becomes the subscription's default is
+ * documented for payments only (`payment_settings.save_default_payment_method`).
+ */
 export function applySetupIntent(account: StripeAccount, setup: string): void {
   for (const subscription of account.store.all('subscription')) {
     if (subscription.pending_setup_intent !== setup) continue;
-    const { payment_method } = account.need('setup_intent', setup);
     subscription.pending_setup_intent = null;
-    if (subscription.payment_settings.save_default_payment_method === 'on_subscription') {
-      subscription.default_payment_method = payment_method;
-    }
     account.store.touch(subscription);
   }
 }

@@ -298,7 +298,7 @@ async function create(
     expand: ['latest_invoice.confirmation_secret', 'pending_setup_intent'],
   };
   try {
-    // If nothing is due now, only a successful card setup shows that a later bill can be paid.
+    // If nothing is due now, only a card setup shows that a later bill can be paid.
     const card = isFree ? await setUpCard(dependencies, customer, paymentMethod) : null;
     if (card !== null) params.default_payment_method = card;
     const idempotencyKey = `subscribe:${purchase.id}:${purchase.round}`;

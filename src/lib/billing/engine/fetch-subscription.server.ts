@@ -135,13 +135,24 @@ async function fetchDisputes(
   }
 }
 
-/** Whether Stripe has a card for the next bills. Subscriptions made in Stripe's dashboard need none. */
+/**
+ * Whether Stripe has a card for the next bills, which only charge the subscription's default or the customer's. One whose setup the bank has
+ * not confirmed isn't any. Subscriptions made in Stripe's dashboard need none.
+ */
 async function hasCard(stripe: Stripe, subscription: Stripe.Subscription, customer: string): Promise<boolean> {
   const { default_payment_method: own, collection_method: collection, metadata } = subscription;
-  if (own !== null || collection !== 'charge_automatically' || metadata.purchase === undefined) return true;
+  if (collection !== 'charge_automatically' || metadata.purchase === undefined) return true;
+  const card = idOf(own) ?? (await defaultCardOf(stripe, customer));
+  if (card === null) return false;
   // A deleted customer has none.
-  const methods = await stripe.paymentMethods.list({ customer, limit: 1 }).catch(ifMissing(null));
-  return methods !== null && methods.data.length > 0;
+  const setups = await stripe.setupIntents.list({ customer, payment_method: card, limit: 100 }).catch(ifMissing(null));
+  // A card that was added in the dashboard has none.
+  return setups !== null && (setups.data.length === 0 || setups.data.some(({ status }) => status === 'succeeded'));
+}
+
+async function defaultCardOf(stripe: Stripe, customer: string): Promise<string | null> {
+  const found = await stripe.customers.retrieve(customer).catch(ifMissing(null));
+  return found === null || found.deleted ? null : idOf(found.invoice_settings.default_payment_method);
 }
 
 /** Stripe's answers about one subscription. */

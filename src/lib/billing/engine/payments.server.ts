@@ -45,7 +45,7 @@ const confirmation = ({ siteUrl }: Pick<Dependencies, 'siteUrl'>, paymentMethod:
  * Sets up a card before anything is bought with it, so that a refused card leaves nothing at Stripe and doesn't use up a
  * coupon.
  *
- * @returns the customer's payment method; `null`: the reader has to confirm with the bank first
+ * @returns the customer's payment method, which the reader may still have to confirm with the bank; `null`: Stripe names none
  * @throws StripeError when the card is refused
  */
 export async function setUpCard(
@@ -53,7 +53,7 @@ export async function setUpCard(
   customer: string,
   paymentMethod: string,
 ): Promise<string | null> {
-  const { setupIntents } = dependencies.stripe;
+  const { setupIntents, paymentMethods } = dependencies.stripe;
   const intent = await setupIntents.create({
     customer,
     usage: 'off_session',
@@ -61,10 +61,12 @@ export async function setUpCard(
     allowed_payment_method_types: [...publication.billing.paymentMethodTypes],
     ...confirmation(dependencies, paymentMethod),
   });
-  if (intent.status === 'succeeded') return idOf(intent.payment_method);
-  // The subscription has its own setup intent, which is shown to the reader.
+  const card = idOf(intent.payment_method);
+  if (intent.status === 'succeeded' || card === null) return card;
+  // The subscription gets its own setup intent, which is shown to the reader. Only a card that is attached can be its default, without
+  // which Stripe would use an older card of the customer and ask for nothing.
   await setupIntents.cancel(intent.id).catch(() => {});
-  return null;
+  return (await paymentMethods.attach(card, { customer })).id;
 }
 
 export async function fetchAttempt({ stripe }: Pick<Dependencies, 'stripe'>, id: string): Promise<PaymentAttempt> {
@@ -100,6 +102,7 @@ export async function pay(
     const failure = lastError(intent)?.charge ?? lastError(intent)?.code ?? 'first';
     const key = `confirm:${purchase}:${intent.value.id}:${paymentMethod}:${failure}`;
     const confirmed = await confirmIntent(dependencies, intent, paymentMethod, key);
+    if (confirmed?.value.status === 'requires_action') await chargeLater(dependencies, attempt.subscription, confirmed);
     return await finish(dependencies, { ...attempt, intent: confirmed });
   } catch (error) {
     // It was confirmed in another tab in the meantime.
@@ -134,7 +137,7 @@ export async function finish(dependencies: Dependencies, attempt: PaymentAttempt
     await dependencies.subscriptions.reconcile(subscription.id);
     return cardRefusal(lastError(intent) ?? {});
   }
-  if (status === 'succeeded') await saveCard(dependencies, attempt);
+  if (intent && status === 'succeeded') await chargeLater(dependencies, subscription, intent);
   const stored = await reconcileUntilSettled(dependencies, attempt);
   const isDone = status === 'succeeded' && stored !== null && isSettled(stored.state);
   return ok({
@@ -166,11 +169,19 @@ export async function checkUntil<T>(check: () => Promise<T>, isEnd: (answer: T) 
   }
 }
 
-/** Makes a card that was just set up the subscription's default, which pays the next bill. */
-async function saveCard({ stripe }: Dependencies, { subscription, intent }: PaymentAttempt): Promise<void> {
-  if (intent?.kind !== 'setup' || subscription.default_payment_method !== null) return;
-  const card = idOf(intent.value.payment_method);
-  if (card !== null) await stripe.subscriptions.update(subscription.id, { default_payment_method: card });
+/**
+ * Makes a card that is set up the subscription's default, which pays the next bill. One that the bank asks the reader about becomes it
+ * before: Stripe doesn't make it the default itself, and the reader may not come back here.
+ */
+async function chargeLater(
+  { stripe }: Dependencies,
+  { id, customer, default_payment_method: before }: Stripe.Subscription,
+  { kind, value }: NonNullable<PaymentAttempt['intent']>,
+): Promise<void> {
+  const card = idOf(value.payment_method);
+  if (kind !== 'setup' || card === null || card === idOf(before)) return;
+  if (value.status !== 'succeeded') await stripe.paymentMethods.attach(card, { customer: idOf(customer) ?? '' });
+  await stripe.subscriptions.update(id, { default_payment_method: card });
 }
 
 /** Whether no further payment of the subscription is expected. */

@@ -129,6 +129,27 @@ onBothEngines('a first invoice of 0', (engines) => {
     expect((await statuses()).toSorted()).toEqual(['active', 'canceled']);
   });
 
+  it.each(['the browser reports it', 'only Stripe reports it'])(
+    'charges later the card that was typed, not an older one of the reader, once the bank confirms it and %s',
+    async (how) => {
+      const session = await begin();
+      paid(await site.billing.usePaymentMethod(session, 'pm_card_mastercard'));
+      const asks = { ...yearly, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'FREEYEAR' };
+      const answer = paid(await site.billing.subscribe(session, asks));
+      expect(answer).toMatchObject({ paymentIntentStatus: 'requires_action', grant_id: null });
+      expect(await opens(session)).toEqual([]);
+      site.stripe.finishChallenge(intentOf(answer.clientSecret), true);
+      const reported = how === 'the browser reports it';
+      if (reported) paid(await site.billing.confirm(session, answer.subscriptionId));
+      await site.deliver();
+      expect(await opens(session)).toHaveLength(1);
+      const { default_payment_method: card } = await site.dashboard.subscriptions.retrieve(answer.subscriptionId, {
+        expand: ['default_payment_method'],
+      });
+      expect(card).toMatchObject({ card: { brand: 'visa' } });
+    },
+  );
+
   it('gives no access when the card setup is canceled', async () => {
     const session = await begin();
     const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
