@@ -130,7 +130,7 @@ function Actions({ subscription, kind, upgrade, several, resuming: { busy, submi
           {messages.updateCard}
         </a>
       )}
-      {(kind === 'ending' || kind === 'changing') && (
+      {(kind === 'ending' || (kind === 'changing' && !subscription?.next?.fixed)) && (
         <form method="post" action="/account/subscription" onSubmit={submit} aria-busy={busy}>
           <input type="hidden" name={subscriptionParam} value={subscription?.id} />
           <button

@@ -81,6 +81,16 @@ it('a failed payment leads to the page for updating the card', async () => {
   expect(links()[0]).toEqual(['Update your card', '/account/card']);
 });
 
+it('a planned change can be taken back, unless the publisher has planned it', async () => {
+  const next = { planId: 'm', planName: 'Monthly', productId: 'sun-reader', print: false };
+  await show({ ...running, next });
+  expect(form().textContent).toBe('Keep my current plan');
+  await drawn.remove();
+  await show({ ...running, next: { ...next, fixed: true } });
+  expect(drawn.host.textContent).toContain('Your plan changes to Sun Reader, Monthly');
+  expect(form()).toBeNull();
+});
+
 it('continuing a canceled subscription sends one request for two submits, from a plain form', async () => {
   const answer = Promise.withResolvers<Response>();
   const fetched = answers(() => answer.promise);

@@ -241,8 +241,8 @@ export interface Subscription {
   readonly renewalDue?: boolean;
   /** Set while billing is paused. `resumesAt`: ISO 8601, `null` if not known yet. */
   readonly paused?: { readonly resumesAt: string | null };
-  /** Set if a change is planned: the plan that starts with the next bill. */
-  readonly next?: Pick<Subscription, 'planId' | 'planName' | 'productId' | 'print'>;
+  /** Set if a change is planned: the plan that starts with the next bill. `fixed`: by the publisher, so the reader can't take it back. */
+  readonly next?: Pick<Subscription, 'planId' | 'planName' | 'productId' | 'print'> & { readonly fixed?: boolean };
 }
 
 /** Metadata that the browser may write (spec section 3, "Subscription metadata"). */

@@ -127,6 +127,8 @@ export interface StripeState {
   readonly price: KnownPrice;
   /** The price from the next bill on, if a change is planned. */
   readonly next: KnownPrice | null;
+  /** Whether the publisher has planned that change, so that the reader can't take it back. Absent: no. */
+  readonly nextByPublisher?: boolean;
   /** The next bill by Stripe's preview, with discounts, credit and tax; the list price if there is none. */
   readonly nextAmount: number;
   /** Tax within it; absent: none is calculated. */
@@ -288,6 +290,14 @@ export function mainSubscription(states: readonly StripeState[], now: number, gr
 
 const isoOrNull = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
+const nextOf = (
+  { plan, name, product, print }: KnownPrice,
+  { nextByPublisher: fixed }: Pick<StripeState, 'nextByPublisher'>,
+): Subscription['next'] => {
+  const next = { planId: plan, planName: name, productId: product, print };
+  return fixed ? { ...next, fixed } : next;
+};
+
 /** The subscription as the API returns it. */
 export function subscriptionOf(state: StripeState, now: number, graceDays: number): Subscription {
   const { price, next } = state;
@@ -317,7 +327,7 @@ export function subscriptionOf(state: StripeState, now: number, graceDays: numbe
     paidUntil: new Date(until).toISOString(),
     ...(billed && isRenewalDue(state) && { renewalDue: true }),
     ...(paused && { paused: { resumesAt: isoOrNull(state.pause?.resumesAt ?? null) } }),
-    ...(next && { next: { planId: next.plan, planName: next.name, productId: next.product, print: next.print } }),
+    ...(next && next.id !== price.id && { next: nextOf(next, state) }),
   };
 }
 

@@ -219,6 +219,7 @@ export function readState(
     item: item.id,
     price,
     next,
+    ...(next && isPublishers(subscription) && { nextByPublisher: true }),
     ...nextBill(asked.upcoming, next ?? price, before),
     amountPending: asked.amountPending ?? false,
     paid: paidTimes(invoices, read, priceOf),
@@ -383,6 +384,13 @@ function paidTimes(
 
 const phasesOf = ({ schedule }: Stripe.Subscription): readonly Stripe.SubscriptionSchedule.Phase[] =>
   schedule !== null && typeof schedule === 'object' && schedule.status === 'active' ? schedule.phases : [];
+
+/** Metadata of a schedule that the reader's choice of a plan has made. */
+export const chosenBy = 'chosen_by';
+
+/** Whether a schedule is not one that the reader's choice of a plan has made. */
+const isPublishers = ({ schedule }: Stripe.Subscription): boolean =>
+  typeof schedule === 'object' && schedule?.metadata?.[chosenBy] !== 'reader';
 
 /** The price of the next phase. */
 function plannedPrice(subscription: Stripe.Subscription, priceOf: PriceBook): KnownPrice | null {

@@ -25,6 +25,7 @@ import { addNote, deleteNote, findNote, pruneNotes } from './notes.server.ts';
 import { fetchAttempt, finish } from './payments.server.ts';
 import {
   clearPlannedSwitch,
+  findReplaced,
   notePlannedSwitch,
   plannedPrice,
   planSwitch,
@@ -46,7 +47,7 @@ export async function switchPlan(
   session: Session,
   body: SwitchAsk,
 ): Promise<Billed<SwitchAnswer>> {
-  const { stripe, catalog, customers, purchases, subscriptions } = dependencies;
+  const { catalog, customers, purchases, subscriptions } = dependencies;
   const price = catalog.plan(body.planId);
   if (!price) return refusal(400, messages.planGone);
   if (price.promotion) return refusal(409, messages.newSubscribers, { code: 'promotion_used' });
@@ -82,9 +83,26 @@ export async function switchPlan(
     if (body.expected) return refusal(409, messages.amountChanged, { due: 0, code: 'amount_changed' });
     return downgrade(dependencies, session, state, price, body);
   }
-  await releaseSchedule(stripe, state);
-  await clearPlannedSwitch(stripe, state);
+  await takeBackChoice(dependencies, state);
   return ok(answerOf((await subscriptions.reconcile(state.id)) ?? stored, 'now'));
+}
+
+/**
+ * Cancels the change that the reader has planned, and plans again what the publisher had planned before. What the publisher has planned
+ * stays, because the reader would keep a reduced price; only an end that it has set is taken back.
+ */
+export async function takeBackChoice(dependencies: BillingDependencies, state: StripeState): Promise<void> {
+  const { stripe } = dependencies;
+  const replaced = state.next === null ? null : await findReplaced(stripe, state);
+  if (replaced) {
+    const { schedule: released, plan: planned } = replaced;
+    await restoreLater(dependencies, state.id);
+    await stripe.subscriptions.update(state.id, { metadata: { planned, released } });
+    await releaseSchedule(stripe, state);
+    return restorePlannedSwitch(dependencies, { ...state, schedule: null, next: null, planned, released }, planned);
+  }
+  if ((state.next !== null && !state.nextByPublisher) || isEnding(state)) await releaseSchedule(stripe, state);
+  await clearPlannedSwitch(stripe, state);
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Logger } from '../../logging.ts';
 import type { Price } from '../schema.ts';
 import { type KnownPrice, type StripeState, switchKind } from '../subscription-model.ts';
 import type { Catalog } from './catalog.server.ts';
-import { idOf } from './fetch-subscription.server.ts';
+import { chosenBy, idOf } from './fetch-subscription.server.ts';
 import { findReleased, type LeftPhases, phasesAgain } from './released-schedules.server.ts';
 import { withIdempotencyKey } from './stripe.server.ts';
 
@@ -109,8 +109,7 @@ async function restorePhases(
   }
 }
 
-/** Metadata of a schedule that the reader's choice of a plan has made: `replaced` is the publisher's schedule that ran before. */
-const chosenBy = 'chosen_by';
+/** The publisher's schedule that ran before, in the metadata of one that the reader's choice of a plan has made. */
 interface Replaced {
   readonly schedule: string;
   /** `zephrPlanId` of its next phase. */

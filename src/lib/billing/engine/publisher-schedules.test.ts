@@ -342,11 +342,23 @@ onBothEngines('a publisher’s schedule', (engines) => {
       } else paid(await site.billing.resume(session));
       expect((await later(id)).map(({ price }) => price)).toEqual(before.map(({ price }) => price));
       expect(await noted(id)).toBe('');
-      // What the publisher has planned can be taken back, too.
+      expect(await site.billing.subscription(session)).toMatchObject({ next: { fixed: true } });
+      // What the publisher has planned stays.
       paid(await site.billing.resume(session));
-      expect(await planned(id)).toEqual([]);
+      expect(await later(id)).toHaveLength(before.length);
     },
   );
+
+  it('can’t be taken back, and its next phase at the same price is not shown as a change', async () => {
+    const { session, id } = await scheduled();
+    const before = await planned(id);
+    expect(await site.billing.subscription(session)).toMatchObject({ price: 600, planId: 'reader-monthly' });
+    expect(await site.billing.subscription(session)).not.toHaveProperty('next');
+    paid(await site.billing.resume(session));
+    // The plan that the reader has.
+    paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    expect(await planned(id)).toEqual(before);
+  });
 
   it('that cancels at its end still does after a refused upgrade, and after a cancellation that is taken back', async () => {
     const { session, id } = await scheduled();

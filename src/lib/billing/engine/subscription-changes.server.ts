@@ -4,22 +4,13 @@ import type { Session } from '../../accounts/service.ts';
 import { messages } from '../messages.ts';
 import { metadataFields, type SavedCardAnswer, type Subscription } from '../schema.ts';
 import type { Billed } from '../service.ts';
-import {
-  isInGoodStanding,
-  isOverdue,
-  isRenewalDue,
-  isRunning,
-  type StripeState,
-  subscriptionOf,
-} from '../subscription-model.ts';
+import { isInGoodStanding, isOverdue, isRenewalDue, isRunning, subscriptionOf } from '../subscription-model.ts';
 import { cancelNow, keepNewestBill, resume } from './cancel.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { paymentIntentOf } from './payments.server.ts';
-import { abandonOpenSwitch, forgetCancelledBefore, restoreLater } from './plan-switches.server.ts';
+import { abandonOpenSwitch, forgetCancelledBefore, restoreLater, takeBackChoice } from './plan-switches.server.ts';
 import {
-  clearPlannedSwitch,
-  findReplaced,
   notePlannedSwitch,
   releaseSchedule,
   restorePlannedSwitch,
@@ -62,8 +53,8 @@ export async function cancelSubscription(
 }
 
 /**
- * Reverts a cancellation, and plans the change again that it ended; without a cancellation, cancels a planned change. Within the reader's
- * lock.
+ * Reverts a cancellation, and plans the change again that it ended; without a cancellation, cancels a change that the reader has planned.
+ * Within the reader's lock.
  *
  * @param id of the subscription; without it, the one that is shown
  */
@@ -75,31 +66,11 @@ export async function resumeSubscription(
   const { stripe, subscriptions } = dependencies;
   const { state } = await subscriptions.reconcileRunning(userId, id);
   await forgetCancelledBefore(dependencies, userId);
-  const replaced = state.next === null ? null : await findReplaced(stripe, state);
-  if (replaced) return takeBackChoice(dependencies, state, replaced);
   const planned = state.next === null ? state.planned : null;
-  if (!planned) {
-    await releaseSchedule(stripe, state);
-    await clearPlannedSwitch(stripe, state);
-  }
   if (planned) await restoreLater(dependencies, state.id);
+  else await takeBackChoice(dependencies, state);
   await resume(stripe, state);
   if (planned) await restorePlannedSwitch(dependencies, state, planned);
-  return reconcileAndAnswer(dependencies, state.id);
-}
-
-/** Takes a planned change back that had replaced a schedule of the publisher: the schedule is planned again. */
-async function takeBackChoice(
-  dependencies: BillingDependencies,
-  state: StripeState,
-  { schedule, plan }: NonNullable<Awaited<ReturnType<typeof findReplaced>>>,
-): Promise<Billed<Subscription>> {
-  const { stripe } = dependencies;
-  await restoreLater(dependencies, state.id);
-  await stripe.subscriptions.update(state.id, { metadata: { planned: plan, released: schedule } });
-  await releaseSchedule(stripe, state);
-  const free = { ...state, schedule: null, next: null, planned: plan, released: schedule };
-  await restorePlannedSwitch(dependencies, free, plan);
   return reconcileAndAnswer(dependencies, state.id);
 }
 
