@@ -33,7 +33,7 @@ import {
   releaseSchedule,
   restorePlannedSwitch,
 } from './planned-switches.server.ts';
-import type { Purchase } from './purchases.server.ts';
+import { leadsTo, type Purchase } from './purchases.server.ts';
 import { quoteSwitch, upgradeParams } from './quotes.server.ts';
 import { isUncertain, ok, refusal, throwRefused, withIdempotencyKey } from './stripe.server.ts';
 import type { StoredSubscription } from './subscriptions.server.ts';
@@ -61,8 +61,10 @@ export async function switchPlan(
   if (body.subscriptionId !== undefined && body.subscriptionId !== state.id)
     return refusal(409, messages.amountChanged, { code: 'amount_changed' });
   const before = body.attempt === undefined ? null : await purchases.ofAttempt(session.userId, body.attempt);
+  // Unless it was taken back since: then it is a new decision.
   if (before?.state === 'done' && before.plan === body.planId) {
-    return ok(answerOf(stored, state.price.plan === body.planId ? 'now' : 'renewal'));
+    if (leadsTo(before, state.price)) return ok(answerOf(stored, 'now'));
+    if (state.next !== null && leadsTo(before, state.next)) return ok(answerOf(stored, 'renewal'));
   }
   // The same decision again, while its payment still waits for the reader.
   if (before?.state === 'open' && before.kind === 'switch' && before.plan === body.planId) {

@@ -1,4 +1,5 @@
 /** Retention, and changing to another plan, in either order: the last decision counts. On both databases. */
+import { randomUUID } from 'node:crypto';
 import type Stripe from 'stripe';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type BillingFixture, billingFixture, day, home, paid } from '../../../../tests/world/billing.ts';
@@ -247,6 +248,17 @@ onBothEngines('plan switches', (engines) => {
     expect((await site.dashboard.charges.list()).data).toHaveLength(1);
   });
 
+  it('a smaller plan that was planned and dropped is planned again when its request is repeated', async () => {
+    const { session } = await subscribed(member);
+    const asked = { planId: 'reader-monthly', attempt: randomUUID() };
+    expect(paid(await site.billing.switchPlan(session, asked))).toMatchObject({ effective: 'renewal' });
+    expect(paid(await site.billing.switchPlan(session, asked))).toMatchObject({ effective: 'renewal' });
+    paid(await site.billing.resume(session));
+    expect((await now(session))?.next).toBeUndefined();
+    expect(paid(await site.billing.switchPlan(session, asked))).toMatchObject({ effective: 'renewal' });
+    expect(await now(session)).toMatchObject({ next: { planId: 'reader-monthly' } });
+  });
+
   it('a planned smaller plan that the reader dropped does not return after a cancellation is taken back', async () => {
     const { session } = await subscribed(member);
     paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
@@ -300,8 +312,9 @@ onBothEngines('plan switches', (engines) => {
     });
 
     /** Stripe is down from the moment at which the change should be scheduled. */
-    async function outage(): Promise<{ session: Session; id: string }> {
+    async function outage(planId = 'reader-monthly'): Promise<{ session: Session; id: string }> {
       const bought = await canceled();
+      if (planId === 'member-monthly') await lowerPrice();
       const { subscriptionSchedules } = site.dashboard;
       const create = subscriptionSchedules.create.bind(subscriptionSchedules);
       subscriptionSchedules.create = (...asked) => {
@@ -309,12 +322,34 @@ onBothEngines('plan switches', (engines) => {
         return create(...asked);
       };
       const process = await site.another({ stripe: site.dashboard });
-      expect(await process.switchPlan(bought.session, { planId: 'reader-monthly' })).toMatchObject({ status: 503 });
+      expect(await process.switchPlan(bought.session, { planId })).toMatchObject({ status: 503 });
       subscriptionSchedules.create = create;
       site.stripe.faults.clear();
       expect(await ends(bought.id)).toBe(false);
       return bought;
     }
+
+    /** The plan that the reader has costs less now. */
+    async function lowerPrice(): Promise<void> {
+      const recurring = { interval: 'month' } as const;
+      const cheaper = { currency: 'usd', unit_amount: 1500, recurring, product: 'prod_member', nickname: 'Monthly' };
+      await site.dashboard.prices.create({ ...cheaper, metadata: { zephrPlanId: 'member-monthly' } });
+      await site.dashboard.prices.update('price_member_monthly', { active: false });
+      await site.billing.refresh();
+    }
+
+    it('also where only the price of the plan is lower', async () => {
+      const { session, id } = await outage('member-monthly');
+      await site.deliver();
+      await site.pass(3600);
+      await site.billing.recover();
+      expect(await ends(id)).toBe(true);
+      expect(await now(session)).toMatchObject({ cancelAtPeriodEnd: true });
+      const again = { planId: 'member-monthly', attempt: randomUUID() };
+      for (let tries = 0; tries < 2; tries++)
+        expect(paid(await site.billing.switchPlan(session, again))).toMatchObject({ effective: 'renewal' });
+      expect(await now(session)).toMatchObject({ cancelAtPeriodEnd: false, next: { planId: 'member-monthly' } });
+    });
 
     it('because of an outage, unless the reader resumes', async () => {
       const { id } = await outage();

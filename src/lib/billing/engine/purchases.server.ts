@@ -10,7 +10,7 @@ import type { Hmacs } from '../../crypto.server.ts';
 import type { AccountsTransaction, Database, Queries } from '../../database.ts';
 import { messages } from '../messages.ts';
 import type { Price } from '../schema.ts';
-import { awaitsCard, isUnpaid, type StripeState } from '../subscription-model.ts';
+import { awaitsCard, isUnpaid, type KnownPrice, type StripeState } from '../subscription-model.ts';
 import type { PurchaseState, PurchasesTable } from '../tables.ts';
 import { findNote, pruneNotes, storeNote } from './notes.server.ts';
 import { throwRefused } from './stripe.server.ts';
@@ -82,6 +82,12 @@ export function createPurchases(database: Database, now: () => number) {
         .execute(),
   };
 }
+
+/** Whether a subscription's price is the one that a change leads to. One to another price of the same plan shows in nothing else. */
+export const leadsTo = (
+  { plan, before, price: asked }: Pick<Purchase, 'plan' | 'before' | 'price'>,
+  price: Pick<KnownPrice, 'id' | 'plan'>,
+): boolean => (plan === before ? price.id === asked : price.plan === plan);
 
 async function begin(
   database: Database,

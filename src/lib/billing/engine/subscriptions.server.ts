@@ -32,7 +32,7 @@ import {
 } from './fetch-subscription.server.ts';
 import { addNote, deleteNote, pruneNotes } from './notes.server.ts';
 import { clearPlannedSwitch } from './planned-switches.server.ts';
-import type { Purchase } from './purchases.server.ts';
+import { leadsTo, type Purchase } from './purchases.server.ts';
 import { isMissing, throwRefused } from './stripe.server.ts';
 
 /** A subscription as it is stored. */
@@ -357,8 +357,8 @@ async function queueNotices(
 /** The outcome of a purchase, by the state of its subscription; `null`: still open. */
 function outcomeOf(purchase: Purchase, state: StripeState): 'done' | 'given up' | null {
   if (purchase.kind === 'switch') {
-    const isPaid = state.price.plan === purchase.plan && state.paid.some(({ plan }) => plan === purchase.plan);
-    const isPlanned = state.next?.plan === purchase.plan;
+    const isPaid = leadsTo(purchase, state.price) && state.paid.some(({ plan }) => plan === purchase.plan);
+    const isPlanned = state.next !== null && leadsTo(purchase, state.next);
     if (isPaid || isPlanned) return 'done';
     return isLive(state) ? null : 'given up';
   }
