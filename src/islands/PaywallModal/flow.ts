@@ -10,7 +10,7 @@ import type { Attempt, Draft } from '../../stores/paywall.ts';
 import type { PaywallPayload } from '../../stores/ui.ts';
 import { refusalMessage } from '../shared/messages.ts';
 import { chosenPrice, createOrder, type Order, type OrderCalls, ordinaryPrices } from './order.ts';
-import { createPayment, type Payment, type PaymentCalls } from './payment.ts';
+import { createPayment, isAtRenewal, type Payment, type PaymentCalls } from './payment.ts';
 import {
   type AccountStep,
   completeStep,
@@ -251,11 +251,13 @@ async function followSession(context: Context, now: Session): Promise<void> {
   set(context, { email, phase: 'ready' });
   setSteps(context, emailAppeared);
   const plan = context.order?.$state.get().price.zephrPlanId;
-  const isOurs = drafts.openAttempt() !== null;
+  const attempt = drafts.openAttempt();
+  const isOurs = attempt !== null;
   if (plan !== undefined && (isOurs || (before !== null && now.isPayingSubscriber))) {
     // A subscription that was bought elsewhere, perhaps long ago, is not a new one.
     const kind = isOurs ? undefined : 'same';
-    if (await payment.recover(plan, (subscription) => finish(context, subscription, kind))) return;
+    const wanted = { planId: plan, atRenewal: attempt !== null && isAtRenewal(attempt.terms) };
+    if (await payment.recover(wanted, (subscription) => finish(context, subscription, kind))) return;
   }
   // The reader may have a subscription; then the order is a change of plan.
   if (!context.over && !taxAtAddress(context)) await context.order?.refresh();

@@ -78,6 +78,7 @@ export function quotedPurchase({ price, quote, asking, coupon, place }: OrderSta
     expected: quote.dueToday,
     prorationDate: quote.prorationDate,
     subscriptionId: quote.subscriptionId,
+    ...(quote.kind === 'downgrade' && { atRenewal: true }),
     currency: price.currency,
     address: place,
   };

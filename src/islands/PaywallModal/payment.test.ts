@@ -324,10 +324,10 @@ describe('a purchase with an unknown outcome', () => {
 
   it('is looked up when the page is opened again', async () => {
     const { payment, onDone } = fixture();
-    expect(await payment.recover('reader-yearly')).toBe(true);
+    expect(await payment.recover({ planId: 'reader-yearly' })).toBe(true);
     expect(onDone).toHaveBeenCalledOnce();
     const other = fixture({ subscription: async () => granted({ subscription: null }) });
-    expect(await other.payment.recover('reader-yearly')).toBe(false);
+    expect(await other.payment.recover({ planId: 'reader-yearly' })).toBe(false);
     expect(other.state().busy).toBeNull();
   });
 });
@@ -366,6 +366,26 @@ describe('changing the plan', () => {
     expect(onDone).toHaveBeenCalledExactlyOnceWith(null);
     expect(calls.subscription).not.toHaveBeenCalled();
   });
+
+  const lowered: Purchase = { ...purchase, expected: 0, subscriptionId: 'sub_1', atRenewal: true };
+  const { planId } = lowered;
+  const planned = subscriptionOf(planId, { next: { planId, planName: planId, productId: 'sun-reader', print: false } });
+  it.each([
+    ['fails', subscriptionOf(planId), false],
+    ['is planned, and its answer is lost,', planned, true],
+  ])(
+    'of the present plan at a lower price is done only if it is planned (one that %s)',
+    async (_, subscription, done) => {
+      const { payment, card, onDone, state, isOpen } = fixture({
+        switchPlan: async () => refusal(503),
+        subscription: async () => granted({ subscription }),
+      });
+      await payment.change(lowered, card);
+      expect(onDone.mock.calls).toEqual(done ? [[subscription]] : []);
+      expect([state().error === null, isOpen()]).toEqual([done, !done]);
+      expect(await payment.recover({ planId, atRenewal: true })).toBe(done);
+    },
+  );
 
   it('lets the bank authenticate, and confirms the change afterward', async () => {
     const { payment, calls, card } = fixture({

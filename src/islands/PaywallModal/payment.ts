@@ -49,10 +49,21 @@ export interface Purchase {
   readonly prorationDate: number | null;
   /** The subscription whose plan changes. */
   readonly subscriptionId?: string | undefined;
+  /** Whether it is a change of plan that begins with the next bill. */
+  readonly atRenewal?: boolean;
   readonly currency: string;
   /** Where the buyer lives, where tax depends on it. */
   readonly address: TaxAddress | null;
 }
+
+/** What shows that an attempt has succeeded. */
+export type Wanted = Pick<Purchase, 'planId' | 'atRenewal'>;
+
+const termsOfChange = ({ planId, expected, atRenewal }: Purchase): string =>
+  JSON.stringify([atRenewal ? 'change at renewal' : 'switch', planId, expected]);
+
+/** Whether an attempt that was begun on an earlier page is a change that begins with the next bill. */
+export const isAtRenewal = (terms: string): boolean => terms.startsWith('["change at renewal"');
 
 export type PaymentCalls = Pick<typeof client, 'subscribe' | 'switchPlan' | 'confirmation' | 'subscription'>;
 
@@ -97,7 +108,7 @@ export function createPayment(options: Options) {
     async change(purchase: Purchase, card: Pick<CardForm, 'authenticate'>): Promise<void> {
       if (!start(context)) return;
       const { planId, expected, prorationDate, subscriptionId } = purchase;
-      const attempt = options.attempts.begin(JSON.stringify(['switch', planId, expected]));
+      const attempt = options.attempts.begin(termsOfChange(purchase));
       const ask = { planId, expected, prorationDate: prorationDate ?? undefined, subscriptionId, attempt };
       await handle(context, await options.calls.switchPlan(ask), purchase, card);
     },
@@ -106,10 +117,10 @@ export function createPayment(options: Options) {
      *
      * @returns whether it is paid; then `onFound` was called
      */
-    async recover(planId: string, onFound = options.onDone): Promise<boolean> {
+    async recover(wanted: Wanted, onFound = options.onDone): Promise<boolean> {
       if (!start(context)) return false;
       set(context, { busy: 'checking' });
-      const found = await findSubscription(context, planId);
+      const found = await findSubscription(context, wanted);
       if (found) done(context, found, onFound);
       else set(context, { busy: null });
       return Boolean(found);
@@ -147,10 +158,10 @@ async function buy(context: Context, purchase: Purchase, card: CardForm): Promis
 async function handle(
   context: Context,
   reply: Reply<SubscribeAnswer | SwitchAnswer>,
-  { planId }: Purchase,
+  wanted: Wanted,
   card: Pick<CardForm, 'authenticate'>,
 ): Promise<void> {
-  if (!reply.ok) return refused(context, reply, planId);
+  if (!reply.ok) return refused(context, reply, wanted);
   const answer = reply.value;
   if (answer?.paymentType !== 'recurring') {
     log(`unknown payment type ${String(answer?.paymentType).slice(0, 40)}`);
@@ -165,10 +176,10 @@ async function handle(
     return fail(context, messages.paymentFailed);
   }
   if (status === 'requires_action' || status === 'requires_confirmation') {
-    return authenticate(context, answer, planId, card);
+    return authenticate(context, answer, wanted, card);
   }
   if (!answer.grant_id) log(`generic failure: ${status}, and no grant_id`);
-  const found = await waitForSubscription(context, planId);
+  const found = await waitForSubscription(context, wanted);
   if (found || answer.grant_id) return done(context, found);
   set(context, { busy: null, error: null, notice: messages.pending });
 }
@@ -177,7 +188,7 @@ async function handle(
 async function authenticate(
   context: Context,
   { clientSecret, subscriptionId }: SubscribeAnswer,
-  planId: string,
+  wanted: Wanted,
   card: Pick<CardForm, 'authenticate'>,
 ): Promise<void> {
   if (clientSecret === null) {
@@ -193,21 +204,21 @@ async function authenticate(
   }
   set(context, { busy: 'checking' });
   const end = await context.calls.confirmation(subscriptionId);
-  if (!end.ok) return refused(context, end, planId);
+  if (!end.ok) return refused(context, end, wanted);
   if (!end.value?.grant_id) log('generic failure: confirmed, and no grant_id');
-  done(context, await waitForSubscription(context, planId));
+  done(context, await waitForSubscription(context, wanted));
 }
 
-async function refused(context: Context, answer: Refused, planId: string): Promise<void> {
+async function refused(context: Context, answer: Refused, wanted: Wanted): Promise<void> {
   const { attempts, onSignedOut, onStale } = context;
   const { status } = answer;
   const { due, message = null, code } = refusalOf(answer);
-  if (status === 0 || status >= 500 || status === 408) return unclear(context, planId, status);
+  if (status === 0 || status >= 500 || status === 408) return unclear(context, wanted, status);
   if (status === 401) {
     set(context, { busy: null, error: null, notice: null });
     return onSignedOut();
   }
-  if (status === 409) return conflict(context, planId, due, message);
+  if (status === 409) return conflict(context, wanted, due, message);
   if (status === 429) return fail(context, message ?? messages.limited);
   attempts.end();
   log(`payment refused (${status}${code ? `, ${code}` : ''})`);
@@ -217,23 +228,23 @@ async function refused(context: Context, answer: Refused, planId: string): Promi
 }
 
 /** The sum has changed, or the plan was bought in another tab. */
-async function conflict(context: Context, planId: string, due: number | undefined, message: string | null) {
+async function conflict(context: Context, wanted: Wanted, due: number | undefined, message: string | null) {
   if (due !== undefined) {
     context.attempts.end();
     set(context, { busy: null, error: null, notice: null });
     return context.onSum(due);
   }
   set(context, { busy: 'checking' });
-  const found = await findSubscription(context, planId);
+  const found = await findSubscription(context, wanted);
   if (found) return done(context, found);
   fail(context, message ?? messages.wrong);
   context.onStale();
 }
 
 /** No answer came, or none that says how the payment ended. */
-async function unclear(context: Context, planId: string, status: number): Promise<void> {
+async function unclear(context: Context, wanted: Wanted, status: number): Promise<void> {
   set(context, { busy: 'checking' });
-  const found = await findSubscription(context, planId);
+  const found = await findSubscription(context, wanted);
   if (found) return done(context, found);
   // The attempt stays open: the same number resumes it.
   if (found === undefined) return fail(context, messages.offline, messages.safe);
@@ -247,18 +258,20 @@ function done(context: Context, subscription: Subscription | null, onDone = cont
 }
 
 /** @returns the subscription; `null`: there is none; `undefined`: the server didn't answer */
-async function findSubscription({ calls }: Context, planId: string): Promise<Subscription | null | undefined> {
+async function findSubscription({ calls }: Context, wanted: Wanted): Promise<Subscription | null | undefined> {
   const answer = await calls.subscription();
   if (!answer.ok) return answer.status === 401 || answer.status === 404 ? null : undefined;
   const found = answer.value?.subscription;
-  return found && mayRenew(found) && found.planId === planId ? found : null;
+  // The plan that begins with the next bill may be the present one, at another price.
+  const plan = wanted.atRenewal ? found?.next?.planId : found?.planId;
+  return found && mayRenew(found) && plan === wanted.planId ? found : null;
 }
 
-async function waitForSubscription(context: Context, planId: string): Promise<Subscription | null> {
+async function waitForSubscription(context: Context, wanted: Wanted): Promise<Subscription | null> {
   set(context, { busy: 'checking' });
   for (const pause of context.lookupPauses) {
     await wait(pause);
-    const found = await findSubscription(context, planId);
+    const found = await findSubscription(context, wanted);
     if (found) return found;
   }
   return null;
