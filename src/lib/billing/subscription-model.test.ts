@@ -394,6 +394,7 @@ it.each<[string, Partial<StripeState>, number | null]>([
     null,
   ],
   ['without a payment, which is not announced', { nextAmount: 0 }, null],
+  ['by invoice, which Stripe’s own mails announce', { byInvoice: true }, null],
   ['never, because it is canceled', { cancelAtPeriodEnd: true }, null],
   ['never while its last invoice is unpaid', { status: 'past_due' }, null],
 ])('a subscription renews %s', (_, change, when) => expect(renewsAt(state(change))).toBe(when));

@@ -404,9 +404,11 @@ export function noticeFrom({ periodStart, periodEnd }: StripeState, days: number
   return announced ? Number.NEGATIVE_INFINITY : periodEnd - days * day;
 }
 
-/** When it renews; `null`: it doesn't, or that isn't announced. */
-export const renewsAt = (state: StripeState): number | null =>
-  isInGoodStanding(state) && !isEnding(state) && !isPaused(state) && isAnnounced(state) ? state.periodEnd : null;
+/** When it renews; `null`: it doesn't, or that isn't announced, because it is paid by invoice or for another reason. */
+export const renewsAt = (state: StripeState): number | null => {
+  const charges = isInGoodStanding(state) && !isEnding(state) && !isPaused(state) && !state.byInvoice;
+  return charges && isAnnounced(state) ? state.periodEnd : null;
+};
 
 /** Whether the newest payment was lost in a dispute: then the reader isn't charged again. */
 export function isLost({ invoices, disputes = [] }: Pick<StripeState, 'invoices' | 'disputes'>): boolean {

@@ -214,7 +214,7 @@ onBothEngines('a subscription', (engines) => {
     expect((await charged()).map(({ amount }) => amount)).toEqual([1500, 1200]);
   });
 
-  it('billed by invoice gives access once it is paid, and refuses a plan change by the reader with 409', async () => {
+  it('billed by invoice gives access once it is paid, and refuses a plan change by the reader with 409, and is not charged to a card', async () => {
     site = await billingFixture(await engines.open());
     const session = await site.readers.join('ada@example.com');
     paid(await site.billing.setupIntent(session));
@@ -231,6 +231,17 @@ onBothEngines('a subscription', (engines) => {
     expect(await site.billing.quote(session, { planId: 'member-monthly' })).toMatchObject(refused);
     expect(await site.billing.switchPlan(session, { planId: 'member-monthly' })).toMatchObject(refused);
     expect(await charged()).toEqual([]);
+    await site.pass(25 * day);
+    await site.billing.repair(session);
+    await site.pass(7 * day);
+    await site.deliver();
+    expect(site.mail.map(({ kind }) => kind)).not.toContain('renewal-notice');
+    const bills = async () =>
+      (await site.dashboard.invoices.list({ customer })).data.map(({ status }) => status as string);
+    expect(await bills()).toEqual(['open', 'paid']);
+    // Another card doesn't pay an invoice that the reader was asked to pay otherwise.
+    paid(await site.billing.usePaymentMethod(session, 'pm_card_visa'));
+    expect([await bills(), await charged()]).toEqual([['open', 'paid'], []]);
     expect(paid(await site.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
   });
 

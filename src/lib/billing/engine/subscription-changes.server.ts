@@ -111,6 +111,8 @@ export async function changeCard(
     try {
       const running = await stripe.subscriptions.update(state.id, { default_payment_method: card });
       await useCardForPlanned(dependencies, state);
+      // The reader pays such bills as Stripe's mails say, perhaps by bank transfer.
+      if (state.byInvoice) continue;
       if (running.status === 'unpaid') await keepNewestBill(stripe, running.id);
       // The others get the card, too, even if the bank's confirmation never comes.
       waiting ??= await payOpenInvoices(dependencies, running, card);
