@@ -335,7 +335,10 @@ async function refuseOtherAmount(
   throwRefused(409, messages.amountChanged, { due, code: 'amount_changed' });
 }
 
-/** Abandons a purchase whose card is refused while nothing is due: without an open invoice its subscription would never end. */
+/**
+ * Abandons a purchase whose card is refused while nothing is due: without an open invoice its subscription would never end. One with a coupon
+ * stays open, so that another card can be tried: Stripe counts the coupon as used. The background task ends it if none follows.
+ */
 async function abandonRefused<T>(
   dependencies: BillingDependencies,
   purchase: Purchase | null,
@@ -344,6 +347,7 @@ async function abandonRefused<T>(
 ): Promise<Billed<T>> {
   const answer = await asResult(work);
   const isRefused = !answer.ok && answer.status === 402 && intent?.kind === 'setup';
-  if (isRefused && purchase?.subscription === subscription.id) await abandonPurchase(dependencies, purchase);
+  if (isRefused && purchase?.subscription === subscription.id && purchase.coupon === null)
+    await abandonPurchase(dependencies, purchase);
   return answer;
 }
