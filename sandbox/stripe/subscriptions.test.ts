@@ -166,6 +166,17 @@ describe('a new subscription', () => {
     expect(now).toMatchObject({ pending_setup_intent: null, default_payment_method: null });
   });
 
+  it('returns the balance that was applied to an invoice when it is voided', async () => {
+    const customer = await stripe.customers.create({ balance: -500 });
+    const balance = async () => ((await stripe.customers.retrieve(customer.id)) as Stripe.Customer).balance;
+    const { latest_invoice: bill } = await fixture.subscribe(customer.id, 'price_reader_monthly', {
+      payment_behavior: 'default_incomplete',
+    });
+    expect(await balance()).toBe(0);
+    const { amount_due: due } = await stripe.invoices.voidInvoice(bill.id ?? '');
+    expect([due, await balance()]).toEqual([700, -500]);
+  });
+
   it('refuses parameters of earlier API versions', async () => {
     const { id } = await fixture.createPayingCustomer();
     const error = await errorOf(fixture.subscribe(id, 'price_reader_monthly', { coupon: 'ten-off' } as never));

@@ -204,6 +204,7 @@ export function voidInvoice(account: StripeAccount, invoice: Invoice): void {
   invoice.amount_remaining = invoice.amount_due;
   invoice.status_transitions = { ...invoice.status_transitions, voided_at: account.now(invoice) };
   cancelPayment(account, invoice, 'void_invoice');
+  returnBalance(account, invoice);
   account.emit('invoice.voided', invoice);
   const subscription = subscriptionOf(account, invoice);
   // Without its first invoice a subscription never begins.
@@ -217,6 +218,15 @@ export function voidInvoice(account: StripeAccount, invoice: Invoice): void {
       delete subscription._pending;
     }
   }
+}
+
+/** Returns the customer's balance that was applied to an invoice (docs.stripe.com/changelog/2019-12-03). */
+function returnBalance(account: StripeAccount, invoice: Invoice): void {
+  const customer = account.store.find('customer', invoice.customer);
+  const applied = (invoice.ending_balance ?? invoice.starting_balance) - invoice.starting_balance;
+  if (!customer || applied === 0) return;
+  customer.balance -= applied;
+  account.store.touch(customer);
 }
 
 /** Cancels the open payment of an invoice and its payment intent. */
