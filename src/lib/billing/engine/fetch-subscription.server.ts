@@ -24,6 +24,8 @@ interface Source {
 
 /** Number of invoices and charges to fetch: two years of monthly bills. */
 const invoiceLimit = 24;
+/** Number of invoices to store, and of paid ones. */
+const storedInvoices = 6;
 const chargeLimit = 100;
 /** More disputes than a charge ever has. */
 const disputeLimit = 10;
@@ -39,24 +41,34 @@ export async function fetchSubscription(source: Source, id: string, needsAmount 
   const subscription = await stripe.subscriptions.retrieve(id, { expand: ['schedule'] });
   const customer = idOf(subscription.customer) ?? '';
   const [invoices, charges, next] = await Promise.all([
-    stripe.invoices.list({ subscription: id, limit: invoiceLimit, expand: ['data.payments'] }),
+    fetchInvoices(stripe, id),
     stripe.charges.list({ customer, limit: chargeLimit }),
     fetchNextInvoice(source, subscription, needsAmount),
   ]);
-  const all = charges.has_more ? await withOlderCharges(stripe, invoices.data, charges.data) : charges.data;
+  const all = charges.has_more ? await withOlderCharges(stripe, invoices, charges.data) : charges.data;
   const disputes = await fetchDisputes(source, all);
-  const isPaid = invoices.data.some(({ amount_paid: paid }) => paid > 0);
+  const isPaid = invoices.some(({ amount_paid: paid }) => paid > 0);
   // One that ended before its first bill was paid is never billed again, so a card that the customer gets later doesn't change it.
   const needsNoCard = isPaid || (isOver(subscription) && isUnpaid(subscription));
   return {
     subscription,
-    invoices: invoices.data,
+    invoices: invoices,
     charges: all,
     disputes,
     card: needsNoCard || (await hasCard(stripe, subscription, customer)),
     upcoming: next === 'later' ? undefined : next,
     amountPending: next === 'later',
   };
+}
+
+/** The newest invoices; and the newest paid ones, which refused upgrades and unpaid bills would otherwise push out of the list. */
+async function fetchInvoices(stripe: Stripe, subscription: string): Promise<readonly Stripe.Invoice[]> {
+  const asked: Stripe.InvoiceListParams = { subscription, limit: invoiceLimit, expand: ['data.payments'] };
+  const { data, has_more: hasMore } = await stripe.invoices.list(asked);
+  if (!hasMore || data.every(({ status }) => status === 'paid')) return data;
+  const known = new Set(data.map(({ id }) => id));
+  const paid = await stripe.invoices.list({ ...asked, status: 'paid' });
+  return [...data, ...paid.data.filter(({ id }) => !known.has(id))];
 }
 
 /**
@@ -236,13 +248,19 @@ export function readState(
     pendingSetup: idOf(subscription.pending_setup_intent),
     ...(subscription.collection_method === 'send_invoice' && { byInvoice: true }),
     card: asked.card,
-    invoices: read.slice(0, 6),
+    invoices: invoicesToStore(read),
     disputes: invoices.flatMap((invoice) => disputesOf(invoice, disputes)),
     purchase: subscription.metadata?.purchase ?? null,
     promotion: subscription.metadata?.promotion ?? null,
     planned: subscription.metadata?.planned || null,
     released: subscription.metadata?.released || null,
   };
+}
+
+/** The newest invoices, and the newest paid ones. */
+function invoicesToStore(all: readonly InvoiceState[]): readonly InvoiceState[] {
+  const paid = all.filter(({ status }) => status === 'paid').slice(0, storedInvoices);
+  return all.filter((one, at) => at < storedInvoices || paid.includes(one));
 }
 
 /** The amount of the next bill by Stripe's preview; without one, the list price. */

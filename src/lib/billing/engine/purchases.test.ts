@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type BillingFixture, billingFixture, day, paid, storePurchase } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
+import type { StripeState } from '../subscription-model.ts';
 import { createPurchases } from './purchases.server.ts';
 
 const engines = prepare('sqlite');
@@ -22,6 +23,24 @@ async function subscribed(body: object = {}): Promise<{ session: Session; id: st
 
 const stateOf = async (id: string) =>
   (await site.database.db.selectFrom('purchases').select('state').where('id', '=', id).executeTakeFirst())?.state;
+
+it('invoices of refused upgrades take nothing of what was paid for', async () => {
+  const { session, id: subscription } = await subscribed();
+  const { invoiceItems, invoices, subscriptions } = site.dashboard;
+  const customer = String((await subscriptions.retrieve(subscription)).customer);
+  for (let upgrades = 0; upgrades < 24; upgrades++) {
+    await invoiceItems.create({ customer, subscription, amount: 500, currency: 'usd' });
+    const params = { customer, subscription, pending_invoice_items_behavior: 'include' } as const;
+    const { id = '' } = await invoices.create(params);
+    await invoices.finalizeInvoice(id);
+    await invoices.voidInvoice(id);
+  }
+  await site.deliver();
+  expect(await site.billing.entitlements(session.userId)).toHaveLength(1);
+  const { state } = await site.database.db.selectFrom('subscriptions').select('state').executeTakeFirstOrThrow();
+  const stored: StripeState = JSON.parse(state ?? '');
+  expect(stored.invoices.map(({ status }) => status)).toEqual([...Array(6).fill('void'), 'paid']);
+});
 
 describe('an interrupted upgrade', () => {
   const beginSwitch = ({ session, id }: { session: Session; id: string }, plan = 'member-monthly') =>
