@@ -160,7 +160,7 @@ export function openPress(options: PressOptions): Press {
   const marked = store.marked();
   const resumed =
     marked.length === 0
-      ? Promise.resolve({ refreshed: [], unchanged: 0, failed: 0, ms: 0 })
+      ? Promise.resolve({ refreshed: [], unchanged: 0, failed: 0, late: [], ms: 0 })
       : refreshPages(state, marked, state.changes.latest, {
           reason: 'left over from before the start',
           tags: [],
@@ -349,6 +349,8 @@ export interface Invalidated {
   readonly unchanged: number;
   /** Pages that stay as they were and are tried again. */
   readonly failed: number;
+  /** The failed pages. */
+  readonly late: readonly PageRef[];
   readonly ms: number;
 }
 
@@ -365,6 +367,7 @@ async function refreshPages(
 ): Promise<Invalidated> {
   const began = performance.now();
   const refreshed: Refreshed[] = [];
+  const late: PageRef[] = [];
   const counts: Record<RenderOutcome, number> = { refreshed: 0, unchanged: 0, failed: 0 };
   const begun: Publish = { ...publish, at: now(), refreshed: [], pages: 0, unchanged: 0, failed: 0, ms: null };
   const record = stats.publish(begun);
@@ -374,6 +377,7 @@ async function refreshPages(
         const watcher = (ref: PageRef, outcome: RenderOutcome) => {
           counts[outcome]++;
           if (outcome === 'refreshed') refreshed.push({ ...ref, ms: performance.now() - began });
+          if (outcome === 'failed') late.push(ref);
           resolve();
         };
         scheduler.refresh({ key, variant }, { minChange, reads, watcher, unshared });
@@ -384,5 +388,5 @@ async function refreshPages(
   const { unchanged, failed } = counts;
   const pages = refreshed.length;
   record.done({ ...begun, refreshed: refreshed.slice(0, keptPages), pages, unchanged, failed, ms });
-  return { refreshed, unchanged, failed, ms };
+  return { refreshed, unchanged, failed, late, ms };
 }

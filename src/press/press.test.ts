@@ -161,6 +161,10 @@ describe('on-demand pages', () => {
     await fixture.press.invalidate(['t']);
     world.breakDown('no ink');
     expect(await read(fixture, '/?page=2')).toBe('/?page=2 public t=0 deep=0 card=0');
+    // The purge for the change is already over, so a CDN that stored this page would keep it.
+    const outdated = await fixture.press.get('/?page=2', 'public');
+    expect(outdated.page.headers['cache-control']).toMatch(/^private/);
+    expect(await fixture.press.get('/?page=2', 'public')).toBe(outdated);
     world.breakDown(null);
     expect(await read(fixture, '/?page=2')).toBe('/?page=2 public t=1 deep=0 card=0');
     await fixture.press.invalidate(['card'], { withdrawn: ['gone'] });

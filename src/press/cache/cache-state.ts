@@ -23,6 +23,8 @@ export interface CacheState {
   readonly unrecorded: { readonly tags: readonly string[]; readonly withdrawn: readonly string[] }[];
   /** Reads of pages that aren't written to the store yet, by page name. */
   readonly reads: Map<string, { readonly ref: PageRef; count: number }>;
+  /** Copies of outdated pages, see `onlyForItsReader` in page-cache.server.ts. */
+  readonly outdated: WeakMap<CachedPage, CachedPage>;
   /** Whether the store also failed to look up the pages of an unrecorded change: then no row of the store may be used. */
   rowsUntrusted: boolean;
   /** `foreignWrites` of the store at the last check. */

@@ -38,7 +38,7 @@ import {
 } from './cached-page.ts';
 import type { Encode } from './compressor.server.ts';
 import type { DictionaryCoding, PageDictionary } from './dictionary.server.ts';
-import { type Choices, createInsertions, type Insertions, isShownFor } from './insertions.server.ts';
+import { type Choices, createInsertions, forOneReader, type Insertions, isShownFor } from './insertions.server.ts';
 import { applyChange, catchUp, isInOrder } from './invalidation.ts';
 import type { Lru } from './lru.ts';
 
@@ -76,7 +76,7 @@ export interface PageCache {
   find(key: string, variant: Variant): CachedPage | undefined;
   /** The same, without the store. */
   findInMemory(key: string, variant: Variant, name?: string): CachedPage | undefined;
-  /** Looks up an outdated page that is rendered on demand, if nothing was withdrawn since. */
+  /** Looks up an outdated page that is rendered on demand, if nothing was withdrawn since; shared caches may not store it. */
   findOutdated(key: string, variant: Variant): CachedPage | undefined;
   /** Whether the store has this build's own rendering; a page that is rendered on demand must also be current. */
   has(ref: PageRef): boolean;
@@ -113,6 +113,7 @@ export function createPageCache(options: PageCacheOptions): PageCache {
     unusable: new Set(),
     unrecorded: [],
     reads: new Map(),
+    outdated: new WeakMap(),
     rowsUntrusted: false,
     // Read before the first page, so that no write of another process is missed.
     foreignWrites: access.attempt(() => store.foreignWrites())?.value ?? 0,
@@ -205,7 +206,7 @@ function encode(state: CacheState, cached: CachedPage, encoding: Encoding): Enco
   const name = nameOf(cached.page.key, cached.page.variant);
   const response = resize(state, cached, () => encodedIn(cached, encoding, headersOf, loadFrom(state)));
   // This rendering is no longer stored, so the next look-up must not find it here.
-  if (!response && lru.get(name) === cached) lru.delete(name);
+  if (!response && lru.get(name) === (cached.counted ?? cached)) lru.delete(name);
   return response;
 }
 
@@ -326,7 +327,18 @@ function findOutdated(state: CacheState, key: string, variant: Variant): CachedP
   if (!cached || cached.page.asOf === null) return undefined;
   const { asOf, tags } = cached.page;
   const withdrew = state.access.attempt(() => state.store.withdrewSince(asOf))?.value ?? true;
-  return withdrew || state.changes.after(tags, asOf) === 'withdrawn' ? undefined : cached;
+  return withdrew || state.changes.after(tags, asOf) === 'withdrawn' ? undefined : onlyForItsReader(state, cached);
+}
+
+/** A copy of an outdated page that shared caches don't store: a CDN would keep it after the purge for its change. */
+function onlyForItsReader({ outdated, headersOf }: CacheState, cached: CachedPage): CachedPage {
+  // One copy for all requests: the forms that readers get are made once and kept with it.
+  const known = outdated.get(cached);
+  if (known) return known;
+  const headers = { ...cached.page.headers, 'cache-control': forOneReader };
+  const copy = createCachedPage({ ...cached.page, headers }, headersOf, {}, cached.epoch, cached);
+  outdated.set(cached, copy);
+  return copy;
 }
 
 /** Whether the store has this build's own rendering; a page that is rendered on demand must also be current. */

@@ -9,7 +9,7 @@ const reader = () =>
     sections: () => [{ slug: 'politics' }],
     articles: () => ({ items: [{ slug: 'b' }, { slug: 'a' }], total: 2 }),
   }) as unknown as ContentReader;
-const nothing = { refreshed: [], unchanged: 0, failed: 0, ms: 0 };
+const nothing = { refreshed: [], unchanged: 0, failed: 0, late: [], ms: 0 };
 
 function maintenance(part: Partial<MaintenanceOptions> = {}) {
   const warm = vi.fn(async (_keys: Iterable<string>) => ({ rendered: 0, skipped: 0, failed: 0, ms: 0 }));

@@ -21,6 +21,7 @@ const outcome = (...keys: string[]): Invalidated => ({
   refreshed: keys.map((key) => ({ key, variant: 'public', ms: 1 })),
   unchanged: 0,
   failed: 0,
+  late: [],
   ms: 1,
 });
 
@@ -43,6 +44,7 @@ function fixture(part: Partial<PublishingOptions> = {}) {
         note('press')([...tags], [...(how?.withdrawn ?? [])]);
         return pressed.promise;
       },
+      resumed: Promise.resolve(outcome()),
     },
     prioritize: note('prioritize'),
     cdn: { purge: note('purge') },
@@ -164,6 +166,36 @@ it('a change that outlasts the time limit is answered with the pages fresh so fa
   expect(names()).not.toContain('purge');
   pressed.resolve(outcome('/', '/a'));
   await vi.waitFor(() => expect(names()).toContain('purge'));
+});
+
+it('a page that failed is purged again when it is fresh, after no process serves the old one', async () => {
+  const { publishing, calls, pressed } = fixture({ workersUpdated: async () => void calls.push(['workers']) });
+  const late = [
+    { key: '/', variant: 'public' as const },
+    { key: '/article/a', variant: 'full' as const },
+  ];
+  pressed.resolve({ ...outcome(), failed: 2, late });
+  await publishing.changed({ tags: new Set(['card:1', 'latest']), withdrawn: [] });
+  calls.length = 0;
+  const page = { status: 200, tags: ['latest'] };
+  publishing.fresh({ key: '/article/a', variant: 'full', ...page });
+  publishing.fresh({ key: '/other', variant: 'public', ...page });
+  for (const _ of [1, 2]) publishing.fresh({ key: '/', variant: 'public', ...page });
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(calls).toEqual([['workers'], ['purge', ['card:1', 'latest']]]);
+});
+
+it('every page is purged when those that a stop left are fresh, and again when a failed one is', async () => {
+  const resumed = Promise.withResolvers<Invalidated>();
+  const { publishing, calls } = fixture({ press: { invalidate: async () => outcome(), resumed: resumed.promise } });
+  resumed.resolve({ ...outcome('/'), failed: 1, late: [{ key: '/latest', variant: 'public' }] });
+  await vi.waitFor(() => expect(calls).toEqual([['purge', ['site']]]));
+  publishing.fresh({ key: '/latest', variant: 'public', status: 200, tags: ['latest'] });
+  await vi.waitFor(() => expect(calls.length).toBe(2));
+  expect(calls[1]).toEqual(['purge', ['site']]);
+  const clean = fixture();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(clean.calls).toEqual([]);
 });
 
 it('a change of the alert waits until its banner is on the pages, then purges every page from the CDN', async () => {

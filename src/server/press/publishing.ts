@@ -1,7 +1,7 @@
 /**
  * Distributes a change of the content: the press renders first, then the CDN is purged, then search engines are notified. The CDN is
  * purged only after the new pages are stored, because it requests them again within milliseconds and stores the response; withdrawn
- * content is purged at once as well.
+ * content is purged at once as well. A page whose render fails is purged again when it is fresh.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,11 +14,11 @@ import { tag } from '../../lib/content/tags.ts';
 import type { IndexNow } from '../../lib/indexnow/indexnow.server.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
-import type { Press } from '../../press/press.server.ts';
+import type { Invalidated, Press } from '../../press/press.server.ts';
 import type { FreshPage } from '../../press/scheduler/scheduler-state.ts';
 
 export interface PublishingOptions {
-  readonly press: Pick<Press, 'invalidate'>;
+  readonly press: Pick<Press, 'invalidate' | 'resumed'>;
   /** Renders these pages before others. */
   readonly prioritize: (keys: Iterable<string>) => void;
   readonly cdn: Pick<Cdn, 'purge'>;
@@ -52,7 +52,7 @@ export interface PublishingOptions {
 export interface Publishing {
   /** @returns addresses of the first 200 fresh pages, in the order in which they became fresh */
   changed(change: ContentChange): Promise<readonly string[]>;
-  /** Call it with every page that the press has refreshed. */
+  /** Call it with every page that the press has refreshed, also late: the CDN is purged of those that failed before. */
   fresh(page: FreshPage): void;
 }
 
@@ -78,6 +78,30 @@ export function createPublishing(options: PublishingOptions): Publishing {
   const { freshEverywhere, goneEverywhere, workersUpdated } = options;
   /** Changes that haven't been answered yet, each with the pages that became fresh since it arrived. */
   const open = new Set<{ readonly tags: ReadonlySet<string>; readonly keys: Set<string> }>();
+  /** Keys of public pages, the only ones that a CDN stores, that failed and are tried again, with the tags by which the CDN's copies of them are purged once they are fresh. */
+  const late = new Map<string, Set<readonly string[]>>();
+
+  function remember(pages: Invalidated['late'], tags: readonly string[]): void {
+    for (const { key, variant } of pages) {
+      if (variant === 'public') late.set(key, (late.get(key) ?? new Set()).add(tags));
+    }
+  }
+
+  /** In a cluster every node purges its own late pages: the other nodes don't know about them. */
+  async function purgeLate(tags: readonly string[]): Promise<void> {
+    await workersUpdated?.();
+    cdn.purge(tags);
+  }
+
+  const failedPurge = (error: unknown): void => log.error({ err: error }, "Late pages couldn't be purged from the CDN");
+
+  // Changes from before the start were purged while readers still got the old pages.
+  press.resumed
+    .then((result) => {
+      remember(result.late, [tag.site]);
+      return result.refreshed.length > 0 ? purgeLate([tag.site]) : undefined;
+    })
+    .catch(failedPurge);
 
   function announce(change: ContentChange, gone: readonly string[]): void {
     const goneTags = new Set(gone);
@@ -123,6 +147,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
       }
       const alert = change.tags.has(tag.alert) ? options.updateAlert?.() : undefined;
       const pressing = invalidated.then(async (result) => {
+        remember(result.late, [...mine.tags]);
         await alert;
         await workersUpdated?.();
         const ms = performance.now() - began;
@@ -147,7 +172,9 @@ export function createPublishing(options: PublishingOptions): Publishing {
         open.delete(mine);
       }
     },
-    fresh({ key, tags }) {
+    fresh({ key, variant, tags }) {
+      const waiting = variant === 'public' ? late.get(key) : undefined;
+      if (waiting && late.delete(key)) purgeLate([...waiting].flat()).catch(failedPurge);
       for (const one of open) {
         if (one.keys.size < mostNamed && tags.some((each) => one.tags.has(each))) one.keys.add(key);
       }
