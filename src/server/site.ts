@@ -140,7 +140,12 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   const { reader } = content;
   const publish = (tags: ReadonlySet<string>): void => app.publish(tags, 'holder');
   const { earlierKeys } = site;
-  const maintenance = startMaintenance({ press, publish, assets, log, editionReady, reader, earlierKeys });
+  // In a cluster every node does this: until the last one is replaced, the CDN may fetch pages of the earlier build.
+  const purge = async (): Promise<void> => {
+    await link?.workersUpdated();
+    side.cdn.purge([tag.site]);
+  };
+  const maintenance = startMaintenance({ press, publish, assets, log, editionReady, reader, earlierKeys, purge });
   return stoppable(server, port, async () => {
     log.info({}, 'Stopping');
     app.database.abortQueriesAfter(databaseStopMs);

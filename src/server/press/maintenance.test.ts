@@ -15,6 +15,7 @@ function maintenance(part: Partial<MaintenanceOptions> = {}) {
   const warm = vi.fn(async (_keys: Iterable<string>) => ({ rendered: 0, skipped: 0, failed: 0, ms: 0 }));
   const invalidate = vi.fn(async (_tags: Iterable<string>) => nothing);
   const finishBuild = vi.fn(async () => {});
+  const purge = vi.fn(async () => {});
   const publish = vi.fn((_tags: ReadonlySet<string>) => {});
   const running = startMaintenance({
     press: { peek: () => undefined, invalidate, warm, finishBuild },
@@ -22,13 +23,14 @@ function maintenance(part: Partial<MaintenanceOptions> = {}) {
     reader,
     editionReady: () => true,
     earlierKeys: () => ['/before'],
+    purge,
     assets: { prune: async () => {} },
     log: silent,
     everyMs: 1,
     ...part,
   });
   onTestFinished(running.stop);
-  return { running, warm, invalidate, publish, finishBuild };
+  return { running, warm, invalidate, publish, finishBuild, purge };
 }
 
 it('a warm-up renders fronts, the newest stories, then the previous build’s pages, and only then drops that build', async () => {
@@ -42,6 +44,27 @@ it('a warm-up renders fronts, the newest stories, then the previous build’s pa
   ]);
   expect(finishBuild).toHaveBeenCalledOnce();
   expect(invalidate).not.toHaveBeenCalled();
+});
+
+it('the CDN is purged once the pages of earlier builds are dropped, if there were any', async () => {
+  let earlier = ['/before'];
+  const finishBuild = vi.fn(async () => {
+    earlier = [];
+  });
+  const press = {
+    peek: () => undefined,
+    invalidate: async () => nothing,
+    warm: async () => ({ rendered: 0, skipped: 0, failed: 0, ms: 0 }),
+    finishBuild,
+  };
+  const first = maintenance({ press, earlierKeys: () => earlier });
+  await first.running.warmed;
+  expect(first.purge).toHaveBeenCalledOnce();
+  expect(finishBuild.mock.invocationCallOrder[0]).toBeLessThan(first.purge.mock.invocationCallOrder[0] ?? 0);
+  const second = maintenance({ press, earlierKeys: () => earlier });
+  await second.running.warmed;
+  expect(finishBuild).toHaveBeenCalledTimes(2);
+  expect(second.purge).not.toHaveBeenCalled();
 });
 
 it('a warm-up that stops before all pages are rendered keeps the previous build', async () => {

@@ -20,6 +20,8 @@ export interface MaintenanceOptions {
   readonly editionReady: () => boolean;
   /** Keys of pages that earlier builds have stored. */
   readonly earlierKeys: () => readonly string[];
+  /** Purges all pages from the CDN, once no process serves an earlier build's pages. */
+  readonly purge: () => Promise<void>;
   readonly assets: Pick<EarlierAssets, 'prune'>;
   readonly log: Logger;
   readonly now?: () => number;
@@ -63,7 +65,11 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
     // An earlier build's pages are rendered again after all others, one at a time; until then they are served as they are.
     const before = await press.warm(options.earlierKeys(), { concurrency: 1, signal: stopping.signal });
     if (stopping.signal.aborted) return;
+    // Asked before they are deleted; also keys that were rendered again before this start.
+    const replaces = options.earlierKeys().length > 0;
     await press.finishBuild();
+    // The CDN would keep an earlier build's pages after the files that they name are deleted.
+    if (replaces) await options.purge();
     const rendered = first.rendered + rest.rendered + before.rendered;
     const failed = first.failed + rest.failed + before.failed;
     log.info({ rendered, failed, ms: Math.round(first.ms + rest.ms + before.ms) }, 'The important pages are ready');
