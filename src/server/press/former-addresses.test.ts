@@ -1,11 +1,13 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { fixtureDocument } from '../../../tests/fixtures/content.ts';
 import { type ContentStore, openContentStore } from '../../content/store/content-store.server.ts';
 import { storeSections } from '../../content/store/navigation.server.ts';
 import { createReader } from '../../content/store/reader.server.ts';
 import { storeDocument, withdrawDocument } from '../../content/store/write.server.ts';
 import { silent } from '../../lib/logging.ts';
-import { formerAddress } from './former-addresses.ts';
+import { press, type TestPress, tempDir } from '../../press/testing.ts';
+import type { RenderPage } from '../http/page-renderer.ts';
+import { formerAddress, formerPage } from './former-addresses.ts';
 import { pageKeys } from './page-keys.ts';
 import { createPressRender } from './render-page.ts';
 
@@ -106,7 +108,7 @@ it('the press redirects a former address without a page, and updates that when t
     locals,
     undefined,
     undefined,
-    (key, content) => formerAddress(content, key),
+    (key, content) => formerPage(content, key),
   );
   const moved = await render('/games/review', 'public');
   expect([moved.status, new Headers(moved.headers as HeadersInit).get('location')]).toEqual([301, '/article/review']);
@@ -117,3 +119,53 @@ it('the press redirects a former address without a page, and updates that when t
   expect(touched(withdrawDocument(store, 15, { at: ++at, clock: 0 }).tags)).toBe(true);
   expect((await render('/games/review', 'public')).status).toBe(404);
 });
+
+it.each([
+  ['/category/1/national', '/category/2/national'],
+  ['/category/1/national/feed', '/category/2/national/feed'],
+  ['/2024/05/budget/page/1', '/2024/05/budget/page/2'],
+  ['/2024/05/budget/comment-page-1', '/2024/05/budget/comment-page-2'],
+  ['/section/nation/a.a', '/section/nation/a.b'],
+  ['/article/the-bridge/live?page=2', '/article/the-bridge/live?page=3'],
+  ['/article/the-bridge/comments?page=2', '/article/the-bridge/comments?page=3'],
+  ['/article/the-bridge/comments/1', '/article/the-bridge/comments/2'],
+])(
+  'addresses of which anyone can make up any number, such as %s and %s, are redirected and not stored',
+  async (...keys) => {
+    const fixture = pagesOf(openedFolder());
+    for (const key of keys) expect((await fixture.press.get(key, 'public')).status).toBe(301);
+    expect(fixture.store.size().pages).toBe(0);
+  },
+);
+
+it.each(['/2024/05/budget', '/category/national', '/section/nation', '/feed', '/category/national/feed/atom'])(
+  'the redirect of %s is stored',
+  async (key) => {
+    const fixture = pagesOf(openedFolder());
+    expect((await fixture.press.get(key, 'public')).status).toBe(301);
+    expect(fixture.store.size().pages).toBe(1);
+  },
+);
+
+function openedFolder(): string {
+  const folder = tempDir();
+  onTestFinished(folder.remove);
+  return folder.dir;
+}
+
+/** A press whose only pages are redirects of former addresses; those of comments are the pages' own. */
+function pagesOf(dir: string): TestPress {
+  const render: RenderPage = async ({ url }) => ({
+    status: url.includes('/comments') ? 301 : 404,
+    headers: new Headers({ location: '/article/the-new-bridge/comments' }),
+    body: Buffer.alloc(0),
+  });
+  const locals = () => ({ content: reader() }) as unknown as App.Locals;
+  const opened = press(dir, {
+    render: createPressRender(render, 'https://site.example', locals, undefined, undefined, (key, content) =>
+      formerPage(content, key),
+    ),
+  });
+  onTestFinished(opened.close);
+  return opened;
+}

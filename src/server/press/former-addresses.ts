@@ -7,6 +7,27 @@ import type { ContentReader } from '../../lib/content/reader.ts';
 /** Endings that WordPress appends to a post's path: further pages of the text or of its comments, a feed, an AMP page. */
 const appended = /\/(?:amp|embed|feed|trackback|comment-page-\d+|page\/\d+|\d+)$/;
 
+/** A redirect of a former address. */
+export interface FormerPage {
+  readonly location: string;
+  /** Whether it may be stored. */
+  readonly storable: boolean;
+}
+
+/** Addresses that name at most one section or author: there are few of them that lead anywhere. */
+const oneName = /^(?:\/(?:category|section|author)\/[^/]+)?(?:\/feed(?:\/[a-z0-9]+)?)?$/;
+
+/**
+ * The redirect of a page's key, see {@link formerAddress}. It may be stored only where the number of such addresses is limited: anyone can
+ * append numbers to a story's former path, or put anything before a category.
+ */
+export function formerPage(content: ContentReader, key: string): FormerPage | null {
+  const path = key.split('?', 1)[0] ?? key;
+  const location = formerAddress(content, path);
+  if (location === null) return null;
+  return { location, storable: key === path && (oneName.test(path) || storyAt(content, path) !== null) };
+}
+
 /**
  * The current address for a path of the former site; `null` if the former site had nothing there.
  *

@@ -25,7 +25,7 @@ import type { SecurityHeaders } from '../http/security-headers.ts';
 import type { SharedDictionary } from '../http/shared-dictionary.ts';
 import { accessCookieName, accessKeysOf, giftCookieName } from '../secrets.ts';
 import { routeOf } from '../tracing/routes.ts';
-import { formerAddress } from './former-addresses.ts';
+import { formerPage } from './former-addresses.ts';
 import { headlineChoices } from './insertions.ts';
 import { isOnDemand, isUnknownDocument, pageKeys, readRedirects } from './page-keys.ts';
 import { createPressRender, pageHeaders } from './render-page.ts';
@@ -136,7 +136,7 @@ export function openSitePress(options: SitePressOptions): SitePress {
         app.locals,
         content.revision,
         (key) => isUnknownDocument(content.reader(), key),
-        (key, reader) => formerAddress(reader, key.split('?', 1)[0] ?? key),
+        (key, reader) => formerPage(reader, key),
       ),
     ),
     headersOf: pageHeaders(security, config, dictionary?.link),

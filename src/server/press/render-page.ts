@@ -11,6 +11,7 @@ import type { Config } from '../config/config.ts';
 import { missingPath, type Rendered, type RenderPage, renderWhole } from '../http/page-renderer.ts';
 import type { SecurityHeaders } from '../http/security-headers.ts';
 import { speculationRules } from '../http/static-files.ts';
+import type { FormerPage } from './former-addresses.ts';
 
 /** The cache policy for browsers: store the page, and revalidate it each time. */
 export const freshAlways = 'public, max-age=0, must-revalidate';
@@ -30,7 +31,7 @@ export function createPressRender(
   locals: () => App.Locals,
   revision: () => number = () => Number.NaN,
   isUnknown: (key: string) => boolean = () => false,
-  movedTo: (key: string, content: ContentReader) => string | null = () => null,
+  movedTo: (key: string, content: ContentReader) => FormerPage | null = () => null,
 ): Render {
   /** The "not found" page: the same under every address, and rendered once for each revision. */
   let missing: { readonly revision: number; readonly page: Promise<Rendered> } | null = null;
@@ -60,8 +61,8 @@ export function createPressRender(
     const unknown = rendered === null || (rendered.status === 404 && rendered.body.byteLength === 0);
     // A page may itself respond that there is nothing, such as the page for editors' texts, which handles all addresses of one
     // segment.
-    const location = unknown || rendered.status === 404 ? movedTo(key, own.content) : null;
-    if (location !== null) return redirectTo(location, own.content.tags);
+    const moved = unknown || rendered.status === 404 ? movedTo(key, own.content) : null;
+    if (moved) return redirectTo(moved, own.content.tags);
     const { status, headers, body, tags } = unknown ? await missingPage() : rendered;
     const all = new Set(tags);
     if (key === '/') all.add(tag.today);
@@ -71,18 +72,21 @@ export function createPressRender(
       body,
       tags: all,
       access,
-      storable: !/no-store|private/.test(headers.get('cache-control') ?? ''),
+      storable: !(isEndlessRedirect(status, key) || /no-store|private/.test(headers.get('cache-control') ?? '')),
     };
   };
 }
 
-const redirectTo = (location: string, tags: ReadonlySet<string>): Awaited<ReturnType<Render>> => ({
+/** A redirect from a document's former slug with a page's or comment's number: anyone can request any number, and fill the store. */
+const isEndlessRedirect = (status: number, key: string): boolean => status === 301 && /\?|\/comments\//.test(key);
+
+const redirectTo = ({ location, storable }: FormerPage, tags: ReadonlySet<string>): Awaited<ReturnType<Render>> => ({
   status: 301,
   headers: new Headers({ location }),
   body: Buffer.alloc(0),
   tags: new Set(tags),
   access: null,
-  storable: true,
+  storable,
 });
 
 /**
