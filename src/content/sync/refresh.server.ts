@@ -100,12 +100,15 @@ function returningStories({ store }: RefreshState, type: DocumentType, raws: rea
 }
 
 /**
- * Fetches the comments of stories that are published again: WordPress withdraws and restores comments with their story without a webhook.
- * If they can't be read, the sync finds them when it reads all comments again.
+ * Fetches the comments of stories that are published again: WordPress withdraws and restores comments with their story without a webhook,
+ * and the plugin reports none that was removed in the meantime. If they can't be read, the sync finds the new ones when it reads all
+ * comments again.
  */
 async function refreshComments(state: RefreshState, stories: readonly number[], options?: GetOptions): Promise<void> {
   for (const post of stories) {
     const list = { path: '/wp/v2/comments', orderby: 'date_gmt', order: 'desc', query: { post } } as const;
+    const listed = new Set<number>();
+    let complete = false;
     let position: Position | null = firstPosition;
     while (position) {
       const page: Page | null = await fetchPage(state, list, position, 100, {
@@ -117,7 +120,28 @@ async function refreshComments(state: RefreshState, stories: readonly number[], 
         return null;
       });
       if (page) await state.applier.comments(page.items, page.answer.fetched);
+      for (const raw of page?.items ?? []) listed.add(idIn(raw));
+      complete = page?.ended ?? false;
       position = !page || page.ended ? null : page.next;
+    }
+    if (complete) await refreshUnlisted(state, post, listed, options);
+  }
+}
+
+/** Fetches the stored comments of a story that WordPress's list lacks, one by one: the list doesn't say when a comment was removed. */
+async function refreshUnlisted(
+  state: RefreshState,
+  post: number,
+  listed: ReadonlySet<number>,
+  options?: GetOptions,
+): Promise<void> {
+  const stored = state.store.prepare('SELECT id FROM comments WHERE post = ?').all(post);
+  for (const id of stored.map((row) => Number(row.id))) {
+    if (listed.has(id)) continue;
+    try {
+      await document(state, 'comments', id, { tries: 2, ...options });
+    } catch (error) {
+      state.log.warn({ id, err: error }, "content: a comment of a story that came back couldn't be read");
     }
   }
 }

@@ -75,6 +75,33 @@ it.each<[string, () => Promise<unknown>]>([
   },
 );
 
+it.each<[string, () => Promise<unknown>]>([
+  ['a webhook', () => refresh.document('articles', story)],
+  ['a poll', () => refresh.documents('articles', [story])],
+])('comments that were removed while their story was a draft do not come back with it by %s', async (_, bring) => {
+  await bring();
+  wordpress.remove('articles', story);
+  await refresh.document('articles', story);
+  // The plugin reports no comment of a story that nobody can read.
+  for (const id of [10, 129]) wordpress.remove('comments', id);
+  wordpress.put('articles', { id: story, ...wirePost({ id: story }) });
+  await bring();
+  expect(shown()).toBe(comments.length - 2);
+});
+
+it('stored comments stay while the list of a restored story’s comments can’t be read to its end', async () => {
+  await refresh.document('articles', story);
+  wordpress.remove('articles', story);
+  await refresh.document('articles', story);
+  wordpress.put('articles', { id: story, ...wirePost({ id: story }) });
+  wordpress.requests.length = 0;
+  let lists = 0;
+  wordpress.intercept = ({ url }) => (url.includes('/comments?') && ++lists > 1 ? restError(503, 'busy') : null);
+  await refresh.document('articles', story);
+  expect(shown()).toBe(comments.length);
+  expect(wordpress.requests.filter((path) => /comments\/\d/.test(path))).toEqual([]);
+});
+
 it('a restored story is shown even when its comments can’t be read', async () => {
   wordpress.intercept = ({ url }) => (url.includes('/comments') ? restError(503, 'busy') : null);
   await refresh.document('articles', story);
