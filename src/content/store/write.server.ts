@@ -348,13 +348,18 @@ function storePartialAuthor(store: ContentStore, author: Author, fetched: Fetche
   for (const each of formerAddresses(store, before, after)) tags.add(each);
 }
 
-/** Removes a document from the content store; its address responds with 410 from now on. */
+/**
+ * Removes a document from the content store; its address responds with 410 from now on.
+ *
+ * @param type the withdrawn one: a document that has another type now stays
+ */
 export function withdrawDocument(store: ContentStore, id: number, fetched: Fetched, type?: DocumentType): StoredChange {
   return store.transaction(() => {
     const before = storedVersion(store, id);
-    const kind = before?.type ?? type ?? 'articles';
+    const kind = type ?? before?.type ?? 'articles';
     store.prepare('DELETE FROM rejected WHERE id = ? AND type = ?').run(id, kind);
-    if (before && !before.partial && before.fetched > fetched.at) return notStored('stale', kind, id);
+    const isStale = before && ((!before.partial && before.fetched > fetched.at) || before.type !== kind);
+    if (isStale) return notStored('stale', kind, id);
     store
       .prepare(
         'INSERT INTO withdrawn VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET fetched = max(fetched, excluded.fetched)',

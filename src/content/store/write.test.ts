@@ -69,6 +69,20 @@ it('a story that editors turn into a video is no longer a story', () => {
   ]);
 });
 
+it('a late withdrawal of the story that a video was leaves the video, and one of the video removes it', () => {
+  storeDocument(store, fixtureDocument({ type: 'articles', id: 12, slug: 'a' }), at(10));
+  storeDocument(store, fixtureDocument({ type: 'video', id: 12, slug: 'a' }), at(20));
+  const late = withdrawDocument(store, 12, at(30), 'articles');
+  expect([late.status, late.tags.size]).toEqual(['stale', 0]);
+  expect(createReader(store).video('a')?.id).toBe(12);
+  expect(withdrawDocument(store, 12, at(40), 'video').status).toBe('withdrawn');
+  expect(createReader(store).video('a')).toBeNull();
+  // Before the new type arrives, the former one is withdrawn as usual.
+  storeDocument(store, fixtureDocument({ type: 'articles', id: 13, slug: 'b' }), at(50));
+  expect(withdrawDocument(store, 13, at(60), 'articles').status).toBe('withdrawn');
+  expect(storeDocument(store, fixtureDocument({ type: 'video', id: 13, slug: 'b' }), at(70)).status).toBe('created');
+});
+
 describe('an answer from WordPress', () => {
   it('wins if it was requested later, even with an older version (a restored revision)', () => {
     storeDocument(store, version('2026-11-20T12:00:00Z'), at(10));

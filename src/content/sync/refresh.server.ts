@@ -82,12 +82,21 @@ const document = (
         ? state.applier.write([{ kind: 'comment-withdrawal', id, fetched: found.fetched }])
         : state.applier.comments([found.raw], found.answer.fetched);
     }
-    if (found.kind === 'gone') return state.applier.write([{ kind: 'withdrawal', type, id, fetched: found.fetched }]);
+    if (found.kind === 'gone') return state.applier.write([goneEntry(state, type, id, found.fetched)]);
     const returning = returningStories(state, type, [found.raw]);
     const applied = await state.applier.documents(type, [found.raw], found.answer.fetched);
     await refreshComments(state, returning, options);
     return applied;
   });
+
+/**
+ * The entry for a document that WordPress doesn't have. If the document has another type now, it isn't withdrawn: in the content log, where
+ * entries have no type in their names, the withdrawal would replace the document.
+ */
+function goneEntry({ store }: RefreshState, type: DocumentType, id: number, fetched: Fetched): ContentEntry {
+  const other = store.prepare('SELECT 1 FROM documents WHERE id = ? AND type <> ?').get(id, type);
+  return other ? { kind: 'rejection-end', type, id } : { kind: 'withdrawal', type, id, fetched };
+}
 
 /** Ids of the stories among WordPress's documents that were withdrawn and are published again. */
 function returningStories({ store }: RefreshState, type: DocumentType, raws: readonly unknown[]): number[] {

@@ -124,6 +124,19 @@ it('a restored story is shown before its comments arrive', async () => {
   expect(shown()).toBe(comments.length);
 });
 
+it('a late delete of the story that a video was leaves no withdrawal of the video', async () => {
+  const id = 7;
+  wordpress.put('articles', { id, ...wirePost({ id }) });
+  await refresh.document('articles', id);
+  wordpress.remove('articles', id);
+  wordpress.put('video', { id, ...wirePost({ id, type: 'video' }) });
+  await refresh.document('video', id);
+  const write = vi.spyOn(applier, 'write');
+  await refresh.document('articles', id);
+  expect(write).toHaveBeenCalledWith([{ kind: 'rejection-end', type: 'articles', id }]);
+  expect(createReader(store).videos({}).total).toBe(1);
+});
+
 it('sections fetched before a change don’t replace those fetched after it', async () => {
   wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1), name: 'Politics' });
   const gate = Promise.withResolvers<void>();
