@@ -9,6 +9,8 @@ export const secret = 'a shared secret';
 export let wordpress: FakeWordPress;
 export let content: Content;
 export const changes: ContentChange[] = [];
+/** Sizes of picture files, by their addresses. */
+export const pictures = new Map<string, { width: number; height: number }>();
 /** The site's clock. */
 export const clock = { now: 0 };
 
@@ -20,6 +22,7 @@ export let logged: { message: string; context: Record<string, unknown> }[];
 export async function openWithStories(): Promise<void> {
   wordpress = fakeWordPress();
   changes.length = 0;
+  pictures.clear();
   logged = [];
   errors = [];
   clock.now = Date.UTC(2026, 10, 21, 12);
@@ -41,7 +44,7 @@ export function open(): void {
     siteUrl: 'https://sun.example',
     secret,
     frameHosts: [],
-    measure: async () => null,
+    measure: async (url) => pictures.get(url) ?? null,
     log: { ...silent, warn: keep, error: (context) => void errors.push((context as { error?: string }).error) },
     pollSeconds: 3600,
     fetch: wordpress.fetch,

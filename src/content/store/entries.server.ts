@@ -122,6 +122,7 @@ export function applyEntries(store: ContentStore, entries: readonly ContentEntry
         break;
       case 'meta':
         store.setMeta(entry.key, entry.value);
+        if (entry.key === changedFilesKey) forgetSizes(store, entry.value);
         changed(entry.tags);
     }
   }
@@ -145,6 +146,20 @@ function applyDocument(
   store.setMeta('top-stories-page', JSON.stringify([document.id, document.modified]));
   endRejection(store, document.type, document.id);
   return null;
+}
+
+/** Key of the entry that says which picture files were replaced or deleted; its value is a JSON list of addresses, or empty for all. */
+export const changedFilesKey = 'changed-files';
+
+/** A picture is measured only once, so a replaced file would keep the size of the former one. */
+function forgetSizes(store: ContentStore, value: string): void {
+  if (value === '') {
+    store.prepare('DELETE FROM measured').run();
+    return;
+  }
+  // `@` follows `?` in ASCII: with two bounds instead of LIKE, SQLite reads only the addresses with this file's queries.
+  const forget = store.prepare("DELETE FROM measured WHERE url = ?1 OR (url >= ?1 || '?' AND url < ?1 || '@')");
+  for (const file of JSON.parse(value) as string[]) forget.run(file);
 }
 
 function endRejection(store: ContentStore, type: string, id: number): void {

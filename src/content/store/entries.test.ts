@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest';
-import { type ContentEntry, entryName } from './entries.server.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { silent } from '../../lib/logging.ts';
+import { openContentStore } from './content-store.server.ts';
+import { applyEntries, type ContentEntry, entryName } from './entries.server.ts';
 
 it('an entry of the content log replaces only one about the same content, cursor or fact', () => {
   const entries: readonly ContentEntry[] = [
@@ -25,4 +27,26 @@ it('an entry of the content log replaces only one about the same content, cursor
   expect(entryName({ kind: 'cursor', name: 'poll:articles', value: 2 })).toEqual(
     entryName(entries[12] as ContentEntry),
   );
+});
+
+it('a replaced picture file is measured again, under all its addresses; an unnamed change concerns all files', () => {
+  const store = openContentStore({ file: ':memory:', origin: null, log: silent });
+  onTestFinished(store.close);
+  const urls = () =>
+    store
+      .prepare('SELECT url FROM measured ORDER BY url')
+      .all()
+      .map(({ url }) => url);
+  const file = 'https://cms.example/a.jpg';
+  const others = ['https://cms.example/a.jpg.webp', 'https://cms.example/b.jpg'];
+  for (const url of [file, `${file}?ver=2`, ...others]) {
+    store.prepare('INSERT INTO measured VALUES (?, 640, 480)').run(url);
+  }
+  const changed = (value: string) => applyEntries(store, [{ kind: 'meta', key: 'changed-files', value, tags: [] }]);
+  applyEntries(store, [{ kind: 'meta', key: 'quotes', value: '', tags: [] }]);
+  expect(urls()).toHaveLength(4);
+  changed(JSON.stringify([file]));
+  expect(urls()).toEqual(others);
+  changed('');
+  expect(urls()).toEqual([]);
 });

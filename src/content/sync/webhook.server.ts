@@ -4,11 +4,11 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { tag } from '../../lib/content/tags.ts';
-import { fileTags } from '../../lib/images/picture-files.server.ts';
+import { fileAddresses, fileTags } from '../../lib/images/picture-files.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { diskProblem } from '../../lib/sqlite-files.server.ts';
 import type { Content, WebhookAnswer, WebhookRequest } from '../service.ts';
-import type { ContentEntry } from '../store/entries.server.ts';
+import { type ContentEntry, changedFilesKey } from '../store/entries.server.ts';
 import type { Client } from '../wire/client.server.ts';
 import { mostClockDifferenceSeconds, SyncProblem } from '../wire/fetch.server.ts';
 import * as wire from '../wire/schemas.ts';
@@ -231,8 +231,10 @@ async function refreshNamed(
  * The entry that makes the site process changed media files again, or refuse them. @param wordpress the address of WordPress
  */
 function changedFilesEntry(addresses: readonly string[], wordpress: string): ContentEntry {
-  const tags = fileTags(addresses, new URL(wordpress).host);
-  return { kind: 'meta', key: 'changed-files', value: '', tags: tags.length > 0 ? tags : [tag.pictures] };
+  const { host } = new URL(wordpress);
+  const files = fileAddresses(addresses, host).map(({ href }) => href);
+  if (files.length === 0) return { kind: 'meta', key: changedFilesKey, value: '', tags: [tag.pictures] };
+  return { kind: 'meta', key: changedFilesKey, value: JSON.stringify(files), tags: fileTags(addresses, host) };
 }
 
 // Signatures of webhooks and previews (docs/content-api.md).

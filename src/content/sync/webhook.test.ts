@@ -12,6 +12,7 @@ import {
   logged,
   open,
   openWithStories,
+  pictures,
   secret,
   wordpress,
 } from '../../../tests/world/webhooks.ts';
@@ -76,6 +77,21 @@ describe('a webhook', () => {
     expect((await deliver(hook({ ...media, id: 0, event: 'update' }))).status).toBe(200);
     expect([...(changes[1]?.tags ?? [])]).toEqual(['pictures']);
     expect((await deliver(hook({ ...media, addresses: [7] }))).status).toBe(422);
+  });
+
+  it('makes a story that shows a replaced picture get its new size', async () => {
+    const file = `${wordpress.url}/wp-content/uploads/a.jpg`;
+    const save = async (text: string) => {
+      edit(7, { content: { rendered: `<p>${text}</p><img src="${file}?ver=2" alt="">`, protected: false } });
+      await deliver(hook());
+      return /width="(\d+)"/.exec(content.reader().article('a-7')?.bodyHtml ?? '')?.[1];
+    };
+    pictures.set(`${file}?ver=2`, { width: 640, height: 480 });
+    expect(await save('One.')).toBe('640');
+    pictures.set(`${file}?ver=2`, { width: 800, height: 600 });
+    expect(await save('Two.')).toBe('640');
+    await deliver(hook({ type: 'media', id: 900, event: 'update', slug: '', addresses: [file] }));
+    expect(await save('Three.')).toBe('800');
   });
 
   it('starts a poll at once when too many documents changed to be named', async () => {

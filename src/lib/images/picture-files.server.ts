@@ -20,14 +20,19 @@ export function fileAddress(url: URL, trustedHost: string | undefined): URL {
 /** Tag of the file at an address, see {@link fileAddress}. */
 export const fileTag = (url: URL): string => tag.picture(digest(url.href));
 
-/** Tags of the files at addresses; invalid addresses have none. */
-export function fileTags(addresses: readonly string[], trustedHost: string): string[] {
-  const tags = addresses.flatMap((address) => {
+/** The files at addresses, see {@link fileAddress}, without duplicates and invalid addresses. */
+export function fileAddresses(addresses: readonly string[], trustedHost: string): URL[] {
+  const files = new Map<string, URL>();
+  for (const address of addresses) {
     const url = URL.parse(address);
-    return url ? [fileTag(fileAddress(url, trustedHost))] : [];
-  });
-  return [...new Set(tags)];
+    if (url) files.set(fileAddress(url, trustedHost).href, url);
+  }
+  return [...files.values()];
 }
+
+/** Tags of the files at addresses; invalid addresses have none. */
+export const fileTags = (addresses: readonly string[], trustedHost: string): string[] =>
+  fileAddresses(addresses, trustedHost).map(fileTag);
 
 export interface ChangedFiles {
   /** Digests of their addresses. */
