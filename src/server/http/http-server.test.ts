@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ask, folder, front, page, script, stopServers, writeFiles } from '../../../tests/world/http-servers.ts';
@@ -146,6 +146,22 @@ describe('a slow or broken client', () => {
     socket.resume();
     await once(socket, 'close');
     expect((await ask(port, '/healthz')).status).toBe(200);
+  });
+
+  it('is disconnected when it reads none of its responses', async () => {
+    const { port, server } = await front({
+      render: async () => page('x'.repeat(4 * 1024 * 1024)),
+      timeouts: { inactiveMs: 300 },
+    });
+    const accepted = once(server, 'connection') as Promise<[Socket]>;
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.pause();
+    socket.write('GET /subscribe HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(20));
+    const [served] = await accepted;
+    await once(served, 'close');
+    expect(served.bytesWritten).toBeLessThan(20 * 4 * 1024 * 1024);
+    socket.destroy();
   });
 
   it('gets 431 for headers that are too long', async () => {

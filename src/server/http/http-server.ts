@@ -46,6 +46,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       );
     else respond(state, exchange);
   });
+  // A client that doesn't read its responses would otherwise hold them in memory for as long as it likes. Live streams write a heartbeat
+  // every thirty seconds, and a render may take twenty.
+  server.timeout = timeouts.inactiveMs ?? 90_000;
   answerBrokenRequests(server, options.security.always);
   // Requests that are logged or recorded go through the server, which knows when a response has been sent.
   if (pages && !logsResponses && !spans) {

@@ -99,7 +99,13 @@ export interface HttpServerOptions {
   /** Where responses are counted; by default the server's own counts. */
   readonly counts?: ServerState['counts'];
   /** Bounds on slow clients, milliseconds. */
-  readonly timeouts?: { readonly headersMs?: number; readonly requestMs?: number; readonly checkEveryMs?: number };
+  readonly timeouts?: {
+    readonly headersMs?: number;
+    readonly requestMs?: number;
+    /** Time after which a connection with an open request is closed if neither side has sent anything. */
+    readonly inactiveMs?: number;
+    readonly checkEveryMs?: number;
+  };
 }
 
 export interface HttpServer extends Server {
