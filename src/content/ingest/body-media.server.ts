@@ -12,7 +12,7 @@ export interface BodyContext {
   /** Address of the document itself, the base of relative addresses. */
   readonly base: string;
   readonly frameHosts: readonly string[];
-  /** Hosts other than WordPress that audio and video may come from, `host` or `host:port`. */
+  /** Hosts other than WordPress that pictures, audio and video may come from, `host` or `host:port`. */
   readonly mediaHosts?: readonly string[] | undefined;
   /** The text of captions; `null` when they can't be fetched. */
   captions?(url: string): Promise<string | null>;
@@ -163,8 +163,8 @@ async function preparePicture(image: Element, context: BodyContext): Promise<voi
     const width = source.width ?? shownWidth;
     size = { width, height: Math.max(1, Math.round((width * shownHeight) / shownWidth)) };
   }
-  const foreign = new URL(source.url).host !== new URL(context.wordpress).host;
-  if (!size || foreign) {
+  // A host that once fails to answer must not cost a story its pictures, so known sizes of allowed hosts are taken as they are.
+  if (!size || !isAllowedPicture(source.url, context)) {
     const measured = await context.measure(source.url);
     // The image path doesn't serve every host or every file type; a link is better than a broken picture.
     if (!measured) {
@@ -186,6 +186,15 @@ async function preparePicture(image: Element, context: BodyContext): Promise<voi
   image.setAttribute('alt', alt);
   if (title) image.setAttribute('title', cleanLine(title));
   unlinkFromFile(image, context.base);
+}
+
+/** Whether the picture service certainly serves a picture, if it exists: it comes from WordPress or a host of IMAGE_HOSTS. */
+export function isAllowedPicture(
+  url: string,
+  { wordpress, mediaHosts = [] }: Pick<BodyContext, 'wordpress' | 'mediaHosts'>,
+): boolean {
+  const { host } = new URL(url);
+  return host === new URL(wordpress).host || mediaHosts.includes(host);
 }
 
 /** WordPress may link a picture to its own file, which the page already shows. */

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { JSDOM } from 'jsdom';
 import { describe, expect, it } from 'vitest';
-import { body, measured, sanitizer, take } from '../../../tests/world/ingest.ts';
+import { wirePost } from '../../../tests/fixtures/wordpress.ts';
+import { body, context, measured, sanitizer, take } from '../../../tests/world/ingest.ts';
 import { runs } from '../../../tests/world/runs.ts';
 import { countWords } from '../../lib/text.ts';
+import { ingestDocument } from './ingest.server.ts';
 
 describe('an article’s body', () => {
   it('keeps meaningful markup, and loses styles, unknown classes and empty paragraphs', async () => {
@@ -186,6 +188,19 @@ describe('an article’s body', () => {
     expect(await body('<p><img src="/elsewhere/x" alt="X"></p>')).toBe(
       '<p><a href="https://cms.example/elsewhere/x" rel="noopener noreferrer">X</a></p>',
     );
+  });
+
+  it('keeps pictures of an allowed host that doesn’t answer, if their size is stated', async () => {
+    const failing = { ...context, mediaHosts: ['media.example'], measure: async () => null };
+    const shown = async (rendered: string): Promise<string> => {
+      const result = await ingestDocument(sanitizer, 'articles', wirePost({ id: 1, content: { rendered } }), failing);
+      return result.kind === 'document' ? result.document.bodyHtml : '';
+    };
+    const picture = await shown('<p><img src="https://media.example/a.jpg" width="600" height="400" alt="A"></p>');
+    expect(picture).toContain('<img');
+    expect(picture).toContain('width="600" height="400"');
+    expect(await shown('<p><img src="https://media.example/a.jpg" alt="A"></p>')).not.toContain('<img');
+    expect(await shown('<p><img src="https://other.example/a.jpg" width="6" height="4"></p>')).not.toContain('<img');
   });
 
   it('has scrollable tables, and dir="auto" on right-to-left text', async () => {

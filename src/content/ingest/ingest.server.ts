@@ -13,7 +13,7 @@ import * as wire from '../wire/schemas.ts';
 import { canonicalSlug, instantOf, type Rejection, rejectionOf } from '../wire/values.ts';
 import { allowedFrame, firstWebAddress, isSvg, webAddress, youtubeId } from './addresses.ts';
 import { openingOf, shapeBody, shapeComment, shapeNote } from './body.server.ts';
-import type { BodyContext } from './body-media.server.ts';
+import { type BodyContext, isAllowedPicture } from './body-media.server.ts';
 import {
   type DocumentFacts,
   type IngestedComment,
@@ -323,7 +323,7 @@ async function pictureOf(
   const url = webAddress(image.url, base);
   if (!url || isSvg(url)) return null;
   const stated = image.width && image.height ? { width: image.width, height: image.height } : null;
-  const isAllowed = [new URL(context.wordpress).host, ...(context.mediaHosts ?? [])].includes(url.host);
+  const isAllowed = isAllowedPicture(url.href, context);
   const known = (isAllowed && stated) || (await context.measure(url.href));
   if (!known && !isAllowed) return null;
   return {
