@@ -28,6 +28,7 @@ import { applyEntries, type ContentEntry, type EntriesChange } from '../store/en
 import type { Fetched, StoredChange } from '../store/write.server.ts';
 import type { Client } from '../wire/client.server.ts';
 import { instantOf, type Rejection } from '../wire/values.ts';
+import { ownPaths, pathsOfTags } from './changed-paths.ts';
 
 export interface Applied {
   readonly stored: number;
@@ -50,9 +51,15 @@ export interface Applier {
     alongside?: readonly ContentEntry[],
     onStored?: () => void,
   ): Promise<Applied>;
-  comments(raws: readonly unknown[], fetched: Fetched, alongside?: readonly ContentEntry[]): Promise<Applied>;
-  /** Any other entries: withdrawals, sections, menus, cursors. */
-  write(entries: readonly ContentEntry[]): Promise<Applied>;
+  /** @param alongside as for {@link Applier.documents} @param onStored as for {@link Applier.documents} */
+  comments(
+    raws: readonly unknown[],
+    fetched: Fetched,
+    alongside?: readonly ContentEntry[],
+    onStored?: () => void,
+  ): Promise<Applied>;
+  /** Any other entries: withdrawals, sections, menus, cursors. @param onStored as for {@link Applier.documents} */
+  write(entries: readonly ContentEntry[], onStored?: () => void): Promise<Applied>;
   /** Records a document that couldn't even be fetched. */
   reject(rejection: Rejection): Promise<Applied>;
   /**
@@ -141,8 +148,8 @@ export function createApplier(options: ApplierOptions): Applier {
     replay: () => replay(state),
     documents: (type, raws, fetched, alongside = [], onStored) =>
       documents(state, type, raws, fetched, alongside, onStored),
-    comments: (raws, fetched, alongside = []) => comments(state, raws, fetched, alongside),
-    write: (entries) => commit(state, entries),
+    comments: (raws, fetched, alongside = [], onStored) => comments(state, raws, fetched, alongside, onStored),
+    write: (entries, onStored) => commit(state, entries, onStored),
     applyLog: (entries, revision, tags) => applyNow(state, entries, { revision, tags }).refreshed,
     withdrawalOf: (type, id, raw, dated) => withdrawalOf(state, type, id, raw, dated),
     commentWithdrawalOf: (id, raw, fetched) => commentWithdrawalOf(state, id, raw, fetched),
@@ -377,6 +384,7 @@ async function comments(
   raws: readonly unknown[],
   fetched: Fetched,
   alongside: readonly ContentEntry[],
+  onStored: (() => void) | undefined,
 ): Promise<Applied> {
   const results = await Promise.all(raws.map((raw) => state.ingester.comment(raw)));
   const entries = results.map((result): ContentEntry => {
@@ -384,7 +392,7 @@ async function comments(
     if (result.kind === 'withheld') return { kind: 'comment-withdrawal', id: result.id, fetched };
     return { kind: 'comment', comment: result.document, fetched };
   });
-  return commit(state, [...entries, ...alongside]);
+  return commit(state, [...entries, ...alongside], onStored);
 }
 
 /** Of a withdrawn document that isn't copied yet, a page may be left from an earlier content store. */
@@ -406,45 +414,4 @@ export function changeOf({ changes, tags, withdrawnTags }: Omit<EntriesChange, '
       status === 'created' && slugs[1] !== null ? [{ type, slug: slugs[1] }] : [],
     ),
   };
-}
-
-const ownPaths = ({ type, slugs, tags }: StoredChange): string[] =>
-  tags.size === 0 ? [] : slugs.flatMap((slug) => (slug === null ? [] : (pathOf(type, slug) ?? [])));
-
-// Paths of the site that show a document, for logs and the response to the webhook.
-
-/** Path of a document's own page; `null` for an entry of a live story and a front, whose slugs aren't in an address. */
-function pathOf(type: DocumentType, slug: string): string | null {
-  switch (type) {
-    case 'live-entries':
-    case 'fronts':
-      return null;
-    case 'articles':
-      return `/article/${slug}`;
-    case 'video':
-      return `/media/${slug}`;
-    case 'authors':
-      return `/author/${slug}`;
-    case 'podcasts':
-      return `/podcast/${slug}`;
-    case 'crosswords':
-      return `/games/${slug}`;
-    case 'pages':
-      return `/${slug}`;
-  }
-}
-
-/** The paths that tags name. */
-function pathsOfTags(tags: ReadonlySet<string>): string[] {
-  const paths: string[] = [];
-  for (const tag of tags) {
-    if (tag.startsWith('section:')) paths.push(`/section/${tag.slice(8)}`, '/');
-    else if (tag === 'latest') paths.push('/latest', '/');
-    else if (tag === 'videos') paths.push('/media');
-    else if (tag === 'crosswords') paths.push('/games');
-    else if (tag === 'podcasts') paths.push('/podcasts');
-    else if (tag === 'top-stories' || tag === 'navigation' || tag === 'front:home' || tag.startsWith('card:'))
-      paths.push('/');
-  }
-  return paths;
 }

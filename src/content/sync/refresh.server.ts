@@ -52,7 +52,7 @@ export const nothingApplied: Applied = { stored: 0, withdrawn: 0, rejected: 0, r
 const batchSize = 20;
 
 interface RefreshState extends SyncContext {
-  /** One fetch of the same thing at a time, so that an older response never overwrites a newer one. */
+  /** One fetch of the same thing at a time until it is stored, so that an older response never overwrites a newer one. */
   readonly withLock: WithLock;
 }
 
@@ -68,23 +68,34 @@ export function createRefresh(context: SyncContext): Refresh {
   };
 }
 
+/** Runs `work` under a lock until it calls `stored`: a withdrawal must not wait until the pages of an earlier change are rendered. */
+function lockedUntilStored<T>(state: RefreshState, key: string, work: (stored: () => void) => Promise<T>): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const locked = () =>
+    new Promise<void>((release) => {
+      work(release).then(resolve, reject).finally(release);
+    });
+  void state.withLock(key, locked);
+  return promise;
+}
+
 const document = (
   state: RefreshState,
   type: DocumentType | 'comments',
   id: number,
   options?: GetOptions,
 ): Promise<Applied> =>
-  state.withLock(`${type}:${id}`, async () => {
+  lockedUntilStored(state, `${type}:${id}`, async (stored) => {
     const found = await fetchOne(state.client, type, id, { signal: state.signal, ...options });
     if (found.kind === 'failed') throw problemOf(state.client, found.failure);
     if (type === 'comments') {
       return found.kind === 'gone'
-        ? state.applier.write([{ kind: 'comment-withdrawal', id, fetched: found.fetched }])
-        : state.applier.comments([found.raw], found.answer.fetched);
+        ? state.applier.write([{ kind: 'comment-withdrawal', id, fetched: found.fetched }], stored)
+        : state.applier.comments([found.raw], found.answer.fetched, [], stored);
     }
-    if (found.kind === 'gone') return state.applier.write([goneEntry(state, type, id, found.fetched)]);
+    if (found.kind === 'gone') return state.applier.write([goneEntry(state, type, id, found.fetched)], stored);
     const returning = returningStories(state, type, [found.raw]);
-    const applied = await state.applier.documents(type, [found.raw], found.answer.fetched);
+    const applied = await state.applier.documents(type, [found.raw], found.answer.fetched, [], stored);
     await refreshComments(state, returning, options);
     return applied;
   });

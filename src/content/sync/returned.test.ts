@@ -26,6 +26,8 @@ let store: ContentStore;
 let refresh: Refresh;
 let client: Client;
 let applier: Applier;
+/** Renders the pages of a change. */
+let pagesOf: () => unknown;
 
 const publish = (): void => {
   wordpress.put('articles', { id: story, ...wirePost({ id: story }) });
@@ -47,7 +49,9 @@ beforeEach(async () => {
     frameHosts: [],
     measure: async () => null,
   });
-  applier = createApplier({ store, client, ingester, log: silent, now: Date.now });
+  pagesOf = () => undefined;
+  const onChange = () => pagesOf();
+  applier = createApplier({ store, client, ingester, log: silent, now: Date.now, onChange });
   const { signal } = new AbortController();
   const siteUrl = 'https://sun.example';
   refresh = createRefresh({ store, client, applier, ingester, log: silent, now: Date.now, siteUrl, signal });
@@ -133,9 +137,29 @@ it('a late delete of the story that a video was leaves no withdrawal of the vide
   await refresh.document('video', id);
   const write = vi.spyOn(applier, 'write');
   await refresh.document('articles', id);
-  expect(write).toHaveBeenCalledWith([{ kind: 'rejection-end', type: 'articles', id }]);
+  expect(write).toHaveBeenCalledWith([{ kind: 'rejection-end', type: 'articles', id }], expect.anything());
   expect(createReader(store).videos({}).total).toBe(1);
 });
+
+it.each(['articles', 'comments'] as const)(
+  'a withdrawal (%s) doesn’t wait for the pages of an earlier change',
+  async (type) => {
+    await refresh.document('articles', story);
+    const id = type === 'articles' ? story : 10;
+    pagesOf = () => new Promise(() => {});
+    if (type === 'articles') wordpress.put(type, { id, ...wirePost({ id, title: { rendered: 'Edited' } }) });
+    else wordpress.put(type, { id, ...wireComment({ id, post: story, content: { rendered: 'Edited' } }) });
+    void refresh.document(type, id);
+    const edited = () =>
+      type === 'articles'
+        ? createReader(store).articles({ limit: 1 }).items[0]?.title
+        : createReader(store).comment(id)?.contentHtml;
+    await vi.waitFor(() => expect(edited()).toContain('Edited'));
+    wordpress.remove(type, id);
+    void refresh.document(type, id);
+    await vi.waitFor(() => expect(edited()).toBeUndefined());
+  },
+);
 
 it('sections fetched before a change don’t replace those fetched after it', async () => {
   wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1), name: 'Politics' });
