@@ -53,8 +53,8 @@ export function newsroom(articles = 3) {
 type Newsroom = ReturnType<typeof newsroom>;
 
 /** A webhook as the plugin signs it. */
-export function webhook(id: number, event = 'update'): WebhookRequest {
-  const rawBody = JSON.stringify({ event, type: 'articles', id, slug: `a-${id}`, status: 'publish' });
+export function webhook(id: number, event = 'update', more: object = {}): WebhookRequest {
+  const rawBody = JSON.stringify({ event, type: 'articles', id, slug: `a-${id}`, status: 'publish', ...more });
   const timestamp = String(Math.floor(Date.now() / 1000));
   const delivery = randomUUID();
   const signature = createHmac('sha256', secret).update(`${timestamp}.${delivery}.`).update(rawBody).digest('hex');

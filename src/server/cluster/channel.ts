@@ -2,6 +2,7 @@
  * The channel on which the nodes of a cluster exchange messages (PostgreSQL's NOTIFY). A message may be lost: every receiver can also
  * find out its content by itself.
  */
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib';
 import { z } from 'zod';
 
 /**
@@ -21,9 +22,11 @@ const webhookMessage = z.object({
   /** The sending node, which waits for the answer, and the message's own id. */
   from: z.string(),
   id: z.number(),
-  /** The headers that the signature needs, and the body in base64. */
+  /** The headers that the signature needs. */
   headers: z.record(z.string(), z.string()),
-  body: z.string(),
+  /** The body in base64, or compressed if it doesn't fit otherwise. Earlier builds ignore messages without `body`. */
+  body: z.string().optional(),
+  brotli: z.string().optional(),
   /**
    * Version of the content log whose lease holder should handle it; messages of earlier builds have none and are for all
    * holders.
@@ -62,3 +65,22 @@ export const messageSchema = z.object({
 export type Message = z.infer<typeof messageSchema>;
 export type WebhookMessage = z.infer<typeof webhookMessage>;
 export type AnswerMessage = z.infer<typeof answerMessage>;
+
+/** Longest body of a webhook (pages/api/v1/revalidate.ts), bytes. */
+const longestBody = 64 * 1024;
+
+const fits = (webhook: WebhookMessage): boolean => JSON.stringify({ webhook }).length <= longestMessage;
+
+/** The message of a webhook, compressed if necessary; `null` if it is too long even then. */
+export function webhookOf(message: Omit<WebhookMessage, 'body' | 'brotli'>, body: Buffer): WebhookMessage | null {
+  const plain = { ...message, body: body.toString('base64') };
+  if (fits(plain)) return plain;
+  const small = { ...message, brotli: brotliCompressSync(body).toString('base64') };
+  return fits(small) ? small : null;
+}
+
+/** The body of a webhook's message. */
+export const bodyOf = ({ body = '', brotli }: Pick<WebhookMessage, 'body' | 'brotli'>): Buffer =>
+  brotli === undefined
+    ? Buffer.from(body, 'base64')
+    : brotliDecompressSync(Buffer.from(brotli, 'base64'), { maxOutputLength: longestBody });

@@ -1,4 +1,5 @@
 /** Several nodes of a cluster in this process: one WordPress whose requests are counted, and a real PostgreSQL. */
+import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   follower,
@@ -53,6 +54,24 @@ describe('the nodes of a cluster', () => {
     for (const { title, changes } of all) {
       expect(title(2)).toBeUndefined();
       expect(changes.some(({ withdrawnTags }) => withdrawnTags?.includes('article:2'))).toBe(true);
+    }
+  });
+
+  it('pass on a webhook with the addresses of 200 picture files', async () => {
+    const { all } = await openNodes(engines, 2, { of });
+    const addresses = Array.from({ length: 200 }, (_, at) => {
+      const name = createHash('sha256')
+        .update(`${at >> 3}`)
+        .digest('hex')
+        .slice(0, 12);
+      return `https://cms.example/wp-content/uploads/2026/11/${name}-${(at % 8) * 200}x${(at % 8) * 150}.jpg`;
+    });
+    const answer = await follower(all).cluster.receive(webhook(900, 'delete', { type: 'media', addresses }));
+    expect(answer).toMatchObject({ status: 200 });
+    const pictures = [...new Set(addresses)].length;
+    for (const { changes } of all) {
+      const tags = changes.flatMap((change) => [...change.tags]).filter((tag) => tag.startsWith('picture:'));
+      expect(new Set(tags).size).toBe(pictures);
     }
   });
 

@@ -11,7 +11,7 @@ import { tag } from '../../lib/content/tags.ts';
 import { type RepeatedTask, repeat } from '../../lib/jobs/tasks.ts';
 import { inSpan } from '../../lib/tracing.ts';
 import type { ChangeFeed } from '../change-feed.ts';
-import { type AnswerMessage, longestMessage, type Message, type WebhookMessage } from './channel.ts';
+import { type AnswerMessage, bodyOf, longestMessage, type Message, type WebhookMessage, webhookOf } from './channel.ts';
 import { applyMs, type ClusterLog, tagEntry } from './cluster-log.ts';
 import { type LogBatch, tagKind } from './content-log.ts';
 import { type MissedWithdrawals, wantedContent, watchForMissedWithdrawals } from './missed-withdrawals.ts';
@@ -372,18 +372,13 @@ async function receiveAsHolder(
   return answer;
 }
 
-function messageOf(state: State, { headers, rawBody }: WebhookRequest, version: number): WebhookMessage {
+function messageOf(state: State, { headers, rawBody }: WebhookRequest, version: number): WebhookMessage | null {
   // Only the headers that the verification needs: others may identify the sender.
   const signed = Object.entries(headers).flatMap(([name, value]) =>
     name.startsWith('x-newsroom-') && typeof value === 'string' ? [[name, value] as const] : [],
   );
-  return {
-    from: state.node.id,
-    id: ++state.webhooks,
-    headers: Object.fromEntries(signed),
-    body: Buffer.from(rawBody).toString('base64'),
-    version,
-  };
+  const message = { from: state.node.id, id: ++state.webhooks, headers: Object.fromEntries(signed), version };
+  return webhookOf(message, Buffer.from(rawBody));
 }
 
 /** Passes a webhook on; if that is impossible, it is answered at once. */
@@ -402,9 +397,7 @@ function passOnUnanswered(state: State): void {
 async function passOnAndWait(state: State, request: WebhookRequest, version: number): Promise<WebhookAnswer> {
   const { unanswered, node, webhookMs, clusterLog, counts } = state;
   const message = messageOf(state, request, version);
-  if (JSON.stringify({ webhook: message }).length > longestMessage) {
-    return unavailable('the webhook is too long to be passed on');
-  }
+  if (!message) return unavailable('the webhook is too long to be passed on');
   counts.passedOn++;
   const { promise, resolve } = Promise.withResolvers<AnswerMessage | null>();
   const timer = setTimeout(() => resolve(null), webhookMs);
@@ -420,10 +413,10 @@ async function passOnAndWait(state: State, request: WebhookRequest, version: num
 }
 
 /** Handles a webhook that another node has received. */
-async function answerWebhook(state: State, { from, id, headers, body }: WebhookMessage): Promise<void> {
+async function answerWebhook(state: State, { from, id, headers, ...packed }: WebhookMessage): Promise<void> {
   state.counts.received++;
   // The node that received it has checked its time; this node's clock may be another.
-  const request: WebhookRequest = { headers, rawBody: Buffer.from(body, 'base64') };
+  const request: WebhookRequest = { headers, rawBody: bodyOf(packed) };
   const { status, ...rest } = await inSpan('webhook passed on', {}, async (span) => {
     const answer = await receiveAsHolder(state, request, undefined, true);
     span.set({ 'broadsheet.webhook.status': answer.status });
