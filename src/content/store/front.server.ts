@@ -15,7 +15,6 @@ import {
 } from '../../lib/fronts/model.ts';
 import type { DocumentFacts } from '../ingest/document.ts';
 import type { ContentStore } from './content-store.server.ts';
-import type { ContentEntry } from './entries.server.ts';
 
 /** Key of the latest scheduled time that has come. */
 const timeKey = 'front-time';
@@ -92,7 +91,7 @@ function placedLink({ card }: FrontContext, link: FrontSlot['related'][number]):
  * @param now UTC instant
  * @returns the entry of those that have come, `null` if none has; and the next one
  */
-export function dueFronts(store: ContentStore, now: string): { entry: ContentEntry | null; next: string | null } {
+export function dueFronts(store: ContentStore, now: string) {
   const tags: string[] = [];
   const shownAt = (plan: FrontPlan, instant: string): string => JSON.stringify(slotsAt(plan, instant));
   let [value, next]: [string, string | null] = ['', null];
@@ -105,5 +104,5 @@ export function dueFronts(store: ContentStore, now: string): { entry: ContentEnt
     if (reached !== undefined && reached > value) value = reached;
     if (upcoming !== undefined && (next === null || upcoming < next)) next = upcoming;
   }
-  return { entry: value !== '' ? { kind: 'meta', key: timeKey, value, tags } : null, next };
+  return { entry: value !== '' ? { kind: 'meta' as const, key: timeKey, value, tags } : null, next };
 }
