@@ -74,8 +74,8 @@ export async function switchPlan(
   // Its purchase is still open: abandoning it would end the subscription that the reader wants to change.
   const open = await purchases.open(session.userId);
   if (open?.kind === 'subscribe' && open.id === state.purchase) return refusal(409, messages.busy, { retryAfter: 5 });
-  if (!isInGoodStanding(state)) return refusal(409, messages.unpaid, { code: 'unpaid' });
   refuseByInvoice(state);
+  if (!isInGoodStanding(state)) return refusal(409, messages.unpaid, { code: 'unpaid' });
   // Stripe collects no invoice of a paused subscription: an upgrade would be free.
   if (isPaused(state)) return refusal(409, messages.paused, { code: 'paused' });
   const kind = switchOf(state, targetPrice(dependencies, state, price));
@@ -104,7 +104,8 @@ export async function takeBackChoice(dependencies: BillingDependencies, state: S
     return restorePlannedSwitch(dependencies, { ...state, schedule: null, next: null, planned, released }, planned);
   }
   if ((state.next !== null && !state.nextByPublisher) || isEnding(state)) await releaseSchedule(stripe, state);
-  await clearPlannedSwitch(stripe, state);
+  // What a cancellation has put aside is planned again when the reader resumes.
+  if (state.next !== null) await clearPlannedSwitch(stripe, state);
 }
 
 /**

@@ -126,7 +126,12 @@ export async function releasePublishersSchedule(
   stripe: Stripe,
   state: StripeState,
 ): Promise<{ readonly state: StripeState; readonly replaced: Replaced | null }> {
-  const { schedule, next } = state;
+  const { schedule, next, planned, released } = state;
+  if (schedule === null && planned && released) {
+    // A cancellation has released it already.
+    const { metadata: of } = await stripe.subscriptionSchedules.retrieve(released);
+    return { state, replaced: of?.[chosenBy] === 'reader' ? null : { schedule: released, plan: planned } };
+  }
   if (schedule === null || next === null) return { state, replaced: null };
   const { metadata } = await stripe.subscriptionSchedules.retrieve(schedule);
   if (metadata?.[chosenBy] === 'reader') return { state, replaced: null };

@@ -4,7 +4,7 @@ import type { Session } from '../../accounts/service.ts';
 import { messages } from '../messages.ts';
 import { metadataFields, type SavedCardAnswer, type Subscription } from '../schema.ts';
 import type { Billed } from '../service.ts';
-import { isInGoodStanding, isOverdue, isRenewalDue, isRunning, subscriptionOf } from '../subscription-model.ts';
+import { isInGoodStanding, isLive, isOverdue, isRenewalDue, isRunning, subscriptionOf } from '../subscription-model.ts';
 import { cancelNow, keepNewestBill, resume } from './cancel.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
@@ -106,7 +106,7 @@ export async function changeCard(
   // Where the card is refused for an unpaid one, the others keep the card that works.
   for (const { state: known } of all.toSorted((a, b) => Number(isOverdue(b.state)) - Number(isOverdue(a.state)))) {
     // The card of a subscription that has ended can't be changed.
-    const state = isRunning(known) ? (await subscriptions.reconcile(known.id))?.state : null;
+    const state = isLive(known) ? (await subscriptions.reconcile(known.id))?.state : null;
     if (!state || !isRunning(state)) continue;
     try {
       const running = await stripe.subscriptions.update(state.id, { default_payment_method: card });

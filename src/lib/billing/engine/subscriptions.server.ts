@@ -187,6 +187,7 @@ async function fetchAndAct(dependencies: Dependencies, id: string, reason?: Reco
   let state = readState(fetched, catalog.known, before);
   const acted =
     (await cancelAbandoned(dependencies, state)) ||
+    (await useConfirmedCard(dependencies, fetched, state)) ||
     (await cancelLost(dependencies, state)) ||
     (await settleUpgraded(dependencies, state)) ||
     (await refundDeletedReader(dependencies, fetched, state));
@@ -205,6 +206,36 @@ async function cancelAbandoned({ stripe, purchases, log }: Dependencies, state: 
   if (isPaid || (state.status !== 'incomplete' && !isLive(state))) return false;
   log.warn({ subscription: state.id }, 'A subscription whose purchase was abandoned is canceled');
   await cancelUnpaid(stripe, state.id);
+  return true;
+}
+
+/**
+ * Makes a card that the bank has confirmed the default of a subscription that has none: it was bought with nothing due, by a version that
+ * left this to Stripe, which charges only a default.
+ */
+async function useConfirmedCard(
+  { stripe, log }: Dependencies,
+  {
+    subscription: { id, default_payment_method: own, pending_setup_intent: pending },
+    card: hasCard,
+  }: FetchedSubscription,
+  state: StripeState,
+): Promise<boolean> {
+  if (hasCard || own !== null || pending !== null || !isLive(state)) return false;
+  const [setups, attached] = await Promise.all([
+    stripe.setupIntents.list({ customer: state.customer, limit: 100 }),
+    stripe.paymentMethods.list({ customer: state.customer, limit: 100 }),
+  ]);
+  const confirmed = new Set(
+    setups.data.flatMap(({ status, payment_method: of }) => (status === 'succeeded' ? [idOf(of)] : [])),
+  );
+  const card = attached.data.find((method) => confirmed.has(method.id));
+  if (!card) return false;
+  log.warn(
+    { subscription: id },
+    'A subscription without a card for its next bill gets the one that the bank has confirmed',
+  );
+  await stripe.subscriptions.update(id, { default_payment_method: card.id });
   return true;
 }
 

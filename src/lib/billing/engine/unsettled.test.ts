@@ -178,6 +178,22 @@ onBothEngines('a first invoice of 0', (engines) => {
     },
   );
 
+  it('keeps its access, and charges the confirmed card later, if an earlier version left the default to Stripe', async () => {
+    const session = await begin();
+    const asks = { ...yearly, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'FREEYEAR' };
+    const { clientSecret, subscriptionId } = paid(await site.billing.subscribe(session, asks));
+    site.stripe.finishChallenge(intentOf(clientSecret), true);
+    await site.deliver();
+    const { default_payment_method: card } = await site.dashboard.subscriptions.retrieve(subscriptionId);
+    const { account } = site.stripe;
+    account.transaction(() => {
+      account.need('subscription', subscriptionId).default_payment_method = null;
+    });
+    await site.billing.repair(session);
+    expect(await opens(session)).toHaveLength(1);
+    expect(await site.dashboard.subscriptions.retrieve(subscriptionId)).toMatchObject({ default_payment_method: card });
+  });
+
   it('gives no access when the card setup is canceled', async () => {
     const session = await begin();
     const asks = { ...penny, payment_method: 'pm_card_threeDSecure2Required', discount_code: 'TENOFF' };
