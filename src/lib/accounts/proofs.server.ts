@@ -98,13 +98,18 @@ export async function recordFirstFailure({ hmacs }: State, tx: AccountsTransacti
   return first !== undefined;
 }
 
-/** Whether an unused link was mailed to an address, for any purpose. */
-export async function hasLink({ hmacs, now }: State, db: Queries, email: string): Promise<boolean> {
+/** Whether an unused link or code for this address hasn't expired. */
+export async function hasProof(
+  { hmacs, now }: State,
+  db: Queries,
+  kind: 'link' | 'code',
+  email: string,
+): Promise<boolean> {
   const found = await db
     .selectFrom('proofs')
     .select('id')
     .where('subject', '=', hmacs.subject(email))
-    .where('kind', '=', 'link')
+    .where('kind', '=', kind)
     .where('used', 'is', null)
     .where('expires', '>', now())
     .executeTakeFirst();

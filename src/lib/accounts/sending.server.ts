@@ -12,7 +12,7 @@ import {
 } from './dependencies.server.ts';
 import { accountMessages } from './messages.ts';
 import { normalEmail, proofSeconds } from './model.ts';
-import { addCode, addLink, hasLink, type LinkProof } from './proofs.server.ts';
+import { addCode, addLink, hasProof, type LinkProof } from './proofs.server.ts';
 import type { Accounts, Caller, CreateOptions, Delivery, Outcome } from './service.ts';
 import { openSession } from './sessions.server.ts';
 import { createUser, userByEmail } from './users.server.ts';
@@ -63,7 +63,8 @@ async function send(deps: Dependencies, kind: 'link' | 'code', delivery: Deliver
   const over = await countAgainst(deps, kind, { address: caller.address, account: email });
   if (over) {
     // Requests of strangers must not lock the owner out: the links that they caused are in the owner's mailbox.
-    if (kind === 'link' && over.scope === 'email' && (await hasLink(deps, database.db, email))) return ok(null);
+    if (kind === 'link' && over.scope === 'email' && (await hasProof(deps, database.db, 'link', email)))
+      return ok(null);
     return limited(over);
   }
   if (purpose === 'register' && !delivery.isVerified) {

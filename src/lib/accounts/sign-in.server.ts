@@ -16,7 +16,15 @@ import {
 import { accountMessages } from './messages.ts';
 import { normalEmail } from './model.ts';
 import { profileProblem } from './profile.ts';
-import { readLink, recordFirstFailure, type SocialProof, spendLink, spendSocialKey, tryCode } from './proofs.server.ts';
+import {
+  hasProof,
+  readLink,
+  recordFirstFailure,
+  type SocialProof,
+  spendLink,
+  spendSocialKey,
+  tryCode,
+} from './proofs.server.ts';
 import { mailLink } from './sending.server.ts';
 import type { Accounts, Caller, Credentials, Outcome, Profile, Purpose, SignedIn } from './service.ts';
 import { isSignedInAs, openSession } from './sessions.server.ts';
@@ -238,6 +246,10 @@ async function countingGuess<T>(
   const subject = { address: caller.address, account: email };
   const over = await countAgainst(deps, 'guess', subject);
   if (over) return limited(over);
+  // Where nothing can be guessed, a wrong code must not keep other readers from signing in.
+  const isCompared = await hasProof(deps, deps.database.db, 'code', email);
+  const tooMany = isCompared ? await countAgainst(deps, 'comparedGuess', {}) : null;
+  if (tooMany) return limited(tooMany);
   const outcome = await deps.database.transaction(async (tx) => {
     const made = await attempt(tx);
     if (!made.ok && made.failure.kind === 'invalid-code') {
@@ -245,7 +257,10 @@ async function countingGuess<T>(
     }
     return made;
   });
-  if (outcome.ok || outcome.failure.kind !== 'invalid-code') await deps.limiter.release('guess', subject);
+  if (outcome.ok || outcome.failure.kind !== 'invalid-code') {
+    await deps.limiter.release('guess', subject);
+    if (isCompared) await deps.limiter.release('comparedGuess', {});
+  }
   return outcome;
 }
 

@@ -73,14 +73,19 @@ const limits = {
     email: { most: 3, seconds: minutes(60) },
     overall: { most: 5000, seconds: minutes(10) },
   },
-  /**
-   * Wrong codes. With 20 guesses an hour, an attacker would get into one account once in six years of continuous guessing, and with 200 in
-   * ten minutes a botnet into any account once in five weeks. While the overall limit is reached, readers sign in by link.
-   */
+  /** Wrong codes. With 20 guesses an hour, an attacker would succeed once in six years of continuous guessing. */
   guess: {
     reserved: true,
     address: { most: 60, seconds: minutes(10) },
     email: { most: 20, seconds: minutes(60) },
+    overall: { most: 5000, seconds: minutes(10) },
+  },
+  /**
+   * Wrong codes for addresses that have been sent one. A botnet that guesses without a pause gets into some account once in five weeks.
+   * While the limit is reached, readers sign in by link.
+   */
+  comparedGuess: {
+    reserved: true,
     overall: { most: 200, seconds: minutes(10) },
   },
   /** Accounts created from only an address: database rows, which are deleted if they stay unconfirmed. */
