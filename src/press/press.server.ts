@@ -349,7 +349,7 @@ export interface Invalidated {
   readonly unchanged: number;
   /** Pages that stay as they were and are tried again. */
   readonly failed: number;
-  /** The failed pages. */
+  /** The failed pages that still wait. */
   readonly late: readonly PageRef[];
   readonly ms: number;
 }
@@ -388,5 +388,7 @@ async function refreshPages(
   const { unchanged, failed } = counts;
   const pages = refreshed.length;
   record.done({ ...begun, refreshed: refreshed.slice(0, keptPages), pages, unchanged, failed, ms });
-  return { refreshed, unchanged, failed, late, ms };
+  // Some have been rendered since.
+  const stillLate = late.filter(({ key, variant }) => scheduler.has(nameOf(key, variant)));
+  return { refreshed, unchanged, failed, late: stillLate, ms };
 }

@@ -47,6 +47,12 @@ export interface Choices {
 /** The cache policy of bytes that are not for every reader. */
 export const forOneReader = 'private, max-age=0, must-revalidate';
 
+/** The page as one that shared caches don't store: a CDN would keep an outdated page after the purge for its change. */
+export const onlyForOneReader = (page: StoredPage): StoredPage => {
+  const headers = { ...page.headers, 'cache-control': forOneReader };
+  return { ...page, headers };
+};
+
 export interface Insertions {
   /**
    * Replaces the insertion. After it returns, {@link Insertions.shown} returns no page with the previous one. @param next `null`: none

@@ -38,7 +38,7 @@ import {
 } from './cached-page.ts';
 import type { Encode } from './compressor.server.ts';
 import type { DictionaryCoding, PageDictionary } from './dictionary.server.ts';
-import { type Choices, createInsertions, forOneReader, type Insertions, isShownFor } from './insertions.server.ts';
+import { type Choices, createInsertions, type Insertions, isShownFor, onlyForOneReader } from './insertions.server.ts';
 import { applyChange, catchUp, isInOrder } from './invalidation.ts';
 import type { Lru } from './lru.ts';
 
@@ -179,7 +179,7 @@ function resize<T>(state: CacheState, cached: CachedPage, change: () => T): T {
   return state.lru.resize(name, counted, () => {
     const before = cached.bytes;
     const result = change();
-    if (isShownFor(counted, cached)) counted.bytes += cached.bytes - before;
+    if (isShownFor(counted, cached) || state.outdated.get(counted) === cached) counted.bytes += cached.bytes - before;
     return result;
   });
 }
@@ -330,13 +330,11 @@ function findOutdated(state: CacheState, key: string, variant: Variant): CachedP
   return withdrew || state.changes.after(tags, asOf) === 'withdrawn' ? undefined : onlyForItsReader(state, cached);
 }
 
-/** A copy of an outdated page that shared caches don't store: a CDN would keep it after the purge for its change. */
 function onlyForItsReader({ outdated, headersOf }: CacheState, cached: CachedPage): CachedPage {
   // One copy for all requests: the forms that readers get are made once and kept with it.
   const known = outdated.get(cached);
   if (known) return known;
-  const headers = { ...cached.page.headers, 'cache-control': forOneReader };
-  const copy = createCachedPage({ ...cached.page, headers }, headersOf, {}, cached.epoch, cached);
+  const copy = createCachedPage(onlyForOneReader(cached.page), headersOf, {}, cached.epoch, cached);
   outdated.set(cached, copy);
   return copy;
 }

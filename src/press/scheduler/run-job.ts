@@ -1,6 +1,7 @@
 /** Runs one render job: renders until the page is current, stores it, and resolves all readers' promises. */
 import { backOff } from '../../lib/jobs/tasks.ts';
 import { type CachedPage, createCachedPage } from '../cache/cached-page.ts';
+import { onlyForOneReader } from '../cache/insertions.server.ts';
 import { nameOf, type PageRef } from '../store/stored-page.ts';
 import type { SharedPage } from './page-share.ts';
 import { type RenderedPage, renderPage, sameAs } from './render.server.ts';
@@ -102,7 +103,14 @@ function answerEarlyReaders(state: SchedulerState, job: RenderJob, rendered: Ren
   if (early.length === 0) return;
   job.readers = job.readers.filter((reader) => reader.changeAtArrival > seenChange);
   state.waitingReaders -= early.length;
-  const page = rendered.same ?? createCachedPage(rendered.page, state.options.headersOf, rendered.bodies);
+  const { same, bodies } = rendered;
+  const page = createCachedPage(
+    onlyForOneReader((same ?? rendered).page),
+    state.options.headersOf,
+    bodies,
+    same?.epoch,
+    same ?? undefined,
+  );
   for (const reader of early) reader.resolve(page);
 }
 

@@ -79,11 +79,11 @@ export function createPublishing(options: PublishingOptions): Publishing {
   /** Changes that haven't been answered yet, each with the pages that became fresh since it arrived. */
   const open = new Set<{ readonly tags: ReadonlySet<string>; readonly keys: Set<string> }>();
   /** Keys of public pages, the only ones that a CDN stores, that failed and are tried again, with the tags by which the CDN's copies of them are purged once they are fresh. */
-  const late = new Map<string, Set<readonly string[]>>();
+  const late = new Map<string, Set<string>>();
 
   function remember(pages: Invalidated['late'], tags: readonly string[]): void {
     for (const { key, variant } of pages) {
-      if (variant === 'public') late.set(key, (late.get(key) ?? new Set()).add(tags));
+      if (variant === 'public') late.set(key, new Set([...(late.get(key) ?? []), ...tags]));
     }
   }
 
@@ -99,7 +99,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
   press.resumed
     .then((result) => {
       remember(result.late, [tag.site]);
-      return result.refreshed.length > 0 ? purgeLate([tag.site]) : undefined;
+      return result.refreshed.length + result.failed > 0 ? purgeLate([tag.site]) : undefined;
     })
     .catch(failedPurge);
 
@@ -174,7 +174,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
     },
     fresh({ key, variant, tags }) {
       const waiting = variant === 'public' ? late.get(key) : undefined;
-      if (waiting && late.delete(key)) purgeLate([...waiting].flat()).catch(failedPurge);
+      if (waiting && late.delete(key)) purgeLate([...waiting]).catch(failedPurge);
       for (const one of open) {
         if (one.keys.size < mostNamed && tags.some((each) => one.tags.has(each))) one.keys.add(key);
       }
