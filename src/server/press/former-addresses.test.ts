@@ -123,6 +123,7 @@ it('the press redirects a former address without a page, and updates that when t
 it.each([
   ['/category/1/national', '/category/2/national'],
   ['/category/1/national/feed', '/category/2/national/feed'],
+  ['/category/national/feed/a1', '/category/national/feed/a2'],
   ['/2024/05/budget/page/1', '/2024/05/budget/page/2'],
   ['/2024/05/budget/comment-page-1', '/2024/05/budget/comment-page-2'],
   ['/section/nation/a.a', '/section/nation/a.b'],

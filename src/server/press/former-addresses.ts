@@ -15,7 +15,7 @@ export interface FormerPage {
 }
 
 /** Addresses that name at most one section or author: there are few of them that lead anywhere. */
-const oneName = /^(?:\/(?:category|section|author)\/[^/]+)?(?:\/feed(?:\/[a-z0-9]+)?)?$/;
+const oneName = /^(?:\/(?:category|section|author)\/[^/]+)?(?:\/feed(?:\/(?:rss2?|rdf|atom))?)?$/;
 
 /**
  * The redirect of a page's key, see {@link formerAddress}. It may be stored only where the number of such addresses is limited: anyone can
