@@ -163,16 +163,18 @@ async function preparePicture(image: Element, context: BodyContext): Promise<voi
     const width = source.width ?? shownWidth;
     size = { width, height: Math.max(1, Math.round((width * shownHeight) / shownWidth)) };
   }
-  // A host that once fails to answer must not cost a story its pictures, so known sizes of allowed hosts are taken as they are.
-  if (!size || !isAllowedPicture(source.url, context)) {
+  const foreign = new URL(source.url).host !== new URL(context.wordpress).host;
+  if (!size || foreign) {
     const measured = await context.measure(source.url);
-    // The image path doesn't serve every host or every file type; a link is better than a broken picture.
-    if (!measured) {
+    // The image path doesn't serve every host or every file type; a link is better than a broken picture. An allowed host that once fails
+    // to answer must not cost a story its pictures, though.
+    if (!measured && !(size && isAllowedPicture(source.url, context))) {
       replacePictureWithLink(image, source.url);
       return;
     }
-    size = measured;
+    size = measured ?? size;
   }
+  if (!size) return;
   const alt = cleanLine(image.getAttribute('alt') ?? '');
   const title = image.getAttribute('title');
   for (const { name } of [...image.attributes]) if (name !== 'class' && name !== 'id') image.removeAttribute(name);
@@ -188,7 +190,7 @@ async function preparePicture(image: Element, context: BodyContext): Promise<voi
   unlinkFromFile(image, context.base);
 }
 
-/** Whether the picture service certainly serves a picture, if it exists: it comes from WordPress or a host of IMAGE_HOSTS. */
+/** Whether the picture service serves pictures of this host: WordPress's, or one of IMAGE_HOSTS. */
 export function isAllowedPicture(
   url: string,
   { wordpress, mediaHosts = [] }: Pick<BodyContext, 'wordpress' | 'mediaHosts'>,
