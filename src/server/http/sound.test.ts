@@ -22,7 +22,7 @@ function asked(content: object) {
   const outgoing = {
     headersSent: false,
     writeHead: (status: number, headers: OutgoingHttpHeaders) => Object.assign(given, { status, headers }),
-    end: (body: Buffer) => Object.assign(given, { text: body.toString() }),
+    end: (body?: Buffer) => Object.assign(given, { text: String(body ?? '') }),
   };
   const exchange = { incoming: new IncomingMessage(new Socket()), outgoing } as unknown as Exchange;
   return { state, exchange, given };

@@ -1,7 +1,7 @@
 /**
  * Audio files of restricted stories, and their chapters and transcripts for podcast apps: `/sound/<story>/<number>`. The site checks
  * the reader's access, as for the story's page, and streams the file from WordPress, whose address readers never see. For a private
- * feed, addresses are signed instead, because apps send no cookies.
+ * feed, addresses are signed instead, because apps send no cookies. A story that has become free leads to its file.
  */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
@@ -153,8 +153,8 @@ async function sendAudio(
   if (!audio) return refuse(state, exchange, 404);
   const admission = await admits(state, exchange.incoming, { id: articleId, ...audio }, url);
   if (!admission.may) return refuseListener(state, exchange, admission);
-  if (!isRestrictedLevel(audio.access)) {
-    // The page of a free story names its file, too. Streaming it would let anyone take the connections of subscribers.
+  if (!isRestrictedLevel(audio.access) && !url.searchParams.has('key')) {
+    // The page of a free story names its file, too. Streaming it would let anyone take the connections of subscribers and their feeds.
     send(state, exchange, 302, { location: audio.url, 'cache-control': 'private, max-age=300' }, null);
     return true;
   }
