@@ -13,6 +13,9 @@ if ( ! defined( 'ABSPATH' ) ) {
 
 add_filter( 'wp_handle_upload_prefilter', 'newsroom_unguessable_file' );
 add_filter( 'wp_handle_sideload_prefilter', 'newsroom_unguessable_file' );
+add_filter( 'wp_upload_bits', 'newsroom_refuse_xmlrpc_file' );
+add_filter( 'wp_read_audio_metadata', 'newsroom_without_cover' );
+add_filter( 'wp_read_video_metadata', 'newsroom_without_cover' );
 add_filter( 'wp_insert_attachment_data', 'newsroom_plain_file_title', 10, 2 );
 add_filter( 'rest_prepare_attachment', 'newsroom_hide_file_address', PHP_INT_MAX, 2 );
 add_action( 'template_redirect', 'newsroom_hide_file_page', 1 );
@@ -48,9 +51,35 @@ function newsroom_unguessable_file( $file ) {
 	$type = wp_check_filetype( $name );
 	// WordPress names the folder of an uploaded plugin after its archive.
 	if ( $type['type'] && newsroom_is_hidden_type( $type['type'] ) && ! did_action( 'load-update.php' ) ) {
-		$file['name'] = pathinfo( $name, PATHINFO_FILENAME ) . '-' . strtolower( wp_generate_password( 20, false ) ) . '.' . $type['ext'];
+		// File systems allow 255 bytes.
+		$file['name'] = mb_strcut( pathinfo( $name, PATHINFO_FILENAME ), 0, 200 ) . '-' . strtolower( wp_generate_password( 20, false ) ) . '.' . $type['ext'];
 	}
 	return $file;
+}
+
+/**
+ * Refuses such a file from XML-RPC, where its name can't be changed.
+ *
+ * @param array $upload Upload with its `name`.
+ * @return array|string The upload, or why it is refused.
+ */
+function newsroom_refuse_xmlrpc_file( $upload ) {
+	$type = wp_check_filetype( (string) $upload['name'] );
+	if ( defined( 'XMLRPC_REQUEST' ) && XMLRPC_REQUEST && newsroom_is_hidden_type( $type['type'] ) ) {
+		return __( 'Upload recordings, films and documents in the media library.', 'newsroom' );
+	}
+	return $upload;
+}
+
+/**
+ * WordPress would save the cover of a recording or film as a picture with the file's name, and pictures are public.
+ *
+ * @param array $metadata What the file says of itself.
+ * @return array
+ */
+function newsroom_without_cover( $metadata ) {
+	unset( $metadata['image'] );
+	return $metadata;
 }
 
 /**

@@ -59,6 +59,11 @@ function newsroom_rest_front( $item ) {
 function newsroom_front_open_slots( $slots ) {
 	$now  = gmdate( 'Y-m-d\TH:i:s\Z' );
 	$open = array();
+	$ids  = array_column( $slots, 'story' );
+	foreach ( $slots as $slot ) {
+		$ids = array_merge( $ids, array_column( $slot['related'], 'story' ) );
+	}
+	_prime_post_caches( array_values( array_unique( array_filter( array_map( 'intval', $ids ) ) ) ), false, false );
 	foreach ( $slots as $slot ) {
 		$from  = newsroom_front_instant( $slot['from'] );
 		$until = newsroom_front_instant( $slot['until'] );
