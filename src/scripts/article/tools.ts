@@ -35,9 +35,9 @@ async function share(tool: HTMLButtonElement, own: boolean): Promise<void> {
   const { url, title } = storyOf();
   const menu = tool.popoverTargetElement as HTMLElement;
   if (own) {
-    // A browser refuses when the click is too long ago. A reader who closed the sheet wants no menu.
+    // A browser refuses when the click is too long ago. A reader who closed the sheet, or still sees it, wants no menu.
     return navigator.share({ url, title }).catch(({ name }) => {
-      if (name !== 'AbortError') menu.showPopover();
+      if (name === 'NotAllowedError') menu.showPopover();
     });
   }
   const gift = menu.querySelector<HTMLElement>('[data-gift-left]');
