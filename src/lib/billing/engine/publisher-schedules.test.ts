@@ -314,12 +314,13 @@ onBothEngines('a publisher’s schedule', (engines) => {
     expect(prices(await later(id))).toEqual(['price_reader_monthly']);
   });
 
-  it.each(['at once', 'after a second choice', 'by a job, after Stripe fails'])(
+  it.each(['at once', 'after a second choice', 'after a cancellation', 'by a job, after Stripe fails'])(
     'is put back when the reader chooses a smaller plan and takes the choice back (%s)',
     async (how) => {
       const { session, id } = await scheduledHigh();
       const { dashboard } = site;
       const before = await later(id);
+      if (how === 'after a cancellation') paid(await site.billing.cancel(session));
       paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
       if (how === 'after a second choice') paid(await site.billing.switchPlan(session, { planId: 'reader-yearly' }));
       await site.deliver();
@@ -358,6 +359,11 @@ onBothEngines('a publisher’s schedule', (engines) => {
     // The plan that the reader has.
     paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
     expect(await planned(id)).toEqual(before);
+    const { length } = await later(id);
+    paid(await site.billing.cancel(session));
+    paid(await site.billing.switchPlan(session, { planId: 'reader-monthly' }));
+    paid(await site.billing.resume(session));
+    expect(await later(id)).toHaveLength(length);
   });
 
   it('that cancels at its end still does after a refused upgrade, and after a cancellation that is taken back', async () => {
