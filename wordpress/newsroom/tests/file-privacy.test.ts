@@ -53,6 +53,30 @@ describe.each([
   });
 });
 
+it('a recording with a cover adds no picture to the media library, because the picture would have the recording’s name', async () => {
+  const picture = Buffer.from('R0lGODlhAQABAAAAACwAAAAAAQABAAA=', 'base64').toString('latin1');
+  const cover = `\0image/gif\0\x03\0${picture}`;
+  const frame = `APIC\0\0\0${String.fromCharCode(cover.length)}\0\0${cover}`;
+  const tag = `ID3\x03\0\0\0\0\0${String.fromCharCode(frame.length)}${frame}`;
+  // Four frames of silence: MPEG 1, layer 3, 128 kbit/s, 44.1 kHz.
+  const sound = `\xff\xfb\x90\0${'\0'.repeat(413)}`.repeat(4);
+  const [, url] = await upload('Talk.mp3', tag + sound);
+  const letters = /-([a-z\d]{20})\./.exec(url)?.[1] ?? '';
+  expect(letters).not.toBe('');
+  const pictures: string[] = await newsroom.php(
+    "return array_map( 'wp_get_attachment_url', get_posts( array( 'post_type' => 'attachment', 'post_status' => 'any', 'post_mime_type' => 'image', 'numberposts' => -1, 'fields' => 'ids' ) ) );",
+  );
+  expect(pictures.filter((each) => each.includes(letters))).toEqual([]);
+});
+
+it('a film can’t be uploaded by XML-RPC, where its name could be guessed', async () => {
+  const bits = (before: string, name: string) =>
+    newsroom.php(`${before} return wp_upload_bits( '${name}', null, 'x' )['error'];`);
+  const remote = "define( 'XMLRPC_REQUEST', true );";
+  expect(await bits(remote, 'vote.mp4')).toMatch(/media library/);
+  expect([await bits(remote, 'vote.jpg'), await bits('', 'vote.mp4')]).toEqual([false, false]);
+});
+
 it('the archive of a plugin keeps its name, because WordPress names the plugin’s folder after it', async () => {
   const named = (before: string) =>
     newsroom.php(
