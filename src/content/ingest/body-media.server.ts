@@ -158,23 +158,20 @@ async function preparePicture(image: Element, context: BodyContext): Promise<voi
     return;
   }
   const [shownWidth, shownHeight] = [dimension(image, 'width'), dimension(image, 'height')];
-  let size: { width: number; height: number } | null = null;
+  let stated: { width: number; height: number } | null = null;
   if (shownWidth && shownHeight) {
     const width = source.width ?? shownWidth;
-    size = { width, height: Math.max(1, Math.round((width * shownHeight) / shownWidth)) };
+    stated = { width, height: Math.max(1, Math.round((width * shownHeight) / shownWidth)) };
   }
   const foreign = new URL(source.url).host !== new URL(context.wordpress).host;
-  if (!size || foreign) {
-    const measured = await context.measure(source.url);
-    // The image path doesn't serve every host or every file type; a link is better than a broken picture. An allowed host that once fails
-    // to answer must not cost a story its pictures, though.
-    if (!measured && !(size && isAllowedPicture(source.url, context))) {
-      replacePictureWithLink(image, source.url);
-      return;
-    }
-    size = measured ?? size;
+  const measured = stated && !foreign ? null : await context.measure(source.url);
+  // An allowed host that once fails to answer must not cost a story its pictures.
+  const size = measured ?? (isAllowedPicture(source.url, context) ? stated : null);
+  // The image path doesn't serve every host or every file type; a link is better than a broken picture.
+  if (!size) {
+    replacePictureWithLink(image, source.url);
+    return;
   }
-  if (!size) return;
   const alt = cleanLine(image.getAttribute('alt') ?? '');
   const title = image.getAttribute('title');
   for (const { name } of [...image.attributes]) if (name !== 'class' && name !== 'id') image.removeAttribute(name);
