@@ -32,7 +32,7 @@ const common = {
     [
       'vite/preload-helper',
       '/nanostores/atom/',
-      '/src/(?:stores/ui|lib/(?:type-ahead|relative-time|accounts/(?:tabs|visitor)))\\.ts',
+      '/src/(?:stores/ui|lib/(?:type-ahead|relative-time|accounts/visitor))\\.ts',
       '/src/scripts/(?:header|popups|session)\\.ts',
       '/src/components/site/Time\\.astro\\?astro&type=script',
     ].join('|'),
