@@ -86,7 +86,7 @@ it.each<[string, () => Promise<unknown>]>([
   await bring();
   wordpress.remove('articles', story);
   await refresh.document('articles', story);
-  // The plugin reports no comment of a story that nobody can read.
+  // The plugin reports no comment of a story that readers can't see.
   for (const id of [10, 129]) wordpress.remove('comments', id);
   wordpress.put('articles', { id: story, ...wirePost({ id: story }) });
   await bring();

@@ -91,7 +91,7 @@ onBothEngines('limits', (engines) => {
       limits: limits('link', { overall: { most: 3, seconds: 600 } }),
     });
     await join(email);
-    for (let i = 0; i < 20; i++) await accounts.sendLink({ ...send(elsewhere(i)), email: `nobody-${i}@example.com` });
+    for (let i = 0; i < 20; i++) await accounts.sendLink({ ...send(elsewhere(i)), email: `unknown-${i}@example.com` });
     expect(await accounts.sendLink(send())).toEqual({ ok: true, value: null });
   });
 

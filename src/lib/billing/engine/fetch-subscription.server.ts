@@ -52,7 +52,7 @@ export async function fetchSubscription(source: Source, id: string, needsAmount 
   const needsNoCard = isPaid || (isOver(subscription) && isUnpaid(subscription));
   return {
     subscription,
-    invoices: invoices,
+    invoices,
     charges: all,
     disputes,
     card: needsNoCard || (await hasCard(stripe, subscription, customer)),
