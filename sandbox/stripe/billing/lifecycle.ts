@@ -5,7 +5,7 @@
 import type { StripeAccount } from '../core/account.ts';
 import type { Invoice, Schedule, StripeObject, Subscription } from '../core/model.ts';
 import { addIntervals, boundaryAfter, day, hour } from './calendar.ts';
-import { cancelSubscription, collect, expireSubscription, voidInvoice } from './collecting.ts';
+import { cancelSubscription, collect, expireSubscription, subscriptionOf, voidInvoice } from './collecting.ts';
 import { recurring } from './creating.ts';
 import { computeTotals, finalize, makeInvoice, periodLine } from './invoicing.ts';
 import { applyPause, pauseOf, resume } from './pausing.ts';
@@ -104,7 +104,18 @@ function invoiceTask(account: StripeAccount, invoice: Invoice): Task | null {
       work: () => void collect(account, invoice, { offSession: true, retry: true }),
     };
   }
+  const subscription = subscriptionOf(account, invoice);
+  const isRunning = subscription?.status === 'active' || subscription?.status === 'trialing';
+  if (invoice.status === 'open' && typeof invoice.due_date === 'number' && subscription && isRunning) {
+    return { at: invoice.due_date, work: () => markOverdue(account, subscription) };
+  }
   return null;
+}
+
+/** An invoice by mail that isn't paid by its due date makes its subscription past due (docs.stripe.com/api/subscriptions/object). */
+function markOverdue(account: StripeAccount, subscription: Subscription): void {
+  account.store.touch(subscription);
+  subscription.status = 'past_due';
 }
 
 /** The end of the present trial, a free trial or that of an offer. */

@@ -126,8 +126,8 @@ function Actions({ subscription, kind, upgrade, several, resuming: { busy, submi
   return (
     <div className={styles.actions}>
       {kind === 'overdue' && (
-        <a className="button button-gold" href="/account/card">
-          {messages.updateCard}
+        <a className="button button-gold" href={subscription?.byInvoice ? '#invoices' : '/account/card'}>
+          {subscription?.byInvoice ? messages.payInvoice : messages.updateCard}
         </a>
       )}
       {(kind === 'ending' || (kind === 'changing' && !subscription?.next?.fixed)) && (

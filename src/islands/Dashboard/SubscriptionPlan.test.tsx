@@ -81,6 +81,14 @@ it('a failed payment leads to the page for updating the card', async () => {
   expect(links()[0]).toEqual(['Update your card', '/account/card']);
 });
 
+it('an overdue invoice leads to the invoices, because no card is charged', async () => {
+  await show({ ...running, status: 'past_due', byInvoice: true });
+  expect(drawn.host.textContent).toContain('Your last invoice hasn’t been paid.');
+  expect(drawn.host.textContent).not.toContain('card');
+  expect(drawn.host.querySelector('a')?.getAttribute('href')).toBe('#invoices');
+  expect(links()[0]?.[0]).toBe('Pay your invoice');
+});
+
 it('a planned change can be taken back, unless the publisher has planned it', async () => {
   const next = { planId: 'm', planName: 'Monthly', productId: 'sun-reader', print: false };
   await show({ ...running, next });

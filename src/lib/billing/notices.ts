@@ -88,9 +88,12 @@ function nextBillOf(state: StripeState): Extract<BillingMessage, { kind: 'receip
   return { at: state.periodEnd, amount: state.nextAmount, tax: state.nextTax ?? null };
 }
 
-/** Mail about a failed renewal, and once more when Stripe stops retrying; a failed first payment is shown on the page. */
+/**
+ * Mail about a failed renewal, and once more when Stripe stops retrying; a failed first payment is shown on the page, and Stripe itself
+ * reminds readers who pay by invoice.
+ */
 function failed(state: StripeState, now: number, until: number | null, others: boolean): Notice[] {
-  if (!isOverdue(state)) return [];
+  if (!isOverdue(state) || state.byInvoice) return [];
   const isGivenUp = state.status === 'unpaid';
   const invoice = state.invoices.find(({ status, attempted }) => status === 'open' && attempted);
   if (!invoice || invoice.created < now - (isGivenUp ? retriedMs : newsMs) || until === null) return [];

@@ -239,6 +239,8 @@ export interface Subscription {
   readonly paidUntil: string;
   /** Set while the bill of a renewal exists but isn't charged yet: a cancellation then ends the subscription at once. */
   readonly renewalDue?: boolean;
+  /** Set if Stripe mails its invoices instead of charging a card. */
+  readonly byInvoice?: boolean;
   /** Set while billing is paused. `resumesAt`: ISO 8601, `null` if not known yet. */
   readonly paused?: { readonly resumesAt: string | null };
   /** Set if a change is planned: the plan that starts with the next bill. `fixed`: by the publisher, so the reader can't take it back. */

@@ -326,6 +326,7 @@ export function subscriptionOf(state: StripeState, now: number, graceDays: numbe
     cancelAtPeriodEnd: isEnding(state),
     paidUntil: new Date(until).toISOString(),
     ...(billed && isRenewalDue(state) && { renewalDue: true }),
+    ...(state.byInvoice && { byInvoice: true }),
     ...(paused && { paused: { resumesAt: isoOrNull(state.pause?.resumesAt ?? null) } }),
     ...(next && next.id !== price.id && { next: nextOf(next, state) }),
   };

@@ -67,6 +67,7 @@ test.each<[string, Partial<Subscription>, RegExp]>([
   ['ending', { cancelAtPeriodEnd: true, nextBillingDate: null }, /canceled\. You keep full access until 2027-01-20/],
   ['overdue', { status: 'past_due' }, /didn’t go through\. We’ll try your card again on 2027-01-20\./],
   ['overdue', { status: 'unpaid', nextBillingDate: null }, /didn’t go through\. You keep full access/],
+  ['overdue', { status: 'past_due', byInvoice: true }, /^Your last invoice hasn’t been paid\. You keep full access/],
   ['paused', { status: 'paused', nextBillingDate: null }, /is paused\. You keep/],
   [
     'paused',
@@ -183,7 +184,7 @@ test('a second subscription is described with its end date or next bill', () => 
   const paused = { nextBillingDate: null, paused: { resumesAt: null } };
   expect(inWords(paused)).toBe('You also have Sun Reader, Yearly. Billing for it is paused.');
   for (const status of ['past_due', 'unpaid'] as const)
-    expect(inWords({ status })).toBe('You also have Sun Reader, Yearly. The last payment for it didn’t go through.');
+    expect(inWords({ status })).toBe('You also have Sun Reader, Yearly. Your last payment for it didn’t go through.');
 });
 
 test('a subscription that is not running gets no confirmation', () => {

@@ -88,8 +88,9 @@ export function subscriptionState(
     return { kind: 'paused', words, facts: [plan, ['Access until', until]] };
   }
   if (isOverdue(one)) {
-    const again = nextBillingDate === null ? '' : ` We’ll try your card again on ${day(nextBillingDate)}.`;
-    const words = `Your last payment ${several ? `for ${name} ` : ''}didn’t go through.${again} ${access}`;
+    const again =
+      nextBillingDate === null || one.byInvoice ? '' : ` We’ll try your card again on ${day(nextBillingDate)}.`;
+    const words = `${missedInWords(one, several ? `for ${name} ` : '')}.${again} ${access}`;
     return { kind: 'overdue', words, facts: [plan, ['Access until', until]] };
   }
   if (status === 'paused' || nextBillingDate === null)
@@ -113,6 +114,10 @@ export function subscriptionState(
     };
   return { kind: 'active', words: null, facts };
 }
+
+/** What is overdue, as the beginning of a sentence. @param which names the subscription and ends with a space; may be empty */
+export const missedInWords = ({ byInvoice }: Pick<Subscription, 'byInvoice'>, which: string): string =>
+  byInvoice ? `Your last invoice ${which}hasn’t been paid` : `Your last payment ${which}didn’t go through`;
 
 function accessInWords(isOpen: boolean, until: string, several: boolean): string {
   if (several) return isOpen ? `You keep what it includes until ${until}.` : `It gave you access until ${until}.`;
@@ -148,7 +153,7 @@ function nextInWords(one: Subscription, day: (instant: string) => string, whose:
 /** A subscription in addition to the one that is shown, in a sentence or two. @param day prints an instant as a day */
 export function otherSubscriptionInWords(one: Subscription, day: (instant: string) => string): string {
   const next = isOverdue(one)
-    ? ' The last payment for it didn’t go through.'
+    ? ` ${missedInWords(one, 'for it ')}.`
     : mayRenew(one)
       ? ` ${nextInWords(one, day, 'Its')}`
       : '';

@@ -122,6 +122,7 @@ export const subscription = {
   wait: 'One moment…',
   olderInvoices: 'Older invoices',
   updateCard: 'Update your card',
+  payInvoice: 'Pay your invoice',
   resume: 'Resume subscription',
   keepPlan: 'Keep my current plan',
   upgrade: 'Upgrade',

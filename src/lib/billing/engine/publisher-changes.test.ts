@@ -44,7 +44,7 @@ onBothEngines('a subscription', (engines) => {
     const next = new Date((start + 30 * day) * 1000).toISOString();
     const running = { cancelAtPeriodEnd: false, nextBillingDate: next, price: 1200 };
     expect(await site.billing.subscription(session)).toMatchObject(running);
-    await site.pass(24 * day);
+    await site.pass(31 * day);
     await site.deliver();
     expect([mailed('cancelled'), mailed('renewal-notice')]).toEqual([0, 1]);
     await site.pass(8 * day);
@@ -242,7 +242,11 @@ onBothEngines('a subscription', (engines) => {
     // Another card doesn't pay an invoice that the reader was asked to pay otherwise.
     paid(await site.billing.usePaymentMethod(session, 'pm_card_visa'));
     expect([await bills(), await charged()]).toEqual([['open', 'paid'], []]);
-    expect(paid(await site.billing.cancel(session))).toMatchObject({ cancelAtPeriodEnd: true });
+    await site.pass(31 * day);
+    await site.deliver();
+    expect(await site.billing.subscription(session)).toMatchObject({ status: 'past_due', byInvoice: true });
+    expect(site.mail.map(({ kind }) => kind)).not.toContain('payment-failed');
+    expect(paid(await site.billing.cancel(session))).toMatchObject({ status: 'canceled' });
   });
 
   it('to an archived price gives access once the publisher adds a plan id to the price’s metadata', async () => {
