@@ -67,12 +67,26 @@ export const at = (x: number, y: number, scale: number, inner: string, turn = 0)
 export const repeat = (count: number, draw: (index: number) => string): string =>
   Array.from({ length: Math.max(0, Math.round(count)) }, (_, index) => draw(index)).join('');
 
+/** Marks of a tile in one direction: the renderer's time depends on the number of tiles, not on what is in them. */
+const marks = 20;
+
 /** Fills of engraved lines and dots, referred to as `url(#…)`. */
 export function fills(p: Palette): string {
+  const tile = (id: string, gap: number, turn: number, color: string, d: string) =>
+    `<pattern id="${id}" width="${gap * marks}" height="${gap * marks}" patternUnits="userSpaceOnUse" patternTransform="rotate(${turn})"><path d="${d}" fill="${color}"/></pattern>`;
   const lines = (id: string, color: string, gap: number, w: number, turn: number) =>
-    `<pattern id="${id}" width="${gap}" height="${gap}" patternUnits="userSpaceOnUse" patternTransform="rotate(${turn})"><rect width="${gap}" height="${w}" fill="${color}"/></pattern>`;
+    tile(id, gap, turn, color, repeat(marks, (row) => `M0 ${row * gap}h${gap * marks}v${w}H0z`));
   const dots = (id: string, color: string, gap: number, r: number) =>
-    `<pattern id="${id}" width="${gap}" height="${gap}" patternUnits="userSpaceOnUse" patternTransform="rotate(28)"><circle cx="${gap / 2}" cy="${gap / 2}" r="${r}" fill="${color}"/></pattern>`;
+    tile(
+      id,
+      gap,
+      28,
+      color,
+      repeat(marks * marks, (index) => {
+        const [x, y] = [(index % marks) * gap + gap / 2, Math.floor(index / marks) * gap + gap / 2];
+        return `M${n(x - r)} ${n(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+      }),
+    );
   return `<defs>${lines('hatch', p.ink, 9, 2.6, -45)}${lines('hatch-light', p.paper, 10, 2.4, -45)}${lines('level', p.dark, 9, 2.4, 0)}${lines('level-light', p.paper, 11, 2.6, 0)}${lines('plumb', p.dark, 10, 2.6, 90)}${dots('dots', p.mid, 13, 3.1)}${dots('dots-dark', p.dark, 13, 2.8)}${dots('dots-accent', p.accent, 12, 3.2)}</defs>`;
 }
 
