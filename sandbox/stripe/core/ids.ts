@@ -35,8 +35,11 @@ const expandable = (Object.entries(prefixOf) as [Kind, string][])
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** Random letters and digits. */
-export const token = (length: number): string =>
-  Array.from(randomBytes(length), (byte) => alphabet[byte % alphabet.length]).join('');
+export function token(length: number): string {
+  let text = '';
+  for (const byte of randomBytes(length)) text += alphabet[byte % alphabet.length];
+  return text;
+}
 
 export const newId = (kind: Kind): string => `${prefixOf[kind] ?? `${kind}_`}${token(24)}`;
 

@@ -33,13 +33,32 @@ export function difference(value: unknown, shape: Shape, checking: Checking, pat
 
 const nameOf = (shape: Shape): string => (typeof shape === 'object' && 'ref' in shape ? shape.ref : 'an object');
 
+interface Declared {
+  readonly name: string;
+  readonly optional: boolean;
+  readonly shape: Shape;
+}
+
+const fieldLists = new WeakMap<Fields, readonly Declared[]>();
+
+/** The fields of a shape; a question mark at the end of a name makes it optional. */
+function declaredIn(fields: Fields): readonly Declared[] {
+  const known = fieldLists.get(fields);
+  if (known) return known;
+  const list = Object.entries(fields).map(([key, shape]) => {
+    const name = key.replace(/\?$/, '');
+    return { name, optional: name !== key || allowsAbsence(shape), shape };
+  });
+  fieldLists.set(fields, list);
+  return list;
+}
+
 function fieldsDifference(value: object, fields: Fields, checking: Checking, path: string): string | null {
   const at = (name: string) => (path ? `${path}.${name}` : name);
-  for (const [declared, shape] of Object.entries(fields)) {
-    const name = declared.replace(/\?$/, '');
+  for (const { name, optional, shape } of declaredIn(fields)) {
     const member = (value as Record<string, unknown>)[name];
     if (member === undefined) {
-      if (declared === name && !checking.partial && !allowsAbsence(shape)) return `${at(name)}: missing`;
+      if (!optional && !checking.partial) return `${at(name)}: missing`;
       continue;
     }
     const found = difference(member, shape, checking, at(name));
@@ -61,8 +80,11 @@ const allowsAbsence = (shape: Shape): boolean =>
 
 /** Compares a value with the shape of a union that fits, or else with the closest one. */
 function unionDifference(value: unknown, shapes: readonly Shape[], checking: Checking, path: string): string | null {
+  // Messages are written only if no shape fits: most values of a union fit its last shape.
+  const fits = (shape: Shape): boolean =>
+    typeof shape === 'string' ? hasType(value, shape) : difference(value, shape, checking, path) === null;
+  if (shapes.some(fits)) return null;
   const found = shapes.map((shape) => difference(value, shape, checking, path));
-  if (found.includes(null)) return null;
   const scores = shapes.map((shape) => likeness(value, shape, checking));
   const best = Math.max(...scores);
   return (best !== 0 && found[scores.indexOf(best)]) || wrong(path, value, 'what is declared');
