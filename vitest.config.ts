@@ -3,9 +3,15 @@ import { runs } from './tests/world/runs.ts';
 import { Sequencer, sharedPool } from './tests/world/shared-pool.ts';
 
 /** The tests of `tests/security` that ask the built site. */
-const onBuiltSite = ['account-limits', 'accounts', 'paid-body', 'paid-body-access', 'reader-tools', 'stored-pages'].map(
-  (name) => `tests/security/${name}.test.ts`,
-);
+const onBuiltSite = [
+  'account-limits',
+  'accounts',
+  'paid-body',
+  'paid-body-access',
+  'paid-sound',
+  'reader-tools',
+  'stored-pages',
+].map((name) => `tests/security/${name}.test.ts`);
 
 /**
  * Four projects: the tests of `unit`, most of them next to the code, use only their process, temporary folders and the run's own

@@ -29,13 +29,7 @@ const proofs: Record<string, Proof> = {
   },
   properties: {
     project: 'unit',
-    files: [
-      'src/server/cluster/simulation.test.ts',
-      'src/content',
-      'src/press',
-      'src/lib/http/origin.test.ts',
-      'tests/security',
-    ],
+    files: ['src/server/cluster', 'src/content', 'src/press', 'src/lib/http/origin.test.ts', 'tests/security'],
   },
 };
 

@@ -9,7 +9,6 @@ const isSmall = (name: string) => () =>
     name,
     fc.property(fc.nat(), (value) => value < 10),
     1000,
-    10_000,
   );
 const files: string[] = [];
 afterEach(() => {

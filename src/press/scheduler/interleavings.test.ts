@@ -143,7 +143,7 @@ it(
         oneOf(1, 2),
         play,
       ),
-      { numRuns: runs(40, 1000), interruptAfterTimeLimit: runs(40_000, 540_000) },
+      { numRuns: runs(40, 1000) },
     );
   },
   runs(60_000, 600_000),
