@@ -119,7 +119,7 @@ export interface Press {
   /** Renders pages by key, whatever their tags. */
   refresh(keys: readonly string[], reason?: string): Promise<Invalidated>;
   warm(keys: Iterable<string>, options?: WarmOptions): Promise<Warmed>;
-  /** This build is warm: pages of other builds are deleted. */
+  /** Deletes the pages of other builds, and records that this build is warm. */
   finishBuild(): Promise<void>;
   stats(): PressStats;
   /** Whether every change so far outlives this process; `false` while the store can't be written. */
@@ -179,9 +179,10 @@ export function openPress(options: PressOptions): Press {
     refresh: (keys, reason) => refresh(state, keys, reason),
     warm: createWarmUp({ cache, scheduler }),
     async finishBuild() {
-      store.markWarm();
       // In small steps, so that readers don't wait for it.
       while (store.pruneSome()) await new Promise((resolve) => setTimeout(resolve, 5).unref());
+      // Last, so that a process that is killed during the removal finishes the build at the next start.
+      store.markWarm();
     },
     get durable() {
       return cache.recorded;

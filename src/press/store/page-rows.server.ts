@@ -314,6 +314,12 @@ export function markWarm(state: StoreState): void {
   state.previousNamespace = null;
 }
 
+/** Whether {@link markWarm} was called for this build, by this process or an earlier one. */
+export function isWarm(state: StoreState): boolean {
+  const row = state.file.sql('SELECT warm_at FROM namespaces WHERE id = ?').get(namespaceOf(state));
+  return typeof row?.warm_at === 'number';
+}
+
 /** Whether one of the tags (a JSON array) changed after change number `since`. */
 export function isOutdated({ file }: StoreState, tags: string, since: number): boolean {
   const some = file.sql('SELECT 1 FROM changes WHERE seq > ? AND tag IN (SELECT value FROM json_each(?)) LIMIT 1');

@@ -7,6 +7,7 @@ import { hasCurrent, isCurrent, markedPages, markPages, pagesWith, recordChange 
 import {
   decayedReads,
   findPage,
+  isWarm,
   markWarm,
   namespaceOf,
   pruneSome,
@@ -78,7 +79,7 @@ export interface PageStore {
   marked(): Affected[];
   /** Pages that have one of the tags; changes nothing. */
   tagged(tags: readonly string[], everything: boolean): (Affected & { readonly tags: readonly string[] })[];
-  /** Keys of the pages that other builds have stored, the most read first. */
+  /** Keys of the pages that other builds have stored and this one hasn't, the most read first. */
   earlierKeys(): string[];
   /** Number of the latest change. */
   latest(): number;
@@ -87,6 +88,7 @@ export interface PageStore {
   foreignWrites(): number;
   /** Records that this build is warm: pages of other builds are no longer served. */
   markWarm(): void;
+  isWarm(): boolean;
   /** Deletes some pages of other builds; `false` when none are left. */
   pruneSome(): boolean;
   size(): StoreSize;
@@ -145,6 +147,7 @@ function methodsOver(state: StoreState, listeners: (() => void)[]): PageStore {
     addReads: (reads) => write(() => addReads(state, reads)),
     foreignWrites: () => use(() => Number(sql('PRAGMA data_version').get()?.data_version ?? 0)),
     markWarm: () => write(() => markWarm(state)),
+    isWarm: () => use(() => isWarm(state)),
     pruneSome: () => write(() => pruneSome(state)),
     size: () => use(() => sizeOf(state)),
     onReset: (listener) => void listeners.push(listener),
@@ -159,7 +162,9 @@ const earlierKeys = (state: StoreState): string[] =>
   state.file
     .sql(`SELECT p.key, max(coalesce(r.score, 0)) AS score FROM pages p
       LEFT JOIN reads r ON r.key = p.key AND r.variant = p.variant
-      WHERE p.ns <> ? GROUP BY p.key ORDER BY score DESC`)
+      WHERE p.ns <> ?1
+        AND NOT EXISTS (SELECT 1 FROM pages own WHERE own.key = p.key AND own.variant = p.variant AND own.ns = ?1)
+      GROUP BY p.key ORDER BY score DESC`)
     .all(namespaceOf(state))
     .map((row) => String(row.key));
 

@@ -25,7 +25,7 @@ describe('the page store', () => {
     });
   });
 
-  it('lists the pages left by other builds, most read first', async () => {
+  it('lists the pages that only other builds have, most read first', async () => {
     const one = open();
     for (const key of ['/a', '/b', '/c']) await put(one, key, 'text');
     one.addReads(new Map([['p/b', { ref: { key: '/b', variant: 'public' }, count: 3 }]]));
@@ -35,7 +35,11 @@ describe('the page store', () => {
     const left = two.earlierKeys();
     expect(left[0]).toBe('/b');
     expect(left.toSorted()).toEqual(['/a', '/b', '/c']);
+    await put(two, '/a', 'text');
+    expect(two.earlierKeys()).not.toContain('/a');
+    expect(two.isWarm()).toBe(false);
     two.markWarm();
+    expect(two.isWarm()).toBe(true);
     while (two.pruneSome());
     expect(two.earlierKeys()).toEqual([]);
   });

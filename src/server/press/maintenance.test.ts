@@ -2,6 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { silent } from '../../lib/logging.ts';
 import type { CachedPage } from '../../press/cache/cached-page.ts';
+import { closeAll, folder, html, keepLog, opened, openFolder, paper, press, readText } from '../../press/testing.ts';
 import { type MaintenanceOptions, startMaintenance } from './maintenance.ts';
 
 const reader = () =>
@@ -23,6 +24,7 @@ function maintenance(part: Partial<MaintenanceOptions> = {}) {
     reader,
     editionReady: () => true,
     earlierKeys: () => ['/before'],
+    isFinished: () => false,
     purge,
     assets: { prune: async () => {} },
     log: silent,
@@ -46,25 +48,54 @@ it('a warm-up renders fronts, the newest stories, then the previous build’s pa
   expect(invalidate).not.toHaveBeenCalled();
 });
 
-it('the CDN is purged once the pages of earlier builds are dropped, if there were any', async () => {
-  let earlier = ['/before'];
-  const finishBuild = vi.fn(async () => {
-    earlier = [];
-  });
-  const press = {
-    peek: () => undefined,
-    invalidate: async () => nothing,
-    warm: async () => ({ rendered: 0, skipped: 0, failed: 0, ms: 0 }),
-    finishBuild,
-  };
-  const first = maintenance({ press, earlierKeys: () => earlier });
+it('the CDN is purged once a new build’s pages are rendered, even in an empty folder, and not at later starts', async () => {
+  const first = maintenance({ earlierKeys: () => [] });
   await first.running.warmed;
   expect(first.purge).toHaveBeenCalledOnce();
-  expect(finishBuild.mock.invocationCallOrder[0]).toBeLessThan(first.purge.mock.invocationCallOrder[0] ?? 0);
-  const second = maintenance({ press, earlierKeys: () => earlier });
+  expect(first.finishBuild.mock.invocationCallOrder[0]).toBeLessThan(first.purge.mock.invocationCallOrder[0] ?? 0);
+  const second = maintenance({ isFinished: () => true });
   await second.running.warmed;
-  expect(finishBuild).toHaveBeenCalledTimes(2);
+  expect(second.finishBuild).toHaveBeenCalledOnce();
   expect(second.purge).not.toHaveBeenCalled();
+});
+
+it('a page that the new build can’t render stays as the previous build rendered it, until a later attempt', async () => {
+  openFolder();
+  onTestFinished(closeAll);
+  const old = paper({ '/article/1': [], '/article/2': [] });
+  const before = press(folder.dir, { render: old.render });
+  await before.press.warm(['/article/1', '/article/2']);
+  await before.close();
+  let isBroken = true;
+  const site = press(
+    folder.dir,
+    {
+      render: async (key) => {
+        if (isBroken && key === '/article/2') throw new Error('The template is wrong');
+        return html(`new ${key}`);
+      },
+    },
+    { build: 'two' },
+  );
+  opened.push(site);
+  const { log, lines } = keepLog();
+  const { running, purge } = maintenance({
+    press: site.press,
+    earlierKeys: site.store.earlierKeys,
+    isFinished: site.store.isWarm,
+    log,
+    retryMs: [1, 2],
+  });
+  await vi.waitFor(() => expect(lines.filter(({ level }) => level === 'warn').length).toBeGreaterThan(1));
+  expect(await readText(site.press, '/article/1')).toBe('new /article/1');
+  expect(await readText(site.press, '/article/2')).toMatch('/article/2 public');
+  expect(site.store.isWarm()).toBe(false);
+  expect(purge).toHaveBeenCalledOnce();
+  isBroken = false;
+  await running.warmed;
+  expect(await readText(site.press, '/article/2')).toBe('new /article/2');
+  expect(site.store.isWarm()).toBe(true);
+  expect(purge).toHaveBeenCalledTimes(2);
 });
 
 it('a warm-up that stops before all pages are rendered keeps the previous build', async () => {

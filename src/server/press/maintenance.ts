@@ -3,10 +3,11 @@
  * midnight in the paper's time zone, and the removal of earlier builds' pages.
  */
 
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { dayInZone } from '../../lib/day-in-zone.ts';
-import { repeat } from '../../lib/jobs/tasks.ts';
+import { backOff, repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Press } from '../../press/press.server.ts';
 import type { EarlierAssets } from '../../press/store/earlier-assets.server.ts';
@@ -18,8 +19,10 @@ export interface MaintenanceOptions {
   readonly publish: (tags: ReadonlySet<string>) => void;
   readonly reader: () => ContentReader;
   readonly editionReady: () => boolean;
-  /** Keys of pages that earlier builds have stored. */
+  /** Keys of pages that earlier builds have stored, and this one hasn't. */
   readonly earlierKeys: () => readonly string[];
+  /** Whether this build has been finished before. */
+  readonly isFinished: () => boolean;
   /** Purges all pages from the CDN, once no process serves an earlier build's pages. */
   readonly purge: () => Promise<void>;
   readonly assets: Pick<EarlierAssets, 'prune'>;
@@ -27,6 +30,8 @@ export interface MaintenanceOptions {
   readonly now?: () => number;
   /** Milliseconds between two checks (default 1000). */
   readonly everyMs?: number;
+  /** First and longest wait before pages that failed in the warm-up are tried again, milliseconds. */
+  readonly retryMs?: readonly [base: number, cap: number];
 }
 
 export interface Maintenance {
@@ -39,6 +44,7 @@ export interface Maintenance {
 /** Number of articles that the warm-up renders; the rest is rendered on request, or by `npm run press`. */
 const newestWarmed = 300;
 const pruneEveryMs = 3_600_000;
+const retryWaits = [30_000, 3_600_000] as const;
 
 /** Starts; the first check is immediate. */
 export function startMaintenance(options: MaintenanceOptions): Maintenance {
@@ -52,27 +58,48 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
   const stored = press.peek('/', 'public');
   let day = stored ? dayInZone(stored.page.renderedAt) : dayInZone(now());
 
-  async function warm(): Promise<void> {
-    const content = options.reader();
-    // A new content store doesn't know which documents were withdrawn before its first sync, so every stored page is rendered again.
-    if (!readyAtStart) void press.invalidate([tag.site], { reason: 'the first edition' });
-    const first = await press.warm(frontKeys(content), { signal: stopping.signal });
+  /** Renders the pages that this build doesn't have yet. @returns also the number of pages that only an earlier build has */
+  async function renderMissing() {
+    const { signal } = stopping;
+    const first = await press.warm(frontKeys(options.reader()), { signal });
     const newest: string[] = [];
     for (const key of articleKeys(options.reader)) {
       if (newest.push(key) >= newestWarmed) break;
     }
-    const rest = await press.warm(newest, { concurrency: 2, signal: stopping.signal });
+    const rest = await press.warm(newest, { concurrency: 2, signal });
     // An earlier build's pages are rendered again after all others, one at a time; until then they are served as they are.
-    const before = await press.warm(options.earlierKeys(), { concurrency: 1, signal: stopping.signal });
-    if (stopping.signal.aborted) return;
-    // Asked before they are deleted; also keys that were rendered again before this start.
-    const replaces = options.earlierKeys().length > 0;
-    await press.finishBuild();
-    // The CDN would keep an earlier build's pages after the files that they name are deleted.
-    if (replaces) await options.purge();
-    const rendered = first.rendered + rest.rendered + before.rendered;
-    const failed = first.failed + rest.failed + before.failed;
-    log.info({ rendered, failed, ms: Math.round(first.ms + rest.ms + before.ms) }, 'The important pages are ready');
+    const before = await press.warm(options.earlierKeys(), { concurrency: 1, signal });
+    return {
+      rendered: first.rendered + rest.rendered + before.rendered,
+      failed: first.failed + rest.failed + before.failed,
+      ms: Math.round(first.ms + rest.ms + before.ms),
+      unreplaced: before.failed,
+    };
+  }
+
+  async function warm(): Promise<void> {
+    // A new content store doesn't know which documents were withdrawn before its first sync, so every stored page is rendered again.
+    if (!readyAtStart) void press.invalidate([tag.site], { reason: 'the first edition' });
+    const isNew = !options.isFinished();
+    for (let attempt = 1; ; attempt++) {
+      const { unreplaced, ...counts } = await renderMissing();
+      if (stopping.signal.aborted) return;
+      if (unreplaced === 0) {
+        await press.finishBuild();
+        // The CDN would keep an earlier build's pages after the files that they name are deleted.
+        if (isNew) await options.purge();
+        log.info(counts, 'The important pages are ready');
+        return;
+      }
+      // All other pages are new, and the files that the CDN's copies name may be deleted before the last page is rendered.
+      if (isNew && attempt === 1) await options.purge();
+      const againInMs = backOff(attempt, ...(options.retryMs ?? retryWaits));
+      log.warn(
+        { ...counts, unreplaced, againInMs },
+        "This build couldn't render pages of an earlier one; readers still get the old pages",
+      );
+      await delay(againInMs, undefined, { signal: stopping.signal, ref: false }).catch(() => {});
+    }
   }
 
   function check(): void {

@@ -48,8 +48,10 @@ export interface SitePress {
   readonly passes: PassCookie;
   /** Adds reads counted by another process, by page name (`nameOf`). */
   addReads(reads: readonly (readonly [name: string, count: number])[]): void;
-  /** Keys of the pages that earlier builds have left, the most read first. */
+  /** Keys of the pages that earlier builds have left and this one hasn't rendered yet, the most read first. */
   earlierKeys(): string[];
+  /** Whether this build has been finished (`Press.finishBuild`). */
+  isFinished(): boolean;
   /** Renders these before all others when they change. */
   prioritize(keys: Iterable<string>): void;
   /** Calls `listener` with every page that was stored or removed. */
@@ -177,6 +179,7 @@ export function openSitePress(options: SitePressOptions): SitePress {
       }
     },
     earlierKeys: store.earlierKeys,
+    isFinished: store.isWarm,
     prioritize(keys) {
       for (const key of keys) prioritized.set(key, true);
     },
