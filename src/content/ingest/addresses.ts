@@ -230,7 +230,10 @@ export function linkTarget(href: string, addresses: Addresses, base: string): Li
   const url = webAddress(trimmed, base);
   if (!url) return null;
   const site = new URL(addresses.site);
-  if (url.host === site.host) return { kind: 'site', href: url.pathname + url.search + url.hash };
+  if (url.host === site.host) {
+    // A path that begins with two slashes would lead to another host.
+    return { kind: 'site', href: url.pathname.replace(/^\/{2,}/u, '/') + url.search + url.hash };
+  }
   const wordpress = new URL(addresses.wordpress);
   const root = wordpress.pathname.replace(/\/$/u, '');
   if (url.host === wordpress.host && (url.pathname === root || url.pathname.startsWith(`${root}/`))) {

@@ -202,6 +202,12 @@ describe('comments', () => {
     });
   });
 
+  it('can’t lead to another site with an address of this one', () => {
+    const rendered = '<p><a href="https://sun.example//evil.example/login">Sign in</a></p>';
+    const taken = ingestComment(sanitizer, wireComment({ id: 1, post: 2, content: { rendered } }), context);
+    expect(taken).toMatchObject({ document: { contentHtml: expect.stringContaining('href="/evil.example/login"') } });
+  });
+
   it('keep a limited number of links, all marked nofollow', () => {
     const { links } = publication.comments;
     const addresses = [
