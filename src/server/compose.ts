@@ -11,7 +11,7 @@ import { tenantSessions } from '../lib/accounts/zephr.server.ts';
 import { createPush } from '../lib/alerts/onesignal.server.ts';
 import { type Alerts, createAlerts, type RunningAlerts } from '../lib/alerts/service.server.ts';
 import type { BillingStats } from '../lib/billing/engine/billing.server.ts';
-import { fileHeader } from '../lib/cdn/model.ts';
+import { fileHeaders } from '../lib/cdn/model.ts';
 import { tag } from '../lib/content/tags.ts';
 import { createHmacs, createSealer, type Sealer } from '../lib/crypto.server.ts';
 import type { Database } from '../lib/database.ts';
@@ -302,7 +302,9 @@ const openImages = (config: Config, log: Logger): Promise<Images> =>
     maxBytes: config.imageCacheBytes,
     allowedHosts: [...pictureHosts, ...config.imageHosts],
     trustedHost: config.wordpress ? new URL(config.wordpress.url).host : undefined,
-    headersOfTags: config.cdnHeaders ? (tags) => fileHeader(config.cdn?.provider ?? null, tags) : undefined,
+    cdnHeadersOf: config.cdnHeaders
+      ? (tags, varies) => fileHeaders(config.cdn?.provider ?? null, tags, varies)
+      : undefined,
     log,
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CdnProvider, cdnHeaders, fileHeader, purgeKeys, type TagLimits, tagHeader, wireTag } from './model.ts';
+import { type CdnProvider, cdnHeaders, fileHeaders, purgeKeys, type TagLimits, tagHeader, wireTag } from './model.ts';
 
 const providers: (CdnProvider | null)[] = ['cloudflare', 'fastly', null];
 const keysOf = (value: string): string[] => value.split(/[ ,]/);
@@ -128,9 +128,17 @@ describe('purgeKeys, which lists the tags to purge at the CDN', () => {
   });
 });
 
-test('a file’s header carries only the file’s own tags', () => {
-  expect(fileHeader('cloudflare', ['picture:ab', 'pictures'])).toEqual({ 'Cache-Tag': 'picture:ab,pictures' });
-  expect(fileHeader('fastly', ['picture:ab', 'pictures'])).toEqual({ 'Surrogate-Key': 'picture:ab pictures' });
+test('a file’s headers carry only the file’s own tags', () => {
+  const tags = ['picture:ab', 'pictures'];
+  expect(fileHeaders('cloudflare', tags, false)).toEqual({ 'Cache-Tag': 'picture:ab,pictures' });
+  expect(fileHeaders('fastly', tags, false)).toEqual({ 'Surrogate-Key': 'picture:ab pictures' });
+});
+
+test('a file in several formats is only for a CDN that honors Vary', () => {
+  const noStore = { 'CDN-Cache-Control': 'no-store' };
+  expect(fileHeaders('cloudflare', ['pictures'], true)).toMatchObject(noStore);
+  expect(fileHeaders(null, ['pictures'], true)).toMatchObject(noStore);
+  expect(fileHeaders('fastly', ['pictures'], true)).toEqual({ 'Surrogate-Key': 'pictures' });
 });
 
 test('Fastly also gets Surrogate-Control for the cache lifetime', () => {

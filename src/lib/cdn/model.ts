@@ -100,10 +100,22 @@ export function tagHeader(
   return { name, value: [...kept, ...[...collapsed].map(coarseTag)].join(separator), collapsed: [...collapsed] };
 }
 
-/** The header of a file that is purged only by these tags, and not by a purge of all pages. */
-export function fileHeader(provider: CdnProvider | null, tags: readonly string[]): Record<string, string> {
+/**
+ * The headers of a file that is purged only by these tags, and not by a purge of all pages.
+ *
+ * @param varies the response depends on a header of the request, which its `Vary` names
+ */
+export function fileHeaders(
+  provider: CdnProvider | null,
+  tags: readonly string[],
+  varies: boolean,
+): Record<string, string> {
   const { name, separator } = headerForm(provider);
-  return { [name]: tags.map(wireTag).join(separator) };
+  return {
+    [name]: tags.map(wireTag).join(separator),
+    // Other CDNs ignore `Vary` unless a rule says otherwise, and would send one client's format to all.
+    ...(varies && provider !== 'fastly' && { 'CDN-Cache-Control': 'no-store' }),
+  };
 }
 
 const headerForm = (provider: CdnProvider | null) =>

@@ -40,8 +40,8 @@ export interface ImagesOptions extends Pick<SourceOptions, 'allowedHosts' | 'tru
   /** Milliseconds for fetching an original. */
   readonly timeoutMs?: number;
   readonly now?: () => number;
-  /** Headers that identify a picture to a CDN, so that it can be purged when the file changes; none by default. */
-  readonly headersOfTags?: ((tags: readonly string[]) => Readonly<Record<string, string>>) | undefined;
+  /** Headers of a picture for a CDN, which can be purged by the tags when the file changes; none by default. */
+  readonly cdnHeadersOf?: ((tags: readonly string[], varies: boolean) => Readonly<Record<string, string>>) | undefined;
 }
 
 export interface ImageAnswer {
@@ -89,7 +89,7 @@ const isAvif = (meta: Metadata): boolean => meta.format !== 'heif' || meta.compr
 
 interface ImagesState {
   readonly log: Logger;
-  readonly headersOfTags: NonNullable<ImagesOptions['headersOfTags']>;
+  readonly cdnHeadersOf: NonNullable<ImagesOptions['cdnHeadersOf']>;
   readonly source: ImageSource;
   readonly cache: DiskCache;
   readonly refusals: Refusals;
@@ -116,7 +116,7 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
   });
   const state: ImagesState = {
     log,
-    headersOfTags: options.headersOfTags ?? (() => ({})),
+    cdnHeadersOf: options.cdnHeadersOf ?? (() => ({})),
     source,
     cache: await openDiskCache(options.dir, options.maxBytes, now),
     // By the clock of the process, which runs on when the machine's is set.
@@ -163,19 +163,20 @@ async function respond(
 ): Promise<ImageAnswer> {
   const request = readParams(params, state.source);
   // Crawlers of social networks need JPEG, whatever their Accept header says.
-  const wanted = request.height ? 'jpeg' : negotiate(accept);
+  const varies = !request.height;
+  const wanted = varies ? negotiate(accept) : 'jpeg';
   const body = await pictureFor(state, request, wanted, networkOf(client));
   const etag = `"${hashOf(body)}"`;
   const headers = {
     'content-type': contentType(wanted, body),
     // A browser's cache can't be purged when a picture is deleted, so it keeps pictures only for a day.
     'cache-control': 'public, max-age=86400, stale-while-revalidate=3600',
-    vary: 'Accept',
+    ...(varies && { vary: 'Accept' }),
     etag,
     // A picture that is opened as a page must not run scripts.
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     'x-content-type-options': 'nosniff',
-    ...state.headersOfTags([fileTag(request.url), tag.pictures]),
+    ...state.cdnHeadersOf([fileTag(request.url), tag.pictures], varies),
   };
   if (matchesEtag(ifNoneMatch ?? undefined, etag)) return { status: 304, headers, body: '' };
   return { status: 200, headers: { ...headers, 'content-length': String(body.length) }, body };

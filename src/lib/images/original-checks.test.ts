@@ -266,9 +266,13 @@ describe('the image service, when a picture is deleted or replaced in WordPress'
         allowedHosts: [],
         trustedHost: host(),
         log: silent,
-        headersOfTags: (tags) => ({ 'cache-tag': tags.join(',') }),
+        cdnHeadersOf: (tags, varies) => ({ 'cache-tag': tags.join(','), 'x-varies': String(varies) }),
       });
       const { headers } = await ask();
+      const social = await images.handle(new URLSearchParams({ url: address(), crop: 'social' }), 'image/avif');
+      expect([headers.vary, headers['x-varies']]).toEqual(['Accept', 'true']);
+      // A card for social networks has one format.
+      expect([social.headers.vary, social.headers['x-varies']]).toEqual([undefined, 'false']);
       const own = `picture:${createHash('sha256').update(address()).digest('hex')}`;
       expect(headers['cache-tag']).toBe(`${own},pictures`);
       expect(fileTags([`${address()}?ver=2`], host())).toEqual([own]);
