@@ -33,7 +33,7 @@ export function allChecks({ config, pluginVersion, mailTo, log }: VerifyOptions)
     googleCheck(config.accounts.google, `${siteUrl}/blaize/oauth/google/callback`),
     facebookCheck(config.accounts.facebook, graphVersion),
     searchCheck(config.algolia, log),
-    cdnCheck(config.cdn, log),
+    cdnCheck(config.cdn, siteUrl, log),
     bucketCheck(config.assetsBucket),
     verifierCheck(config.emailVerifier, publication.contact.email),
     tickerCheck(

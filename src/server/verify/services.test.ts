@@ -242,14 +242,36 @@ describe('the search check', () => {
 });
 
 describe('the CDN check', () => {
-  const cloudflare = async (answer: Answer) =>
-    cdnCheck({ provider: 'cloudflare', zone: 'zone', token: 'cf-token', apiUrl: await vendor(() => answer) }, silent);
+  const accepted = { json: { success: true, errors: [], messages: [], result: { id: 'x' } } };
+  const page = { 'cache-control': 'public, max-age=0, must-revalidate', 'cf-cache-status': 'HIT' };
+  const cloudflare = async (answer: Answer, front: Answer = { headers: page }) => {
+    const apiUrl = await vendor(() => answer);
+    const site = await vendor(() => front);
+    return cdnCheck({ provider: 'cloudflare', zone: 'zone', token: 'cf-token', apiUrl }, site, silent);
+  };
 
-  it('passes when the CDN accepts a purge of a tag that no page has', async () => {
-    const lines = await run(
-      await cloudflare({ json: { success: true, errors: [], messages: [], result: { id: 'x' } } }),
-    );
-    expect(outcomes(lines)).toEqual(['ok']);
+  it('passes when the CDN accepts a purge of a tag that no page has, and keeps the front page', async () => {
+    const lines = await run(await cloudflare(accepted));
+    expect(outcomes(lines)).toEqual(['ok', 'ok']);
+    expect(lines[1]?.result).toContain('HIT');
+  });
+
+  it('reports that browsers are told to keep pages, and names the setting', async () => {
+    const headers = { ...page, 'cache-control': 'public, max-age=14400, must-revalidate' };
+    const { result, remedy } = await failure(await cloudflare(accepted, { headers }));
+    expect(result).toContain('max-age=14400');
+    expect(remedy).toContain('Respect Existing Headers');
+  });
+
+  it.each(['DYNAMIC', 'BYPASS'])('reports that Cloudflare doesn’t keep pages: %s', async (status) => {
+    const headers = { ...page, 'cf-cache-status': status };
+    const { result, remedy } = await failure(await cloudflare(accepted, { headers }));
+    expect(result).toContain(status);
+    expect(remedy).toContain('cache rule');
+  });
+
+  it('reports a site that doesn’t answer', async () => {
+    expect((await failure(await cloudflare(accepted, { status: 503 }))).result).toBe('it answers 503');
   });
 
   it('reports a refused token, without printing it', async () => {

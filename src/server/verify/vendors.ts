@@ -60,8 +60,8 @@ export const pushCheck = (push: PushSettings | null): Check =>
 /** No page has this tag, so a purge removes nothing. */
 const dummyTag = 'broadsheet-verify';
 
-/** Purges a tag through the site's own CDN client. */
-export const cdnCheck = (cdn: CdnSettings | null, log: Logger): Check =>
+/** Purges a tag through the site's own CDN client, and requests the front page as a reader does. @param siteUrl its public address */
+export const cdnCheck = (cdn: CdnSettings | null, siteUrl: string, log: Logger): Check =>
   checkOf('cdn', cdn, 'set CDN_PROVIDER and its keys', [
     [
       `purge of the tag ${dummyTag}`,
@@ -75,13 +75,34 @@ export const cdnCheck = (cdn: CdnSettings | null, log: Logger): Check =>
         }
       },
     ],
+    ['GET / twice', () => frontPage(siteUrl)],
   ]);
+
+const cdnGuide = 'see docs/operations.md, "Behind a CDN"';
+
+/** Whether readers get the front page from the CDN, and with the site's own policy for browsers. */
+async function frontPage(siteUrl: string): Promise<string> {
+  await request(`${siteUrl}/`, 'SITE_URL');
+  const { status, headers } = await request(`${siteUrl}/`, 'SITE_URL');
+  if (status !== 200)
+    throw new CheckFailure(`it answers ${status}`, `check that the site runs, and that ${siteUrl} leads to it`);
+  const policy = headers.get('cache-control') ?? 'none';
+  if (!/(?:^|[\s,])max-age=0(?![\d])/.test(policy)) {
+    const remedy = `let browsers revalidate pages; in Cloudflare set Browser Cache TTL to Respect Existing Headers; ${cdnGuide}`;
+    throw new CheckFailure(`browsers get Cache-Control: ${policy}`, remedy);
+  }
+  const cached = headers.get('cf-cache-status');
+  if (cached === 'DYNAMIC' || cached === 'BYPASS') {
+    const remedy = `add a cache rule in Cloudflare that makes pages eligible for cache; ${cdnGuide}`;
+    throw new CheckFailure(`Cloudflare doesn't keep the page (CF-Cache-Status: ${cached})`, remedy);
+  }
+  return cached === null ? 'browsers revalidate it' : `browsers revalidate it, CF-Cache-Status: ${cached}`;
+}
 
 async function outcome(opened: ReturnType<typeof openCdn>): Promise<string> {
   for (let waited = 0; waited < 20_000; waited += 50) {
     const { provider, purged, problem } = opened.stats();
-    if (problem !== null)
-      throw new CheckFailure(problem, `follow what ${provider} says above; see docs/operations.md, "Behind a CDN"`);
+    if (problem !== null) throw new CheckFailure(problem, `follow what ${provider} says above; ${cdnGuide}`);
     if (purged > 0) return `${provider} accepted it`;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
