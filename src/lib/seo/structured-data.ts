@@ -59,7 +59,7 @@ export const newsMediaOrganization = (siteUrl: string): JsonLd => ({
   },
 });
 
-/** The site with its search, for the front page. */
+/** The site, for the front page. */
 export const webSite = (siteUrl: string): JsonLd => ({
   '@context': context,
   '@type': 'WebSite',
@@ -67,11 +67,6 @@ export const webSite = (siteUrl: string): JsonLd => ({
   url: `${siteUrl}/`,
   inLanguage: publication.language,
   publisher: { '@id': organizationId(siteUrl) },
-  potentialAction: {
-    '@type': 'SearchAction',
-    target: { '@type': 'EntryPoint', urlTemplate: `${siteUrl}/search?q={search_term_string}` },
-    'query-input': 'required name=search_term_string',
-  },
 });
 
 function images(picture: Picture | null, siteUrl: string): JsonLd[] | undefined {
