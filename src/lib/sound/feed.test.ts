@@ -86,6 +86,17 @@ describe('the public feed of a podcast', () => {
     });
   });
 
+  it.each([
+    [null, 'https://sun.example/icon-512.png'],
+    [{ width: 1400, height: 900 }, 'https://cms.example/square.jpg'],
+    [{ width: 600, height: 600 }, 'https://cms.example/square.jpg'],
+  ])('names no cover that directories refuse: %j', (size, shown) => {
+    const image = size && podcast.image && { ...podcast.image, ...size };
+    const { channel } = parse(publicFeed(reader(), { ...podcast, image }, siteUrl));
+    expect(channel).not.toHaveProperty(['itunes:image']);
+    expect(channel.image.url).toBe(shown);
+  });
+
   it('has every tag that Apple Podcasts requires for a show and an episode', () => {
     const { channel } = free(episode(1, 'free'));
     for (const name of ['title', 'description', 'itunes:image', 'language', 'itunes:category', 'itunes:explicit'])

@@ -135,7 +135,7 @@ function writePodcast({ podcast, siteUrl, self, listed, items, description }: Fe
       ],
     ],
     self === null ? null : ['atom:link', { href: self, rel: 'self', type: 'application/rss+xml' }, ''],
-    ['itunes:image', { href: image }, ''],
+    isCover(podcast.image) ? ['itunes:image', { href: podcast.image.url }, ''] : null,
     categoryNode(details.category),
     ['itunes:explicit', {}, details.explicit ? 'true' : 'false'],
     ['itunes:author', {}, author],
