@@ -131,6 +131,8 @@ describe('redirects of URLs', () => {
     expect(list(...chain.slice(0, 20))).not.toThrow();
     expect(list({ from: '/a', to: '//evil.example', status: 301 })).toThrow('neither a path nor an address');
     expect(list({ from: 'a', to: '/b', status: 301 })).toThrow("isn't a path");
+    expect(list({ from: '/search', to: '/b', status: 301 })).toThrow("/search can't be redirected");
+    expect(list({ from: '/search/*', to: '/b', status: 301 })).not.toThrow();
   });
 });
 

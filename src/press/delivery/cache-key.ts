@@ -48,10 +48,10 @@ const longestKept = 200;
 
 /** @throws Error that lists every invalid redirect rule */
 export function createKeys(rules: KeyRules): KeyOf {
-  const redirects = readRedirects(rules.redirects);
+  const isUncached = (path: string): boolean => rules.uncached.some((pattern) => pattern.test(path));
+  const redirects = readRedirects(rules.redirects, isUncached);
   const capitals = new Map(rules.capitals.map((path) => [path.toLowerCase(), path]));
   const recent = createBoundedMap<KeyResult>(4096);
-  const isUncached = (path: string): boolean => rules.uncached.some((pattern) => pattern.test(path));
 
   function read(target: string, reading: boolean, wholeIsPlain = false): KeyResult {
     const cut = target.indexOf('?');
@@ -196,7 +196,10 @@ const lowerCase = (path: string): string =>
         .join('/')
     : path;
 
-function readRedirects(rules: readonly RedirectRule[]): (path: string) => RedirectRule | undefined {
+function readRedirects(
+  rules: readonly RedirectRule[],
+  isUncached: (path: string) => boolean,
+): (path: string) => RedirectRule | undefined {
   const exact = new Map<string, RedirectRule>();
   const below: { readonly start: string; readonly rule: RedirectRule }[] = [];
   const problems: string[] = [];
@@ -206,8 +209,14 @@ function readRedirects(rules: readonly RedirectRule[]): (path: string) => Redire
     if (!rule.from.startsWith('/') || typeof split === 'number') problems.push(`${rule.from} isn't a path`);
     else if (rule.status !== 410 && !/^(?:\/(?![/\\])|https?:\/\/)/.test(rule.to)) {
       problems.push(`${rule.from} leads to ${rule.to}, which is neither a path nor an address`);
-    } else if (wide) below.push({ start: `${split.path === '/' ? '' : split.path}/`, rule });
-    else exact.set(split.path, rule);
+    } else {
+      const path = wide ? `${split.path === '/' ? '' : split.path}/` : split.path;
+      // Redirects are looked up after these paths.
+      if (isUncached(path))
+        problems.push(`${rule.from} can't be redirected, because the site itself uses this address`);
+      else if (wide) below.push({ start: path, rule });
+      else exact.set(path, rule);
+    }
   }
   below.sort((a, b) => b.start.length - a.start.length);
 

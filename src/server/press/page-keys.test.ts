@@ -110,6 +110,20 @@ it('other spellings of a missing page are not redirected', () => {
   expect(keyOf('GET', '/article/No-Such')).toMatchObject({ kind: 'page', key: '/article/No-Such' });
 });
 
+it.each([
+  '/live/*',
+  '/live/2019/*',
+  '/account/login',
+  '/image',
+  '/gift/*',
+  '/search',
+  '/push/a',
+  '/sound/*',
+  '/api/v1',
+])('a redirect of %s is refused, because the site uses the address', (from) => {
+  expect(() => pageKeys(reader, [{ from, to: '/latest', status: 301 }])).toThrow(`${from} can't be redirected`);
+});
+
 it('the publisher’s redirects are read, and every invalid line is named', () => {
   const folder = mkdtempSync(join(tmpdir(), 'redirects-'));
   const file = join(folder, 'list.txt');
