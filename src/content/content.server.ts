@@ -143,7 +143,8 @@ function connected(options: ConnectedOptions, store: ContentStore): Content {
     now,
     siteUrl: site,
     pollSeconds,
-    mediaHosts: options.mediaHosts ?? [],
+    frameHosts,
+    mediaHosts: options.mediaHosts,
     leads: options.leads,
   });
   const receiver = createReceiver({

@@ -16,6 +16,7 @@ import {
 } from '../wire/fetch.server.ts';
 import { type Backfill, createBackfill } from './backfill.server.ts';
 import { createPoll, type Poll } from './poll.server.ts';
+import { createRefetch, type IngestSettings, type Refetch } from './refetch.server.ts';
 import { createRefresh, type Refresh, type SyncContext } from './refresh.server.ts';
 
 /** Pages of a hundred ids that the slow walk reads between two polls. */
@@ -31,10 +32,8 @@ export interface Sync extends Pick<Content, 'start' | 'stop' | 'syncNow' | 'poll
   readonly refresh: Refresh;
 }
 
-export interface SyncOptions extends Omit<SyncContext, 'signal'> {
+export interface SyncOptions extends Omit<SyncContext, 'signal'>, IngestSettings {
   readonly pollSeconds: number;
-  /** Hosts other than WordPress whose pictures and media the site shows. */
-  readonly mediaHosts?: readonly string[];
   /** See `ContentOptions.leads`. */
   readonly leads?: (() => boolean) | undefined;
 }
@@ -44,6 +43,7 @@ interface SyncState extends SyncOptions {
   readonly refresh: Refresh;
   readonly poll: Poll;
   readonly backfill: Backfill;
+  readonly refetch: Refetch;
   phase: SyncPhase;
   problem: string | null;
   credentials: boolean | null;
@@ -72,6 +72,7 @@ export function createSync(options: SyncOptions): Sync {
     refresh,
     poll: createPoll(context, refresh),
     backfill: createBackfill(context, refresh, () => markSynced(sync)),
+    refetch: createRefetch(context, refresh, options),
     phase: 'starting',
     problem: null,
     credentials: null,
@@ -153,8 +154,13 @@ async function completeRestricted(sync: SyncState): Promise<void> {
     );
 }
 
+/** While WordPress refuses the credentials, whole bodies would be replaced by their openings. */
+const mustRefetch = ({ refetch, credentials, client }: SyncState): boolean =>
+  !refetch.complete && (credentials === true || !client.signsIn);
+
 async function round(sync: SyncState, comparesAll: boolean): Promise<void> {
   await checkStatus(sync);
+  await sync.refetch.begin();
   if (!sync.backfill.complete) {
     sync.phase = 'backfill';
     await sync.backfill.run();
@@ -163,7 +169,9 @@ async function round(sync: SyncState, comparesAll: boolean): Promise<void> {
   }
   if (sync.stopping.signal.aborted) return;
   await sync.poll.run();
+  if (mustRefetch(sync)) await sync.refetch.run();
   if (comparesAll) {
+    while (mustRefetch(sync) && !sync.stopping.signal.aborted) await sync.refetch.run();
     const finished = new Set<string>();
     while (!(await sync.poll.walk(walkPages, finished)) && !sync.stopping.signal.aborted);
   } else if (
@@ -210,8 +218,10 @@ async function runRounds(sync: SyncState): Promise<void> {
     let wait = sync.pollSeconds * 1000;
     sync.pause = new AbortController();
     try {
-      if (sync.leads?.() ?? true) await inRound(sync, () => round(sync, false));
-      else followAnother(sync);
+      if (sync.leads?.() ?? true) {
+        await inRound(sync, () => round(sync, false));
+        if (mustRefetch(sync)) wait = Math.min(wait, firstWaitMs);
+      } else followAnother(sync);
       failures = 0;
     } catch (error) {
       const retryAfterMs = noteFailure(sync, error);
