@@ -79,7 +79,7 @@ const page = '/-/press';
 
 /** Messages after a form. The address names one of them, so that a link cannot put its own text into the page. */
 const notices: Readonly<Record<string, { readonly kind: 'done' | 'problem'; readonly text: string }>> = {
-  refreshed: { kind: 'done', text: 'Done: the pages are fresh.' },
+  refreshed: { kind: 'done', text: 'Done: the pages are fresh. In a cluster, repeat this on each node.' },
   unchanged: { kind: 'done', text: 'Done: the pages were rendered again and didn’t change.' },
   waiting: { kind: 'done', text: 'In progress: the list below shows when it is done.' },
   nothing: { kind: 'problem', text: 'No cached page has this tag.' },
