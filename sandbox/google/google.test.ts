@@ -94,6 +94,7 @@ describe('a Google sign-in', () => {
       sub: expect.stringMatching(/^\d+$/),
       email: yes.account,
       email_verified: true,
+      hd: 'example.com',
       name: 'Ada Whitlock',
     };
     expect(claimsOf(tokens.id_token)).toMatchObject({
@@ -128,6 +129,15 @@ describe('a Google sign-in', () => {
     expect(await claims(unverified)).toMatchObject({ email: yes.account, email_verified: false });
     const { share_email: __, ...silent } = yes;
     expect(Object.keys(await claims(silent))).not.toContain('email');
+  });
+
+  it('names the domain of an organization’s account only', async () => {
+    for (const account of ['dora.fenn@example.net', 'ada@gmail.com']) {
+      const answer = await exchange(await codeFor({ ...yes, account }));
+      const claims = claimsOf(((await answer.json()) as Tokens).id_token);
+      expect(claims).toMatchObject({ email: account, email_verified: true });
+      expect(Object.keys(claims)).not.toContain('hd');
+    }
   });
 
   it('returns access_denied when the user declines', async () => {

@@ -23,6 +23,15 @@ export interface Signer {
 const keyId = 'sandbox-1';
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
+/** Mailboxes without an organization: of Gmail, and of a mail service that isn't Google's. */
+const personal = new Set(['gmail.com', 'googlemail.com', 'example.net']);
+
+/** Google names the domain only for accounts of a Workspace organization; here, all other addresses are such accounts. */
+function hostedDomain(email: string): { hd?: string } {
+  const domain = email.slice(email.lastIndexOf('@') + 1);
+  return personal.has(domain) ? {} : { hd: domain };
+}
+
 export function makeSigner(): Signer {
   let making: Promise<{ publicKey: KeyObject; privateKey: KeyObject }> | undefined;
   const keys = () => {
@@ -58,6 +67,7 @@ export function makeSigner(): Signer {
       return {
         sub: person.id,
         ...(isRequested('email') && shareEmail && { email: person.email, email_verified: emailVerified }),
+        ...hostedDomain(person.email),
         ...(isRequested('profile') && {
           name: person.name,
           given_name: person.givenName,

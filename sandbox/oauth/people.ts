@@ -9,18 +9,20 @@ export interface Person {
   readonly email: string;
 }
 
-const person = (id: string, givenName: string, familyName: string): Person => ({
+const person = (id: string, givenName: string, familyName: string, domain = 'example.com'): Person => ({
   id,
   name: `${givenName} ${familyName}`,
   givenName,
   familyName,
-  email: `${givenName}.${familyName}@example.com`.toLowerCase(),
+  email: `${givenName}.${familyName}@${domain}`.toLowerCase(),
 });
 
 export const people: readonly Person[] = [
   person('104208150971600000001', 'Ada', 'Whitlock'),
   person('104208150971600000002', 'Benjamin', 'Day'),
   person('104208150971600000003', 'Chiara', 'Montefiore'),
+  // Google doesn't host this domain, so its word doesn't prove who owns the address now.
+  person('104208150971600000004', 'Dora', 'Fenn', 'example.net'),
 ];
 
 /** The person with this address; a new one gets an id that depends only on the address. */

@@ -59,10 +59,19 @@ const googleClaims = z.object({
   sub: subject,
   email,
   email_verified: z.boolean().optional(),
+  /** Domain of the person's organization, if Google hosts its accounts. */
+  hd: z.string().nullish(),
   given_name: name,
   family_name: name,
 });
 const facebookPerson = z.object({ id: subject, email, first_name: name, last_name: name });
+
+/**
+ * Whether Google answers for the address: it hosts the mailbox. `email_verified` alone says only that the person owned the address when
+ * they created the Google account; it may have another owner since (developers.google.com/identity/gsi/web/guides/verify-google-id-token).
+ */
+const isHostedByGoogle = ({ email, hd }: z.output<typeof googleClaims>): boolean =>
+  Boolean(hd) || (email !== null && /@(?:gmail|googlemail)\.com$/.test(email));
 
 /**
  * The URL to which the browser returned, for the library to check; a proxy in front of the site may have changed the origin.
@@ -114,7 +123,7 @@ export function google(settings: GoogleSettings, now: () => number, timeoutMs = 
       return {
         subject: claims.sub,
         email: claims.email,
-        verified: claims.email_verified === true,
+        verified: claims.email_verified === true && isHostedByGoogle(claims),
         firstName: claims.given_name ?? null,
         lastName: claims.family_name ?? null,
       };
