@@ -1,11 +1,12 @@
 /** The limits of the accounts on both engines: they can't be used to lock others out. */
-import { expect, it, vi } from 'vitest';
-import { browser, caller, elsewhere, fixture } from '../../../tests/world/accounts.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { browser, caller, elsewhere, type Fixture, fixture } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { defaultLimits, type LimitName, type LimitSet, type Limits } from '../http/limits.ts';
 import { silent } from '../logging.ts';
 import type { PersonalData } from '../personal-data.ts';
 import { prune } from './personal-data.server.ts';
+import type { Caller } from './service.ts';
 
 const email = 'ada@example.com';
 const send = (by = caller()) => ({ email, purpose: 'login', redirect: '/', caller: by }) as const;
@@ -112,6 +113,47 @@ onBothEngines('limits', (engines) => {
     expect(await login(email, right, 4)).toMatchObject({ failure: { kind: 'limited' } });
     await accounts.sendLink(send());
     expect(await accounts.useLink(token(email), caller())).toMatchObject({ ok: true });
+  });
+
+  describe('on compared codes', () => {
+    const guess = async ({ accounts, code }: Fixture, of: string, by: Caller) => {
+      const wrong = code(of) === '000000' ? '000001' : '000000';
+      return accounts.login({ email: of, validators: { code: wrong }, caller: by });
+    };
+    const counted = async ({ database }: Fixture) => {
+      const rows = database.db.selectFrom('limits').select('count').where('key', '=', 'comparedGuess:overall');
+      return (await rows.executeTakeFirst())?.count;
+    };
+
+    it('count no guess for a code that was tried too often', async () => {
+      const world = await fixture(await engines.open(), {
+        limits: limits('comparedGuess', { overall: { most: 6, seconds: 600 } }),
+      });
+      const { accounts, join, code } = world;
+      const other = 'grace@example.com';
+      for (const one of [email, other]) {
+        await join(one);
+        await accounts.sendCode({ ...send(), email: one });
+      }
+      for (let i = 0; i < 20; i++) await guess(world, email, elsewhere(i));
+      expect(await counted(world)).toBe(5);
+      const signedIn = await accounts.login({ email: other, validators: { code: code(other) }, caller: caller() });
+      expect(signedIn).toMatchObject({ ok: true });
+    });
+
+    it('stop one IP address after ten wrong codes, whatever accounts they are for', async () => {
+      const world = await fixture(await engines.open());
+      const outcomes = [];
+      for (let i = 0; i < 12; i++) {
+        const one = `reader-${i}@example.com`;
+        await world.join(one, elsewhere(i));
+        await world.accounts.sendCode({ ...send(elsewhere(i)), email: one });
+        outcomes.push(await guess(world, one, caller()));
+      }
+      const kinds = outcomes.map((outcome) => (outcome.ok ? 'ok' : outcome.failure.kind));
+      expect(kinds).toEqual([...Array(10).fill('invalid-code'), 'limited', 'limited']);
+      expect(await counted(world)).toBe(10);
+    });
   });
 
   it('stop 10,000 guesses from as many IP addresses, and the owner can still sign in by link', async () => {

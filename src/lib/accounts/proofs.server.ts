@@ -98,7 +98,7 @@ export async function recordFirstFailure({ hmacs }: State, tx: AccountsTransacti
   return first !== undefined;
 }
 
-/** Whether an unused link or code for this address hasn't expired. */
+/** Whether a link or code for this address is valid: unused, not expired, and a code not tried too often. */
 export async function hasProof(
   { hmacs, now }: State,
   db: Queries,
@@ -112,6 +112,8 @@ export async function hasProof(
     .where('kind', '=', kind)
     .where('used', 'is', null)
     .where('expires', '>', now())
+    // Links don't count up to this.
+    .where('tries', '<', guessesPerCode)
     .executeTakeFirst();
   return found !== undefined;
 }

@@ -248,7 +248,8 @@ async function countingGuess<T>(
   if (over) return limited(over);
   // Where nothing can be guessed, a wrong code must not keep other readers from signing in.
   const isCompared = await hasProof(deps, deps.database.db, 'code', email);
-  const tooMany = isCompared ? await countAgainst(deps, 'comparedGuess', {}) : null;
+  const compared = { address: caller.address };
+  const tooMany = isCompared ? await countAgainst(deps, 'comparedGuess', compared) : null;
   if (tooMany) return limited(tooMany);
   const outcome = await deps.database.transaction(async (tx) => {
     const made = await attempt(tx);
@@ -259,7 +260,7 @@ async function countingGuess<T>(
   });
   if (outcome.ok || outcome.failure.kind !== 'invalid-code') {
     await deps.limiter.release('guess', subject);
-    if (isCompared) await deps.limiter.release('comparedGuess', {});
+    if (isCompared) await deps.limiter.release('comparedGuess', compared);
   }
   return outcome;
 }

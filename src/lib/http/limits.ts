@@ -81,11 +81,12 @@ const limits = {
     overall: { most: 5000, seconds: minutes(10) },
   },
   /**
-   * Wrong codes for addresses that have been sent one. A botnet that guesses without a pause gets into some account once in five weeks.
-   * While the limit is reached, readers sign in by link.
+   * Wrong codes that were compared with a valid one. A botnet that guesses without a pause gets into some account once in five weeks.
+   * While the limit is reached, readers sign in by link; the limit of an address keeps a few machines from reaching that of all.
    */
   comparedGuess: {
     reserved: true,
+    address: { most: 10, seconds: minutes(10) },
     overall: { most: 200, seconds: minutes(10) },
   },
   /** Accounts created from only an address: database rows, which are deleted if they stay unconfirmed. */
@@ -233,7 +234,7 @@ export function readLimits(text: string): { readonly limits: Limits } | { readon
   for (const part of text.split(',').map((one) => one.trim())) {
     if (part === '') continue;
     const [, name = '', scope = '', most, seconds] =
-      /^([a-z]+)\.([a-z]+)\s*=\s*(\d{1,9})\s*\/\s*(\d{1,9})$/.exec(part) ?? [];
+      /^([a-z]+)\.([a-z]+)\s*=\s*(\d{1,9})\s*\/\s*(\d{1,9})$/i.exec(part) ?? [];
     const limit = { most: Number(most), seconds: Number(seconds) };
     if (!known.includes(`${name}.${scope}`)) {
       problems.push(`"${part}" names no limit; give name.scope=most/seconds with one of ${known.join(', ')}`);

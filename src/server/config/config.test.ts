@@ -88,7 +88,7 @@ describe('the settings', () => {
       STRIPE_API_URL: 'http://127.0.0.1:8883/',
       STRIPE_JS_URL: 'http://127.0.0.1:8883/stripe.js',
       STRIPE_TAX: 'on',
-      ACCOUNT_LIMITS: ' link.email=10/600, ',
+      ACCOUNT_LIMITS: ' link.email=10/600, comparedGuess.address=20/600, ',
       GOOGLE_CLIENT_ID: 'g',
       GOOGLE_CLIENT_SECRET: 'gs',
       GOOGLE_ISSUER_URL: 'https://google.test/',
@@ -177,7 +177,11 @@ describe('the settings', () => {
       accounts: {
         secret: 's'.repeat(32),
         auditDays: 30,
-        limits: { ...defaultLimits, link: { ...defaultLimits.link, email: { most: 10, seconds: 600 } } },
+        limits: {
+          ...defaultLimits,
+          link: { ...defaultLimits.link, email: { most: 10, seconds: 600 } },
+          comparedGuess: { ...defaultLimits.comparedGuess, address: { most: 20, seconds: 600 } },
+        },
         google: { url: 'https://google.test', clientId: 'g', clientSecret: 'gs' },
         facebook: { url: 'https://facebook.test', graphUrl: 'https://graph.test', clientId: 'f', clientSecret: 'fs' },
       },
