@@ -7,9 +7,11 @@ import { POST as codeForm } from '../../pages/account/code.ts';
 import { POST as historyForm } from '../../pages/account/history.ts';
 import { POST as linkForm } from '../../pages/account/link.ts';
 import { POST as signInForm } from '../../pages/account/sign-in.ts';
+import { POST as verification } from '../../pages/api/verification.ts';
 import { POST as anonymousSession } from '../../pages/blaize/anonymous-session.ts';
 import { GET as readApp, PUT as writeApp } from '../../pages/blaize/profile/[appId].ts';
 import { createSealer } from '../crypto.server.ts';
+import { defaultLimits } from '../http/limits.ts';
 import { silent } from '../logging.ts';
 import { subscribedPath } from '../newsletters/model.ts';
 import { signInCookie } from './routes.server.ts';
@@ -69,6 +71,37 @@ onBothEngines('a sign-in by mail', (engines) => {
     const body = { code: code(email) };
     const done = await call(codeForm, { services: { accounts, newsletters }, body, cookie: cookie ?? '' });
     expect(ended(done)).toEqual(['/dashboard/newsletters?problem=failed', true]);
+  });
+
+  it('verifies no address of an account, so that its owner can sign in', async () => {
+    const verify = vi.fn(async () => ({
+      verified: false,
+      suggestedEmail: null,
+      message: 'This address is temporary.',
+    }));
+    const { accounts, limiter, mail, join } = await fixture(await engines.open());
+    await join(email);
+    mail.length = 0;
+    const services = { accounts, limiter, emailVerification: { verify } };
+    const done = await call(signInForm, { services, body: { email } });
+    expect([done.headers.get('location'), mail.length]).toEqual(['/account/link-sent', 1]);
+
+    const ask = async (address: string) =>
+      (await call(verification, { services, body: JSON.stringify({ email: address }) })).json();
+    expect(await ask(' Ada@example.com ')).toEqual({ verified: true, suggestedEmail: null, message: '' });
+    expect(verify).not.toHaveBeenCalled();
+    expect(await ask('grace@example.com')).toMatchObject({ verified: false });
+  });
+
+  it('checks an address although too many were looked up', async () => {
+    const exists = { ...defaultLimits.exists, address: { most: 1, seconds: 600 } };
+    const { accounts, limiter, join } = await fixture(await engines.open(), { limits: { ...defaultLimits, exists } });
+    await join(email);
+    const verify = async () => ({ verified: false, suggestedEmail: null, message: 'No.' });
+    const services = { accounts, limiter, emailVerification: { verify } };
+    const ask = () => call(verification, { services, body: JSON.stringify({ email }) });
+    expect(await (await ask()).json()).toMatchObject({ verified: true });
+    expect(await (await ask()).json()).toMatchObject({ verified: false });
   });
 
   it('verifies a new address once', async () => {

@@ -143,8 +143,10 @@ export async function requestSignIn(call: FormCall, request: SignInRequest): Pro
   // Counted before the email check, which may call another service. An invalid address is neither counted nor checked.
   const known = await accounts.exists(email, caller);
   if (!known.ok && known.failure.kind !== 'invalid-email') return again(known.failure);
-  const checked = await checkAddress(call, email);
-  if (!checked.ok) return again(checked.failure);
+  if (!known.ok || !known.value) {
+    const checked = await checkAddress(call, email);
+    if (!checked.ok) return again(checked.failure);
+  }
   if (!known.ok) return again(known.failure);
   const purpose = known.value ? 'login' : 'register';
   const delivery = { email, purpose, redirect: returnTo, caller, isVerified: true } as const;
@@ -156,7 +158,10 @@ export async function requestSignIn(call: FormCall, request: SignInRequest): Pro
   };
 }
 
-/** The same check as `/api/verification` (spec section 5): mail is sent only to addresses that pass. */
+/**
+ * The same check as `/api/verification` (spec section 5): accounts are made only for addresses that pass. The check must not keep the
+ * owner of an account from signing in.
+ */
 async function checkAddress({ context }: FormCall, email: string): Promise<Outcome<null>> {
   if (email === '') return { ok: false, failure: emailFailure(accountMessages.emailMissing, null) };
   const { verified, suggestedEmail, message } = await context.locals.services.emailVerification.verify(email);

@@ -42,10 +42,10 @@ export interface LimitSet {
 const minutes = (count: number): number => count * 60;
 
 const limits = {
-  /** Look-ups of whether an address has an account. */
+  /** Look-ups of whether an address has an account. A sign-in makes two: the check of the address is one. */
   exists: {
-    address: { most: 120, seconds: minutes(10) },
-    overall: { most: 20_000, seconds: minutes(10) },
+    address: { most: 240, seconds: minutes(10) },
+    overall: { most: 40_000, seconds: minutes(10) },
   },
   /** Checks of whether an address can receive mail; each may call another service. */
   verify: {
