@@ -164,7 +164,6 @@ export async function compose(
   const changes = createChangeFeed();
   const contentSide = await openContentSide(config, changes, clusterLog, log);
   const { content } = contentSide;
-  const emailVerification = openEmailVerification(config, log);
   const assetStore = inCluster ? await openAssetStore(config) : undefined;
   const cluster =
     clusterLog &&
@@ -185,6 +184,7 @@ export async function compose(
   const onPrices = (): void => publish(new Set([tag.prices]), 'any');
   const authors = (): string[] => authorNames(content);
   const limiter = createLimiter(database, createHmacs(accountsSecret(config)), config.accounts.limits, Date.now, log);
+  const emailVerification = openEmailVerification(config, log, limiter);
   const readers = await openReaders(config, {
     database,
     limiter,
@@ -248,10 +248,14 @@ export async function compose(
   return compositionOf({ config, services, database, changes, publish, ...running });
 }
 
-const openEmailVerification = ({ emailDnsCheck, emailVerifier }: Config, log: Logger): EmailVerification =>
+const openEmailVerification = (
+  { emailDnsCheck, emailVerifier }: Config,
+  log: Logger,
+  limiter: Limiter,
+): EmailVerification =>
   createEmailVerification({
     mailDomain: emailDnsCheck ? createMailDomainCheck() : null,
-    external: emailVerifier && createExternalCheck({ ...emailVerifier, log }),
+    external: emailVerifier && createExternalCheck({ ...emailVerifier, log, limiter }),
   });
 
 /** The bucket of hashed files; its module is loaded only where there is one. */

@@ -7,6 +7,7 @@
 import { Resolver } from 'node:dns/promises';
 import { z } from 'zod';
 import { createBoundedMap } from '../bounded-map.ts';
+import type { Limiter } from '../http/limiter.server.ts';
 import { withTimeLimit } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 
@@ -24,6 +25,8 @@ export interface ExternalAnswer {
 
 export interface ExternalOptions extends ExternalSettings {
   readonly log: Logger;
+  /** Counts the calls of all callers together, because the service costs money. */
+  readonly limiter: Pick<Limiter, 'count'>;
   /** Longest wait in milliseconds. */
   readonly timeoutMs?: number;
   /** Milliseconds; that of the process by default, which runs on when the machine's clock is set. */
@@ -68,6 +71,9 @@ const vendors: Readonly<
 /** After this many failures in a row the service isn't called for a while (milliseconds); then one request tries it again. */
 const breaker = { failures: 5, restMs: 30_000 };
 const unknown: ExternalAnswer = { result: 'unknown', suggestion: null };
+/** Results are kept for ten minutes, because one sign-up checks an address twice: in the form, and before the mail is sent. */
+const keptMs = 600_000;
+const mostKept = 1000;
 
 /** Asks about one address. @throws if there is no result; {@link problemOf} names the cause without the address and the key */
 export async function askVerifier(
@@ -87,18 +93,23 @@ export async function askVerifier(
   return vendor.answer.parse(await response.json());
 }
 
-/** @returns a function that never throws; `unknown` when the service does not answer */
+/** @returns a function that never throws; `unknown` when the service does not answer, or has been asked too often */
 export function createExternalCheck(options: ExternalOptions): (email: string) => Promise<ExternalAnswer> {
-  const { log, timeoutMs = 2000, now = () => performance.now() } = options;
+  const { log, limiter, timeoutMs = 2000, now = () => performance.now() } = options;
+  const kept = createBoundedMap<{ readonly until: number; readonly result: ExternalAnswer }>(mostKept);
   let failures = 0;
   let restsUntil = 0;
 
   return async (email) => {
+    const known = kept.get(email);
+    if (known && known.until > now()) return known.result;
     if (now() < restsUntil) return unknown;
+    if (await limiter.count('verifier', {})) return unknown;
     // After the pause one request at a time tries the service; the others don't wait for it.
     if (failures >= breaker.failures) restsUntil = now() + breaker.restMs;
     try {
       const result = await askVerifier(options, email, timeoutMs);
+      kept.set(email, { until: now() + keptMs, result });
       if (failures >= breaker.failures) log.info({}, 'The email verifier answers again');
       failures = 0;
       restsUntil = 0;

@@ -1,11 +1,16 @@
 /** Outside services: DNS, and the external verification service, which is the sandbox's over HTTP. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startVerifier, type Verifier } from '../../../sandbox/verifier/verifier.ts';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import { limiterOf } from '../../../tests/world/limiter.ts';
+import { defaultLimits } from '../http/limits.ts';
 import { type Logger, silent } from '../logging.ts';
 import { createExternalCheck, createMailDomainCheck, type Dns, type ExternalOptions } from './external.server.ts';
+import { createEmailVerification } from './verification.server.ts';
 
 const failing = (code: string) => Object.assign(new Error(code), { code });
 const never = () => new Promise<never>(() => {});
+const limiter = { count: async () => null };
 const mx = (exchange: string) => [{ exchange, priority: 10 }];
 
 /** DNS that knows these domains; all others don't exist. */
@@ -93,7 +98,7 @@ describe('an external verifier', () => {
   });
   afterAll(() => verifier.stop());
   const check = (change: Partial<ExternalOptions> = {}) =>
-    createExternalCheck({ vendor: 'plain', ...verifier.access, log: silent, timeoutMs: 20_000, ...change });
+    createExternalCheck({ vendor: 'plain', ...verifier.access, log: silent, limiter, timeoutMs: 20_000, ...change });
 
   it('returns the service’s result and suggestion', async () => {
     const ask = check();
@@ -157,7 +162,49 @@ it('Kickbox gets less time for the mailbox’s server than its own answer has', 
   const ask = vi.fn(async (url: URL, _: RequestInit) => Response.json({ success: true, result: 'unknown', url }));
   vi.stubGlobal('fetch', ask);
   onTestFinished(() => void vi.unstubAllGlobals());
-  const check = createExternalCheck({ vendor: 'kickbox', url: 'https://kickbox.example/', key: 'k', log: silent });
+  const check = createExternalCheck({
+    vendor: 'kickbox',
+    url: 'https://kickbox.example/',
+    key: 'k',
+    log: silent,
+    limiter,
+  });
   expect(await check('ada@example.com')).toEqual({ result: 'unknown', suggestion: null });
   expect(ask.mock.calls[0]?.[0].searchParams.get('timeout')).toBe('1500');
+});
+
+onBothEngines('calls of the external service', (engines) => {
+  const askedTimes = () => {
+    const ask = vi.fn(async () => Response.json({ result: 'undeliverable', suggestion: null }));
+    vi.stubGlobal('fetch', ask);
+    onTestFinished(() => void vi.unstubAllGlobals());
+    return ask;
+  };
+  const settings = { vendor: 'plain', url: 'https://verifier.example/', key: 'k', log: silent } as const;
+
+  it('have a limit for all callers together, over which addresses count as verified', async () => {
+    const most = 20;
+    const verifier = { ...defaultLimits.verifier, overall: { most, seconds: 600 } };
+    const limiter = limiterOf(await engines.open(), { ...defaultLimits, verifier });
+    const ask = askedTimes();
+    const { verify } = createEmailVerification({
+      mailDomain: null,
+      external: createExternalCheck({ ...settings, limiter }),
+    });
+    for (let i = 0; i < most; i++) expect((await verify(`reader-${i}@sun.example`)).verified).toBe(false);
+    expect((await verify('one-more@sun.example')).verified).toBe(true);
+    expect(ask).toHaveBeenCalledTimes(most);
+    expect(defaultLimits.verifier.overall).toEqual({ most: 1000, seconds: 600 });
+  });
+
+  it('are one for an address that is checked again within ten minutes', async () => {
+    const ask = askedTimes();
+    let now = 0;
+    const check = createExternalCheck({ ...settings, limiter, now: () => now });
+    for (let time = 0; time < 3; time++) expect((await check('ada@sun.example')).result).toBe('undeliverable');
+    expect(ask).toHaveBeenCalledOnce();
+    now += 600_001;
+    await check('ada@sun.example');
+    expect(ask).toHaveBeenCalledTimes(2);
+  });
 });

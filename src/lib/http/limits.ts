@@ -52,6 +52,11 @@ const limits = {
     store: 'shared',
     address: { most: 60, seconds: 60 },
   },
+  /** Calls of the outside service that checks addresses: it costs money. Over the limit, addresses count as verified. */
+  verifier: {
+    store: 'shared',
+    overall: { most: 1000, seconds: minutes(10) },
+  },
   /**
    * Sign-in links sent by mail. The window of an email address is the time for which a link is valid: a reader over the limit still has a
    * valid link in the mailbox, and isn't refused (see accounts/sending.server.ts).
