@@ -101,7 +101,7 @@ export async function createAccounts(options: AccountsOptions): Promise<RunningA
       return end.action === 'login' ? { ...end, signedIn: await withAccess(end.signedIn) } : end;
     },
     signedOutCookies: clearedCookies(deps),
-    session: (header) => readSession(deps, header),
+    session: (header, extend) => readSession(deps, header, extend),
     accessCookies: (session) => accessCookies(deps, session),
     sessions: ({ userId, id }) => listSessions(deps, userId, id),
     logout: (session, where) => logout(deps, session, where),

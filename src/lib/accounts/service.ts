@@ -2,6 +2,7 @@
  * The account service, as routes and pages see it (spec section 7). Failures that a visitor can cause are return values;
  * exceptions are faults of ours or of the database.
  */
+import type { RestrictedLevel } from '../content/model.ts';
 import type { providers } from './model.ts';
 
 /** Keys of `validators` under which a six-digit code is accepted; our own screens send the first. */
@@ -151,9 +152,15 @@ export interface Accounts {
   /** @param url the whole address that the provider sent the browser to; @param cookies the request's `Cookie` header */
   finishSocial(provider: Provider, url: URL, cookies: string | null, caller: Caller): Promise<SocialEnd>;
 
-  /** Who a `Cookie` header belongs to. `cookies`: cookies to set (a session that was extended, an access cookie that was renewed). */
+  /**
+   * Who a `Cookie` header belongs to. `cookies`: cookies to set (a session that was extended, an access cookie that was renewed).
+   *
+   * @param extend whether an old session is extended, by the reader's level; not if the cookies may not be sent, because the browser's
+   *   would then expire although the session goes on
+   */
   session(
     cookieHeader: string | null,
+    extend?: (level: RestrictedLevel) => boolean,
   ): Promise<{ readonly session: Session | null; readonly cookies: readonly string[] }>;
   /**
    * Complete `Set-Cookie` values for the reader's current access: the visitor hint and the access cookie. For responses that

@@ -78,7 +78,11 @@ async function endOldest(tx: AccountsTransaction, userId: string): Promise<void>
 }
 
 /** See {@link Accounts.session}. */
-export async function readSession(deps: Dependencies, header: string | null): ReturnType<Accounts['session']> {
+export async function readSession(
+  deps: Dependencies,
+  header: string | null,
+  extend: Parameters<Accounts['session']>[1] = () => true,
+): ReturnType<Accounts['session']> {
   const { database, hmacs, grantFor, now } = deps;
   const tokens = readCookies(header, sessionCookie);
   for (const token of tokens.filter(isToken)) {
@@ -86,9 +90,9 @@ export async function readSession(deps: Dependencies, header: string | null): Re
     if (!row) continue;
     const { updatedAt, registeredAt, ...rest } = row;
     const emailVerified = row.emailVerified === 1;
-    const slides = now() - Date.parse(updatedAt) > sessionLife.slideAfter * 1000;
-    if (slides) await slide(database.db, row.id, now());
     const grant = await grantFor(row.userId, trialStart(registeredAt, emailVerified));
+    const slides = now() - Date.parse(updatedAt) > sessionLife.slideAfter * 1000 && extend(grant.level);
+    if (slides) await slide(database.db, row.id, now());
     const hasHint = !slides && readCookies(header, visitorCookie).includes(grant.visitor);
     return {
       session: { ...rest, emailVerified, createdAt: Date.parse(row.createdAt) },

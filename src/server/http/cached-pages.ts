@@ -1,6 +1,7 @@
 /** Responds with pages of the press: at once if the page is cached, or else after its render. */
 import type { IncomingMessage } from 'node:http';
 import type { Accounts } from '../../lib/accounts/service.ts';
+import type { RestrictedLevel } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { CachedPage } from '../../press/cache/cached-page.ts';
 import type { AccessCookie } from '../../press/delivery/access-cookie.ts';
@@ -136,7 +137,7 @@ export async function answerWithPage(
     let page = await find('public');
     const { access } = page.page;
     if (access !== null && renewal) {
-      ({ level, cookies: renewed } = (await renewal(cookie)) ?? { level, cookies: [] });
+      ({ level, cookies: renewed } = (await renewal(cookie, access)) ?? { level, cookies: [] });
       renewal = undefined;
     }
     outgoing.removeHeader('set-cookie');
@@ -201,9 +202,9 @@ export function renewAccess(
   log: Logger,
 ): RenewAccess {
   const opening = `${access.name}=`;
-  async function ask(header: string): Promise<RenewedAccess> {
+  async function ask(header: string, needed: RestrictedLevel): Promise<RenewedAccess> {
     try {
-      const { session, cookies } = await accounts.session(header);
+      const { session, cookies } = await accounts.session(header, (level) => mayRead(needed, level));
       if (!session) return nothingRenewed;
       const line = cookies.find((cookie) => cookie.startsWith(opening));
       return { level: line ? access.verify(line.slice(opening.length).split(';', 1)[0] ?? '') : null, cookies };
@@ -212,5 +213,5 @@ export function renewAccess(
       return nothingRenewed;
     }
   }
-  return (header) => (hasSession(header) ? ask(header) : null);
+  return (header, needed) => (hasSession(header) ? ask(header, needed) : null);
 }

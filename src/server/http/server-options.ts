@@ -22,8 +22,12 @@ export interface RenewedAccess {
   readonly cookies: readonly string[];
 }
 
-/** @param header the request's `Cookie` header. @returns `null` where it holds no session */
-export type RenewAccess = (header: string | undefined) => Promise<RenewedAccess> | null;
+/**
+ * @param header the request's `Cookie` header
+ * @param needed level of what is requested: the cookies are sent only to readers who have it
+ * @returns `null` where the header holds no session
+ */
+export type RenewAccess = (header: string | undefined, needed: RestrictedLevel) => Promise<RenewedAccess> | null;
 
 /** The press as the HTTP server uses it. */
 export interface StoredPages {

@@ -98,7 +98,7 @@ async function admits(
   if (!pages || !isRestrictedLevel(story.access)) return { may: !isRestrictedLevel(story.access), cookies: [] };
   let level = pages.access.levelFor(cookie);
   let cookies: readonly string[] = [];
-  if (level === null) ({ level, cookies } = (await renewAccess?.(cookie)) ?? { level, cookies });
+  if (level === null) ({ level, cookies } = (await renewAccess?.(cookie, story.access)) ?? { level, cookies });
   const may = mayRead(story.access, level) || (pages.passes?.opens(cookie, `/article/${story.slug}`) ?? false);
   return { may, cookies };
 }
