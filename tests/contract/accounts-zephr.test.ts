@@ -289,7 +289,7 @@ describe('a Zephr tenant', () => {
     const answer = await new Browser(port).post('/blaize/login', { validators: { email_otp: '123456' } });
     expect(answer.cookies).toEqual([
       `blaize_session=${session}; Expires=Tue, 20 Nov 2040 10:00:00 GMT; Path=/; Secure; SameSite=None`,
-      `blaize_tracking_id=${tracking}; Expires=Tue, 20 Nov 2040 10:00:00 GMT; Path=/;`,
+      `blaize_tracking_id=${tracking}; Expires=Tue, 20 Nov 2040 10:00:00 GMT; Path=/; SameSite=Lax`,
       expect.stringMatching(/^visitor=registered; Path=\/; Max-Age=2592000; .*SameSite=Lax; Secure$/),
     ]);
     expect(answer.headers['cache-control']).toBe('no-store');

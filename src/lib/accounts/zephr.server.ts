@@ -12,6 +12,7 @@ import { z } from 'zod';
 import { publication } from '../../publication.ts';
 import { type Grant, grantOf, registeredGrant } from '../access/entitlements.ts';
 import { readCookies, setCookie } from '../http/cookies.server.ts';
+import { comesFromHere, otherSite } from '../http/origin.ts';
 import type { Logger } from '../logging.ts';
 import type { AccessSigner } from './dependencies.server.ts';
 import { tenantMessages } from './messages.ts';
@@ -106,6 +107,10 @@ async function pass(
 ): Promise<void> {
   if (Number(incoming.headers['content-length'] ?? 0) > longestBody)
     return sendMessage(outgoing, 413, tenantMessages.tooLong);
+  if (!mayAct(incoming, target, options.siteUrl)) {
+    incoming.resume();
+    return sendMessage(outgoing, 403, otherSite(options.siteUrl));
+  }
   const path = tenantPath(target, options.settings);
   if (path === null) {
     // The sign-in screens continue without an answer: the sign-in itself finds errors.
@@ -138,6 +143,16 @@ async function pass(
     else sendMessage(outgoing, 502, tenantMessages.unavailable);
   }
 }
+
+/**
+ * Whether a request may change something: other sites may not. Excepted are the calls of a social sign-in, because a provider may return
+ * the browser by a form that it posts.
+ */
+const mayAct = ({ method, headers }: IncomingMessage, target: string, siteUrl: string): boolean =>
+  method === 'GET' ||
+  method === 'HEAD' ||
+  /^\/blaize\/oauth\/[\w-]+(?:\/[\w-]+)?(?:\?|$)/.test(target) ||
+  comesFromHere({ get: (name) => headers[name]?.toString() ?? null, has: (name) => name in headers }, siteUrl);
 
 /** The tenant's URL for a request; `null`: there is none. */
 function tenantPath(target: string, settings: TenantSettings): string | null {
@@ -212,10 +227,14 @@ function answerHeaders(
   return headers;
 }
 
-/** Without the tenant's domain the cookie belongs to this host only; without https a Secure cookie would be dropped. */
+/**
+ * Without the tenant's domain the cookie belongs to this host only; without https a Secure cookie would be dropped. Browsers that don't
+ * treat cookies as `SameSite=Lax` by default are told to.
+ */
 function siteCookie(line: string, secure: boolean): string {
-  const parts = line.split(';').filter((part, place) => place === 0 || !/^\s*domain\s*=/i.test(part));
-  return (secure ? parts : parts.filter((part) => !/^\s*secure\s*$/i.test(part))).join(';');
+  const kept = line.split(';').filter((part, place) => place === 0 || !/^\s*(?:domain\s*=.*)?$/i.test(part));
+  const parts = secure ? kept : kept.filter((part) => !/^\s*secure\s*$/i.test(part));
+  return (/;\s*samesite\s*=/i.test(line) ? parts : [...parts, ' SameSite=Lax']).join(';');
 }
 
 /** The visitor hint begins and ends with the tenant's session; the access cookie ends with it. */

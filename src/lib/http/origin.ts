@@ -10,7 +10,7 @@
  *
  * @param siteUrl origin of the site
  */
-export function comesFromHere(headers: Headers, siteUrl: string): boolean {
+export function comesFromHere(headers: Pick<Headers, 'get' | 'has'>, siteUrl: string): boolean {
   const fetchSite = headers.get('sec-fetch-site');
   const origin = headers.get('origin');
   if (fetchSite !== null && fetchSite !== 'same-origin') return false;
@@ -18,6 +18,10 @@ export function comesFromHere(headers: Headers, siteUrl: string): boolean {
   if (origin !== null) return origin === new URL(siteUrl).origin;
   return fetchSite === 'same-origin' || !headers.has('cookie');
 }
+
+/** The refusal of a call from another site. */
+export const otherSite = (siteUrl: string): string =>
+  `This request comes from another site. Please open ${siteUrl} and try again.`;
 
 /**
  * Whether the browser fetches something for a page that the reader may never open: a prefetched or prerendered page (`Sec-Purpose`, which

@@ -9,7 +9,7 @@ import { parseJson } from '../json.ts';
 import { type Answer, featureOff, refuse, signInFirst } from './answer.ts';
 import { readJson } from './form.server.ts';
 import { common } from './messages.ts';
-import { comesFromHere } from './origin.ts';
+import { comesFromHere, otherSite } from './origin.ts';
 
 /** The arguments of a route's handler. */
 export interface Call<Body> {
@@ -102,9 +102,7 @@ function guarded(handle: (context: APIContext) => Promise<Answer>): APIRoute {
     const { request, locals } = context;
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (!isRead && !comesFromHere(request.headers, locals.config.siteUrl)) {
-      return jsonResponse(
-        refuse(403, `This request comes from another site. Please open ${locals.config.siteUrl} and try again.`),
-      );
+      return jsonResponse(refuse(403, otherSite(locals.config.siteUrl)));
     }
     try {
       return jsonResponse(await handle(context));
