@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { formatUsPhone, usPhoneDigits } from './profile.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { profileProblems } from './messages.ts';
+import { formatUsPhone, profileProblem, readProfileForm, usPhoneDigits } from './profile.ts';
 
 describe('a US phone number as it is typed', () => {
   it.each([
@@ -35,4 +36,22 @@ describe('the digits of a US phone number', () => {
     ['+44 20 7946 0000', null],
     ['12125550183 ext', null],
   ])('typed as %o are %o', (typed, digits) => expect(usPhoneDigits(typed)).toBe(digits));
+});
+
+describe('a date of birth', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it.each([
+    ['', true],
+    ['1990-02-03', true],
+    ['2026-11-20', true],
+    ['2026-11-21', false],
+    ['2990-01-01', false],
+    ['1990-02-30', false],
+  ])('%o is accepted: %s', (day, isAccepted) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 10, 20, 12) });
+    expect(profileProblem({ date_of_birth: day })).toBe(isAccepted ? null : profileProblems.invalidBirthday);
+    const read = readProfileForm((name) => (name === 'birthday' ? day : null));
+    expect('profile' in read).toBe(isAccepted);
+  });
 });

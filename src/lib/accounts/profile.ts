@@ -8,12 +8,16 @@ import { profileProblems } from './messages.ts';
 import type { Profile } from './service.ts';
 import { forgetProfileCopies, type profileCopyKeys } from './storage.ts';
 
+/** Whether a text is a day until today, or empty. */
+const isPastDay = (text: string): boolean =>
+  text === '' || (isDay(text) && text <= new Date().toISOString().slice(0, 10));
+
 /** For each kind: how a form's value is read (`null`: rejected), and what the account service accepts. */
 const kinds = {
   text: { read: (text: string): string | null => text, accepts: (_: string) => true },
   date: {
-    read: (text: string): string | null => (text === '' || isDay(text) ? text : null),
-    accepts: (text: string) => text === '' || isDay(text),
+    read: (text: string): string | null => (isPastDay(text) ? text : null),
+    accepts: isPastDay,
   },
   phone: { read: usPhoneDigits, accepts: (text: string) => text === '' || /^\d{11}$/.test(text) },
 };
