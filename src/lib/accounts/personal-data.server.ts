@@ -69,11 +69,14 @@ async function eraseAccount(state: State, { userId, email }: Owner, caller: Call
   const { database, outbox, hmacs } = state;
   const subject = hmacs.subject(email);
   await database.transaction(async (tx) => {
-    await lockUser(state, tx, userId);
+    const user = await lockUser(state, tx, userId);
     // Checked again inside the transaction: the address may just have been confirmed.
     if (caller === null && !(await isAbandoned(tx, userId))) return;
-    await tx.deleteFrom('proofs').where('subject', '=', subject).execute();
-    await outbox.forget(tx, email);
+    // The address of an unconfirmed account may be another person's, who has just requested a link or a code.
+    const ownsAddress = caller === null || user?.emailVerified === true;
+    const proofs = tx.deleteFrom('proofs').where('subject', '=', subject);
+    await (ownsAddress ? proofs : proofs.where('purpose', '=', 'completeRegistration')).execute();
+    if (ownsAddress) await outbox.forget(tx, email);
     await tx.deleteFrom('users').where('id', '=', userId).execute();
     // The entries that stay in the audit trail contain no personal data.
     await tx.updateTable('audit').set({ user_id: null, subject }).where('user_id', '=', userId).execute();

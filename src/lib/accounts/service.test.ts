@@ -409,5 +409,22 @@ onBothEngines('accounts', (engines) => {
       for (const trace of [email, name, session.userId, session.trackingId]) expect(left).not.toContain(trace);
       expect(left).toContain('eve@example.com');
     });
+
+    it('with an unconfirmed address voids no link, code or mail that the owner of the address requested', async () => {
+      const { accounts, mail, code, token } = await open();
+      await accounts.sendLink({ email, purpose: 'register', redirect: '/', caller: elsewhere(1) });
+      await accounts.sendCode({ email, purpose: 'register', redirect: '/', caller: elsewhere(1) });
+      const [link, digits] = [token(email), code(email)];
+      const { signedIn } = got(await accounts.create(email, caller(), { enter: true }));
+      const confirmation = token(email);
+      const waiting = mail.length;
+      if (!signedIn) throw new Error('The stranger has no session.');
+      await accounts.forget(signedIn.session, caller());
+      expect(mail).toHaveLength(waiting);
+      expect(await accounts.peekLink(confirmation)).toEqual(failure('link-unknown'));
+      expect(await accounts.peekLink(link)).toMatchObject({ ok: true });
+      const joined = await accounts.register({ email, validators: { code: digits }, caller: elsewhere(1) });
+      expect(joined).toMatchObject({ ok: true, value: { session: { email, emailVerified: true } } });
+    });
   });
 });
