@@ -68,6 +68,39 @@ onBothEngines('limits', (engines) => {
     }
   });
 
+  it('keep a mailbox from being flooded all day, and leave its owner a working link', async () => {
+    const daily = (most: number) => ({ email: { most, seconds: 86_400 } });
+    const { accounts, clock, join, mail } = await fixture(await engines.open(), {
+      limits: { ...defaultLimits, codeDaily: daily(2), linkDaily: daily(6), registerLinkDaily: daily(3) },
+    });
+    const newcomer = 'grace@example.com';
+    await join(email);
+    mail.length = 0;
+    const windows = 12;
+    for (let window = 0; window < windows; window++) {
+      for (let i = 0; i < 6; i++) await accounts.sendLink(send(elsewhere(i)));
+      await accounts.sendCode(send(elsewhere(1)));
+      await accounts.sendLink({ ...send(elsewhere(2)), email: newcomer, purpose: 'register' });
+      // Between two attacks, when a link may just have expired.
+      clock.pass(300);
+      expect(await accounts.sendLink(send()), `window ${window}`).toEqual({ ok: true, value: null });
+      const newest = mail.findLast((message) => message.kind === 'link' && message.to === email);
+      const token = newest?.kind === 'link' ? new URL(newest.url).searchParams.get('token') : null;
+      expect(await accounts.peekLink(token ?? ''), `window ${window}`).toMatchObject({ ok: true });
+      clock.pass(301);
+    }
+    const mailed = (kind: string, to: string) => mail.filter((one) => one.kind === kind && one.to === to).length;
+    expect(mailed('code', email)).toBe(2);
+    expect(mailed('link', email)).toBeLessThanOrEqual(6 + windows);
+    expect(mailed('link', newcomer)).toBe(3);
+    // The account of a reader who is about to pay is made, without a mail.
+    expect(await accounts.create(newcomer, caller(), { enter: true })).toMatchObject({ ok: true });
+    expect(mailed('link', newcomer)).toBe(3);
+    clock.pass(86_400);
+    expect(await accounts.sendCode(send())).toMatchObject({ ok: true });
+    expect(mailed('code', email)).toBe(3);
+  });
+
   it('are not used up by requests that send no mail', async () => {
     const { accounts, clock, join, mail } = await fixture(await engines.open());
     await join(email);

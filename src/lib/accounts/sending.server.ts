@@ -1,5 +1,6 @@
 /** Sends links and codes: within the limits, for one purpose each, with the mail stored in the same transaction. */
 import type { AccountsTransaction } from '../database.ts';
+import type { ExceededLimit } from '../http/limiter.server.ts';
 import { returnPath } from '../http/origin.ts';
 import {
   countAgainst,
@@ -13,7 +14,7 @@ import {
 import { accountMessages } from './messages.ts';
 import { normalEmail, proofSeconds } from './model.ts';
 import { addCode, addLink, hasProof, type LinkProof } from './proofs.server.ts';
-import type { Accounts, Caller, CreateOptions, Delivery, Outcome } from './service.ts';
+import type { Accounts, Caller, CreateOptions, Delivery, Outcome, Purpose } from './service.ts';
 import { openSession } from './sessions.server.ts';
 import { createUser, userByEmail } from './users.server.ts';
 
@@ -48,6 +49,30 @@ async function refusal({ verification }: Dependencies, email: string): Promise<O
   return fail({ kind: 'invalid-email', message: message || accountMessages.invalidEmail, suggestion });
 }
 
+const dailyLimit = (kind: 'link' | 'code', purpose: Purpose) => {
+  if (kind === 'code') return 'codeDaily';
+  return purpose === 'register' ? 'registerLinkDaily' : 'linkDaily';
+};
+
+/** Counts a mail. @returns the limit that it would exceed */
+async function countMail(
+  deps: Dependencies,
+  kind: 'link' | 'code',
+  { purpose, caller }: Delivery,
+  email: string,
+): Promise<ExceededLimit | null> {
+  const subject = { address: caller.address, account: email };
+  const over = await countAgainst(deps, kind, subject);
+  if (over) return over;
+  const daily = dailyLimit(kind, purpose);
+  const overDaily = await countAgainst(deps, daily, { account: email });
+  // Strangers must not lock an owner out for a day: beyond the limit, a link is mailed if no other is valid.
+  if (!overDaily || (daily === 'linkDaily' && !(await hasProof(deps, deps.database.db, 'link', email)))) return null;
+  // Nothing is mailed. If it counted, the next ten minutes could have neither a valid link nor room for a new one.
+  await deps.limiter.release(kind, subject);
+  return overDaily;
+}
+
 async function send(deps: Dependencies, kind: 'link' | 'code', delivery: Delivery): Promise<Outcome<null>> {
   const { database, outbox, siteUrl } = deps;
   const email = normalEmail(delivery.email);
@@ -60,7 +85,7 @@ async function send(deps: Dependencies, kind: 'link' | 'code', delivery: Deliver
     const tooMany = await countAgainst(deps, 'exists', { address: caller.address });
     return tooMany ? limited(tooMany) : fail({ kind: user ? 'exists' : 'unknown-user' });
   }
-  const over = await countAgainst(deps, kind, { address: caller.address, account: email });
+  const over = await countMail(deps, kind, delivery, email);
   if (over) {
     // Requests of strangers must not lock the owner out: the links that they caused are in the owner's mailbox.
     if (kind === 'link' && over.scope === 'email' && (await hasProof(deps, database.db, 'link', email)))
@@ -100,7 +125,9 @@ async function create(
   const refused = await refusal(deps, email);
   if (refused) return refused;
   // Many readers share a network address. The limit on mail must not keep one of them from paying: the link can be sent again later.
-  const withoutMail = await countAgainst(deps, 'confirmation', subject);
+  const withoutMail =
+    (await countAgainst(deps, 'confirmation', subject)) ??
+    (await countAgainst(deps, 'registerLinkDaily', { account: email }));
   if (withoutMail && !enter) return limited(withoutMail);
   const made = await database.transaction(async (tx) => {
     const user = await createUser(deps, tx, email, false);

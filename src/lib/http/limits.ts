@@ -40,6 +40,7 @@ export interface LimitSet {
 }
 
 const minutes = (count: number): number => count * 60;
+const day = minutes(24 * 60);
 
 const limits = {
   /** Look-ups of whether an address has an account. A sign-in makes two: the check of the address is one. */
@@ -72,6 +73,14 @@ const limits = {
     email: { most: 5, seconds: minutes(10) },
     overall: { most: 5000, seconds: minutes(10) },
   },
+  /**
+   * Codes and links mailed to one person in a day: within the shorter limits above it could be 1,440. Over `linkDaily`, links to sign in
+   * are still mailed one at a time (see accounts/sending.server.ts); over `codeDaily`, readers sign in by link.
+   */
+  codeDaily: { email: { most: 20, seconds: day } },
+  linkDaily: { email: { most: 50, seconds: day } },
+  /** Of links to create an account, with the mails that confirm the address of a new one. */
+  registerLinkDaily: { email: { most: 10, seconds: day } },
   /** Mails that confirm the address of a new account. Beyond the limit, an account that is about to pay is created without one. */
   confirmation: {
     address: { most: 60, seconds: minutes(60) },
