@@ -336,6 +336,7 @@ function siteRoutes(
     editionReady,
     copyGate: createCopyGate(content),
     missesChanges: cluster ? () => !cluster.node.isConnected : undefined,
+    isBehind: cluster ? () => cluster.node.isBehind : undefined,
     readiness: () => {
       const sync = content.status();
       const node = cluster?.stats() ?? null;

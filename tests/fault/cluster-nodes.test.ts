@@ -105,6 +105,8 @@ it('a node with a full disk gives up the lease, serves its pages, and recovers w
   await until(async () => (await first.deliver({ id: 2, slug: 'story-2' })).status === 200, first.output);
   await shows(first, '/article/story-2', 'By the other node');
   expect((await second.ask('/readyz')).status).toBe(503);
+  // It can read the log but not store it, and doesn't ask WordPress what was withdrawn.
+  expect((await second.ask('/readyz?serves')).status).toBe(503);
   expect((await second.ask('/')).status).toBe(200);
   await disk.free(second);
   await shows(second, '/article/story-2', 'By the other node');

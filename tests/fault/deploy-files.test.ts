@@ -104,7 +104,7 @@ describe('compose.yaml and nginx.conf', () => {
     expect(/^\t@internal path (.+)$/m.exec(caddy)?.[1]?.split(' ')).toEqual(internal.map((name) => `/${name}`));
     expect(proxy).toContain('client_max_body_size 1m;');
     expect(caddy).toContain('max_size 1MB');
-    expect(caddy).toContain('health_uri /readyz');
+    expect(caddy).toMatch(/^\s*health_uri \/readyz\?serves$/m);
     expect(caddy).not.toMatch(/^\s*encode/m);
   });
 
@@ -163,7 +163,7 @@ describe('kubernetes.yaml', () => {
     expect([startupProbe, livenessProbe].map(({ httpGet }) => httpGet)).toEqual(
       Array(2).fill({ path: '/healthz', port: 'http' }),
     );
-    expect(readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http' });
+    expect(readinessProbe.httpGet).toEqual({ path: '/readyz?serves', port: 'http' });
   });
 
   it('sets only settings that exist, and runs as the image’s user on a read-only file system', () => {

@@ -7,12 +7,18 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Paper, startPaper, until } from '../fixtures/paper.ts';
 import type { Json } from '../fixtures/wordpress.ts';
 import { type Cluster, startPostgres } from '../world/postgres.ts';
+import { read } from './fixtures/deploy-files.ts';
 
 let cluster: Cluster;
 let DATABASE_URL: string;
 /** The node that came with WordPress. */
 let newsroom: Paper;
 const papers: Paper[] = [];
+/** Addresses by which the load balancers of deploy/ decide which node gets readers. */
+const readinessPaths = [
+  /readinessProbe:\s+httpGet: \{ path: "(.+?)"/.exec(read('deploy/kubernetes.yaml'))?.[1],
+  /^\s*health_uri (.+)$/m.exec(read('deploy/Caddyfile'))?.[1],
+].map(String);
 /** Requests that WordPress has received. */
 const requests = (): string[] => newsroom.wordpress.requests;
 
@@ -168,6 +174,7 @@ it('while PostgreSQL is down, nodes serve cached pages and refuse webhooks with 
       expect((await paper.ask('/')).status).toBe(200);
       expect((await paper.ask('/article/story-4')).status).toBe(200);
       expect((await paper.ask('/readyz')).status).toBe(503);
+      for (const path of readinessPaths) expect([path, (await paper.ask(path)).status]).toEqual([path, 200]);
     }
   } finally {
     await cluster.start();

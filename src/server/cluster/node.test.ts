@@ -1,5 +1,6 @@
 /** A node whose report to PostgreSQL is late, and one whose log was restored to an earlier state. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { prepare } from '../../../tests/world/databases.ts';
@@ -65,6 +66,43 @@ it('a node whose report was late counts as connected only after it has read the 
     await expect.poll(() => node.isConnected).toBe(true);
   } finally {
     for (const gate of gates) gate.resolve();
+    await node.stop();
+  }
+});
+
+it('a node is behind while it can read the log but not store it, and not while PostgreSQL is down', async () => {
+  const { db } = await engines.open(await engines.migratedPlace());
+  const disk = { isFull: true };
+  const postgres = { isDown: false };
+  const node = startNode({
+    db,
+    goneMs: 300,
+    beatMs: 20,
+    contentLog: {
+      async head() {
+        if (postgres.isDown) throw new Error('PostgreSQL is down');
+        return { id: 'log', revision: 1 };
+      },
+      read: async (after: number) => ({ revision: 1, entries: after === 0 ? [{}] : [] }),
+    } as never,
+    follower: {
+      revision: () => (disk.isFull ? 0 : 1),
+      followLog() {},
+      apply() {
+        if (disk.isFull) throw new Error('No space left on the disk');
+        return Promise.resolve();
+      },
+    },
+  });
+  try {
+    await setTimeout(600);
+    expect([node.isBehind, node.cutOffMs]).toEqual([true, null]);
+    disk.isFull = false;
+    await expect.poll(() => node.isBehind).toBe(false);
+    postgres.isDown = true;
+    await expect.poll(() => node.cutOffMs).not.toBeNull();
+    expect([node.isBehind, node.isConnected]).toEqual([false, false]);
+  } finally {
     await node.stop();
   }
 });

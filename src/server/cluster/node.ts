@@ -65,6 +65,8 @@ export interface ClusterNode {
    * behind.
    */
   readonly cutOffMs: number | null;
+  /** Whether this node can read the log but hasn't seen its end lately, as after a start, or while its own disk is full. */
+  readonly isBehind: boolean;
   /** Reads the log to its end, for this long at most. */
   catchUp(ms: number): Promise<void>;
   start(): void;
@@ -158,8 +160,10 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
       return isConnected(state);
     },
     get cutOffMs() {
-      const silentMs = performance.now() - Math.max(state.readAt, state.createdAt);
-      return isConnected(state) || silentMs < goneMs ? null : performance.now() - state.caughtUpAt;
+      return isConnected(state) || canRead(state) ? null : performance.now() - state.caughtUpAt;
+    },
+    get isBehind() {
+      return canRead(state) && performance.now() - state.caughtUpAt >= goneMs;
     },
     catchUp: (ms) => Promise.race([follow(state), timer(ms, undefined, { ref: false })]),
     start() {
@@ -191,6 +195,10 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
 const isFit = (state: State): boolean => state.problem === null || isConnected(state);
 
 const isConnected = ({ connectedAt, goneMs }: State): boolean => performance.now() - connectedAt < goneMs;
+
+/** Whether the log was readable lately; a node that has just started is given the same time. */
+const canRead = ({ readAt, createdAt, goneMs }: State): boolean =>
+  performance.now() - Math.max(readAt, createdAt) < goneMs;
 
 function connect(state: State): Listening {
   return listen({

@@ -147,15 +147,17 @@ async function renderForClient(
 }
 
 function sendHealth(state: ServerState, exchange: Exchange, url: URL): void {
-  const { editionReady, missesChanges, readiness } = state.options;
+  const { editionReady, missesChanges, isBehind, readiness } = state.options;
   const headers: OutgoingHttpHeaders = { 'content-type': 'application/json', 'cache-control': 'no-store' };
   let status = 200;
   let body: object = { ok: true, seconds: Math.round(process.uptime()) };
   if (url.pathname === '/readyz') {
     const ready = editionReady();
     const details = readiness();
+    // `/readyz?serves` accepts a node that is cut off, because an outage of PostgreSQL cuts off all nodes at once.
+    const misses = url.searchParams.has('serves') ? isBehind?.() : missesChanges?.();
     // `/readyz?complete` waits for the whole archive.
-    if (!ready || missesChanges?.() || (url.searchParams.has('complete') && details.complete !== true)) status = 503;
+    if (!ready || misses || (url.searchParams.has('complete') && details.complete !== true)) status = 503;
     body = { ready, ...details };
   }
   if (status === 503) headers['retry-after'] = retryAfter;

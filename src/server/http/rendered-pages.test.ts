@@ -181,3 +181,20 @@ describe('until the first edition is ready', () => {
     expect(JSON.parse(healthz.body.toString())).toMatchObject({ ok: true });
   });
 });
+
+describe('a node that changes do not reach', () => {
+  it.each([
+    { why: 'it is cut off from PostgreSQL', isBehind: false, serves: 200 },
+    { why: 'it is behind', isBehind: true, serves: 503 },
+  ])('answers /readyz with 503 and /readyz?serves with $serves when $why', async ({ isBehind, serves }) => {
+    const { port } = await front({ missesChanges: () => true, isBehind: () => isBehind });
+    expect((await ask(port, '/readyz')).status).toBe(503);
+    expect((await ask(port, '/readyz?serves')).status).toBe(serves);
+    expect((await ask(port, '/readyz?serves&complete')).status).toBe(503);
+  });
+
+  it('answers /readyz?serves with 503 without an edition', async () => {
+    const { port } = await front({ editionReady: () => false, missesChanges: () => true, isBehind: () => false });
+    expect((await ask(port, '/readyz?serves')).status).toBe(503);
+  });
+});

@@ -97,6 +97,8 @@ export interface HttpServerOptions {
   readonly copyGate?: CopyGate;
   /** Whether changes of the cluster don't reach this node at present, so that it may show withdrawn content. */
   readonly missesChanges?: (() => boolean) | undefined;
+  /** Whether this node could have changes of the cluster that it doesn't show yet; not while it can't reach PostgreSQL. */
+  readonly isBehind?: (() => boolean) | undefined;
   /** Fields of `/readyz` in addition to `ready`. */
   readonly readiness: () => Readonly<Record<string, unknown>>;
   readonly log: Logger;
