@@ -8,6 +8,8 @@ export interface SlowProxy {
   delay(ms: number): void;
   /** Stops all data, as a network that loses every packet. */
   freeze(): void;
+  /** Stops all data of the present connections; new connections work, as after a failover to another server. */
+  freezePresent(): void;
   /** The delayed data arrives now. */
   thaw(): void;
   close(): void;
@@ -16,6 +18,7 @@ export interface SlowProxy {
 /** @param target port on this machine */
 export async function startSlowProxy(target: number): Promise<SlowProxy> {
   const sockets = new Set<Socket>();
+  const frozen = new Set<Socket>();
   let held: (() => void)[] | null = null;
   let delayMs = 0;
 
@@ -25,6 +28,7 @@ export async function startSlowProxy(target: number): Promise<SlowProxy> {
     const send = (act: () => void): void => {
       const late = new Promise((resolve) => setTimeout(resolve, delayMs));
       last = Promise.all([last, late]).then(() => {
+        if (frozen.has(from)) return;
         if (held) held.push(act);
         else act();
       });
@@ -50,6 +54,9 @@ export async function startSlowProxy(target: number): Promise<SlowProxy> {
     },
     freeze() {
       held ??= [];
+    },
+    freezePresent() {
+      for (const socket of sockets) frozen.add(socket);
     },
     thaw() {
       const acts = held ?? [];

@@ -341,12 +341,13 @@ describe('PostgreSQL', () => {
   });
 
   /** Opens a database whose server can be silenced. */
-  async function openBehindProxy() {
+  async function openBehindProxy(queryTimeoutMs?: number) {
     const place = await engines.place();
     const url = new URL(place.databaseUrl ?? '');
     const proxy = await startSlowProxy(Number(url.port));
     onTestFinished(() => proxy.close());
     url.port = String(proxy.port);
+    if (queryTimeoutMs) url.searchParams.set('query_timeout', String(queryTimeoutMs));
     const database = await engines.open({ ...place, databaseUrl: url.href });
     return { database, proxy };
   }
@@ -363,6 +364,32 @@ describe('PostgreSQL', () => {
     await database.close();
     // An answer is waited for 20 s otherwise.
     expect(performance.now() - began).toBeLessThan(15_000);
+  });
+
+  it.each([
+    { what: 'a query', work: counts },
+    {
+      what: 'a transaction',
+      work: (database: Database) => database.transaction((tx) => tx.insertInto('limits').values(limit('a')).execute()),
+    },
+  ])('is reached again after $what whose connection leads to a server that is gone', async ({ work }) => {
+    const { database, proxy } = await openBehindProxy(2000);
+    await counts(database);
+    proxy.freezePresent();
+    const began = performance.now();
+    await expect(work(database)).rejects.toThrow(DatabaseUnavailable);
+    // The rollback doesn't wait for an answer, too.
+    expect(performance.now() - began).toBeLessThan(3500);
+    expect(await counts(database)).toEqual({});
+  });
+
+  it('is reached again after a query of a connection on which the server only reads', async () => {
+    const database = await engines.open();
+    await sql`set session characteristics as transaction read only`.execute(database.db);
+    const add = () => database.db.insertInto('limits').values(limit('a')).execute();
+    await expect(add()).rejects.toThrow(DatabaseUnavailable);
+    await add();
+    expect(await counts(database)).toEqual({ a: 0 });
   });
 
   it('can be closed while idle connections get no answer', async () => {

@@ -61,7 +61,11 @@ const connectionsOf = new WeakMap<pg.Pool, Set<pg.PoolClient>>();
 
 /** Closes the connections of a pool immediately. */
 export function closeConnections(pool: pg.Pool): void {
-  for (const client of connectionsOf.get(pool) ?? []) (client as unknown as pg.Client).connection.stream.destroy();
+  for (const client of connectionsOf.get(pool) ?? []) closeConnection(client);
+}
+
+function closeConnection(client: pg.PoolClient): void {
+  (client as unknown as pg.Client).connection.stream.destroy();
 }
 
 /**
@@ -102,6 +106,7 @@ function guarded(pool: pg.Pool, watch?: Watch): PostgresPool {
   const facade = (client: pg.PoolClient): PostgresPoolClient => {
     let made = known.get(client);
     if (!made) {
+      let isUseless = false;
       made = {
         query: async (sql: never, parameters?: readonly unknown[]) => {
           try {
@@ -109,10 +114,13 @@ function guarded(pool: pg.Pool, watch?: Watch): PostgresPool {
             watch?.report(null);
             return answer;
           } catch (error) {
+            isUseless ||= leadsNowhere(error);
+            // Otherwise the rollback that follows would wait as long again.
+            if (isSilent(error)) closeConnection(client);
             throw failed(error);
           }
         },
-        release: (destroy?: boolean) => client.release(destroy),
+        release: (destroy?: boolean) => client.release(destroy || isUseless),
       } as unknown as PostgresPoolClient;
       known.set(client, made);
     }
@@ -136,6 +144,12 @@ function guarded(pool: pg.Pool, watch?: Watch): PostgresPool {
     end: () => pool.end(),
   };
 }
+
+/** The server has disappeared without closing the connection. */
+const isSilent = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout';
+
+/** After a failover, a connection may still lead to the server that was replaced, or that only reads; a new one doesn't. */
+const leadsNowhere = (error: unknown): boolean => isSilent(error) || (error as { code?: unknown }).code === '25006';
 
 const codeOf = (error: unknown): string =>
   String((error as { code?: unknown }).code ?? (error as Error).message ?? error);
