@@ -24,9 +24,9 @@ import { type Client, createClient } from './wire/client.server.ts';
 
 /** Opens the content store and creates the service; the service fetches nothing before `start` or `syncNow`. */
 export function openContent(options: ContentOptions): Content {
-  const { wordpress, log } = options;
+  const { file, wordpress, log, upgrades } = options;
   const url = wordpress?.url.replace(/\/+$/u, '') ?? null;
-  const store = openContentStore({ file: options.file, origin: url, log });
+  const store = openContentStore({ file, origin: url, log, upgrades });
   applyAccessRules(store, options.now);
   warnOfUnknownRules(store, log);
   return wordpress && url !== null

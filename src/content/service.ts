@@ -11,6 +11,8 @@ import type { WordPressProblem } from './wire/fetch.server.ts';
 export interface ContentOptions {
   /** Path of the content store's file, or `:memory:`. */
   readonly file: string;
+  /** Whether a file of another version or another WordPress is replaced (default). */
+  readonly upgrades?: boolean | undefined;
   /** `null`: no WordPress; the site serves the content store as it is and syncs nothing. */
   readonly wordpress: {
     readonly url: string;

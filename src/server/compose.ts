@@ -141,6 +141,8 @@ const tenantSessionsOf = (config: Config): Services['sessions'] =>
 export interface ComposeOptions {
   /** Whether this process serves pages: only then is it a node of the cluster. */
   readonly serves?: boolean;
+  /** Whether data of another version is upgraded or replaced (default). A command doesn't: that version may be running. */
+  readonly upgrades?: boolean;
   /** See `ClusterOptions`. */
   readonly workersUpdated?: (() => Promise<void>) | undefined;
 }
@@ -149,7 +151,7 @@ export interface ComposeOptions {
 export async function compose(
   config: Config,
   log: Logger,
-  { serves = false, workersUpdated }: ComposeOptions = {},
+  { serves = false, upgrades = true, workersUpdated }: ComposeOptions = {},
 ): Promise<Composition> {
   openDataDir(config.dataDir, log);
   const features = describeFeatures(config);
@@ -157,12 +159,12 @@ export async function compose(
     if (!state.on) log.warn({ feature, why: state.why }, 'A feature is off');
   }
   const { dataDir, databaseUrl, databasePool } = config;
-  const database = await openDatabase({ dataDir, databaseUrl, connections: databasePool, log });
+  const database = await openDatabase({ dataDir, databaseUrl, connections: databasePool, log, upgrades });
   const inCluster = config.wordpress !== null && databaseUrl !== null && serves;
   const clusterLog = inCluster ? openClusterLog({ db: database.db, version: schemaVersion, log }) : null;
   /** Changes of everything that pages show: content, prices, most read stories. */
   const changes = createChangeFeed();
-  const contentSide = await openContentSide(config, changes, clusterLog, log);
+  const contentSide = await openContentSide(config, changes, clusterLog, log, upgrades);
   const { content } = contentSide;
   const assetStore = inCluster ? await openAssetStore(config) : undefined;
   const cluster =
@@ -279,12 +281,18 @@ function participationOf({ headlineTests, thirdParties }: Config): Participation
 }
 
 /** The content, and the followers of its changes: search and pictures. Its changes are published to the feed of all changes. */
-async function openContentSide(config: Config, changes: ChangeFeed, clusterLog: ClusterLog | null, log: Logger) {
+async function openContentSide(
+  config: Config,
+  changes: ChangeFeed,
+  clusterLog: ClusterLog | null,
+  log: Logger,
+  upgrades: boolean,
+) {
   const { dataDir } = config;
   const contentChanges = createChangeFeed();
   contentChanges.follow({ changed: changes.publish, durable: changes.durable });
   const images = await openImages(config, log);
-  const content = openContentStore(config, images, contentChanges, clusterLog, log);
+  const content = openContentStore(config, images, contentChanges, clusterLog, log, upgrades);
   const pictures = createPicturePrefetch({ reader: content.reader, measure: (url) => images.measure(url), log });
   const hosted = config.algolia && openAlgolia({ access: config.algolia, reader: content.reader, dataDir, log });
   const search = createSearch({ hosted, log });
@@ -318,9 +326,11 @@ const openContentStore = (
   changes: ChangeFeed,
   clusterLog: ClusterLog | null,
   log: Logger,
+  upgrades: boolean,
 ): Content =>
   openContent({
     file: join(config.dataDir, contentFile),
+    upgrades,
     wordpress: config.wordpress,
     siteUrl: config.siteUrl,
     secret: config.newsroomSecret ?? undefined,

@@ -8,6 +8,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { cannotOpen, filesOf, isDamage, removeFiles, setAside } from '../../lib/sqlite-files.server.ts';
+import { StartFirst } from '../../lib/start-first.server.ts';
 import { schema, schemaVersion, searchSettings } from './schema.sql.ts';
 
 export interface ContentStoreOptions {
@@ -16,6 +17,8 @@ export interface ContentStoreOptions {
   /** Address of the WordPress that it copies; `null` opens the file whatever its origin. */
   readonly origin: string | null;
   readonly log: Logger;
+  /** Whether a file of another version or another WordPress is replaced (default). */
+  readonly upgrades?: boolean | undefined;
 }
 
 export interface ContentStore {
@@ -81,7 +84,7 @@ function create(file: string, origin: string | null): DatabaseSync {
   return db;
 }
 
-function open({ file, origin, log }: ContentStoreOptions): DatabaseSync {
+function open({ file, origin, log, upgrades = true }: ContentStoreOptions): DatabaseSync {
   if (file === ':memory:') return create(file, origin);
   mkdirSync(dirname(file), { recursive: true });
   if (!existsSync(file)) return create(file, origin);
@@ -92,9 +95,11 @@ function open({ file, origin, log }: ContentStoreOptions): DatabaseSync {
     const version = hasTables(db) ? readMeta(db, 'schema') : null;
     const from = version === null ? null : readMeta(db, 'origin');
     if (version !== String(schemaVersion)) {
+      if (version !== null && !upgrades) throw new StartFirst('The content store is of another version of the site');
       if (version !== null)
         log.info({ file, version, wanted: schemaVersion }, 'content store: created again, the schema version differs');
     } else if (origin !== null && from !== null && from !== origin) {
+      if (!upgrades) throw new StartFirst(`The content store is from another WordPress (${from})`);
       log.warn({ file, from, origin }, 'content store: created again, the file is from another WordPress');
     } else {
       probe(db, file);
@@ -121,6 +126,7 @@ function openAtStart(options: ContentStoreOptions): DatabaseSync {
   try {
     return open(options);
   } catch (error) {
+    if (error instanceof StartFirst) throw error;
     throw new Error(cannotOpen('content store', options.file), { cause: error });
   }
 }

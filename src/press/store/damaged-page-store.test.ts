@@ -59,6 +59,9 @@ describe('a damaged page store', () => {
     const db = new DatabaseSync(file);
     db.exec('PRAGMA user_version = 999');
     db.close();
+    const before = statSync(file).ino;
+    expect(() => open('one', { upgrades: false })).toThrow('The page store is of another version of the site.');
+    expect(statSync(file).ino).toBe(before);
     expect(open().find('/a', 'public')).toBeUndefined();
     expect(damaged()).toEqual([]);
   });

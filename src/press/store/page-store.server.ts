@@ -28,6 +28,8 @@ export interface StoreOptions {
   readonly now?: () => number;
   /** Another process writes the store, and has created it. */
   readonly readOnly?: boolean;
+  /** Whether a file of another version is replaced (default). */
+  readonly upgrades?: boolean | undefined;
   /** Wraps the file, for tests in which writing fails. */
   readonly wrap?: (file: StoreFile) => StoreFile;
 }
@@ -107,6 +109,7 @@ export function openStore(options: StoreOptions): PageStore {
     log,
     now,
     readOnly: options.readOnly,
+    upgrades: options.upgrades,
     onReset: () => {
       if (state) state.namespace = 0;
       for (const listener of listeners) listener();

@@ -7,6 +7,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Logger } from '../../lib/logging.ts';
 import { cannotOpen, filesOf, isDamage, removeFiles, setAside } from '../../lib/sqlite-files.server.ts';
+import { StartFirst } from '../../lib/start-first.server.ts';
 
 /** Rows of `meta`. */
 const counters = ['seq', 'version', 'withdrawn'];
@@ -58,6 +59,8 @@ export interface StoreFileOptions {
   readonly onReset: () => void;
   /** Another process writes the file: this one only reads it, and leaves a damaged one to the other. */
   readonly readOnly?: boolean | undefined;
+  /** Whether a file of another version is replaced (default). */
+  readonly upgrades?: boolean | undefined;
 }
 
 export interface StoreFile {
@@ -83,7 +86,7 @@ interface StoreFileState extends StoreFileOptions {
   depth: number;
 }
 
-/** @throws StoreUnavailable with a sentence for the operator */
+/** @throws StoreUnavailable or StartFirst, with a sentence for the operator */
 export function openStoreFile(options: StoreFileOptions): StoreFile {
   const { file } = options;
   const storeFile: StoreFileState = { ...options, db: null, statements: new Map(), closed: false, depth: 0 };
@@ -91,6 +94,7 @@ export function openStoreFile(options: StoreFileOptions): StoreFile {
     if (!options.readOnly) mkdirSync(dirname(file), { recursive: true });
     use(storeFile, () => {});
   } catch (error) {
+    if (error instanceof StartFirst) throw error;
     throw new StoreUnavailable(cannotOpen('page store', file), { cause: error });
   }
   return {
@@ -151,6 +155,9 @@ function openDatabase(storeFile: StoreFileState): void {
       storeFile.statements = new Map();
       return;
     } catch (error) {
+      if (error instanceof OtherVersion && storeFile.upgrades === false) {
+        throw new StartFirst('The page store is of another version of the site');
+      }
       if (attempt > 0 || storeFile.readOnly || !(isDamage(error) || error instanceof OtherVersion))
         throw unavailable(error);
       if (error instanceof OtherVersion) {

@@ -5,9 +5,9 @@
 import { composeIssue, newsletters as letters } from '../../lib/newsletters/model.ts';
 import type { Addressed, SendOptions } from '../../lib/newsletters/service.server.ts';
 import type { HeldMessage, Support } from '../../lib/support/service.server.ts';
-import { type Composition, compose } from '../compose.ts';
-import { type Config, parseConfig } from '../config/config.ts';
-import { createLog } from '../logging.ts';
+import type { Composition } from '../compose.ts';
+import type { Config } from '../config/config.ts';
+import { openForCommand } from './open.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -63,8 +63,7 @@ async function withServices<T>(
   env: Env,
   work: (services: Composition['services'], config: Config) => Promise<T>,
 ): Promise<T> {
-  const config = parseConfig(env);
-  const app = await compose(config, createLog(config.logLevel === 'debug' ? 'debug' : 'error'));
+  const { app, config } = await openForCommand(env);
   try {
     return await work(app.services, config);
   } finally {

@@ -1,18 +1,18 @@
 /**
  * `npm run press`: renders the whole site, or a part of it, into the page store without serving it. It may run at the same time as a
- * serving process with the same DATA_DIR: the store accepts writes from both, and refuses a page that changed while it was rendered.
+ * serving process with the same DATA_DIR: the store accepts writes from both, and refuses a page that changed while it was rendered. It
+ * refuses data of another version.
  */
 import { fileURLToPath } from 'node:url';
 import { buildName } from '../../lib/build-name.server.ts';
 import { localEncoder } from '../../press/cache/compressor.server.ts';
 import type { Progress, Warmed } from '../../press/scheduler/warm-up.server.ts';
-import { type Composition, compose } from '../compose.ts';
-import { parseConfig } from '../config/config.ts';
+import type { Composition } from '../compose.ts';
 import { loadPages } from '../http/page-renderer.ts';
 import { securityHeaders } from '../http/security-headers.ts';
-import { createLog } from '../logging.ts';
 import { openSitePress, type SitePress } from '../press/open-press.ts';
 import { allKeys, articleKeys } from '../press/page-keys.ts';
+import { openForCommand } from './open.ts';
 import { createSupply, ordersAtATime, processesFor, renderInProcesses } from './prerender-processes.ts';
 
 export interface PrerenderOptions {
@@ -54,18 +54,16 @@ interface PressCommand {
  * Opens the press on an edition, which is fetched first if there is none.
  *
  * @param env settings, see config.ts
- * @throws ConfigError, or Error with a sentence that names the remedy
+ * @throws ConfigError, StartFirst, or Error with a sentence that names the remedy
  */
 export async function openPressCommand(
   env: Readonly<Record<string, string | undefined>>,
   { concurrency, signal, onWaiting }: Pick<PrerenderOptions, 'signal' | 'onWaiting'> & { readonly concurrency: number },
 ): Promise<PressCommand> {
-  const config = parseConfig(env);
-  const log = createLog(config.logLevel === 'debug' ? 'debug' : 'error');
-  const render = await loadPages(`${dist}server/entry.mjs`);
-  const app = await compose(config, log);
+  const { app, config, log } = await openForCommand(env);
   const { content } = app.services;
   try {
+    const render = await loadPages(`${dist}server/entry.mjs`);
     if (!content.reader().edition().ready) {
       if (!config.wordpress) {
         throw new Error(`${config.dataDir} holds no edition yet: start the site once, or set WORDPRESS_URL.`);
@@ -92,6 +90,7 @@ export async function openPressCommand(
       security,
       build,
       encoder,
+      upgrades: false,
     });
     return {
       content,

@@ -1,6 +1,7 @@
 /** Migrates a database to the current schema, forward only, with a lock against two processes that start together. */
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../../lib/database.ts';
+import { StartFirst } from '../../lib/start-first.server.ts';
 
 export interface Migration {
   /** `0001-what`; never changed after it was shipped. */
@@ -28,14 +29,16 @@ export const migrationLock = 7_260_413_589;
  *
  * @param db on SQLite its transactions must begin with IMMEDIATE, which serves as the lock there
  * @param now epoch milliseconds
+ * @param upgrades `false`: only an empty database is migrated
  * @returns names of the migrations that ran
- * @throws NewerDatabase
+ * @throws NewerDatabase, StartFirst
  */
 export async function migrate(
   db: Kysely<unknown>,
   engine: Engine,
   migrations: readonly Migration[],
   now: number,
+  upgrades = true,
 ): Promise<readonly string[]> {
   return db.transaction().execute(async (tx) => {
     if (engine === 'postgres') {
@@ -48,9 +51,12 @@ export async function migrate(
     const known = new Set(migrations.map((migration) => migration.name));
     const unknown = [...done].filter((name) => !known.has(name)).toSorted();
     if (unknown.length > 0) throw new NewerDatabase(unknown);
+    const due = migrations.filter(({ name }) => !done.has(name));
+    if (!upgrades && done.size > 0 && due.length > 0) {
+      throw new StartFirst('The accounts database is of an earlier version of the site');
+    }
     const ran: string[] = [];
-    for (const migration of migrations) {
-      if (done.has(migration.name)) continue;
+    for (const migration of due) {
       await migration.up(tx, engine);
       await sql`insert into migrations (name, at) values (${migration.name}, ${now})`.execute(tx);
       ran.push(migration.name);

@@ -19,6 +19,8 @@ export interface DatabaseOptions extends SqliteOptions {
   /** Most connections to PostgreSQL, see `PoolOptions`. */
   readonly connections?: number;
   readonly log: Logger;
+  /** Whether a database of an earlier version is migrated (default), see `ComposeOptions`. */
+  readonly upgrades?: boolean;
   /** For tests. */
   readonly migrations?: readonly Migration[];
   /** For tests: connections to a PostgreSQL that is migrated; `close` leaves them open. */
@@ -51,7 +53,8 @@ async function openOnSqlite(options: DatabaseOptions): Promise<Database> {
   };
   const db = sqliteKysely<AccountsDatabase>(file, { ...options, onDisk });
   try {
-    const ran = await migrate(sqliteKysely<unknown>(file, options), 'sqlite', options.migrations ?? all, Date.now());
+    const { migrations = all, upgrades } = options;
+    const ran = await migrate(sqliteKysely<unknown>(file, options), 'sqlite', migrations, Date.now(), upgrades);
     if (ran.length > 0) options.log.info({ migrations: ran }, 'The accounts database was migrated');
   } catch (error) {
     file.close();
@@ -125,7 +128,7 @@ interface Availability extends Watch {
 
 /** Whether PostgreSQL is available and migrated. While it isn't, queries try the migrations again, once a second at most. */
 function createAvailability(
-  { log, timeoutMs, migrations = all, pool: migrated }: DatabaseOptions,
+  { log, timeoutMs, migrations = all, upgrades, pool: migrated }: DatabaseOptions,
   url: string,
 ): Availability {
   let ready = migrated !== undefined;
@@ -137,7 +140,7 @@ function createAvailability(
     triedAt = performance.now();
     const pool = openPool(url, { log, timeoutMs, patient: true });
     try {
-      const ran = await migrate(postgresKysely<unknown>(pool), 'postgres', migrations, Date.now());
+      const ran = await migrate(postgresKysely<unknown>(pool), 'postgres', migrations, Date.now(), upgrades);
       ready = true;
       if (problem !== null) log.info({}, 'PostgreSQL is available again');
       problem = null;

@@ -71,6 +71,8 @@ export interface SitePressOptions
   readonly dictionary?: SharedDictionary | null;
   /** Name of the build (`lib/build-name.server.ts`). */
   readonly build: string;
+  /** Whether a page store of another version is replaced (default), see `ComposeOptions`. */
+  readonly upgrades?: boolean;
   /** Pages of the other nodes of a cluster, by the name of the build. */
   readonly shareOf?: ((build: string) => PageShare) | undefined;
 }
@@ -123,7 +125,7 @@ export function openSitePress(options: SitePressOptions): SitePress {
   const passes = createPassCookie({ name: giftCookieName, keys: accessKeysOf(config) });
   const keyOf = pageKeys(content.reader, config.redirectsFile ? readRedirects(config.redirectsFile) : []);
   const file = join(pagesDir(config), storeName(config));
-  const store: PageStore = openStore({ file, build, log });
+  const store: PageStore = openStore({ file, build, log, upgrades: options.upgrades });
   /** Pages that are rendered first: withdrawn ones, and those that an editor waits for. */
   const prioritized = createBoundedMap<true>(5000);
   const freshListeners: ((page: FreshPage) => void)[] = [];
