@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { silent } from '../lib/logging.ts';
 import { tempDir } from '../press/testing.ts';
-import { openDataDir } from './data-dir.ts';
+import { openDataDir, warnOfRelativePath } from './data-dir.ts';
 
 let folder: ReturnType<typeof tempDir>;
 beforeEach(() => {
@@ -63,3 +63,14 @@ it.each(['assets', 'images', 'pages'])(
     openDataDir(folder.dir, silent);
   },
 );
+
+it('a data folder that is relative to the checkout is warned of', () => {
+  const warn = vi.fn();
+  warnOfRelativePath('/var/lib/broadsheet', { ...silent, warn });
+  expect(warn).not.toHaveBeenCalled();
+  warnOfRelativePath('var/site', { ...silent, warn });
+  expect(warn).toHaveBeenCalledExactlyOnceWith(
+    { dir: join(process.cwd(), 'var/site') },
+    expect.stringContaining('Set an absolute path'),
+  );
+});

@@ -3,7 +3,7 @@
  * files are 0600 and folders 0700, even those that libraries, SQLite and threads create.
  */
 import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isMainThread } from 'node:worker_threads';
 import type { Logger } from '../lib/logging.ts';
@@ -37,6 +37,14 @@ export function openDataDir(dir: string, log: Logger): void {
       'Other users may read files in DATA_DIR: they belong to another user, so their mode stays',
     );
   }
+}
+
+/** A path relative to the checkout leads a new version, in a folder of its own, to another and empty DATA_DIR. */
+export function warnOfRelativePath(dir: string, log: Logger): void {
+  if (isAbsolute(dir)) return;
+  const message =
+    'DATA_DIR is a relative path: a new version in another folder would start without this data. Set an absolute path, and move the data there';
+  log.warn({ dir: resolve(dir) }, message);
 }
 
 /** Locked as long as this process lives: SQLite releases the lock when the process ends, for any reason. */

@@ -6,7 +6,7 @@ import { flushCompileCache } from 'node:module';
 import { compose } from './compose.ts';
 import { parseConfig } from './config/config.ts';
 import { unknownSettings } from './config/unknown-settings.ts';
-import { lockForServing, openDataDir } from './data-dir.ts';
+import { lockForServing, openDataDir, warnOfRelativePath } from './data-dir.ts';
 import { exitAfter, exitAfterFailedStart } from './exit.ts';
 import { requirePort } from './http/listen.ts';
 import { loadPages } from './http/page-renderer.ts';
@@ -30,6 +30,7 @@ export async function startSite(env: Readonly<Record<string, string | undefined>
   // Checked before anything is opened: a start that can't have its port must not migrate a running site's database.
   await requirePort(config);
   openDataDir(config.dataDir, log);
+  warnOfRelativePath(config.dataDir, log);
   lockForServing(config.dataDir);
   return config.workers === 1 ? startWriter(env, null) : startWorkers(env, config, log);
 }
