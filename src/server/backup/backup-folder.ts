@@ -32,6 +32,11 @@ export interface StoredBackup {
   readonly time: number;
 }
 
+export interface Deleted {
+  /** Outdated backups that were deleted. */
+  readonly deleted: number;
+}
+
 const nameOf = (time: number): string => `accounts-${new Date(time).toISOString().replaceAll(/[-:]/g, '')}`;
 
 /** Complete backups, newest first. Folders with other names are ignored, so a renamed backup is never deleted. */
@@ -47,19 +52,26 @@ export function listBackups(backupDir: string): StoredBackup[] {
     .sort((a, b) => b.time - a.time);
 }
 
+/** Days with backups that are kept even if the clock says that they are too old: it may be wrong. */
+const leastDays = 7;
+
 /**
  * Chooses the backups to delete: it keeps all of the last hour, the newest of each hour of the last day, the newest of each day (UTC) of the
- * last `days`, and always the newest.
+ * last `days`, and always the newest one and the newest of each of the last seven days (at most `days`) that have backups.
  *
  * @param times epoch milliseconds, in any order
  */
 export function expiredBackups(times: readonly number[], now: number, days: number): number[] {
   const newestFirst = times.toSorted((a, b) => b - a);
   const kept = new Set<string>();
+  const daysSeen = new Set<number>();
   return newestFirst.filter((time, at) => {
     const age = now - time;
+    const isNewestOfDay = !daysSeen.has(Math.floor(time / day));
+    daysSeen.add(Math.floor(time / day));
     if (at === 0 || age < hour) return false;
-    if (age >= days * day) return true;
+    const isAmongLast = isNewestOfDay && daysSeen.size <= Math.min(leastDays, days);
+    if (age >= days * day && !isAmongLast) return true;
     const slot = age < day ? `hour ${Math.floor(time / hour)}` : `day ${Math.floor(time / day)}`;
     if (kept.has(slot)) return true;
     kept.add(slot);
@@ -68,7 +80,7 @@ export function expiredBackups(times: readonly number[], now: number, days: numb
 }
 
 /** Deletes the outdated backups. @returns how many */
-export function prune(backupDir: string, now: number, days: number): number {
+function prune(backupDir: string, now: number, days: number): number {
   const stored = listBackups(backupDir);
   const old = new Set(
     expiredBackups(
@@ -103,22 +115,25 @@ export function finishFolder(folder: string, manifest: Manifest): void {
 
 /**
  * Makes one backup in a folder that gets its name only when it is complete. A process that is killed leaves an unfinished folder, which
- * the next backup deletes.
+ * the next backup deletes. Outdated backups are deleted before, to make room, and after.
  *
+ * @param days that backups are kept
  * @param work writes the files; `false`: the backup isn't needed
  * @returns the backup, or `null` without one
  */
 export async function storeBackup(
   backupDir: string,
   now: number,
+  days: number,
   work: (folder: string) => Promise<boolean>,
-): Promise<StoredBackup | null> {
+): Promise<(StoredBackup & Deleted) | null> {
   openBackupDir(backupDir);
   const unlock = await lock(backupDir);
   try {
     for (const name of readdirSync(backupDir)) {
       if (name.startsWith(unfinished)) rmSync(join(backupDir, name), { recursive: true, force: true });
     }
+    const deletedBefore = prune(backupDir, now, days);
     const name = nameOf(now);
     const folder = join(backupDir, `${unfinished}${name}`);
     mkdirSync(folder, { mode: 0o700 });
@@ -131,7 +146,7 @@ export async function storeBackup(
       giveToOwner(backupDir, [...readdirSync(folder).map((file) => join(folder, file)), folder]);
       renameSync(folder, path);
       syncPath(backupDir);
-      return { name, path, time: now };
+      return { name, path, time: now, deleted: deletedBefore + prune(backupDir, now, days) };
     } catch (error) {
       rmSync(folder, { recursive: true, force: true });
       throw error;

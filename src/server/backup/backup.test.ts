@@ -8,6 +8,7 @@ import {
   chownSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -59,6 +60,21 @@ describe('outdated backups', () => {
     expect(expiredBackups([1], 1e12, 30)).toEqual([]);
     expect(expiredBackups([2, 1], 1e12, 30)).toEqual([1]);
   });
+
+  it.each([
+    { days: 30, kept: 6 },
+    { days: 3, kept: 2 },
+  ])(
+    'are not the newest of the last days with backups when the clock is years ahead ($days days)',
+    ({ days, kept }) => {
+      const times: number[] = [];
+      for (let age = 0; age < 30 * 24 * hour; age += 12 * hour) times.push(Date.parse('2026-03-10T20:00:00Z') - age);
+      const wrong = Date.parse('2036-01-01T00:00:00Z');
+      const newestOfEachDay = times.filter((_, at) => at % 2 === 0);
+      const old = new Set(expiredBackups([wrong, ...times], wrong, days));
+      expect(times.filter((time) => !old.has(time))).toEqual(newestOfEachDay.slice(0, kept));
+    },
+  );
 });
 
 describe('a backup of SQLite', () => {
@@ -123,6 +139,20 @@ describe('a backup of SQLite', () => {
     expect(names(String(aside))).toHaveLength(400 + written);
     const reopened = await openDatabase({ dataDir, databaseUrl: null, log: silent });
     await reopened.close();
+  });
+
+  it('that finds no room has deleted the outdated ones, so that the next one may find some', async () => {
+    const { backupDir, options } = await site();
+    const good = await makeBackup(options);
+    const [outdated, newestOfItsDay] = ['accounts-20200101T000000.000Z', 'accounts-20200101T010000.000Z'] as const;
+    for (const name of [outdated, newestOfItsDay]) mkdirSync(join(backupDir, name));
+    const onProgress = (): void => {
+      throw new Error('ENOSPC: no space left on device');
+    };
+    await expect(makeBackup({ ...options, pagesAtOnce: 5, onProgress })).rejects.toThrow('ENOSPC');
+    expect(listBackups(backupDir).map(({ name }) => name)).toEqual([good.name, newestOfItsDay]);
+    const next = await makeBackup(options);
+    expect(listBackups(backupDir).map(({ name }) => name)).toEqual([next.name, good.name, newestOfItsDay]);
   });
 
   it('that is killed leaves the last good backup intact', async () => {
@@ -326,7 +356,7 @@ describe('a backup of SQLite', () => {
     writeFileSync(join(dataDir, 'access-key'), 'the key of the access cookies\n');
     const day = 24 * hour;
     const start = Date.now() - 40 * day;
-    const at = (time: number) => makeBackup({ ...options, now: () => time });
+    const at = (time: number) => makeBackup({ ...options, days: 2, now: () => time });
     const old = await at(start);
     expect(readFileSync(join(old.path, 'access-key'), 'utf8')).toContain('access cookies');
     const kept = await at(start + 20 * day);

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { clusterTables } from '../migrations/cluster.ts';
-import { listBackups, prune, type StoredBackup, storeBackup } from './backup-folder.ts';
+import { type Deleted, listBackups, type StoredBackup, storeBackup } from './backup-folder.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { dumpPostgres } from './postgres-backup.ts';
 import { withPostgres } from './postgres-connection.ts';
@@ -22,10 +22,8 @@ export interface BackupOptions extends SqliteBackupOptions {
   readonly now: () => number;
 }
 
-export interface MadeBackup extends StoredBackup {
+export interface MadeBackup extends StoredBackup, Deleted {
   readonly manifest: Manifest;
-  /** Outdated backups that were deleted. */
-  readonly deleted: number;
 }
 
 /** Makes one verified backup and deletes outdated ones. @throws Error with a sentence for the operator */
@@ -40,14 +38,14 @@ async function backUp(options: BackupOptions, latest: Manifest | null): Promise<
   const { databaseUrl, backupDir, days, path } = options;
   const now = options.now();
   let manifest: Manifest | null = null;
-  const stored = await storeBackup(backupDir, now, async (folder) => {
+  const stored = await storeBackup(backupDir, now, days, async (folder) => {
     manifest =
       databaseUrl === null
         ? await copySqlite(folder, now, options)
         : await dumpPostgres(folder, now, { databaseUrl, path });
     return !(latest && sameFiles(latest, manifest));
   });
-  return stored && manifest && { ...stored, manifest, deleted: prune(backupDir, options.now(), days) };
+  return stored && manifest && { ...stored, manifest };
 }
 
 const sameFiles = (a: Manifest, b: Manifest): boolean =>
