@@ -80,6 +80,9 @@ export async function countPostgresRows(client: pg.Client): Promise<Record<strin
   return counts;
 }
 
+const ofPooler =
+  ' If all of them are stopped, a pooler still has their connections: stop it, or run RECONNECT on the console of PgBouncer.';
+
 /**
  * Checks that no process of the site is connected. Each process has at least its listening connection.
  *
@@ -92,7 +95,7 @@ export async function requireNoSite(client: pg.Client, timeoutMs = 1500): Promis
       `select count(*) as n from pg_stat_activity where datname = current_database() and application_name = 'broadsheet'`,
     );
     if (Number(rows[0]?.n) === 0) return;
-    if (performance.now() > until) throw new InUse('The PostgreSQL database of DATABASE_URL');
+    if (performance.now() > until) throw new InUse('The PostgreSQL database of DATABASE_URL', ofPooler);
   }
 }
 

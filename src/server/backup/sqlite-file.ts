@@ -7,9 +7,10 @@ export const accountsFile = 'accounts.sqlite';
 
 /** Another process uses the database; the message is for the operator. */
 export class InUse extends Error {
-  constructor(what: string) {
+  /** @param hint another possible cause, with its remedy */
+  constructor(what: string, hint = '') {
     super(
-      `${what} is in use. Stop the site and every command that uses it (press, newsletter, support, backup), then run this again.`,
+      `${what} is in use. Stop the site and every command that uses it (press, newsletter, support, backup), then run this again.${hint}`,
     );
     this.name = 'InUse';
   }
