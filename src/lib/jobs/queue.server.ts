@@ -41,8 +41,9 @@ export interface Job<Kind extends string> {
 
 export interface Waiting {
   readonly count: number;
-  /** Epoch milliseconds of the oldest job, and of the next due time; `null` when no job waits. */
+  /** Epoch milliseconds of the oldest job of the first priority; `null` when none waits. The others may wait for long on purpose. */
   readonly oldest: number | null;
+  /** Epoch milliseconds of the next due time; `null` when no job waits. */
   readonly due: number | null;
 }
 
@@ -272,7 +273,7 @@ async function countWaiting(db: Db, queue: QueueName, { present, toLocal }: Queu
     .selectFrom('jobs')
     .select(({ fn }) => [
       fn.countAll<number | string>().as('count'),
-      fn.min('created').as('oldest'),
+      fn.min('created').filterWhere('priority', '=', 0).as('oldest'),
       fn.min('due').as('due'),
       present.as('present'),
     ])

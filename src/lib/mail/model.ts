@@ -145,7 +145,7 @@ export interface Outbox<Transaction> {
   forget(transaction: Transaction, to: string): Promise<void>;
   /** Sends waiting messages at once; call it after the commit. */
   nudge(): void;
-  /** Number of waiting messages, and the time of the oldest (epoch milliseconds). */
+  /** Number of waiting messages, and the time of the oldest that isn't a newsletter or an alert (epoch milliseconds). */
   waiting(): Promise<{ readonly count: number; readonly oldest: number | null }>;
   start(): void;
   /** Stops after the messages that are being sent. */

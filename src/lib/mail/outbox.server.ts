@@ -22,7 +22,10 @@ export interface MailStats {
   readonly expired: number;
   /** Failed tries that will be repeated. */
   readonly failedTries: number;
-  /** Number of waiting messages, and the time of the oldest (epoch milliseconds); cached for a few seconds. */
+  /**
+   * Number of waiting messages, and the time of the oldest that isn't a newsletter or an alert (epoch milliseconds); cached for a few
+   * seconds.
+   */
   readonly waiting: number;
   readonly oldest: number | null;
   /** Why nothing is being sent; `null` when all is well. */

@@ -86,6 +86,8 @@ export interface ClusterNode {
 }
 
 export interface NodeStats {
+  /** Version of the content log. */
+  readonly version: number;
   readonly leads: boolean;
   readonly isConnected: boolean;
   readonly revision: number;
@@ -183,6 +185,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     waitForAllNodes: (what, revision, ms) => waitForAllNodes(state, what, revision, ms),
     otherVersions: () => otherVersions(state),
     stats: () => ({
+      version: state.version,
       leads: state.lease.epoch !== null,
       isConnected: isConnected(state),
       revision: state.follower.revision(),

@@ -23,8 +23,12 @@ const isReusable = (cacheControl: unknown): boolean => /^public.*max-age=[1-9]/.
 
 const isProbe = (url: string | undefined): boolean => /^\/(?:readyz|healthz)(?:\?|$)/.test(url ?? '');
 
-/** A 503 for a readiness probe and a 501 for an unknown method are correct answers, not errors. */
-const isError = (status: number, { url }: IncomingMessage): boolean => status >= 500 && status !== 501 && !isProbe(url);
+/**
+ * A 503 for a readiness probe and a 501 for an unknown method are correct answers, not errors. So is a 503 before the first edition: a proxy
+ * gets the page from another process, and a separate metric says that there is no edition.
+ */
+const isError = (status: number, { url }: IncomingMessage, { editionReady }: ServerState['options']): boolean =>
+  status >= 500 && status !== 501 && !isProbe(url) && (status !== 503 || editionReady());
 
 export function send(
   { options, counts }: ServerState,
@@ -39,7 +43,7 @@ export function send(
   if (headers[openerPolicy]) all[openerPolicy] = headers[openerPolicy];
   // Pages whose address is a secret have a stricter policy of their own.
   if (headers[referrerPolicy]) all[referrerPolicy] = headers[referrerPolicy];
-  if (isError(status, incoming)) counts.errors++;
+  if (isError(status, incoming, options)) counts.errors++;
   if (body && all['content-length'] === undefined) all['content-length'] = body.byteLength;
   if (status < 400 && isReusable(all['cache-control'])) outgoing.removeHeader(requestIdHeader);
   outgoing.writeHead(status, all);

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { allMetricSources } from '../../../tests/fixtures/metric-sources.ts';
 import { silent } from '../../lib/logging.ts';
-import { createMetrics, type MetricSources } from './metrics.ts';
+import { createMetrics, type MetricSources, syncCounts } from './metrics.ts';
 
 /** `name{labels}` → value of a text in Prometheus' form; fails on anything else. */
 function read(text: string): Map<string, number> {
@@ -54,13 +54,14 @@ test('the metrics show every source', async () => {
     broadsheet_pages_stored: 900,
     broadsheet_page_memory_bytes: 1000,
     broadsheet_page_memory_budget_bytes: 64_000_000,
+    broadsheet_edition_ready: 1,
     broadsheet_sync_lag_seconds: 7.5,
     broadsheet_sync_rejected_documents: 2,
     'broadsheet_webhooks_refused_total{reason="signature"}': 3,
     'broadsheet_webhooks_refused_total{reason="clock"}': 0,
-    broadsheet_cluster_leads: 1,
+    'broadsheet_cluster_leads{version="15"}': 1,
     broadsheet_cluster_connected: 1,
-    broadsheet_cluster_revision: 20,
+    'broadsheet_cluster_revision{version="15"}': 20,
     broadsheet_cluster_lag_seconds: 0.5,
     broadsheet_webhooks_passed_on_total: 21,
     broadsheet_webhooks_received_total: 22,
@@ -142,11 +143,20 @@ describe('the metrics leave out', () => {
   });
 
   test('values that are not known yet', async () => {
-    const samples = read(
-      await createMetrics({ sync: () => ({ syncedAt: null, rejected: 0, refused: {} }) }, silent).text(),
-    );
+    const sync = () => ({ ready: false, syncedAt: null, rejected: 0, refused: {} });
+    const samples = read(await createMetrics({ sync }, silent).text());
+    expect(samples.get('broadsheet_edition_ready')).toBe(0);
     expect(samples.has('broadsheet_sync_lag_seconds')).toBe(false);
     expect(samples.get('broadsheet_sync_rejected_documents')).toBe(0);
+  });
+
+  test.each([
+    { complete: false, syncedAt: null },
+    { complete: true, syncedAt: 5000 },
+  ])('the time of the last comparison until the archive is copied (complete: $complete)', ({ complete, syncedAt }) => {
+    const status = { ready: true, complete, syncedAt: new Date(5000).toISOString(), rejected: 0 };
+    const content = { status: () => status, refused: () => ({}) };
+    expect(syncCounts({ content: content as never })).toMatchObject({ ready: true, syncedAt });
   });
 
   test('a source that fails, and log the failure', async () => {

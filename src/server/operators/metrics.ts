@@ -52,7 +52,9 @@ export interface PressCounts {
 }
 
 export interface SyncCounts {
-  /** When the content store last matched WordPress, epoch milliseconds; `null` before the first time. */
+  /** Whether there is an edition to serve. */
+  readonly ready: boolean;
+  /** When the content store last matched WordPress, epoch milliseconds; `null` until the whole archive is copied. */
   readonly syncedAt: number | null;
   readonly rejected: number;
   /** Webhooks refused since the start, by reason. */
@@ -163,6 +165,7 @@ const pressSamples = (press: PressCounts): Sample[] => [
 ];
 
 const syncSamples = (sync: SyncCounts, now: number): Sample[] => [
+  gauge('broadsheet_edition_ready', '1 while there is an edition to serve, else 0.', Number(sync.ready)),
   gauge(
     'broadsheet_sync_lag_seconds',
     'Seconds since the last successful comparison with WordPress.',
@@ -174,14 +177,23 @@ const syncSamples = (sync: SyncCounts, now: number): Sample[] => [
   ),
 ];
 
+/** Each version of the content log has a lease and revisions of its own, so that nodes are compared within their version. */
+const ofVersion = (sample: Sample, version: number): Sample => ({ ...sample, labels: { version: String(version) } });
+
 const clusterSamples = (node: ClusterStats): Sample[] => [
-  gauge(
-    'broadsheet_cluster_leads',
-    '1 while this node syncs with WordPress for the cluster, else 0.',
-    node.leads ? 1 : 0,
+  ofVersion(
+    gauge(
+      'broadsheet_cluster_leads',
+      '1 while this node syncs with WordPress for the cluster, else 0.',
+      Number(node.leads),
+    ),
+    node.version,
   ),
   gauge('broadsheet_cluster_connected', '1 while changes of the other nodes arrive, else 0.', node.isConnected ? 1 : 0),
-  gauge('broadsheet_cluster_revision', "Revision of the content log in this node's content store.", node.revision),
+  ofVersion(
+    gauge('broadsheet_cluster_revision', "Revision of the content log in this node's content store.", node.revision),
+    node.version,
+  ),
   gauge(
     'broadsheet_cluster_lag_seconds',
     'Seconds since this node was at the end of the content log.',
@@ -228,7 +240,7 @@ const mailSamples = (mail: MailStats, now: number): Sample[] => [
   gauge('broadsheet_mail_waiting', 'Messages that wait to be sent.', mail.waiting),
   gauge(
     'broadsheet_mail_oldest_seconds',
-    'Age of the message that waits longest.',
+    'Age of the message that waits longest, without newsletters and alerts.',
     mail.oldest === null ? 0 : Math.max(0, now - mail.oldest) / 1000,
   ),
 ];
@@ -443,7 +455,9 @@ function pressCounts(press: Press): PressCounts {
   };
 }
 
-function syncCounts({ content }: Composition['services']): SyncCounts {
-  const { syncedAt, rejected } = content.status();
-  return { syncedAt: syncedAt === null ? null : Date.parse(syncedAt), rejected, refused: content.refused() };
+export function syncCounts({ content }: Pick<Composition['services'], 'content'>): SyncCounts {
+  const { ready, complete, syncedAt, rejected } = content.status();
+  // While the archive is being copied there are no comparisons.
+  const comparedAt = complete && syncedAt !== null ? Date.parse(syncedAt) : null;
+  return { ready, syncedAt: comparedAt, rejected, refused: content.refused() };
 }
