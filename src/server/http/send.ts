@@ -24,8 +24,8 @@ const isReusable = (cacheControl: unknown): boolean => /^public.*max-age=[1-9]/.
 const isProbe = (url: string | undefined): boolean => /^\/(?:readyz|healthz)(?:\?|$)/.test(url ?? '');
 
 /**
- * A 503 for a readiness probe and a 501 for an unknown method are correct answers, not errors. So is a 503 before the first edition: a proxy
- * gets the page from another process, and a separate metric says that there is no edition.
+ * A 503 for a readiness probe and a 501 for an unknown method are correct answers, not errors. So is a 503 before the first edition: a
+ * proxy gets the page from another process, and a separate metric says that there is no edition.
  */
 const isError = (status: number, { url }: IncomingMessage, { editionReady }: ServerState['options']): boolean =>
   status >= 500 && status !== 501 && !isProbe(url) && (status !== 503 || editionReady());

@@ -1,7 +1,8 @@
 import { describe, expect, test, vi } from 'vitest';
 import { allMetricSources } from '../../../tests/fixtures/metric-sources.ts';
 import { silent } from '../../lib/logging.ts';
-import { createMetrics, type MetricSources, syncCounts } from './metrics.ts';
+import { syncCounts } from './metric-sources.ts';
+import { createMetrics, type MetricSources } from './metrics.ts';
 
 /** `name{labels}` → value of a text in Prometheus' form; fails on anything else. */
 function read(text: string): Map<string, number> {

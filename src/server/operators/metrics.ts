@@ -13,17 +13,15 @@ import {
   Registry,
 } from 'prom-client';
 import type { BillingStats } from '../../lib/billing/engine/billing.server.ts';
-import type { Cdn, CdnStats } from '../../lib/cdn/cdn.server.ts';
-import type { CspReportStats, CspReports } from '../../lib/csp-reports/collector.server.ts';
-import type { IndexNow, IndexNowStats } from '../../lib/indexnow/indexnow.server.ts';
+import type { CdnStats } from '../../lib/cdn/cdn.server.ts';
+import type { CspReportStats } from '../../lib/csp-reports/collector.server.ts';
+import type { IndexNowStats } from '../../lib/indexnow/indexnow.server.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { MailStats } from '../../lib/mail/outbox.server.ts';
 import type { SupportStats } from '../../lib/support/service.server.ts';
 import type { VitalsStats } from '../../lib/vitals/collector.server.ts';
 import type { VitalsFigure, VitalsReport } from '../../lib/vitals/model.ts';
-import type { Press } from '../../press/press.server.ts';
 import type { ClusterStats } from '../cluster/cluster.ts';
-import type { Composition } from '../compose.ts';
 import type { LiveStreamsStats } from '../live/live-streams.ts';
 import { createVitalsMetrics } from './vitals-metrics.ts';
 
@@ -404,60 +402,4 @@ export function createMetrics(sources: MetricSources, log: Logger): Metrics {
     measured: pageVitals.observe,
     vitals: pageVitals.figures,
   };
-}
-
-// Where the site's metrics come from.
-
-interface Sources {
-  readonly press: Press;
-  readonly counts: ServerCounts;
-  readonly live: MetricSources['live'];
-  readonly cdn: Cdn;
-  readonly indexNow: IndexNow;
-  readonly cspReports: CspReports;
-  readonly vitals: () => VitalsStats;
-  readonly others: MetricSources['others'];
-}
-
-/** The sources of a whole site; disabled features have no metrics. */
-export function metricSources(
-  app: Composition,
-  { press, counts, live, cdn, indexNow, cspReports, vitals, others }: Sources,
-): MetricSources {
-  const { services, cluster, mailStats, billingStats } = app;
-  return {
-    server: () => counts,
-    live,
-    press: () => pressCounts(press),
-    sync: () => syncCounts(services),
-    cdn: cdn.stats,
-    indexNow: indexNow.stats,
-    images: () => ({ made: services.images.made() }),
-    cluster: cluster ? () => cluster.stats() : undefined,
-    mail: mailStats ?? undefined,
-    billing: billingStats ?? undefined,
-    support: services.support?.stats,
-    cspReports: cspReports.stats,
-    vitals,
-    others,
-  };
-}
-
-function pressCounts(press: Press): PressCounts {
-  const { counters, queue, store, memory } = press.stats();
-  return {
-    renders: counters.renders,
-    renderFailures: counters.failures,
-    queue,
-    pagesStored: store?.pages ?? 0,
-    memoryBytes: memory.bytes,
-    memoryBudgetBytes: memory.budget,
-  };
-}
-
-export function syncCounts({ content }: Pick<Composition['services'], 'content'>): SyncCounts {
-  const { ready, complete, syncedAt, rejected } = content.status();
-  // While the archive is being copied there are no comparisons.
-  const comparedAt = complete && syncedAt !== null ? Date.parse(syncedAt) : null;
-  return { ready, syncedAt: comparedAt, rejected, refused: content.refused() };
 }

@@ -1,0 +1,63 @@
+/** Where the metrics of a site come from. */
+import type { Cdn } from '../../lib/cdn/cdn.server.ts';
+import type { CspReports } from '../../lib/csp-reports/collector.server.ts';
+import type { IndexNow } from '../../lib/indexnow/indexnow.server.ts';
+import type { VitalsStats } from '../../lib/vitals/collector.server.ts';
+import type { Press } from '../../press/press.server.ts';
+import type { Composition } from '../compose.ts';
+import type { MetricSources, PressCounts, ServerCounts, SyncCounts } from './metrics.ts';
+
+interface Sources {
+  readonly press: Press;
+  readonly counts: ServerCounts;
+  readonly live: MetricSources['live'];
+  readonly cdn: Cdn;
+  readonly indexNow: IndexNow;
+  readonly cspReports: CspReports;
+  readonly vitals: () => VitalsStats;
+  readonly others: MetricSources['others'];
+}
+
+/** The sources of a whole site; disabled features have no metrics. */
+export function metricSources(
+  app: Composition,
+  { press, counts, live, cdn, indexNow, cspReports, vitals, others }: Sources,
+): MetricSources {
+  const { services, cluster, mailStats, billingStats } = app;
+  return {
+    server: () => counts,
+    live,
+    press: () => pressCounts(press),
+    sync: () => syncCounts(services),
+    cdn: cdn.stats,
+    indexNow: indexNow.stats,
+    images: () => ({ made: services.images.made() }),
+    cluster: cluster ? () => cluster.stats() : undefined,
+    mail: mailStats ?? undefined,
+    billing: billingStats ?? undefined,
+    support: services.support?.stats,
+    cspReports: cspReports.stats,
+    vitals,
+    others,
+  };
+}
+
+function pressCounts(press: Press): PressCounts {
+  const { counters, queue, store, memory } = press.stats();
+  return {
+    renders: counters.renders,
+    renderFailures: counters.failures,
+    queue,
+    pagesStored: store?.pages ?? 0,
+    memoryBytes: memory.bytes,
+    memoryBudgetBytes: memory.budget,
+  };
+}
+
+/** The numbers of the sync. */
+export function syncCounts({ content }: Pick<Composition['services'], 'content'>): SyncCounts {
+  const { ready, complete, syncedAt, rejected } = content.status();
+  // While the archive is being copied there are no comparisons.
+  const comparedAt = complete && syncedAt !== null ? Date.parse(syncedAt) : null;
+  return { ready, syncedAt: comparedAt, rejected, refused: content.refused() };
+}
