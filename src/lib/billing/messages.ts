@@ -27,6 +27,9 @@ export const messages = {
   noSubscription: 'You don’t have a subscription yet. Please choose a plan.',
   unpaid: 'Your last payment didn’t go through. Please update your card first.',
   paused: 'Billing for your subscription is paused. You can change your plan once it resumes.',
+  /** The card is another person's, who used this address before its owner confirmed it. */
+  earlierCard:
+    'The card on this subscription was added before you confirmed your email address. Please add your own card first.',
   byInvoice: 'You pay for your subscription by invoice. Please write to us to change your plan.',
   renewing: 'Your subscription is being renewed right now. Please change your plan in about an hour.',
   offerOver: 'This offer is no longer open. Your subscription hasn’t changed.',

@@ -1,7 +1,10 @@
 /** What billing stores about a user. Purchases stay with the account when its address is proven later; invoices stay at Stripe. */
 import type { AccountsTransaction } from '../database.ts';
 import type { PersonalData } from '../personal-data.ts';
+import { setupKey } from './engine/customers.server.ts';
 import type { BillingDependencies } from './engine/dependencies.ts';
+import { findEarlier, noteEarlier } from './engine/earlier-owner.server.ts';
+import { storeNote } from './engine/notes.server.ts';
 import { cancellationsOf, forgetCancellations } from './engine/retention.server.ts';
 import { entitlementOf, type StripeState, subscriptionOf } from './subscription-model.ts';
 
@@ -56,12 +59,15 @@ async function exportReader(
   const purchases = await db.selectFrom('purchases').selectAll().where('user_id', '=', userId).execute();
   const notices = await db.selectFrom('billing_notices').selectAll().where('user_id', '=', userId).execute();
   const states = (await subscriptions.ofUser(userId)).map(({ state }) => state);
+  const { isEarlier } = await findEarlier(db, userId);
   return {
     customer: await customers.find(userId),
     shipping: await customers.shipping(userId),
     subscriptions: states.map((state) => subscriptionOf(state, now(), rules.graceDays)),
-    invoices: states.flatMap(({ invoices }) =>
-      invoices.map(({ id, status, due, paid, currency, created }) => ({
+    invoices: states
+      .flatMap(({ invoices }) => invoices)
+      .filter(({ created }) => !isEarlier(created / 1000))
+      .map(({ id, status, due, paid, currency, created }) => ({
         id,
         status,
         due,
@@ -69,7 +75,6 @@ async function exportReader(
         currency,
         created: iso(created),
       })),
-    ),
     cancellations: await cancellationsOf(db, userId),
     purchases: purchases.map(({ id, kind, plan, state, coupon, created }) => ({
       id,
@@ -85,7 +90,7 @@ async function exportReader(
 
 /**
  * Deletes the shipping address that was saved before the email address was proven, unless a paid print edition is delivered
- * there.
+ * there: then it is hidden, as the card and the invoices are.
  */
 async function disownReader(
   { customers, rules, now }: BillingDependencies,
@@ -96,5 +101,9 @@ async function disownReader(
   const states = rows.flatMap(({ state }) => (state === null ? [] : [JSON.parse(state) as StripeState]));
   const hasPrint = states.some((state) => entitlementOf(state, now(), rules.graceDays)?.print);
   if (!hasPrint) await customers.forgetShipping(tx, userId);
+  const row = await tx.selectFrom('customers').select('customer').where('user_id', '=', userId).executeTakeFirst();
+  if (row) await noteEarlier(tx, userId, hasPrint ? ['card', 'address'] : ['card'], now());
+  // The secret of the stored setup intent would show the card; this is the id of none, so that the next one is new.
+  if (row?.customer) await storeNote(tx, setupKey(row.customer), 'none', now());
   await forgetCancellations(tx, userId);
 }

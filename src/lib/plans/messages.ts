@@ -164,6 +164,7 @@ export const planSwitch = {
   remedies: {
     shipping: { href: '/shipping?edit', words: 'Tell us where to deliver your paper' },
     unpaid: { href: '/account/card', words: 'Update your card' },
+    earlier_card: { href: '/account/card', words: 'Add a card' },
     otherCard: { href: '/account/card', words: 'Try another card' },
   },
 } as const;

@@ -31,6 +31,7 @@ import { confirm, refuseUsedPromotion, subscribe } from './checkout.server.ts';
 import { amountOff, tryCoupon } from './coupons.server.ts';
 import { createCustomers, withCustomerAtStripe } from './customers.server.ts';
 import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
+import { refuseEarlierCard } from './earlier-owner.server.ts';
 import { createInvoices } from './invoices.server.ts';
 import { createWorker, type WorkerStats } from './jobs.server.ts';
 import { createMaintenance } from './maintenance.server.ts';
@@ -352,7 +353,10 @@ async function quote(
   const customer = session && (await customers.find(session.userId));
   const running = session && (await runningOf(dependencies, session.userId, isFresh));
   if (running && price.promotion) return refusal(409, messages.newSubscribers, { code: 'promotion_used' });
-  if (running) return ok(await quotePlanSwitch(dependencies, running, price));
+  if (running) {
+    await refuseEarlierCard(dependencies.database.db, session.userId);
+    return ok(await quotePlanSwitch(dependencies, running, price));
+  }
   if (session && price.promotion) await refuseUsedPromotion(dependencies, session, price);
   const open = session && (await openWith(dependencies, session.userId, price, couponCode));
   const caller = { session, clientAddress, customer, redeemed: open?.coupon ?? null };
@@ -424,7 +428,7 @@ async function saveShipping(
   shipping: Shipping,
 ): Promise<Billed<Shipping>> {
   // The first address is part of the purchase. Changing where a paid print edition goes requires a confirmed email.
-  const isChange = (await customers.shipping(userId)) !== null;
+  const isChange = await customers.hasShipping(userId);
   if (!emailVerified && isChange && (await subscriptions.running(userId))) {
     return refusal(403, messages.unconfirmed, { code: 'unconfirmed' });
   }

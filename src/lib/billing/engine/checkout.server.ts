@@ -56,6 +56,7 @@ export async function subscribe(
   const unfinished = await purchases.open(userId);
   const open = unfinished && (await adopt(dependencies, unfinished));
   await refuseSecond(dependencies, session.email, customer, price, open);
+  await customers.startAnew(userId, customer);
   let purchase = await resumable(dependencies, open, body, price);
   if (!purchase?.subscription) {
     const code = body.discount_code ?? null;

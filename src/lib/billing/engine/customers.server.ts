@@ -7,6 +7,7 @@ import { createKeyedMutex } from '../../jobs/tasks.ts';
 import { messages } from '../messages.ts';
 import type { Shipping, TaxAddress } from '../schema.ts';
 import type { BillingDependencies, BillingJobs } from './dependencies.ts';
+import { findEarlier, forgetEarlier, replaceEarlier } from './earlier-owner.server.ts';
 import { addNote, deleteNote, findNote } from './notes.server.ts';
 import { ifMissing, isMissing, throwRefused, withIdempotencyKey } from './stripe.server.ts';
 
@@ -54,7 +55,16 @@ export function createCustomers(stripe: Stripe, database: Database, jobs: State[
     chargeableUntil: (customer: string) => chargeableUntil(db, customer),
     /** Deletes what is stored of a reader, and adds the job that deletes the customer at Stripe. */
     forget: (tx: AccountsTransaction, userId: string) => forget(state, tx, userId),
-    shipping: async (userId: string): Promise<Shipping | null> => (await shippingRow(db, userId))?.shipping ?? null,
+    /** The address that the reader has saved. */
+    async shipping(userId: string): Promise<Shipping | null> {
+      const shipping = (await shippingRow(db, userId))?.shipping ?? null;
+      return shipping && (await findEarlier(db, userId)).address ? null : shipping;
+    },
+    /** Whether an address is stored, be it an earlier owner's. */
+    hasShipping: async (userId: string): Promise<boolean> =>
+      ((await shippingRow(db, userId))?.shipping ?? null) !== null,
+    /** Removes an earlier owner's cards and address, here and at Stripe, before the reader buys. @throws StripeError */
+    startAnew: (userId: string, customer: string) => startAnew(state, userId, customer),
     /** Deletes the shipping address here, and adds the job that deletes it at Stripe. */
     forgetShipping: (tx: AccountsTransaction, userId: string) => forgetShipping(state, tx, userId),
     /** @throws Refused as `ensure` */
@@ -178,6 +188,7 @@ async function forget({ jobs, now }: State, tx: AccountsTransaction, userId: str
     await deleteNote(tx, setupKey(row.customer));
     await addNote(tx, forgottenKey(row.customer), '', at);
   }
+  await forgetEarlier(tx, userId);
   await tx.deleteFrom('customers').where('user_id', '=', userId).execute();
 }
 
@@ -190,6 +201,20 @@ async function forgetShipping({ jobs, now }: State, tx: AccountsTransaction, use
     .returning('customer')
     .executeTakeFirst();
   if (row?.customer) await jobs.add(tx, eraseShippingOf(row.customer));
+}
+
+async function startAnew(state: State, userId: string, customer: string): Promise<void> {
+  const { stripe, database, now } = state;
+  const earlier = await findEarlier(database.db, userId);
+  if (earlier.address) {
+    await database.transaction((tx) => forgetShipping(state, tx, userId));
+    await eraseShipping(state, customer);
+    await replaceEarlier(database.db, userId, 'address', now());
+  }
+  if (!earlier.card) return;
+  const { data: cards } = await stripe.paymentMethods.list({ customer, limit: 100 });
+  for (const { id } of cards) await stripe.paymentMethods.detach(id);
+  await replaceEarlier(database.db, userId, 'card', now());
 }
 
 const eraseShippingOf = (subject: string) => ({ kind: 'erase-shipping', subject, once: true }) as const;
@@ -206,12 +231,15 @@ async function shippingRow(db: Queries, userId: string) {
 async function saveShipping(state: State, userId: string, shipping: Shipping): Promise<void> {
   const { db } = state.database;
   const values = { shipping: JSON.stringify(shipping), shipping_sent: 0, updated: state.now() };
+  // Asked first: a call of an earlier owner's that is under way must not make that owner's address this reader's.
+  const earlier = await findEarlier(db, userId);
   await db
     .insertInto('customers')
     .values({ user_id: userId, customer: null, ...values })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
   await db.updateTable('customers').set(values).where('user_id', '=', userId).execute();
+  if (earlier.address) await replaceEarlier(db, userId, 'address', state.now());
   await refuseDeleted(state, userId);
 }
 

@@ -7,6 +7,7 @@ import type { ChargedCard, Invoice, InvoicesAnswer, SavedCard } from '../schema.
 import type { Billing } from '../service.ts';
 import { isRunning, type StripeState } from '../subscription-model.ts';
 import type { BillingDependencies } from './dependencies.ts';
+import { findEarlier } from './earlier-owner.server.ts';
 import { idOf, taxOf } from './fetch-subscription.server.ts';
 import { asResult, ifMissing, ok, refusal } from './stripe.server.ts';
 
@@ -38,7 +39,7 @@ function namesOf(states: readonly StripeState[]): ReadonlyMap<string, string> {
 }
 
 async function listInvoices(dependencies: BillingDependencies, userId: string, after: string | null) {
-  const { stripe, customers } = dependencies;
+  const { stripe, database, customers } = dependencies;
   if (after !== null && !isInvoice(after)) return refusal(404, messages.unknownInvoice);
   const nothing = { bills: [], next: null };
   const customer = await customers.find(userId);
@@ -51,12 +52,16 @@ async function listInvoices(dependencies: BillingDependencies, userId: string, a
   const refunded = new Set(
     states.flatMap(({ invoices }) => invoices.filter((one) => one.refunded).map(({ id }) => id)),
   );
-  const invoices = page.data.flatMap((invoice) => invoiceOf(invoice, names, refunded) ?? []);
-  return ok<InvoicesAnswer>({ bills: invoices, next: page.has_more ? (page.data.at(-1)?.id ?? null) : null });
+  const { isEarlier } = await findEarlier(database.db, userId);
+  const own = page.data.filter(({ created }) => !isEarlier(created));
+  const invoices = own.flatMap((invoice) => invoiceOf(invoice, names, refunded) ?? []);
+  // After an earlier owner's invoice come only older ones.
+  const hasMore = page.has_more && own.length === page.data.length;
+  return ok<InvoicesAnswer>({ bills: invoices, next: hasMore ? (own.at(-1)?.id ?? null) : null });
 }
 
 async function findInvoiceUrl(
-  { stripe, customers }: BillingDependencies,
+  { stripe, database, customers }: BillingDependencies,
   userId: string,
   id: string,
   as: 'pdf' | 'page',
@@ -65,14 +70,16 @@ async function findInvoiceUrl(
   if (customer === null || !isInvoice(id)) return refusal(404, messages.unknownInvoice);
   const invoice = await stripe.invoices.retrieve(id).catch(ifMissing(null));
   const url = as === 'pdf' ? invoice?.invoice_pdf : invoice?.hosted_invoice_url;
-  return idOf(invoice?.customer) === customer && url ? ok(url) : refusal(404, messages.unknownInvoice);
+  const { isEarlier } = await findEarlier(database.db, userId);
+  const isOwn = invoice !== null && idOf(invoice.customer) === customer && !isEarlier(invoice.created);
+  return isOwn && url ? ok(url) : refusal(404, messages.unknownInvoice);
 }
 
 /** The cards of the subscriptions that run, that of the shown one first; without one, the customer's. */
 async function findCards(dependencies: BillingDependencies, userId: string) {
-  const { customers, subscriptions } = dependencies;
+  const { database, customers, subscriptions } = dependencies;
   const customer = await customers.find(userId);
-  if (customer === null) return ok<readonly ChargedCard[]>([]);
+  if (customer === null || (await findEarlier(database.db, userId)).card) return ok<readonly ChargedCard[]>([]);
   const shown = await subscriptions.running(userId);
   const charged = (await subscriptions.ofUser(userId))
     .map(({ state }) => state)

@@ -21,6 +21,7 @@ import {
 import { resume, voidSwitch } from './cancel.server.ts';
 import { abandonForAnother, abandonPurchase } from './checkout.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
+import { refuseEarlierCard } from './earlier-owner.server.ts';
 import { addNote, deleteNote, findNote, pruneNotes } from './notes.server.ts';
 import { fetchAttempt, finish } from './payments.server.ts';
 import {
@@ -75,6 +76,7 @@ export async function switchPlan(
   const open = await purchases.open(session.userId);
   if (open?.kind === 'subscribe' && open.id === state.purchase) return refusal(409, messages.busy, { retryAfter: 5 });
   refuseByInvoice(state);
+  await refuseEarlierCard(dependencies.database.db, session.userId);
   if (!isInGoodStanding(state)) return refusal(409, messages.unpaid, { code: 'unpaid' });
   // Stripe collects no invoice of a paused subscription: an upgrade would be free.
   if (isPaused(state)) return refusal(409, messages.paused, { code: 'paused' });

@@ -7,6 +7,7 @@ import type { Billed } from '../service.ts';
 import { isInGoodStanding, isLive, isOverdue, isRenewalDue, isRunning, subscriptionOf } from '../subscription-model.ts';
 import { cancelNow, keepNewestBill, resume } from './cancel.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
+import { findEarlier, refuseEarlierCard, replaceEarlier } from './earlier-owner.server.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { paymentIntentOf } from './payments.server.ts';
 import { abandonOpenSwitch, forgetCancelledBefore, restoreLater, takeBackChoice } from './plan-switches.server.ts';
@@ -63,7 +64,8 @@ export async function resumeSubscription(
   { userId }: Session,
   id?: string,
 ): Promise<Billed<Subscription>> {
-  const { stripe, subscriptions } = dependencies;
+  const { stripe, database, subscriptions } = dependencies;
+  await refuseEarlierCard(database.db, userId);
   const { state } = await subscriptions.reconcileRunning(userId, id);
   await forgetCancelledBefore(dependencies, userId);
   const planned = state.next === null ? state.planned : null;
@@ -94,7 +96,9 @@ export async function changeCard(
   session: Session,
   paymentMethod: string,
 ): Promise<Billed<SavedCardAnswer>> {
-  const { stripe, customers, subscriptions } = dependencies;
+  const { stripe, database, customers, subscriptions, now } = dependencies;
+  // Asked first: a call of the earlier owner's that is under way must not make that owner's card this reader's.
+  const earlier = await findEarlier(database.db, session.userId);
   const customer = await customers.ensure(session);
   const method = await stripe.paymentMethods.retrieve(paymentMethod);
   const owner = idOf(method.customer);
@@ -120,6 +124,7 @@ export async function changeCard(
       await subscriptions.reconcile(state.id);
     }
   }
+  if (earlier.card) await replaceEarlier(database.db, session.userId, 'card', now());
   return waiting
     ? ok({ paymentIntentStatus: 'requires_action', clientSecret: waiting.client_secret })
     : ok({ paymentIntentStatus: 'succeeded', clientSecret: null });
