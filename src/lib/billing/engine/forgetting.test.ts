@@ -1,7 +1,7 @@
 /** Readers who delete their accounts during a payment: with the real SDK and the sandbox's Stripe, on both databases. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { caller } from '../../../../tests/world/accounts.ts';
-import { type BillingFixture, billingFixture, home, paid } from '../../../../tests/world/billing.ts';
+import { type BillingFixture, billingFixture, day, home, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
 
@@ -66,6 +66,43 @@ onBothEngines('a reader who deletes the account', (engines) => {
     await site.deliver();
     expect(await charged()).toEqual([1200]);
     expect(await statuses()).toEqual(['canceled']);
+  });
+
+  it('is named by no subscription at Stripe, running, canceled or unpaid', async () => {
+    const session = await begin();
+    const details = {
+      customer_email: 'ada@example.com',
+      query_url: 'https://paper.example/ada',
+      geo_city: 'Springfield',
+    };
+    const buy = async (payment_method: string) => {
+      const { subscriptionId: id } = paid(await site.billing.subscribe(session, { ...monthly, payment_method }));
+      await site.deliver();
+      paid(await site.billing.saveMetadata(session, id, details));
+      return id;
+    };
+    const first = await buy('pm_card_visa');
+    paid(await site.billing.cancel(session, 'I move to Ogdenville'));
+    await site.pass(40 * day);
+    await site.deliver();
+    const second = await buy('pm_card_visa');
+    await site.dashboard.subscriptions.cancel(second);
+    await site.pass(day);
+    await site.deliver();
+    await buy('pm_card_threeDSecure2Required');
+    const texts = async () => JSON.stringify((await site.dashboard.subscriptions.list({ status: 'all' })).data);
+    const theirs = [...Object.values(details), 'Ogdenville', session.userId];
+    const before = await texts();
+    for (const text of theirs) expect(before).toContain(text);
+    await leave(session);
+    await site.billing.drain();
+    await site.deliver();
+    const after = await texts();
+    for (const text of theirs) expect(after).not.toContain(text);
+    expect((await site.dashboard.subscriptions.retrieve(first)).metadata.purchase).toBeDefined();
+    expect((await statuses()).toSorted()).toEqual(['canceled', 'canceled', 'incomplete_expired']);
+    const rows = await site.database.db.selectFrom('subscriptions').select('user_id').execute();
+    expect(rows.map(({ user_id: user }) => user)).toEqual([null, null, null]);
   });
 
   it('does not affect what other readers have bought or are buying', async () => {

@@ -1,8 +1,10 @@
 /** The worker of billing's jobs, which also runs the background tasks. */
+import Stripe from 'stripe';
 import { DatabaseUnavailable } from '../../database.ts';
 import type { Job } from '../../jobs/queue.server.ts';
 import { backOff, type RepeatedTask, repeatAfterPause } from '../../jobs/tasks.ts';
 import { inSpan } from '../../tracing.ts';
+import { metadataFields } from '../schema.ts';
 import { cancelUnpaid, refundSince, voidSwitch } from './cancel.server.ts';
 import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
@@ -157,12 +159,16 @@ function worksOf(dependencies: BillingDependencies, countRefusedCards: (intent: 
 
 /**
  * Deletes a customer at Stripe, which cancels the subscriptions at once and keeps the invoices, as the law requires. Open invoices are
- * voided first, because a bank could still confirm their payment. Payments made while the account was being deleted are refunded.
+ * voided first, because a bank could still confirm their payment. Payments made while the account was being deleted are refunded. What a
+ * subscription says about the reader is removed, because Stripe keeps ended subscriptions.
  */
-async function eraseCustomer({ stripe, customers, log }: BillingDependencies, customer: string): Promise<void> {
-  for await (const { id, status, pending_update: update } of stripe.subscriptions.list({ customer, status: 'all' })) {
+async function eraseCustomer(dependencies: BillingDependencies, customer: string): Promise<void> {
+  const { stripe, customers, log } = dependencies;
+  for await (const subscription of stripe.subscriptions.list({ customer, status: 'all' })) {
+    const { id, status, pending_update: update } = subscription;
+    if (update !== null) await voidSwitch(stripe, id);
+    await eraseDetails(dependencies, subscription);
     if (status === 'incomplete') await cancelUnpaid(stripe, id);
-    else if (update !== null) await voidSwitch(stripe, id);
   }
   const since = await customers.chargeableUntil(customer);
   const refund = async (): Promise<void> => {
@@ -174,4 +180,23 @@ async function eraseCustomer({ stripe, customers, log }: BillingDependencies, cu
   await stripe.customers.del(customer);
   // From here on nothing can be charged, so this finds every payment.
   await refund();
+}
+
+/** Removes what a subscription says about a deleted reader, except which purchase and promotion it was. */
+async function eraseDetails(
+  { stripe, log }: Pick<BillingDependencies, 'stripe' | 'log'>,
+  { id, metadata, cancellation_details: details }: Stripe.Subscription,
+): Promise<void> {
+  const named = [...metadataFields, 'user'].filter((name) => metadata[name] !== undefined);
+  const hasWords = Boolean(details?.comment);
+  if (named.length === 0 && !hasWords) return;
+  const params: Stripe.SubscriptionUpdateParams = { metadata: Object.fromEntries(named.map((name) => [name, ''])) };
+  if (hasWords) params.cancellation_details = { comment: '' };
+  try {
+    await stripe.subscriptions.update(id, params);
+  } catch (error) {
+    // A refusal must not keep the customer from being deleted.
+    if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
+    log.error({ err: error, subscription: id }, 'Delete the metadata of this subscription of a deleted reader by hand');
+  }
 }
