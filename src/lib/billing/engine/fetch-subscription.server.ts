@@ -301,13 +301,16 @@ export class NotOurs extends Error {
 const intentsOf = (invoice: Stripe.Invoice): ReadonlySet<string | null> =>
   new Set(invoice.payments?.data.map(({ payment }) => idOf(payment.payment_intent)));
 
-/** An inquiry (`warning_…`) may become a dispute; an appeal follows a lost one. */
-const outcomeOf = ({ status }: Stripe.Dispute): DisputeState['outcome'] =>
-  status === 'lost' || status.startsWith('appeal_')
-    ? 'lost'
-    : /^(?:warning_)?(?:needs_response|under_review)$/.test(status)
-      ? 'open'
-      : 'won';
+/**
+ * An inquiry (`warning_…`) may become a dispute; an appeal follows a lost one. A prevented dispute is settled before it is filed, mostly by
+ * giving the money back.
+ */
+function outcomeOf({ status, balance_transactions: moved }: Stripe.Dispute): DisputeState['outcome'] {
+  if (status === 'lost' || status.startsWith('appeal_')) return 'lost';
+  if (/^(?:warning_)?(?:needs_response|under_review)$/.test(status)) return 'open';
+  const isWithdrawn = status === 'prevented' && moved.reduce((sum, { amount }) => sum + amount, 0) < 0;
+  return isWithdrawn ? 'lost' : 'won';
+}
 
 function disputesOf(invoice: Stripe.Invoice, disputes: readonly Stripe.Dispute[]): DisputeState[] {
   const intents = intentsOf(invoice);

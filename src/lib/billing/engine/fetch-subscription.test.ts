@@ -198,18 +198,44 @@ describe('paid time', () => {
   });
 
   it.each([
+    ['the bank takes it back', -1200, 0, false, true],
+    ['it was refunded', 0, 1200, true, true],
+    ['it was refunded and the bank takes it back', -1200, 1200, true, true],
+    ['a part was refunded and the bank takes the rest back', -600, 600, false, true],
+    ['only a part was refunded', 0, 600, false, false],
+  ])('of a prevented dispute is no payment where %s', (_, amount, amount_refunded, refunded, isGone) => {
+    const once = asked([{ lines: [['reader', 1200, 0, 30]] }]);
+    const charges = once.charges.map((one) => ({ ...one, id: 'ch_0', amount: 1200, amount_refunded, refunded }));
+    const dispute = {
+      id: 'dp_1',
+      charge: 'ch_0',
+      payment_intent: 'pi_0',
+      amount: Math.abs(amount),
+      status: 'prevented',
+      balance_transactions: amount === 0 ? [] : [{ amount }],
+      evidence_details: { due_by: null },
+    };
+    const state = readState({ ...once, charges, disputes: [dispute] } as unknown as FetchedSubscription, priceOf);
+    expect([state.paid.length === 0, state.invoices[0]?.refunded]).toEqual([isGone, isGone]);
+    expect(isLost(state)).toBe(amount < 0);
+  });
+
+  it.each([
     ['needs_response', 'open'],
     ['under_review', 'open'],
     ['warning_needs_response', 'open'],
     ['warning_under_review', 'open'],
     ['warning_closed', 'won'],
     ['prevented', 'won'],
-    ['won', 'won'],
-    ['lost', 'lost'],
-    ['appeal_needs_response', 'lost'],
-  ])('treats a dispute with Stripe’s status %s as %s, with Stripe’s due date', (status, outcome) => {
+    ['prevented', 'won', [-1200, 1200]],
+    ['prevented', 'lost', [-1200]],
+    ['won', 'won', [-1200, 1200]],
+    ['lost', 'lost', [-1200]],
+    ['appeal_needs_response', 'lost', [-1200]],
+  ])('treats a dispute with Stripe’s status %s as %s, with Stripe’s due date', (status, outcome, moved = []) => {
     const dispute = { id: 'dp_1', charge: 'ch_0', payment_intent: { id: 'pi_0' }, amount: 1200, status };
-    const answer = { ...dispute, evidence_details: { due_by: seconds(20) } };
+    const balance = moved.map((amount) => ({ amount }));
+    const answer = { ...dispute, balance_transactions: balance, evidence_details: { due_by: seconds(20) } };
     const state = readState(
       { ...asked([{ lines: [['reader', 1200, 0, 30]] }]), disputes: [answer] } as unknown as FetchedSubscription,
       priceOf,
