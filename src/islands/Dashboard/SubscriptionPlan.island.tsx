@@ -125,7 +125,7 @@ interface ActionsProps {
 function Actions({ subscription, kind, upgrade, several, resuming: { busy, submit } }: ActionsProps) {
   return (
     <div className={styles.actions}>
-      {kind === 'overdue' && (
+      {(kind === 'overdue' || subscription?.invoiceOpen) && (
         <a className="button button-gold" href={subscription?.byInvoice ? '#invoices' : '/account/card'}>
           {subscription?.byInvoice ? messages.payInvoice : messages.updateCard}
         </a>

@@ -87,6 +87,10 @@ it('an overdue invoice leads to the invoices, because no card is charged', async
   expect(drawn.host.textContent).not.toContain('card');
   expect(drawn.host.querySelector('a')?.getAttribute('href')).toBe('#invoices');
   expect(links()[0]?.[0]).toBe('Pay your invoice');
+  await drawn.remove();
+  await show({ ...running, byInvoice: true, invoiceOpen: true });
+  expect(drawn.host.textContent).toContain('You have an unpaid invoice.');
+  expect(links()[0]?.[0]).toBe('Pay your invoice');
 });
 
 it('a planned change can be taken back, unless the publisher has planned it', async () => {

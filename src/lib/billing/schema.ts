@@ -241,6 +241,8 @@ export interface Subscription {
   readonly renewalDue?: boolean;
   /** Set if Stripe mails its invoices instead of charging a card. */
   readonly byInvoice?: boolean;
+  /** Set while such an invoice is open, but not overdue. */
+  readonly invoiceOpen?: boolean;
   /** Set while billing is paused. `resumesAt`: ISO 8601, `null` if not known yet. */
   readonly paused?: { readonly resumesAt: string | null };
   /** Set if a change is planned: the plan that starts with the next bill. `fixed`: by the publisher, so the reader can't take it back. */

@@ -298,6 +298,10 @@ const nextOf = (
   return fixed ? { ...next, fixed } : next;
 };
 
+/** Whether the reader has yet to pay an invoice that Stripe has mailed, and that isn't overdue. */
+const hasOpenInvoice = ({ byInvoice = false, status, invoices }: StripeState): boolean =>
+  byInvoice && isInGoodStanding({ status }) && invoices.some((one) => one.status === 'open');
+
 /** The subscription as the API returns it. */
 export function subscriptionOf(state: StripeState, now: number, graceDays: number): Subscription {
   const { price, next } = state;
@@ -327,6 +331,7 @@ export function subscriptionOf(state: StripeState, now: number, graceDays: numbe
     paidUntil: new Date(until).toISOString(),
     ...(billed && isRenewalDue(state) && { renewalDue: true }),
     ...(state.byInvoice && { byInvoice: true }),
+    ...(hasOpenInvoice(state) && { invoiceOpen: true }),
     ...(paused && { paused: { resumesAt: isoOrNull(state.pause?.resumesAt ?? null) } }),
     ...(next && next.id !== price.id && { next: nextOf(next, state) }),
   };

@@ -67,7 +67,8 @@ export function subscriptionState(
   const until = day(paidUntil);
   const name = subscriptionName(one);
   const access = accessInWords(hasAccess(one, now), until, several);
-  const [your, charged] = several ? [name, 'charged for it'] : ['Your subscription', 'charged'];
+  const billed = one.byInvoice ? 'billed' : 'charged';
+  const [your, charged] = several ? [name, `${billed} for it`] : ['Your subscription', billed];
   const plan = ['Plan', name] as const;
   const net = one.tax && !one.tax.included ? price - one.tax.amount : price;
   const sum = formatTaxed(price, one.tax, currency);
@@ -112,6 +113,10 @@ export function subscriptionState(
       words: `Your introductory period ${several ? `of ${name} ` : ''}ends on ${day(nextBillingDate)}. After that you pay ${bill}.`,
       facts,
     };
+  if (one.invoiceOpen) {
+    const next = hasAccess(one, now) ? access : 'Pay it to get access.';
+    return { kind: 'active', words: `You have an unpaid invoice${several ? ` for ${name}` : ''}. ${next}`, facts };
+  }
   return { kind: 'active', words: null, facts };
 }
 

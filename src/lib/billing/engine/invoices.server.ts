@@ -75,18 +75,18 @@ async function findInvoiceUrl(
   return isOwn && url ? ok(url) : refusal(404, messages.unknownInvoice);
 }
 
-/** The cards of the subscriptions that run, that of the shown one first; without one, the customer's. */
+/** The cards of the subscriptions that run and aren't paid by invoice, that of the shown one first; if none runs, the customer's. */
 async function findCards(dependencies: BillingDependencies, userId: string) {
   const { database, customers, subscriptions } = dependencies;
   const customer = await customers.find(userId);
   if (customer === null || (await findEarlier(database.db, userId)).card) return ok<readonly ChargedCard[]>([]);
   const shown = await subscriptions.running(userId);
-  const charged = (await subscriptions.ofUser(userId))
-    .map(({ state }) => state)
-    .filter((state) => isRunning(state) && !state.byInvoice)
+  const running = (await subscriptions.ofUser(userId)).map(({ state }) => state).filter(isRunning);
+  const charged = running
+    .filter((state) => !state.byInvoice)
     .toSorted((a, b) => Number(b.id === shown?.id) - Number(a.id === shown?.id));
   const found = new Map<string, ChargedCard>();
-  for (const id of charged.length === 0 ? [null] : charged.map((one) => one.id)) {
+  for (const id of running.length === 0 ? [null] : charged.map((one) => one.id)) {
     const method = await fetchMethod(dependencies, id, customer).catch(ifMissing(null));
     const card = savedCard(method);
     if (!method || !card) continue;
@@ -113,7 +113,7 @@ async function fetchMethod(
   return typeof method === 'object' ? method : null;
 }
 
-/** Leaves out drafts, voided invoices, and the first one of a purchase until it is paid. */
+/** Leaves out drafts, voided invoices, and the first one of a purchase until it is paid, unless Stripe has mailed it to the reader. */
 function invoiceOf(
   invoice: Stripe.Invoice,
   names: ReadonlyMap<string, string>,
@@ -121,7 +121,8 @@ function invoiceOf(
 ): Invoice | null {
   const { id, status, number, created, currency, total, billing_reason: reason, invoice_pdf: file } = invoice;
   if (!id || !status || status === 'draft' || status === 'void') return null;
-  if (status !== 'paid' && reason === 'subscription_create') return null;
+  const isMailed = invoice.collection_method === 'send_invoice';
+  if (status !== 'paid' && reason === 'subscription_create' && !isMailed) return null;
   return {
     id,
     number,

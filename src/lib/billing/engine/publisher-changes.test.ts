@@ -224,8 +224,14 @@ onBothEngines('a subscription', (engines) => {
     const { latest_invoice: bill } = await site.dashboard.subscriptions.create({ customer, items, ...byInvoice });
     await site.deliver();
     expect(await site.billing.entitlements(session.userId)).toEqual([]);
+    const invoices = async () => paid(await site.billing.invoices(session)).bills.map(({ status }) => status);
+    // The reader finds even the first one in the account, to pay it.
+    expect(await invoices()).toEqual(['open']);
+    expect(await site.billing.subscription(session)).toMatchObject({ status: 'active', invoiceOpen: true });
     await site.dashboard.invoices.pay(String(bill), { paid_out_of_band: true });
     await site.deliver();
+    expect(await invoices()).toEqual(['paid']);
+    expect(await site.billing.subscription(session)).not.toHaveProperty('invoiceOpen');
     expect(await site.billing.entitlements(session.userId)).toHaveLength(1);
     const refused = { ok: false, status: 409, error: { code: 'by_invoice' } };
     expect(await site.billing.quote(session, { planId: 'member-monthly' })).toMatchObject(refused);
@@ -242,6 +248,7 @@ onBothEngines('a subscription', (engines) => {
     // Another card doesn't pay an invoice that the reader was asked to pay otherwise.
     paid(await site.billing.usePaymentMethod(session, 'pm_card_visa'));
     expect([await bills(), await charged()]).toEqual([['open', 'paid'], []]);
+    expect(paid(await site.billing.cards(session))).toEqual([]);
     await site.pass(31 * day);
     await site.deliver();
     expect(await site.billing.subscription(session)).toMatchObject({ status: 'past_due', byInvoice: true });
