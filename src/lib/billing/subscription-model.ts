@@ -228,7 +228,7 @@ export function paidUntil(state: StripeState): number | null {
  * The access that a subscription gives now. Paid time gives access to its end, and some days of grace while a renewal is charged or
  * retried. A canceled subscription ends with its paid time; a full refund takes the paid time back; an unpaid first invoice, or a card
  * that is not set up, gives no access. A pause gives free time: a period whose bill is not collected gives access, even if the pause
- * ends within it.
+ * ends within it. So does a period whose invoice was mailed, until that is overdue.
  *
  * @param now epoch milliseconds
  * @param graceDays `publication.billing.graceDays`
@@ -255,7 +255,8 @@ export function entitlementOf(
   );
   if (!last || takenBack) return null;
   const given = (isPaused(state) || isUncollected(state)) && mayRenew(state) && state.status !== 'trialing';
-  if (given && pausedOpens === 'period' && now < state.periodEnd) {
+  const isOpen = (given && pausedOpens === 'period') || (renewing && hasOpenInvoice(state));
+  if (isOpen && now < state.periodEnd) {
     // The plan of this period, which may be smaller than the one that was paid before.
     const { product, print } = state.price;
     return grant({ ...last, product, print, until: state.periodEnd });

@@ -245,6 +245,8 @@ onBothEngines('a subscription', (engines) => {
     const bills = async () =>
       (await site.dashboard.invoices.list({ customer })).data.map(({ status }) => status as string);
     expect(await bills()).toEqual(['open', 'paid']);
+    // The invoice is due in 30 days.
+    expect(await site.billing.entitlements(session.userId)).toHaveLength(1);
     // Another card doesn't pay an invoice that the reader was asked to pay otherwise.
     paid(await site.billing.usePaymentMethod(session, 'pm_card_visa'));
     expect([await bills(), await charged()]).toEqual([['open', 'paid'], []]);
@@ -252,6 +254,7 @@ onBothEngines('a subscription', (engines) => {
     await site.pass(31 * day);
     await site.deliver();
     expect(await site.billing.subscription(session)).toMatchObject({ status: 'past_due', byInvoice: true });
+    expect(await site.billing.entitlements(session.userId)).toEqual([]);
     expect(site.mail.map(({ kind }) => kind)).not.toContain('payment-failed');
     expect(paid(await site.billing.cancel(session))).toMatchObject({ status: 'canceled' });
   });
