@@ -264,6 +264,27 @@ describe('newsletter sign-ups', () => {
     expect(await choices()).toEqual({ choices: ['morning', 'evening'] });
   });
 
+  it('are named on the page of the link, which also signs in without them', async () => {
+    const email = someone();
+    await site.browser().submit('/account/newsletter', { email, newsletter: 'evening', return: '/newsletter' });
+    const phone = site.browser();
+    const token = site.token(email);
+    const { text } = await phone.get(`/blaize/token-exchange?token=${token}`);
+    expect(text).toMatch(/You’ll also receive <b[^>]*>Evening Sun<\/b>/);
+    expect(text).toMatch(/name="without_newsletters"[^>]*>\s*Continue without newsletters/);
+    expect(led(await phone.submit('/account/link', { token, without_newsletters: '1' }))).toBe('/');
+    expect((await phone.get('/api/v1/me/newsletters')).json()).toEqual({ choices: [] });
+  });
+
+  it('are not saved by a script in a browser that requested another link', async () => {
+    const email = someone();
+    const browser = site.browser();
+    await browser.submit('/account/sign-in', { email, method: 'link', return: '/' });
+    await site.browser().submit('/account/newsletter', { email, newsletter: 'evening', return: '/newsletter' });
+    const { text } = await browser.get(`/blaize/token-exchange?token=${site.token(email)}`);
+    expect(text).not.toContain('data-press="now"');
+  });
+
   it('report a wrong address on their own page', async () => {
     const browser = site.browser();
     const away = await browser.submit('/account/newsletter', { email: 'nonsense', return: '/newsletter-signUp' });

@@ -63,6 +63,22 @@ onBothEngines('a sign-in by mail', (engines) => {
     expect(ended(done)).toEqual(['/dashboard/newsletters?problem=failed', true]);
   });
 
+  it('by link saves the newsletters that the mail names, unless the reader continues without them', async () => {
+    const { accounts, token, mail } = await fixture(await engines.open());
+    const add = vi.fn(async () => {});
+    const services = { accounts, newsletters: { add } };
+    const redirect = subscribedPath(['morning', 'evening']);
+    await accounts.sendLink({ email, purpose: 'register', redirect, caller: caller() });
+    expect(mail.at(-1)).toMatchObject({ newsletters: 'Morning Sun and Evening Sun' });
+    const body = { token: token(email), without_newsletters: '1' };
+    expect(ended(await call(linkForm, { services, body }))).toEqual(['/', true]);
+    expect(add).not.toHaveBeenCalled();
+
+    await accounts.sendLink({ email, purpose: 'login', redirect, caller: caller() });
+    expect(ended(await call(linkForm, { services, body: { token: token(email) } }))).toEqual([redirect, true]);
+    expect(add).toHaveBeenCalledWith(expect.anything(), ['morning', 'evening']);
+  });
+
   it('by code keeps the session when the chosen newsletters cannot be saved', async () => {
     const { accounts, code } = await fixture(await engines.open());
     await accounts.sendCode({ email, purpose: 'register', redirect: '/', caller: caller() });

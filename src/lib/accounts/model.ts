@@ -81,4 +81,6 @@ export const formFields = {
   stateKey: 'state_key',
   where: 'where',
   newsletter: 'newsletter',
+  /** Its button uses a link without saving the newsletters of its return path. */
+  withoutNewsletters: 'without_newsletters',
 } as const;

@@ -2,6 +2,7 @@
 import type { AccountsTransaction } from '../database.ts';
 import type { ExceededLimit } from '../http/limiter.server.ts';
 import { returnPath } from '../http/origin.ts';
+import { choiceNames, choiceOf } from '../newsletters/model.ts';
 import {
   countAgainst,
   type Dependencies,
@@ -23,7 +24,9 @@ const minutes = proofSeconds / 60;
 /** Mails a link, in the caller's transaction. Opening its address doesn't use it up. */
 export async function mailLink(deps: Dependencies, tx: AccountsTransaction, link: LinkProof): Promise<void> {
   const url = `${deps.siteUrl}/blaize/token-exchange?token=${await addLink(deps, tx, link)}`;
-  await deps.outbox.enqueue(tx, { kind: 'link', to: link.email, url, purpose: link.purpose, minutes });
+  const letters = choiceOf(link.redirect) ?? [];
+  const newsletters = letters.length > 0 ? choiceNames(letters) : undefined;
+  await deps.outbox.enqueue(tx, { kind: 'link', to: link.email, url, purpose: link.purpose, newsletters, minutes });
 }
 
 export function createSending(deps: Dependencies): Pick<Accounts, 'exists' | 'sendLink' | 'sendCode' | 'create'> {

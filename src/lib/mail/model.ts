@@ -8,6 +8,8 @@ export type Message =
       readonly to: string;
       readonly url: string;
       readonly purpose: 'login' | 'register' | 'completeRegistration';
+      /** Names of the newsletters that the link also signs up for, as in a sentence. */
+      readonly newsletters?: string | undefined;
       readonly minutes: number;
     }
   | { readonly kind: 'code'; readonly to: string; readonly code: string; readonly minutes: number }

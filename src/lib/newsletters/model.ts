@@ -33,6 +33,10 @@ export const knownChoices = (given: readonly string[]): readonly Choice[] =>
 export const choiceName = (choice: Choice): string =>
   [...newsletters, breaking].find(({ slug }) => slug === choice)?.name ?? 'Offers and invitations';
 
+/** Names of choices in a sentence, such as `Morning Sun and Evening Sun`. */
+export const choiceNames = (choices: readonly Choice[]): string =>
+  new Intl.ListFormat('en').format(choices.map(choiceName));
+
 /** The fields of a card that a newsletter shows. */
 export interface IssueStory extends Pick<Card, 'id' | 'slug' | 'title' | 'excerpt' | 'byline' | 'date' | 'minutes'> {
   readonly section: { readonly label: string } | null;

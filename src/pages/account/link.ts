@@ -19,6 +19,7 @@ export const POST = accountForm(async (call) => {
     return { to: withQuery('/blaize/token-exchange', { token: shown, problem: limited }) };
   }
   const { session, redirect, cookies } = outcome.value;
-  return { to: await saveSignUp(call, session, redirect), cookies: [...cookies, stateCookie.clear] };
+  const to = form.has(formFields.withoutNewsletters) ? '/' : await saveSignUp(call, session, redirect);
+  return { to, cookies: [...cookies, stateCookie.clear] };
 });
 export const GET = redirectGet(formPages.signIn);

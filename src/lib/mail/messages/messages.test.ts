@@ -133,6 +133,18 @@ describe('a link message', () => {
     expect(render(link('completeRegistration')).subject).toBe('Complete your registration with The Sun');
   });
 
+  it.each(['login', 'register', 'completeRegistration'] as const)(
+    'to %s names the newsletters that it signs up for',
+    (purpose) => {
+      const { html, text } = render(link(purpose, { newsletters: 'Morning Sun and Evening Sun' }));
+      for (const form of [html, text.replaceAll('\n', ' ')]) {
+        expect(form).toContain('The link also signs you up for Morning Sun and Evening Sun.');
+        expect(form).toContain('continue without newsletters');
+      }
+      expect(render(link(purpose)).text).not.toContain('newsletter');
+    },
+  );
+
   it('is refused if the link is not a web address', () => {
     for (const wrong of [
       'javascript:alert(1)',

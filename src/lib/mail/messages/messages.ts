@@ -51,16 +51,20 @@ function codeMail({ code }: CodeMessage, paper: Publisher, minutes: number): Mai
 export type LinkMessage = Extract<Message, { kind: 'link' }>;
 
 /** @param minutes that the link is still valid */
-function linkMail({ url, purpose }: LinkMessage, paper: Publisher, minutes: number): MailContent {
+function linkMail({ url, purpose, newsletters }: LinkMessage, paper: Publisher, minutes: number): MailContent {
   const validity = `It works once, for ${minutesInWords(minutes)}, on any of your devices.`;
   const ignore = 'If you didn’t request it, ignore this email: no one can sign in without the link.';
   const reason = requested(paper);
+  // Anyone can enter a reader's address in the newsletter form, so the mail says what the link does.
+  const signUp = newsletters
+    ? [`The link also signs you up for ${newsletters}. The page it opens lets you continue without newsletters.`]
+    : [];
   if (purpose === 'login') {
     return {
       subject: `Your link to sign in to ${paper.name}`,
       preview: `Open it to sign in. ${validity}`,
       heading: 'Sign in with one click',
-      opening: [`Use this link to sign in to ${paper.name}. ${validity}`],
+      opening: [`Use this link to sign in to ${paper.name}. ${validity}`, ...signUp],
       button: { label: 'Sign in', url },
       closing: [ignore],
       reason,
@@ -73,6 +77,7 @@ function linkMail({ url, purpose }: LinkMessage, paper: Publisher, minutes: numb
       heading: 'Confirm your email address',
       opening: [
         `Thanks for joining ${paper.name}. Open the link below to confirm your address and start reading. ${validity}`,
+        ...signUp,
       ],
       button: { label: 'Confirm and continue', url },
       closing: [ignore],
@@ -83,7 +88,10 @@ function linkMail({ url, purpose }: LinkMessage, paper: Publisher, minutes: numb
     subject: `Complete your registration with ${paper.name}`,
     preview: `One step to go. ${validity}`,
     heading: 'One step to go',
-    opening: [`Open the link below to confirm your email address and complete your registration. ${validity}`],
+    opening: [
+      `Open the link below to confirm your email address and complete your registration. ${validity}`,
+      ...signUp,
+    ],
     button: { label: 'Complete my registration', url },
     closing: [ignore],
     reason,
