@@ -68,6 +68,7 @@ $newsroom_parts = array(
 	'changes',       // Documents: changes in this request.
 	'change-others', // Terms, menus and comments: changes in this request.
 	'comments',      // Readers' comments, which the site posts.
+	'comment-privacy', // Addresses and browsers of commenters are emptied.
 	'comments-screen', // The column for readers' reports.
 	'queue',         // The table of deliveries.
 	'version-store', // Versions of stories: the tables.

@@ -22,6 +22,7 @@ function newsroom_uninstall_site() {
 	}
 	delete_transient( 'newsroom_site_down' );
 	wp_unschedule_hook( 'newsroom_deliver' );
+	wp_unschedule_hook( 'newsroom_forget_commenters' );
 	wp_unschedule_hook( 'newsroom_headline_tests' );
 	wp_unschedule_hook( 'newsroom_front_due' );
 	newsroom_remove_role();

@@ -34,6 +34,7 @@ function newsroom_activate() {
  */
 function newsroom_deactivate() {
 	wp_unschedule_hook( 'newsroom_deliver' );
+	wp_unschedule_hook( 'newsroom_forget_commenters' );
 	wp_unschedule_hook( 'newsroom_headline_tests' );
 	wp_unschedule_hook( 'newsroom_front_due' );
 	flush_rewrite_rules();
@@ -76,6 +77,9 @@ function newsroom_install() {
 	}
 	if ( ! wp_next_scheduled( 'newsroom_deliver' ) ) {
 		wp_schedule_event( time() + HOUR_IN_SECONDS, 'hourly', 'newsroom_deliver' );
+	}
+	if ( ! wp_next_scheduled( 'newsroom_forget_commenters' ) ) {
+		wp_schedule_event( time() + HOUR_IN_SECONDS, 'daily', 'newsroom_forget_commenters' );
 	}
 	update_option( 'newsroom_version', NEWSROOM_VERSION );
 }

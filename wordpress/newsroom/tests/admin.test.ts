@@ -449,7 +449,7 @@ describe('roles and uninstalling', () => {
         'options' => (int) $wpdb->get_var( "SELECT COUNT(*) FROM {$wpdb->options} WHERE option_name IN ( 'newsroom_site_url', 'newsroom_secret', 'newsroom_version' ) OR option_name LIKE 'newsroom_comment_%'" ),
         'table'   => (bool) $wpdb->get_var( "SHOW TABLES LIKE '{$wpdb->prefix}newsroom_deliveries'" ),
         'role'    => null !== get_role( 'newsroom_site' ),
-        'task'    => wp_next_scheduled( 'newsroom_deliver' ),
+        'task'    => wp_next_scheduled( 'newsroom_deliver' ) || wp_next_scheduled( 'newsroom_forget_commenters' ),
         'access'  => get_post_meta( $input['first'], 'newsroom_access', true ),
       );`,
       ids,

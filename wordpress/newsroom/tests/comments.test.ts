@@ -335,3 +335,36 @@ it('removing a comment’s author deletes the personal data and keeps the text',
   expect(kept.content.raw).toMatch(/^Thought number/);
   expect((await newsroom.rest('/newsroom/v1/comments?key=written-by-who-leaves', { as: 'site' })).status).toBe(404);
 });
+
+it('the address and browser of a moderated comment are emptied after 30 days by a daily task', async () => {
+  const dated = async (days: number, status: string) => {
+    const { id } = (await write({ author_user_agent: 'A browser' })).json;
+    await newsroom.php(
+      `global $wpdb;
+      $date = gmdate( 'Y-m-d H:i:s', time() - $input['days'] * DAY_IN_SECONDS );
+      $row = array( 'comment_date' => $date, 'comment_date_gmt' => $date, 'comment_approved' => $input['status'] );
+      return $wpdb->update( $wpdb->comments, $row, array( 'comment_ID' => $input['id'] ) );`,
+      { id, days, status },
+    );
+    return id as number;
+  };
+  const ids = [
+    await dated(31, '1'),
+    await dated(31, 'spam'),
+    await dated(31, 'trash'),
+    await dated(31, '0'),
+    await dated(29, '1'),
+  ];
+  const other = await newsroom.php(
+    `$page = wp_insert_post( array( 'post_type' => 'post', 'post_title' => 'Not on the site', 'post_status' => 'publish' ) );
+    return wp_insert_comment( array( 'comment_post_ID' => $page, 'comment_content' => 'Here.', 'comment_author_IP' => '203.0.113.9', 'comment_agent' => 'A browser', 'comment_date_gmt' => '2020-01-01 00:00:00' ) );`,
+  );
+  expect(await newsroom.php(`return wp_get_schedule( 'newsroom_forget_commenters' );`)).toBe('daily');
+  await newsroom.php(`do_action( 'newsroom_forget_commenters' ); return true;`);
+  const kept = await newsroom.php(
+    `return array_map( function ( $id ) { $comment = get_comment( $id ); return array( $comment->comment_author_IP, $comment->comment_agent ); }, $input );`,
+    [...ids, other],
+  );
+  const known = ['203.0.113.9', 'A browser'];
+  expect(kept).toEqual([['', ''], ['', ''], ['', ''], known, known, known]);
+});
