@@ -267,4 +267,9 @@ it('readers are asked only about configured vendors, and no vendor is loaded on 
     expect([at(path), isSecret(path)], path).toEqual([false, true]);
   for (const path of ['/article/a-gift', '/socialLogin', '/socialLogin?return=%2Fdashboard%2Faccount'])
     expect([at(path), isSecret(path)], path).toEqual([true, false]);
+  // Pages that show a reader's profile or plan have no secret: the next page may have their address.
+  for (const path of ['/dashboard', '/dashboard/account', '/Dashboard/contact', '/profile', '/shipping', '/cancel'])
+    expect([at(path), isSecret(path)], path).toEqual([false, false]);
+  for (const path of ['/thankyou', '/subscribe', '/section/dashboard', '/canceled-flights'])
+    expect([at(path), isSecret(path)], path).toEqual([true, false]);
 });

@@ -82,17 +82,26 @@ export function purposesAsked(settings: ThirdParties, all: readonly OptionalPurp
 }
 
 /** Addresses with a secret that signs in, opens an article or unsubscribes: no third party's script may see them. */
-const withoutThirdParties = /^\/(?:-|account|blaize|gift|preview|zephr)(?:\/|$)|unsubscribe/i;
+const secretPages = /^\/(?:-|account|blaize|gift|preview|zephr)(?:\/|$)|unsubscribe/i;
 
 /**
  * Whether an address may contain such a secret, in its path or in the return address of a sign-in. The next page must not get the
  * address as its referrer either (layouts/Base.astro).
  */
 export const isSecretAddress = ({ pathname, searchParams }: URL): boolean =>
-  [pathname, searchParams.get('return') ?? ''].some((path) => withoutThirdParties.test(path));
+  [pathname, searchParams.get('return') ?? ''].some((path) => secretPages.test(path));
 
-/** Whether a page may load third parties: some are configured, and its address contains no secret. */
+/**
+ * Pages with a reader's name, phone, address or plan, which a script in the page could read. `/thankyou` is not among them: tags count
+ * subscriptions by it.
+ */
+const personalPages = /^\/(?:dashboard|profile|shipping|cancel)(?:\/|$)/i;
+
+/** Whether a page may load third parties: some are configured, its address contains no secret, and it shows no profile. */
 export const hasThirdParties = (page: {
   readonly url: URL;
   readonly locals: { readonly config: { readonly thirdParties: ThirdParties } };
-}): boolean => presentThirdParties(page.locals.config.thirdParties).length > 0 && !isSecretAddress(page.url);
+}): boolean =>
+  presentThirdParties(page.locals.config.thirdParties).length > 0 &&
+  !isSecretAddress(page.url) &&
+  !personalPages.test(page.url.pathname);
