@@ -100,14 +100,17 @@ describe('$session', () => {
     expect(mark()).toBe('founder');
   });
 
-  it('deletes the visitor cookie when the server knows no session', async () => {
+  it('deletes the visitor cookie and the reader’s drafts when the server knows no session', async () => {
     setHint('member');
+    localStorage.setItem('comment-draft:7:0', '{}');
+    sessionStorage.setItem('broadsheet-checkout', '{}');
     facts = { authenticated: false };
     const { settled, status: now } = await tab();
     await settled();
     expect(now()).toBe('anonymous');
     expect(mark()).toBeUndefined();
     expect(document.cookie).not.toContain('visitor');
+    await vi.waitFor(() => expect([localStorage.length, sessionStorage.length]).toEqual([0, 0]));
     await tab();
     expect(asked).toBe(1);
   });

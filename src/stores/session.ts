@@ -102,7 +102,11 @@ async function load(why: 'opened' | 'reported' | 'changed'): Promise<void> {
   if (mine !== latest) return;
   const session = sessionOf(facts);
   // `null` means that the server did not respond.
-  if (facts !== null && !session.isAuthenticated) forgetHint();
+  if (facts !== null && !session.isAuthenticated) {
+    forgetHint();
+    // The cookies of an expired session are gone, so this one was ended elsewhere. That is rare, so its module is loaded here.
+    void import('../lib/article/forget-reader.ts').then(({ forgetReader }) => forgetReader()).catch(() => {});
+  }
   setSession(session);
   // A tab that receives a report sends none, or two tabs would answer each other forever.
   if (mustNotify) notifyTabs();
