@@ -113,7 +113,7 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
     content && message.kind === 'newsletter' ? withoutWithdrawn(message, content()) : message;
   const outbox = openOutbox({ database, transport, secret, log, concurrency: mailConnections, paper, revise });
   const services = await createServices(config, options, { database, limiter, outbox, secret, log });
-  const { accounts, savedStories, billing, comments, support } = services;
+  const { accounts, access, savedStories, billing, comments, support } = services;
   return {
     database,
     services,
@@ -134,6 +134,7 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
       await support.stop();
       await comments?.stop();
       await accounts.stop();
+      await access.stop();
       await savedStories.stop();
       await outbox.stop();
       transport.close();

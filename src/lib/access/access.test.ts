@@ -50,6 +50,23 @@ onBothEngines('access', (engines) => {
       expect(await database.db.selectFrom('article_reads').select('article_id').execute()).toHaveLength(1);
     });
 
+    it('deletes old readings and gift links of readers who don’t come back', async () => {
+      const { read, access, session, pay, clock, database } = await open();
+      for (const id of [1, 2]) await read(id);
+      pay('sun-reader', 60);
+      await access.give(session, 7);
+      const rows = async () => [
+        (await database.db.selectFrom('article_reads').select('article_id').execute()).length,
+        (await database.db.selectFrom('gifts').select('id').execute()).length,
+      ];
+      clock.pass(29 * day);
+      await access.prune();
+      expect(await rows()).toEqual([2, 1]);
+      clock.pass(2 * day);
+      await access.prune();
+      expect(await rows()).toEqual([0, 0]);
+    });
+
     it('counts an article once when several tabs request it at the same time', async () => {
       const { read } = await open();
       const views = await Promise.all([1, 1, 1, 1, 2, 2].map((id) => read(id)));

@@ -35,7 +35,8 @@ export type GiftOutcome =
   | { readonly ok: false; readonly why: 'unconfirmed' };
 
 const day = 24 * 60 * 60 * 1000;
-const month = 30 * day;
+/** For how long a link counts toward its giver's limit, milliseconds. */
+export const giftLimitMs = 30 * day;
 
 type Row = Pick<GiftsTable, 'article_id' | 'user_id' | 'expires'>;
 
@@ -67,7 +68,7 @@ const recentGifts = ({ now }: GiftsState, queries: Queries, userId: string) =>
     .selectFrom('gifts')
     .select(['id', 'article_id', 'created', 'expires', 'readers', 'most'])
     .where('user_id', '=', userId)
-    .where('created', '>', now() - month)
+    .where('created', '>', now() - giftLimitMs)
     .orderBy('created')
     .execute();
 
@@ -92,7 +93,7 @@ export const giveArticle = (state: GiftsState, userId: string, articleId: number
       return { ok: true, gift, left };
     }
     if (left === 0) {
-      const freeAgain = Number(mine[mine.length - rules.most]?.created ?? now) + month;
+      const freeAgain = Number(mine[mine.length - rules.most]?.created ?? now) + giftLimitMs;
       return { ok: false, why: 'used up', retryAfter: Math.max(1, Math.ceil((freeAgain - now) / 1000)) };
     }
     return { ok: true, gift: await addGift(state, tx, userId, articleId), left: left - 1 };
@@ -116,13 +117,6 @@ async function addGift(state: GiftsState, tx: AccountsTransaction, userId: strin
       readers: 0,
       most: rules.readers,
     })
-    .execute();
-  // Expired links that no longer count toward the limit.
-  await tx
-    .deleteFrom('gifts')
-    .where('user_id', '=', userId)
-    .where('created', '<=', now - month)
-    .where('expires', '<=', now)
     .execute();
   return { token, articleId, giver: userId, expires };
 }

@@ -144,6 +144,14 @@ export const access: Migration = {
   },
 };
 
+/** The hourly deletion of old readings finds them by time. */
+export const readingTimes: Migration = {
+  name: '0021-reading-times',
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.createIndex('article_reads_by_time').on('article_reads').column('at').execute();
+  },
+};
+
 /** Operators' sessions, so that signing out ends a session in every process. */
 export const operatorSessions: Migration = {
   name: '0011-operator-sessions',

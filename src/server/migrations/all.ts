@@ -1,6 +1,6 @@
 /** All migrations in order. Add a new one to the file of its subject and to the end of this list; never change one that was released. */
 import type { Migration } from '../database/migrate.ts';
-import { access, accounts, operatorSessions } from './accounts.ts';
+import { access, accounts, operatorSessions, readingTimes } from './accounts.ts';
 import { alerts } from './alerts.ts';
 import { billing, cancellations } from './billing.ts';
 import { cluster, clusterSettings } from './cluster.ts';
@@ -29,4 +29,5 @@ export const migrations: readonly Migration[] = [
   recentReadings,
   headlineTests,
   clusterSettings,
+  readingTimes,
 ];
