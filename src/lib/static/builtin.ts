@@ -31,7 +31,7 @@ const pages: Readonly<Record<string, BuiltinPage>> = {
     title: 'Privacy Policy',
     excerpt: 'What this site learns about its readers, why, and how to have it deleted.',
     bodyHtml: `<h2>What we keep</h2>${paragraphs(
-      'Your account holds your email address and what you added to your profile. You can read pages without an account, and reading them adds nothing to a profile.',
+      'Your account holds your email address and what you added to your profile. You can read pages without an account. If you’re signed in, your account also holds which stories you read; you can clear this history or turn it off.',
     )}<h2>Players and posts of other sites</h2>${paragraphs(
       'Videos and posts of other sites load only after you press their button. Until then nothing is sent there.',
     )}<h2>Your rights</h2>${paragraphs(
