@@ -111,7 +111,15 @@ async function fill(database: Database, readers: number): Promise<void> {
 
 async function measure(database: Database, readers: number): Promise<readonly (readonly [string, Rate])[]> {
   await fill(database, readers);
-  const paper = { name: 'Paper', motto: '', language: 'en', timeZone: 'UTC', siteUrl, contact: 'p@paper.example' };
+  const paper = {
+    name: 'Paper',
+    motto: '',
+    language: 'en',
+    timeZone: 'UTC',
+    siteUrl,
+    contact: 'p@paper.example',
+    postalAddress: '',
+  };
   const real = openOutbox({ database, transport: null, paper, secret, log: silent });
   const tokens: string[] = [];
   const outbox: Outbox<AccountsTransaction> = {

@@ -36,6 +36,7 @@ it.each<[object, string]>([
   [{ support: { ...support, holidays: ['12-25'] } }, 'support.holidays: "12-25" is not a date such as 2027-12-25'],
   [{ links: { ...links, shop: 'shop.example.com' } }, 'links.shop: "shop.example.com" is not the address of a page'],
   [{ contact: { ...publication.contact, tips: 'tips' } }, 'contact: "tips" is not an email address'],
+  [{ contact: { ...publication.contact, postalAddress: ' ' } }, 'contact.postalAddress: " " is empty'],
 ])('the publication check names what is wrong with %o', (part, text) => {
   const changed = { ...publication, ...part } as Publication;
   expect(publicationProblems(changed)).toContain(text);

@@ -139,5 +139,6 @@ function addressesOf({ links, contact }: Publication): readonly (string | null)[
     ...[contact.email, contact.tips, contact.corrections, contact.security].map((address) =>
       problem(/^[^@\s]+@[^@\s]+$/.test(address), 'contact', address, 'not an email address'),
     ),
+    problem(/\S/.test(contact.postalAddress), 'contact.postalAddress', contact.postalAddress, 'empty'),
   ];
 }

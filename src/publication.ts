@@ -225,6 +225,8 @@ export const publication = {
     /** Address for reports of security problems; named in security.txt. */
     security: 'security@thesun.example',
     phone: '+1 212 555 0183',
+    /** Printed in newsletters: the law of many countries requires it in commercial mail. */
+    postalAddress: '100 Example Street, New York, NY 10038',
   },
 
   support: {

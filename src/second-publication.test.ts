@@ -109,7 +109,8 @@ it('features that a publication does not have get no page, link, tab, or ad', ()
 });
 
 it('a tier’s welcome email uses the tier’s name', () => {
-  const paper = { ...publication, siteUrl: 'https://courier.example', contact: publication.contact.email };
+  const { email: contact, postalAddress } = publication.contact;
+  const paper = { ...publication, siteUrl: 'https://courier.example', contact, postalAddress };
   const mail = billingMail(
     { kind: 'welcome-tier', to: 'ada@example.com', product: 'courier-digital', plan: 'Monthly', print: false } as never,
     paper,

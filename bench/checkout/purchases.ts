@@ -83,7 +83,15 @@ interface Measured {
 }
 
 async function measure(database: Database, access: StripeAccess, wire: Wire, callers: number): Promise<Measured> {
-  const paper = { name: 'Paper', motto: '', language: 'en', timeZone: 'UTC', siteUrl, contact: 'p@paper.example' };
+  const paper = {
+    name: 'Paper',
+    motto: '',
+    language: 'en',
+    timeZone: 'UTC',
+    siteUrl,
+    contact: 'p@paper.example',
+    postalAddress: '',
+  };
   const outbox = openOutbox({ database, transport: null, paper, secret, log: silent });
   const limiter = createLimiter(database, createHmacs(secret), defaultLimits, Date.now);
   const billing = await createBilling({ access, database, limiter, outbox, secret, siteUrl, rules, log: silent });

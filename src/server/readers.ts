@@ -107,7 +107,15 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
   const secret = accountsSecret(config);
   const transport = openTransport(mail, mailConnections);
   const { name, motto, language, timeZone, contact } = publication;
-  const paper = { name, motto, language, timeZone, siteUrl, contact: contact.email };
+  const paper = {
+    name,
+    motto,
+    language,
+    timeZone,
+    siteUrl,
+    contact: contact.email,
+    postalAddress: contact.postalAddress,
+  };
   const { content } = options;
   const revise = (message: Message) =>
     content && message.kind === 'newsletter' ? withoutWithdrawn(message, content()) : message;

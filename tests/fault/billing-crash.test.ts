@@ -15,7 +15,15 @@ import { type BillingFixture, billingFixture, paid } from '../world/billing.ts';
 import { onBothEngines } from '../world/databases.ts';
 import { runs, seedFrom } from '../world/runs.ts';
 
-const paper = { name: 'Paper', motto: '', language: 'en', timeZone: 'UTC', siteUrl, contact: 'p@paper.example' };
+const paper = {
+  name: 'Paper',
+  motto: '',
+  language: 'en',
+  timeZone: 'UTC',
+  siteUrl,
+  contact: 'p@paper.example',
+  postalAddress: '',
+};
 const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
 
 onBothEngines('a crash', (engines) => {

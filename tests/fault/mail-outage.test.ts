@@ -18,6 +18,7 @@ const paper = {
   timeZone: 'America/New_York',
   siteUrl: 'https://sun.example',
   contact: 'desk@sun.example',
+  postalAddress: '',
 };
 
 let mailbox: Mailbox;

@@ -166,6 +166,8 @@ export interface Publisher {
   readonly siteUrl: string;
   /** Address for questions of readers. */
   readonly contact: string;
+  /** Printed in newsletters. */
+  readonly postalAddress: string;
 }
 
 /** The address of a sender, as in the headers of a message. */

@@ -15,6 +15,7 @@ const paper: Publisher = {
   timeZone: 'America/New_York',
   siteUrl: 'https://sun.example',
   contact: 'desk@sun.example',
+  postalAddress: '',
 };
 const code = (to: string, digits = '123456'): Message => ({ kind: 'code', to, code: digits, minutes: 10 });
 const welcome = (to: string): Message => ({ kind: 'welcome', to, firstName: null });

@@ -17,6 +17,7 @@ const paper = {
   timeZone: 'America/New_York',
   siteUrl,
   contact: 'desk@sun.example',
+  postalAddress: '',
 };
 const boxes: RunningOutbox[] = [];
 afterEach(async () => {

@@ -222,8 +222,9 @@ async function openOnClock(
     .insertInto('customers')
     .values({ user_id: session.userId, customer, shipping: null, shipping_sent: 0, updated: now() })
     .execute();
-  const { name: paperName, language, timeZone, contact } = publication;
-  const paper = { name: paperName, motto: '', language, timeZone, siteUrl, contact: contact.email };
+  const { language, timeZone, contact } = publication;
+  const { email: support, postalAddress } = contact;
+  const paper = { name: publication.name, motto: '', language, timeZone, siteUrl, contact: support, postalAddress };
   const outbox = openOutbox({ database, transport: null, secret, log, paper });
   const billing = await createBilling({
     access: settings,

@@ -9,6 +9,7 @@ const paper: Publisher = {
   timeZone: 'America/New_York',
   siteUrl: 'https://sun.example',
   contact: 'support@sun.example',
+  postalAddress: '',
 };
 const url = 'https://sun.example/blaize/token-exchange?token=aB-c_1&x=2';
 const link = (purpose: 'login' | 'register' | 'completeRegistration', change = {}): Message => ({

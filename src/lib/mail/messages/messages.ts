@@ -217,7 +217,7 @@ function newsletterHtml(
   paper: Publisher,
   host: string,
 ): string {
-  const reason = html`You’re receiving this email because you signed up for ${letter} at ${host}.<br><a class="link" href="${unsubscribe}">Unsubscribe from ${letter}</a> · <a class="link" href="${newslettersUrl(paper)}">Manage your newsletters</a>`;
+  const reason = html`You’re receiving this email because you signed up for ${letter} at ${host}.<br><a class="link" href="${unsubscribe}">Unsubscribe from ${letter}</a> · <a class="link" href="${newslettersUrl(paper)}">Manage your newsletters</a><br>${paper.postalAddress}`;
   const preview = lead.standfirst || others[0]?.title || letter;
   return frame(
     { paper, title: `${letter}: ${lead.title}`, preview, reason },
@@ -255,6 +255,7 @@ function newsletterText(
       `-- \nYou’re receiving this email because you signed up for ${letter} at ${host}.`,
       `Unsubscribe: ${unsubscribe}`,
       `Manage your newsletters: ${newslettersUrl(paper)}`,
+      paper.postalAddress,
       `${paper.name} · ${paper.siteUrl} · ${paper.contact}`,
     ].join('\n'),
   ];

@@ -9,6 +9,7 @@ const paper: Publisher = {
   timeZone: 'America/New_York',
   siteUrl: 'https://sun.example',
   contact: 'support@sun.example',
+  postalAddress: '100 Example Street, New York',
 };
 const render = (message: Message) => renderMessage(message, paper, 60);
 
@@ -51,6 +52,7 @@ describe('a newsletter', () => {
         'You’re receiving this email because you signed up for Morning Sun at sun.example.',
       );
       expect(form).toContain('https://sun.example/dashboard/newsletters');
+      expect(form).toContain(paper.postalAddress);
     }
     for (const line of text.split('\n')) if (!line.includes('://')) expect(line.length).toBeLessThanOrEqual(72);
   });
