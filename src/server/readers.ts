@@ -17,7 +17,7 @@ import type { Message } from '../lib/mail/model.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { openTransport } from '../lib/mail/smtp.server.ts';
 import { withoutWithdrawn } from '../lib/newsletters/model.ts';
-import { createNewsletters, type Newsletters } from '../lib/newsletters/service.server.ts';
+import { createNewsletters, forgetChoices, type Newsletters } from '../lib/newsletters/service.server.ts';
 import type { SavedStories } from '../lib/saved/model.ts';
 import { createSavedStories } from '../lib/saved/saved.server.ts';
 import { createPrivateFeeds } from '../lib/sound/private-feeds.server.ts';
@@ -119,7 +119,16 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
   const { content } = options;
   const revise = (message: Message) =>
     content && message.kind === 'newsletter' ? withoutWithdrawn(message, content()) : message;
-  const outbox = openOutbox({ database, transport, secret, log, concurrency: mailConnections, paper, revise });
+  const outbox = openOutbox({
+    database,
+    transport,
+    secret,
+    log,
+    concurrency: mailConnections,
+    paper,
+    revise,
+    onUnknownMailbox: (address) => forgetChoices(database, address),
+  });
   const services = await createServices(config, options, { database, limiter, outbox, secret, log });
   const { accounts, access, savedStories, billing, comments, support } = services;
   return {

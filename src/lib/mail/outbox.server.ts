@@ -13,7 +13,7 @@ import type { Logger } from '../logging.ts';
 import { inSpan } from '../tracing.ts';
 import { renderMessage } from './messages/messages.ts';
 import { isAddress, type Message, type Outbox, type Publisher } from './model.ts';
-import type { MailTransport, SendResult } from './smtp.server.ts';
+import { isUnknownMailbox, type MailTransport, type SendResult } from './smtp.server.ts';
 
 export interface MailStats {
   /** Messages since the start, by result. */
@@ -42,6 +42,8 @@ export interface OutboxOptions {
   readonly log: Logger;
   /** A message as it may be sent now; `null` drops it. By default as it was written. */
   readonly revise?: (message: Message) => Message | null;
+  /** Called when the mail server refuses a newsletter because the mailbox doesn't exist; may be called again for the same message. */
+  readonly onUnknownMailbox?: (address: string) => Promise<void>;
   /** Most messages sent at once; the transport has as many connections. */
   readonly concurrency?: number;
   /** Milliseconds between two polls of the queue without a nudge. */
@@ -244,6 +246,8 @@ async function deliver(outbox: State, job: MailJob, transport: MailTransport): P
       if (kind === 'refused')
         log.warn({ kind: job.kind, detail, domain: domainOf(job.subject) }, 'The mail server refused a message');
       return recordResult(outbox, async () => {
+        if (kind === 'refused' && job.kind === 'newsletter' && isUnknownMailbox(detail))
+          await outbox.options.onUnknownMailbox?.(job.subject);
         if (await jobs.end(job, kind, detail)) return;
         log.warn({ kind: job.kind }, 'Another process took over a message that was being sent; it may arrive twice');
       });

@@ -145,6 +145,14 @@ function isLimit(enhanced: string | undefined, response: string): boolean {
   return /\b(?:quota|rate|sending limit|too many (?:messages|connections)|throttl\w+)\b/iu.test(response);
 }
 
+/**
+ * Whether a refusal says that the mailbox doesn't exist or has moved, and not that it is full (5.2.2), that the message is refused (5.6.x,
+ * 5.7.x), or nothing in particular.
+ *
+ * @param detail of a refused message
+ */
+export const isUnknownMailbox = (detail: string | null): boolean => / 5\.1\.(?:1|6|10)$/u.test(detail ?? '');
+
 function problemOf(code: string, command: string, detail: string): string {
   if (code === 'EAUTH' || code === 'ENOAUTH') {
     return `The mail server refuses the user or the password (${detail}): see SMTP_URL.`;

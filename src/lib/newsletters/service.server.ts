@@ -173,6 +173,12 @@ const personalDataOf = ({ db }: Database): PersonalData => ({
   disown: async (tx, userId) => void (await tx.deleteFrom('mail_choices').where('user_id', '=', userId).execute()),
 });
 
+/** Deletes all choices of the reader with an address. */
+export async function forgetChoices({ db }: Database, address: string): Promise<void> {
+  const reader = db.selectFrom('users').select('id').where('email', '=', address);
+  await db.deleteFrom('mail_choices').where('user_id', 'in', reader).execute();
+}
+
 /** The content of an unsubscribe token. A newsletter that is no longer published can still be unsubscribed from. */
 function readToken(sealer: Sealer, token: string): { readonly userId: string; readonly choice: Choice } | null {
   const value = sealer.open(purpose, token);
