@@ -1,15 +1,13 @@
-/** The numbers of the edition's privacy policy are those of the product. */
+/** The days in the sample edition's privacy policy are those of the product. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { defaultKeeping } from '../../src/lib/accounts/service.server.ts';
-import { publication } from '../../src/publication.ts';
+import { defaultKeeping } from '../src/lib/accounts/service.server.ts';
+import { publication } from '../src/publication.ts';
 
-const policy = fs.readFileSync(path.join(import.meta.dirname, 'pages/privacy-policy.md'), 'utf8');
-const plugin = fs.readFileSync(
-  path.join(import.meta.dirname, '../../wordpress/newsroom/includes/comment-privacy.php'),
-  'utf8',
-);
+const read = (file: string) => fs.readFileSync(path.join(import.meta.dirname, '..', file), 'utf8');
+const policy = read('sandbox/edition/pages/privacy-policy.md');
+const plugin = read('wordpress/newsroom/includes/comment-privacy.php');
 
 it.each([
   ['Your reading history', publication.savedStories.historyDays],
