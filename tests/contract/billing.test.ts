@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type RunningStripe, startStripe } from '../../sandbox/stripe/stripe.ts';
-import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
+import { apiVersion } from '../../src/lib/billing/engine/stripe.server.ts';
 import type { PlansAnswer, QuoteAnswer, SubscribeAnswer, Subscription } from '../../src/lib/billing/schema.ts';
 import { type AccountSite, type Browser, startAccountSite } from '../fixtures/account-site.ts';
 

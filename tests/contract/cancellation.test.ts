@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import Stripe from 'stripe';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { type RunningStripe, startStripe } from '../../sandbox/stripe/stripe.ts';
-import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
+import { apiVersion } from '../../src/lib/billing/engine/stripe.server.ts';
 import type { Invoice, Subscription } from '../../src/lib/billing/schema.ts';
 import { type AccountSite, type Browser, startAccountSite } from '../fixtures/account-site.ts';
 

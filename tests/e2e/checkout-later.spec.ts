@@ -1,5 +1,5 @@
 /** Later events of a subscription: renewals, a promotion that ends, a card that fails, an upgrade, a refund. */
-import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
+import { apiVersion } from '../../src/lib/billing/engine/stripe.server.ts';
 import {
   answerBank,
   cardFields,

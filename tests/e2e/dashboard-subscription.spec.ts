@@ -1,6 +1,6 @@
 /** The subscription in the account: what it shows, how it is changed and canceled, and what happens when something is down. */
 import Stripe from 'stripe';
-import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
+import { apiVersion } from '../../src/lib/billing/engine/stripe.server.ts';
 import { violationsOn } from '../world/axe.ts';
 import { controlStripe, sheet, step, stripeAccount } from '../world/checkout.ts';
 import { intercept } from '../world/intercept.ts';

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import Stripe from 'stripe';
 import { afterEach, expect, it } from 'vitest';
-import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
+import { apiVersion } from '../../src/lib/billing/engine/stripe.server.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { openOutbox } from '../../src/lib/mail/outbox.server.ts';
 import { lifeOf } from '../fixtures/dying.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Stripe from 'stripe';
 import { expect, it } from 'vitest';
 import { startStripe } from '../../sandbox/stripe/stripe.ts';
-import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
+import { apiVersion } from '../../src/lib/billing/engine/stripe.server.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { openDatabase } from '../../src/server/database/open.ts';
 import { type Bought, shop } from '../fixtures/buying.ts';

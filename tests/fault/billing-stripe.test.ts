@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import Stripe from 'stripe';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
+import { apiVersion } from '../../src/lib/billing/engine/stripe.server.ts';
 import { type BillingFixture, billingFixture, day, paid } from '../world/billing.ts';
 import { prepare } from '../world/databases.ts';
 

@@ -7,13 +7,13 @@ import Stripe from 'stripe';
 import { stripeFetch } from '../../sandbox/stripe/handlers.ts';
 import { openState, type StripeState } from '../../sandbox/stripe/state.ts';
 import type { Session } from '../../src/lib/accounts/service.ts';
-import { apiVersion } from '../../src/lib/billing/engine/api-version.ts';
 import {
   type BillingOptions,
   createBilling,
   type RunningBilling,
 } from '../../src/lib/billing/engine/billing.server.ts';
 import type { Purchase } from '../../src/lib/billing/engine/purchases.server.ts';
+import { apiVersion } from '../../src/lib/billing/engine/stripe.server.ts';
 import type { Shipping } from '../../src/lib/billing/schema.ts';
 import type { Billed } from '../../src/lib/billing/service.ts';
 import type { AccountsTransaction, Database } from '../../src/lib/database.ts';

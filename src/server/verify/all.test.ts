@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { apiVersion } from '../../lib/billing/engine/api-version.ts';
+import { apiVersion } from '../../lib/billing/engine/stripe.server.ts';
 import { silent } from '../../lib/logging.ts';
 import { parseConfig } from '../config/config.ts';
 import { allChecks } from './all.ts';

@@ -6,7 +6,7 @@ import type { KyselyPlugin } from 'kysely';
 import Stripe from 'stripe';
 import type { Route } from '../../../sandbox/stripe/resources/route.ts';
 import { answer, routes, type StripeState } from '../../../sandbox/stripe/state.ts';
-import { apiVersion } from '../../../src/lib/billing/engine/api-version.ts';
+import { apiVersion } from '../../../src/lib/billing/engine/stripe.server.ts';
 import type { Database } from '../../../src/lib/database.ts';
 
 /** What goes wrong with one call or commit of a step. */

@@ -8,7 +8,7 @@ import { caller } from '../../../../tests/world/accounts.ts';
 import { type BillingFixture, billingFixture, paid } from '../../../../tests/world/billing.ts';
 import { onBothEngines } from '../../../../tests/world/databases.ts';
 import type { Session } from '../../accounts/service.ts';
-import { apiVersion } from './api-version.ts';
+import { apiVersion } from './stripe.server.ts';
 
 const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
 

@@ -11,7 +11,12 @@ import type { ExceededLimit } from '../../http/limiter.server.ts';
 import { couponMessages, messages } from '../messages.ts';
 import type { CheckoutError } from '../schema.ts';
 import type { Billed } from '../service.ts';
-import { apiVersion } from './api-version.ts';
+
+/**
+ * Pinned: the types of the installed package are of this version. api-version.test.ts holds each breaking change up to it, and how it was
+ * handled.
+ */
+export const apiVersion = '2026-10-28.endive';
 
 /** Timeout of one request in milliseconds; one retry under the same key follows. */
 const timeoutMs = 10_000;

@@ -3,7 +3,7 @@ import Stripe from 'stripe';
 import { afterEach, expect, it, vi } from 'vitest';
 import { type BillingFixture, billingFixture, day } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
-import { apiVersion } from './api-version.ts';
+import { apiVersion } from './stripe.server.ts';
 
 const engines = prepare('postgres');
 let fixture: BillingFixture;
