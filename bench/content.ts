@@ -4,7 +4,7 @@
  * second. Fails when sync needs 512 MB or more, or loses an article. `-- 10000 50000` compares two sizes in about ten minutes; it stops itself
  * after thirty. `-- --wordpress [articles]` syncs the sandbox's real WordPress instead (bench/content/wordpress.ts), in about three minutes.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,14 +12,16 @@ import { join } from 'node:path';
 import { type QueryTime, timeEdits, timeQueries } from './content/queries.ts';
 import { canRender, timeRendering } from './content/rendering.ts';
 import { syncFromWordPress } from './content/wordpress.ts';
+import { otherDocuments } from './publish/edition.ts';
 import { printTable } from './support/figures.ts';
-import { endWithBench, firstJsonLine } from './support/processes.ts';
+import { endWithBench, firstJsonLine, helper } from './support/processes.ts';
 
 const memoryLimitMb = 512;
 const limitMs = 30 * 60_000;
 
 interface SyncResult {
   readonly ok: boolean;
+  /** Documents: the articles, and what else the synthetic edition has. */
   readonly stored: number;
   readonly problem: string | null;
   readonly seconds: number;
@@ -27,14 +29,15 @@ interface SyncResult {
   readonly peakKb: number;
 }
 
-const here = (file: string): string => join(import.meta.dirname, 'content', file);
+const here = (file: string): string => join(import.meta.dirname, file);
 
-function launch(file: string, args: readonly string[]): ChildProcess {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', here(file), ...args], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+async function syncInto(file: string, address: string): Promise<SyncResult> {
+  const args = ['--disable-warning=ExperimentalWarning', here('content/sync.ts'), address, file];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   endWithBench(child);
-  return child;
+  const result = await firstJsonLine<SyncResult>(child);
+  if (child.exitCode === null) await once(child, 'exit');
+  return result;
 }
 
 interface Row {
@@ -49,20 +52,17 @@ interface Row {
 async function measure(count: number): Promise<Row> {
   const folder = mkdtempSync(join(tmpdir(), 'content-bench-'));
   const file = join(folder, 'content.sqlite');
-  const server = launch('server.ts', [String(count)]);
+  const wordpress = helper(here('publish/wordpress.ts'), [String(count)]);
   try {
-    const { port } = await firstJsonLine<{ port: number }>(server);
-    const address = `http://127.0.0.1:${port}`;
-    const syncing = launch('sync.ts', [address, file]);
-    const sync = await firstJsonLine<SyncResult>(syncing);
-    if (syncing.exitCode === null) await once(syncing, 'exit');
+    const address = `http://127.0.0.1:${await wordpress.ask<number>({ get: 'port' })}`;
+    const sync = await syncInto(file, address);
     const bytes = statSync(file).size;
     const rendered = canRender() ? await timeRendering(folder, address, count) : null;
     // Edits come last, because they change the stories.
     const queries = timeQueries(file, count).concat(timeEdits(file, count));
     return { count, sync, bytes, queries, rendered };
   } finally {
-    server.kill();
+    await wordpress.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -106,8 +106,10 @@ export async function run(args: readonly string[]): Promise<number> {
   };
   for (const { count, sync } of rows) {
     const megabytes = Math.round(sync.peakKb / 1024);
-    if (!sync.ok || sync.stored !== count)
-      fail(`${sync.stored} of ${count} articles were stored${sync.problem ? `: ${sync.problem}` : ''}`);
+    if (!sync.ok || sync.stored !== count + otherDocuments)
+      fail(
+        `${sync.stored} of ${count + otherDocuments} documents were stored${sync.problem ? `: ${sync.problem}` : ''}`,
+      );
     if (megabytes >= memoryLimitMb)
       fail(`sync of ${count} articles took ${megabytes} MB, the limit is ${memoryLimitMb} MB`);
   }

@@ -23,6 +23,8 @@ export type Json = Record<string, unknown>;
 export const topStoriesId = 900;
 /** Id of the front of the home page. */
 export const frontId = 901;
+/** Documents that sync counts without the articles: the authors and the front. */
+export const otherDocuments = authorCount + 1;
 
 const began = '2026-01-01T00:00:00';
 const rendered = (text: string) => ({ rendered: text, protected: false });
