@@ -3,27 +3,21 @@
  * seconds in which the accounts changed, until it is stopped. docs/operations.md, "Backup and restore".
  */
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { BackupOptions, MadeBackup } from '../src/server/backup/backup.ts';
 import { sessionDatabaseUrl } from '../src/server/config/config.ts';
-import { checkSettings, readSettings, siteFolder } from './settings.ts';
-import { Stop } from './setup/explain.mjs';
+import { checkSettings, readArguments, readSettings, siteFolder } from './settings.ts';
+import { Stop, throwAsStop } from './setup/explain.mjs';
 import { onStop, treatInterruptAsNormal } from './setup/lifetime.mjs';
 import { root } from './setup/places.mjs';
 import { duration } from './setup/steps.mjs';
 
 /** @returns seconds between two backups; `null`: one backup @throws Stop with how it should look */
 export function readEvery(args: readonly string[]): number | null {
-  const usage = 'Usage: npm run backup, or npm run backup -- --every 60 (seconds, from 5 to 86400)';
-  let every: string | undefined;
-  try {
-    ({ every } = parseArgs({ args: [...args], options: { every: { type: 'string' } } }).values);
-  } catch (error) {
-    throw new Stop(`${(error as Error).message}\n${usage}`);
-  }
+  const usage = 'npm run backup, or npm run backup -- --every 60 (seconds, from 5 to 86400)';
+  const { every } = readArguments(args, { every: { type: 'string' } }, usage).values;
   if (every === undefined) return null;
   const seconds = Number(every);
-  if (!/^\d+$/.test(every) || seconds < 5 || seconds > 86_400) throw new Stop(usage);
+  if (!/^\d+$/.test(every) || seconds < 5 || seconds > 86_400) throw new Stop(`Usage: ${usage}`);
   return seconds;
 }
 
@@ -56,9 +50,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const { keepBackingUp, makeBackup } = await import('../src/server/backup/backup.ts');
   if (every === null) {
     const began = performance.now();
-    const made = await makeBackup(options).catch((error: Error) => {
-      throw new Stop(error.message, { cause: error });
-    });
+    const made = await makeBackup(options).catch(throwAsStop);
     console.log(describeBackup(made, performance.now() - began));
     return 0;
   }

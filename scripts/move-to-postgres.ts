@@ -2,22 +2,17 @@
  * `npm run move-to-postgres`: copies the accounts from DATA_DIR/accounts.sqlite into the PostgreSQL of DATABASE_URL while the site is
  * stopped. After a run was killed, the next one continues from there. docs/operations.md, "Moving to PostgreSQL".
  */
-import { parseArgs } from 'node:util';
 import type { Moved } from '../src/server/backup/move.ts';
 import { sessionDatabaseUrl } from '../src/server/config/config.ts';
 import { asTable } from './restore.ts';
-import { checkSettings, readSettings, siteFolder } from './settings.ts';
-import { Stop } from './setup/explain.mjs';
+import { checkSettings, readArguments, readSettings, siteFolder } from './settings.ts';
+import { Stop, throwAsStop } from './setup/explain.mjs';
 import { step } from './setup/steps.mjs';
 
 /** @returns whether to start over @throws Stop with how it should look */
 export function readStartOver(args: readonly string[]): boolean {
-  try {
-    const options = { 'start-over': { type: 'boolean', default: false } } as const;
-    return parseArgs({ args: [...args], options }).values['start-over'];
-  } catch (error) {
-    throw new Stop(`${(error as Error).message}\nUsage: npm run move-to-postgres -- [--start-over]`);
-  }
+  const options = { 'start-over': { type: 'boolean', default: false } } as const;
+  return readArguments(args, options, 'npm run move-to-postgres -- [--start-over]').values['start-over'];
 }
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -36,9 +31,7 @@ export async function run(args: readonly string[]): Promise<number> {
       databaseUrl,
       startOver,
       onProgress: (table, rows) => progress(`${table}, ${number.format(rows)} rows`),
-    }).catch((error: Error) => {
-      throw new Stop(error.message, { cause: error });
-    }),
+    }).catch(throwAsStop),
   );
   console.log(asTable(tables));
   console.log(

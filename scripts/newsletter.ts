@@ -8,7 +8,7 @@ import { newsletters } from '../src/lib/newsletters/model.ts';
 import type { Addressed } from '../src/lib/newsletters/service.server.ts';
 import { outboxSettings, readSettings } from './settings.ts';
 import { Stop, throwAsStop } from './setup/explain.mjs';
-import { onStop } from './setup/lifetime.mjs';
+import { untilStopped } from './setup/lifetime.mjs';
 import { step } from './setup/steps.mjs';
 
 const slugs = newsletters.map(({ slug }) => slug);
@@ -24,21 +24,16 @@ export async function run(args: readonly string[]): Promise<number> {
   const slug = readSlug(args);
   process.env.NODE_ENV = 'production';
   const env = outboxSettings(readSettings());
-  const stopping = new AbortController();
-  const ended = Promise.withResolvers<void>();
-  onStop((hard) => {
-    stopping.abort();
-    return hard ? undefined : ended.promise;
-  });
+  const { signal, ended } = untilStopped();
   const { sendNewsletter } = await import('../src/server/commands/mail.ts');
   const count = new Intl.NumberFormat('en-US');
   const done: Addressed | null = await step('Putting the newsletter into the outbox', (progress) =>
     sendNewsletter(env, slug, {
-      signal: stopping.signal,
+      signal,
       onProgress: (readers, waiting) =>
         progress(`${count.format(readers)} readers${waiting ? '; the mail server has to catch up' : ''}`),
     })
-      .finally(() => ended.resolve())
+      .finally(ended)
       .catch(throwAsStop),
   );
   if (done === null) {

@@ -3,12 +3,11 @@
  * `--since 2026-01-01` articles from that day on, `--concurrency 16` renders 16 pages at a time in each process, `--processes 2` uses two
  * processes (default: one for each core). What is stored and fresh is skipped, so that an interrupted run continues.
  */
-import { parseArgs } from 'node:util';
 import type { Warmed } from '../src/press/scheduler/warm-up.server.ts';
 import { ensureBuilt } from './build.ts';
-import { checkSettings, readSettings, siteFolder } from './settings.ts';
+import { checkSettings, readArguments, readSettings, siteFolder } from './settings.ts';
 import { Stop, throwAsStop } from './setup/explain.mjs';
-import { onStop } from './setup/lifetime.mjs';
+import { untilStopped } from './setup/lifetime.mjs';
 import { duration, step } from './setup/steps.mjs';
 
 interface PressOptions {
@@ -22,20 +21,9 @@ const usage = 'npm run press -- [--only /section/politics] [--since 2026-01-01] 
 
 /** @throws Stop with the error and the right form */
 export function readOptions(args: readonly string[]): PressOptions {
-  let values: { only?: string[]; since?: string; concurrency?: string; processes?: string };
-  try {
-    ({ values } = parseArgs({
-      args: [...args],
-      options: {
-        only: { type: 'string', multiple: true },
-        since: { type: 'string' },
-        concurrency: { type: 'string' },
-        processes: { type: 'string' },
-      },
-    }));
-  } catch (error) {
-    throw new Stop(`${(error as Error).message}\nUsage: ${usage}`);
-  }
+  const text = { type: 'string' } as const;
+  const known = { only: { type: 'string', multiple: true }, since: text, concurrency: text, processes: text } as const;
+  const { values } = readArguments(args, known, usage);
   const { only = [], since, concurrency = '8', processes } = values;
   for (const path of only)
     if (!path.startsWith('/')) throw new Stop(`--only ${path} isn't a path; give one such as /section/politics.`);
@@ -61,12 +49,7 @@ export async function run(args: readonly string[]): Promise<number> {
   await ensureBuilt();
   // The same folders as `npm start` and `npm run serve` use.
   const dataDir = siteFolder(env, config.wordpress !== null);
-  const stopping = new AbortController();
-  const ended = Promise.withResolvers<void>();
-  onStop((hard) => {
-    stopping.abort();
-    return hard ? undefined : ended.promise;
-  });
+  const { signal, ended } = untilStopped();
   const { prerender } = await import('../src/server/commands/prerender.ts');
   const count = new Intl.NumberFormat('en-US');
   const done: Warmed = await step('Rendering the pages', (progress) =>
@@ -77,7 +60,7 @@ export async function run(args: readonly string[]): Promise<number> {
         ...(options.since !== undefined && { since: options.since }),
         concurrency: options.concurrency,
         ...(options.processes !== undefined && { processes: options.processes }),
-        signal: stopping.signal,
+        signal,
         onWaiting: progress,
         onProgress({ done, total, rate, leftMs }) {
           const left = leftMs === null ? '' : `, about ${duration(leftMs)} left`;
@@ -85,13 +68,13 @@ export async function run(args: readonly string[]): Promise<number> {
         },
       },
     )
-      .finally(() => ended.resolve())
+      .finally(ended)
       .catch(throwAsStop),
   );
   const rate = done.ms > 0 ? Math.round((done.rendered / done.ms) * 1000) : 0;
   console.log(
     `${count.format(done.rendered)} rendered (${rate} pages/s), ${count.format(done.skipped)} were already there, ${count.format(done.failed)} failed.`,
   );
-  if (stopping.signal.aborted) console.log('Interrupted. Run the same command to continue.');
-  return done.failed > 0 || stopping.signal.aborted ? 1 : 0;
+  if (signal.aborted) console.log('Interrupted. Run the same command to continue.');
+  return done.failed > 0 || signal.aborted ? 1 : 0;
 }

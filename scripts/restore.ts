@@ -4,11 +4,10 @@
  * docs/operations.md, "Backup and restore".
  */
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { Manifest } from '../src/server/backup/manifest.ts';
 import { sessionDatabaseUrl } from '../src/server/config/config.ts';
-import { checkSettings, readSettings, siteFolder } from './settings.ts';
-import { Stop } from './setup/explain.mjs';
+import { checkSettings, readArguments, readSettings, siteFolder } from './settings.ts';
+import { Stop, throwAsStop } from './setup/explain.mjs';
 import { root } from './setup/places.mjs';
 import { step } from './setup/steps.mjs';
 
@@ -19,16 +18,12 @@ interface RestoreOptions {
 
 /** @throws Stop with how it should look */
 export function readRestore(args: readonly string[]): RestoreOptions {
-  const usage = 'Usage: npm run restore -- [--check] <path of a backup, its name in BACKUP_DIR, or latest>';
-  try {
-    const options = { check: { type: 'boolean', default: false } } as const;
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    const [backup, ...more] = positionals;
-    if (backup && more.length === 0) return { backup, check: values.check };
-  } catch (error) {
-    throw new Stop(`${(error as Error).message}\n${usage}`);
-  }
-  throw new Stop(usage);
+  const usage = 'npm run restore -- [--check] <path of a backup, its name in BACKUP_DIR, or latest>';
+  const options = { check: { type: 'boolean', default: false } } as const;
+  const { values, positionals } = readArguments(args, options, usage, true);
+  const [backup, ...more] = positionals;
+  if (backup && more.length === 0) return { backup, check: values.check };
+  throw new Stop(`Usage: ${usage}`);
 }
 
 const number = new Intl.NumberFormat('en-US');
@@ -72,6 +67,6 @@ export async function run(args: readonly string[]): Promise<number> {
     );
     return 0;
   } catch (error) {
-    throw new Stop((error as Error).message, { cause: error });
+    return throwAsStop(error as Error);
   }
 }

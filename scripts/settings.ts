@@ -1,8 +1,9 @@
 /** Settings as the commands see them: the environment, completed by the file `.env`. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { parseConfig } from '../src/server/config/config.ts';
-import { Stop } from './setup/explain.mjs';
+import { Stop, throwAsStop } from './setup/explain.mjs';
 import { root } from './setup/places.mjs';
 
 export type Environment = Record<string, string | undefined>;
@@ -33,7 +34,26 @@ export function checkSettings(env: Environment): ReturnType<typeof parseConfig> 
   try {
     return parseConfig(env);
   } catch (error) {
-    throw new Stop((error as Error).message, { cause: error });
+    return throwAsStop(error as Error);
+  }
+}
+
+/**
+ * Reads the arguments of a command.
+ *
+ * @param usage what to type, without `Usage:`
+ * @throws Stop with the problem and how to use it
+ */
+export function readArguments<const Options extends ParseArgsOptionsConfig>(
+  args: readonly string[],
+  options: Options,
+  usage: string,
+  allowPositionals = false,
+) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals });
+  } catch (error) {
+    throw new Stop(`${(error as Error).message}\nUsage: ${usage}`, { cause: error });
   }
 }
 

@@ -2,14 +2,13 @@
  * `npm run stripe:offer -- --plan reader-penny --next reader-yearly --days 60 --amount 60`: makes a promotion in the Stripe account whose
  * keys are set, as a price and a Trial Offer, which can't be created in Stripe's dashboard. docs/operations.md, "Payments".
  */
-import { parseArgs } from 'node:util';
 import { openStripe } from '../src/lib/billing/engine/stripe.server.ts';
 import { createTrialOffer, type WantedOffer } from '../src/lib/billing/engine/trial-offers.server.ts';
-import { checkSettings, readSettings } from './settings.ts';
-import { Stop } from './setup/explain.mjs';
+import { checkSettings, readArguments, readSettings } from './settings.ts';
+import { Stop, throwAsStop } from './setup/explain.mjs';
 
 const usage =
-  'Usage: npm run stripe:offer -- --plan reader-penny --next reader-yearly --days 60 --amount 60 --heading "Read the Sun for a PENNY A DAY" [--subheading "Full dues ($120/year) billed after 60 days"] [--also gbp=60,eur=60]';
+  'npm run stripe:offer -- --plan reader-penny --next reader-yearly --days 60 --amount 60 --heading "Read the Sun for a PENNY A DAY" [--subheading "Full dues ($120/year) billed after 60 days"] [--also gbp=60,eur=60]';
 
 export async function run(args: readonly string[]): Promise<number> {
   const wanted = readOffer(args);
@@ -23,7 +22,7 @@ export async function run(args: readonly string[]): Promise<number> {
     if (archived.length > 0) console.log(`Archived the earlier offers of ${wanted.plan}: ${archived.join(', ')}`);
     return 0;
   } catch (error) {
-    throw new Stop((error as Error).message, { cause: error });
+    return throwAsStop(error as Error);
   }
 }
 
@@ -31,7 +30,7 @@ export async function run(args: readonly string[]): Promise<number> {
 export function readOffer(args: readonly string[]): WantedOffer {
   const text = { type: 'string' } as const;
   const options = { plan: text, next: text, days: text, amount: text, heading: text, subheading: text, also: text };
-  const { values } = read(() => parseArgs({ args: [...args], options }));
+  const { values } = readArguments(args, options, usage);
   const { plan, next, heading, subheading = null, also = '' } = values;
   const others = also.split(',').flatMap((one) => {
     if (one === '') return [];
@@ -47,16 +46,8 @@ export function readOffer(args: readonly string[]): WantedOffer {
 }
 
 const refuse = (problem: string): never => {
-  throw new Stop(`${problem}\n${usage}`);
+  throw new Stop(`${problem}\nUsage: ${usage}`);
 };
-
-function read<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    return refuse((error as Error).message);
-  }
-}
 
 function whole(name: string, text: string | undefined): number {
   return text !== undefined && /^\d{1,7}$/.test(text) ? Number(text) : refuse(`--${name}: a whole number is needed`);

@@ -5,12 +5,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { createLog } from '../src/server/logging.ts';
 import { allChecks } from '../src/server/verify/all.ts';
 import { formatLine, runChecks, summaryLine } from '../src/server/verify/checks.ts';
 import { createRecorder } from '../src/server/verify/recordings.ts';
-import { checkSettings, readSettings } from './settings.ts';
+import { checkSettings, readArguments, readSettings } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
 import { root } from './setup/places.mjs';
 
@@ -18,7 +17,7 @@ import { root } from './setup/places.mjs';
 const secretSettings = /SECRET|KEY|TOKEN|PASSWORD|SMTP_URL|DATABASE_URL|_CLIENT_ID|WORDPRESS_USER/;
 
 export async function run(args: readonly string[]): Promise<number> {
-  const { only, record, mailTo } = readArguments(args);
+  const { only, record, mailTo } = readOptions(args);
   const env = readSettings();
   const config = checkSettings(env);
   const log = createLog('silent');
@@ -44,20 +43,13 @@ export async function run(args: readonly string[]): Promise<number> {
   return lines.some(({ outcome }) => outcome === 'failed') ? 1 : 0;
 }
 
-function readArguments(args: readonly string[]): { only: string[]; record: boolean; mailTo: string | null } {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: { only: { type: 'string' }, record: { type: 'boolean' }, 'mail-to': { type: 'string' } },
-    });
-    const only = (values.only ?? '').split(',').filter((name) => name !== '');
-    return { only, record: values.record ?? false, mailTo: values['mail-to'] ?? null };
-  } catch (error) {
-    throw new Stop(
-      `${(error as Error).message}\nUsage: npm run verify -- [--only stripe,mail] [--mail-to you@example.com] [--record]`,
-      { cause: error },
-    );
-  }
+const usage = 'npm run verify -- [--only stripe,mail] [--mail-to you@example.com] [--record]';
+
+function readOptions(args: readonly string[]): { only: string[]; record: boolean; mailTo: string | null } {
+  const text = { type: 'string' } as const;
+  const { values } = readArguments(args, { only: text, record: { type: 'boolean' }, 'mail-to': text }, usage);
+  const only = (values.only ?? '').split(',').filter((name) => name !== '');
+  return { only, record: values.record ?? false, mailTo: values['mail-to'] ?? null };
 }
 
 /** The version in the header of the plugin of this release. */

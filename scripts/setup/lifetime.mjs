@@ -18,6 +18,21 @@ export function onStop(stop) {
   return () => stoppers.delete(stop);
 }
 
+/**
+ * For a command that ends by itself and can be interrupted.
+ *
+ * @returns {{ signal: AbortSignal, ended: () => void }} `signal` is aborted when this process stops; the stop waits for a call of `ended`
+ */
+export function untilStopped() {
+  const stopping = new AbortController();
+  const { promise, resolve } = Promise.withResolvers();
+  onStop((hard) => {
+    stopping.abort();
+    return hard ? undefined : promise;
+  });
+  return { signal: stopping.signal, ended: () => resolve(undefined) };
+}
+
 /** From here on an interrupt is the normal way to end the command: the exit code is 0. */
 export function treatInterruptAsNormal() {
   interruptIsNormal = true;
