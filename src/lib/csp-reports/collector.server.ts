@@ -3,8 +3,7 @@
  * so they are rejected as early as possible and treated only as a hint for operators.
  */
 import type { IncomingMessage } from 'node:http';
-import { readShortBody } from '../http/short-body.server.ts';
-import { parseJson } from '../json.ts';
+import { type BeaconAnswer, readBeacon } from '../http/short-body.server.ts';
 
 export interface CspReportStats {
   /** Reports counted since the start. */
@@ -16,11 +15,8 @@ export interface CspReportStats {
 }
 
 export interface CspReports {
-  /** Reads a request's reports. @returns the status to answer with, and the seconds to wait after 429 */
-  receive(
-    incoming: IncomingMessage,
-    address: string,
-  ): Promise<{ readonly status: number; readonly retryAfter?: number }>;
+  /** Reads a request's reports. */
+  receive(incoming: IncomingMessage, address: string): Promise<BeaconAnswer>;
   /** What is blocked, the most frequent first. */
   list(): readonly BlockedSource[];
   stats(): CspReportStats;
@@ -82,21 +78,17 @@ export function createCspReports({ siteUrl, admit, now = Date.now }: CspReportOp
 
   return {
     async receive(incoming, address) {
-      const refuse = (status: number, retryAfter?: number) => {
-        refused++;
-        return { status, retryAfter };
-      };
       const [type = ''] = (incoming.headers['content-type'] ?? '').toLowerCase().split(';');
       const longestBody = longestBodies.get(type.trim());
-      if (longestBody === undefined) return refuse(415);
-      if (Number(incoming.headers['content-length'] ?? 0) > longestBody) return refuse(413);
-      const wait = await admit(address);
-      if (wait !== null) return refuse(429, wait);
-      const text = await readShortBody(incoming, longestBody);
-      if (text === null) return refuse(413);
-      const parsed = parseJson(text);
-      if (parsed === undefined) return refuse(400);
-      const reports = Array.isArray(parsed) ? parsed.slice(0, mostReports) : [parsed];
+      const read =
+        longestBody === undefined
+          ? { refused: { status: 415 } }
+          : await readBeacon(incoming, longestBody, () => admit(address));
+      if ('refused' in read) {
+        refused++;
+        return read.refused;
+      }
+      const reports = Array.isArray(read.value) ? read.value.slice(0, mostReports) : [read.value];
       for (const report of reports) {
         const found = readReport(report, siteUrl);
         if (found) note(found);

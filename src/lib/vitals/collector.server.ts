@@ -4,8 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { readShortBody } from '../http/short-body.server.ts';
-import { parseJson } from '../json.ts';
+import { type BeaconAnswer, readBeacon } from '../http/short-body.server.ts';
 import { type VitalName, type VitalsReport, vitalNames, vitals, vitalsDevices, vitalsPages } from './model.ts';
 
 export interface VitalsStats {
@@ -16,11 +15,8 @@ export interface VitalsStats {
 }
 
 export interface VitalsCollector {
-  /** Reads a request's report. @returns the status to answer with, and the seconds to wait after 429 */
-  receive(
-    incoming: IncomingMessage,
-    address: string,
-  ): Promise<{ readonly status: number; readonly retryAfter?: number }>;
+  /** Reads a request's report. */
+  receive(incoming: IncomingMessage, address: string): Promise<BeaconAnswer>;
   stats(): VitalsStats;
 }
 
@@ -48,16 +44,13 @@ export function createVitals({ siteUrl, admit, note }: VitalsOptions): VitalsCol
   let noted = 0;
   let refused = 0;
 
-  async function check(incoming: IncomingMessage, address: string) {
+  async function check(incoming: IncomingMessage, address: string): Promise<BeaconAnswer> {
     // A beacon's `Origin` is that of its page.
     if (incoming.headers.origin !== siteUrl) return { status: 403 };
     if (!/^text\/plain(?:;|$)/i.test(incoming.headers['content-type'] ?? '')) return { status: 415 };
-    if (Number(incoming.headers['content-length'] ?? 0) > longestBody) return { status: 413 };
-    const retryAfter = await admit(address);
-    if (retryAfter !== null) return { status: 429, retryAfter };
-    const text = await readShortBody(incoming, longestBody);
-    if (text === null) return { status: 413 };
-    const { success, data } = reportSchema.safeParse(parseJson(text));
+    const read = await readBeacon(incoming, longestBody, () => admit(address));
+    if ('refused' in read) return read.refused;
+    const { success, data } = reportSchema.safeParse(read.value);
     if (!success || vitalNames.every((name) => data.values[name] === undefined)) return { status: 400 };
     note({ page: data.page, device: data.device, values: data.values });
     return { status: 204 };
