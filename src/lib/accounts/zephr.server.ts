@@ -11,6 +11,7 @@ import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { publication } from '../../publication.ts';
 import { type Grant, grantOf, registeredGrant } from '../access/entitlements.ts';
+import { withoutConnectionHeaders } from '../http/connection-headers.ts';
 import { readCookies, setCookie } from '../http/cookies.server.ts';
 import { comesFromHere, otherSite } from '../http/origin.ts';
 import type { Logger } from '../logging.ts';
@@ -57,18 +58,6 @@ export interface TenantOptions {
   readonly timeoutMs?: number;
 }
 
-/** Hop-by-hop headers (RFC 9110, section 7.6.1), and headers that the proxy sets itself. */
-const hopByHop = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 /** Other headers in which proxies send a reader's address: values from outside may be forged. */
 const otherAddresses = new Set([
   'x-real-ip',
@@ -170,14 +159,11 @@ function requestHeaders(
   { siteUrl, accessCookie, ownCookies = [] }: TenantOptions,
 ): Record<string, string | string[]> {
   const site = new URL(siteUrl);
-  const headers: Record<string, string | string[]> = {};
-  const named = headersNamedBy(incoming.headers.connection);
-  for (const [name, value] of Object.entries(incoming.headers)) {
-    if (value === undefined || hopByHop.has(name) || named.has(name)) continue;
-    // undici sets the length itself if it knows it, and the host is the tenant's.
-    if (name === 'host' || name === 'expect' || name === 'forwarded' || name.startsWith('x-forwarded-')) continue;
-    if (otherAddresses.has(name)) continue;
-    headers[name] = value;
+  const headers = withoutConnectionHeaders(incoming.headers);
+  for (const name of Object.keys(headers)) {
+    // The host is the tenant's.
+    if (name === 'host' || name === 'forwarded' || name.startsWith('x-forwarded-') || otherAddresses.has(name))
+      delete headers[name];
   }
   if (incoming.headers.cookie !== undefined) {
     headers.cookie = cookiesWithout(incoming.headers.cookie, [accessCookie, ...ownCookies]);
@@ -205,12 +191,7 @@ function answerHeaders(
   isPurchase: boolean,
   options: SiteOptions,
 ): OutgoingHttpHeaders {
-  const headers: OutgoingHttpHeaders = {};
-  const named = headersNamedBy(given.connection);
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined || hopByHop.has(name) || named.has(name)) continue;
-    headers[name] = value;
-  }
+  const headers: OutgoingHttpHeaders = withoutConnectionHeaders(given);
   const secure = options.siteUrl.startsWith('https:');
   const cookies = [given['set-cookie'] ?? []].flat().map((line) => siteCookie(line, secure));
   const lines = [
@@ -280,14 +261,6 @@ async function* bounded(incoming: IncomingMessage): AsyncGenerator<Buffer> {
     yield piece;
   }
 }
-
-/** Headers that `Connection` names are also hop-by-hop. */
-const headersNamedBy = (connection: string | string[] | undefined): Set<string> =>
-  new Set(
-    String(connection ?? '')
-      .split(',')
-      .map((name) => name.trim().toLowerCase()),
-  );
 
 function sendMessage(outgoing: ServerResponse, status: number, message: string): void {
   outgoing.writeHead(status, {

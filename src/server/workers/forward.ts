@@ -11,22 +11,11 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import { connectionHeaders } from '../../lib/http/connection-headers.ts';
 import { requestIdHeader } from '../http/request-id.ts';
 
 /** Header with the client's address; trusted on a worker's own socket only. */
 export const clientHeader = 'x-client-address';
-
-/** Headers of one connection, which are not passed on (RFC 9110, section 7.6.1). */
-const ofConnection: ReadonlySet<string> = new Set([
-  'connection',
-  'expect',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 export interface ForwarderOptions {
   /** Path of the writer's socket; `null` while there is no writer. */
@@ -86,7 +75,7 @@ export function createForwarder({ socket, clientAddress, timeoutMs = 25_000 }: F
 
 function headersOf(incoming: IncomingMessage, address: string, requestId: string | undefined): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {};
-  for (const [name, value] of Object.entries(incoming.headers)) if (!ofConnection.has(name)) headers[name] = value;
+  for (const [name, value] of Object.entries(incoming.headers)) if (!connectionHeaders.has(name)) headers[name] = value;
   headers[clientHeader] = address;
   if (requestId !== undefined) headers[requestIdHeader] = requestId;
   return headers;
@@ -104,7 +93,7 @@ function send(
       const headers: string[] = [];
       for (let at = 0; at < answer.rawHeaders.length; at += 2) {
         const name = answer.rawHeaders[at] ?? '';
-        if (!ofConnection.has(name.toLowerCase())) headers.push(name, answer.rawHeaders[at + 1] ?? '');
+        if (!connectionHeaders.has(name.toLowerCase())) headers.push(name, answer.rawHeaders[at + 1] ?? '');
       }
       // The writer decides whether the response has one.
       outgoing.removeHeader(requestIdHeader);
