@@ -151,7 +151,9 @@ it('the operators’ page and the metrics require the token', async () => {
   expect([refused.headers.location, refused.headers['set-cookie']]).toEqual(['/-/press?notice=token', undefined]);
   const entered = await post(`action=sign-in&token=${operatorToken}`, { origin: siteUrl });
   const cookie = String(entered.headers['set-cookie']);
-  expect(cookie).toMatch(/^operator=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure$/);
+  expect(cookie).toMatch(
+    /^operator=[\w-]{43}; Path=\/; Max-Age=\d+; Expires=[^;]+; SameSite=Strict; HttpOnly; Secure$/,
+  );
   const value = cookie.split(';')[0] ?? '';
   const open = await paper.ask('/-/press', { headers: { cookie: value } });
   expect(open.status).toBe(200);

@@ -8,6 +8,8 @@ export interface CookieOptions {
   readonly httpOnly: boolean;
   readonly secure: boolean;
   readonly path?: string;
+  /** By default `Lax`. */
+  readonly sameSite?: 'Lax' | 'Strict';
 }
 
 /** A whole `Set-Cookie` value. The value must not need escaping. */
@@ -18,7 +20,7 @@ export function setCookie(name: string, value: string, options: CookieOptions): 
     `Max-Age=${options.maxAge}`,
     // Clients of the older protocol need this attribute (docs/services/zephr.md).
     `Expires=${new Date(options.maxAge > 0 ? Date.now() + options.maxAge * 1000 : 0).toUTCString()}`,
-    'SameSite=Lax',
+    `SameSite=${options.sameSite ?? 'Lax'}`,
   ];
   if (options.httpOnly) parts.push('HttpOnly');
   if (options.secure) parts.push('Secure');

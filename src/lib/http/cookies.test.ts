@@ -12,6 +12,9 @@ test('a cookie has an Expires date that matches its Max-Age', () => {
   expect(setCookie('a', '', { ...options, maxAge: 0, path: '/gift' })).toBe(
     'a=; Path=/gift; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT; SameSite=Lax; HttpOnly; Secure',
   );
+  expect(setCookie('a', '1', { maxAge: 3600, httpOnly: false, secure: false, sameSite: 'Strict' })).toBe(
+    'a=1; Path=/; Max-Age=3600; Expires=Fri, 20 Nov 2026 13:00:00 GMT; SameSite=Strict',
+  );
 });
 
 test('readCookies returns at most four cookies of a name, and none with a similar name', () => {

@@ -9,6 +9,7 @@ import type { Cdn, CdnStats } from '../../lib/cdn/cdn.server.ts';
 import type { BlockedSource, CspReports } from '../../lib/csp-reports/collector.server.ts';
 import { DatabaseUnavailable } from '../../lib/database.ts';
 import { tooManyTries } from '../../lib/http/answer.ts';
+import { readCookies, setCookie } from '../../lib/http/cookies.server.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { VitalsCollector } from '../../lib/vitals/collector.server.ts';
@@ -105,11 +106,15 @@ export function createOperators(options: OperatorsOptions): OperatorRoutes {
   };
 }
 
-const cookieOf = ({ headers }: IncomingMessage): string =>
-  /(?:^|;\s*)operator=([^;]*)/.exec(headers.cookie ?? '')?.[1] ?? '';
+const cookieOf = ({ headers }: IncomingMessage): string => readCookies(headers.cookie, operatorCookieName)[0] ?? '';
 
-const setCookie = (operators: OperatorsState, value: string, seconds: number): OutgoingHttpHeaders => ({
-  'set-cookie': `${operatorCookieName}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${operators.siteUrl.startsWith('https:') ? '; Secure' : ''}`,
+const sessionCookie = ({ siteUrl }: OperatorsState, value: string, maxAge: number): OutgoingHttpHeaders => ({
+  'set-cookie': setCookie(operatorCookieName, value, {
+    maxAge,
+    httpOnly: true,
+    secure: siteUrl.startsWith('https:'),
+    sameSite: 'Strict',
+  }),
 });
 
 /** Result of the token in `Authorization`; `null`: there is none. */
@@ -183,7 +188,7 @@ async function signIn(
     return reply(429, { 'retry-after': String(tried.retryAfter) }, `${tooManyTries(tried.retryAfter)}\n`);
   if (tried.kind === 'wrong') return redirect(reply, 'token');
   try {
-    return redirect(reply, null, setCookie(operators, await operators.access.open(), sessionSeconds));
+    return redirect(reply, null, sessionCookie(operators, await operators.access.open(), sessionSeconds));
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error;
     return reply(
@@ -209,7 +214,7 @@ async function post(
     return reply(401, challenge, 'Sign in first.\n');
   if (action === 'sign-out') {
     await operators.access.close(cookieOf(incoming));
-    return redirect(reply, null, setCookie(operators, '', 0));
+    return redirect(reply, null, sessionCookie(operators, '', 0));
   }
   if (action !== 'refresh-path' && action !== 'refresh-tag') return reply(422, {}, 'Unknown action.\n');
   return redirect(reply, await act(operators, form));
