@@ -3,20 +3,28 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
+import {
+  type Edited,
+  keys,
+  pageOf,
+  program,
+  readContent,
+  readPage,
+  tagsOf,
+} from '../../../tests/fault/fixtures/killed-press.ts';
 import { runs } from '../../../tests/world/runs.ts';
 import { press, readText, tempDir } from '../testing.ts';
-import { type Edited, keys, pageOf, readContent, readPage, tagsOf, victim } from './kill-target.ts';
 
 const rounds = runs(6, 50);
 
 /**
- * Runs the victim, kills it in the middle of its work, and returns what it had acknowledged before. @param afterMs from its `edits`th
+ * Runs the program, kills it in the middle of its work, and returns what it had acknowledged before. @param afterMs from its `edits`th
  * edit on
  */
 function killOne(dir: string, edits: number, afterMs: number): Promise<Map<string, number>> {
   return new Promise((resolve, reject) => {
     const said = new Map<string, number>();
-    const child = fork(victim, [dir], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [] });
+    const child = fork(program, [dir], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: [] });
     let complaint = '';
     child.stderr?.on('data', (text: Buffer) => {
       complaint += text.toString();
@@ -28,7 +36,7 @@ function killOne(dir: string, edits: number, afterMs: number): Promise<Map<strin
     });
     child.on('exit', (_code, signal) => {
       if (signal === 'SIGKILL') resolve(said);
-      else reject(new Error(`The victim ended by itself: ${complaint}`));
+      else reject(new Error(`The program ended by itself: ${complaint}`));
     });
   });
 }
