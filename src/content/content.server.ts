@@ -1,7 +1,6 @@
 /** Creates the content service: store, reader, sync, webhooks and previews. */
-import { readResponse } from '../lib/http/short-body.server.ts';
-import { warnOncePerHost } from '../lib/logging.ts';
 import { PoolClosed } from '../lib/workers/pool.server.ts';
+import { createCaptionReader } from './ingest/captions.server.ts';
 import { createLocalIngester, createThreadedIngester, type Ingester, warmUpIngest } from './ingest/ingester.server.ts';
 import { createPreview } from './preview.server.ts';
 import { createIndexWork, mergeSome, reindexSome } from './search/index.server.ts';
@@ -13,6 +12,7 @@ import { entriesAhead, fetchTargetOf } from './store/ahead-of-log.server.ts';
 import { backfillCursor, type ContentStore, isCopied, openContentStore } from './store/content-store.server.ts';
 import type { ContentEntry } from './store/entries.server.ts';
 import { indexNewEntries } from './store/live-search.server.ts';
+import { measureOnce } from './store/measured.server.ts';
 import { createReader } from './store/reader.server.ts';
 import { type Applier, changeOf, createApplier, createReplay, logRevision, recordChange } from './sync/apply.server.ts';
 import { createFrontClock } from './sync/front-clock.server.ts';
@@ -255,44 +255,4 @@ function latestFetchIn(store: ContentStore): number {
       .all()
       .map(({ at }) => Number(at)),
   );
-}
-
-/** Largest caption file. Captions of a film are some 20 kB, and they are inlined in the page. */
-const maxCaptionBytes = 100_000;
-
-/** Reads a file of captions; ingest calls it only for allowed hosts. */
-function createCaptionReader(get: typeof fetch, log: ContentOptions['log']): (url: string) => Promise<string | null> {
-  const warn = warnOncePerHost(log);
-  return async (url) => {
-    try {
-      const response = await get(url, { signal: AbortSignal.timeout(10_000), redirect: 'error' });
-      const captions = await readResponse(response, maxCaptionBytes);
-      if (response.ok && captions !== null && /^WEBVTT(?:\s|$)/u.test(captions)) return captions;
-      warn('content: captions omitted: not WebVTT, or more than 100 kB', url, { status: response.status });
-    } catch (error) {
-      warn('content: captions could not be read', url, { error: String(error) });
-    }
-    return null;
-  };
-}
-
-/** Measures every picture only once; after a failure the document's next version measures it again. */
-function measureOnce(
-  store: ContentStore,
-  measure: ContentOptions['measure'],
-  log: ContentOptions['log'],
-): ContentOptions['measure'] {
-  const warn = warnOncePerHost(log);
-  return async (url) => {
-    const known = store.prepare('SELECT width, height FROM measured WHERE url = ?').get(url);
-    if (known) return { width: Number(known.width), height: Number(known.height) };
-    try {
-      const size = await measure(url);
-      if (size) store.prepare('INSERT OR REPLACE INTO measured VALUES (?, ?, ?)').run(url, size.width, size.height);
-      return size;
-    } catch (error) {
-      warn('content: picture could not be measured', url, { error: String(error) });
-      return null;
-    }
-  };
 }
