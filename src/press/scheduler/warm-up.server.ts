@@ -4,19 +4,9 @@ import type { PageRef } from '../store/stored-page.ts';
 import type { Scheduler } from './scheduler.server.ts';
 import type { RenderOutcome } from './scheduler-state.ts';
 
-export interface Progress {
-  readonly done: number;
-  readonly total: number;
-  /** Pages rendered per second. */
-  readonly rate: number;
-  /** Estimated remaining milliseconds; `null` while nothing has been rendered. */
-  readonly leftMs: number | null;
-}
-
 export interface WarmOptions {
   /** Concurrent pages (default 4); the press's own concurrency is the upper limit. */
   readonly concurrency?: number;
-  readonly onProgress?: (progress: Progress) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -55,10 +45,6 @@ export function createWarmUp(press: { cache: PageCache; scheduler: Scheduler }) 
         await one({ key, variant: 'public' });
         const page = cache.find(key, 'public')?.page;
         if (page && page.access !== null) await one({ key, variant: 'full' });
-        const ms = performance.now() - began;
-        const rate = rendered === 0 ? 0 : (rendered / ms) * 1000;
-        const left = list.length - at;
-        options.onProgress?.({ done: at, total: list.length, rate, leftMs: rate === 0 ? null : (left / rate) * 1000 });
       }
     }
 

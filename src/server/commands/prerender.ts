@@ -6,7 +6,7 @@
 import { fileURLToPath } from 'node:url';
 import { buildName } from '../../lib/build-name.server.ts';
 import { localEncoder } from '../../press/cache/compressor.server.ts';
-import type { Progress, Warmed } from '../../press/scheduler/warm-up.server.ts';
+import type { Warmed } from '../../press/scheduler/warm-up.server.ts';
 import type { Composition } from '../compose.ts';
 import { loadPages } from '../http/page-renderer.ts';
 import { securityHeaders } from '../http/security-headers.ts';
@@ -14,6 +14,15 @@ import { openSitePress, type SitePress } from '../press/open-press.ts';
 import { allKeys, articleKeys } from '../press/page-keys.ts';
 import { openForCommand } from './open.ts';
 import { createSupply, ordersAtATime, processesFor, renderInProcesses } from './prerender-processes.ts';
+
+interface Progress {
+  readonly done: number;
+  readonly total: number;
+  /** Pages rendered per second. */
+  readonly rate: number;
+  /** Estimated remaining milliseconds; `null` while nothing has been rendered. */
+  readonly leftMs: number | null;
+}
 
 export interface PrerenderOptions {
   /** Paths: renders these and the pages below them. Empty: everything. */
