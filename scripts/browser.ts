@@ -136,10 +136,10 @@ async function fetchFromNpm(): Promise<Browser> {
 }
 
 /** Whether a browser starts: some don't in a container. */
-async function runs(path: string, withArgs: readonly string[] = args): Promise<boolean> {
+async function runs(path: string): Promise<boolean> {
   const { chromium } = await import('@playwright/test');
   try {
-    const browser = await chromium.launch({ executablePath: path, args: [...withArgs], timeout: 30_000 });
+    const browser = await chromium.launch({ executablePath: path, args: [...args], timeout: 30_000 });
     await browser.close();
     return true;
   } catch {

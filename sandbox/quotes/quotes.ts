@@ -35,8 +35,7 @@ export type FailureMode = keyof typeof failureModes;
 const key = 'quotes-sandbox-of-broadsheet';
 const maxSymbols = 120;
 
-const errorAnswer = (code: number, message: string, status = code): Answer =>
-  json({ code, message, status: 'error' }, status);
+const errorAnswer = (code: number, message: string): Answer => json({ code, message, status: 'error' }, code);
 
 /** Exchange rates are written with five places, prices with two. */
 function quoteOf(symbol: string, { price, close }: SymbolPrice, now: number): object {

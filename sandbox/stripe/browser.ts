@@ -41,11 +41,10 @@ const frames: Readonly<Record<string, string>> = {
 const framePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'";
 
-const text = (body: string, type: string, more: Record<string, string> = {}): Response =>
-  new Response(body, { headers: { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache', ...more } });
-const html = (body: string, status = 200): Response =>
+const text = (body: string, type: string): Response =>
+  new Response(body, { headers: { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache' } });
+const html = (body: string): Response =>
   new Response(body, {
-    status,
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',

@@ -43,14 +43,11 @@ const accountFormats: Partial<Record<Vendor, RegExp>> = {
 
 const corsHeaders = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
 
-export async function startThirdParty({ port = 0 }: { readonly port?: number } = {}): Promise<ThirdParty> {
+export async function startThirdParty(): Promise<ThirdParty> {
   const calls = createCalls();
   const server = await listenWeb(
     [...scriptRoutes(calls), ...consentPlatformRoutes(calls), ...reportRoutes(calls), ...testRoutes(calls)],
-    {
-      port,
-      name: "the sandbox's third parties",
-    },
+    { port: 0, name: "the sandbox's third parties" },
   );
   return { access: { url: server.url }, stop: server.close };
 }

@@ -75,25 +75,20 @@ function freeMegabytes(folder) {
   return (bavail * bsize) / 1_000_000;
 }
 
-/**
- * Installs the packages of a folder with `npm ci`, unless they are installed.
- *
- * @param {string} [folder] the repository's own unless given
- * @param {string} [title]
- */
-export async function install(folder = root, title = 'Installing packages') {
-  if (isInstalled(folder)) return;
-  requireSpace(freeMegabytes(folder));
-  await step(title, (progress) =>
+/** Installs the packages with `npm ci`, unless they are installed. */
+export async function install() {
+  if (isInstalled(root)) return;
+  requireSpace(freeMegabytes(root));
+  await step('Installing packages', (progress) =>
     withLock(
       join(downloads, 'installing'),
       async (alsoWaitFor) => {
         progress('');
         // The previous holder of the lock may have installed them.
-        if (isInstalled(folder)) return;
-        const hash = wanted(folder);
-        rmSync(join(folder, 'node_modules', stampName), { force: true });
-        await npm(['ci', '--no-audit', '--no-fund', '--include=dev'], { cwd: folder, onSpawn: alsoWaitFor });
+        if (isInstalled(root)) return;
+        const hash = wanted(root);
+        rmSync(join(root, 'node_modules', stampName), { force: true });
+        await npm(['ci', '--no-audit', '--no-fund', '--include=dev'], { cwd: root, onSpawn: alsoWaitFor });
         writeFileSync(join(folder, 'node_modules', stampName), hash);
       },
       { waiting: () => progress('waiting for another installation to finish') },

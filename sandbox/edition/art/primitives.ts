@@ -60,7 +60,6 @@ export const poly = (points: readonly (readonly [number, number])[], fill: strin
   path(`M${points.map(([x, y]) => `${n(x)} ${n(y)}`).join('L')}Z`, fill, more);
 export const stroke = (d: string, color: string, w: number, more = ''): string =>
   `<path d="${d}" fill="none" stroke="${color}" stroke-width="${n(w)}" ${inked(more)}/>`;
-export const group = (inner: string, more: string): string => `<g ${more}>${inner}</g>`;
 export const at = (x: number, y: number, scale: number, inner: string, turn = 0): string =>
   `<g transform="translate(${n(x)} ${n(y)}) rotate(${n(turn)}) scale(${scale.toFixed(3)})">${inner}</g>`;
 /** Draws `count` things, numbered from 0. */
@@ -126,8 +125,8 @@ export const clouds = (p: Palette, random: Random, low: number): string =>
   });
 
 /** Water from a height down, with short bright strokes. */
-export const water = (p: Palette, random: Random, y: number, base = p.mid): string =>
-  rect(0, y, width, height - y, base) +
+export const water = (p: Palette, random: Random, y: number): string =>
+  rect(0, y, width, height - y, p.mid) +
   repeat(70, () => {
     const depth = random.between(0, 1);
     const top = y + 8 + depth * depth * (height - y);

@@ -26,14 +26,12 @@ export interface LookUp {
   close(): Promise<void>;
 }
 
-export interface LookUpOptions extends Pick<SyncContext, 'store' | 'client' | 'applier' | 'log' | 'now'> {
-  /** Longest wait of a caller, milliseconds. The request continues after it. */
-  readonly timeoutMs?: number;
-}
+export type LookUpOptions = Pick<SyncContext, 'store' | 'client' | 'applier' | 'log' | 'now'>;
 
 /** WordPress answers a handful of requests a second, and serves the first copy at the same time. */
 const queueLimits = { atOnce: 2, perClient: 1, waitingPerClient: 8, waiting: 64 };
-const defaultTimeoutMs = 8000;
+/** Longest wait of a caller, milliseconds. The request continues after it. */
+const timeoutMs = 8000;
 /** How long a missing slug is remembered. If it is published in that time, the webhook delivers it. */
 const missingForMs = 60_000;
 /** After a failure, no look-up calls WordPress for this long. */
@@ -143,7 +141,7 @@ async function find(lookUp: LookUpState, type: DocumentType, asked: string, addr
   if (lookUp.stopping.signal.aborted || lookUp.now() < lookUp.pausedUntil) return 'unavailable';
   const answer = fetchInTurn(lookUp, type, slug, address);
   track(lookUp, answer);
-  return withTimeLimit(lookUp.timeoutMs ?? defaultTimeoutMs, answer, () => 'unavailable');
+  return withTimeLimit(timeoutMs, answer, () => 'unavailable');
 }
 
 async function close(lookUp: LookUpState): Promise<void> {

@@ -20,13 +20,10 @@ export interface ClientOptions {
   readonly lastAt?: number;
   /** Timeout for the head of a response, milliseconds, 20,000 by default. */
   readonly answerMs?: number;
-  /** Concurrent requests, 4 by default. */
-  readonly concurrency?: number;
   /** Largest response in bytes, 64 MiB by default. */
   readonly maxBytes?: number;
   /** Wait before the first retry in milliseconds, 500 by default. */
   readonly backOffMs?: number;
-  readonly random?: () => number;
 }
 
 export interface Failure {
@@ -117,10 +114,8 @@ const totalMs = 60_000;
 const defaults = {
   answerMs: 20_000,
   maxBytes: 64 * 1024 * 1024,
-  concurrency: 4,
   backOffMs: 500,
   now: Date.now,
-  random: Math.random,
   lastAt: 0,
 };
 
@@ -134,12 +129,12 @@ type ClientState = ClientOptions &
   };
 
 /** One queue for all requests: WordPress has a handful of workers, and its editors need some of them. */
-const requestsAtOnce = (atOnce: number): FairQueueOptions => ({
-  atOnce,
-  perClient: atOnce,
+const queueLimits: FairQueueOptions = {
+  atOnce: 4,
+  perClient: 4,
   waitingPerClient: Number.POSITIVE_INFINITY,
   waiting: Number.POSITIVE_INFINITY,
-});
+};
 
 /** Creates a client of one WordPress. */
 export function createClient(options: ClientOptions): Client {
@@ -147,7 +142,7 @@ export function createClient(options: ClientOptions): Client {
   const wp: ClientState = {
     ...defaults,
     ...options,
-    slots: createFairQueue(requestsAtOnce(options.concurrency ?? defaults.concurrency)),
+    slots: createFairQueue(queueLimits),
     headers,
     origin: new URL(options.url).origin,
     clockOffsetMs: 0,
@@ -308,7 +303,7 @@ async function get(
   for (let attempt = 1; ; attempt++) {
     const result = await wp.slots.run('', () => once(wp, target, signal));
     if (result.ok || attempt >= tries || !retryable(result)) return result;
-    const wait = result.retryAfterMs ?? backOff(attempt, wp.backOffMs, longestWait, wp.random);
+    const wait = result.retryAfterMs ?? backOff(attempt, wp.backOffMs, longestWait);
     if (wait > longestWait) return result;
     await waitFor(wait, signal);
     if (signal?.aborted) return aborted(wp, target);

@@ -276,14 +276,15 @@ function sendMessage(outgoing: ServerResponse, status: number, message: string):
 // Who is reading: the site asks the tenant, for page guards and paid articles. The reader's access comes from the tenant's feature
 // decisions, which are requested with each new access cookie.
 
+/** Timeout for the tenant's response, milliseconds. */
+const answerMs = 5000;
+
 export interface TenantSessionsOptions {
   /** Base URL of the tenant, without a trailing slash. */
   readonly url: string;
   /** Whether the site is served over HTTPS. */
   readonly secure: boolean;
   readonly access: AccessSigner;
-  /** Timeout for the tenant's response, milliseconds. */
-  readonly timeoutMs?: number;
 }
 
 const account = z.object({
@@ -297,7 +298,7 @@ const visitorLife = 30 * 24 * 60 * 60;
 
 /** @returns as `Accounts.session`; rejects if the tenant doesn't answer or answers incorrectly */
 export function tenantSessions(options: TenantSessionsOptions): Pick<Accounts, 'session'> {
-  const { url, secure, access, timeoutMs = 5000 } = options;
+  const { url, secure, access } = options;
 
   /** The access that the tenant reports for this reader; only a free account if it doesn't report any. */
   async function grantFor(cookie: string): Promise<Grant> {
@@ -306,8 +307,8 @@ export function tenantSessions(options: TenantSessionsOptions): Pick<Accounts, '
         method: 'POST',
         headers: { cookie, accept: 'application/json', 'content-type': 'application/json' },
         body: JSON.stringify({ featureIds: publication.featureIds }),
-        headersTimeout: timeoutMs,
-        bodyTimeout: timeoutMs,
+        headersTimeout: answerMs,
+        bodyTimeout: answerMs,
       });
       const { accessDetails } = decisions.parse(await answer.body.json());
       const until = Number.POSITIVE_INFINITY;
@@ -328,8 +329,8 @@ export function tenantSessions(options: TenantSessionsOptions): Pick<Accounts, '
       if (!mine.some((cookie) => cookie.startsWith(`${sessionCookie}=`))) return { session: null, cookies: [] };
       const answer = await request(`${url}/blaize/account`, {
         headers: { cookie: mine.join('; '), accept: 'application/json' },
-        headersTimeout: timeoutMs,
-        bodyTimeout: timeoutMs,
+        headersTimeout: answerMs,
+        bodyTimeout: answerMs,
       });
       if (answer.statusCode !== 200) {
         await answer.body.dump();

@@ -151,9 +151,8 @@ export function cdnHeaders(
   provider: CdnProvider | null,
   tags: Iterable<string>,
   lifetime: string,
-  limits: Partial<TagLimits> = {},
 ): Record<string, string> {
-  const header = tagHeader(provider, tags, limits);
+  const header = tagHeader(provider, tags);
   return {
     'CDN-Cache-Control': lifetime,
     ...(provider === 'fastly' ? { 'Surrogate-Control': lifetime } : {}),

@@ -95,12 +95,12 @@ describe('the lease to sync with WordPress', () => {
     const { log, session } = await shop();
     const [one, two] = [lease('one'), lease('two')];
     const [first, second] = [await session(), await session()];
-    expect(await one.hold(first)).toBe(1);
-    expect(await two.hold(second)).toBeNull();
-    expect(await one.hold(first)).toBe(1);
+    expect(await one.hold(first, true)).toBe(1);
+    expect(await two.hold(second, true)).toBeNull();
+    expect(await one.hold(first, true)).toBe(1);
     await log.append([document(1)], one.epoch);
     await first.end();
-    await expect.poll(() => two.hold(second)).toBe(2);
+    await expect.poll(() => two.hold(second, true)).toBe(2);
     await expect(log.append([document(1, 'too late')], 1)).rejects.toThrow(LeaseLost);
     expect(await log.append([document(1, 'in time')], 2)).toBe(2);
   });
@@ -109,9 +109,9 @@ describe('the lease to sync with WordPress', () => {
     const { session } = await shop();
     const [one, two] = [lease('one'), lease('two', 50)];
     const [first, second] = [await session(), await session()];
-    await one.hold(first);
-    await expect.poll(() => two.hold(second)).toBe(2);
-    await expect(one.hold(first)).rejects.toThrow();
+    await one.hold(first, true);
+    await expect.poll(() => two.hold(second, true)).toBe(2);
+    await expect(one.hold(first, true)).rejects.toThrow();
   });
 
   it('is taken from a node that hangs between getting the lock and becoming the holder', async () => {
@@ -130,10 +130,10 @@ describe('the lease to sync with WordPress', () => {
         return new Promise(() => {});
       },
     } as unknown as pg.Client;
-    void lease('one').hold(stopped);
+    void lease('one').hold(stopped, true);
     await stopping;
     const two = lease('two', 50);
-    await expect.poll(() => two.hold(second)).toBe(1);
+    await expect.poll(() => two.hold(second, true)).toBe(1);
   });
 });
 

@@ -29,7 +29,7 @@ export interface Lease {
    * @param isFit whether this node can do the holder's work; if not, it leaves the lease to another node
    * @returns the epoch, `null` when another node holds the lease
    */
-  hold(session: Pick<Client, 'query'>, isFit?: boolean): Promise<number | null>;
+  hold(session: Pick<Client, 'query'>, isFit: boolean): Promise<number | null>;
   /** Call it when the session has ended, and the lease with it. */
   lost(): void;
 }
@@ -77,7 +77,7 @@ export function createLease({ version, node, log, staleMs = 10_000 }: LeaseOptio
     get epoch() {
       return epoch;
     },
-    async hold(session, isFit = true) {
+    async hold(session, isFit) {
       if (!isFit) {
         if (epoch !== null) await session.query(`select pg_advisory_unlock(${key})`);
         epoch = null;

@@ -98,7 +98,7 @@ function sendCached(
   page: CachedPage,
   { incoming, outgoing }: Exchange,
   source: Source,
-  mayWait = true,
+  mayWait: boolean,
 ): boolean | Promise<void> {
   // Shared caches store this response, but the id is only for one request.
   if (outgoing.hasHeader(requestIdHeader)) outgoing.removeHeader(requestIdHeader);
