@@ -123,4 +123,4 @@ function inline(tokens: readonly Token[]): string {
 }
 
 export const escapeText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-export const escapeAttribute = (text: string) => escapeText(text).replaceAll('"', '&quot;');
+const escapeAttribute = (text: string) => escapeText(text).replaceAll('"', '&quot;');

@@ -6,7 +6,7 @@ import { renderArt } from './art/render.ts';
 import type { PictureSpec } from './model.ts';
 
 /** Width and height of a picture in pixels. */
-export const PICTURE = { width: 1600, height: 900 } as const;
+const PICTURE = { width: 1600, height: 900 } as const;
 const SQUARE = { width: 1400, height: 1400 } as const;
 
 /** A picture in `uploads/`. */
