@@ -1,11 +1,11 @@
 // @vitest-environment jsdom
 import { atom } from 'nanostores';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { MeterView } from '../stores/meter.ts';
+import type { MeterAsk } from '../stores/meter.ts';
 import * as ui from '../stores/ui.ts';
 
 const meter = vi.hoisted(() => ({
-  $meter: null as unknown as import('nanostores').WritableAtom<MeterView>,
+  $meter: null as unknown as import('nanostores').WritableAtom<MeterAsk>,
   readMetered: vi.fn(),
 }));
 vi.mock('../stores/meter.ts', () => meter);
@@ -27,14 +27,14 @@ const fetched = vi.fn<(address: string) => Promise<Response>>();
 async function open(): Promise<void> {
   vi.resetModules();
   ({ closePaywall, openPaywall } = await import('../stores/ui.ts'));
-  meter.$meter = atom<MeterView>({ ask: 'nothing', remaining: null });
+  meter.$meter = atom<MeterAsk>('nothing');
   document.body.innerHTML = `<aside class="meter-wall" data-meter-wall="7" data-days="30" data-total="3"
     data-unmetered="reader member" hidden>
     <p data-ask="registration">Create an account</p><p data-ask="subscription">Join</p>
     <div data-offer="/fragments/wall-offer"></div></aside>`;
   await import('./meter.ts');
 }
-const ask = (what: MeterView['ask']) => meter.$meter.set({ ask: what, remaining: 0 });
+const ask = (what: MeterAsk) => meter.$meter.set(what);
 const covered = () => vi.waitFor(() => expect(wall().hidden).toBe(false));
 /** Observers run before the next task. */
 async function becomes(visitor: string): Promise<void> {

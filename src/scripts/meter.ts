@@ -33,12 +33,12 @@ const isUnmetered = (visitor = ''): boolean => visitor !== '' && unmetered.split
 async function update(): Promise<void> {
   if (!wall) return;
   const place = wall.querySelector<HTMLElement>('[data-offer]');
-  if (place && $meter.get().ask !== 'nothing') {
+  if (place && $meter.get() !== 'nothing') {
     offer ??= loadOffer(place);
     await offer;
   }
   // The decision may have changed in the meantime.
-  const { ask } = $meter.get();
+  const ask = $meter.get();
   wall.hidden = ask === 'nothing' || isUnmetered(document.documentElement.dataset.visitor);
   for (const part of wall.querySelectorAll<HTMLElement>('[data-ask]')) part.hidden = part.dataset.ask !== ask;
 }
@@ -49,7 +49,7 @@ function follow(): void {
   if (!wall || $ui.get().paywall.open) return;
   const { visitor } = document.documentElement.dataset;
   if (isUnmetered(visitor)) wall.hidden = true;
-  else if (visitor !== undefined && $meter.get().ask === 'registration') location.reload();
+  else if (visitor !== undefined && $meter.get() === 'registration') location.reload();
 }
 
 if (wall) {

@@ -8,16 +8,12 @@ import { readVisitor } from '../lib/accounts/visitor.ts';
 import { readStored, writeStored } from '../lib/browser-storage.ts';
 import { parseJson } from '../lib/json.ts';
 
-export interface MeterView {
-  /** What the metered paywall asks for; `nothing` hides it. */
-  readonly ask: 'nothing' | 'registration' | 'subscription';
-  /** Articles that are left; `null` until they are counted. */
-  readonly remaining: number | null;
-}
+/** What the metered paywall asks for; `nothing` hides it. */
+export type MeterAsk = 'nothing' | 'registration' | 'subscription';
 
-const $store = atom<MeterView>({ ask: 'nothing', remaining: null });
+const $store = atom<MeterAsk>('nothing');
 
-export const $meter: ReadableAtom<MeterView> = $store;
+export const $meter: ReadableAtom<MeterAsk> = $store;
 
 /** Shared by the tabs of a browser. */
 const storageKey = 'broadsheet-meter';
@@ -33,17 +29,16 @@ export async function readMetered(article: number, path: string, rules: BrowserM
   else if (visitor === 'registered') await askServer(path);
 }
 
-function countHere(article: number, rules: BrowserMeterRules): MeterView {
+function countHere(article: number, rules: BrowserMeterRules): MeterAsk {
   // Two tabs that count at the same moment may lose one reading, in the reader's favor.
   const counted = countReading(parseReadings(readStored(storageKey)), article, Date.now(), rules);
-  if (!writeStored(storageKey, JSON.stringify(counted.readings))) return { ask: 'nothing', remaining: null };
-  return { ask: counted.over ? 'registration' : 'nothing', remaining: counted.remaining };
+  return writeStored(storageKey, JSON.stringify(counted.readings)) && counted.over ? 'registration' : 'nothing';
 }
 
 async function askServer(path: string): Promise<void> {
   const { fetchDecision } = await import('../lib/access/client.ts');
   // A Zephr tenant without this feature responds with another value: no paywall is shown.
-  if ((await fetchDecision('paywall', path)) === 'SOFT_SUBSCRIBE') $store.set({ ask: 'subscription', remaining: 0 });
+  if ((await fetchDecision('paywall', path)) === 'SOFT_SUBSCRIBE') $store.set('subscription');
 }
 
 // The meter of readers who haven't signed in, without the browser's storage.
@@ -60,8 +55,6 @@ export interface Counted {
   /** The readings to store: those that still count, and this one if an article was left. */
   readonly readings: readonly Reading[];
   readonly over: boolean;
-  /** Articles that are left. */
-  readonly remaining: number;
 }
 
 const day = 24 * 60 * 60 * 1000;
@@ -78,7 +71,7 @@ export function countReading(
   const known = readings.some(([id]) => id === article);
   const over = !known && readings.length >= total;
   const all: readonly Reading[] = known || over ? readings : [...readings, [article, now]];
-  return { readings: all, over, remaining: Math.max(0, total - all.length) };
+  return { readings: all, over };
 }
 
 /** Reads the stored readings, without invalid entries. */
