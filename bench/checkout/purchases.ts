@@ -52,7 +52,7 @@ async function readers(database: Database, from: number, many: number): Promise<
   const at = new Date().toISOString();
   const sessions = Array.from({ length: many }, (_, place): Session => {
     const id = `buyer-${from + place}`;
-    return { id, userId: id, trackingId: id, email: `${id}@example.com`, emailVerified: true, createdAt: Date.now() };
+    return { id, userId: id, trackingId: id, email: `${id}@example.com`, emailVerified: true };
   });
   await database.db
     .insertInto('users')

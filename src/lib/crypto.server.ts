@@ -24,8 +24,6 @@ export interface Hmacs {
   block(address: string): string | null;
   /** Of anything else, named by its use. */
   sign(use: string, text: string): string;
-  /** A separate secret for a library. */
-  derive(use: string): string;
 }
 
 /** @param secret at least 32 random characters */
@@ -50,7 +48,6 @@ export function createHmacs(secret: string): Hmacs {
       return block === null ? null : hmac('place', block);
     },
     sign: hmac,
-    derive: (use) => key(use).toString('base64url'),
   };
 }
 

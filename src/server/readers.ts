@@ -67,8 +67,6 @@ export interface StripeProblems {
 }
 
 export interface Readers {
-  /** The database also has data that belongs to no reader, such as rate limits and counts of readings. */
-  readonly database: Database;
   readonly services: ReaderServices;
   readonly outbox: RunningOutbox;
   readonly billingStats: (() => BillingStats) | null;
@@ -132,7 +130,6 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
   const services = await createServices(config, options, { database, limiter, outbox, secret, log });
   const { accounts, access, savedStories, billing, comments, support } = services;
   return {
-    database,
     services,
     outbox,
     billingStats: billing && (() => billing.stats()),
@@ -154,7 +151,6 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
       await access.stop();
       await savedStories.stop();
       await outbox.stop();
-      transport.close();
     },
   };
 }

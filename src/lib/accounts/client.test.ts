@@ -73,10 +73,10 @@ describe('account calls of the browser (spec section 7)', () => {
     ],
     [
       'register by code',
-      () => client.register({ email, proof: { code: '012345' }, attributes: { first_name: 'Ann' } }),
+      () => client.register({ email, proof: { code: '012345' } }),
       'POST',
       '/blaize/register',
-      { attributes: { first_name: 'Ann' }, identifiers, validators: { code: '012345' } },
+      { attributes: {}, identifiers, validators: { code: '012345' } },
     ],
     [
       'register by state key, without the address',

@@ -33,8 +33,6 @@ export interface SignIn {
   /** Not sent with a state key, which already identifies the address. */
   readonly email?: string | undefined;
   readonly proof: Proof;
-  /** For the profile, one level of scalars. */
-  readonly attributes?: ProfileBody | undefined;
 }
 
 /** A link or a code that is to be mailed. */
@@ -94,10 +92,10 @@ export const codeKey = (): string | null => {
   return codes === undefined ? codeKeys[0] : codes || null;
 };
 
-const credentials = ({ email, proof, attributes = {} }: SignIn): CredentialsBody =>
+const credentials = ({ email, proof }: SignIn): CredentialsBody =>
   'stateKey' in proof
-    ? { attributes, identifiers: {}, validators: { [tokenExchangeKey]: proof.stateKey } }
-    : { attributes, identifiers: { email_address: email }, validators: { [codeKey() ?? codeKeys[0]]: proof.code } };
+    ? { attributes: {}, identifiers: {}, validators: { [tokenExchangeKey]: proof.stateKey } }
+    : { attributes: {}, identifiers: { email_address: email }, validators: { [codeKey() ?? codeKeys[0]]: proof.code } };
 
 /** Signs in: 401 is a wrong proof, 404 an unknown reader. The answer sets the cookies by itself. */
 export const login = (signIn: SignIn): Promise<Reply<SignedInAnswer>> =>

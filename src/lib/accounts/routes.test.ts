@@ -3,7 +3,7 @@ import { silent } from '../logging.ts';
 import { requireReader } from './routes.server.ts';
 import type { Session } from './service.ts';
 
-const ada = { id: 's', userId: 'u', trackingId: 't', email: 'ada@example.com', emailVerified: true, createdAt: 0 };
+const ada = { id: 's', userId: 'u', trackingId: 't', email: 'ada@example.com', emailVerified: true };
 
 async function asked(session: () => Promise<Session | null>) {
   const url = new URL('https://paper.example/dashboard/account?state=saved');

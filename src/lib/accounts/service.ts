@@ -45,8 +45,6 @@ export interface Session {
   readonly trackingId: string;
   readonly email: string;
   readonly emailVerified: boolean;
-  /** Epoch milliseconds. */
-  readonly createdAt: number;
 }
 
 export interface SignedIn {

@@ -66,7 +66,7 @@ export async function openSession(
     .execute();
   await endOldest(tx, userId);
   return {
-    session: { id, userId, trackingId, email, emailVerified, createdAt },
+    session: { id, userId, trackingId, email, emailVerified },
     cookies: sessionCookies(deps, token, trackingId),
   };
 }
@@ -95,7 +95,7 @@ export async function readSession(
     if (slides) await slide(database.db, row.id, now());
     const hasHint = !slides && readCookies(header, visitorCookie).includes(grant.visitor);
     return {
-      session: { ...rest, emailVerified, createdAt: Date.parse(row.createdAt) },
+      session: { ...rest, emailVerified },
       cookies: [
         ...(slides ? sessionCookies(deps, token, row.trackingId) : []),
         ...(hasHint ? [] : [hintCookie(deps, grant)]),
@@ -235,7 +235,6 @@ const find = (db: Queries, hash: string, now: number) =>
     .select([
       'sessions.id as id',
       'sessions.userId as userId',
-      'sessions.createdAt as createdAt',
       'sessions.updatedAt as updatedAt',
       'users.email as email',
       'users.emailVerified as emailVerified',

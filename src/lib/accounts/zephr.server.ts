@@ -352,7 +352,7 @@ export function tenantSessions(options: TenantSessionsOptions): Pick<Accounts, '
       }
       // The tenant tells neither the session's id nor its start, so the user's id and 0 are used.
       const session = { id: trackingId, userId: trackingId, trackingId, email: identifiers.email_address };
-      return { session: { ...session, emailVerified: true, createdAt: 0 }, cookies };
+      return { session: { ...session, emailVerified: true }, cookies };
     },
   };
 }

@@ -290,5 +290,5 @@ async function addReader(database: Database, email: string): Promise<Session> {
     .insertInto('users')
     .values({ id: userId, name: '', email, emailVerified: 1, image: null, createdAt: at, updatedAt: at, trackingId })
     .execute();
-  return { id: randomUUID(), userId, trackingId, email, emailVerified: true, createdAt: Date.now() };
+  return { id: randomUUID(), userId, trackingId, email, emailVerified: true };
 }

@@ -136,7 +136,7 @@ export async function prepareEnvironments(database: Database): Promise<Environme
       })
       .execute();
     return {
-      session: { id, userId: id, trackingId: id, email, emailVerified: true, createdAt: began },
+      session: { id, userId: id, trackingId: id, email, emailVerified: true },
       address: '203.0.113.7',
       decisions: [],
       methods: new Map(),
