@@ -1,11 +1,13 @@
 /** Times the queries that pages make to the content store. */
+
+import { randomNumbers } from '../../sandbox/random.ts';
 import { mergeSome, updateStoryText } from '../../src/content/search/index.server.ts';
 import { openContentStore } from '../../src/content/store/content-store.server.ts';
 import { createReader } from '../../src/content/store/reader.server.ts';
 import type { ContentReader } from '../../src/lib/content/reader.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { percentile } from '../support/figures.ts';
-import { authorCount, firstId, random, sectionSlugs, word } from './synthetic.ts';
+import { authorCount, firstId, sectionSlugs, word } from './synthetic.ts';
 
 export interface QueryTime {
   readonly name: string;
@@ -17,7 +19,7 @@ export interface QueryTime {
 /** Times every list and search of a content store with `count` articles. Each run of a query has different arguments. */
 export function timeQueries(file: string, count: number): QueryTime[] {
   const store = openContentStore({ file, origin: null, log: silent });
-  const next = random(7);
+  const next = randomNumbers(7);
   const any = (limit: number): number => Math.floor(next() * limit);
   const section = (): string => sectionSlugs[any(10)] ?? 'politics';
   const ids = (n: number): number[] => Array.from({ length: n }, () => firstId + any(count));
@@ -79,7 +81,7 @@ export function timeQueries(file: string, count: number): QueryTime[] {
  */
 export function timeEdits(file: string, count: number): QueryTime[] {
   const store = openContentStore({ file, origin: null, log: silent });
-  const next = random(11);
+  const next = randomNumbers(11);
   const edits: number[] = [];
   const merges: number[] = [];
   for (let edit = 0; edit < 400; edit++) {

@@ -1,9 +1,10 @@
 /** How many article pages a second the site renders for the first time, on a content store that has been filled already. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { randomNumbers } from '../../sandbox/random.ts';
 import { freePort } from '../../scripts/setup/ports.mjs';
 import { startSite, waitForEdition } from '../../scripts/site.ts';
-import { firstId, random } from './synthetic.ts';
+import { firstId } from './synthetic.ts';
 
 const pages = 1500;
 const atOnce = 4;
@@ -37,7 +38,7 @@ export async function timeRendering(folder: string, wordpress: string, count: nu
     await site.listening;
     const problem = await waitForEdition(base, () => {}, { timeoutMs: 30_000 });
     if (problem) throw new Error(`the site has no edition: ${problem}`);
-    const next = random(11);
+    const next = randomNumbers(11);
     const wanted = new Set<number>();
     while (wanted.size < Math.min(pages, count)) wanted.add(firstId + Math.floor(next() * count));
     const [warm, timed] = [[...wanted].slice(0, 50), [...wanted].slice(50)];

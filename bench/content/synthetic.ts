@@ -2,6 +2,7 @@
  * Synthetic articles: the same for the same number, of varied length, with words as unevenly common as in real text, so that
  * a search for a common word has much to rank and a search for a rare one has not.
  */
+import { randomNumbers } from '../../sandbox/random.ts';
 
 /** Ids begin here; the newest article has the highest. */
 export const firstId = 1000;
@@ -42,17 +43,6 @@ const syllables = [
   'wis',
 ];
 
-/** A small fast generator of pseudo-random numbers in [0, 1), by seed (mulberry32). */
-export function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
 /** The vocabulary's word of a rank; rank 0 is the most common. */
 export function word(rank: number): string {
   let text = '';
@@ -91,7 +81,7 @@ const oldest = Date.UTC(2024, 0, 1);
 
 /** An article as WordPress would send it. */
 export function article(index: number, base: string): Record<string, unknown> {
-  const next = random(index + 1);
+  const next = randomNumbers(index + 1);
   const id = firstId + index;
   const date = pad(oldest + index * 600_000);
   const author = 1 + Math.floor(next() * authorCount);

@@ -1,5 +1,6 @@
 /** The kinds of edit: the editors' change, the webhook that reports it, and the tags that the site must find itself. */
-import { article, firstId, random, sectionSlugs } from '../content/synthetic.ts';
+import { randomNumbers } from '../../sandbox/random.ts';
+import { article, firstId, sectionSlugs } from '../content/synthetic.ts';
 import { mark } from '../support/marks.ts';
 import { authorName, type Edit, frontId, topStoriesId } from './edition.ts';
 
@@ -49,7 +50,7 @@ export function planner(articles: number): (kind: Kind) => Plan {
   const newestFirst = Array.from({ length: Math.min(newest, articles) }, (_, at) => articles - 1 - at);
   const state: State = {
     articles,
-    next: random(articles),
+    next: randomNumbers(articles),
     versions: new Map(),
     sections: new Map(),
     added: [],

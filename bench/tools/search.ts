@@ -10,9 +10,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { randomNumbers } from '../../sandbox/random.ts';
 import { siteFlags } from '../../scripts/setup/node.mjs';
 import { searchAnswer } from '../../src/lib/search/model.ts';
-import { random, sectionSlugs, word } from '../content/synthetic.ts';
+import { sectionSlugs, word } from '../content/synthetic.ts';
 import { count, ms, percentile, printTable } from '../support/figures.ts';
 import { type Ask, asker, textOf } from '../support/http.ts';
 import { start } from '../support/processes.ts';
@@ -70,7 +71,7 @@ async function fill(articles: number, file: string): Promise<void> {
 }
 
 async function measureMix(ask: Ask): Promise<Taken[]> {
-  const next = random(17);
+  const next = randomNumbers(17);
   const any = (limit: number): number => Math.floor(next() * limit);
   const deck = mix.flatMap(([name, share, pick]) => Array.from({ length: share }, () => ({ name, pick })));
   const taken: Taken[] = [];
@@ -96,7 +97,7 @@ async function measureMix(ask: Ask): Promise<Taken[]> {
 /** Requests `/healthz` again and again while others search for twelve words that a third of all stories have. */
 async function measureInFlood(port: number, ask: Ask): Promise<Taken[]> {
   const others = asker(port, flood.connections);
-  const next = random(23);
+  const next = randomNumbers(23);
   const any = (limit: number): number => Math.floor(next() * limit);
   const end = performance.now() + flood.seconds * 1000;
   const searchExpensively = async (): Promise<void> => {

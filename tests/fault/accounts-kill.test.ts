@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
+import { randomNumbers } from '../../sandbox/random.ts';
 import { createAccounts } from '../../src/lib/accounts/service.server.ts';
 import type { AccountsTransaction } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
@@ -12,7 +13,6 @@ import { onBothEngines } from '../world/databases.ts';
 import { limiterOf } from '../world/limiter.ts';
 import { runs, seedFrom } from '../world/runs.ts';
 import { killOne } from './fixtures/killing.ts';
-import { chance } from './fixtures/whole.ts';
 
 const fixture = join(import.meta.dirname, '../fixtures/signing-up.ts');
 
@@ -23,7 +23,7 @@ onBothEngines('kills during sign-ups', (engines) => {
   it(`lose no acknowledged account, session or email in ${rounds} rounds (FAULT_SEED=${seed})`, async () => {
     const place = await engines.place();
     const said: Said[] = [];
-    const random = chance(seed);
+    const random = randomNumbers(seed);
     for (let round = 0; round < rounds; round++) {
       // Of twenty acknowledgments at least eight are of accounts, more than are expected below of the usual number of rounds.
       const after = (round === 0 ? 20 : 3) + Math.floor(random() * 20);

@@ -11,11 +11,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
+import { randomNumbers } from '../../sandbox/random.ts';
 import { listBackups } from '../../src/server/backup/backup-folder.ts';
 import { type Paper, startPaper, until } from '../fixtures/paper.ts';
 import type { Said } from '../fixtures/signing-up.ts';
 import { runs, seedFrom } from '../world/runs.ts';
-import { chance } from './fixtures/whole.ts';
 
 const rounds = runs(2, 20);
 const seed = seedFrom('FAULT_SEED');
@@ -98,7 +98,7 @@ async function restoreLatest(dataDir: string, dieAfter: number | null): Promise<
 }
 
 it(`restoring loses at most 10 s of accounts and takes at most 60 s, ${rounds} times (FAULT_SEED=${seed})`, async () => {
-  const random = chance(seed);
+  const random = randomNumbers(seed);
   backupDir = mkdtempSync(join(tmpdir(), 'backups-'));
   // It is stopped at once: its data folder is the content of each round's, and it serves what was restored.
   const beganStart = performance.now();

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import Stripe from 'stripe';
 import { expect, it } from 'vitest';
+import { randomNumbers } from '../../sandbox/random.ts';
 import { startStripe } from '../../sandbox/stripe/stripe.ts';
 import { apiVersion } from '../../src/lib/billing/engine/stripe.server.ts';
 import { silent } from '../../src/lib/logging.ts';
@@ -10,7 +11,6 @@ import { type Bought, shop } from '../fixtures/buying.ts';
 import { onBothEngines } from '../world/databases.ts';
 import { runs, seedFrom } from '../world/runs.ts';
 import { killOne } from './fixtures/killing.ts';
-import { chance } from './fixtures/whole.ts';
 
 const fixture = join(import.meta.dirname, '../fixtures/buying.ts');
 
@@ -23,7 +23,7 @@ onBothEngines('kills during purchases', (engines) => {
     const place = await engines.place();
     try {
       const said: Bought[] = [];
-      const random = chance(seed);
+      const random = randomNumbers(seed);
       for (let round = 0; round < rounds; round++) {
         // Eight purchases, of whichever cards, have at least the three grants that are expected below.
         const moment = { after: (round === 0 ? 8 : 2) + Math.floor(random() * 5), delay: random() * 60 };

@@ -10,11 +10,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
+import { randomNumbers } from '../../sandbox/random.ts';
 import { type Paper, startPaper, until } from '../fixtures/paper.ts';
 import { restError } from '../fixtures/wordpress.ts';
 import { runs, seedFrom } from '../world/runs.ts';
 import { lists, openNewsroom } from './fixtures/newsroom.ts';
-import { CutOff, chance, openReader } from './fixtures/whole.ts';
+import { CutOff, openReader } from './fixtures/whole.ts';
 
 const rounds = Number(process.env.FAULT_ROUNDS ?? runs(4, 50));
 const seed = seedFrom('FAULT_SEED');
@@ -34,7 +35,7 @@ afterEach(async () => {
 const repairs = /damaged|set aside|(?:begun|created) anew|checksum|could(?: not|n't) be rendered|rolled back/;
 
 it(`${rounds} kills at random moments under load tear no page and lose no publish (seed ${seed})`, async () => {
-  const random = chance(seed);
+  const random = randomNumbers(seed);
   const any = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   paper = await startPaper();
   const newsroom = openNewsroom(paper, withdrawing);

@@ -1,4 +1,5 @@
 /** The few shapes that the edition's illustrations are cut from. Everything is SVG text on a plate of 1600 by 900. */
+import { randomNumbers } from '../../random.ts';
 
 export const width = 1600;
 export const height = 900;
@@ -27,14 +28,9 @@ export interface Random {
 
 /** Random numbers that are the same for the same seed on every machine. */
 export function seededRandom(seed: string): Random {
-  let state = 2166136261;
-  for (const character of seed) state = Math.imul(state ^ (character.codePointAt(0) as number), 16777619);
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
+  let hash = 2166136261;
+  for (const character of seed) hash = Math.imul(hash ^ (character.codePointAt(0) as number), 16777619);
+  const next = randomNumbers(hash);
   for (let i = 0; i < 5; i += 1) next();
   return {
     between: (low, high) => low + next() * (high - low),

@@ -2,22 +2,12 @@
  * One article of more than twenty thousand words: the minutes of a harbor board, read into the record at its centenary. A
  * generator puts it together from lists with a fixed seed, so that it is the same at every import.
  */
+import { randomNumbers } from '../../random.ts';
 import type { AwkwardPost } from '../model.ts';
 import { article, body, heading, paragraphs } from './build.ts';
 
 /** The article is at least this long. */
 export const LONG_ARTICLE_WORDS = 20_000;
-
-/** A sequence of numbers in [0, 1) that is the same for the same seed (mulberry32). */
-function sequence(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 const MEMBERS = ['Mr. Ames', 'Mrs. Pell', 'Capt. Doane', 'Mr. Tuttle', 'Miss Hallett', 'Mr. Szabo', 'Mrs. Freitas'] as const;
 const BOATS = ['Patience', 'Second Mortgage', 'Laura B.', 'Ask My Wife', 'Halcyon', 'Old Testament', 'Three Sisters', 'Dividend', 'Petrel', 'Not Yet'] as const;
@@ -138,7 +128,7 @@ export const countWords = (html: string): number =>
     .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
 function minutes(): string {
-  const next = sequence(1833);
+  const next = randomNumbers(1833);
   const number = (from: number, to: number) => from + Math.floor(next() * (to - from + 1));
   // The same name twice in a row looks like a mistake, so a list never repeats its last choice.
   const last = new Map<readonly string[], string>();
