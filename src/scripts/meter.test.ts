@@ -10,8 +10,8 @@ const meter = vi.hoisted(() => ({
 }));
 vi.mock('../stores/meter.ts', () => meter);
 
-const wall = () => document.querySelector('.meter-wall') as HTMLElement;
-const place = () => wall().querySelector('[data-offer]') as HTMLElement;
+const paywall = () => document.querySelector('.metered-paywall') as HTMLElement;
+const place = () => paywall().querySelector('[data-offer]') as HTMLElement;
 let { closePaywall, openPaywall } = ui;
 const reload = vi.fn();
 /** Watches of the page: a test's own must not see the changes of the next. */
@@ -28,14 +28,14 @@ async function open(): Promise<void> {
   vi.resetModules();
   ({ closePaywall, openPaywall } = await import('../stores/ui.ts'));
   meter.$meter = atom<MeterAsk>('nothing');
-  document.body.innerHTML = `<aside class="meter-wall" data-meter-wall="7" data-days="30" data-total="3"
+  document.body.innerHTML = `<aside class="metered-paywall" data-metered="7" data-days="30" data-total="3"
     data-unmetered="reader member" hidden>
     <p data-ask="registration">Create an account</p><p data-ask="subscription">Join</p>
-    <div data-offer="/fragments/wall-offer"></div></aside>`;
+    <div data-offer="/fragments/paywall-offer"></div></aside>`;
   await import('./meter.ts');
 }
 const ask = (what: MeterAsk) => meter.$meter.set(what);
-const covered = () => vi.waitFor(() => expect(wall().hidden).toBe(false));
+const covered = () => vi.waitFor(() => expect(paywall().hidden).toBe(false));
 /** Observers run before the next task. */
 async function becomes(visitor: string): Promise<void> {
   document.documentElement.dataset.visitor = visitor;
@@ -56,23 +56,25 @@ afterEach(() => {
   delete document.documentElement.dataset.visitor;
 });
 
-describe('the wall over a metered story', () => {
+describe('the paywall over a metered story', () => {
   it('stays hidden and fetches nothing while the meter asks for nothing', async () => {
     await open();
     expect(meter.readMetered).toHaveBeenCalledWith(7, '/', { days: 30, anonymous: 3 });
-    expect(wall().hidden).toBe(true);
+    expect(paywall().hidden).toBe(true);
     expect(fetched).not.toHaveBeenCalled();
   });
 
   it('opens with the price of a subscription, fetched once', async () => {
     await open();
     ask('registration');
-    expect(wall().hidden).toBe(true);
-    await vi.waitFor(() => expect(wall().hidden).toBe(false));
+    expect(paywall().hidden).toBe(true);
+    await vi.waitFor(() => expect(paywall().hidden).toBe(false));
     expect(place().textContent).toBe('$12 /month');
     ask('subscription');
-    await vi.waitFor(() => expect(wall().querySelector<HTMLElement>('[data-ask="registration"]')?.hidden).toBe(true));
-    expect(fetched.mock.calls.map(([address]) => address)).toEqual(['/fragments/wall-offer']);
+    await vi.waitFor(() =>
+      expect(paywall().querySelector<HTMLElement>('[data-ask="registration"]')?.hidden).toBe(true),
+    );
+    expect(fetched.mock.calls.map(([address]) => address)).toEqual(['/fragments/paywall-offer']);
   });
 
   it.each([
@@ -82,7 +84,7 @@ describe('the wall over a metered story', () => {
     fetched.mockImplementation(answer);
     await open();
     ask('registration');
-    await vi.waitFor(() => expect(wall().hidden).toBe(false));
+    await vi.waitFor(() => expect(paywall().hidden).toBe(false));
     expect(place().textContent).toBe('');
   });
 
@@ -95,7 +97,7 @@ describe('the wall over a metered story', () => {
     gate.resolve(new Response('<p>$12 /month</p>'));
     await vi.waitFor(() => expect(place().textContent).toBe('$12 /month'));
     await new Promise((resolve) => setImmediate(resolve));
-    expect(wall().hidden).toBe(true);
+    expect(paywall().hidden).toBe(true);
   });
 
   it.each(['registration', 'subscription'] as const)('goes when the reader becomes a subscriber: %s', async (what) => {
@@ -103,7 +105,7 @@ describe('the wall over a metered story', () => {
     ask(what);
     await covered();
     await becomes('member');
-    expect([wall().hidden, reload.mock.calls.length]).toEqual([true, 0]);
+    expect([paywall().hidden, reload.mock.calls.length]).toEqual([true, 0]);
   });
 
   it('stays hidden when the reader has paid before the meter answers', async () => {
@@ -112,7 +114,7 @@ describe('the wall over a metered story', () => {
     ask('subscription');
     await vi.waitFor(() => expect(place().textContent).toBe('$12 /month'));
     await new Promise((resolve) => setImmediate(resolve));
-    expect(wall().hidden).toBe(true);
+    expect(paywall().hidden).toBe(true);
   });
 
   it('counts the reading again after a sign-in, and stays for a reader whose account has none left', async () => {
@@ -120,7 +122,7 @@ describe('the wall over a metered story', () => {
     ask('subscription');
     await covered();
     await becomes('registered');
-    expect([wall().hidden, reload.mock.calls.length]).toEqual([false, 0]);
+    expect([paywall().hidden, reload.mock.calls.length]).toEqual([false, 0]);
     ask('registration');
     await becomes('registered');
     expect(reload).toHaveBeenCalledOnce();
@@ -135,8 +137,8 @@ describe('the wall over a metered story', () => {
     await covered();
     openPaywall({});
     await becomes(visitor);
-    expect([wall().hidden, reload.mock.calls.length]).toEqual([false, 0]);
+    expect([paywall().hidden, reload.mock.calls.length]).toEqual([false, 0]);
     closePaywall();
-    expect([wall().hidden, reload.mock.calls.length]).toEqual([hidden, reloads]);
+    expect([paywall().hidden, reload.mock.calls.length]).toEqual([hidden, reloads]);
   });
 });

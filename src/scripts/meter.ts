@@ -6,7 +6,7 @@ import { whenShown } from '../lib/when-shown.ts';
 import { $meter, readMetered } from '../stores/meter.ts';
 import { $ui } from '../stores/ui.ts';
 
-const wall = document.querySelector<HTMLElement>('.meter-wall');
+const paywall = document.querySelector<HTMLElement>('.metered-paywall');
 
 /** How long the paywall waits for the prices, milliseconds. */
 const timeoutMs = 3000;
@@ -26,33 +26,33 @@ async function loadOffer(place: HTMLElement): Promise<void> {
   }
 }
 
-const { meterWall: article, days, total, unmetered = '' } = wall?.dataset ?? {};
+const { metered: article, days, total, unmetered = '' } = paywall?.dataset ?? {};
 const isUnmetered = (visitor = ''): boolean => visitor !== '' && unmetered.split(' ').includes(visitor);
 
 /** Shows the paywall when it is complete, so that nothing moves, or hides it. */
 async function update(): Promise<void> {
-  if (!wall) return;
-  const place = wall.querySelector<HTMLElement>('[data-offer]');
+  if (!paywall) return;
+  const place = paywall.querySelector<HTMLElement>('[data-offer]');
   if (place && $meter.get() !== 'nothing') {
     offer ??= loadOffer(place);
     await offer;
   }
   // The decision may have changed in the meantime.
   const ask = $meter.get();
-  wall.hidden = ask === 'nothing' || isUnmetered(document.documentElement.dataset.visitor);
-  for (const part of wall.querySelectorAll<HTMLElement>('[data-ask]')) part.hidden = part.dataset.ask !== ask;
+  paywall.hidden = ask === 'nothing' || isUnmetered(document.documentElement.dataset.visitor);
+  for (const part of paywall.querySelectorAll<HTMLElement>('[data-ask]')) part.hidden = part.dataset.ask !== ask;
 }
 
 /** Opens the story, or counts the reading again, after a sign-in or a payment in this page or another tab. */
 function follow(): void {
   // While the reader is subscribing on this page, the paywall itself opens the article.
-  if (!wall || $ui.get().paywall.open) return;
+  if (!paywall || $ui.get().paywall.open) return;
   const { visitor } = document.documentElement.dataset;
-  if (isUnmetered(visitor)) wall.hidden = true;
+  if (isUnmetered(visitor)) paywall.hidden = true;
   else if (visitor !== undefined && $meter.get() === 'registration') location.reload();
 }
 
-if (wall) {
+if (paywall) {
   $meter.subscribe(() => void update());
   const rules = { days: Number(days), anonymous: Number(total) };
   whenShown(() => void readMetered(Number(article), location.pathname, rules));

@@ -58,7 +58,7 @@ const plansIn = (html: string): string[] =>
   [...html.matchAll(/href="\/subscribe\?plan=([\w-]+)"/g)].map((match) => match[1] ?? '');
 
 describe('pages with prices', () => {
-  it.each([...pages, '/fragments/wall-offer'])('%s may be cached, and carries the tag “prices”', async (path) => {
+  it.each([...pages, '/fragments/paywall-offer'])('%s may be cached, and carries the tag “prices”', async (path) => {
     const before = await open.browser().get(path);
     expect(before.status).toBe(200);
     expect(String(before.headers['cache-tag']).split(/[ ,]+/)).toContain('prices');
@@ -67,8 +67,8 @@ describe('pages with prices', () => {
 
   it('do not include metered stories, whose paywall fetches the prices', async () => {
     const story = await open.browser().get('/article/metered');
-    expect(story.text).toContain('data-meter-wall="9"');
-    expect(story.text).toContain('data-offer="/fragments/wall-offer"');
+    expect(story.text).toContain('data-metered="9"');
+    expect(story.text).toContain('data-offer="/fragments/paywall-offer"');
     expect(String(story.headers['cache-tag']).split(/[ ,]+/)).not.toContain('prices');
   });
 

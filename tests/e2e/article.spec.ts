@@ -1,4 +1,4 @@
-/** Reading: articles, players, comments, walls, crosswords and videos. What every page must pass is in every-route.spec.ts. */
+/** Reading: articles, players, comments, paywalls, crosswords and videos. What every page must pass is in every-route.spec.ts. */
 import type { Page } from '@playwright/test';
 import { expect, test } from '../world/readers.ts';
 
@@ -228,9 +228,9 @@ test.describe('the paywall of a story', () => {
       expect(html).not.toContain('CANARY');
       expect(html).not.toMatch(/this is how it ends|Then it stops/);
       await page.goto(`/article/${slug}`);
-      const wall = page.getByRole('region', { name: heading });
-      await expect(wall.getByRole('link', { name: 'Join Today' })).toHaveAttribute('href', '/pricing');
-      await expect(wall.getByRole('link', { name: signIn })).toHaveAttribute('href', '/socialLogin');
+      const paywall = page.getByRole('region', { name: heading });
+      await expect(paywall.getByRole('link', { name: 'Join Today' })).toHaveAttribute('href', '/pricing');
+      await expect(paywall.getByRole('link', { name: signIn })).toHaveAttribute('href', '/socialLogin');
       await expect(page.locator('.prose p').first()).not.toBeEmpty();
     });
   }
@@ -239,15 +239,18 @@ test.describe('the paywall of a story', () => {
     page,
   }) => {
     await page.goto('/article/what-subscribers-know-about-salt');
-    const wall = page.getByRole('region', { name: /for subscribers/ });
+    const paywall = page.getByRole('region', { name: /for subscribers/ });
     // Amounts in other currencies are in the page, but hidden.
     const shown = { useInnerText: true };
-    await expect(wall).toContainText(/Sun Reader\s+\$12\/month or \$120\/year/, shown);
-    await expect(wall).toContainText(/The year saves you\s+\$24\s*\./, shown);
-    await expect(wall).toContainText('Every story in every section, without a limit');
-    await expect(wall).toContainText('Read the Sun for a PENNY A DAY');
-    await expect(wall).toContainText(/\$0\.60\s+today for 60 days, then\s+\$120\s+each year until you cancel\./, shown);
-    await expect(wall.getByRole('link', { name: 'Start for $0.60' })).toHaveAttribute(
+    await expect(paywall).toContainText(/Sun Reader\s+\$12\/month or \$120\/year/, shown);
+    await expect(paywall).toContainText(/The year saves you\s+\$24\s*\./, shown);
+    await expect(paywall).toContainText('Every story in every section, without a limit');
+    await expect(paywall).toContainText('Read the Sun for a PENNY A DAY');
+    await expect(paywall).toContainText(
+      /\$0\.60\s+today for 60 days, then\s+\$120\s+each year until you cancel\./,
+      shown,
+    );
+    await expect(paywall.getByRole('link', { name: 'Start for $0.60' })).toHaveAttribute(
       'data-paywall',
       '{"planId":"reader-penny"}',
     );

@@ -20,10 +20,10 @@ import { scriptsOf } from '../world/scripts.ts';
 const restricted = '/article/what-subscribers-know-about-salt';
 const paid = 'CANARY-subscriber-body';
 
-const wall = (page: Page) => page.locator('section.paywall');
+const paywall = (page: Page) => page.locator('section.paywall');
 const openAtWall = async (page: Page) => {
   await page.goto(restricted);
-  await wall(page).getByRole('link', { name: 'Join Today' }).click();
+  await paywall(page).getByRole('link', { name: 'Join Today' }).click();
   await expect(sheet(page)).toBeVisible();
 };
 
@@ -32,7 +32,7 @@ const mark = (page: Page) => page.evaluate(() => document.documentElement.setAtt
 
 async function expectOpenInPlace(page: Page): Promise<void> {
   await expect(page.getByText(paid)).toBeVisible();
-  await expect(wall(page)).toHaveCount(0);
+  await expect(paywall(page)).toHaveCount(0);
   await expect(sheet(page)).toHaveCount(0);
   await expect(page.locator('html[data-same]')).toHaveCount(1);
   await expect(page).toHaveURL(new RegExp(`${restricted}$`));
@@ -146,7 +146,7 @@ test('an article loads no paywall code until the paywall is opened, and Stripe.j
   expect(sizes.length).toBeGreaterThan(0);
   expect(sizes.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(12 * 1024);
   expect(scripts.urls.filter((url) => /PaywallModal\.island|stripe/i.test(url))).toEqual([]);
-  await wall(page).getByRole('link', { name: 'Join Today' }).click();
+  await paywall(page).getByRole('link', { name: 'Join Today' }).click();
   await expect(step(page, 'account')).toBeVisible();
   expect(scripts.urls.filter((url) => /PaywallModal\.island/.test(url))).toHaveLength(1);
   // Stripe.js isn't loaded before the reader reaches the payment step.
@@ -172,7 +172,7 @@ for (const width of [360, 768, 1280]) {
 test('a reader can subscribe with the keyboard alone', async ({ page }) => {
   const email = newEmail();
   await page.goto(restricted);
-  await wall(page).getByRole('link', { name: 'Join Today' }).press('Enter');
+  await paywall(page).getByRole('link', { name: 'Join Today' }).press('Enter');
   await step(page, 'account').getByLabel('Email address').press('a');
   await page.keyboard.press('Backspace');
   await page.keyboard.type(email);

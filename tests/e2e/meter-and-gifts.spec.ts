@@ -8,7 +8,7 @@ import { expect, newEmail, signIn, test } from '../world/readers.ts';
 
 const { anonymous } = publication.access.meter;
 const paid = '/article/railroads-publish-their-delays';
-const wall = (page: Page) => page.locator('.meter-wall');
+const paywall = (page: Page) => page.locator('.metered-paywall');
 
 /** Stories that are counted, the newest first. */
 async function metered(page: Page): Promise<readonly string[]> {
@@ -19,7 +19,7 @@ async function metered(page: Page): Promise<readonly string[]> {
     .evaluateAll((links) => links.map((link) => new URL((link as HTMLAnchorElement).href).pathname));
   for (const path of new Set(paths)) {
     if (found.length > anonymous) break;
-    if ((await (await page.request.get(path)).text()).includes('data-meter-wall=')) found.push(path);
+    if ((await (await page.request.get(path)).text()).includes('data-metered=')) found.push(path);
   }
   expect(found.length).toBe(anonymous + 1);
   return found;
@@ -33,7 +33,7 @@ async function begin(page: Page, path: string): Promise<void> {
 
 async function read(page: Page, path: string): Promise<void> {
   await begin(page, path);
-  const id = Number(await wall(page).getAttribute('data-meter-wall'));
+  const id = Number(await paywall(page).getAttribute('data-metered'));
   // Only the numbers of articles: the times next to them may contain the same digits.
   await page.waitForFunction((number) => {
     const readings: [article: number, at: number][] = JSON.parse(localStorage.getItem('broadsheet-meter') ?? '[]');
@@ -49,34 +49,34 @@ test('an anonymous reader reads the free articles, each counted once, and sees t
   const stories = await metered(page);
   for (const story of stories.slice(0, anonymous)) {
     await read(page, story);
-    await expect(wall(page)).toBeHidden();
+    await expect(paywall(page)).toBeHidden();
   }
   await read(page, stories[0] ?? '');
-  await expect(wall(page)).toBeHidden();
+  await expect(paywall(page)).toBeHidden();
   await begin(page, stories[anonymous] ?? '');
-  await expect(wall(page)).toBeVisible();
-  await expect(wall(page).getByRole('heading')).toContainText('You have read');
+  await expect(paywall(page)).toBeVisible();
+  await expect(paywall(page).getByRole('heading')).toContainText('You have read');
   // What a subscription offers and costs, the cheap start first, fetched only by this paywall.
-  const offer = wall(page).locator('[data-wall-offer]');
+  const offer = paywall(page).locator('[data-paywall-offer]');
   await expect(offer).toContainText('PENNY A DAY');
   // Amounts in other currencies are in it, but hidden.
   const shown = { useInnerText: true };
   await expect(offer).toContainText(/\$0\.60\s+today for 60 days, then\s+\$120\s+each year until you cancel/, shown);
   await expect(offer).toContainText(/Sun Reader\s+\$12\/month or \$120\/year/, shown);
   await expect(offer.getByRole('listitem')).toContainText(['Every story', 'Cancel at any time']);
-  expect(await (await page.request.get(stories[anonymous] ?? '')).text()).not.toContain('data-wall-offer');
+  expect(await (await page.request.get(stories[anonymous] ?? '')).text()).not.toContain('data-paywall-offer');
   expect(await violationsOn(page)).toEqual([]);
   // On a phone, too, the ways to continue are visible, and so is part of the story.
   const size = page.viewportSize() ?? { width: 1280, height: 720 };
   await page.setViewportSize({ width: 390, height: 664 });
   for (const name of ['Create a free account', 'Join Today'])
-    await expect(wall(page).getByRole('link', { name })).toBeInViewport({ ratio: 1 });
-  const { y = 0 } = (await wall(page).getByRole('heading').boundingBox()) ?? {};
+    await expect(paywall(page).getByRole('link', { name })).toBeInViewport({ ratio: 1 });
+  const { y = 0 } = (await paywall(page).getByRole('heading').boundingBox()) ?? {};
   expect(y).toBeGreaterThan(150);
   await page.setViewportSize(size);
   // The text stays in place, and the way to continue is a dialog on this page.
   await expect(page.locator('.story .body p').last()).toBeAttached();
-  await wall(page).getByRole('link', { name: 'Join Today' }).click();
+  await paywall(page).getByRole('link', { name: 'Join Today' }).click();
   await expect(page.getByRole('dialog')).toBeVisible();
 });
 
@@ -86,7 +86,7 @@ test.describe('without JavaScript', () => {
   test('articles are not counted, and no metered paywall appears', async ({ page }) => {
     for (const story of await metered(page)) {
       await page.goto(story);
-      await expect(page.locator('.meter-wall:visible')).toHaveCount(0);
+      await expect(page.locator('.metered-paywall:visible')).toHaveCount(0);
     }
   });
 });

@@ -28,7 +28,7 @@ test.beforeAll(async () => {
   browser = await startPrerenderingBrowser();
   const latest = await (await fetch(`${own.site}/latest`)).text();
   for (const [, path = ''] of latest.matchAll(/href="(\/article\/[\w-]+)"/gu)) {
-    if (story === '' && (await (await fetch(own.site + path)).text()).includes('data-meter-wall=')) story = path;
+    if (story === '' && (await (await fetch(own.site + path)).text()).includes('data-metered=')) story = path;
   }
   expect(story).not.toBe('');
 });

@@ -111,12 +111,12 @@ describe('an article that was just paid for', () => {
 
   it('is uncovered without a request when its text was in the page all along', async () => {
     document.querySelector('.prose')?.removeAttribute('data-cut');
-    document.body.insertAdjacentHTML('beforeend', '<aside class="meter-wall">You have read three stories</aside>');
+    document.body.insertAdjacentHTML('beforeend', '<aside class="metered-paywall">You have read three stories</aside>');
     expect(hasPaywall()).toBe(true);
     (await fetchArticle())?.();
     expect(asked).toEqual([]);
     expect(hasPaywall()).toBe(false);
-    expect(document.querySelector<HTMLElement>('.meter-wall')?.hidden).toBe(true);
+    expect(document.querySelector<HTMLElement>('.metered-paywall')?.hidden).toBe(true);
     expect(document.querySelectorAll('[data-joined]')).toHaveLength(1);
     expect(document.activeElement?.tagName).toBe('P');
   });

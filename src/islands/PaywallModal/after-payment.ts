@@ -92,7 +92,7 @@ const cut = '.story .body > .prose[data-cut]';
 const pauses = [0, 300, 1000, 2500];
 
 /** The paywall over a metered article, whose text is in the page. */
-const overlay = '.meter-wall:not([hidden])';
+const overlay = '.metered-paywall:not([hidden])';
 /** Elements that are left out, because they need scripts which this page doesn't have. */
 const leftOut = '[data-ad-slot], [data-gift], script, template';
 /** Parts of the text that need scripts or styles which this page doesn't have. */
@@ -106,8 +106,8 @@ export const hasPaywall = (): boolean => isCut() || document.querySelector(overl
 
 /** @returns a function that shows the whole article, in place if that is possible; `null` if it could not be loaded */
 export async function fetchArticle(): Promise<(() => void) | null> {
-  const wall = document.querySelector<HTMLElement>(overlay);
-  if (wall && !isCut()) return () => uncover(wall);
+  const paywall = document.querySelector<HTMLElement>(overlay);
+  if (paywall && !isCut()) return () => uncover(paywall);
   for (const pause of pauses) {
     await wait(pause);
     const full = await fetchFull(location.pathname + location.search);
@@ -155,8 +155,8 @@ function replaceExcerpt(excerpt: HTMLElement, full: readonly Element[]): void {
 }
 
 /** Removes the overlay and adds a note where the reader is. */
-function uncover(wall: HTMLElement): void {
-  wall.hidden = true;
+function uncover(paywall: HTMLElement): void {
+  paywall.hidden = true;
   const blocks = [...document.querySelectorAll<HTMLElement>('.story .body > .prose > *')];
   const here = blocks.find((block) => block.getBoundingClientRect().top > 0) ?? blocks[0];
   here?.before(createWelcome());

@@ -75,7 +75,7 @@ export const fixedPages: readonly FixedPage[] = allPages.filter(({ path }) => op
 export const cachedPages: readonly FixedPage[] = fixedPages.filter(({ uncached }) => !uncached);
 
 /** Fragments that `src/pages/fragments/[list].astro` renders. */
-export const fragmentLists: readonly string[] = ['alert', 'latest', 'popular', 'wall-offer'];
+export const fragmentLists: readonly string[] = ['alert', 'latest', 'popular', 'paywall-offer'];
 
 /** Paths of the pages with this property of {@link FixedPage}. */
 export const pathsOf = (kind: Exclude<keyof FixedPage, 'path'>): readonly string[] =>

@@ -194,7 +194,7 @@ const staticPages: readonly string[] = [
   '/robots.txt',
   '/ads.txt',
   '/site.webmanifest',
-  '/fragments/wall-offer',
+  '/fragments/paywall-offer',
 ];
 
 const batch = 500;
