@@ -73,21 +73,13 @@ export function messageOf(failure: CommentFailure): string {
 
 export function refusalOf(failure: CommentFailure): Answer {
   const message = messageOf(failure);
-  if (failure.kind === 'invalid')
-    return privateAnswer({ ...refuse(400, message), body: { message, field: failure.field } });
-  if (failure.kind === 'limited') return privateAnswer(refuse(429, message, { retryAfter: failure.retryAfter }));
-  if (failure.kind === unconfirmed)
-    return privateAnswer(refuse(answers[unconfirmed][0], message, { code: unconfirmed }));
+  if (failure.kind === 'invalid') return { ...refuse(400, message), body: { message, field: failure.field } };
+  if (failure.kind === 'limited') return refuse(429, message, { retryAfter: failure.retryAfter });
+  if (failure.kind === unconfirmed) return refuse(answers[unconfirmed][0], message, { code: unconfirmed });
   const retry = failure.kind === 'unavailable' ? { retryAfter: 60 } : failure.kind === 'busy' ? { retryAfter: 5 } : {};
-  return privateAnswer(refuse(answers[failure.kind][0], message, retry));
+  return refuse(answers[failure.kind][0], message, retry);
 }
 
-/** A response for one user alone. */
-export const privateAnswer = (answer: Answer): Answer => ({
-  ...answer,
-  headers: { ...answer.headers, 'Cache-Control': 'no-store, private' },
-});
-
 export function answerOf<T>(outcome: CommentOutcome<T>, status: number, body: (value: T) => unknown): Answer {
-  return outcome.ok ? privateAnswer({ status, body: body(outcome.value) }) : refusalOf(outcome.failure);
+  return outcome.ok ? { status, body: body(outcome.value) } : refusalOf(outcome.failure);
 }
