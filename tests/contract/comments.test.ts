@@ -316,10 +316,10 @@ it('threads are sorted newest first, oldest first or by replies; an unknown orde
   expect(threads(plain)).toEqual([82, 81, 80]);
   expect(threads(await article(`${path}?sort=oldest`))).toEqual([80, 81, 82]);
   expect(threads(await article(`${path}?sort=replies`))).toEqual([81, 82, 80]);
-  const { renders } = site.room.press.stats().counters;
+  const { renders } = site.sitePress.press.stats().counters;
   const unknown = await site.browser().get(`${path}?sort=loudest`);
   expect([unknown.status, unknown.text === plain]).toEqual([200, true]);
-  expect(site.room.press.stats().counters.renders).toBe(renders);
+  expect(site.sitePress.press.stats().counters.renders).toBe(renders);
 });
 
 it('a thread below a story’s former address redirects to the same page of the thread below the present one', async () => {

@@ -75,12 +75,12 @@ describe('pages with prices', () => {
   it('show the new prices when the catalog changes', async () => {
     expect(words((await open.browser().get('/pricing')).text)).toContain('$120 /year');
     shop.prices = catalog.map((price) => (price.unit_amount === 12_000 ? { ...price, unit_amount: 13_050 } : price));
-    await open.room.press.invalidate(['prices']);
+    await open.sitePress.press.invalidate(['prices']);
     await expect
       .poll(async () => words((await open.browser().get('/pricing')).text))
       .toContain('$130.50 /year Billed once a year. $13.50 less than twelve months at $12.');
     shop.prices = catalog;
-    await open.room.press.invalidate(['prices']);
+    await open.sitePress.press.invalidate(['prices']);
     await expect.poll(async () => words((await open.browser().get('/pricing')).text)).toContain('$120 /year');
   });
 

@@ -200,7 +200,7 @@ describe('the paid text of an article, without access', () => {
   });
 
   it('is not on error pages or on a page that was rendered again', async () => {
-    await site.room.press.refresh(articles(), 'test');
+    await site.sitePress.press.refresh(articles(), 'test');
     expect(await search(articles())).toEqual([]);
     expect(await search(articles().map((path) => `${path}-x`))).toEqual([]);
     expect(await search(articles().map((path) => `${path}/%zz`))).toEqual([]);

@@ -71,7 +71,7 @@ describe('stored pages', () => {
       expect(page.headers['cache-control'], path).toMatch(/no-store/);
       expect(page.headers['cdn-cache-control'], path).toBeUndefined();
       for (const variant of ['public', 'full'] as const)
-        expect(site.room.press.peek(path, variant), path).toBeUndefined();
+        expect(site.sitePress.press.peek(path, variant), path).toBeUndefined();
     }
   });
 
