@@ -40,7 +40,7 @@ export interface Scores {
 /** Rows of one statement; SQLite takes 32,766 values in one. */
 const rowsAtOnce = 500;
 /** A score is deleted after this many half-lives. */
-const coldAfter = 40;
+const keptHalfLives = 40;
 
 /** @param halfLife milliseconds */
 export function openScores({ db, transaction }: Pick<Database, 'db' | 'transaction'>, halfLife: number): Scores {
@@ -83,12 +83,12 @@ export function openScores({ db, transaction }: Pick<Database, 'db' | 'transacti
     async highest(limit) {
       const rows = await db
         .selectFrom('popularity')
-        .select(['article_id', 'heat'])
+        .select(['article_id', 'heat as score'])
         .orderBy('heat', 'desc')
         .orderBy('article_id', 'desc')
         .limit(limit)
         .execute();
-      return rows.map(({ article_id, heat }) => ({ article: Number(article_id), score: heat }));
+      return rows.map(({ article_id, score }) => ({ article: Number(article_id), score }));
     },
     async tidy(now) {
       await transaction(async (tx) => {
@@ -103,7 +103,7 @@ export function openScores({ db, transaction }: Pick<Database, 'db' | 'transacti
           .execute();
         await tx
           .deleteFrom('popularity')
-          .where('heat', '<', now / halfLife - coldAfter)
+          .where('heat', '<', now / halfLife - keptHalfLives)
           .execute();
         await dropOld(tx, now);
       });
