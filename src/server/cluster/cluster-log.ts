@@ -27,9 +27,9 @@ export interface ClusterLog {
    *   holder
    */
   lead(epoch: number, since: number): void;
-  /** Tells the journal that this node has applied the log up to a revision. */
+  /** Tells `appender` that this node has applied the log up to a revision. */
   applied(revision: number, refreshed: Promise<readonly string[]>): void;
-  /** Ends all waits of the journal; appended entries are applied at the next start. */
+  /** Rejects all waiting appends; appended entries are applied at the next start. */
   close(): void;
 }
 

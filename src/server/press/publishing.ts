@@ -77,13 +77,13 @@ export function createPublishing(options: PublishingOptions): Publishing {
   const { press, cdn, indexNow, log, now = Date.now, timeoutMs = 8000 } = options;
   const { freshEverywhere, goneEverywhere, workersUpdated } = options;
   /** Changes that haven't been answered yet, each with the pages that became fresh since it arrived. */
-  const open = new Set<{ readonly tags: ReadonlySet<string>; readonly keys: Set<string> }>();
+  const unanswered = new Set<{ readonly tags: ReadonlySet<string>; readonly keys: Set<string> }>();
   /** Keys of public pages, the only ones that a CDN stores, that failed and are tried again, with the tags by which the CDN's copies of them are purged once they are fresh. */
-  const late = new Map<string, Set<string>>();
+  const failedPages = new Map<string, Set<string>>();
 
   function remember(pages: Invalidated['late'], tags: readonly string[]): void {
     for (const { key, variant } of pages) {
-      if (variant === 'public') late.set(key, new Set([...(late.get(key) ?? []), ...tags]));
+      if (variant === 'public') failedPages.set(key, new Set([...(failedPages.get(key) ?? []), ...tags]));
     }
   }
 
@@ -137,7 +137,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
       const gone = change.withdrawnTags ?? [];
       options.prioritize(change.paths ?? []);
       const mine = { tags: new Set([...change.tags, ...gone]), keys: new Set<string>() };
-      open.add(mine);
+      unanswered.add(mine);
       // Nothing is awaited before this call, so withdrawn pages are gone when it returns.
       const invalidated = press.invalidate(change.tags, { withdrawn: gone, reason: reasonOf(change) });
       if (gone.length > 0) {
@@ -151,7 +151,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
         await alert;
         await workersUpdated?.();
         const ms = performance.now() - began;
-        open.delete(mine);
+        unanswered.delete(mine);
         // Not awaited: this node is fresh only when this promise has resolved.
         if (!freshEverywhere || change.isOwn) announce(change, gone);
         else void freshEverywhere().then((notifies) => notifies && announce(change, gone));
@@ -169,13 +169,13 @@ export function createPublishing(options: PublishingOptions): Publishing {
           pressing.catch((error: unknown) => log.error({ err: error }, "The pages of a change couldn't be refreshed"));
         return [...new Set(all ?? mine.keys)].slice(0, mostNamed);
       } finally {
-        open.delete(mine);
+        unanswered.delete(mine);
       }
     },
     fresh({ key, variant, tags }) {
-      const waiting = variant === 'public' ? late.get(key) : undefined;
-      if (waiting && late.delete(key)) purgeLate([...waiting]).catch(failedPurge);
-      for (const one of open) {
+      const waiting = variant === 'public' ? failedPages.get(key) : undefined;
+      if (waiting && failedPages.delete(key)) purgeLate([...waiting]).catch(failedPurge);
+      for (const one of unanswered) {
         if (one.keys.size < mostNamed && tags.some((each) => one.tags.has(each))) one.keys.add(key);
       }
     },
