@@ -31,6 +31,8 @@ export function refuse(status: number, message: string, more: Omit<ErrorAnswer, 
 }
 
 /** 401 for a visitor who is not signed in. */
+export const wrongMethod = (allowed: string): string => `This address allows ${allowed}.`;
+
 export const signInFirst = (): Answer => refuse(401, 'Please sign in first.');
 
 /** 503: accounts are off, and with them what needs an account. */

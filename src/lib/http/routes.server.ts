@@ -6,7 +6,7 @@ import type { APIContext, APIRoute } from 'astro';
 import type { z } from 'zod';
 import type { Accounts, Caller, Session } from '../accounts/service.ts';
 import { parseJson } from '../json.ts';
-import { type Answer, featureOff, refuse, signInFirst } from './answer.ts';
+import { type Answer, featureOff, refuse, signInFirst, wrongMethod } from './answer.ts';
 import { readJson } from './form.server.ts';
 import { common } from './messages.ts';
 import { comesFromHere, otherSite } from './origin.ts';
@@ -93,7 +93,7 @@ export const getRoute = (handle: (context: APIContext) => Promise<Answer>): APIR
 /** 405 with `Allow`, for every other method. A route with GET also handles HEAD. */
 export function allowOnly(...methods: readonly string[]): APIRoute {
   const allowed = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
-  return () => jsonResponse({ ...refuse(405, `This address takes ${allowed}.`), headers: { Allow: allowed } });
+  return () => jsonResponse({ ...refuse(405, wrongMethod(allowed)), headers: { Allow: allowed } });
 }
 
 /** Refuses requests from other sites, sends the response, and turns an exception into 503. */

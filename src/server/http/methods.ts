@@ -2,6 +2,7 @@
  * The methods that each address allows. A page allows GET and HEAD; pages with a form that posts to them, and API routes, are listed.
  * The server refuses other methods before it reads a body or renders a page.
  */
+import { wrongMethod } from '../../lib/http/answer.ts';
 import { pathsOf } from '../../lib/http/fixed-pages.ts';
 
 const reading = ['GET', 'HEAD'] as const;
@@ -73,6 +74,6 @@ export function refusedMethod(method: string, methods: readonly string[]): Metho
   if (methods.includes(method)) return null;
   const headers = { allow: methods.join(', ') };
   return standard.has(method)
-    ? { status: 405, sentence: `This address allows ${methods.join(', ')}.`, headers }
+    ? { status: 405, sentence: wrongMethod(methods.join(', ')), headers }
     : { status: 501, sentence: 'The server does not support this method.', headers };
 }
