@@ -1,7 +1,7 @@
 /**
  * Which layer may import which: imports run downwards only.
  *
- *     server → pages → layouts, components, islands → stores → lib/<feature>/client → lib/<feature>/model
+ *     server → pages → layouts, components, islands → stores → lib
  *     server → press · server, pages → content → lib
  *
  * `*.server.ts` is never reachable from an island, `press` imports neither `content` nor Astro, and `sandbox` imports
