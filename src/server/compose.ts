@@ -28,6 +28,7 @@ import {
 import { createLimiter, type Limiter } from '../lib/http/limiter.server.ts';
 import { createImages, type Images } from '../lib/images/images.server.ts';
 import { changedFiles } from '../lib/images/picture-files.server.ts';
+import type { RepeatedTask } from '../lib/jobs/tasks.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { MailStats } from '../lib/mail/outbox.server.ts';
 import type { MostRead } from '../lib/most-read/model.ts';
@@ -49,6 +50,7 @@ import { type Config, sessionDatabaseUrl } from './config/config.ts';
 import { openDataDir } from './data-dir.ts';
 import { openDatabase } from './database/open.ts';
 import { describeFeatures, type Features } from './features.ts';
+import { type OldRowsList, startPruning } from './old-rows.ts';
 import { createPicturePrefetch, type PicturePrefetch } from './picture-prefetch.ts';
 import { openReaders, type ReaderServices, type Readers, type ReadersState } from './readers.ts';
 import { accessCookieName, accessKeysOf, accountsSecret } from './secrets.ts';
@@ -246,7 +248,8 @@ export async function compose(
     features,
   };
   const { pictures } = contentSide;
-  const running = { readers, cluster, mostRead, headlineTests, ticker, pictures, alerts };
+  const oldRows = { ...readers?.oldRows, limits: limiter.oldRows, headlineTests: headlineTests.oldRows };
+  const running = { readers, cluster, mostRead, headlineTests, ticker, pictures, alerts, oldRows };
   return compositionOf({ config, services, database, changes, publish, ...running });
 }
 
@@ -374,6 +377,7 @@ interface Composed extends Pick<Composition, 'config' | 'services' | 'database' 
   readonly ticker: RunningTicker | null;
   readonly pictures: PicturePrefetch;
   readonly alerts: RunningAlerts;
+  readonly oldRows: OldRowsList;
 }
 
 function compositionOf({
@@ -383,10 +387,12 @@ function compositionOf({
   ticker,
   pictures,
   alerts,
+  oldRows,
   ...built
 }: Composed): Composition {
   const { config, services, database, cluster } = built;
   const { content, search, images } = services;
+  let pruning: RepeatedTask | undefined;
   return {
     ...built,
     locals: () => ({ content: content.reader(), variant: 'public', markAccess: () => {}, config, services }),
@@ -398,6 +404,7 @@ function compositionOf({
       mostRead.start();
       headlineTests.start();
       ticker?.start();
+      pruning ??= startPruning(oldRows, services.log);
       if (!config.wordpress) return;
       alerts.start();
       content.start();
@@ -415,6 +422,7 @@ function compositionOf({
       ticker?.stop();
       await content.stop();
       await images.close();
+      await pruning?.stop();
       await readers?.stop();
       await database.close();
     },

@@ -47,7 +47,7 @@ onBothEngines('personal data', (engines) => {
       isSubscriber: async () => true,
       accounts: { profile: async () => ({}), saveProfile: async () => ({ ok: true, value: null }) },
     });
-    const savedStories = createSavedStories({ database, rules: publication.savedStories, log: silent });
+    const savedStories = createSavedStories({ database, rules: publication.savedStories });
     const outbox = { enqueue: async () => {}, nudge: () => {}, waiting: async () => ({ count: 0, oldest: null }) };
     const access = createAccess({
       database,

@@ -27,6 +27,7 @@ import { createAccessCookie, createPassCookie } from '../press/delivery/access-c
 import { publication } from '../publication.ts';
 import type { Config } from './config/config.ts';
 import { describeFeatures } from './features.ts';
+import type { OldRowsList } from './old-rows.ts';
 import { type PersonalDataList, personalDataOf } from './personal-data.ts';
 import { accessCookieName, accessKeysOf, accountsSecret, giftCookieName } from './secrets.ts';
 
@@ -70,6 +71,7 @@ export interface Readers {
   readonly services: ReaderServices;
   readonly outbox: RunningOutbox;
   readonly billingStats: (() => BillingStats) | null;
+  readonly oldRows: OldRowsList;
   state(): ReadersState;
   start(): void;
   stop(): Promise<void>;
@@ -133,6 +135,12 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
     services,
     outbox,
     billingStats: billing && (() => billing.stats()),
+    oldRows: {
+      accounts: accounts.oldRows,
+      savedStories: savedStories.oldRows,
+      support: support.oldRows,
+      mail: outbox.oldRows,
+    },
     state: () => {
       const { waiting, problem } = outbox.stats();
       return { database: database.problem(), mail: { waiting, problem }, stripe: billing && stripeProblems(billing) };
@@ -147,9 +155,7 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
       await billing?.stop();
       await support.stop();
       await comments?.stop();
-      await accounts.stop();
       await access.stop();
-      await savedStories.stop();
       await outbox.stop();
     },
   };
@@ -194,7 +200,7 @@ async function createServices(
     grantFor: access.grantFor,
     personalData: personalDataOf(() => personalData, log),
   });
-  const savedStories = createSavedStories({ database, rules: publication.savedStories, log });
+  const savedStories = createSavedStories({ database, rules: publication.savedStories });
   const newsletters = createNewsletters({ ...shared, siteUrl });
   const { contact, support: supportRules } = publication;
   const support = createSupport({ ...shared, inbox: contact.email, keepDays: supportRules.keepDays });

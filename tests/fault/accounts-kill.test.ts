@@ -68,7 +68,6 @@ onBothEngines('kills during sign-ups', (engines) => {
       expect(welcomed.toSorted()).toEqual(users.map((user) => user.email).toSorted());
       expect(users.length).toBeGreaterThan(rounds);
     } finally {
-      await accounts.stop();
       await database.close();
     }
   });

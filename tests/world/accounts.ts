@@ -32,7 +32,6 @@ export interface Fixture {
   token(email: string): string;
   /** Creates an account with a link and signs in. */
   join(email: string, caller?: Caller): Promise<SignedIn>;
-  stop(): Promise<void>;
 }
 
 export const caller = (address = '203.0.113.1', cookies?: string): Caller => ({
@@ -125,7 +124,6 @@ export async function fixture(
       got(await accounts.sendLink({ email, purpose: 'register', redirect: '/', caller: by }));
       return got(await accounts.useLink(made.token(email), by));
     },
-    stop: () => accounts.stop(),
   };
   return made;
 }

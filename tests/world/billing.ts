@@ -150,7 +150,6 @@ export async function billingFixture(
     },
     async stop() {
       await billing.stop();
-      await accounts.stop();
       stripe.close();
     },
   };

@@ -2,10 +2,11 @@
 import { describe, expect, it, vi } from 'vitest';
 import { browser, caller, elsewhere, type Fixture, fixture } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
+import { limiterOf } from '../../../tests/world/limiter.ts';
 import { defaultLimits, type LimitName, type LimitSet, type Limits } from '../http/limits.ts';
-import { silent } from '../logging.ts';
+import { deleteOldRows } from '../jobs/old-rows.ts';
 import type { PersonalData } from '../personal-data.ts';
-import { prune } from './personal-data.server.ts';
+import { oldRowsOf } from './personal-data.server.ts';
 import type { Caller } from './service.ts';
 
 const email = 'ada@example.com';
@@ -241,64 +242,22 @@ onBothEngines('expired data', (engines) => {
           ]),
         ),
       );
-    expect(await prune({ database, personalData }, keeping, clock.now)).toBe(0);
+    const now = (): number => clock.now;
+    const limiter = limiterOf(database, defaultLimits, now);
+    const oldRows = [...limiter.oldRows, ...oldRowsOf({ database, personalData, now }, keeping)];
+    expect(await deleteOldRows(oldRows)).toBe(0);
     expect(await rows()).toMatchObject({ users: 2, sessions: 1, proofs: 2 });
     clock.pass(86_400 + 601);
-    await prune({ database, personalData }, keeping, clock.now);
+    await deleteOldRows(oldRows);
     expect(await rows()).toMatchObject({ users: 2, sessions: 1, proofs: 0, limits: 0 });
     expect((await accounts.session(browser(ada.cookies))).session).not.toBeNull();
     expect(left).toEqual([]);
     clock.pass(30 * 86_400);
-    await prune({ database, personalData }, keeping, clock.now);
+    await deleteOldRows(oldRows);
     expect(await rows()).toMatchObject({ users: 1, sessions: 0 });
     expect(left).toEqual([['never@example.com', null]]);
     clock.pass(61 * 86_400);
-    await prune({ database, personalData }, keeping, clock.now);
+    await deleteOldRows(oldRows);
     expect(await rows()).toMatchObject({ users: 1, audit: 0 });
   });
-
-  it('is deleted completely in steps of at most 500 rows, so that no request waits long', async () => {
-    const { database, accounts } = await fixture(await engines.open());
-    const { personalData } = accounts;
-    const old = Array.from({ length: 1200 }, (_, i) => ({ key: `k${i}`, since: 0, until: 1, count: 1 }));
-    for (let at = 0; at < old.length; at += 200) {
-      await database.db
-        .insertInto('limits')
-        .values(old.slice(at, at + 200))
-        .execute();
-    }
-    const steps: number[] = [];
-    const db = database.db.withPlugin({
-      transformQuery: ({ node }) => node,
-      async transformResult({ result }) {
-        if (result.numAffectedRows) steps.push(Number(result.numAffectedRows));
-        return result;
-      },
-    });
-    const state = { database: { ...database, db }, personalData };
-    expect(await prune(state, { auditDays: 1, unconfirmedDays: 1 }, 2)).toBe(1200);
-    expect(steps).toEqual([500, 500, 200]);
-  });
-});
-
-it('the pruning of expired data starts by itself within ten minutes, and stops when told to', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  try {
-    const deleteFrom = vi.fn(() => {
-      throw new Error('away');
-    });
-    const warn = vi.fn();
-    const { startPruning } = await import('./personal-data.server.ts');
-    const keeping = { auditDays: 1, unconfirmedDays: 1 };
-    const database = { db: { deleteFrom, selectFrom: deleteFrom } } as never;
-    const personalData = { erase: async () => {} };
-    const stop = startPruning({ database, personalData, now: () => 0, log: { ...silent, warn } }, keeping);
-    vi.advanceTimersByTime(10 * 60 * 1000);
-    await stop();
-    expect(warn).toHaveBeenCalledOnce();
-    vi.advanceTimersByTime(60 * 60 * 1000);
-    expect(warn).toHaveBeenCalledOnce();
-  } finally {
-    vi.useRealTimers();
-  }
 });

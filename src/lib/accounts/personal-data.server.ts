@@ -1,7 +1,6 @@
 /** What the accounts themselves store about a user, and the pruning of old rows and abandoned accounts. */
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
-import { deleteInSteps } from '../jobs/queue.server.ts';
-import { repeat } from '../jobs/tasks.ts';
+import type { OldRows } from '../jobs/old-rows.ts';
 import type { Owner, PersonalData } from '../personal-data.ts';
 import { type Dependencies, recordAudit } from './dependencies.server.ts';
 import type { Caller } from './service.ts';
@@ -100,7 +99,6 @@ const isAbandoned = async (db: AccountsTransaction | Queries, userId: string): P
   (await abandoned(db).where('users.id', '=', userId).executeTakeFirst()) !== undefined;
 
 const day = 24 * 60 * 60 * 1000;
-const pruneEveryMs = 10 * 60 * 1000;
 
 export interface Keeping {
   /** Days that the audit trail is kept. */
@@ -109,21 +107,18 @@ export interface Keeping {
   readonly unconfirmedDays: number;
 }
 
-/** Rows deleted in one step, so that pruning never blocks a request for long. */
-const step = 500;
-
-const pruneSessions = (db: Queries, now: number) =>
+const pruneSessions = (db: Queries, now: number, most: number) =>
   db
     .deleteFrom('sessions')
     .where(
       'id',
       'in',
-      db.selectFrom('sessions').select('id').where('expiresAt', '<=', new Date(now).toISOString()).limit(step),
+      db.selectFrom('sessions').select('id').where('expiresAt', '<=', new Date(now).toISOString()).limit(most),
     )
-    .executeTakeFirst();
+    .executeTakeFirstOrThrow();
 
 /** Proofs are kept a day longer than they are valid, so that a link's page can say that the link has expired. */
-const pruneProofs = (db: Queries, now: number) =>
+const pruneProofs = (db: Queries, now: number, most: number) =>
   db
     .deleteFrom('proofs')
     .where(
@@ -133,26 +128,18 @@ const pruneProofs = (db: Queries, now: number) =>
         .selectFrom('proofs')
         .select('id')
         .where('expires', '<=', now - day)
-        .limit(step),
+        .limit(most),
     )
-    .executeTakeFirst();
+    .executeTakeFirstOrThrow();
 
-const pruneLimits = (db: Queries, now: number) =>
-  db
-    .deleteFrom('limits')
-    .where('key', 'in', db.selectFrom('limits').select('key').where('until', '<=', now).limit(step))
-    // Checked again: the counter may have started a new window in the meantime.
-    .where('until', '<=', now)
-    .executeTakeFirst();
-
-const pruneAudit = (db: Queries, before: number) =>
+const pruneAudit = (db: Queries, before: number, most: number) =>
   db
     .deleteFrom('audit')
-    .where('id', 'in', db.selectFrom('audit').select('id').where('at', '<=', before).limit(step))
-    .executeTakeFirst();
+    .where('id', 'in', db.selectFrom('audit').select('id').where('at', '<=', before).limit(most))
+    .executeTakeFirstOrThrow();
 
-async function pruneAccounts({ database: { db }, personalData }: Pruned, before: number) {
-  const found = await abandoned(db).where('createdAt', '<=', new Date(before).toISOString()).limit(step).execute();
+async function pruneAccounts({ database: { db }, personalData }: Pruned, before: number, most: number) {
+  const found = await abandoned(db).where('createdAt', '<=', new Date(before).toISOString()).limit(most).execute();
   let deleted = 0n;
   for (const { id: userId, email } of found) {
     if (!(await isAbandoned(db, userId))) continue;
@@ -165,33 +152,17 @@ async function pruneAccounts({ database: { db }, personalData }: Pruned, before:
 interface Pruned {
   readonly database: Database;
   readonly personalData: Pick<PersonalData, 'erase'>;
+  readonly now: () => number;
 }
 
-/** @param now epoch milliseconds @returns how many rows were deleted */
-export async function prune(state: Pruned, keeping: Keeping, now: number, signal?: AbortSignal): Promise<number> {
+/** Sessions, proofs and abandoned accounts that have expired, and old entries of the audit trail. */
+export const oldRowsOf = (state: Pruned, { auditDays, unconfirmedDays }: Keeping): OldRows => {
+  const { now } = state;
   const { db } = state.database;
-  const steps = [
-    () => pruneSessions(db, now),
-    () => pruneProofs(db, now),
-    () => pruneLimits(db, now),
-    () => pruneAudit(db, now - keeping.auditDays * day),
-    () => pruneAccounts(state, now - keeping.unconfirmedDays * day),
+  return [
+    (most) => pruneSessions(db, now(), most),
+    (most) => pruneProofs(db, now(), most),
+    (most) => pruneAudit(db, now() - auditDays * day, most),
+    (most) => pruneAccounts(state, now() - unconfirmedDays * day, most),
   ];
-  let deleted = 0;
-  for (const remove of steps) deleted += await deleteInSteps(step, remove, () => !signal?.aborted);
-  return deleted;
-}
-
-/** Prunes every ten minutes. @returns stops it */
-export function startPruning(state: Pruned & Pick<Dependencies, 'log' | 'now'>, keeping: Keeping): () => Promise<void> {
-  const { log, now } = state;
-  const pruning = repeat(
-    pruneEveryMs,
-    async (signal) => {
-      const rows = await prune(state, keeping, now(), signal);
-      if (rows > 0) log.debug({ rows }, 'Expired rows of the accounts were deleted');
-    },
-    (error) => log.warn({ err: error }, "Expired rows of the accounts couldn't be deleted; the next run tries again"),
-  );
-  return pruning.stop;
-}
+};

@@ -4,11 +4,12 @@ import { createHmacs } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import type { EmailVerification } from '../email-verification/model.ts';
 import type { Limiter } from '../http/limiter.server.ts';
+import type { OldRows } from '../jobs/old-rows.ts';
 import type { Logger } from '../logging.ts';
 import type { Outbox } from '../mail/model.ts';
 import type { PersonalData } from '../personal-data.ts';
 import { type AccessSigner, type Dependencies, type GrantFor, ok } from './dependencies.server.ts';
-import { accountData, type Keeping, startPruning } from './personal-data.server.ts';
+import { accountData, type Keeping, oldRowsOf } from './personal-data.server.ts';
 import { createSending } from './sending.server.ts';
 import type { Accounts, Outcome, SignedIn } from './service.ts';
 import { accessCookies, clearedCookies, listSessions, logout, readSession } from './sessions.server.ts';
@@ -45,6 +46,7 @@ export interface AccountsOptions {
 export interface RunningAccounts extends Accounts {
   /** The personal data that the accounts themselves store. */
   readonly personalData: PersonalData;
+  readonly oldRows: OldRows;
 }
 
 export const defaultKeeping: Keeping = { auditDays: 90, unconfirmedDays: 30 };
@@ -115,6 +117,6 @@ export async function createAccounts(options: AccountsOptions): Promise<RunningA
       return clearedCookies(deps);
     },
     personalData,
-    stop: startPruning(deps, options.keeping ?? defaultKeeping),
+    oldRows: oldRowsOf(deps, options.keeping ?? defaultKeeping),
   };
 }

@@ -180,6 +180,4 @@ export interface Accounts {
   exportData(session: Session): Promise<Readonly<Record<string, unknown>>>;
   /** Deletes a reader; docs/operations.md names what must be kept by law. */
   forget(session: Session, caller: Caller): Promise<readonly string[]>;
-  /** Waits for running work, and closes only what it opened. */
-  stop(): Promise<void>;
 }

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { browser, caller, elsewhere, fixture, got } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { defaultLimits } from '../http/limits.ts';
-import { prune } from './personal-data.server.ts';
+import { deleteOldRows } from '../jobs/old-rows.ts';
+import { oldRowsOf } from './personal-data.server.ts';
 
 const [ada, grace] = ['ada@example.com', 'grace@example.com'] as const;
 const mailed = (email: string) => ({ email, purpose: 'login', redirect: '/', caller: caller() }) as const;
@@ -155,7 +156,8 @@ onBothEngines('with several readers', (engines) => {
       await personalData.erase(user, null);
     }
     clock.pass(2 * 86_400);
-    await prune({ database, personalData }, { auditDays: 90, unconfirmedDays: 1 }, clock.now);
+    const keeping = { auditDays: 90, unconfirmedDays: 1 };
+    await deleteOldRows(oldRowsOf({ database, personalData, now: () => clock.now }, keeping));
     const left = await database.db.selectFrom('users').select('email').orderBy('email').execute();
     expect(left.map(({ email }) => email.split('@')[0])).toEqual(['connected', 'paying', 'signed-in']);
   });

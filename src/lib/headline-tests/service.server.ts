@@ -8,6 +8,7 @@ import { sql } from 'kysely';
 import type { Card, HeadlineTest } from '../content/model.ts';
 import type { Database } from '../database.ts';
 import { instantAt } from '../instants.ts';
+import type { OldRows } from '../jobs/old-rows.ts';
 import { oneAtATime, type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import {
@@ -62,6 +63,7 @@ export interface RunningHeadlineTests extends HeadlineTests {
   stop(): Promise<void>;
   /** One round now: adds the counted readings, and ends tests that are decided. */
   runRound(): Promise<void>;
+  readonly oldRows: OldRows;
 }
 
 export interface HeadlineTestsOptions {
@@ -92,7 +94,6 @@ interface State extends Required<HeadlineTestsOptions> {
   waiting: Map<string, number[]>;
   list: { readonly at: number; readonly tests: ReadonlyMap<number, HeadlineTest> };
   checkedAllAt: number;
-  tidiedAt: number;
   failing: boolean;
 }
 
@@ -105,7 +106,6 @@ export function createHeadlineTests(options: HeadlineTestsOptions): RunningHeadl
     waiting: new Map(),
     list: { at: Number.NEGATIVE_INFINITY, tests: new Map() },
     checkedAllAt: Number.NEGATIVE_INFINITY,
-    tidiedAt: Number.NEGATIVE_INFINITY,
     failing: false,
   };
   const runRound = oneAtATime(() => round(state));
@@ -115,6 +115,7 @@ export function createHeadlineTests(options: HeadlineTestsOptions): RunningHeadl
     cookiesFor: (reader) => cookiesFor(state, reader),
     report: (story, test) => report(state, story, test),
     runRound,
+    oldRows: [() => prune(state, 'headline_readings'), () => prune(state, 'headline_ends')],
     start() {
       repeated ??= repeat(everyMs, runRound, () => {});
     },
@@ -159,13 +160,12 @@ function cookiesFor(state: State, reader: Reader): readonly string[] {
 }
 
 async function round(state: State): Promise<void> {
-  const { log, now } = state;
+  const { log } = state;
   try {
     const counted = await write(state);
     const all = performance.now() - state.checkedAllAt >= checkAllMs;
     if (all) state.checkedAllAt = performance.now();
     for (const test of running(state).values()) if (all || counted.has(test.id)) await end(state, test);
-    if (now() - state.tidiedAt > dayMs) await tidy(state);
     if (state.failing) log.info({}, 'Readings of headline tests are written again');
     state.failing = false;
   } catch (error) {
@@ -237,13 +237,12 @@ async function end(state: State, test: HeadlineTest): Promise<void> {
     .execute();
 }
 
-async function tidy(state: State): Promise<void> {
-  const before = state.now() - keptMs;
-  const { db } = state.database;
-  await db.deleteFrom('headline_readings').where('at', '<', before).execute();
-  await db.deleteFrom('headline_ends').where('at', '<', before).execute();
-  state.tidiedAt = state.now();
-}
+/** Deletes all at once: a table has few rows for each test. */
+const prune = ({ database, now }: State, table: 'headline_readings' | 'headline_ends') =>
+  database.db
+    .deleteFrom(table)
+    .where('at', '<', now() - keptMs)
+    .executeTakeFirstOrThrow();
 
 async function report(state: State, story: number, id: string): Promise<TestReport | null> {
   const ended = await state.database.db

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { Card, HeadlineTest } from '../content/model.ts';
 import { type Database, DatabaseUnavailable } from '../database.ts';
+import { deleteOldRows } from '../jobs/old-rows.ts';
 import { silent } from '../logging.ts';
 import { groupIn, groups, headlineFor, longestDays } from './model.ts';
 import { createHeadlineTests, type HeadlineTestsOptions } from './service.server.ts';
@@ -247,7 +248,7 @@ onBothEngines('headline tests', (engines) => {
       await read(0, 100);
       await read(1, 200);
       clock.now += 61 * 86_400_000;
-      await service.runRound();
+      await deleteOldRows(service.oldRows);
       const left = await (database as Database).db.selectFrom('headline_readings').selectAll().execute();
       expect(left).toEqual([]);
     });

@@ -7,7 +7,8 @@ import { sql } from 'kysely';
 import { type RateLimiterLike, RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { type BoundedMap, createBoundedMap } from '../bounded-map.ts';
 import type { Hmacs } from '../crypto.server.ts';
-import type { AccountsTransaction, Database } from '../database.ts';
+import type { AccountsTransaction, Database, Queries } from '../database.ts';
+import type { OldRows } from '../jobs/old-rows.ts';
 import { withTimeLimit } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import type { Limit, LimitName, Limits } from './limits.ts';
@@ -38,6 +39,11 @@ export interface Limiter {
   count(name: LimitName, subject: LimitSubject): Promise<ExceededLimit | null>;
   /** Removes one count: the reserved call turned out not to be an attempt. */
   release(name: LimitName, subject: LimitSubject): Promise<void>;
+}
+
+export interface RunningLimiter extends Limiter {
+  /** Windows in the database that have ended. */
+  readonly oldRows: OldRows;
 }
 
 export interface LimitSubject {
@@ -98,7 +104,7 @@ export function createLimiter(
   now: () => number,
   log?: Pick<Logger, 'warn'>,
   fairnessTimeoutMs: number = defaultFairnessTimeoutMs,
-): Limiter {
+): RunningLimiter {
   const state: LimiterState = {
     database,
     keys,
@@ -124,6 +130,7 @@ export function createLimiter(
       );
       for (const [, key] of steps) state.full.delete(key);
     },
+    oldRows: [(most) => deleteEnded(database.db, now(), most)],
   };
 }
 
@@ -328,6 +335,14 @@ async function subtract(tx: AccountsTransaction, key: string, now: number) {
     .executeTakeFirst();
   return left ?? { count: 0, until: now };
 }
+
+const deleteEnded = (db: Queries, now: number, most: number) =>
+  db
+    .deleteFrom('limits')
+    .where('key', 'in', db.selectFrom('limits').select('key').where('until', '<=', now).limit(most))
+    // Checked again: the counter may have started a new window in the meantime.
+    .where('until', '<=', now)
+    .executeTakeFirstOrThrow();
 
 /** Most windows of one limit in memory: a flood from many networks must not fill it. */
 const mostRemembered = 20_000;

@@ -4,10 +4,10 @@
  * ended (`end`, `expire`) stays with its outcome, without subject and payload, until it is pruned; a completed one is deleted.
  */
 import { randomUUID } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ExpressionBuilder, type InsertObject, sql, type Updateable } from 'kysely';
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
 import { type QueueClock, queueClock } from './clock.ts';
+import type { OldRows } from './old-rows.ts';
 import type { JobsTable, JobsTables, QueueName } from './tables.ts';
 
 type Db = Queries | AccountsTransaction;
@@ -60,8 +60,8 @@ export interface JobQueue<Kind extends string> {
   end(job: Job<Kind>, outcome: string, detail: string | null): Promise<boolean>;
   /** Ends expired jobs that no process works on. @returns the number of each kind */
   expire(): Promise<Readonly<Record<string, number>>>;
-  /** Deletes jobs that ended before `before`, in steps. @param mayContinue called before each step */
-  prune(before: number, mayContinue: () => boolean): Promise<void>;
+  /** Jobs that ended more than `keptMs` ago. */
+  oldRows(keptMs: number): OldRows;
   /** Deletes the jobs of a subject. */
   forget(db: Db, subject: string): Promise<void>;
   waiting(): Promise<Waiting>;
@@ -71,8 +71,6 @@ export interface JobQueue<Kind extends string> {
 export const leaseMs = 120_000;
 /** Milliseconds that no job waits. One that is due later was written by a clock that was ahead and has been set back; it is due now. */
 const longestWaitMs = 2 * 3_600_000;
-/** Rows of one deletion: few enough that no other writer waits long. */
-const pruneStep = 2000;
 
 /** What a job that has ended loses. */
 const withoutContent: Updateable<JobsTable> = { payload: null, subject: null, claim: null };
@@ -126,47 +124,25 @@ export function createJobQueue<Kind extends string>(
       for (const { kind } of rows) counts[kind] = (counts[kind] ?? 0) + 1;
       return counts;
     },
-    async prune(before, mayContinue) {
-      const old = db
-        .selectFrom('jobs')
-        .select('id')
-        .where('queue', '=', queue)
-        .where('ended', '<', clock().at(before))
-        .limit(pruneStep);
-      await deleteInSteps(
-        pruneStep,
-        () => db.deleteFrom('jobs').where('id', 'in', old).executeTakeFirstOrThrow(),
-        mayContinue,
-      );
-    },
+    oldRows: (keptMs) => [
+      (most) =>
+        db
+          .deleteFrom('jobs')
+          .where('id', 'in', (from) =>
+            from
+              .selectFrom('jobs')
+              .select('id')
+              .where('queue', '=', queue)
+              .where('ended', '<', clock().at(now() - keptMs))
+              .limit(most),
+          )
+          .executeTakeFirstOrThrow(),
+    ],
     async forget(transaction, subject) {
       await transaction.deleteFrom('jobs').where('queue', '=', queue).where('subject', '=', subject).execute();
     },
     waiting: () => countWaiting(db, queue, clock()),
   };
-}
-
-/**
- * Deletes rows in steps, each a short write, so that no request waits long.
- *
- * @param step most rows of one step
- * @param remove deletes one step's rows
- * @param mayContinue asked before each step
- * @returns number of rows
- */
-export async function deleteInSteps(
-  step: number,
-  remove: () => Promise<{ readonly numDeletedRows: bigint }>,
-  mayContinue: () => boolean,
-): Promise<number> {
-  let deleted = 0;
-  for (let more = true; more && mayContinue(); ) {
-    const removed = Number((await remove()).numDeletedRows);
-    deleted += removed;
-    more = removed === step;
-    await nextTurn();
-  }
-  return deleted;
 }
 
 async function addJob<Kind extends string>(

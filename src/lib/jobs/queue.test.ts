@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterEach, expect, it, vi } from 'vitest';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { Database } from '../database.ts';
+import { deleteOldRows } from './old-rows.ts';
 import { createJobQueue, type JobQueue, leaseMs } from './queue.server.ts';
 
 onBothEngines('the job queue', (engines) => {
@@ -41,7 +42,7 @@ onBothEngines('the job queue', (engines) => {
       const [again] = await onNode(-ahead).claim(5);
       expect(again?.subject).toBe('now');
       if (again) expect(await third.end(again, 'done', null)).toBe(true);
-      await onNode(-ahead).prune(Date.now() - hour / 2, () => true);
+      await deleteOldRows(onNode(-ahead).oldRows(hour / 2));
       expect(await database.db.selectFrom('jobs').select('id').execute()).toHaveLength(2);
       await database.db.deleteFrom('jobs').execute();
     }
@@ -218,7 +219,8 @@ onBothEngines('the job queue', (engines) => {
       [null, null, 'done', 'why'],
       [null, null, 'expired', null],
     ]);
-    await jobs.prune(151, () => true);
+    clock.now = 151;
+    await deleteOldRows(jobs.oldRows(0));
     expect(await database.db.selectFrom('jobs').selectAll().execute()).toEqual([]);
   });
 
@@ -234,7 +236,7 @@ onBothEngines('the job queue', (engines) => {
     if (ended) await other.end(ended, 'sent', null);
     clock.now = 200;
     expect(await jobs.expire()).toEqual({});
-    await jobs.prune(200, () => true);
+    await deleteOldRows(jobs.oldRows(0));
     await jobs.forget(database.db, 'a');
     await jobs.forget(database.db, 'b');
     expect((await jobs.waiting()).count).toBe(0);

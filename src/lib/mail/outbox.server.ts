@@ -7,6 +7,7 @@
  */
 import { createSealer, type Sealer } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
+import type { OldRows } from '../jobs/old-rows.ts';
 import { createJobQueue, type Job, type JobQueue, type Waiting } from '../jobs/queue.server.ts';
 import { backOff, type RepeatedTask, repeatAfterPause } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
@@ -55,6 +56,7 @@ export interface OutboxOptions {
 
 export interface RunningOutbox extends Outbox<AccountsTransaction> {
   stats(): MailStats;
+  readonly oldRows: OldRows;
 }
 
 type MailKind = Message['kind'];
@@ -68,7 +70,6 @@ const graceSeconds = 3600;
 const defaultLifeMs = 3 * 24 * 60 * minute;
 /** How long the result of a message is stored. */
 const keptMs = 7 * 24 * 60 * minute;
-const pruneEveryMs = 60 * minute;
 /** How long {@link Outbox.stop} waits for messages that are being sent. */
 const stopMs = 8000;
 const longestSealed = 64 * 1024;
@@ -95,8 +96,6 @@ interface State {
   problem: string | null;
   /** Whether the last poll failed. */
   unreadable: boolean;
-  prunedAt: number;
-  pruning: Promise<void>;
 }
 
 export function openOutbox(options: OutboxOptions): RunningOutbox {
@@ -116,8 +115,6 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     outage: { tries: 0, until: 0 },
     problem: null,
     unreadable: false,
-    prunedAt: Number.NEGATIVE_INFINITY,
-    pruning: Promise.resolve(),
   };
 
   return {
@@ -135,6 +132,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
       });
     },
     forget: jobs.forget,
+    oldRows: jobs.oldRows(keptMs),
     nudge: () => nudge(outbox),
     async waiting() {
       const { count, oldest } = await jobs.waiting();
@@ -152,7 +150,6 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     },
     async stop() {
       await outbox.polling?.stop();
-      await outbox.pruning;
       const limit = setTimeout(() => outbox.stopping.abort(), stopMs);
       while (outbox.sending.size > 0) await Promise.all(outbox.sending);
       clearTimeout(limit);
@@ -172,7 +169,7 @@ function startPolling(outbox: State): RepeatedTask {
   };
   return repeatAfterPause(
     pauseMs,
-    (signal) => poll(outbox, signal),
+    () => poll(outbox),
     (error) => {
       // Logged once: the database reports its own faults, and may be unavailable for hours.
       if (!outbox.unreadable) log.warn({ err: error }, 'The outbox cannot be read; it is tried again every second');
@@ -196,16 +193,10 @@ function retryWait({ outage, now, options: { backOffMs = defaultBackOffMs } }: S
   return rest > 0 && rest <= backOffMs[1] ? rest : 0;
 }
 
-async function poll(outbox: State, signal: AbortSignal): Promise<void> {
-  const { jobs, now, sending } = outbox;
-  const { transport, log } = outbox.options;
+async function poll(outbox: State): Promise<void> {
+  const { jobs, sending } = outbox;
+  const { transport } = outbox.options;
   countExpired(outbox, await jobs.expire());
-  if (now() - outbox.prunedAt > pruneEveryMs) {
-    outbox.prunedAt = now();
-    outbox.pruning = jobs
-      .prune(now() - keptMs, () => !signal.aborted)
-      .catch((error: unknown) => log.warn({ err: error }, 'Deleting old results of mail failed and will be retried'));
-  }
   if (transport && freeSlots(outbox) > 0 && retryWait(outbox) === 0) {
     for (const job of await jobs.claim(freeSlots(outbox))) {
       const attributes = { 'broadsheet.job.kind': job.kind, 'broadsheet.job.tries': job.tries };

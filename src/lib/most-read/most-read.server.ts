@@ -69,7 +69,7 @@ export interface RunningMostRead extends MostRead {
 const everyMs = 1000;
 /** How often the readings of other processes are looked up, milliseconds. */
 const readScoresMs = 15_000;
-const tidyMs = 3_600_000;
+const pruneMs = 3_600_000;
 /** How long current readings are cached, milliseconds: every open screen of the newsroom requests them. */
 const currentReadingsMs = 5000;
 /** How long a list is cached, milliseconds, and the most lists that are cached. */
@@ -99,7 +99,7 @@ interface State {
   sharing: Promise<void> | null;
   sharingFailed: boolean;
   readAt: number;
-  tidiedAt: number;
+  prunedAt: number;
   readNow: { readonly at: number; readonly answer: Promise<ReadingNow> } | undefined;
   /** Whether the scores were read since the start. */
   scoresRead: boolean;
@@ -124,7 +124,7 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
     sharing: null,
     sharingFailed: false,
     readAt: Number.NEGATIVE_INFINITY,
-    tidiedAt: Number.NEGATIVE_INFINITY,
+    prunedAt: Number.NEGATIVE_INFINITY,
     readNow: undefined,
     scoresRead: false,
     failing: false,
@@ -269,9 +269,9 @@ async function write(state: State): Promise<void> {
 async function readScores(state: State): Promise<void> {
   const { scores, now } = state;
   if (now() - state.readAt < readScoresMs) return;
-  if (now() - state.tidiedAt > tidyMs) {
-    await scores.tidy(now());
-    state.tidiedAt = now();
+  if (now() - state.prunedAt > pruneMs) {
+    await scores.prune(now());
+    state.prunedAt = now();
   }
   state.highest = await scores.highest(mostRanked);
   state.readAt = now();

@@ -99,7 +99,7 @@ onBothEngines('the record of recent readings', (engines) => {
     const { read, scores, database } = await open();
     await read(1, 1, start);
     await read(2, 1, start + 60 * minute);
-    await scores.tidy(start + 122 * minute);
+    await scores.prune(start + 122 * minute);
     const rows = await database.db.selectFrom('recent_readings').selectAll().execute();
     // Each row has only a minute, an article and a number.
     const values = rows.map((row) =>

@@ -34,7 +34,7 @@ export interface Scores {
   /** The highest articles, highest first. */
   highest(limit: number): Promise<readonly Ranked[]>;
   /** Converts scores of another half-life, and deletes scores near zero and old readings. */
-  tidy(now: number): Promise<void>;
+  prune(now: number): Promise<void>;
 }
 
 /** Rows of one statement; SQLite takes 32,766 values in one. */
@@ -90,7 +90,7 @@ export function openScores({ db, transaction }: Pick<Database, 'db' | 'transacti
         .execute();
       return rows.map(({ article_id, score }) => ({ article: Number(article_id), score }));
     },
-    async tidy(now) {
+    async prune(now) {
       await transaction(async (tx) => {
         // Keeps the present weight: heat - now / halfLife.
         await tx

@@ -78,12 +78,12 @@ onBothEngines('the table of popularity scores', (engines) => {
     await openScores(database, day).add(new Map([[1, 6]]), now);
     await openScores(database, day).add(new Map([[2, 6]]), now - 100 * day);
     const slower = openScores(database, 7 * day);
-    await slower.tidy(now);
+    await slower.prune(now);
     const [only, ...more] = await slower.highest(10);
     // A reading of a hundred days ago had no weight left.
     expect(more).toEqual([]);
     expect(readingsNow(only?.score ?? 0, now, 7 * day)).toBeCloseTo(6, 6);
-    await slower.tidy(now + 7 * day);
+    await slower.prune(now + 7 * day);
     expect(readingsNow((await slower.highest(1))[0]?.score ?? 0, now + 7 * day, 7 * day)).toBeCloseTo(3, 6);
   });
 });

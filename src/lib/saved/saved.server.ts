@@ -2,23 +2,18 @@
 import type { CorrectionMark } from '../content/model.ts';
 import { namedNote } from '../corrections/model.ts';
 import { type AccountsTransaction, type Database, lockUserRow, type Queries } from '../database.ts';
-import { deleteInSteps } from '../jobs/queue.server.ts';
-import { repeat } from '../jobs/tasks.ts';
-import type { Logger } from '../logging.ts';
+import type { OldRows } from '../jobs/old-rows.ts';
 import type { ListedArticle, SavedStories, SavedStoriesRules, UnseenCorrection } from './model.ts';
 
 export interface SavedStoriesOptions {
   readonly database: Database;
   readonly rules: SavedStoriesRules;
-  readonly log: Logger;
   /** Epoch milliseconds; for tests. */
   readonly now?: () => number;
 }
 
 export interface RunningSavedStories extends SavedStories {
-  /** Deletes readings that are too old. @returns how many */
-  prune(): Promise<number>;
-  stop(): Promise<void>;
+  readonly oldRows: OldRows;
 }
 
 /** Tables of a user, and what happens to their rows when another person proves the address. */
@@ -30,23 +25,15 @@ const tables = {
 } as const;
 
 const day = 24 * 60 * 60 * 1000;
-/** Milliseconds between two runs of {@link prune}, and rows of one statement. */
-const pruneEvery = 60 * 60 * 1000;
-const prunedAtOnce = 1000;
 
 type ListTable = 'saved_articles' | 'reading_history';
 type State = Required<Pick<SavedStoriesOptions, 'database' | 'rules' | 'now'>>;
 
 const oldest = ({ rules, now }: State): number => now() - rules.historyDays * day;
 
-export function createSavedStories({ database, rules, log, now = Date.now }: SavedStoriesOptions): RunningSavedStories {
+export function createSavedStories({ database, rules, now = Date.now }: SavedStoriesOptions): RunningSavedStories {
   const { db } = database;
   const state: State = { database, rules, now };
-  const pruning = repeat(
-    pruneEvery,
-    (signal) => prune(state, signal),
-    (error) => log.warn({ err: error }, "Old readings couldn't be deleted; the next run tries again"),
-  );
 
   async function history(userId: string) {
     const [off, items] = await Promise.all([
@@ -112,8 +99,7 @@ export function createSavedStories({ database, rules, log, now = Date.now }: Sav
       },
     },
 
-    prune: () => prune(state),
-    stop: pruning.stop,
+    oldRows: [(most) => prune(state, most)],
   };
 }
 
@@ -230,24 +216,19 @@ async function noteReading(
 }
 
 /** A reading may have been repeated since it was selected, so its time is compared again. */
-const prune = (state: State, signal?: AbortSignal): Promise<number> =>
-  deleteInSteps(
-    prunedAtOnce,
-    () =>
-      state.database.db
-        .deleteFrom('reading_history')
-        .where(({ eb, refTuple, selectFrom }) =>
-          eb(
-            refTuple('user_id', 'article_id'),
-            'in',
-            selectFrom('reading_history')
-              .select(['user_id', 'article_id'])
-              .where('at', '<=', oldest(state))
-              .limit(prunedAtOnce)
-              .$asTuple('user_id', 'article_id'),
-          ),
-        )
-        .where('at', '<=', oldest(state))
-        .executeTakeFirstOrThrow(),
-    () => !signal?.aborted,
-  );
+const prune = (state: State, most: number) =>
+  state.database.db
+    .deleteFrom('reading_history')
+    .where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple('user_id', 'article_id'),
+        'in',
+        selectFrom('reading_history')
+          .select(['user_id', 'article_id'])
+          .where('at', '<=', oldest(state))
+          .limit(most)
+          .$asTuple('user_id', 'article_id'),
+      ),
+    )
+    .where('at', '<=', oldest(state))
+    .executeTakeFirstOrThrow();

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { caller, fixture } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import type { CorrectionMark } from '../content/model.ts';
-import { silent } from '../logging.ts';
+import { deleteOldRows } from '../jobs/old-rows.ts';
 import { createSavedStories } from './saved.server.ts';
 
 const day = 86_400;
@@ -14,7 +14,7 @@ onBothEngines('saved stories and the reading history', (engines) => {
     const database = await engines.open();
     const own = await fixture(database);
     const rules = { saved: 3, historyDays: 90, history: 4 };
-    const savedStories = createSavedStories({ database, rules, log: silent, now: () => own.clock.now });
+    const savedStories = createSavedStories({ database, rules, now: () => own.clock.now });
     const ada = (await own.join('ada@example.com')).session;
     const bob = (await own.join('bob@example.com')).session;
     const ids = async (userId: string) => (await savedStories.saved(userId)).map(({ articleId }) => articleId);
@@ -99,8 +99,8 @@ onBothEngines('saved stories and the reading history', (engines) => {
     expect(await read(ada.userId)).toEqual([2, 1]);
     clock.pass(day);
     expect(await read(ada.userId)).toEqual([2]);
-    expect(await savedStories.prune()).toBe(1);
-    expect(await savedStories.prune()).toBe(0);
+    expect(await deleteOldRows(savedStories.oldRows)).toBe(1);
+    expect(await deleteOldRows(savedStories.oldRows)).toBe(0);
     expect(await database.db.selectFrom('reading_history').select('article_id').execute()).toHaveLength(1);
   });
 
@@ -124,11 +124,10 @@ onBothEngines('saved stories and the reading history', (engines) => {
     };
     const rules = { saved: 3, historyDays: 90, history: 4 };
     const watched = { ...database, db: database.db.withPlugin(counting) };
-    const savedStories = createSavedStories({ database: watched, rules, log: silent, now: () => clock.now });
-    expect(await savedStories.prune()).toBe(1800);
+    const savedStories = createSavedStories({ database: watched, rules, now: () => clock.now });
+    expect(await deleteOldRows(savedStories.oldRows)).toBe(1800);
     expect(asked).toBeLessThan(5);
     expect(await database.db.selectFrom('reading_history').select('article_id').execute()).toHaveLength(1);
-    await savedStories.stop();
   });
 
   it('record no readings for users who turned the history off', async () => {

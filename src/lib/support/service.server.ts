@@ -6,6 +6,7 @@ import { createSealer, type Sealer } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import type { Delivery, FieldForm, Sender } from '../http/field-form.server.ts';
 import type { Limiter } from '../http/limiter.server.ts';
+import type { OldRows } from '../jobs/old-rows.ts';
 import { type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import type { Outbox } from '../mail/model.ts';
@@ -43,6 +44,7 @@ export interface Support {
   release(id: string): Promise<boolean>;
   stats(): SupportStats;
   readonly personalData: PersonalData;
+  readonly oldRows: OldRows;
   start(): void;
   stop(): Promise<void>;
 }
@@ -104,7 +106,6 @@ const purpose = 'support form';
 /** A stamp older than this is ignored, seconds. */
 const stampSeconds = 24 * 60 * 60;
 const dayMs = 24 * 60 * 60 * 1000;
-const pruneEveryMs = 60 * 60 * 1000;
 /** The same text from the same address within this time is one message. */
 const sameMs = 10 * 60 * 1000;
 const countEveryMs = 60 * 1000;
@@ -224,10 +225,10 @@ interface State {
 }
 
 export function createSupport(options: SupportOptions): Support {
-  const { database, outbox, limiter, log, now = Date.now } = options;
+  const { database, outbox, limiter, now = Date.now } = options;
   const sealer = createSealer({ secrets: [options.secret], now });
   const state: State = { options, sealer, limiter, now, held: null };
-  const tasks: RepeatedTask[] = [];
+  let counting: RepeatedTask | undefined;
 
   return {
     stamp: () => sealer.seal(purpose, now(), stampSeconds),
@@ -253,24 +254,18 @@ export function createSupport(options: SupportOptions): Support {
       disown: async (tx, userId) =>
         void (await tx.updateTable('support_messages').set({ user_id: null }).where('user_id', '=', userId).execute()),
     },
+    oldRows: [(most) => prune(state, most)],
     start() {
-      tasks.push(
-        repeat(
-          pruneEveryMs,
-          () => prune(state),
-          (error) => log.warn({ err: error }, 'Deleting old support messages failed and will be retried'),
-        ),
-        // The database logs its own errors.
-        repeat(
-          countEveryMs,
-          () => countHeld(state),
-          () => {},
-        ),
+      // The database logs its own errors.
+      counting = repeat(
+        countEveryMs,
+        () => countHeld(state),
+        () => {},
       );
-      for (const task of tasks) void task.runNow();
+      void counting.runNow();
     },
     async stop() {
-      await Promise.all(tasks.map((task) => task.stop()));
+      await counting?.stop();
     },
   };
 }
@@ -310,11 +305,17 @@ function timeOfStamp({ sealer }: State, stamp: string): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-const prune = ({ options: { database, keepDays }, now }: State) =>
+const prune = ({ options: { database, keepDays }, now }: State, most: number) =>
   database.db
     .deleteFrom('support_messages')
-    .where('created', '<', now() - keepDays * dayMs)
-    .execute();
+    .where('id', 'in', (from) =>
+      from
+        .selectFrom('support_messages')
+        .select('id')
+        .where('created', '<', now() - keepDays * dayMs)
+        .limit(most),
+    )
+    .executeTakeFirstOrThrow();
 
 async function countHeld(state: State): Promise<void> {
   const row = await heldRows(state.options.database)
