@@ -4,7 +4,6 @@
  */
 
 import { sql } from 'kysely';
-import { type RateLimiterLike, RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { type BoundedMap, createBoundedMap } from '../bounded-map.ts';
 import type { Hmacs } from '../crypto.server.ts';
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
@@ -67,14 +66,21 @@ type Step = readonly [scope: ExceededLimit['scope'], key: string, limit: Limit];
 
 /** Thrown to roll a count back: a refused call doesn't count. */
 class Refusal extends Error {
-  readonly at: Step;
-  readonly left: number;
+  readonly step: Step;
+  /** When the full window ends, epoch milliseconds. */
+  readonly until: number;
 
-  constructor(at: Step, left: number) {
+  constructor(step: Step, until: number) {
     super('A limit is reached.');
-    this.at = at;
-    this.left = left;
+    this.step = step;
+    this.until = until;
   }
+}
+
+/** A window in memory. */
+interface Counted {
+  count: number;
+  readonly until: number;
 }
 
 interface LimiterState {
@@ -84,8 +90,8 @@ interface LimiterState {
   readonly now: () => number;
   readonly log: Pick<Logger, 'warn'> | undefined;
   readonly fairnessTimeoutMs: number;
-  readonly inDatabase: Map<string, DatabaseWindows>;
-  readonly inMemory: Map<string, MemoryWindows>;
+  /** Windows in memory, for each limit its own, so that a flood on one doesn't displace those of others. */
+  readonly inMemory: Map<string, BoundedMap<Counted>>;
   /** Windows known to be full, by key: during a flood, calls are refused without a write for each. */
   readonly full: BoundedMap<{ readonly at: number; readonly until: number; readonly known: number }>;
   /** Whether the last count in the database failed. */
@@ -112,7 +118,6 @@ export function createLimiter(
     now,
     log,
     fairnessTimeoutMs,
-    inDatabase: new Map(),
     inMemory: new Map(),
     full: createBoundedMap(mostFull / 2),
     unavailable: false,
@@ -122,12 +127,7 @@ export function createLimiter(
     count: (name, subject) => count(state, name, subject),
     async release(name, subject) {
       const steps = stepsOf(state, name, subject);
-      await runSteps(
-        state,
-        name,
-        steps,
-        async (windows, [, key], options) => void (await windows.reward(key, 1, options)),
-      );
+      await runSteps(state, name, steps, release);
       for (const [, key] of steps) state.full.delete(key);
     },
     oldRows: [(most) => deleteEnded(database.db, now(), most)],
@@ -144,9 +144,9 @@ async function count(state: LimiterState, name: LimitName, subject: LimitSubject
     return null;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const [scope, key] = error.at;
+    const { until } = error;
+    const [scope, key] = error.step;
     const at = now();
-    const until = at + error.left;
     full.set(key, { at, until, known: limits[name].reserved ? Math.min(until, at + reservedMs) : until });
     return { scope, retryAfter: secondsTo(state, until) };
   }
@@ -203,14 +203,11 @@ async function withinTimeout(state: LimiterState, work: Work): Promise<void> {
 
 /** Counts in the limit's own store; in memory while the database doesn't respond. */
 async function runSteps(state: LimiterState, name: LimitName, steps: readonly Step[], act: Act): Promise<void> {
-  const { database, log, inDatabase, now } = state;
+  const { database, log, now } = state;
   const { store = 'database', impatient } = state.limits[name];
   if (store === 'database' || (store === 'shared' && database.engine === 'postgres')) {
     const work: Work = async (tx) => {
-      for (const step of steps) {
-        const windows = windowsOf(inDatabase, step, (limit) => new DatabaseWindows(limit, now));
-        await act(windows, step, { tx });
-      }
+      for (const step of steps) await act.inDatabase(tx, step, now());
     };
     try {
       // A limit that protects codes and cards waits: otherwise a burst would get a second allowance in memory.
@@ -223,85 +220,39 @@ async function runSteps(state: LimiterState, name: LimitName, steps: readonly St
       state.unavailable = true;
     }
   }
-  await runInMemory(state, steps, act);
+  act.inMemory(steps.map((step) => [step, windowInMemory(state, step)]));
 }
 
-async function runInMemory({ inMemory }: LimiterState, steps: readonly Step[], act: Act): Promise<void> {
-  const done: Step[] = [];
-  const windows = (step: Step): MemoryWindows => windowsOf(inMemory, step, (limit) => new MemoryWindows(limit));
-  try {
-    for (const step of steps) {
-      done.push(step);
-      await act(windows(step), step);
-    }
-  } catch (error) {
-    // Memory has no transactions, so the counts are removed one by one.
-    for (const step of done) await windows(step).reward(step[1]);
-    throw error;
-  }
-}
-
-type Windows = Pick<RateLimiterLike, 'consume' | 'reward'>;
 type Work = (tx: AccountsTransaction) => Promise<void>;
-type Act = (windows: Windows, step: Step, options?: CountIn) => Promise<void>;
 
-function windowsOf<Kind>(opened: Map<string, Kind>, [, , limit]: Step, open: (limit: Limit) => Kind): Kind {
-  const id = `${limit.most}/${limit.seconds}`;
-  const windows = opened.get(id) ?? open(limit);
-  opened.set(id, windows);
-  return windows;
+/** A change of the windows of a call. */
+interface Act {
+  /** Changes one of them; a failure rolls the others back. */
+  inDatabase(tx: AccountsTransaction, step: Step, now: number): Promise<void>;
+  /** Changes all of them or none. */
+  inMemory(windows: readonly (readonly [Step, Counted])[]): void;
 }
 
-/** Counts in one window. @throws Refusal when it exceeds the limit */
-async function consume(windows: Windows, step: Step, options?: CountIn): Promise<void> {
-  try {
-    await windows.consume(step[1], 1, options);
-  } catch (rejected) {
-    throw rejected instanceof RateLimiterRes ? new Refusal(step, rejected.msBeforeNext) : rejected;
-  }
-}
+/** @throws Refusal when a limit is exceeded */
+const consume: Act = {
+  async inDatabase(tx, step, now) {
+    const [, key, { most, seconds }] = step;
+    const { count, until } = await add(tx, key, now, seconds * 1000);
+    if (count > most) throw new Refusal(step, until);
+  },
+  inMemory(windows) {
+    for (const [step, { count, until }] of windows) if (count >= step[2].most) throw new Refusal(step, until);
+    for (const [, window] of windows) window.count++;
+  },
+};
 
-// Windows are stored in the accounts database, or in the memory of one process.
-
-/** A row as the library reads it: `expire` by the machine's clock. */
-interface Counted {
-  readonly rows: readonly [{ readonly points: number; readonly expire: number }];
-}
-
-/** Passed through the library to the statement. */
-export interface CountIn {
-  readonly tx: AccountsTransaction;
-}
-
-/**
- * Windows in the accounts database: the library's limiter for PostgreSQL, with a statement that both engines support, in our
- * transaction and with a clock that tests can set. A single statement counts, so that limits apply across processes.
- */
-class DatabaseWindows extends RateLimiterPostgres {
-  readonly #now: () => number;
-
-  /** @param now epoch milliseconds */
-  constructor({ most, seconds }: Limit, now: () => number) {
-    super({
-      storeClient: {},
-      storeType: 'client',
-      tableName: 'limits',
-      tableCreated: true,
-      clearExpiredByTimeout: false,
-      keyPrefix: '',
-      points: most,
-      duration: seconds,
-    });
-    this.#now = now;
-  }
-
-  /** The library calls it to count, or with negative points to remove counts. */
-  async _upsert(key: string, points: number, duration: number, _force: boolean, { tx }: CountIn): Promise<Counted> {
-    const now = this.#now();
-    const { count, until } = points < 0 ? await subtract(tx, key, now) : await add(tx, key, now, duration);
-    return { rows: [{ points: count, expire: until - now + Date.now() }] };
-  }
-}
+const release: Act = {
+  inDatabase: (tx, [, key]) => subtract(tx, key),
+  inMemory(windows) {
+    // Counts of other processes aren't in this memory.
+    for (const [, window] of windows) window.count = Math.max(0, window.count - 1);
+  },
+};
 
 /**
  * Milliseconds by which the clocks of processes may differ. A window that ends later was written by a clock that was ahead and has been
@@ -325,15 +276,13 @@ async function add(tx: AccountsTransaction, key: string, now: number, duration: 
     .executeTakeFirstOrThrow();
 }
 
-async function subtract(tx: AccountsTransaction, key: string, now: number) {
-  const left = await tx
+async function subtract(tx: AccountsTransaction, key: string): Promise<void> {
+  await tx
     .updateTable('limits')
     .set({ count: sql<number>`count - 1` })
     .where('key', '=', key)
     .where('count', '>', 0)
-    .returning(['count', 'until'])
-    .executeTakeFirst();
-  return left ?? { count: 0, until: now };
+    .execute();
 }
 
 const deleteEnded = (db: Queries, now: number, most: number) =>
@@ -347,31 +296,16 @@ const deleteEnded = (db: Queries, now: number, most: number) =>
 /** Most windows of one limit in memory: a flood from many networks must not fill it. */
 const mostRemembered = 20_000;
 
-/** Windows in memory, limited: the least recently used is removed first. */
-export class MemoryWindows extends RateLimiterMemory {
-  /** Keys in the order of their last use. */
-  readonly #used = new Set<string>();
-  readonly #most: number;
-
-  constructor({ most, seconds }: Limit, remembered = mostRemembered) {
-    super({ points: most, duration: seconds, keyPrefix: '' });
-    this.#most = remembered;
-  }
-
-  override consume(key: string, points?: number): Promise<RateLimiterRes> {
-    this.#used.delete(key);
-    this.#used.add(key);
-    if (this.#used.size > this.#most) {
-      const [oldest = ''] = this.#used;
-      this.#used.delete(oldest);
-      void this.delete(oldest);
-    }
-    return super.consume(key, points);
-  }
-
-  /** Removes a count of this process; counts of other processes aren't in its memory. */
-  override async reward(key: string, points?: number): Promise<RateLimiterRes> {
-    const counted = await this.get(key);
-    return counted && counted.consumedPoints > 0 ? super.reward(key, points) : super.penalty(key, 0);
-  }
+/** The present window of a key; a new one if there is none, or if the clock was set back since its start. */
+function windowInMemory({ inMemory, now }: LimiterState, [, key, { most, seconds }]: Step): Counted {
+  const at = now();
+  const end = at + seconds * 1000;
+  const limit = `${most}/${seconds}`;
+  const windows = inMemory.get(limit) ?? createBoundedMap<Counted>(mostRemembered / 2);
+  inMemory.set(limit, windows);
+  const known = windows.get(key);
+  if (known && known.until > at && known.until <= end) return known;
+  const fresh = { count: 0, until: end };
+  windows.set(key, fresh);
+  return fresh;
 }

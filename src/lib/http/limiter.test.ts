@@ -4,7 +4,7 @@ import { secret } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { createHmacs } from '../crypto.server.ts';
 import { type Database, DatabaseUnavailable } from '../database.ts';
-import { createLimiter, type Limiter, MemoryWindows } from './limiter.server.ts';
+import { createLimiter, type Limiter } from './limiter.server.ts';
 import { defaultLimits, type LimitName, type LimitSet, type Limits } from './limits.ts';
 import { blockOf, networkOf } from './network.ts';
 
@@ -225,23 +225,20 @@ onBothEngines('limits', (engines) => {
   });
 });
 
-describe('rate limits in memory', () => {
-  it('hold at most 100 windows, and delete those that have ended', async () => {
-    vi.useFakeTimers();
-    try {
-      const windows = new MemoryWindows({ most: 1, seconds: 60 }, 100);
-      await windows.consume('first');
-      await expect(windows.consume('first')).rejects.toMatchObject({ msBeforeNext: 60_000 });
-      for (let one = 0; one < 500; one++) await windows.consume(`flood ${one}`);
-      expect(windows.dump().storage).toHaveLength(100);
-      await expect(windows.consume('flood 499')).rejects.toMatchObject({ consumedPoints: 2 });
-      vi.advanceTimersByTime(60_000);
-      expect(windows.dump().storage).toHaveLength(0);
-      await windows.consume('flood 499');
-    } finally {
-      vi.useRealTimers();
-    }
-  });
+it('rate limits in memory hold at most 20,000 windows, and count within their window', async () => {
+  let now = 5_000_000;
+  const set = limits('vitals', { store: 'process', address: { most: 1, seconds: 60 } });
+  const limiter = createLimiter({} as Database, createHmacs(secret), set, () => now);
+  const at = (one: number) => limiter.count('vitals', { address: `10.0.${one >> 8}.${one & 255}` });
+  const all = 20_001;
+  for (let one = 0; one < all; one++) await at(one);
+  expect(await at(all - 1)).toEqual({ scope: 'address', retryAfter: 60 });
+  // The least recently used is gone.
+  expect(await at(0)).toBeNull();
+  now += 59_500;
+  expect(await at(all - 1)).toEqual({ scope: 'address', retryAfter: 1 });
+  now += 500;
+  expect(await at(all - 1)).toBeNull();
 });
 
 describe('rate limits count by network', () => {
