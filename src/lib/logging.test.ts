@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { silent, warnOncePerHost } from './logging.ts';
+import { createFailureLog, silent, warnOncePerHost } from './logging.ts';
 
 it('a warning is logged once for each message and host, up to 500 in total', () => {
   const lines: [string, object][] = [];
@@ -17,4 +17,17 @@ it('a warning is logged once for each message and host, up to 500 in total', () 
   ]);
   for (let index = 0; index < 2000; index++) warn('Not measured', `https://${index}.example/`, {});
   expect(lines).toHaveLength(500);
+});
+
+it('a failure is logged once, until the work succeeds again', () => {
+  const lines: string[] = [];
+  const add = (_: object, message: string): void => void lines.push(message);
+  const failures = createFailureLog({ warn: add, info: add }, 'works again');
+  failures.worked();
+  failures.failed({}, 'fails');
+  failures.failed({}, 'fails otherwise');
+  failures.worked();
+  failures.worked();
+  failures.failed({}, 'fails');
+  expect(lines).toEqual(['fails', 'works again', 'fails']);
 });

@@ -30,3 +30,27 @@ export function warnOncePerHost(log: Logger): (message: string, url: string, con
     log.warn({ host, ...context }, `${message}; it is not logged again for this host`);
   };
 }
+
+export interface FailureLog {
+  /** Logs a warning, unless the work has failed since it last worked. */
+  failed(context: object, message: string): void;
+  worked(): void;
+}
+
+/** Logs the failure of repeated work once, until it works again. @param again logged then, by default nothing */
+export function createFailureLog(
+  log: Pick<Logger, 'warn'> & Partial<Pick<Logger, 'info'>>,
+  again?: string,
+): FailureLog {
+  let isFailing = false;
+  return {
+    failed(context, message) {
+      if (!isFailing) log.warn(context, message);
+      isFailing = true;
+    },
+    worked() {
+      if (isFailing && again !== undefined) log.info?.({}, again);
+      isFailing = false;
+    },
+  };
+}

@@ -9,7 +9,7 @@ import type { Hmacs } from '../crypto.server.ts';
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
 import type { OldRows } from '../jobs/old-rows.ts';
 import { withTimeLimit } from '../jobs/tasks.ts';
-import type { Logger } from '../logging.ts';
+import { createFailureLog, type FailureLog, type Logger, silent } from '../logging.ts';
 import type { Limit, LimitName, Limits } from './limits.ts';
 
 /** An IPv6 /48 may do as much as this many of its networks: otherwise, one connection could exhaust the global limits. */
@@ -88,14 +88,12 @@ interface LimiterState {
   readonly keys: CallerKeys;
   readonly limits: Limits;
   readonly now: () => number;
-  readonly log: Pick<Logger, 'warn'> | undefined;
   readonly fairnessTimeoutMs: number;
   /** Windows in memory, for each limit its own, so that a flood on one doesn't displace those of others. */
   readonly inMemory: Map<string, BoundedMap<Counted>>;
   /** Windows known to be full, by key: during a flood, calls are refused without a write for each. */
   readonly full: BoundedMap<{ readonly at: number; readonly until: number; readonly known: number }>;
-  /** Whether the last count in the database failed. */
-  unavailable: boolean;
+  readonly inDatabase: FailureLog;
   restUntil: number;
 }
 
@@ -116,11 +114,10 @@ export function createLimiter(
     keys,
     limits,
     now,
-    log,
     fairnessTimeoutMs,
     inMemory: new Map(),
     full: createBoundedMap(mostFull / 2),
-    unavailable: false,
+    inDatabase: createFailureLog(log ?? silent),
     restUntil: Number.NEGATIVE_INFINITY,
   };
   return {
@@ -203,7 +200,7 @@ async function withinTimeout(state: LimiterState, work: Work): Promise<void> {
 
 /** Counts in the limit's own store; in memory while the database doesn't respond. */
 async function runSteps(state: LimiterState, name: LimitName, steps: readonly Step[], act: Act): Promise<void> {
-  const { database, log, now } = state;
+  const { database, now, inDatabase } = state;
   const { store = 'database', impatient } = state.limits[name];
   if (store === 'database' || (store === 'shared' && database.engine === 'postgres')) {
     const work: Work = async (tx) => {
@@ -212,12 +209,11 @@ async function runSteps(state: LimiterState, name: LimitName, steps: readonly St
     try {
       // A limit that protects codes and cards waits: otherwise a burst would get a second allowance in memory.
       await (store === 'database' && !impatient ? database.transaction(work) : withinTimeout(state, work));
-      state.unavailable = false;
+      inDatabase.worked();
       return;
     } catch (error) {
       if (error instanceof Refusal) throw error;
-      if (!state.unavailable) log?.warn({ err: error }, 'Limits are counted in memory until the database responds');
-      state.unavailable = true;
+      inDatabase.failed({ err: error }, 'Limits are counted in memory until the database responds');
     }
   }
   act.inMemory(steps.map((step) => [step, windowInMemory(state, step)]));

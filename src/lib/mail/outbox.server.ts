@@ -10,7 +10,7 @@ import type { AccountsTransaction, Database } from '../database.ts';
 import type { OldRows } from '../jobs/old-rows.ts';
 import { createJobQueue, type Job, type JobQueue, type Waiting } from '../jobs/queue.server.ts';
 import { backOff, type RepeatedTask, repeatAfterPause } from '../jobs/tasks.ts';
-import type { Logger } from '../logging.ts';
+import { createFailureLog, type FailureLog, type Logger } from '../logging.ts';
 import { inSpan } from '../tracing.ts';
 import { renderMessage } from './messages/messages.ts';
 import { isAddress, type Message, type Outbox, type Publisher } from './model.ts';
@@ -94,8 +94,7 @@ interface State {
   /** Set while the mail server doesn't respond: number of tries, and time of the next try. */
   outage: { readonly tries: number; readonly until: number };
   problem: string | null;
-  /** Whether the last poll failed. */
-  unreadable: boolean;
+  readonly polls: FailureLog;
 }
 
 export function openOutbox(options: OutboxOptions): RunningOutbox {
@@ -114,7 +113,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     waiting: { count: 0, oldest: null, due: null },
     outage: { tries: 0, until: 0 },
     problem: null,
-    unreadable: false,
+    polls: createFailureLog(options.log),
   };
 
   return {
@@ -161,7 +160,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
 /** Polls the queue until it is stopped. */
 function startPolling(outbox: State): RepeatedTask {
   const { now } = outbox;
-  const { log, pollMs = 5000 } = outbox.options;
+  const { pollMs = 5000 } = outbox.options;
   const pauseMs = (): number => {
     const never = Number.POSITIVE_INFINITY;
     const due = freeSlots(outbox) > 0 ? Math.max(outbox.waiting.due ?? never, now() + retryWait(outbox)) : never;
@@ -171,9 +170,7 @@ function startPolling(outbox: State): RepeatedTask {
     pauseMs,
     () => poll(outbox),
     (error) => {
-      // Logged once: the database reports its own faults, and may be unavailable for hours.
-      if (!outbox.unreadable) log.warn({ err: error }, 'The outbox cannot be read; it is tried again every second');
-      outbox.unreadable = true;
+      outbox.polls.failed({ err: error }, 'The outbox cannot be read; it is tried again every second');
       outbox.waiting = { ...outbox.waiting, due: now() + 1000 };
     },
   );
@@ -208,7 +205,7 @@ async function poll(outbox: State): Promise<void> {
     }
   }
   outbox.waiting = await jobs.waiting();
-  outbox.unreadable = false;
+  outbox.polls.worked();
 }
 
 function countExpired({ counts, problem, options }: State, expired: Readonly<Record<string, number>>): void {

@@ -12,7 +12,7 @@ import { tag } from '../content/tags.ts';
 import type { Database } from '../database.ts';
 import type { Limiter } from '../http/limiter.server.ts';
 import { oneAtATime, type RepeatedTask, repeat } from '../jobs/tasks.ts';
-import type { Logger } from '../logging.ts';
+import { createFailureLog, type FailureLog, type Logger } from '../logging.ts';
 import { createFirstReadings } from './first-readings.server.ts';
 import type { MostRead, ReadingNow, TopQuery } from './model.ts';
 import { readRecent } from './recent.server.ts';
@@ -97,7 +97,7 @@ interface State {
   /** The lists of the cluster, and their text. */
   sharedLists: { readonly text: string; readonly lists: StoredLists } | null;
   sharing: Promise<void> | null;
-  sharingFailed: boolean;
+  readonly shares: FailureLog;
   readAt: number;
   prunedAt: number;
   readNow: { readonly at: number; readonly answer: Promise<ReadingNow> } | undefined;
@@ -122,7 +122,7 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
     onPages: readLists(options.file),
     sharedLists: null,
     sharing: null,
-    sharingFailed: false,
+    shares: createFailureLog(log),
     readAt: Number.NEGATIVE_INFINITY,
     prunedAt: Number.NEGATIVE_INFINITY,
     readNow: undefined,
@@ -327,12 +327,10 @@ function share(state: State, shared: SharedLists, text: string, tags: readonly s
     .write(text, tags)
     .then(
       () => {
-        state.sharingFailed = false;
+        state.shares.worked();
       },
       (error: unknown) => {
-        const { log } = state.options;
-        if (!state.sharingFailed) log.warn({ err: error }, "The most read couldn't be given to all nodes; retrying");
-        state.sharingFailed = true;
+        state.shares.failed({ err: error }, "The most read couldn't be given to all nodes; retrying");
       },
     )
     .finally(() => {

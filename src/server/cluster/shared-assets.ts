@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { createBoundedMap } from '../../lib/bounded-map.ts';
 import type { Queries } from '../../lib/database.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
-import type { Logger } from '../../lib/logging.ts';
+import { createFailureLog, type Logger } from '../../lib/logging.ts';
 
 /** Where the nodes share the files. Its errors have a message for the operator. */
 export interface AssetStore {
@@ -53,12 +53,9 @@ export function createSharedAssets(options: SharedAssetsOptions): SharedAssets {
   const known = createBoundedMap<{ readonly bytes: Buffer | undefined; readonly until: number }>(mostRemembered);
   const asked = new Map<string, Promise<Buffer | undefined>>();
   /** One warning is enough until an upload succeeds again. */
-  let hasWarned = false;
-
-  function warn(error: unknown, message: string): void {
-    if (!hasWarned) log.warn({ problem: (error as Error).message }, message);
-    hasWarned = true;
-  }
+  const failures = createFailureLog(log);
+  const warn = (error: unknown, message: string): void =>
+    failures.failed({ problem: (error as Error).message }, message);
 
   async function ask(path: string): Promise<Buffer | undefined> {
     const stop = new AbortController();
@@ -77,7 +74,7 @@ export function createSharedAssets(options: SharedAssetsOptions): SharedAssets {
     async offer() {
       try {
         await store.give(await filesIn(source));
-        hasWarned = false;
+        failures.worked();
       } catch (error) {
         warn(error, "This build's files couldn't be given to the other nodes yet; retrying");
       }

@@ -2,7 +2,7 @@
 import { setTimeout as timer } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { backOff } from '../../lib/jobs/tasks.ts';
-import type { Logger } from '../../lib/logging.ts';
+import { createFailureLog, type FailureLog, type Logger } from '../../lib/logging.ts';
 import { asUnavailable, openClient } from './postgres.ts';
 
 export interface ListenOptions {
@@ -36,14 +36,14 @@ const times = { firstWait: 200, longestWait: 5000, steady: 10_000, close: 1000 }
 
 interface ListenState extends ListenOptions {
   readonly stopping: AbortSignal;
-  /** Whether messages may have been missed since the last connection. */
-  missed: boolean;
+  readonly connection: FailureLog;
 }
 
 /** Starts to listen; while PostgreSQL is down it reconnects with back-off. */
 export function listen(options: ListenOptions): Listening {
   const stopping = new AbortController();
-  const state: ListenState = { ...options, stopping: stopping.signal, missed: false };
+  const connection = createFailureLog(options.log, 'Messages of other processes arrive again');
+  const state: ListenState = { ...options, stopping: stopping.signal, connection };
   const listening = keepListening(state);
   return {
     async stop() {
@@ -64,8 +64,7 @@ async function keepListening(state: ListenState): Promise<void> {
     } catch (error) {
       if (state.stopping.aborted) return;
       const problem = (asUnavailable(error) as Error).message;
-      if (!state.missed) state.log.warn({ problem }, "Messages of other processes don't arrive; reconnecting");
-      state.missed = true;
+      state.connection.failed({ problem }, "Messages of other processes don't arrive; reconnecting");
     }
     if (performance.now() - began > times.steady) failures = 0;
     await pause(backOff(++failures, times.firstWait, times.longestWait), state.stopping);
@@ -74,7 +73,7 @@ async function keepListening(state: ListenState): Promise<void> {
 
 /** Listens on one connection until it breaks (then it throws) or `stop` is called. */
 async function useConnection(state: ListenState): Promise<void> {
-  const { url, channel, log, stopping, onMessage, onConnect, beatMs } = state;
+  const { url, channel, stopping, onMessage, onConnect, beatMs } = state;
   const client = openClient(url, timeoutMs);
   const over = new AbortController();
   const end = (): void => over.abort();
@@ -93,8 +92,7 @@ async function useConnection(state: ListenState): Promise<void> {
     await client.connect();
     const { rows } = await client.query<{ name: string }>(`select ${channel} as name`);
     await client.query(`listen ${client.escapeIdentifier(rows[0]?.name ?? '')}`);
-    if (state.missed) log.info({}, 'Messages of other processes arrive again');
-    state.missed = false;
+    state.connection.worked();
     onConnect();
     while (!over.signal.aborted) {
       // A connection can be lost without being closed, so it is checked.
