@@ -6,7 +6,7 @@
 import { setTimeout as timer } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Queries } from '../../lib/database.ts';
-import { repeat } from '../../lib/jobs/tasks.ts';
+import { oneAtATime, repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { type Listening, listen } from '../database/listen.ts';
 import { channel, databaseNow, type Message, messageSchema } from './channel.ts';
@@ -99,13 +99,12 @@ interface State extends Required<NodeOptions> {
   readonly stopping: AbortController;
   readonly waiting: Set<() => void>;
   listening: Listening | null;
-  /** The current read of the log; only one runs at a time. */
-  following: Promise<void> | null;
-  followAgain: boolean;
+  /** Reads the log to its end; a call during a read causes one more read. */
+  follow(): Promise<void>;
   /** Revisions whose pages are being rendered. */
   readonly rendering: Set<number>;
-  reporting: Promise<void> | null;
-  reportAgain: boolean;
+  /** Reports this node's progress; a call during a report causes one more. */
+  report(): Promise<void>;
   readonly createdAt: number;
   /** Monotonic time of the last read of the log. */
   readAt: number;
@@ -135,11 +134,9 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     stopping: new AbortController(),
     waiting: new Set(),
     listening: null,
-    following: null,
-    followAgain: false,
+    follow: () => beat.runNow(),
     rendering: new Set(),
-    reporting: null,
-    reportAgain: false,
+    report: oneAtATime(() => writeReport(state)),
     createdAt: performance.now(),
     readAt: Number.NEGATIVE_INFINITY,
     caughtUpAt: Number.NEGATIVE_INFINITY,
@@ -150,7 +147,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
   };
   const beat = repeat(
     state.beatMs,
-    () => follow(state),
+    () => readLog(state),
     () => {},
   );
   return {
@@ -167,7 +164,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     get isBehind() {
       return canRead(state) && performance.now() - state.caughtUpAt >= goneMs;
     },
-    catchUp: (ms) => Promise.race([follow(state), timer(ms, undefined, { ref: false })]),
+    catchUp: (ms) => Promise.race([state.follow(), timer(ms, undefined, { ref: false })]),
     start() {
       state.listening ??= connect(state);
     },
@@ -175,9 +172,8 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
       state.stopping.abort();
       await beat.stop();
       await state.listening?.stop();
-      await state.following;
-      // A report that arrives after the deletion would let the others wait for this node.
-      await state.reporting;
+      // A report that arrives after the deletion would let the others wait for this node. None starts after the stop.
+      await state.report();
       await sql`delete from cluster_nodes where id = ${id}`.execute(options.db).catch(() => {});
     },
     send: (message) => send(state, message),
@@ -211,7 +207,7 @@ function connect(state: State): Listening {
     beatMs: state.beatMs,
     onMessage: (payload) => handle(state, payload),
     onConnect() {
-      void follow(state);
+      void state.follow();
       state.onConnect();
     },
     async onBeat(session) {
@@ -233,10 +229,10 @@ function handle(state: State, payload: string): void {
     message = messageSchema.parse(JSON.parse(payload));
   } catch {
     // A message of a version with another protocol.
-    void follow(state);
+    void state.follow();
     return;
   }
-  if (message.revision !== undefined && message.revision > state.follower.revision()) void follow(state);
+  if (message.revision !== undefined && message.revision > state.follower.revision()) void state.follow();
   state.onMessage(message);
 }
 
@@ -244,51 +240,37 @@ const send = async ({ db }: State, message: Message): Promise<void> => {
   await sql`select pg_notify(${sql.raw(channel)}, ${JSON.stringify(message)})`.execute(db);
 };
 
-/** Reads the log to its end; a call during a read causes one more read. */
-function follow(state: State): Promise<void> {
-  state.followAgain = true;
-  state.following ??= readLog(state);
-  return state.following;
-}
-
 async function readLog(state: State): Promise<void> {
   const { contentLog, follower, log } = state;
-  // In the next turn of the event loop, so that the caller already has the promise.
-  await Promise.resolve();
   try {
-    while (state.followAgain && !state.stopping.signal.aborted) {
-      state.followAgain = false;
-      // Read first: unless the log was restored from a backup, its end can't be behind this revision later.
-      const read = follower.revision();
-      const { id, revision } = await contentLog.head();
-      follower.followLog(id);
-      if (revision < Math.min(read, follower.revision())) {
-        log.warn(
-          {},
-          'The content log ends before what this node has read: PostgreSQL was restored. All nodes copy the content again',
-        );
-        follower.followLog(await contentLog.beginAnew(id));
-      }
-      for (;;) {
-        const began = performance.now();
-        const batch = await contentLog.read(follower.revision());
-        state.readAt = performance.now();
-        if (batch.entries.length === 0) {
-          state.caughtUpAt = began;
-          break;
-        }
-        apply(state, batch);
-      }
+    // Read first: unless the log was restored from a backup, its end can't be behind this revision later.
+    const read = follower.revision();
+    const { id, revision } = await contentLog.head();
+    follower.followLog(id);
+    if (revision < Math.min(read, follower.revision())) {
+      log.warn(
+        {},
+        'The content log ends before what this node has read: PostgreSQL was restored. All nodes copy the content again',
+      );
+      follower.followLog(await contentLog.beginAnew(id));
     }
-    report(state);
+    for (;;) {
+      const began = performance.now();
+      const batch = await contentLog.read(follower.revision());
+      state.readAt = performance.now();
+      if (batch.entries.length === 0) {
+        state.caughtUpAt = began;
+        break;
+      }
+      apply(state, batch);
+    }
+    void state.report();
     if (state.problem !== null) log.info({}, 'Changes of the cluster arrive again');
     state.problem = null;
   } catch (error) {
     const { message } = error as Error;
     if (message !== state.problem) log.warn({ problem: message }, "Changes of the cluster don't arrive; retrying");
     state.problem = message;
-  } finally {
-    state.following = null;
   }
 }
 
@@ -299,38 +281,29 @@ function apply(state: State, batch: LogBatch): void {
     .catch((error: unknown) => state.log.error({ err: error }, "The pages of a change couldn't be refreshed"))
     .finally(() => {
       state.rendering.delete(batch.revision);
-      report(state);
+      void state.report();
     });
   for (const wake of [...state.waiting]) wake();
-  report(state);
-}
-
-/** Reports this node's progress; a call during a report causes one more. */
-function report(state: State): void {
-  state.reportAgain = true;
-  state.reporting ??= writeReport(state);
+  void state.report();
 }
 
 async function writeReport(state: State): Promise<void> {
   const { db, id, version, follower, rendering, workersUpdated } = state;
   // Changes that arrive at the same time are combined into one report.
   await Promise.resolve();
-  while (state.reportAgain && !state.stopping.signal.aborted) {
-    state.reportAgain = false;
-    const { caughtUpAt } = state;
-    const applied = follower.revision();
-    const fresh = Math.min(applied, ...[...rendering].map((revision) => revision - 1));
-    await workersUpdated();
-    const sentAt = performance.now();
-    await sql`insert into cluster_nodes (id, version, seen, applied, fresh) values (${id}, ${version}, ${sql.raw(databaseNow)}, ${applied}, ${fresh})
-      on conflict (id) do update set seen = excluded.seen, applied = excluded.applied, fresh = excluded.fresh`
-      .execute(db)
-      .then(
-        () => reported(state, caughtUpAt, sentAt),
-        () => {},
-      );
-  }
-  state.reporting = null;
+  if (state.stopping.signal.aborted) return;
+  const { caughtUpAt } = state;
+  const applied = follower.revision();
+  const fresh = Math.min(applied, ...[...rendering].map((revision) => revision - 1));
+  await workersUpdated();
+  const sentAt = performance.now();
+  await sql`insert into cluster_nodes (id, version, seen, applied, fresh) values (${id}, ${version}, ${sql.raw(databaseNow)}, ${applied}, ${fresh})
+    on conflict (id) do update set seen = excluded.seen, applied = excluded.applied, fresh = excluded.fresh`
+    .execute(db)
+    .then(
+      () => reported(state, caughtUpAt, sentAt),
+      () => {},
+    );
 }
 
 /**
@@ -343,7 +316,7 @@ function reported(state: State, caughtUpAt: number, sentAt: number): void {
   if (isNew) state.listedSince = now;
   state.reportedAt = sentAt;
   if (caughtUpAt >= state.listedSince) state.connectedAt = caughtUpAt;
-  else if (isNew && !state.stopping.signal.aborted) void follow(state);
+  else if (isNew && !state.stopping.signal.aborted) void state.follow();
 }
 
 async function waitForRevision(state: State, revision: number, ms: number): Promise<boolean> {
@@ -354,7 +327,7 @@ async function waitForRevision(state: State, revision: number, ms: number): Prom
     if (follower.revision() >= revision) resolve();
   };
   state.waiting.add(wake);
-  void follow(state);
+  void state.follow();
   await Promise.race([promise, timer(ms, undefined, { ref: false })]);
   state.waiting.delete(wake);
   return follower.revision() >= revision;
