@@ -9,7 +9,7 @@ import type { Card, HeadlineTest } from '../content/model.ts';
 import type { Database } from '../database.ts';
 import { instantAt } from '../instants.ts';
 import type { OldRows } from '../jobs/old-rows.ts';
-import { oneAtATime, type RepeatedTask, repeat } from '../jobs/tasks.ts';
+import { createRounds } from '../jobs/rounds.ts';
 import type { Logger } from '../logging.ts';
 import {
   groupCookie,
@@ -94,7 +94,6 @@ interface State extends Required<HeadlineTestsOptions> {
   waiting: Map<string, number[]>;
   list: { readonly at: number; readonly tests: ReadonlyMap<number, HeadlineTest> };
   checkedAllAt: number;
-  failing: boolean;
 }
 
 /** Opens the service; nothing is written before `start`. */
@@ -106,23 +105,21 @@ export function createHeadlineTests(options: HeadlineTestsOptions): RunningHeadl
     waiting: new Map(),
     list: { at: Number.NEGATIVE_INFINITY, tests: new Map() },
     checkedAllAt: Number.NEGATIVE_INFINITY,
-    failing: false,
   };
-  const runRound = oneAtATime(() => round(state));
-  let repeated: RepeatedTask | undefined;
+  const rounds = createRounds({
+    everyMs,
+    work: () => round(state),
+    hasWork: () => state.waiting.size > 0,
+    log: state.log,
+    failing: "Readings of headline tests can't be written; they wait in memory",
+    again: 'Readings of headline tests are written again',
+  });
   return {
     count: (article, reader) => count(state, article, reader),
     cookiesFor: (reader) => cookiesFor(state, reader),
     report: (story, test) => report(state, story, test),
-    runRound,
+    ...rounds,
     oldRows: [() => prune(state, 'headline_readings'), () => prune(state, 'headline_ends')],
-    start() {
-      repeated ??= repeat(everyMs, runRound, () => {});
-    },
-    async stop() {
-      await repeated?.stop();
-      if (state.waiting.size > 0) await runRound();
-    },
   };
 }
 
@@ -160,18 +157,10 @@ function cookiesFor(state: State, reader: Reader): readonly string[] {
 }
 
 async function round(state: State): Promise<void> {
-  const { log } = state;
-  try {
-    const counted = await write(state);
-    const all = performance.now() - state.checkedAllAt >= checkAllMs;
-    if (all) state.checkedAllAt = performance.now();
-    for (const test of running(state).values()) if (all || counted.has(test.id)) await end(state, test);
-    if (state.failing) log.info({}, 'Readings of headline tests are written again');
-    state.failing = false;
-  } catch (error) {
-    if (!state.failing) log.warn({ err: error }, "Readings of headline tests can't be written; they wait in memory");
-    state.failing = true;
-  }
+  const counted = await write(state);
+  const all = performance.now() - state.checkedAllAt >= checkAllMs;
+  if (all) state.checkedAllAt = performance.now();
+  for (const test of running(state).values()) if (all || counted.has(test.id)) await end(state, test);
 }
 
 /** Writes the counted readings to the database. @returns the tests with new readings */

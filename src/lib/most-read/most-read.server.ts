@@ -11,7 +11,7 @@ import type { ArticleFilter, ContentReader } from '../content/reader.ts';
 import { tag } from '../content/tags.ts';
 import type { Database } from '../database.ts';
 import type { Limiter } from '../http/limiter.server.ts';
-import { oneAtATime, type RepeatedTask, repeat } from '../jobs/tasks.ts';
+import { createRounds } from '../jobs/rounds.ts';
 import { createFailureLog, type FailureLog, type Logger } from '../logging.ts';
 import { createFirstReadings } from './first-readings.server.ts';
 import type { MostRead, ReadingNow, TopQuery } from './model.ts';
@@ -103,7 +103,6 @@ interface State {
   readNow: { readonly at: number; readonly answer: Promise<ReadingNow> } | undefined;
   /** Whether the scores were read since the start. */
   scoresRead: boolean;
-  failing: boolean;
 }
 
 /** Opens the service; nothing is written or read before `start`. */
@@ -127,10 +126,15 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
     prunedAt: Number.NEGATIVE_INFINITY,
     readNow: undefined,
     scoresRead: false,
-    failing: false,
   };
-  const runRound = oneAtATime(() => round(state));
-  let repeated: RepeatedTask | undefined;
+  const { runRound, start, stop } = createRounds({
+    everyMs,
+    work: () => round(state),
+    hasWork: () => state.waiting.size > 0,
+    log,
+    failing: 'Readings cannot be written or read; they wait in memory',
+    again: 'Readings are written again',
+  });
 
   return {
     async count(article, address) {
@@ -156,14 +160,9 @@ export function createMostRead(options: MostReadOptions): RunningMostRead {
     },
     now: () => readingNow(state),
     runRound,
-    start() {
-      repeated ??= repeat(everyMs, runRound, () => {});
-      void runRound();
-    },
+    start,
     async stop() {
-      await repeated?.stop();
-      // A process that doesn't serve pages, such as the newsletter command, has nothing to write and must not renew the lists.
-      if (repeated || state.waiting.size > 0) await runRound();
+      await stop();
       const { size } = state.waiting;
       if (size > 0) log.error({ articles: size }, 'Readings could not be written and are lost');
     },
@@ -240,17 +239,9 @@ function highestPublished({ highest, options }: State, limit: number, section: s
 }
 
 async function round(state: State): Promise<void> {
-  const { log } = state.options;
-  try {
-    await write(state);
-    await readScores(state);
-    await renewLists(state);
-    if (state.failing) log.info({}, 'Readings are written again');
-    state.failing = false;
-  } catch (error) {
-    if (!state.failing) log.warn({ err: error }, 'Readings cannot be written or read; they wait in memory');
-    state.failing = true;
-  }
+  await write(state);
+  await readScores(state);
+  await renewLists(state);
 }
 
 async function write(state: State): Promise<void> {
