@@ -32,7 +32,7 @@ import type { RepeatedTask } from '../lib/jobs/tasks.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { MailStats } from '../lib/mail/outbox.server.ts';
 import type { MostRead } from '../lib/most-read/model.ts';
-import { createMostRead, type RunningMostRead, type SharedLists } from '../lib/most-read/most-read.server.ts';
+import { createMostRead, type RunningMostRead } from '../lib/most-read/most-read.server.ts';
 import { openAlgolia } from '../lib/search/algolia.server.ts';
 import type { Search } from '../lib/search/model.ts';
 import { createSearch } from '../lib/search/search.server.ts';
@@ -45,7 +45,7 @@ import { publication } from '../publication.ts';
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts';
 import { type Cluster, createCluster } from './cluster/cluster.ts';
 import { type ClusterLog, openClusterLog } from './cluster/cluster-log.ts';
-import { createSharedQuotes, quotesKey } from './cluster/shared-quotes.ts';
+import { createSharedQuotes, createSharedValue, quotesKey } from './cluster/shared-value.ts';
 import { type Config, sessionDatabaseUrl } from './config/config.ts';
 import { openDataDir } from './data-dir.ts';
 import { openDatabase } from './database/open.ts';
@@ -206,7 +206,7 @@ export async function compose(
     rules: publication.mostRead,
     file: join(dataDir, 'most-read.json'),
     onChange: (tags) => publish(tags, 'holder'),
-    shared: clusterLog ? sharedLists(clusterLog, content) : undefined,
+    shared: clusterLog ? createSharedValue(clusterLog, content, mostReadKey) : undefined,
   });
   const headlineTests = createHeadlineTests({
     database,
@@ -269,13 +269,6 @@ async function openAssetStore({ assetsBucket }: Config) {
   const { createBucketAssets } = await import('./cluster/bucket.ts');
   return createBucketAssets({ settings: assetsBucket });
 }
-
-/** The most read lists of a cluster: shared through the content log, so that all nodes show the same. */
-const sharedLists = ({ leads }: ClusterLog, { shared }: Content): SharedLists => ({
-  leads,
-  read: () => shared.read(mostReadKey),
-  write: (value, tags) => shared.write(mostReadKey, value, tags),
-});
 
 /** If the site doesn't ask for consent to measurement, readers can't give it. */
 function participationOf({ headlineTests, thirdParties }: Config): Participation | 'off' {

@@ -10,7 +10,7 @@ import { publication } from '../../src/publication.ts';
 import { createChangeFeed } from '../../src/server/change-feed.ts';
 import { type Cluster, createCluster } from '../../src/server/cluster/cluster.ts';
 import { openClusterLog } from '../../src/server/cluster/cluster-log.ts';
-import { createSharedQuotes } from '../../src/server/cluster/shared-quotes.ts';
+import { createSharedQuotes } from '../../src/server/cluster/shared-value.ts';
 import { fakeWordPress, type Json, wirePost, wireSection } from '../fixtures/wordpress.ts';
 import type { Engines, Place } from './databases.ts';
 

@@ -13,6 +13,7 @@ import type { Database } from '../database.ts';
 import type { Limiter } from '../http/limiter.server.ts';
 import { createRounds } from '../jobs/rounds.ts';
 import { createFailureLog, type FailureLog, type Logger } from '../logging.ts';
+import type { SharedValue } from '../shared-value.ts';
 import { createFirstReadings } from './first-readings.server.ts';
 import type { MostRead, ReadingNow, TopQuery } from './model.ts';
 import { readRecent } from './recent.server.ts';
@@ -41,20 +42,10 @@ export interface MostReadOptions {
   /** Called with the tags of the lists that changed; pages that carry them must be rendered again. */
   readonly onChange: (tags: ReadonlySet<string>) => void;
   /** The lists of a cluster: one node makes them for all. Default: this is the only process. */
-  readonly shared?: SharedLists | undefined;
+  readonly shared?: SharedValue | undefined;
   readonly log: Logger;
   /** Epoch milliseconds. */
   readonly now?: () => number;
-}
-
-/** Nodes share their pages, so that a page must not depend on which of them renders it. */
-export interface SharedLists {
-  /** Whether this node makes the lists, for all. */
-  leads(): boolean;
-  /** What the node that makes them has written last. */
-  read(): string | null;
-  /** @param tags of the lists that changed */
-  write(value: string, tags: readonly string[]): Promise<void>;
 }
 
 export interface RunningMostRead extends MostRead {
@@ -313,7 +304,7 @@ const newestIds = ({ options }: State, query: ArticleFilter): number[] =>
  * Shares the lists with all nodes. Not awaited: that takes until their pages are fresh, and readings must be written in the
  * meantime.
  */
-function share(state: State, shared: SharedLists, text: string, tags: readonly string[]): void {
+function share(state: State, shared: SharedValue, text: string, tags: readonly string[]): void {
   state.sharing = shared
     .write(text, tags)
     .then(

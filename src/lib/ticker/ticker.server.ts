@@ -2,8 +2,10 @@
  * One request gets the prices for all readers: the provider is called at most once in an interval. While it is unavailable the last
  * known prices stay, each with its time, and the pauses between requests get longer. In a cluster one node requests prices for all.
  */
+import { tag } from '../content/tags.ts';
 import { type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
+import type { SharedValue } from '../shared-value.ts';
 import {
   percentText,
   type Quote,
@@ -27,13 +29,7 @@ export interface TickerOptions {
   readonly now?: () => number;
 }
 
-export interface SharedQuotes {
-  /** Whether this node calls the provider for all. */
-  leads(): boolean;
-  /** What the node that calls the provider has written last. */
-  read(): string | null;
-  /** @param changed whether pages show other prices now */
-  write(value: string, changed: boolean): Promise<void>;
+export interface SharedQuotes extends SharedValue {
   /** Tells the node that calls the provider that readers want newer prices. */
   want(): void;
 }
@@ -182,7 +178,7 @@ function readShared(state: State): void {
 async function share({ shared, last, onPages, log }: State, changed: boolean): Promise<boolean> {
   const value: SharedState = { quotes: [...last], onPages };
   try {
-    await shared?.write(JSON.stringify(value), changed);
+    await shared?.write(JSON.stringify(value), changed ? [tag.ticker] : []);
     return true;
   } catch (error) {
     log.warn({ problem: (error as Error).message }, "Prices couldn't be given to the other nodes");
