@@ -198,29 +198,8 @@ export async function compose(
     content: content.reader,
     authors,
   });
-  const mostRead = createMostRead({
-    database,
-    limiter,
-    log,
-    reader: content.reader,
-    rules: publication.mostRead,
-    file: join(dataDir, 'most-read.json'),
-    onChange: (tags) => publish(tags, 'holder'),
-    shared: clusterLog ? createSharedValue(clusterLog, content, mostReadKey) : undefined,
-  });
-  const headlineTests = createHeadlineTests({
-    database,
-    tested: () => content.reader().testedStories(),
-    participation: participationOf(config),
-    secure: config.siteUrl.startsWith('https:'),
-    log,
-  });
-  const ticker = openTicker(config.ticker, {
-    rules: publication.ticker,
-    log,
-    onChange: cluster ? undefined : () => publish(new Set([tag.ticker]), 'any'),
-    shared: clusterLog && cluster ? createSharedQuotes(clusterLog, cluster, content) : undefined,
-  });
+  const paged = createPageFeatures(config, { database, limiter, content, clusterLog, cluster, publish, log });
+  const { mostRead, headlineTests, ticker } = paged;
   const alerts = createAlerts({
     database,
     newsletters: readers?.services.newsletters ?? null,
@@ -249,8 +228,46 @@ export async function compose(
   };
   const { pictures } = contentSide;
   const oldRows = { ...readers?.oldRows, limits: limiter.oldRows, headlineTests: headlineTests.oldRows };
-  const running = { readers, cluster, mostRead, headlineTests, ticker, pictures, alerts, oldRows };
+  const running = { readers, cluster, ...paged, pictures, alerts, oldRows };
   return compositionOf({ config, services, database, changes, publish, ...running });
+}
+
+interface PageFeatureOptions extends Pick<Composition, 'database' | 'cluster' | 'publish'> {
+  readonly limiter: Limiter;
+  readonly content: Content;
+  readonly clusterLog: ClusterLog | null;
+  readonly log: Logger;
+}
+
+/** What pages show and count besides the content. */
+function createPageFeatures(
+  config: Config,
+  { database, limiter, content, clusterLog, cluster, publish, log }: PageFeatureOptions,
+) {
+  const mostRead = createMostRead({
+    database,
+    limiter,
+    log,
+    reader: content.reader,
+    rules: publication.mostRead,
+    file: join(config.dataDir, 'most-read.json'),
+    onChange: (tags) => publish(tags, 'holder'),
+    shared: clusterLog ? createSharedValue(clusterLog, content, mostReadKey) : undefined,
+  });
+  const headlineTests = createHeadlineTests({
+    database,
+    tested: () => content.reader().testedStories(),
+    participation: participationOf(config),
+    secure: config.siteUrl.startsWith('https:'),
+    log,
+  });
+  const ticker = openTicker(config.ticker, {
+    rules: publication.ticker,
+    log,
+    onChange: cluster ? undefined : () => publish(new Set([tag.ticker]), 'any'),
+    shared: clusterLog && cluster ? createSharedQuotes(clusterLog, cluster, content) : undefined,
+  });
+  return { mostRead, headlineTests, ticker };
 }
 
 const openEmailVerification = (
