@@ -73,22 +73,39 @@ const announced: { readonly [Type in DocumentType]?: (content: ContentReader, sl
   crosswords: (content, slug) => ({ path: `/games/${slug}`, shown: content.crossword(slug) }),
 };
 
-export function createPublishing(options: PublishingOptions): Publishing {
-  const { press, cdn, indexNow, log, now = Date.now, timeoutMs = 8000 } = options;
-  const { freshEverywhere, goneEverywhere, workersUpdated } = options;
-  /** Changes that haven't been answered yet, each with the pages that became fresh since it arrived. */
-  const unanswered = new Set<{ readonly tags: ReadonlySet<string>; readonly keys: Set<string> }>();
-  /** Keys of public pages, the only ones that a CDN stores, that failed and are tried again, with the tags by which the CDN's copies of them are purged once they are fresh. */
-  const failedPages = new Map<string, Set<string>>();
+/** Addresses that search engines should fetch again. */
+function announcedAddresses(
+  content: ContentReader,
+  { published = [], withdrawn }: ContentChange,
+  now: number,
+): string[] {
+  const fresh = published.flatMap(({ type, slug }) => {
+    const found = announced[type]?.(content, slug);
+    if (!found?.shown) return [];
+    const { date, access = 'free' } = found.shown;
+    return now - Date.parse(date) < newsMs && isFree(access) ? [found.path] : [];
+  });
+  // Search engines forget a withdrawn page when they find it gone. If a document with its address is published again, it isn't gone.
+  const gone = withdrawn.flatMap(({ type, slug }) => {
+    const found = announced[type]?.(content, slug);
+    return found?.shown === null ? [found.path] : [];
+  });
+  return [...fresh, ...gone];
+}
+
+/** Pages whose render failed and is tried again, and the purge of the CDN's copies of them once they are fresh. */
+function createLatePages({ press, cdn, log, workersUpdated }: PublishingOptions) {
+  /** Keys of public pages, the only ones that a CDN stores, with the tags by which its copies of them are purged. */
+  const late = new Map<string, Set<string>>();
 
   function remember(pages: Invalidated['late'], tags: readonly string[]): void {
     for (const { key, variant } of pages) {
-      if (variant === 'public') failedPages.set(key, new Set([...(failedPages.get(key) ?? []), ...tags]));
+      if (variant === 'public') late.set(key, new Set([...(late.get(key) ?? []), ...tags]));
     }
   }
 
   /** In a cluster every node purges its own late pages: the other nodes don't know about them. */
-  async function purgeLate(tags: readonly string[]): Promise<void> {
+  async function purge(tags: readonly string[]): Promise<void> {
     await workersUpdated?.();
     cdn.purge(tags);
   }
@@ -99,9 +116,25 @@ export function createPublishing(options: PublishingOptions): Publishing {
   press.resumed
     .then((result) => {
       remember(result.late, [tag.site]);
-      return result.refreshed.length + result.failed > 0 ? purgeLate([tag.site]) : undefined;
+      return result.refreshed.length + result.failed > 0 ? purge([tag.site]) : undefined;
     })
     .catch(failedPurge);
+
+  return {
+    remember,
+    fresh({ key, variant }: FreshPage): void {
+      const waiting = variant === 'public' ? late.get(key) : undefined;
+      if (waiting && late.delete(key)) purge([...waiting]).catch(failedPurge);
+    },
+  };
+}
+
+export function createPublishing(options: PublishingOptions): Publishing {
+  const { press, cdn, indexNow, log, now = Date.now, timeoutMs = 8000 } = options;
+  const { freshEverywhere, goneEverywhere, workersUpdated } = options;
+  /** Changes that haven't been answered yet, each with the pages that became fresh since it arrived. */
+  const unanswered = new Set<{ readonly tags: ReadonlySet<string>; readonly keys: Set<string> }>();
+  const late = createLatePages(options);
 
   function announce(change: ContentChange, gone: readonly string[]): void {
     const goneTags = new Set(gone);
@@ -110,18 +143,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
     if (change.tags.has(tag.alert)) cdn.purge([tag.site], { withdrawn: true });
     // Purged again: the CDN may have fetched a page between the first purge and the page's render.
     if (gone.length > 0) cdn.purge(gone, { withdrawn: true });
-    const content = options.reader();
-    const urls = (change.published ?? []).flatMap(({ type, slug }) => {
-      const found = announced[type]?.(content, slug);
-      if (!found?.shown) return [];
-      const { date, access = 'free' } = found.shown;
-      return now() - Date.parse(date) < newsMs && isFree(access) ? [found.path] : [];
-    });
-    // Search engines forget a withdrawn page when they find it gone. If a document with its address is published again, it isn't gone.
-    for (const { type, slug } of change.withdrawn) {
-      const found = announced[type]?.(content, slug);
-      if (found?.shown === null) urls.push(found.path);
-    }
+    const urls = announcedAddresses(options.reader(), change, now());
     if (urls.length > 0) indexNow.announce(urls);
   }
 
@@ -147,7 +169,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
       }
       const alert = change.tags.has(tag.alert) ? options.updateAlert?.() : undefined;
       const pressing = invalidated.then(async (result) => {
-        remember(result.late, [...mine.tags]);
+        late.remember(result.late, [...mine.tags]);
         await alert;
         await workersUpdated?.();
         const ms = performance.now() - began;
@@ -172,9 +194,9 @@ export function createPublishing(options: PublishingOptions): Publishing {
         unanswered.delete(mine);
       }
     },
-    fresh({ key, variant, tags }) {
-      const waiting = variant === 'public' ? failedPages.get(key) : undefined;
-      if (waiting && failedPages.delete(key)) purgeLate([...waiting]).catch(failedPurge);
+    fresh(page) {
+      const { key, tags } = page;
+      late.fresh(page);
       for (const one of unanswered) {
         if (one.keys.size < mostNamed && tags.some((each) => one.tags.has(each))) one.keys.add(key);
       }
