@@ -27,9 +27,8 @@ interface Entry {
   written: number;
 }
 
-/** Opens the folder, and creates it if necessary. Keeps one small record per file in memory, in order of last use. */
-export async function openDiskCache(dir: string, maxBytes: number, now: () => number = Date.now): Promise<DiskCache> {
-  await mkdir(dir, { recursive: true });
+/** The folder's files, the least recently used first. Deletes temporary files. */
+async function filesIn(dir: string) {
   const found: { name: string; bytes: number; written: number; used: number }[] = [];
   for (const name of await readdir(dir)) {
     const file = path.join(dir, name);
@@ -39,7 +38,13 @@ export async function openDiskCache(dir: string, maxBytes: number, now: () => nu
       found.push({ name, bytes: info.size, written: info.mtimeMs, used: Math.max(info.atimeMs, info.mtimeMs) });
     }
   }
-  found.sort((a, b) => a.used - b.used);
+  return found.sort((a, b) => a.used - b.used);
+}
+
+/** Opens the folder, and creates it if necessary. Keeps one small record per file in memory, in order of last use. */
+export async function openDiskCache(dir: string, maxBytes: number, now: () => number = Date.now): Promise<DiskCache> {
+  await mkdir(dir, { recursive: true });
+  const found = await filesIn(dir);
   const entries = new Map<string, Entry>(found.map(({ name, bytes, written }) => [name, { bytes, written }]));
   let size = found.reduce((sum, entry) => sum + entry.bytes, 0);
 
