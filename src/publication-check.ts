@@ -3,13 +3,21 @@ import type { Publication } from './publication.ts';
 
 type Unknown = Readonly<Record<string, unknown>>;
 
+type Problems = readonly (string | null)[];
+
 /** Errors in a publication, each with its field. */
-export function publicationProblems(paper: Publication): readonly string[] {
-  const { sections, plans, billing, support } = paper;
-  const slugs: readonly string[] = sections.map(({ slug }) => slug);
-  const kinds = ['reader', 'member', 'founder'];
-  const { standard, byCountry } = billing.currencies;
-  const levels: Unknown = paper.access.sections;
+export const publicationProblems = (paper: Publication): readonly string[] =>
+  [
+    ...placeProblems(paper),
+    ...sectionProblems(paper),
+    ...planProblems(paper),
+    ...currencyProblems(paper),
+    ...newsletterProblems(paper),
+    ...supportProblems(paper),
+    ...addressesOf(paper),
+  ].filter((text) => text !== null);
+
+function placeProblems(paper: Publication): Problems {
   return [
     problem(
       isKnown(() => new Intl.DateTimeFormat('en', { timeZone: paper.timeZone })),
@@ -24,6 +32,14 @@ export function publicationProblems(paper: Publication): readonly string[] {
       'not a BCP 47 language such as en-NZ',
     ),
     problem(paper.timeZoneLabel.trim() !== '', 'timeZoneLabel', paper.timeZoneLabel, 'empty'),
+  ];
+}
+
+function sectionProblems(paper: Publication): Problems {
+  const { sections } = paper;
+  const slugs: readonly string[] = sections.map(({ slug }) => slug);
+  const levels: Unknown = paper.access.sections;
+  return [
     ...repeated('sections: the slug', slugs),
     ...repeated(
       'sections: the id',
@@ -49,6 +65,12 @@ export function publicationProblems(paper: Publication): readonly string[] {
         'not an access level',
       ),
     ),
+  ];
+}
+
+function planProblems({ plans }: Publication): Problems {
+  const kinds = ['reader', 'member', 'founder'];
+  return [
     problem(plans.sold.length > 0, 'plans.sold', '', 'empty'),
     ...repeated('plans.ids', Object.values(plans.ids)),
     problem(
@@ -70,6 +92,12 @@ export function publicationProblems(paper: Publication): readonly string[] {
       'plans.listed',
       plans.listed.map(({ id }) => id),
     ),
+  ];
+}
+
+function currencyProblems({ billing }: Publication): Problems {
+  const { standard, byCountry } = billing.currencies;
+  return [
     ...[standard, ...Object.values(byCountry)].map((code) =>
       problem(currencies.has(code), 'billing.currencies', code, 'not a currency in lowercase such as nzd'),
     ),
@@ -81,6 +109,11 @@ export function publicationProblems(paper: Publication): readonly string[] {
         'not a country code of two capital letters',
       ),
     ),
+  ];
+}
+
+function newsletterProblems(paper: Publication): Problems {
+  return [
     ...repeated(
       'newsletters',
       paper.newsletters.map(({ slug }) => slug),
@@ -88,6 +121,11 @@ export function publicationProblems(paper: Publication): readonly string[] {
     ...paper.newsletters.map(({ slug }) =>
       problem(!['breaking', 'offers'].includes(slug), 'newsletters', slug, 'reserved for a choice of the site'),
     ),
+  ];
+}
+
+function supportProblems({ support }: Publication): Problems {
+  return [
     problem(
       0 <= support.opens && support.opens < support.closes && support.closes <= 24,
       'support.opens, support.closes',
@@ -97,8 +135,7 @@ export function publicationProblems(paper: Publication): readonly string[] {
     ...holidaysOf(support.holidays).map((day) =>
       problem(/^\d{4}-\d\d-\d\d$/.test(day), 'support.holidays', day, 'not a date such as 2027-12-25'),
     ),
-    ...addressesOf(paper),
-  ].filter((text) => text !== null);
+  ];
 }
 
 /** @throws Error with every problem, one a line */
