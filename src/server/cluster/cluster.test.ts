@@ -82,7 +82,9 @@ describe('the nodes of a cluster', () => {
     const slow = Promise.withResolvers<void>();
     rendered = slow.promise;
     holder?.cluster.publish(new Set(['prices']), 'any');
-    await expect.poll(() => follower(all).changes.some(({ tags }) => tags.has('prices'))).toBe(true);
+    const hasRead = ({ changes }: (typeof all)[number]) => changes.some(({ tags }) => tags.has('prices'));
+    // The holder too: it waits for the revision that it has read itself.
+    await expect.poll(() => all.every(hasRead)).toBe(true);
     const isFresh = vi.fn();
     const fresh = holder?.cluster.freshEverywhere().then(isFresh);
     // Long enough for the pending check to be repeated, and far from the ten seconds after which it ends.
