@@ -141,54 +141,50 @@ async function measure(database: Database, readers: number): Promise<readonly (r
     verification: null,
     log: silent,
   });
-  try {
-    const sent = await rate(async (turn) => {
-      if (turn >= signIns) return false;
-      const email = `reader-${turn}@example.com`;
-      return (await accounts.sendLink({ email, purpose: 'register', redirect: '/', caller })).ok;
-    });
-    const cookieHeaders: string[] = [];
-    const followNextLink = async (): Promise<boolean> => {
-      const token = tokens.pop();
-      if (token === undefined) return false;
-      const used = await accounts.useLink(token, caller);
-      if (!used.ok) throw new Error(used.failure.kind);
-      cookieHeaders.push(used.value.cookies.map((cookie) => cookie.split(';', 1)[0]).join('; '));
-      return true;
-    };
-    const joined = await rate(followNextLink);
-    // The same readers sign in again, by a link to their existing account.
-    await rate(async (turn) => {
-      if (turn >= signIns) return false;
-      return (await accounts.sendLink({ email: `reader-${turn}@example.com`, purpose: 'login', redirect: '/', caller }))
-        .ok;
-    });
-    const entered = await rate(followNextLink);
-    const read = await rate(
-      forSeconds(async (turn) => {
-        const { session } = await accounts.session(cookieHeaders[turn % cookieHeaders.length] ?? '');
-        if (!session) throw new Error('a session was lost');
-      }),
-    );
-    const checked = await rate(
-      forSeconds(async (turn) => {
-        // A thousand at a time: a single call is too short to time.
-        for (let place = 0; place < 1000; place++) {
-          if (!access.levelFor(cookieHeaders[(turn * 1000 + place) % cookieHeaders.length]))
-            throw new Error('a cookie was refused');
-        }
-      }),
-    );
-    return [
-      ['links sent', sent],
-      ['sign-ups by link', joined],
-      ['sign-ins by link', entered],
-      ['session reads', read],
-      ['access cookie checks', { perSecond: checked.perSecond * 1000, p99: checked.p99 / 1000 }],
-    ];
-  } finally {
-    await accounts.stop();
-  }
+  const sent = await rate(async (turn) => {
+    if (turn >= signIns) return false;
+    const email = `reader-${turn}@example.com`;
+    return (await accounts.sendLink({ email, purpose: 'register', redirect: '/', caller })).ok;
+  });
+  const cookieHeaders: string[] = [];
+  const followNextLink = async (): Promise<boolean> => {
+    const token = tokens.pop();
+    if (token === undefined) return false;
+    const used = await accounts.useLink(token, caller);
+    if (!used.ok) throw new Error(used.failure.kind);
+    cookieHeaders.push(used.value.cookies.map((cookie) => cookie.split(';', 1)[0]).join('; '));
+    return true;
+  };
+  const joined = await rate(followNextLink);
+  // The same readers sign in again, by a link to their existing account.
+  await rate(async (turn) => {
+    if (turn >= signIns) return false;
+    return (await accounts.sendLink({ email: `reader-${turn}@example.com`, purpose: 'login', redirect: '/', caller }))
+      .ok;
+  });
+  const entered = await rate(followNextLink);
+  const read = await rate(
+    forSeconds(async (turn) => {
+      const { session } = await accounts.session(cookieHeaders[turn % cookieHeaders.length] ?? '');
+      if (!session) throw new Error('a session was lost');
+    }),
+  );
+  const checked = await rate(
+    forSeconds(async (turn) => {
+      // A thousand at a time: a single call is too short to time.
+      for (let place = 0; place < 1000; place++) {
+        if (!access.levelFor(cookieHeaders[(turn * 1000 + place) % cookieHeaders.length]))
+          throw new Error('a cookie was refused');
+      }
+    }),
+  );
+  return [
+    ['links sent', sent],
+    ['sign-ups by link', joined],
+    ['sign-ins by link', entered],
+    ['session reads', read],
+    ['access cookie checks', { perSecond: checked.perSecond * 1000, p99: checked.p99 / 1000 }],
+  ];
 }
 
 export async function run(args: readonly string[]): Promise<number> {

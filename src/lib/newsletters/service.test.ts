@@ -214,6 +214,5 @@ onBothEngines('the newsletters', (engines) => {
     const token = new URL(mail[0]?.unsubscribe ?? '').searchParams.get('t') ?? '';
     expect([await letters.unsubscribe(token), await letters.resubscribe(token)]).toEqual(['morning', 'morning']);
     expect(await database.db.selectFrom('mail_choices').selectAll().execute()).toEqual([]);
-    await site.stop();
   });
 });

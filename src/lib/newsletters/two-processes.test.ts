@@ -62,5 +62,4 @@ it('two processes that send the same newsletter send each reader one copy', asyn
   expect(await send(second)).toEqual(whole);
   await Promise.all(boxes.splice(0).map((box) => box.stop()));
   expect(received).toHaveLength(readers.length);
-  await site.stop();
 });
