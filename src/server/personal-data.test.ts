@@ -54,7 +54,7 @@ onBothEngines('personal data', (engines) => {
       secret,
       rules: publication.access,
       secure: true,
-      log: silent,
+
       paid: async () => [],
       promotionDays: () => null,
       pass: createPassCookie({ name: 'gift', keys: [{ id: 'k1', secret }] }),

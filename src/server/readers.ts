@@ -137,6 +137,7 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
     billingStats: billing && (() => billing.stats()),
     oldRows: {
       accounts: accounts.oldRows,
+      access: access.oldRows,
       savedStories: savedStories.oldRows,
       support: support.oldRows,
       mail: outbox.oldRows,
@@ -155,7 +156,6 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
       await billing?.stop();
       await support.stop();
       await comments?.stop();
-      await access.stop();
       await outbox.stop();
     },
   };

@@ -4,7 +4,6 @@ import { type AccessOptions, createAccess } from '../../src/lib/access/access.se
 import type { Paid } from '../../src/lib/access/entitlements.ts';
 import type { ArticleSubject } from '../../src/lib/access/model.ts';
 import type { Database } from '../../src/lib/database.ts';
-import { silent } from '../../src/lib/logging.ts';
 import { createPassCookie } from '../../src/press/delivery/access-cookie.ts';
 import { fixture } from './accounts.ts';
 
@@ -27,7 +26,6 @@ export async function accessFixture(database: Database, rules: Partial<AccessOpt
     database,
     secret: key.secret,
     secure: true,
-    log: silent,
     pass,
     now,
     rules: {

@@ -7,8 +7,7 @@ import type { Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';
 import { setCookie } from '../http/cookies.server.ts';
 import { isPrefetch } from '../http/origin.ts';
-import { repeat } from '../jobs/tasks.ts';
-import type { Logger } from '../logging.ts';
+import type { OldRows } from '../jobs/old-rows.ts';
 import { ruleFor, type View } from './answers.ts';
 import type { Subject } from './decide.ts';
 import {
@@ -35,7 +34,7 @@ import {
 } from './gifts.server.ts';
 import { createMeter, type Meter, type MeterReading, type MeterRules } from './meter.server.ts';
 import { type Access, type AccessQuestion, articleAt } from './model.ts';
-import { prune } from './prune.server.ts';
+import { oldRowsOf } from './old-rows.server.ts';
 
 export interface AccessOptions {
   readonly database: Database;
@@ -53,7 +52,6 @@ export interface AccessOptions {
   readonly pass: PassCookie;
   /** Whether the site is served over HTTPS. */
   readonly secure: boolean;
-  readonly log: Logger;
   /** Epoch milliseconds; for tests. */
   readonly now?: () => number;
 }
@@ -61,9 +59,8 @@ export interface AccessOptions {
 export interface RunningAccess extends Access {
   /** The contents of the access cookie; see `GrantFor` of the accounts. */
   grantFor(userId: string, trialStartedAt: number | null): Promise<Grant>;
-  /** Deletes readings and gift links that no longer count; it also runs every hour. */
-  prune(): Promise<void>;
-  stop(): Promise<void>;
+  /** Readings and gift links that no longer count. */
+  readonly oldRows: OldRows;
 }
 
 /** The meter of an anonymous reader is counted in the browser, so the server always assumes that articles are left. */
@@ -87,23 +84,15 @@ interface AccessState extends Omit<AccessOptions, 'now'> {
   readonly gifts: GiftsState;
 }
 
-const pruneEveryMs = 60 * 60 * 1000;
-
 type SlugOf = (articleId: number) => string | null;
 
 export function createAccess(options: AccessOptions): RunningAccess {
-  const { database, rules, paid, log, now = Date.now } = options;
+  const { database, rules, paid, now = Date.now } = options;
   const meter = createMeter(database, rules.meter, now);
   const gifts = openGifts(database, options.secret, rules.gifts, now);
   const state: AccessState = { ...options, now, meter, gifts };
-  const pruning = repeat(
-    pruneEveryMs,
-    (signal) => prune(database, rules.meter.days, now, signal),
-    (error) => log.warn({ err: error }, "Old readings and gift links couldn't be deleted; the next run tries again"),
-  );
   return {
-    prune: pruning.runNow,
-    stop: pruning.stop,
+    oldRows: oldRowsOf(database, rules.meter.days, now),
     grantFor: async (userId, startedAt) => grantOf(await paid(userId), now(), trialEnd(startedAt, rules)),
     paidGrant: async (userId) => grantOf(await paid(userId), now()),
     view: (question) => view(state, question),

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { accessFixture, article, day } from '../../../tests/world/access.ts';
 import { caller, elsewhere, got } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
+import { deleteOldRows } from '../jobs/old-rows.ts';
 import { accessDetails, featureValue } from './answers.ts';
 
 onBothEngines('access', (engines) => {
@@ -60,10 +61,10 @@ onBothEngines('access', (engines) => {
         (await database.db.selectFrom('gifts').select('id').execute()).length,
       ];
       clock.pass(29 * day);
-      await access.prune();
+      await deleteOldRows(access.oldRows);
       expect(await rows()).toEqual([2, 1]);
       clock.pass(2 * day);
-      await access.prune();
+      await deleteOldRows(access.oldRows);
       expect(await rows()).toEqual([0, 0]);
     });
 

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { accessFixture, article, day } from '../../../tests/world/access.ts';
 import { browser, elsewhere } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
+import { deleteOldRows } from '../jobs/old-rows.ts';
 import { featureValue } from './answers.ts';
 
 onBothEngines('gifts', (engines) => {
@@ -72,7 +73,7 @@ onBothEngines('gifts', (engines) => {
     const again = await give(7);
     expect(['', ended, other]).not.toContain(again);
     // Ended gifts that count no longer are deleted.
-    await access.prune();
+    await deleteOldRows(access.oldRows);
     expect(await database.db.selectFrom('gifts').select('article_id').execute()).toHaveLength(1);
     for (let browsers = 0; browsers < 2; browsers++) await access.useGift(again, slugOf, null);
     expect(await access.give(session, 7)).toMatchObject({ ok: true, left: 0 });

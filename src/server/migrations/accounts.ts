@@ -144,7 +144,7 @@ export const access: Migration = {
   },
 };
 
-/** The hourly deletion of old readings finds them by time. */
+/** The deletion of old readings finds them by time. */
 export const readingTimes: Migration = {
   name: '0021-reading-times',
   async up(db: Kysely<unknown>): Promise<void> {
