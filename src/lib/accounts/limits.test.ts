@@ -1,5 +1,5 @@
 /** The limits of the accounts on both engines: they can't be used to lock others out. */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { browser, caller, elsewhere, type Fixture, fixture } from '../../../tests/world/accounts.ts';
 import { onBothEngines } from '../../../tests/world/databases.ts';
 import { limiterOf } from '../../../tests/world/limiter.ts';
