@@ -80,6 +80,32 @@ it('a page with a story carries the tags of everyone in the byline, even of a mi
   expect(named(createReader(store).article('story')?.byline.authors)).toEqual(['Ada Moss', 'Late Comer']);
 });
 
+it.each([
+  ['a story', 'articles'],
+  ['a video', 'video'],
+  ['a crossword', 'crosswords'],
+  ['an entry of live coverage', 'live-entries'],
+] as const)('%s has its author’s name as soon as the author is published', (_, type) => {
+  const read = () => {
+    const reader = createReader(store);
+    const found = {
+      articles: () => reader.article('late')?.byline.authors[0],
+      video: () => reader.video('late')?.author,
+      crosswords: () => reader.crossword('late')?.author,
+      'live-entries': () => reader.liveEntry(1)?.author,
+    }[type]();
+    return { name: found?.name ?? null, tags: reader.tags };
+  };
+  put({}, { id: 2, facts: { live: { state: 'live', started: null, ended: null } } });
+  const facts = type === 'live-entries' ? { story: 2 } : {};
+  storeDocument(store, fixtureDocument({ type, id: 1, slug: 'late', authorId: 77, facts }), at());
+  const before = read();
+  expect(before.name).toBeNull();
+  const change = putAuthor(77, 'Late Comer');
+  expect(before.tags.intersection(change.tags).size).toBeGreaterThan(0);
+  expect(read().name).toBe('Late Comer');
+});
+
 it('a deleted author is left out of a byline, and the others stay', () => {
   put({ authors: [7, 8], contributors: [9] });
   const change = withdrawDocument(store, 7, at(), 'authors');

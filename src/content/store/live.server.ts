@@ -12,7 +12,7 @@ import { readCard } from './cards.server.ts';
 import type { DocumentVersion } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { listIds, listTotal } from './lists.server.ts';
-import { authorRefOf, documentColumns, documentSource, type Row } from './rows.server.ts';
+import { authorRefOf, creditedIn, documentColumns, documentSource, type Row } from './rows.server.ts';
 
 const listOf = (list: LiveList, story: number): string => `live-entries:${list}:${story}`;
 const liveStoriesList = 'articles:live';
@@ -125,7 +125,7 @@ function entry({ store, tags }: ReadState, id: number, links: (html: string) => 
   if (!row) return null;
   const facts = JSON.parse(String(row.facts)) as DocumentFacts;
   const author = authorRefOf(row);
-  if (author) tags.add(tag.byline(author.id));
+  for (const person of creditedIn(row)) tags.add(tag.byline(person));
   const [title, date, bodyHash] = [String(row.title), String(row.date), String(row.body_hash)];
   const authorId = row.author_id === null ? null : Number(row.author_id);
   return {

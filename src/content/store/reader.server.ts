@@ -134,14 +134,14 @@ function noteVideo(read: ReadState, row: Row): Video {
   const video = videoOf(row, sectionTable(read.store));
   read.tags.add(tag.video(video.id));
   read.tags.add(tag.navigation);
-  if (video.author) read.tags.add(tag.byline(video.author.id));
+  for (const id of creditedIn(row)) read.tags.add(tag.byline(id));
   return video;
 }
 
 function noteCrossword(read: ReadState, row: Row): Crossword {
   const crossword = crosswordOf(row);
   read.tags.add(tag.crossword(crossword.id));
-  if (crossword.author) read.tags.add(tag.byline(crossword.author.id));
+  for (const id of creditedIn(row)) read.tags.add(tag.byline(id));
   return crossword;
 }
 

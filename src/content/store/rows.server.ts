@@ -62,7 +62,7 @@ function bylineOf(store: ContentStore, row: Row, facts: ArticleFacts): Byline {
   return { authors: author ? [author] : [], contributors: [], agency: null };
 }
 
-/** Ids of the authors and contributors of an article's row, also of those without a document. */
+/** Ids of the authors and contributors of a row, also of those without a document: the pages change when it arrives. */
 export function creditedIn(row: Row): readonly number[] {
   const { byline } = json<ArticleFacts>(row, 'facts');
   if (byline) return [...byline.authors, ...byline.contributors];

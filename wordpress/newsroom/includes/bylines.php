@@ -123,10 +123,10 @@ function newsroom_contributor_ids( $id ) {
 }
 
 /**
- * Authors in the form in which articles contain them; unpublished ones are left out.
+ * Authors in the form in which articles contain them.
  *
  * @param int[] $ids Documents.
- * @return array[]
+ * @return array See newsroom_author_value().
  */
 function newsroom_people( $ids ) {
 	return array_values( array_filter( array_map( 'newsroom_author_value', array_slice( array_unique( $ids ), 0, NEWSROOM_MOST_AUTHORS ) ) ) );
@@ -156,7 +156,7 @@ function newsroom_byline_of( $id ) {
 function newsroom_register_byline() {
 	$people = array(
 		'type'  => 'array',
-		'items' => array( 'type' => 'object' ),
+		'items' => array( 'type' => array( 'object', 'integer' ) ),
 	);
 	register_rest_field(
 		'articles',

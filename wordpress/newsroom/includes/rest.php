@@ -102,7 +102,7 @@ function newsroom_rest_acf( $item ) {
 
 /**
  * If Advanced Custom Fields has added its own `acf` to a response: fields that the site reads are replaced by the plugin's format, which
- * leaves out unpublished authors; other fields stay unchanged. ACF's own format depends on its settings, and a field that was never saved
+ * has no names of unpublished authors; other fields stay unchanged. ACF's own format depends on its settings, and a field that was never saved
  * with ACF is empty there.
  *
  * @param WP_REST_Response $response Answer.

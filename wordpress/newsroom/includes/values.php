@@ -142,12 +142,16 @@ function newsroom_fields_of( $post ) {
  * An author in the form in which articles contain it.
  *
  * @param int $id Post of the type `authors`.
- * @return array|null Null when there is none, or it is not published.
+ * @return array|int|null The bare id of an author who is not published: the site adds the name when that author's document arrives. Null when
+ *                        there is none.
  */
 function newsroom_author_value( $id ) {
 	$author = $id ? get_post( $id ) : null;
-	if ( ! $author || 'authors' !== $author->post_type || ! newsroom_is_visible( $author ) ) {
+	if ( ! $author || 'authors' !== $author->post_type ) {
 		return null;
+	}
+	if ( ! newsroom_is_visible( $author ) ) {
+		return $author->ID;
 	}
 	return array(
 		'id'      => $author->ID,

@@ -35,15 +35,15 @@ const id = (name: string): number => ids[name] ?? 0;
 const save = (meta: object, as: CallOptions['as'] | null = 'admin') =>
   newsroom.rest(`/wp/v2/articles/${article}`, { as: as ?? undefined, method: 'POST', body: { meta } });
 const read = async () => (await newsroom.rest(`/wp/v2/articles/${article}`)).json;
+/** An unpublished author is a bare id. */
+type Person = { readonly name: string } | number;
 interface Shown {
-  readonly authors: readonly { readonly name: string }[];
-  readonly contributors: readonly { readonly name: string }[];
+  readonly authors: readonly Person[];
+  readonly contributors: readonly Person[];
   readonly agency: unknown;
 }
-const names = ({ authors, contributors }: Shown) => [
-  authors.map(({ name }) => name),
-  contributors.map(({ name }) => name),
-];
+const namesOf = (people: readonly Person[]) => people.flatMap((each) => (typeof each === 'number' ? [] : [each.name]));
+const names = ({ authors, contributors }: Shown) => [namesOf(authors), namesOf(contributors)];
 const shown = async () => names((await read()).byline);
 /** The webhook of the article's last change, sent or waiting. */
 const delivery = async (): Promise<string | undefined> => {
@@ -88,7 +88,22 @@ describe('bylines over REST', () => {
       newsroom_contributors: [id('cy'), id('ben')],
     });
     expect(await shown()).toEqual([['Ben Lee'], ['Cy Park']]);
+    const { byline } = await read();
+    expect(byline.authors).toEqual([expect.objectContaining({ name: 'Ben Lee' }), id('hidden')]);
     expect(JSON.stringify(await read())).not.toContain('Not Yet Hired');
+  });
+
+  it('have the ID of an author who is published later, so that the site can add the name', async () => {
+    const late = await newsroom.php(
+      `return wp_insert_post( array( 'post_type' => 'authors', 'post_title' => 'Late Comer', 'post_status' => 'draft' ) );`,
+    );
+    await save({ newsroom_authors: [late], newsroom_contributors: [id('hidden')] });
+    expect(await read()).toMatchObject({
+      byline: { authors: [late], contributors: [id('hidden')] },
+      acf: { author: late },
+    });
+    await newsroom.rest(`/wp/v2/authors/${late}`, { as: 'admin', method: 'POST', body: { status: 'publish' } });
+    expect(await shown()).toEqual([['Late Comer'], []]);
   });
 
   it('send a new webhook when an author is added, moved or removed', async () => {
