@@ -54,5 +54,7 @@ function newsroom_is_visible( $post ) {
  * @return string
  */
 function newsroom_plain( $html ) {
-	return trim( html_entity_decode( wp_strip_all_tags( (string) $html ), ENT_QUOTES | ENT_HTML5, 'UTF-8' ) );
+	// PHP takes every "<" before a character other than a space for a tag, and would delete the rest of "Turnout <20%".
+	$html = preg_replace( '#<(?![a-z/!?])#i', '&lt;', (string) $html );
+	return trim( html_entity_decode( wp_strip_all_tags( $html ), ENT_QUOTES | ENT_HTML5, 'UTF-8' ) );
 }

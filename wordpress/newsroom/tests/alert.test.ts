@@ -58,6 +58,20 @@ it('an alert is in the API until it is withdrawn, and a webhook announces its st
   expect(receiver.deliveries.at(-1)?.body).toMatchObject({ event: 'unpublish', type: 'alerts', slug: alert.id });
 });
 
+it.each([
+  ['Turnout <20% in runoff', 'Turnout <20% in runoff'],
+  ['2 < 3 <4 <<5 <', '2 < 3 <4 <<5 <'],
+  [
+    'Rates &lt;3% & <b>falling</b><script>alert(1)</script><!-- note --> for <5 years',
+    'Rates <3% & falling for <5 years',
+  ],
+])('a line keeps what follows a less-than sign that begins no tag: %s', async (entered, line) => {
+  expect(await start(given({ text: entered }))).toBe(true);
+  expect((await wire()).text).toBe(line);
+  const again = await newsroom.php(`return array( newsroom_alert_line( $input ), newsroom_headline( $input ) );`, line);
+  expect(again).toEqual([line, line]);
+});
+
 it('a form that is sent again starts no second alert, even after another alert', async () => {
   const alert = given();
   for (let press = 0; press < 3; press++) expect(await start(alert)).toBe(true);
