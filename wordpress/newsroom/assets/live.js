@@ -29,7 +29,8 @@
 	const { createBlock, parse, serialize } = wp.blocks;
 	const { __, sprintf } = wp.i18n;
 	const { addQueryArgs } = wp.url;
-	const { story, authors, author, settings, publish } = window.newsroomLive;
+	const { story, authors, author, settings, publish, user } =
+		window.newsroomLive;
 
 	const path = '/wp/v2/live-entries';
 	/** Milliseconds from the last change until it is saved, and between two requests for what colleagues have published. */
@@ -43,6 +44,13 @@
 	/** An empty paragraph to start with. */
 	const emptyBlocks = () => [ createBlock( 'core/paragraph' ) ];
 
+	/** Meta keys of the flags of an entry. */
+	const flags = {
+		pinned: 'newsroom_pinned',
+		keyEvent: 'newsroom_key_event',
+	};
+	const noFlags = { pinned: false, keyEvent: false };
+
 	/** Number of the editor: each entry gets a separate editor with its own undo. */
 	let editors = 0;
 
@@ -53,32 +61,47 @@
 		title: '',
 		blocks: emptyBlocks(),
 		byline,
-		pinned: false,
-		keyEvent: false,
+		...noFlags,
+		stored: noFlags,
 	} );
 
 	/** An entry as WordPress has it. */
-	const entryOf = ( post ) => ( {
-		editor: ++editors,
-		id: post.id,
-		status: post.status,
-		title: post.title.raw,
-		blocks: post.content.raw ? parse( post.content.raw ) : emptyBlocks(),
-		byline: post.meta.newsroom_author,
-		pinned: post.meta.newsroom_pinned,
-		keyEvent: post.meta.newsroom_key_event,
-	} );
+	const entryOf = ( post ) => {
+		const stored = {
+			pinned: post.meta.newsroom_pinned,
+			keyEvent: post.meta.newsroom_key_event,
+		};
+		return {
+			editor: ++editors,
+			id: post.id,
+			status: post.status,
+			title: post.title.raw,
+			blocks: post.content.raw
+				? parse( post.content.raw )
+				: emptyBlocks(),
+			byline: post.meta.newsroom_author,
+			...stored,
+			stored,
+		};
+	};
 
-	const dataOf = ( entry ) => ( {
-		title: entry.title,
-		content: serialize( entry.blocks ),
-		meta: {
+	/** What is saved of an entry: only the flags that were changed here, because a colleague may have changed the others. */
+	const dataOf = ( entry ) => {
+		const meta = {
 			newsroom_story: story,
 			newsroom_author: Number( entry.byline ),
-			newsroom_pinned: entry.pinned,
-			newsroom_key_event: entry.keyEvent,
-		},
-	} );
+		};
+		for ( const [ flag, key ] of Object.entries( flags ) ) {
+			if ( entry[ flag ] !== entry.stored[ flag ] ) {
+				meta[ key ] = entry[ flag ];
+			}
+		}
+		return {
+			title: entry.title,
+			content: serialize( entry.blocks ),
+			meta,
+		};
+	};
 
 	const plain = ( html ) => {
 		const doc = new window.DOMParser().parseFromString( html, 'text/html' );
@@ -181,13 +204,13 @@
 			button( __( 'Edit', 'newsroom' ), () => edit( post ) ),
 			button(
 				pinned ? __( 'Unpin', 'newsroom' ) : __( 'Pin', 'newsroom' ),
-				() => set( post, { newsroom_pinned: ! pinned } )
+				() => set( post, 'pinned', ! pinned )
 			),
 			button(
 				keyEvent
 					? __( 'Not a key event', 'newsroom' )
 					: __( 'Key event', 'newsroom' ),
-				() => set( post, { newsroom_key_event: ! keyEvent } )
+				() => set( post, 'keyEvent', ! keyEvent )
 			),
 			button( __( 'Withdraw', 'newsroom' ), () => withdraw( post ), {
 				isDestructive: true,
@@ -231,6 +254,7 @@
 		const [ message, setMessage ] = useState( '' );
 		const [ problem, setProblem ] = useState( '' );
 		const title = useRef();
+		const form = useRef();
 		// The current entry, for code that runs later; and the requests, one after the other.
 		const now = useRef( entry );
 		const kept = useRef( JSON.stringify( dataOf( entry ) ) );
@@ -259,6 +283,56 @@
 				);
 			} );
 			return queue.current;
+		};
+
+		/** Runs a request that puts another entry into the editor: until it is answered, nothing can be typed that would be lost. */
+		const replaceEntry = ( run, after = () => {} ) => {
+			const focused = document.activeElement;
+			const lock = ( isLocked ) => {
+				isBusy.current = isLocked;
+				form.current.inert = isLocked;
+			};
+			lock( true );
+			return enqueue( async () => {
+				lock( true );
+				try {
+					await run();
+				} catch ( error ) {
+					// The browser moved the focus out of the locked form.
+					setTimeout( () => focused && focused.focus(), 0 );
+					throw error;
+				} finally {
+					lock( false );
+				}
+				await after();
+			} );
+		};
+
+		/** Saves the entry in the editor as a post. */
+		const save = async ( data ) => {
+			const { id } = now.current;
+			try {
+				return await apiFetch( {
+					path: id ? `${ path }/${ id }` : path,
+					method: 'POST',
+					data,
+				} );
+			} catch ( error ) {
+				if ( error.code !== 'newsroom_entry_withdrawn' ) {
+					throw error;
+				}
+				// The text becomes a new entry.
+				const part = { id: null, status: 'draft', stored: noFlags };
+				now.current = { ...now.current, ...part };
+				kept.current = '';
+				change( part );
+				throw new Error(
+					__(
+						'A colleague has withdrawn this entry. Your text is still here: publish it as a new entry, or restore the old one from the Trash.',
+						'newsroom'
+					)
+				);
+			}
 		};
 
 		const loadPosts = async () => {
@@ -301,10 +375,11 @@
 
 		/** Saves a draft directly, and a published entry as an autosave, which readers don't see. */
 		const keep = async () => {
-			const { id, status } = now.current;
-			const data = dataOf( now.current );
+			const entryNow = now.current;
+			const { id, status, pinned, keyEvent } = entryNow;
+			const data = dataOf( entryNow );
 			const text = JSON.stringify( data );
-			if ( text === kept.current || isEmpty( now.current ) ) {
+			if ( text === kept.current || isEmpty( entryNow ) ) {
 				return;
 			}
 			if ( id && status === 'publish' ) {
@@ -314,20 +389,20 @@
 					method: 'POST',
 					data: { title: words, content },
 				} );
+				kept.current = text;
 			} else {
-				const post = await apiFetch( {
-					path: id ? `${ path }/${ id }` : path,
-					method: 'POST',
-					data: {
-						...data,
-						// An entry that waits for a review stays in the queue.
-						status: status === 'pending' ? 'pending' : 'draft',
-					},
+				const post = await save( {
+					...data,
+					// An entry that waits for a review stays in the queue.
+					status: status === 'pending' ? 'pending' : 'draft',
 				} );
-				change( { id: post.id } );
-				now.current = { ...now.current, id: post.id };
+				const part = { id: post.id, stored: { pinned, keyEvent } };
+				change( part );
+				now.current = { ...now.current, ...part };
+				kept.current = JSON.stringify(
+					dataOf( { ...entryNow, ...part } )
+				);
 			}
-			kept.current = text;
 			setMessage(
 				status === 'pending'
 					? __( 'Saved.', 'newsroom' )
@@ -357,61 +432,96 @@
 				say( __( 'Write something first.', 'newsroom' ) );
 				return;
 			}
-			isBusy.current = true;
-			enqueue( async () => {
-				const { id, byline, status } = now.current;
-				try {
-					await apiFetch( {
-						path: id ? `${ path }/${ id }` : path,
-						method: 'POST',
-						data: {
-							...dataOf( now.current ),
-							status: publish ? 'publish' : 'pending',
-						},
-					} );
+			const { byline, status } = now.current;
+			const data = {
+				...dataOf( now.current ),
+				status: publish ? 'publish' : 'pending',
+			};
+			const done = publish
+				? __( 'Published.', 'newsroom' )
+				: __( 'Submitted for review.', 'newsroom' );
+			replaceEntry(
+				async () => {
+					await save( data );
 					begin( emptyEntry( byline ) );
-				} finally {
-					// The next entry may be published while the list is still loading.
-					isBusy.current = false;
+				},
+				// The next entry may be published while the list is still loading.
+				async () => {
+					say(
+						status === 'publish'
+							? __( 'Updated.', 'newsroom' )
+							: done
+					);
+					await loadPosts();
 				}
-				const done = publish
-					? __( 'Published.', 'newsroom' )
-					: __( 'Submitted for review.', 'newsroom' );
-				say(
-					status === 'publish' ? __( 'Updated.', 'newsroom' ) : done
-				);
-				await loadPosts();
+			);
+		};
+
+		/** The editor's own changes of a published entry that were saved but not published, if there are any. */
+		const unpublishedChanges = async ( { id, status, modified_gmt: modified } ) => {
+			if ( status !== 'publish' ) {
+				return null;
+			}
+			const autosaves = await apiFetch( {
+				path: addQueryArgs( `${ path }/${ id }/autosaves`, {
+					context: 'edit',
+				} ),
 			} );
+			return autosaves.find(
+				( each ) =>
+					each.author === user && each.modified_gmt > modified
+			);
 		};
 
 		const edit = ( post ) =>
-			enqueue( async () => {
+			replaceEntry( async () => {
 				await keep();
-				begin( entryOf( post ) );
+				const changes = await unpublishedChanges( post );
+				if ( ! changes ) {
+					begin( entryOf( post ) );
+					return;
+				}
+				const { title: words, content } = changes;
+				begin( entryOf( { ...post, title: words, content } ) );
+				say(
+					__(
+						'These are your changes that aren’t published yet.',
+						'newsroom'
+					)
+				);
 			} );
 
-		const set = ( post, meta ) =>
+		const set = ( post, flag, value ) =>
 			enqueue( async () => {
 				await apiFetch( {
 					path: `${ path }/${ post.id }`,
 					method: 'POST',
-					data: { meta },
+					data: { meta: { [ flags[ flag ] ]: value } },
 				} );
+				if ( now.current.id === post.id ) {
+					change( {
+						[ flag ]: value,
+						stored: { ...now.current.stored, [ flag ]: value },
+					} );
+				}
 				await loadPosts();
 			} );
 
-		const withdraw = ( post ) =>
-			enqueue( async () => {
+		const withdraw = ( post ) => {
+			const isOpen = now.current.id === post.id;
+			const run = isOpen ? replaceEntry : enqueue;
+			return run( async () => {
 				await apiFetch( {
 					path: `${ path }/${ post.id }`,
 					method: 'DELETE',
 				} );
-				if ( now.current.id === post.id ) {
+				if ( isOpen ) {
 					begin( emptyEntry( now.current.byline ) );
 				}
 				say( __( 'Withdrawn and moved to the Trash.', 'newsroom' ) );
 				await loadPosts();
 			} );
+		};
 
 		const changeState = ( next ) =>
 			enqueue( async () => {
@@ -445,6 +555,7 @@
 			el(
 				'div',
 				{
+					ref: form,
 					className: 'newsroom-live-writing',
 					role: 'form',
 					'aria-label': isUpdate
@@ -512,7 +623,7 @@
 							{
 								variant: 'tertiary',
 								onClick: () =>
-									enqueue( async () => {
+									replaceEntry( async () => {
 										await keep();
 										begin( emptyEntry( entry.byline ) );
 									} ),

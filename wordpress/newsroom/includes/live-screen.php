@@ -87,6 +87,7 @@ function newsroom_live_assets( $story ) {
 			'authors'  => newsroom_live_authors(),
 			'settings' => $settings,
 			'publish'  => current_user_can( 'publish_posts' ),
+			'user'     => get_current_user_id(),
 		)
 	);
 }

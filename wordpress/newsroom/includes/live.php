@@ -189,13 +189,17 @@ function newsroom_rest_entry_query( $args, $request ) {
 }
 
 /**
- * Refuses an entry without a story, or for a story that the user may not edit.
+ * Refuses an entry without a story, or for a story that the user may not edit; and a change of a withdrawn entry, which would publish it
+ * again from a screen where it was still open.
  *
  * @param stdClass|WP_Error $prepared Post to be written.
  * @param WP_REST_Request   $request  Request.
  * @return stdClass|WP_Error
  */
 function newsroom_refuse_entry( $prepared, $request ) {
+	if ( ! is_wp_error( $prepared ) && ! empty( $prepared->ID ) && 'trash' === get_post_status( $prepared->ID ) ) {
+		return new WP_Error( 'newsroom_entry_withdrawn', __( 'A colleague has withdrawn this entry. To bring it back, restore it from the Trash.', 'newsroom' ), array( 'status' => 409 ) );
+	}
 	$meta  = $request['meta'];
 	$given = is_array( $meta ) && array_key_exists( 'newsroom_story', $meta );
 	if ( is_wp_error( $prepared ) || ( ! $given && ! empty( $prepared->ID ) ) ) {

@@ -16,6 +16,13 @@ const Group = Object.assign(({ children }: Props) => h(React.Fragment, null, chi
 const components = {
   Button: ({ children, onClick, disabled, 'aria-label': label }: Props) =>
     h('button', { type: 'button', onClick, disabled, 'aria-label': label }, children),
+  CheckboxControl: ({ label, checked, onChange }: Props) =>
+    h('input', {
+      type: 'checkbox',
+      'aria-label': label,
+      checked,
+      onChange: (event: { target: { checked: boolean } }) => onChange(event.target.checked),
+    }),
   TextControl: ({ label, value, onChange }: Props) =>
     h('input', {
       'aria-label': label,

@@ -134,6 +134,24 @@ describe('a live entry', () => {
     expect((await newsroom.rest(`/wp/v2/live-entries/${json.id}`)).status).toBe(401);
   });
 
+  it('stays withdrawn if a colleague who still has it open saves it, until it is restored from the trash', async () => {
+    const { json } = await write({});
+    const address = `/wp/v2/live-entries/${json.id}`;
+    await newsroom.rest(address, { as: 'admin', method: 'DELETE' });
+    for (const body of [
+      { content: 'Later', status: 'publish' },
+      { status: 'draft' },
+      { meta: { newsroom_pinned: true } },
+    ]) {
+      const refused = await newsroom.rest(address, { as: 'editor', method: 'POST', body });
+      expect([refused.status, refused.json.code]).toEqual([409, 'newsroom_entry_withdrawn']);
+    }
+    const status = await newsroom.php(`wp_untrash_post( $input ); return get_post_status( $input );`, json.id);
+    expect(status).not.toBe('trash');
+    const saved = await newsroom.rest(address, { as: 'admin', method: 'POST', body: { content: 'Later' } });
+    expect([saved.status, saved.json.content.raw]).toEqual([200, 'Later']);
+  });
+
   it('is in no list and sends no webhook while it is a draft, and readers may not read it', async () => {
     const { json, status } = await write({ status: 'draft' });
     expect(status).toBe(201);
