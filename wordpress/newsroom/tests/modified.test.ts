@@ -126,3 +126,31 @@ it('modified_after and modified_before handle the repeated hour at the end of da
   // Without a zone it is WordPress's local time.
   expect(await found('modified_after=2025-11-02T01:05:00')).toEqual([story]);
 });
+
+it('a change of a synced pattern sends webhooks for the documents that show it, also inside another pattern', async () => {
+  const write = (post_type: string, post_content: string): Promise<number> =>
+    newsroom.php(`return wp_insert_post( array( 'post_title' => 'Contact', 'post_status' => 'publish' ) + $input );`, {
+      post_type,
+      post_content,
+    });
+  const refers = (id: number | string) => `<!-- wp:block {"ref":${id}} /-->`;
+  const inner = await write('wp_block', '<!-- wp:paragraph --><p>Call us.</p><!-- /wp:paragraph -->');
+  const outer = await write('wp_block', refers(inner));
+  const shows = [await write('articles', refers(inner)), await write('page', `${refers(outer)} ${refers(inner)}`)];
+  await write('articles', refers(`${inner}7`));
+  await untilSent(newsroom);
+  const changes: readonly [string, string][] = [
+    [`wp_update_post( array( 'ID' => $input, 'post_content' => 'Write to us.' ) );`, 'Write to us.'],
+    [`wp_trash_post( $input );`, ''],
+  ];
+  for (const [change, words] of changes) {
+    receiver.clear();
+    await newsroom.php(`${change} return 1;`, inner);
+    await untilSent(newsroom);
+    expect(receiver.deliveries.map(({ body }) => [body.event, body.id]).toSorted()).toEqual(
+      shows.map((id) => ['update', id]).toSorted(),
+    );
+    const { json } = await newsroom.rest(`/wp/v2/articles/${shows[0]}`);
+    expect(json.content.rendered.replace(/<[^>]*>/g, '').trim()).toBe(words);
+  }
+});
