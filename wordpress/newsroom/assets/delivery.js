@@ -10,8 +10,10 @@
 		return;
 	}
 	let latest = 0;
+	/** Tries until it's clear that nothing is sent: the save of a draft makes no delivery. */
+	const triesWithout = 8;
 
-	/** Asks until a delivery other than the last known one has ended, or ten minutes have passed. */
+	/** Asks until a delivery other than the last known one has ended, there is none, or ten minutes have passed. */
 	async function follow( wait ) {
 		const mine = ++latest;
 		for ( let tries = 0; tries < wait && mine === latest; tries++ ) {
@@ -24,12 +26,16 @@
 				return null;
 			}
 			const fresh = answer.delivery && answer.delivery !== line.dataset.last;
-			if ( fresh || answer.state === 'sending' || answer.state === 'pending' ) {
+			const isWaiting = answer.state === 'sending' || answer.state === 'pending';
+			if ( fresh || isWaiting ) {
 				line.textContent = answer.message;
 			}
 			if ( fresh && ( answer.state === 'done' || answer.state === 'failed' ) ) {
 				line.dataset.last = answer.delivery;
 				return answer;
+			}
+			if ( ! isWaiting && tries + 1 >= triesWithout ) {
+				return null;
 			}
 			await new Promise( ( resolve ) => setTimeout( resolve, Math.min( 10000, 250 * ( tries + 1 ) ) ) );
 		}
