@@ -40,8 +40,8 @@ const save = (id: number, title: string, modified_gmt = stamp()): void =>
     ...wirePost({ id, date_gmt: '2026-01-01T00:00:00', modified_gmt, title: { rendered: title } }),
   });
 
-/** The poll alone, without the slow walk that would find everything eventually. */
-function polling(): {
+/** The poll alone, without the slow walk that would find everything eventually. @param user signs in to WordPress */
+function polling(user?: string): {
   poll: Poll;
   titles: () => Record<number, string>;
   comments: () => number[];
@@ -51,7 +51,7 @@ function polling(): {
 } {
   const store = openContentStore({ file: ':memory:', origin: null, log: silent });
   const now = (): number => Date.now();
-  const client = createClient({ url: wordpress.url, fetch: wordpress.fetch, now, backOffMs: 1 });
+  const client = createClient({ url: wordpress.url, user, password: user, fetch: wordpress.fetch, now, backOffMs: 1 });
   const ingester = createLocalIngester({
     wordpress: wordpress.url,
     site: 'https://sun.example',
@@ -110,6 +110,48 @@ it('a poll asks for one page of each list, even with 250 articles', async () => 
       ...byDate.map((type) => `${type} by date`),
     ].toSorted(),
   );
+});
+
+describe('what WordPress says was withdrawn', () => {
+  const withdrawn = (id: number, type = 'articles', event = 'unpublish'): void => {
+    const row = (wordpress.changes ?? []).length + 1;
+    wordpress.changes?.push({ row, delivery: `delivery-${row}`, event, type, id, slug: '' });
+  };
+  const unpublish = (id: number): void => {
+    wordpress.put('articles', { id, ...wirePost({ id, status: 'draft', date_gmt: '2026-01-01T00:00:00' }) });
+    withdrawn(id);
+  };
+
+  it('is withdrawn by the next poll, with comments, and is requested once', async () => {
+    fill();
+    for (const id of [1, 2]) save(id, 'Old');
+    for (const id of [8, 9]) wordpress.put('comments', { id, ...wireComment({ id, post: 2 }) });
+    const { poll, titles, comments } = polling('site');
+    await poll.run();
+    pass(60);
+    unpublish(1);
+    wordpress.remove('comments', 8);
+    withdrawn(8, 'comments', 'comment');
+    withdrawn(2, 'articles', 'update');
+    await poll.run();
+    expect([titles()[1], titles()[2], comments()]).toEqual([undefined, 'Old', [9]]);
+    wordpress.requests.length = 0;
+    await poll.run();
+    expect(wordpress.requests.filter((path) => /include=|articles\/\d|comments\/\d/.test(path))).toEqual([]);
+  });
+
+  it.each([
+    ['has no list of changes', null],
+    ['doesn’t let the site read it', restError(403, 'rest_forbidden')],
+    ['fails to make it', restError(500, 'broken')],
+  ])('is left to the walk if WordPress %s, and the poll continues', async (_, answer) => {
+    save(1, 'One');
+    if (answer) wordpress.intercept = ({ url }) => (url.includes('/newsroom/v1/changes') ? answer.clone() : null);
+    else wordpress.changes = null;
+    const { poll, titles } = polling('site');
+    await poll.run();
+    expect(titles()).toEqual({ 1: 'One' });
+  });
 });
 
 describe('what a poll cannot read', () => {

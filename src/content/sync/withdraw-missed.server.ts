@@ -17,7 +17,8 @@ import { fetchCategories, mayBeOneDocument, navigationPosition, type SyncContext
 
 type Change = Awaited<ReturnType<typeof fetchChanges>>[number];
 
-const withdrawingEvents: ReadonlySet<string> = new Set(['unpublish', 'trash', 'delete']);
+/** Events of documents that readers must no longer see. */
+export const withdrawingEvents: ReadonlySet<string> = new Set(['unpublish', 'trash', 'delete']);
 
 interface MissedState extends Pick<SyncContext, 'store' | 'client' | 'applier' | 'log'> {
   /** Deliveries that the last answer named and that are done. */
