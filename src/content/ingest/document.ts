@@ -50,6 +50,8 @@ export interface DocumentFacts {
   readonly keyEvent?: boolean;
   /** Front only. */
   readonly front?: FrontPlan;
+  /** Pages only: the page is below another one, and may have the slug of a page that isn't. */
+  readonly child?: boolean;
   /** Video only. */
   readonly videoUrl?: string;
   readonly providerId?: string | null;

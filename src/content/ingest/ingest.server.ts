@@ -53,6 +53,7 @@ type WirePost = z.infer<typeof wire.article> &
   Partial<z.infer<typeof wire.authorPost>> &
   Partial<z.infer<typeof wire.crossword>> &
   Partial<wire.WirePodcast> &
+  Partial<Pick<z.infer<typeof wire.page>, 'parent'>> &
   Partial<z.infer<typeof front>>;
 
 /** Highest heading level in an entry of a live story: the entry's own headline is an h3. */
@@ -290,6 +291,8 @@ function factsOf(
       return { iframeSrc: allowedFrame(firstWebAddress(post.acf?.iframe ?? ''), context.frameHosts) ?? '' };
     case 'podcasts':
       return { podcast: podcastDetails(post.series) };
+    case 'pages':
+      return (post.parent ?? 0) > 0 ? { child: true } : {};
     default:
       return {};
   }

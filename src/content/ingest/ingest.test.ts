@@ -81,7 +81,8 @@ describe('ingest of fields that WordPress and ACF send in several forms', () => 
       featuredExcerpt: 'One & all\nTwo',
     });
     expect((await page({ top_articles: false })).topStories?.ids).toEqual([]);
-    expect((await take({ slug: 'about' }, 'pages')).topStories).toBeNull();
+    expect(await take({ slug: 'about', parent: 0 }, 'pages')).toMatchObject({ topStories: null, facts: {} });
+    expect((await take({ slug: 'about', parent: 12 }, 'pages')).facts).toEqual({ child: true });
   });
 
   it('accepts a video as a link or as a player’s markup', async () => {

@@ -53,7 +53,8 @@ import { podcastById, readSound, type SoundContext, soundReads } from './sounds.
 
 const byId = `SELECT ${documentColumns} FROM ${documentSource} WHERE d.id = ? AND d.type = ?`;
 const withBodies = `SELECT ${documentColumns}, b.body, b.opening FROM ${documentSource} LEFT JOIN bodies b ON b.id = d.id`;
-const bySlug = `${withBodies} WHERE d.type = ? AND d.slug = ? ORDER BY d.modified DESC LIMIT 1`;
+/** WordPress lets a page below another one have the slug of a page of the site, whose address it must not take. */
+const bySlug = `${withBodies} WHERE d.type = ? AND d.slug = ? ORDER BY d.facts ->> 'child' IS NOT NULL, d.modified DESC LIMIT 1`;
 const byIdWithBody = `${withBodies} WHERE d.id = ? AND d.type = ?`;
 
 /**

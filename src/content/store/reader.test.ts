@@ -242,6 +242,21 @@ describe('a content reader', () => {
     expect(reader.pages()).toHaveLength(8);
     expect(reader.menu('footer')).toEqual([{ title: 'About', href: '/about' }]);
   });
+
+  it('shows the page of the site, and not a newer page below another one that has its slug', () => {
+    store = fixtureStore(1);
+    const child = {
+      type: 'pages',
+      id: 990,
+      title: 'Child',
+      modified: '2030-01-01T00:00:00Z',
+      facts: { child: true },
+    } as const;
+    storeDocument(store, fixtureDocument({ ...child, slug: 'about' }), fetched);
+    storeDocument(store, fixtureDocument({ ...child, id: 991, slug: 'only-below' }), fetched);
+    const reader = createReader(store);
+    expect([reader.page('about')?.title, reader.page('only-below')?.title]).toEqual(['About', 'Child']);
+  });
 });
 
 describe('a content reader of an empty store', () => {

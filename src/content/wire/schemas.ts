@@ -199,7 +199,7 @@ export const podcast = z.object({
 
 export type WirePodcast = z.infer<typeof podcast>;
 
-export const page = z.object({ ...post, acf: z.preprocess(acfOrEmpty, looseObject) });
+export const page = z.object({ ...post, acf: z.preprocess(acfOrEmpty, looseObject), parent: count.optional() });
 
 /** `acf` of the page `top-stories-2`. */
 export const topStories = z.object({
