@@ -57,7 +57,11 @@ export function createPreview({
     const raw =
       kind === 'fronts'
         ? await withDraft(client, Number(id), stored)
-        : await withAutosave(client, kind, Number(id), stored);
+        : await withPicture(
+            client,
+            await withAutosave(client, kind, Number(id), stored),
+            params.get('_thumbnail_id') ?? '',
+          );
     const result = await ingester.document(kind, raw, true);
     if (result.kind !== 'document') {
       const why =
@@ -116,6 +120,35 @@ async function withAutosave(
     ...sound,
     ...(Array.isArray(meta.newsroom_authors) ? draftByline(raw, meta) : {}),
   };
+}
+
+/** The lead picture that the editor has chosen: an autosave doesn't have it, so WordPress adds its id to the link. */
+async function withPicture(client: Client, raw: Record<string, unknown>, id: string): Promise<Record<string, unknown>> {
+  const { id: published } = (raw.image ?? {}) as { id?: unknown };
+  if (!/^[1-9]\d{0,15}$/u.test(id) || published === Number(id)) return raw;
+  const result = await client.get(`/wp/v2/media/${id}`, {}, { tries: 1 });
+  if (!result.ok) return raw;
+  const media = result.data as WireMedia;
+  const { width, height } = media.media_details ?? {};
+  const caption = media.caption?.rendered;
+  const image = {
+    url: media.source_url,
+    alt: media.alt_text,
+    width,
+    height,
+    caption,
+    credit: media.meta?.newsroom_credit,
+  };
+  return { ...raw, image };
+}
+
+/** What the picture of a document needs of a file in WordPress's media library. */
+interface WireMedia {
+  readonly source_url?: unknown;
+  readonly alt_text?: unknown;
+  readonly media_details?: { readonly width?: unknown; readonly height?: unknown };
+  readonly caption?: { readonly rendered?: unknown };
+  readonly meta?: { readonly newsroom_credit?: unknown };
 }
 
 /**

@@ -63,6 +63,28 @@ describe('a preview', () => {
     });
   });
 
+  it('shows a lead picture that was chosen but not saved', async () => {
+    const media = {
+      id: 31,
+      source_url: `${wordpress.url}/wp-content/uploads/new.jpg`,
+      alt_text: 'A bridge',
+      media_details: { width: 1600, height: 900 },
+      caption: { rendered: '<p>By <b>night</b></p>' },
+      meta: { newsroom_credit: 'Ada' },
+    };
+    wordpress.intercept = ({ url }) => (url.includes('/wp/v2/media/31') ? Response.json(media) : null);
+    const shown = async (chosen: string) => {
+      const params = link();
+      params.set('_thumbnail_id', chosen);
+      const { document } = await content.preview(params);
+      return document?.type === 'articles' ? document.article.image : undefined;
+    };
+    const published = content.reader().article('a-7')?.image ?? null;
+    expect(await shown('31')).toMatchObject({ alt: 'A bridge', width: 1600, caption: 'By night', credit: 'Ada' });
+    // One that WordPress doesn't have, and something that is no id.
+    for (const chosen of ['32', '../users/1', '-1']) expect(await shown(chosen)).toEqual(published);
+  });
+
   it('shows the byline of the autosave, with author names from the content store', async () => {
     for (const [id, name] of [
       [9001, 'Ada'],
