@@ -86,6 +86,7 @@ $newsroom_parts = array(
 	'delivery-note', // Tells the editor that the site shows the change.
 	'links',         // Public addresses point to the site.
 	'former-links',  // Permalinks of posts that became articles.
+	'copies',        // What a copy of a document doesn't take over.
 	'preview',       // Signed previews.
 	'alert',         // Breaking news: the alert, its routes.
 	'alert-screen',  // Breaking news: the screen.

@@ -504,3 +504,19 @@ describe('writing over REST', () => {
     expect([status, json.author, json.author_name, json.status]).toEqual([201, 0, 'A Reader', 'hold']);
   });
 });
+
+it('a copy made by Duplicate Post gets no former addresses, notes, coverage or test of the original', async () => {
+  const kept = await newsroom.php(
+    `return array_values( array_diff( $input, apply_filters( 'duplicate_post_excludelist_filter', array( '_edit_lock' ) ) ) );`,
+    [
+      '_edit_lock',
+      '_newsroom_former_path',
+      '_newsroom_live_slug',
+      'newsroom_corrections',
+      'newsroom_headline_test',
+      'newsroom_live',
+      'newsroom_access',
+    ],
+  );
+  expect(kept).toEqual(['newsroom_access']);
+});
