@@ -9,6 +9,9 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
+/** Seconds to wait for the site: it answers once the changed pages are rendered, after eight seconds at most. */
+define( 'NEWSROOM_SITE_WAIT', 10 );
+
 add_action( 'newsroom_deliver', 'newsroom_deliver_from_cron' );
 add_action( 'rest_api_init', 'newsroom_buffer_answer', 0 );
 
@@ -24,13 +27,13 @@ function newsroom_deliver_after_response( $rows ) {
 		return;
 	}
 	$detached = newsroom_finish_response();
-	newsroom_deliver_due( $detached ? 10 : 5, $detached ? 30 : 10, $rows );
+	newsroom_deliver_due( $detached ? NEWSROOM_SITE_WAIT : 5, $detached ? 30 : 10, $rows );
 }
 
 /**
  * Sends the response to the browser, so that the editor doesn't wait for the site.
  *
- * @return bool Whether the browser has the whole response and the connection is finished.
+ * @return bool Whether the browser has the whole response and doesn't wait for the end of the request.
  */
 function newsroom_finish_response() {
 	if ( 'cli' === PHP_SAPI || wp_doing_cron() ) {
@@ -43,23 +46,25 @@ function newsroom_finish_response() {
 	if ( function_exists( 'litespeed_finish_request' ) ) {
 		return litespeed_finish_request();
 	}
-	newsroom_announce_length();
+	$announced = newsroom_announce_length();
 	wp_ob_end_flush_all();
 	flush();
-	return false;
+	return $announced;
 }
 
 /**
  * Sends the length of the response if all of it is still in buffers, so that the browser doesn't wait for the end of the
  * request. Compressed responses stay unchanged.
+ *
+ * @return bool Whether it was sent.
  */
 function newsroom_announce_length() {
 	if ( headers_sent() || ! ob_get_level() || ini_get( 'zlib.output_compression' ) || array_diff( ob_list_handlers(), array( 'default output handler' ) ) ) {
-		return;
+		return false;
 	}
 	foreach ( headers_list() as $header ) {
 		if ( preg_match( '/^(content-encoding|content-length|transfer-encoding):/i', $header ) ) {
-			return;
+			return false;
 		}
 	}
 	$answer = '';
@@ -69,6 +74,7 @@ function newsroom_announce_length() {
 	header( 'Content-Length: ' . strlen( $answer ) );
 	header( 'Connection: close' );
 	echo $answer; // phpcs:ignore WordPress.Security.EscapeOutput -- the finished answer.
+	return true;
 }
 
 /**
@@ -86,7 +92,7 @@ function newsroom_buffer_answer() {
  */
 function newsroom_deliver_from_cron() {
 	if ( newsroom_can_deliver() ) {
-		newsroom_deliver_due( 10, 50 );
+		newsroom_deliver_due( NEWSROOM_SITE_WAIT, 50 );
 	}
 }
 
@@ -122,7 +128,7 @@ function newsroom_deliver_due( $timeout, $budget, $first = array() ) {
  * @param int $timeout Seconds.
  * @return array|null Result, see newsroom_post_webhook(); null when another process has the row.
  */
-function newsroom_deliver_row( $id, $timeout = 10 ) {
+function newsroom_deliver_row( $id, $timeout = NEWSROOM_SITE_WAIT ) {
 	$row = newsroom_claim( $id );
 	if ( ! $row ) {
 		return null;
@@ -142,9 +148,9 @@ function newsroom_deliver_row( $id, $timeout = 10 ) {
 		'error'       => $result['error'],
 		'state'       => $result['outcome'],
 	);
-	if ( 0 === $result['code'] ) {
+	if ( 0 === $result['code'] && ! newsroom_may_be_rendering( $timeout, $result['error'] ) ) {
 		set_transient( 'newsroom_site_down', 1, 30 );
-	} else {
+	} elseif ( 0 !== $result['code'] ) {
 		delete_transient( 'newsroom_site_down' );
 	}
 	if ( 'retry' === $result['outcome'] ) {
@@ -157,6 +163,18 @@ function newsroom_deliver_row( $id, $timeout = 10 ) {
 	}
 	newsroom_update_row( $row->id, $values );
 	return $result;
+}
+
+/**
+ * Whether the site may be rendering after a request without a response: the connection was open, and WordPress waited less than the site may
+ * take. A large change must not look as if the site were down, because other changes would wait then.
+ *
+ * @param int    $timeout Seconds that WordPress waited.
+ * @param string $error   The error of cURL or fsockopen().
+ * @return bool
+ */
+function newsroom_may_be_rendering( $timeout, $error ) {
+	return $timeout < NEWSROOM_SITE_WAIT && (bool) preg_match( '/\b(?:operation|fsocket) timed out/i', $error );
 }
 
 /**

@@ -100,6 +100,28 @@ describe('a webhook delivery', () => {
   });
 });
 
+it.each([
+  ['is rendering longer than WordPress waits', 5, 'cURL error 28: Operation timed out after 5001 milliseconds', false],
+  ['takes longer than it ever does', 10, 'cURL error 28: Operation timed out after 10001 milliseconds', true],
+  ['can’t be reached', 5, 'cURL error 28: Connection timed out after 5001 milliseconds', true],
+  ['refuses the connection', 5, 'cURL error 7: Failed to connect to the.sun port 443', true],
+])('changes wait for half a minute only after the site was down: it %s', async (_, seconds, error, isDown) => {
+  const [down, state] = await newsroom.php(
+    `delete_transient( 'newsroom_site_down' );
+    add_filter( 'pre_http_request', function () use ( $input ) { return new WP_Error( 'http_request_failed', $input[1] ); } );
+    $row = newsroom_enqueue( newsroom_payload( 'update', 'site', 0, '', 'publish' ) );
+    newsroom_deliver_row( $row, $input[0] );
+    $down = (bool) get_transient( 'newsroom_site_down' );
+    global $wpdb;
+    $state = $wpdb->get_var( $wpdb->prepare( 'SELECT state FROM ' . newsroom_table() . ' WHERE id = %d', $row ) );
+    $wpdb->delete( newsroom_table(), array( 'id' => $row ) );
+    delete_transient( 'newsroom_site_down' );
+    return array( $down, $state );`,
+    [seconds, error],
+  );
+  expect([down, state]).toEqual([isDown, 'pending']);
+});
+
 describe('webhooks for documents', () => {
   it('are sent for each change of an article from publication to deletion', async () => {
     const article = await publish('A life', { status: 'draft' });
