@@ -22,7 +22,7 @@ foreach ( array( 'add', 'update' ) as $newsroom_verb ) {
 unset( $newsroom_verb );
 
 /**
- * Meta keys of an episode. Undo, autosaves and revisions include all of them.
+ * Meta keys of an episode. Undo includes all of them, and autosaves and revisions all but the series.
  *
  * @return string[]
  */
@@ -83,7 +83,9 @@ function newsroom_sound_of( $post, $whole = false ) {
 		return null;
 	}
 	$cut    = ! $whole && newsroom_is_cut( $post );
-	$series = (int) get_post_meta( $post->ID, 'newsroom_series', true );
+	// Revisions have no series of their own.
+	$story  = wp_is_post_revision( $post );
+	$series = (int) get_post_meta( $story ? $story : $post->ID, 'newsroom_series', true );
 	if ( $cut ) {
 		$audio['url'] = null;
 	}

@@ -71,6 +71,16 @@ function newsroom_meta_definitions() {
 }
 
 /**
+ * Meta keys of an article that no earlier revision or version restores: an earlier text must neither open a story, as another access level
+ * or series would, nor end or reopen its live coverage.
+ *
+ * @return string[]
+ */
+function newsroom_keys_of_the_present() {
+	return array( 'newsroom_access', 'newsroom_series', 'newsroom_live' );
+}
+
+/**
  * Registers the meta of each type.
  */
 function newsroom_register_meta() {
@@ -89,8 +99,8 @@ function newsroom_register_meta() {
 					'auth_callback'     => 'newsroom_may_edit_meta',
 					'show_in_rest'      => newsroom_meta_in_rest( $key, $kind ),
 					// Corrections, headlines, bylines and sound are edited with the text: autosaves store them, and restoring an earlier
-					// version restores them. An earlier text must neither open a story nor end or reopen its live coverage.
-					'revisions_enabled' => 'articles' === $type && ! in_array( $key, array( 'newsroom_access', 'newsroom_live' ), true ),
+					// version restores them.
+					'revisions_enabled' => 'articles' === $type && ! in_array( $key, newsroom_keys_of_the_present(), true ),
 				)
 			);
 		}

@@ -97,8 +97,8 @@ function newsroom_restored_note( $row ) {
 
 /**
  * A version as attributes of the post in the block editor. Address and date of the story stay unchanged, and so does anything that no
- * longer exists, such as a deleted picture or section. A headline test also stays, because restoring it would restart it, and so does live
- * coverage: an earlier text must neither end nor reopen it, and its entries have their own versions.
+ * longer exists, such as a deleted picture or section. A headline test also stays, because restoring it would restart it, and so do the keys
+ * of newsroom_keys_of_the_present().
  *
  * @param WP_Post $story Story.
  * @param array   $held  What the version holds, see newsroom_version_now().
@@ -108,7 +108,7 @@ function newsroom_version_attributes( $story, $held ) {
 	$then        = $held['story'];
 	$definitions = newsroom_meta_definitions();
 	$meta        = array();
-	foreach ( array_diff( newsroom_meta_keys()[ $story->post_type ], array( 'newsroom_headline_test', 'newsroom_live' ) ) as $key ) {
+	foreach ( array_diff( newsroom_meta_keys()[ $story->post_type ], array( 'newsroom_headline_test' ), newsroom_keys_of_the_present() ) as $key ) {
 		$meta[ $key ] = isset( $then['meta'][ $key ] ) ? $then['meta'][ $key ] : $definitions[ $key ][1];
 		if ( in_array( $key, array( 'newsroom_authors', 'newsroom_contributors' ), true ) ) {
 			$meta[ $key ] = array_map( 'intval', $meta[ $key ] );

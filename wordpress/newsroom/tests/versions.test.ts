@@ -365,14 +365,14 @@ describe('restoring a version', () => {
       [article, id],
     );
 
-  it('fills the editor with every field of the version, and saves nothing until the editor saves', async () => {
+  it('fills the editor with what is edited with the text, and saves nothing until the editor saves', async () => {
     const author = await newsroom.php(
       `return wp_insert_post( array( 'post_type' => 'authors', 'post_title' => 'Ada', 'post_status' => 'publish' ) );`,
     );
     const note = { kind: 'clarification', date: '2026-11-25T13:00:00Z', text: 'As meant.' };
     await save({ meta: { newsroom_access: 'subscriber', newsroom_author: author, newsroom_authors: [author], newsroom_corrections: [note] } }); // biome-ignore format: one line says it
     const [full] = await held();
-    await save({ title: 'Rewritten', content: paragraphs('All new.'), meta: { newsroom_access: 'default', newsroom_author: 0, newsroom_authors: [], newsroom_corrections: [] } }); // biome-ignore format: one line says it
+    await save({ title: 'Rewritten', content: paragraphs('All new.'), meta: { newsroom_author: 0, newsroom_authors: [], newsroom_corrections: [] } }); // biome-ignore format: one line says it
     const given = await newsroom.php(
       `$row = newsroom_list_versions( $input, 0, 1, 1 )[0]; return newsroom_version_attributes( get_post( $input ), newsroom_version_content( newsroom_version( $input, $row->id ) ) );`,
       article,
@@ -381,7 +381,7 @@ describe('restoring a version', () => {
     const saved = await save(given);
     expect(saved.status, saved.text).toBe(200);
     expect((await held())[0]).toEqual(full);
-    expect((await words())[0]).toBe('Headline, Byline, 3 paragraphs, Who may read it, Corrections');
+    expect((await words())[0]).toBe('Headline, Byline, 3 paragraphs, Corrections');
   });
 
   it('does not change a headline test, which a comparison shows', async () => {
@@ -425,6 +425,27 @@ describe('restoring a version', () => {
     expect(await newsroom.php(`return newsroom_live_of( $input )['state'];`, article)).toBe('ended');
   });
 
+  it('does not change who may read the story, by a version or a revision', async () => {
+    const series = await newsroom.php(
+      `return wp_insert_post( array( 'post_type' => 'podcasts', 'post_title' => 'Paid', 'post_status' => 'publish', 'meta_input' => array( 'newsroom_series_access' => 'subscriber' ) ) );`,
+    );
+    const level = () => newsroom.php(`return newsroom_level_of( get_post( $input ) );`, article);
+    const restoreFirst = () =>
+      newsroom.php(`return (bool) wp_restore_post_revision( end( wp_get_post_revisions( $input ) )->ID );`, article);
+    await save({ title: 'Of no series' });
+    await save({ title: 'An episode', meta: { newsroom_series: series } });
+    for (const { id } of await versions())
+      for (const key of ['newsroom_access', 'newsroom_series'])
+        expect(Object.keys((await attributes(id)).meta)).not.toContain(key);
+    await save(await attributes((await versions()).at(-1)?.id));
+    expect(await level()).toBe('subscriber');
+    expect(await restoreFirst()).toBe(true);
+    expect([await level(), (await held())[0]?.title]).toEqual(['subscriber', 'Of no series']);
+    await save({ title: 'Of its own', meta: { newsroom_series: 0, newsroom_access: 'subscriber' } });
+    expect(await restoreFirst()).toBe(true);
+    expect(await level()).toBe('subscriber');
+  });
+
   it('fills the classic editor’s form and does not change the stored story', async () => {
     await save({ title: 'Rewritten', meta: { newsroom_access: 'subscriber' } });
     const old = (await versions()).at(-1);
@@ -432,7 +453,7 @@ describe('restoring a version', () => {
       `require_once ABSPATH . 'wp-admin/includes/admin.php'; add_filter( 'use_block_editor_for_post', '__return_false' ); $_GET = array( 'post' => (string) $input[0], 'newsroom_version' => (string) $input[1] ); newsroom_version_in_form(); global $wpdb; return array( get_post( $input[0], OBJECT, 'edit' )->post_title, newsroom_access_of( get_post( $input[0] ) ), $wpdb->get_var( "SELECT post_title FROM {$wpdb->posts} WHERE ID = {$input[0]}" ) );`,
       [article, old?.id],
     );
-    expect([title, access, stored]).toEqual(['The Bridge', 'default', 'Rewritten']);
+    expect([title, access, stored]).toEqual(['The Bridge', 'subscriber', 'Rewritten']);
     expect(await words()).toEqual(['Headline, Who may read it', 'First published']);
   });
 });
