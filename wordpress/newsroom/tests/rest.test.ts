@@ -32,7 +32,7 @@ beforeAll(async () => {
     $top     = $insert( 'page', 'Top', array( 'post_name' => 'top-stories-2', 'meta_input' => array( 'newsroom_top_articles' => array( $bare, $article, $bare, 'x' ), 'newsroom_breaking' => true, 'newsroom_bulleted' => false, 'newsroom_featured_excerpt' => "one\\ntwo" ) ) );
     $about   = $insert( 'page', 'About' );
     $locked  = $insert( 'articles', 'Locked', array( 'post_password' => 'sesame' ) );
-    return compact( 'picture', 'author', 'article', 'bare', 'video', 'puzzle', 'top', 'about', 'locked' );
+    return compact( 'picture', 'author', 'hidden', 'article', 'bare', 'video', 'puzzle', 'top', 'about', 'locked' );
     `,
     {
       png: 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
