@@ -24,9 +24,10 @@ define( 'NEWSROOM_MOST_PICTURES', 100 );
  * Pictures of the current site whose files changed in this request, with their addresses and the event.
  *
  * @param int|null    $add   Attachment to add, or null to only look.
- * @param string|null $event `update`, `delete`, or `new` for a picture whose addresses have not been used yet.
+ * @param string|null $event `update`, `delete`, `new` for a picture whose addresses have not been used yet, or `words` if only its caption or
+ *                           alternative text may have changed.
  * @param bool        $drop  Whether to empty the list.
- * @return array[] By attachment: `event` and `addresses`.
+ * @return array[] By attachment: `event`, `addresses`, and `parent`, the post that it was uploaded to.
  */
 function newsroom_changed_pictures( $add = null, $event = null, $drop = false ) {
 	static $pictures = array();
@@ -38,12 +39,13 @@ function newsroom_changed_pictures( $add = null, $event = null, $drop = false ) 
 		$known = isset( $now[ $add ] ) ? $now[ $add ] : array(
 			'event'     => $event,
 			'addresses' => array(),
+			'parent'    => (int) wp_get_post_parent_id( $add ),
 		);
-		if ( 'delete' === $event ) {
+		if ( 'delete' === $event || 'words' === $known['event'] ) {
 			$known['event'] = $event;
 		}
 		// If a request changes thousands of pictures, their addresses aren't collected, because they aren't sent.
-		if ( 'new' !== $known['event'] && count( $now ) < 2 * NEWSROOM_MOST_PICTURES ) {
+		if ( 'words' !== $event && 'new' !== $known['event'] && count( $now ) < 2 * NEWSROOM_MOST_PICTURES ) {
 			$known['addresses'] = array_values( array_unique( array_merge( $known['addresses'], newsroom_picture_addresses( $add ) ) ) );
 		}
 		$pictures[ $site ][ $add ] = $known;
@@ -149,15 +151,22 @@ function newsroom_picture_written( $data, $id ) {
  * @return array[] Payloads.
  */
 function newsroom_picture_changes() {
+	$words    = array();
 	$pictures = newsroom_changed_pictures( null, null, true );
 	foreach ( $pictures as $id => $picture ) {
-		if ( 'new' === $picture['event'] ) {
+		if ( 'words' === $picture['event'] ) {
+			$words[ $id ] = $picture;
+		}
+		if ( in_array( $picture['event'], array( 'new', 'words' ), true ) ) {
 			unset( $pictures[ $id ] );
 		}
 	}
 	// In chunks, because the query lists all of the pictures.
-	foreach ( array_chunk( array_keys( $pictures ), 500 ) as $ids ) {
-		newsroom_touch_texts( $ids );
+	foreach ( array_chunk( $pictures, 500, true ) as $some ) {
+		newsroom_touch_texts( $some, true );
+	}
+	foreach ( array_chunk( $words, 500, true ) as $some ) {
+		newsroom_touch_texts( $some, false );
 	}
 	if ( count( $pictures ) > NEWSROOM_MOST_PICTURES ) {
 		return array( newsroom_payload( 'update', 'media', 0, '', 'publish' ) );
@@ -176,22 +185,46 @@ function newsroom_picture_changes() {
 }
 
 /**
- * Records a change of the documents whose text contains pictures.
+ * Records a change of the documents whose text contains pictures. Galleries print captions and alternative texts from the media library;
+ * blocks have their own.
+ *
+ * @param array[] $pictures By attachment, see newsroom_changed_pictures().
+ * @param bool    $blocks   Whether texts with a picture in a block have changed, too.
+ */
+function newsroom_touch_texts( $pictures, $blocks ) {
+	global $wpdb;
+	$ids     = array_map( 'intval', array_keys( $pictures ) );
+	$numbers = implode( '|', $ids );
+	$parents = implode( ',', array_map( 'intval', array_column( $pictures, 'parent' ) ) );
+	// One query for all texts, however many pictures: blocks refer to a picture by a class, galleries by a list of ids, and a gallery without
+	// one shows what was uploaded to its document. The pattern works in all databases, which differ in escapes.
+	$pattern = $blocks ? "(wp-image-|gallery[^<]*[^0-9])($numbers)[^0-9]" : "gallery[^<]*[^0-9]($numbers)[^0-9]";
+	$found   = $wpdb->get_col( $wpdb->prepare( "SELECT ID FROM {$wpdb->posts} WHERE post_status = 'publish' AND post_type IN (" . newsroom_types_with_text() . ") AND post_modified_gmt >= %s AND ( post_content LIKE %s OR post_content LIKE %s ) AND ( post_content REGEXP %s OR ( ID IN ( $parents ) AND post_content LIKE %s ) )", newsroom_oldest_text( $ids ), $blocks ? '%wp-image-%' : '%[gallery%', '%[gallery%', $pattern, '%[gallery%' ) ); // phpcs:ignore WordPress.DB
+	_prime_post_caches( array_map( 'intval', $found ), false, true );
+	foreach ( array_map( 'intval', $found ) as $id ) {
+		if ( 'wp_block' === get_post_type( $id ) ) {
+			newsroom_touch_pattern( $id );
+		} else {
+			newsroom_touch( $id );
+		}
+	}
+}
+
+/**
+ * The modification date from which a text may contain one of these pictures. An upload is written in several requests, and WordPress must not
+ * read every text of an archive for each. Texts of an import may have dates before those of their pictures, so the rule is for a day only.
  *
  * @param int[] $ids Attachments.
+ * @return string UTC.
  */
-function newsroom_touch_texts( $ids ) {
-	global $wpdb;
-	if ( ! $ids ) {
-		return;
-	}
-	$types   = "'" . implode( "','", array_map( 'esc_sql', array_keys( newsroom_document_types() ) ) ) . "'";
-	$numbers = implode( '|', array_map( 'intval', $ids ) );
-	// One query for all texts, however many pictures: blocks refer to a picture by a class, galleries by a list of ids. The pattern works
-	// in all databases, which differ in escapes.
-	$found = $wpdb->get_col( $wpdb->prepare( "SELECT ID FROM {$wpdb->posts} WHERE post_status = 'publish' AND post_type IN ( $types ) AND ( post_content LIKE %s OR post_content LIKE %s ) AND post_content REGEXP %s", '%wp-image-%', '%[gallery%', "(wp-image-|gallery[^<]*[^0-9])($numbers)[^0-9]" ) ); // phpcs:ignore WordPress.DB
-	_prime_post_caches( array_map( 'intval', $found ), false, true );
-	foreach ( $found as $id ) {
-		newsroom_touch( (int) $id );
-	}
+function newsroom_oldest_text( $ids ) {
+	$uploaded = min(
+		array_map(
+			static function ( $id ) {
+				return (string) get_post_field( 'post_date_gmt', $id, 'raw' );
+			},
+			$ids
+		)
+	);
+	return $uploaded > gmdate( 'Y-m-d H:i:s', time() - DAY_IN_SECONDS ) ? $uploaded : '0000-00-00 00:00:00';
 }

@@ -133,6 +133,9 @@ function newsroom_picture_changed( $picture_id ) {
 		newsroom_touch( (int) $id );
 	}
 	newsroom_touch_fronts( $picture_id );
+	if ( newsroom_is_picture( $picture_id ) ) {
+		newsroom_changed_pictures( $picture_id, 'words' );
+	}
 }
 
 /**

@@ -151,6 +151,50 @@ describe('a picture’s webhook', () => {
     }
   });
 
+  it('is not sent for a new alt text or caption, but documents that show the picture in a gallery are updated', async () => {
+    const picture = await upload();
+    const gallery = await publish('With a gallery', `[gallery ids="${picture.id}"]`);
+    const parent = await publish('With a gallery of its own pictures', 'Text. [gallery link="file"]');
+    await publish('With its own caption', inText(picture));
+    await publish('With another gallery', `[gallery ids="${picture.id}7"]`);
+    await newsroom.php(`wp_update_post( array( 'ID' => $input[0], 'post_parent' => $input[1] ) ); return 1;`, [
+      picture.id,
+      parent,
+    ]);
+    await untilSent(newsroom);
+    for (const change of [{ alt_text: 'A bridge' }, { caption: 'The bridge at night' }]) {
+      receiver.clear();
+      await newsroom.rest(`/wp/v2/media/${picture.id}`, { as: 'admin', method: 'POST', body: change });
+      expect((await arrived()).map(({ event, id }) => [event, id]).toSorted()).toEqual(
+        [gallery, parent].map((id) => ['update', id]).toSorted(),
+      );
+    }
+  });
+
+  it('that was uploaded today updates no text from before, and an older one all that show it', async () => {
+    const picture = await upload();
+    const [before, after] = [await publish('Before', inText(picture)), await publish('After', inText(picture))];
+    await newsroom.php(
+      `global $wpdb; $wpdb->update( $wpdb->posts, array( 'post_modified_gmt' => '2020-01-01 00:00:00' ), array( 'ID' => $input ) ); clean_post_cache( $input ); return 1;`,
+      before,
+    );
+    await untilSent(newsroom);
+    const updated = async () => {
+      receiver.clear();
+      await newsroom.php(
+        `$meta = wp_get_attachment_metadata( $input ); $meta['sizes']['more'] = $meta['sizes']['large']; wp_update_attachment_metadata( $input, $meta ); return 1;`,
+        picture.id,
+      );
+      return (await arrived()).filter(({ type }) => type === 'articles').map(({ id }) => id);
+    };
+    expect(await updated()).toEqual([after]);
+    await newsroom.php(
+      `global $wpdb; $wpdb->update( $wpdb->posts, array( 'post_date_gmt' => '2021-01-01 00:00:00' ), array( 'ID' => $input ) ); clean_post_cache( $input ); return 1;`,
+      picture.id,
+    );
+    expect((await updated()).toSorted()).toEqual([before, after].toSorted());
+  });
+
   it('is a single one without addresses when over 100 pictures change, and documents that show them are updated', async () => {
     await newsroom.php(
       `for ( $i = 0; $i < 101; $i++ ) { wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => "Many $i", 'post_status' => 'inherit' ), "2026/11/many-$i.png" ); } return 1;`,
