@@ -20,6 +20,9 @@ unset( $newsroom_verb );
 add_action( 'wp_create_nav_menu', 'newsroom_menu_changed' );
 add_action( 'wp_update_nav_menu', 'newsroom_menu_changed' );
 add_action( 'wp_delete_nav_menu', 'newsroom_menu_changed' );
+// Plugins, WP-CLI and the Customizer change the items of a menu one by one.
+add_action( 'wp_update_nav_menu_item', 'newsroom_menu_item_changed' );
+add_action( 'before_delete_post', 'newsroom_menu_item_deleted' );
 add_action( 'updated_option', 'newsroom_option_changed', 10, 3 );
 add_action( 'added_option', 'newsroom_option_added', 10, 2 );
 add_action( 'wp_insert_comment', 'newsroom_comment_inserted', 10, 2 );
@@ -126,6 +129,29 @@ function newsroom_term_meta_changed( $meta_id, $term_id, $key ) {
 function newsroom_menu_changed( $menu_id ) {
 	$menu = wp_get_nav_menu_object( $menu_id );
 	newsroom_changes( newsroom_payload( 'menu', 'menus', $menu_id, $menu ? $menu->slug : '', $menu ? 'publish' : 'trash' ) );
+}
+
+/**
+ * An item of a menu was added or changed.
+ *
+ * @param int $menu_id Menu, or 0 for an item that isn't in one yet.
+ */
+function newsroom_menu_item_changed( $menu_id ) {
+	if ( $menu_id ) {
+		newsroom_menu_changed( (int) $menu_id );
+	}
+}
+
+/**
+ * An item of a menu is about to be deleted.
+ *
+ * @param int $id Post.
+ */
+function newsroom_menu_item_deleted( $id ) {
+	$menus = 'nav_menu_item' === get_post_type( $id ) ? wp_get_object_terms( $id, 'nav_menu', array( 'fields' => 'ids' ) ) : array();
+	if ( is_array( $menus ) ) {
+		array_map( 'newsroom_menu_changed', $menus );
+	}
 }
 
 /**

@@ -277,6 +277,25 @@ describe('other webhooks', () => {
     expect((await sentWebhook(({ type }) => type === 'menus')).body).toMatchObject({ event: 'menu', id: menu });
   });
 
+  it('are sent for menu items that a program adds, changes or deletes', async () => {
+    const menu = await newsroom.php(`return wp_create_nav_menu( 'Items' );`);
+    const add = `wp_update_nav_menu_item( $input[0], $input[1], array( 'menu-item-title' => 'About', 'menu-item-url' => '/about', 'menu-item-status' => 'publish' ) )`;
+    let item = 0;
+    for (const change of [add, add, `(bool) wp_delete_post( $input[1], true )`]) {
+      await idle();
+      receiver.clear();
+      const answer = await newsroom.php(`return ${change};`, [menu, item]);
+      item = typeof answer === 'number' ? answer : 0;
+      await idle();
+      expect(receiver.deliveries.map(({ body: { type, id } }) => [type, id])).toEqual([['menus', menu]]);
+    }
+    receiver.clear();
+    // An item that isn't in a menu yet.
+    await newsroom.php(`return wp_update_nav_menu_item( 0, 0, array( 'menu-item-title' => 'Loose' ) );`);
+    await idle();
+    expect(receiver.deliveries).toEqual([]);
+  });
+
   it('are sent for the first menu that is assigned in a theme', async () => {
     const menu = await newsroom.php(`$menu = wp_create_nav_menu( 'First' ); remove_theme_mods(); return $menu;`);
     await idle();
