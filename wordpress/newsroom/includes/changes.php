@@ -12,6 +12,8 @@ if ( ! defined( 'ABSPATH' ) ) {
 add_action( 'transition_post_status', 'newsroom_status_changed', 10, 3 );
 add_action( 'post_updated', 'newsroom_post_updated', 20, 3 );
 add_action( 'before_delete_post', 'newsroom_post_deleted' );
+// A story is on the site at its hour, and doesn't wait for the other tasks of the same request.
+add_action( 'publish_future_post', 'newsroom_flush_all', PHP_INT_MAX );
 // Before WordPress closes the response; and again for changes that other plugins make while the request ends.
 add_action( 'shutdown', 'newsroom_flush_all', 0 );
 add_action( 'shutdown', 'newsroom_flush_all', PHP_INT_MAX );

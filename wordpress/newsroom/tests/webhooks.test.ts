@@ -225,6 +225,24 @@ describe('webhooks for documents', () => {
     expect((await newsroom.rest(`/wp/v2/articles/${id}`)).status).toBe(200);
     expect(await events(id)).toEqual(['publish']);
   });
+
+  it('are sent when a scheduled article goes live, before the next task of wp-cron begins', async () => {
+    const { id } = await publish('On time', {
+      date_gmt: new Date(Date.now() + 3_600_000).toISOString().slice(0, 19),
+    });
+    const state = await newsroom.php(
+      `define( 'DOING_CRON', true );
+      global $wpdb;
+      $wpdb->update( $wpdb->posts, array( 'post_date' => current_time( 'mysql' ), 'post_date_gmt' => gmdate( 'Y-m-d H:i:s' ) ), array( 'ID' => $input ) );
+      clean_post_cache( $input );
+      do_action( 'publish_future_post', $input );
+      $row = newsroom_last_delivery( 'articles', $input );
+      return $row ? (int) $row->tries : null;`,
+      id,
+    );
+    expect(state).toBe(1);
+    expect(await events(id)).toEqual(['publish']);
+  });
 });
 
 describe('other webhooks', () => {
