@@ -141,6 +141,18 @@ function newsroom_send_alert( $event, $id ) {
 }
 
 /**
+ * Records a change of the running alert if it links to a story that was published, moved or unpublished: its link is another one then.
+ *
+ * @param int $id Story.
+ */
+function newsroom_note_alert_of( $id ) {
+	$alert = newsroom_running_alert();
+	if ( $alert && ! empty( $alert['story'] ) && (int) $alert['story'] === $id ) {
+		newsroom_changes( newsroom_payload( 'publish', 'alerts', 1, $alert['id'], 'publish' ) );
+	}
+}
+
+/**
  * Registers /newsroom/v1/alert for the site, and /newsroom/v1/alert/report for the screen.
  */
 function newsroom_register_alert_routes() {

@@ -101,6 +101,9 @@ function newsroom_note_change( $post, $event, $previous = null ) {
 		$event = 'slug';
 	}
 	newsroom_changes( newsroom_payload( $event, $types[ $post->post_type ], $post->ID, $slug, newsroom_wire_status( $post, $event ), $previous ) );
+	if ( 'update' !== $event ) {
+		newsroom_note_alert_of( $post->ID );
+	}
 }
 
 /**

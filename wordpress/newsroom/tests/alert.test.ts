@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
 import { newsroom, receiver, withNewsroom } from './opened.ts';
+import { untilSent } from './until-sent.ts';
 
 withNewsroom();
 
@@ -70,6 +71,29 @@ it.each([
   expect((await wire()).text).toBe(line);
   const again = await newsroom.php(`return array( newsroom_alert_line( $input ), newsroom_headline( $input ) );`, line);
   expect(again).toEqual([line, line]);
+});
+
+it('the alert is sent again when the story that it links to is unpublished or gets another address', async () => {
+  const story = await newsroom.php(
+    `return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Bridge', 'post_status' => 'publish' ) );`,
+  );
+  const alert = given({ story });
+  expect(await start(alert)).toBe(true);
+  const changes: readonly [object, RegExp][] = [
+    [{ title: 'Another headline' }, /\/article\/bridge$/],
+    [{ slug: 'old-bridge' }, /\/article\/old-bridge$/],
+    [{ status: 'draft' }, /^$/],
+  ];
+  const sent: unknown[] = [];
+  for (const [body, link] of changes) {
+    await untilSent(newsroom);
+    receiver.clear();
+    await newsroom.rest(`/wp/v2/articles/${story}`, { as: 'admin', method: 'POST', body });
+    await untilSent(newsroom);
+    sent.push(receiver.deliveries.flatMap(({ body: hook }) => (hook.type === 'alerts' ? [hook.slug] : [])));
+    expect((await wire()).link).toMatch(link);
+  }
+  expect(sent).toEqual([[], [alert.id], [alert.id]]);
 });
 
 it('a form that is sent again starts no second alert, even after another alert', async () => {
