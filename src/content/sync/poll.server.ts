@@ -268,8 +268,8 @@ async function walkComments(poll: PollContext): Promise<boolean> {
 }
 
 /**
- * Fetches what WordPress's list of changes says was withdrawn, and the comments in it: no other list names them, and the walk needs an hour for
- * a large archive. The list has every delivery that the site hasn't confirmed.
+ * Fetches what WordPress's list of changes says was withdrawn, and the comments in it: no other list names them, and the walk needs an hour
+ * for a large archive. The list has every delivery that the site hasn't confirmed.
  */
 async function pollWithdrawn(poll: PollContext): Promise<void> {
   if (!poll.client.signsIn) return;

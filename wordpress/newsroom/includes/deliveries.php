@@ -166,8 +166,8 @@ function newsroom_deliver_row( $id, $timeout = NEWSROOM_SITE_WAIT ) {
 }
 
 /**
- * Whether the site may be rendering after a request without a response: the connection was open, and WordPress waited less than the site may
- * take. A large change must not look as if the site were down, because other changes would wait then.
+ * Whether the site may be rendering after a request without a response: the connection was open, and WordPress waited less than the site
+ * may take. A large change must not look as if the site were down, because other changes would wait then.
  *
  * @param int    $timeout Seconds that WordPress waited.
  * @param string $error   The error of cURL or fsockopen().

@@ -24,8 +24,8 @@ define( 'NEWSROOM_MOST_PICTURES', 100 );
  * Pictures of the current site whose files changed in this request, with their addresses and the event.
  *
  * @param int|null    $add   Attachment to add, or null to only look.
- * @param string|null $event `update`, `delete`, `new` for a picture whose addresses have not been used yet, or `words` if only its caption or
- *                           alternative text may have changed.
+ * @param string|null $event `update`, `delete`, `new` for a picture whose addresses have not been used yet, or `words` if only its caption
+ *                           or alternative text may have changed.
  * @param bool        $drop  Whether to empty the list.
  * @return array[] By attachment: `event`, `addresses`, and `parent`, the post that it was uploaded to.
  */
@@ -211,8 +211,9 @@ function newsroom_touch_texts( $pictures, $blocks ) {
 }
 
 /**
- * The modification date from which a text may contain one of these pictures. An upload is written in several requests, and WordPress must not
- * read every text of an archive for each. Texts of an import may have dates before those of their pictures, so the rule is for a day only.
+ * The modification date from which a text may contain one of these pictures. An upload is written in several requests, and WordPress must
+ * not read every text of an archive for each. Texts of an import may have dates before those of their pictures, so the rule is for a day
+ * only.
  *
  * @param int[] $ids Attachments.
  * @return string UTC.

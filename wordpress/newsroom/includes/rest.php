@@ -102,8 +102,8 @@ function newsroom_rest_acf( $item ) {
 
 /**
  * If Advanced Custom Fields has added its own `acf` to a response: fields that the site reads are replaced by the plugin's format, which
- * has no names of unpublished authors; other fields stay unchanged. ACF's own format depends on its settings, and a field that was never saved
- * with ACF is empty there.
+ * has no names of unpublished authors; other fields stay unchanged. ACF's own format depends on its settings, and a field that was never
+ * saved with ACF is empty there.
  *
  * @param WP_REST_Response $response Answer.
  * @param WP_Post          $post     Document.

@@ -142,8 +142,8 @@ function newsroom_fields_of( $post ) {
  * An author in the form in which articles contain it.
  *
  * @param int $id Post of the type `authors`.
- * @return array|int|null The bare id of an author who is not published: the site adds the name when that author's document arrives. Null when
- *                        there is none.
+ * @return array|int|null The bare id of an author who is not published: the site adds the name when that author's document arrives. Null
+ *                        when there is none.
  */
 function newsroom_author_value( $id ) {
 	$author = $id ? get_post( $id ) : null;

@@ -97,8 +97,8 @@ function newsroom_restored_note( $row ) {
 
 /**
  * A version as attributes of the post in the block editor. Address and date of the story stay unchanged, and so does anything that no
- * longer exists, such as a deleted picture or section. A headline test also stays, because restoring it would restart it, and so do the keys
- * of newsroom_keys_of_the_present().
+ * longer exists, such as a deleted picture or section. A headline test also stays, because restoring it would restart it, and so do the
+ * keys of newsroom_keys_of_the_present().
  *
  * @param WP_Post $story Story.
  * @param array   $held  What the version holds, see newsroom_version_now().
