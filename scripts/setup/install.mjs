@@ -89,7 +89,7 @@ export async function install() {
         const hash = wanted(root);
         rmSync(join(root, 'node_modules', stampName), { force: true });
         await npm(['ci', '--no-audit', '--no-fund', '--include=dev'], { cwd: root, onSpawn: alsoWaitFor });
-        writeFileSync(join(folder, 'node_modules', stampName), hash);
+        writeFileSync(join(root, 'node_modules', stampName), hash);
       },
       { waiting: () => progress('waiting for another installation to finish') },
     ),
