@@ -80,9 +80,18 @@ const rejectedBackOffMs = [5000, minute] as const;
 /** The same when a limit of the mail account is reached. */
 const limitedBackOffMs = [minute, 60 * minute] as const;
 
+/**
+ * The share of unknown mailboxes among the last fifty or so recipients up to which the server is believed: a mail server that has lost its
+ * list of mailboxes says it of all, and their readers must keep what they chose.
+ */
+const mostUnknown = 0.2;
+const weightOfOne = 0.02;
+
 interface State {
   readonly options: OutboxOptions;
   readonly jobs: JobQueue<MailKind>;
+  /** Moving share of recipients that the mail server didn't know. It begins high, so that a new process first sees what is accepted. */
+  unknownShare: number;
   readonly sealer: Sealer;
   readonly now: () => number;
   readonly counts: { sent: number; refused: number; expired: number; failedTries: number };
@@ -104,6 +113,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
   const outbox: State = {
     options,
     jobs,
+    unknownShare: 1,
     sealer,
     now,
     counts: { sent: 0, refused: 0, expired: 0, failedTries: 0 },
@@ -233,8 +243,11 @@ async function deliver(outbox: State, job: MailJob, transport: MailTransport): P
       else if (kind !== 'dropped') counts[kind]++;
       if (kind === 'refused')
         log.warn({ kind: job.kind, detail, domain: domainOf(job.subject) }, 'The mail server refused a message');
+      const isUnknown = kind === 'refused' && isUnknownMailbox(detail);
+      if (kind === 'sent' || kind === 'refused')
+        outbox.unknownShare += weightOfOne * ((isUnknown ? 1 : 0) - outbox.unknownShare);
       return recordResult(outbox, async () => {
-        if (kind === 'refused' && job.kind === 'newsletter' && isUnknownMailbox(detail))
+        if (isUnknown && job.kind === 'newsletter' && outbox.unknownShare < mostUnknown)
           await outbox.options.onUnknownMailbox?.(job.subject);
         if (await jobs.end(job, kind, detail)) return;
         log.warn({ kind: job.kind }, 'Another process took over a message that was being sent; it may arrive twice');
