@@ -69,8 +69,8 @@ async function countMail(
   if (over) return over;
   const daily = dailyLimit(kind, purpose);
   const overDaily = await countAgainst(deps, daily, { account: email });
-  // Strangers must not lock an owner out for a day: beyond the limit, a link is mailed if no other is valid.
-  if (!overDaily || (daily === 'linkDaily' && !(await hasProof(deps, deps.database.db, 'link', email)))) return null;
+  // Strangers must not lock a person out for a day: beyond the limit, a link is mailed if no other is valid.
+  if (!overDaily || (kind === 'link' && !(await hasProof(deps, deps.database.db, 'link', email)))) return null;
   // Nothing is mailed. If it counted, the next ten minutes could have neither a valid link nor room for a new one.
   await deps.limiter.release(kind, subject);
   return overDaily;

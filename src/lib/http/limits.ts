@@ -74,8 +74,8 @@ const limits = {
     overall: { most: 5000, seconds: minutes(10) },
   },
   /**
-   * Codes and links mailed to one person in a day: within the shorter limits above it could be 1,440. Over `linkDaily`, links to sign in
-   * are still mailed one at a time (see accounts/sending.server.ts); over `codeDaily`, readers sign in by link.
+   * Codes and links mailed to one person in a day: within the shorter limits above it could be 1,440. Over these limits, links are still
+   * mailed one at a time (see accounts/sending.server.ts); over `codeDaily`, readers sign in by link.
    */
   codeDaily: { email: { most: 20, seconds: day } },
   linkDaily: { email: { most: 50, seconds: day } },
