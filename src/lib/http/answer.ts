@@ -30,9 +30,10 @@ export function refuse(status: number, message: string, more: Omit<ErrorAnswer, 
     : { status, body, headers: { 'Retry-After': String(more.retryAfter) } };
 }
 
-/** 401 for a visitor who is not signed in. */
+/** The sentence of a 405. */
 export const wrongMethod = (allowed: string): string => `This address allows ${allowed}.`;
 
+/** 401 for a visitor who is not signed in. */
 export const signInFirst = (): Answer => refuse(401, 'Please sign in first.');
 
 /** 503: accounts are off, and with them what needs an account. */
