@@ -102,7 +102,16 @@ async function disownReader(
   const hasPrint = states.some((state) => entitlementOf(state, now(), rules.graceDays)?.print);
   if (!hasPrint) await customers.forgetShipping(tx, userId);
   const row = await tx.selectFrom('customers').select('customer').where('user_id', '=', userId).executeTakeFirst();
-  if (row) await noteEarlier(tx, userId, hasPrint ? ['card', 'address'] : ['card'], now());
+  // A reader who has paid only by invoice has stored no card.
+  const mayHaveCard = states.length === 0 || states.some(({ byInvoice }) => !byInvoice);
+  const parts = [mayHaveCard && 'card', hasPrint && 'address'] as const;
+  if (row)
+    await noteEarlier(
+      tx,
+      userId,
+      parts.filter((part) => part !== false),
+      now(),
+    );
   // The secret of the stored setup intent would show the card; this is the id of none, so that the next one is new.
   if (row?.customer) await storeNote(tx, setupKey(row.customer), 'none', now());
   await forgetCancellations(tx, userId);

@@ -69,7 +69,11 @@ test.each<[string, Partial<Subscription>, RegExp]>([
   ['overdue', { status: 'unpaid', nextBillingDate: null }, /didn’t go through\. You keep full access/],
   ['overdue', { status: 'past_due', byInvoice: true }, /^Your last invoice hasn’t been paid\. You keep full access/],
   ['ending', { cancelAtPeriodEnd: true, nextBillingDate: null, byInvoice: true }, /You won’t be billed again\.$/],
-  ['active', { byInvoice: true, invoiceOpen: true }, /^You have an unpaid invoice\. You keep full access until/],
+  [
+    'active',
+    { byInvoice: true, invoiceOpen: true },
+    /^You have an unpaid invoice\. Pay it by its due date to keep your access\.$/,
+  ],
   [
     'active',
     { byInvoice: true, invoiceOpen: true, paidUntil: '2026-01-20' },

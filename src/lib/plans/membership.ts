@@ -114,7 +114,7 @@ export function subscriptionState(
       facts,
     };
   if (one.invoiceOpen) {
-    const next = hasAccess(one, now) ? access : 'Pay it to get access.';
+    const next = hasAccess(one, now) ? 'Pay it by its due date to keep your access.' : 'Pay it to get access.';
     return { kind: 'active', words: `You have an unpaid invoice${several ? ` for ${name}` : ''}. ${next}`, facts };
   }
   return { kind: 'active', words: null, facts };

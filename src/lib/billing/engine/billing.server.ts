@@ -354,7 +354,7 @@ async function quote(
   const running = session && (await runningOf(dependencies, session.userId, isFresh));
   if (running && price.promotion) return refusal(409, messages.newSubscribers, { code: 'promotion_used' });
   if (running) {
-    await refuseEarlierCard(dependencies.database.db, session.userId);
+    if (!running.byInvoice) await refuseEarlierCard(dependencies.database.db, session.userId);
     return ok(await quotePlanSwitch(dependencies, running, price));
   }
   if (session && price.promotion) await refuseUsedPromotion(dependencies, session, price);

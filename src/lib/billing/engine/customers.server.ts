@@ -6,6 +6,7 @@ import type { AccountsTransaction, Database, Queries } from '../../database.ts';
 import { createKeyedMutex } from '../../jobs/tasks.ts';
 import { messages } from '../messages.ts';
 import type { Shipping, TaxAddress } from '../schema.ts';
+import { isLive } from '../subscription-model.ts';
 import type { BillingDependencies, BillingJobs } from './dependencies.ts';
 import { findEarlier, forgetEarlier, replaceEarlier } from './earlier-owner.server.ts';
 import { addNote, deleteNote, findNote } from './notes.server.ts';
@@ -212,8 +213,12 @@ async function startAnew(state: State, userId: string, customer: string): Promis
     await replaceEarlier(database.db, userId, 'address', now());
   }
   if (!earlier.card) return;
-  const { data: cards } = await stripe.paymentMethods.list({ customer, limit: 100 });
-  for (const { id } of cards) await stripe.paymentMethods.detach(id);
+  const { data: others } = await stripe.subscriptions.list({ customer, limit: 100 });
+  // A subscription that the site doesn't sell keeps its card.
+  if (!others.some(isLive)) {
+    const { data: cards } = await stripe.paymentMethods.list({ customer, limit: 100 });
+    for (const { id } of cards) await stripe.paymentMethods.detach(id);
+  }
   await replaceEarlier(database.db, userId, 'card', now());
 }
 

@@ -89,6 +89,26 @@ onBothEngines('the owner of an email address with which another person has bough
     expect(await invoices()).toHaveLength(1);
   });
 
+  it('sees and pays the invoices of a subscription without a card', async () => {
+    site = await billingFixture(await engines.open());
+    owner = await site.readers.join('grace@example.com');
+    paid(await site.billing.setupIntent(owner));
+    const customer = (await site.billing.customerOf(owner)) ?? '';
+    const byInvoice = { collection_method: 'send_invoice', days_until_due: 30 } as const;
+    const items = [{ price: 'price_reader_monthly' }];
+    const { latest_invoice: bill } = await site.dashboard.subscriptions.create({ customer, items, ...byInvoice });
+    await site.dashboard.invoices.pay(String(bill), { paid_out_of_band: true });
+    await site.deliver();
+    await site.pass(day);
+    await site.database.transaction((tx) => site.billing.personalData.disown(tx, owner.userId));
+    paid(await site.billing.cancel(owner));
+    expect(paid(await site.billing.resume(owner)).cancelAtPeriodEnd).toBe(false);
+    expect(await invoices()).toEqual([]);
+    await site.pass(32 * day);
+    await site.deliver();
+    expect(await invoices()).toMatchObject([{ status: 'open' }]);
+  });
+
   it('starts anew with the next purchase', async () => {
     await begin(print);
     paid(await site.billing.cancel(owner));

@@ -65,8 +65,8 @@ export async function resumeSubscription(
   id?: string,
 ): Promise<Billed<Subscription>> {
   const { stripe, database, subscriptions } = dependencies;
-  await refuseEarlierCard(database.db, userId);
   const { state } = await subscriptions.reconcileRunning(userId, id);
+  if (!state.byInvoice) await refuseEarlierCard(database.db, userId);
   await forgetCancelledBefore(dependencies, userId);
   const planned = state.next === null ? state.planned : null;
   if (planned) await restoreLater(dependencies, state.id);
