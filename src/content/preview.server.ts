@@ -129,6 +129,7 @@ async function withPicture(client: Client, raw: Record<string, unknown>, id: str
   const result = await client.get(`/wp/v2/media/${id}`, {}, { tries: 1 });
   if (!result.ok) return raw;
   const media = result.data as WireMedia;
+  if (media.media_type !== 'image') return raw;
   const { width, height } = media.media_details ?? {};
   const caption = media.caption?.rendered;
   const image = {
@@ -144,6 +145,7 @@ async function withPicture(client: Client, raw: Record<string, unknown>, id: str
 
 /** What the picture of a document needs of a file in WordPress's media library. */
 interface WireMedia {
+  readonly media_type?: unknown;
   readonly source_url?: unknown;
   readonly alt_text?: unknown;
   readonly media_details?: { readonly width?: unknown; readonly height?: unknown };

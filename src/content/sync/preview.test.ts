@@ -66,13 +66,17 @@ describe('a preview', () => {
   it('shows a lead picture that was chosen but not saved', async () => {
     const media = {
       id: 31,
+      media_type: 'image',
       source_url: `${wordpress.url}/wp-content/uploads/new.jpg`,
       alt_text: 'A bridge',
       media_details: { width: 1600, height: 900 },
       caption: { rendered: '<p>By <b>night</b></p>' },
       meta: { newsroom_credit: 'Ada' },
     };
-    wordpress.intercept = ({ url }) => (url.includes('/wp/v2/media/31') ? Response.json(media) : null);
+    wordpress.intercept = ({ url }) => {
+      if (url.includes('/wp/v2/media/33')) return Response.json({ ...media, media_type: 'file' });
+      return url.includes('/wp/v2/media/31') ? Response.json(media) : null;
+    };
     const shown = async (chosen: string) => {
       const params = link();
       params.set('_thumbnail_id', chosen);
@@ -81,8 +85,8 @@ describe('a preview', () => {
     };
     const published = content.reader().article('a-7')?.image ?? null;
     expect(await shown('31')).toMatchObject({ alt: 'A bridge', width: 1600, caption: 'By night', credit: 'Ada' });
-    // One that WordPress doesn't have, and something that is no id.
-    for (const chosen of ['32', '../users/1', '-1']) expect(await shown(chosen)).toEqual(published);
+    // One that WordPress doesn't have, a file that is no picture, and something that is no id.
+    for (const chosen of ['32', '33', '../users/1', '-1']) expect(await shown(chosen)).toEqual(published);
   });
 
   it('shows the byline of the autosave, with author names from the content store', async () => {
