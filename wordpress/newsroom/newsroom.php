@@ -2,7 +2,7 @@
 /**
  * Plugin Name:       Newsroom
  * Description:       Edit a newspaper in WordPress that readers see on a separate site: articles, videos, crosswords, authors and sections, access levels, signed webhooks and previews.
- * Version:           1.3.0
+ * Version:           1.4.0
  * Requires at least: 6.1
  * Requires PHP:      7.4
  * Author:            The Broadsheet authors
@@ -18,7 +18,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-define( 'NEWSROOM_VERSION', '1.3.0' );
+define( 'NEWSROOM_VERSION', '1.4.0' );
 define( 'NEWSROOM_FILE', __FILE__ );
 
 $newsroom_parts = array(

@@ -26,30 +26,31 @@ function newsroom_deliver_after_response( $rows ) {
 		newsroom_schedule_next();
 		return;
 	}
-	$detached = newsroom_finish_response();
-	newsroom_deliver_due( $detached ? NEWSROOM_SITE_WAIT : 5, $detached ? 30 : 10, $rows );
+	$sent = newsroom_finish_response();
+	newsroom_deliver_due( 'open' === $sent ? 5 : NEWSROOM_SITE_WAIT, 'whole' === $sent ? 30 : 10, $rows );
 }
 
 /**
  * Sends the response to the browser, so that the editor doesn't wait for the site.
  *
- * @return bool Whether the browser has the whole response and doesn't wait for the end of the request.
+ * @return string `whole`: the browser has all of it; `announced`: it knows the length, but a web server that compresses the response
+ *                removes that; `open`: the browser waits for the end of the request.
  */
 function newsroom_finish_response() {
 	if ( 'cli' === PHP_SAPI || wp_doing_cron() ) {
-		return true;
+		return 'whole';
 	}
 	ignore_user_abort( true );
 	if ( function_exists( 'fastcgi_finish_request' ) ) {
-		return fastcgi_finish_request();
+		return fastcgi_finish_request() ? 'whole' : 'open';
 	}
 	if ( function_exists( 'litespeed_finish_request' ) ) {
-		return litespeed_finish_request();
+		return litespeed_finish_request() ? 'whole' : 'open';
 	}
 	$announced = newsroom_announce_length();
 	wp_ob_end_flush_all();
 	flush();
-	return $announced;
+	return $announced ? 'announced' : 'open';
 }
 
 /**
