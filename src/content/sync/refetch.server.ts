@@ -16,7 +16,7 @@ export interface IngestSettings {
 export interface Refetch {
   /** Whether every stored document was ingested with the present settings. */
   readonly complete: boolean;
-  /** Records the settings of a content store that has no documents yet. */
+  /** Records the settings of a content store that has no documents yet, or that a copy with them begins. */
   begin(): Promise<void>;
   /** Fetches the next documents again, the newest first. @throws SyncProblem */
   run(): Promise<void>;
@@ -45,21 +45,29 @@ export function createRefetch(
   const hosts = JSON.stringify([frameHosts.toSorted(), mediaHosts.toSorted()]);
   const settings = createHash('sha256').update(hosts).digest('hex').slice(0, 16);
   const record = () => applier.write([{ kind: 'meta', key: settingsKey, value: settings, tags: [] }]);
+  const position = () => readCursor<RefetchCursor | null>(store, cursorName, null);
+  const moveTo = (below: number) => {
+    const value: RefetchCursor = { settings, below };
+    return applier.write([{ kind: 'cursor', name: cursorName, value }]);
+  };
 
   return {
     get complete() {
-      return store.getMeta(settingsKey) === settings;
+      // A copy with other settings may have begun since these were recorded.
+      return store.getMeta(settingsKey) === settings && (position()?.settings ?? settings) === settings;
     },
     async begin() {
-      if (!this.complete && !store.prepare('SELECT 1 FROM documents LIMIT 1').get()) await record();
+      if (this.complete || position()?.settings === settings) return;
+      // Before the first document changes, so that a return to the earlier settings fetches all documents again, too.
+      await moveTo(Number.MAX_SAFE_INTEGER);
+      if (!store.prepare('SELECT 1 FROM documents LIMIT 1').get()) await record();
+      else log.info({}, 'content: IMAGE_HOSTS or FRAME_HOSTS changed; all documents are fetched again');
     },
     async run() {
-      const cursor = readCursor<RefetchCursor | null>(store, cursorName, null);
-      const isContinued = cursor?.settings === settings;
-      if (!isContinued) log.info({}, 'content: IMAGE_HOSTS or FRAME_HOSTS changed; all documents are fetched again');
+      await this.begin();
       const rows = store
         .prepare('SELECT id, type FROM documents WHERE id < ? AND partial = 0 ORDER BY id DESC LIMIT ?')
-        .all(isContinued ? cursor.below : Number.MAX_SAFE_INTEGER, atOnce);
+        .all(position()?.below ?? Number.MAX_SAFE_INTEGER, atOnce);
       const byType = Map.groupBy(rows, ({ type }) => type as DocumentType);
       for (const [type, group] of byType) {
         await refresh.documents(
@@ -69,8 +77,7 @@ export function createRefetch(
       }
       if (signal.aborted) return;
       if (rows.length === atOnce) {
-        const value: RefetchCursor = { settings, below: Number(rows.at(-1)?.id) };
-        await applier.write([{ kind: 'cursor', name: cursorName, value }]);
+        await moveTo(Number(rows.at(-1)?.id));
         return;
       }
       await record();

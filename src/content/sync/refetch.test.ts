@@ -76,7 +76,8 @@ it('documents aren’t fetched again while WordPress refuses the credentials, wh
   expect(requested('include=')).toBeGreaterThan(0);
 });
 
-it('a large archive is fetched in parts, the newest first, and continues after a restart', async () => {
+/** A refetch over 2,500 documents. */
+function largeArchive() {
   const ids = Array.from({ length: 2500 }, (_, index) => 2500 - index);
   const [meta, cursors] = [new Map<string, string>(), new Map<string, string>()];
   const statement = (sql: string) => ({
@@ -100,17 +101,47 @@ it('a large archive is fetched in parts, the newest first, and continues after a
     signal: new AbortController().signal,
   } as unknown as SyncContext;
   const fetched: number[] = [];
+  const wire = { isDown: false };
   const refresh = {
-    documents: async (_type: string, part: readonly number[]) => void fetched.push(...part),
+    async documents(_type: string, part: readonly number[]) {
+      fetched.push(...part);
+      if (wire.isDown) throw new Error('WordPress is down');
+    },
   } as unknown as Refresh;
-  const open = (frameHosts: string[]) => createRefetch(context, refresh, { frameHosts });
-  await open(['a.example']).run();
+  const open = (host: string) => createRefetch(context, refresh, { frameHosts: [host] });
+  return { ids, fetched, wire, open };
+}
+
+it('a large archive is fetched in parts, the newest first, and continues after a restart', async () => {
+  const { ids, fetched, open } = largeArchive();
+  await open('a.example').run();
   expect(fetched).toEqual(ids.slice(0, 1000));
-  await open(['a.example']).run();
-  expect(open(['a.example']).complete).toBe(false);
+  await open('a.example').run();
+  expect(open('a.example').complete).toBe(false);
   // With other settings it begins again.
   fetched.length = 0;
-  for (const _part of [1, 2, 3]) await open(['b.example']).run();
+  for (const _part of [1, 2, 3]) await open('b.example').run();
   expect(fetched).toEqual(ids);
-  expect(open(['b.example']).complete).toBe(true);
+  expect(open('b.example').complete).toBe(true);
 });
+
+it.each([{ isDown: false }, { isDown: true }])(
+  'settings that come back in the middle of a copy cause a copy of their own (WordPress is down: $isDown)',
+  async ({ isDown }) => {
+    const { ids, fetched, wire, open } = largeArchive();
+    for (const _part of [1, 2, 3]) await open('a.example').run();
+    expect(open('a.example').complete).toBe(true);
+    wire.isDown = isDown;
+    await open('b.example')
+      .run()
+      .catch(() => {});
+    wire.isDown = false;
+    expect(open('a.example').complete).toBe(false);
+    await open('a.example').run();
+    // The first part of the interrupted copy was ingested with the other settings again.
+    fetched.length = 0;
+    for (const _part of [1, 2, 3]) await open('b.example').run();
+    expect(fetched).toEqual(ids);
+    expect([open('a.example').complete, open('b.example').complete]).toEqual([false, true]);
+  },
+);
