@@ -119,6 +119,8 @@ export interface Press {
   /** Renders pages by key, whatever their tags. */
   refresh(keys: readonly string[], reason?: string): Promise<Invalidated>;
   warm(keys: Iterable<string>, options?: WarmOptions): Promise<Warmed>;
+  /** Deletes those pages of other builds that this build has, too. */
+  pruneReplaced(): Promise<void>;
   /** Deletes the pages of other builds, and records that this build is warm. */
   finishBuild(): Promise<void>;
   stats(): PressStats;
@@ -132,6 +134,11 @@ export interface Press {
   stopRendering(): Promise<void>;
   /** Waits for running renders and stores the read counts; the caller closes the store. */
   close(): Promise<void>;
+}
+
+/** Deletes pages of other builds, in small steps, so that readers don't wait for it. */
+async function prune(store: PageStore, which: 'all' | 'replaced'): Promise<void> {
+  while (store.pruneSome(which)) await new Promise((resolve) => setTimeout(resolve, 5).unref());
 }
 
 const writeReadsEveryMs = 30_000;
@@ -178,9 +185,9 @@ export function openPress(options: PressOptions): Press {
     invalidate: (tags, how) => invalidate(state, tags, how),
     refresh: (keys, reason) => refresh(state, keys, reason),
     warm: createWarmUp({ cache, scheduler }),
+    pruneReplaced: () => prune(store, 'replaced'),
     async finishBuild() {
-      // In small steps, so that readers don't wait for it.
-      while (store.pruneSome()) await new Promise((resolve) => setTimeout(resolve, 5).unref());
+      await prune(store, 'all');
       // Last, so that a process that is killed during the removal finishes the build at the next start.
       store.markWarm();
     },

@@ -140,13 +140,14 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   if (cluster) closers.unshift(startComparison(app, cluster.node.id));
   const { reader } = content;
   const publish = (tags: ReadonlySet<string>): void => app.publish(tags, 'holder');
-  const { earlierKeys, isFinished } = site;
+  const { earlierKeys, isFinished, isPurged } = site;
   // In a cluster every node does this: until the last one is replaced, the CDN may fetch pages of the earlier build.
   const purge = async (): Promise<void> => {
     await link?.workersUpdated();
     side.cdn.purge([tag.site]);
+    site.markPurged();
   };
-  const shown = { editionReady, reader, earlierKeys, isFinished };
+  const shown = { editionReady, reader, earlierKeys, isFinished, isPurged };
   const maintenance = startMaintenance({ press, publish, assets, log, purge, ...shown });
   return stoppable(server, port, async () => {
     log.info({}, 'Stopping');

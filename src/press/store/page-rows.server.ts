@@ -182,13 +182,17 @@ function deleteBodies({ file }: StoreState, version: number): void {
   file.sql('DELETE FROM bodies WHERE id BETWEEN ? AND ?').run(version * 4, version * 4 + 3);
 }
 
-/** Deletes some pages of other builds; `false` when none are left. */
-export function pruneSome(state: StoreState): boolean {
+const isReplaced = 'EXISTS (SELECT 1 FROM pages own WHERE own.key = p.key AND own.variant = p.variant AND own.ns = ?1)';
+
+/** Deletes some pages of other builds; `false` when none are left. @param which `replaced`: only those that this build has, too */
+export function pruneSome(state: StoreState, which: 'all' | 'replaced'): boolean {
   const { sql } = state.file;
   const namespace = namespaceOf(state);
-  const rows = sql('SELECT id FROM pages WHERE ns <> ? LIMIT 100').all(namespace);
+  const others = which === 'all' ? 'p.ns <> ?1' : `p.ns <> ?1 AND ${isReplaced}`;
+  const rows = sql(`SELECT p.id FROM pages p WHERE ${others} LIMIT 100`).all(namespace);
   for (const row of rows) dropRow(state, Number(row.id));
   if (rows.length > 0) return true;
+  if (which === 'replaced') return false;
   sql('DELETE FROM namespaces WHERE id <> ?').run(namespace);
   sql('DELETE FROM tags WHERE NOT EXISTS (SELECT 1 FROM page_tags WHERE tag = tags.id)').run();
   sql(`DELETE FROM reads WHERE NOT EXISTS
@@ -298,6 +302,7 @@ export function namespaceOf(state: StoreState): number {
     const own = sql('SELECT id, warm_at FROM namespaces WHERE build = ?').get(build);
     const other = sql('SELECT id FROM namespaces WHERE build <> ? ORDER BY begun_at DESC, id DESC LIMIT 1').get(build);
     state.previousNamespace = other && own?.warm_at === null ? Number(other.id) : null;
+    sql("UPDATE meta SET value = 0 WHERE name = 'purged' AND value <> ?").run(Number(own?.id));
     state.namespace = Number(own?.id);
   });
   return state.namespace;
@@ -318,6 +323,17 @@ export function markWarm(state: StoreState): void {
 export function isWarm(state: StoreState): boolean {
   const row = state.file.sql('SELECT warm_at FROM namespaces WHERE id = ?').get(namespaceOf(state));
   return typeof row?.warm_at === 'number';
+}
+
+/** Records that other builds' pages were purged from the CDN while this build serves; ends when another build opens the store. */
+export function markPurged(state: StoreState): void {
+  state.file.sql("INSERT OR REPLACE INTO meta VALUES ('purged', ?)").run(namespaceOf(state));
+}
+
+/** Whether {@link markPurged} was called for this build, and no other build has opened the store since. */
+export function isPurged(state: StoreState): boolean {
+  const row = state.file.sql("SELECT value FROM meta WHERE name = 'purged'").get();
+  return row?.value === namespaceOf(state);
 }
 
 /** Whether one of the tags (a JSON array) changed after change number `since`. */

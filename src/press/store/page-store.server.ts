@@ -7,7 +7,9 @@ import { hasCurrent, isCurrent, markedPages, markPages, pagesWith, recordChange 
 import {
   decayedReads,
   findPage,
+  isPurged,
   isWarm,
+  markPurged,
   markWarm,
   namespaceOf,
   pruneSome,
@@ -91,8 +93,11 @@ export interface PageStore {
   /** Records that this build is warm: pages of other builds are no longer served. */
   markWarm(): void;
   isWarm(): boolean;
-  /** Deletes some pages of other builds; `false` when none are left. */
-  pruneSome(): boolean;
+  /** Records that the CDN has no pages of other builds any more; ends when another build opens the store. */
+  markPurged(): void;
+  isPurged(): boolean;
+  /** Deletes some pages of other builds; `false` when none are left. @param which `replaced`: only those that this build has, too */
+  pruneSome(which: 'all' | 'replaced'): boolean;
   size(): StoreSize;
   onReset(listener: () => void): void;
   close(): void;
@@ -151,7 +156,9 @@ function methodsOver(state: StoreState, listeners: (() => void)[]): PageStore {
     foreignWrites: () => use(() => Number(sql('PRAGMA data_version').get()?.data_version ?? 0)),
     markWarm: () => write(() => markWarm(state)),
     isWarm: () => use(() => isWarm(state)),
-    pruneSome: () => write(() => pruneSome(state)),
+    markPurged: () => write(() => markPurged(state)),
+    isPurged: () => use(() => isPurged(state)),
+    pruneSome: (which) => write(() => pruneSome(state, which)),
     size: () => use(() => sizeOf(state)),
     onReset: (listener) => void listeners.push(listener),
     close: () => file.close(),

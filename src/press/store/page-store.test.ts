@@ -40,7 +40,7 @@ describe('the page store', () => {
     expect(two.isWarm()).toBe(false);
     two.markWarm();
     expect(two.isWarm()).toBe(true);
-    while (two.pruneSome());
+    while (two.pruneSome('all'));
     expect(two.earlierKeys()).toEqual([]);
   });
 
@@ -102,7 +102,7 @@ describe('the page store', () => {
     expect(first.find('/0', 'public')?.build).toBe('one');
     second.markWarm();
     expect(second.find('/1', 'public')).toBeUndefined();
-    while (second.pruneSome());
+    while (second.pruneSome('all'));
     expect(second.size().pages).toBe(1);
     const db = new DatabaseSync(file);
     for (const [table, rows] of [

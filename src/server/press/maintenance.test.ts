@@ -1,8 +1,21 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { silent } from '../../lib/logging.ts';
 import type { CachedPage } from '../../press/cache/cached-page.ts';
-import { closeAll, folder, html, keepLog, opened, openFolder, paper, press, readText } from '../../press/testing.ts';
+import {
+  closeAll,
+  folder,
+  html,
+  keepLog,
+  opened,
+  openFolder,
+  paper,
+  press,
+  readText,
+  type TestPress,
+} from '../../press/testing.ts';
 import { type MaintenanceOptions, startMaintenance } from './maintenance.ts';
 
 const reader = () =>
@@ -16,15 +29,17 @@ function maintenance(part: Partial<MaintenanceOptions> = {}) {
   const warm = vi.fn(async (_keys: Iterable<string>) => ({ rendered: 0, skipped: 0, failed: 0, ms: 0 }));
   const invalidate = vi.fn(async (_tags: Iterable<string>) => nothing);
   const finishBuild = vi.fn(async () => {});
+  const pruneReplaced = async () => {};
   const purge = vi.fn(async () => {});
   const publish = vi.fn((_tags: ReadonlySet<string>) => {});
   const running = startMaintenance({
-    press: { peek: () => undefined, invalidate, warm, finishBuild },
+    press: { peek: () => undefined, invalidate, warm, pruneReplaced, finishBuild },
     publish,
     reader,
     editionReady: () => true,
     earlierKeys: () => ['/before'],
     isFinished: () => false,
+    isPurged: () => false,
     purge,
     assets: { prune: async () => {} },
     log: silent,
@@ -34,6 +49,14 @@ function maintenance(part: Partial<MaintenanceOptions> = {}) {
   onTestFinished(running.stop);
   return { running, warm, invalidate, publish, finishBuild, purge };
 }
+
+/** The options of a warm-up over a real press. */
+const maintained = ({ press, store }: TestPress) => ({
+  press,
+  earlierKeys: store.earlierKeys,
+  isFinished: store.isWarm,
+  isPurged: store.isPurged,
+});
 
 it('a warm-up renders fronts, the newest stories, then the previous build’s pages, and only then drops that build', async () => {
   const { running, warm, invalidate, finishBuild } = maintenance();
@@ -53,7 +76,7 @@ it('the CDN is purged once a new build’s pages are rendered, even in an empty 
   await first.running.warmed;
   expect(first.purge).toHaveBeenCalledOnce();
   expect(first.finishBuild.mock.invocationCallOrder[0]).toBeLessThan(first.purge.mock.invocationCallOrder[0] ?? 0);
-  const second = maintenance({ isFinished: () => true });
+  const second = maintenance({ isFinished: () => true, isPurged: () => true });
   await second.running.warmed;
   expect(second.finishBuild).toHaveBeenCalledOnce();
   expect(second.purge).not.toHaveBeenCalled();
@@ -79,23 +102,48 @@ it('a page that the new build can’t render stays as the previous build rendere
   );
   opened.push(site);
   const { log, lines } = keepLog();
-  const { running, purge } = maintenance({
-    press: site.press,
-    earlierKeys: site.store.earlierKeys,
-    isFinished: site.store.isWarm,
-    log,
-    retryMs: [1, 2],
-  });
+  const purge = vi.fn(async () => site.store.markPurged());
+  const { running } = maintenance({ ...maintained(site), purge, log, retryMs: [1, 2] });
   await vi.waitFor(() => expect(lines.filter(({ level }) => level === 'warn').length).toBeGreaterThan(1));
   expect(await readText(site.press, '/article/1')).toBe('new /article/1');
   expect(await readText(site.press, '/article/2')).toMatch('/article/2 public');
   expect(site.store.isWarm()).toBe(false);
   expect(purge).toHaveBeenCalledOnce();
+  // Pages that this build has replaced don't wait for the last one.
+  const stored = new DatabaseSync(join(folder.dir, 'pages.sqlite'), { readOnly: true });
+  const keys = stored.prepare("SELECT key FROM pages WHERE key IN ('/article/1', '/article/2') ORDER BY key").all();
+  stored.close();
+  expect(keys.map(({ key }) => key)).toEqual(['/article/1', '/article/2']);
   isBroken = false;
   await running.warmed;
   expect(await readText(site.press, '/article/2')).toBe('new /article/2');
   expect(site.store.isWarm()).toBe(true);
   expect(purge).toHaveBeenCalledTimes(2);
+});
+
+it('the CDN is purged after a rollback to a build that was finished before, and once while a page can’t be rendered', async () => {
+  openFolder();
+  onTestFinished(closeAll);
+  const render = async (key: string) => {
+    if (key === '/before') throw new Error('The template is wrong');
+    return html(key);
+  };
+  /** Starts a build and stops it after its first attempt. @returns the number of purges */
+  async function run(build: string, earlierKeys: string[]): Promise<number> {
+    const site = press(folder.dir, { render }, { build });
+    const purge = vi.fn(async () => site.store.markPurged());
+    const { log, lines } = keepLog();
+    const { running } = maintenance({ ...maintained(site), earlierKeys: () => earlierKeys, purge, log });
+    await vi.waitFor(() => expect(lines.filter(({ message }) => /ready|couldn't/.test(message))).toHaveLength(1));
+    running.stop();
+    await site.close();
+    return purge.mock.calls.length;
+  }
+  expect(await run('one', [])).toBe(1);
+  expect(await run('one', [])).toBe(0);
+  expect(await run('two', ['/before'])).toBe(1);
+  expect(await run('two', ['/before'])).toBe(0);
+  expect(await run('one', [])).toBe(1);
 });
 
 it('a warm-up that stops before all pages are rendered keeps the previous build', async () => {
@@ -105,7 +153,8 @@ it('a warm-up that stops before all pages are rendered keeps the previous build'
     return { rendered: 0, skipped: 0, failed: 0, ms: 0 };
   });
   const finishBuild = vi.fn(async () => {});
-  const press = { peek: () => undefined, invalidate: async () => nothing, warm, finishBuild };
+  const pruneReplaced = async () => {};
+  const press = { peek: () => undefined, invalidate: async () => nothing, warm, pruneReplaced, finishBuild };
   const { running } = maintenance({ press });
   running.stop();
   pages.resolve();
@@ -170,7 +219,7 @@ it('pages of the day are invalidated at startup when the home page was stored ye
   const invalidate = vi.fn(async (_tags: Iterable<string>) => nothing);
   const warm = async () => ({ rendered: 0, skipped: 0, failed: 0, ms: 0 });
   const { running, publish } = maintenance({
-    press: { peek: () => entry, invalidate, warm, finishBuild: async () => {} },
+    press: { peek: () => entry, invalidate, warm, pruneReplaced: async () => {}, finishBuild: async () => {} },
     now: () => Date.parse('2026-11-21T12:00:00Z'),
   });
   running.stop();

@@ -14,7 +14,7 @@ import type { EarlierAssets } from '../../press/store/earlier-assets.server.ts';
 import { articleKeys, frontKeys } from './page-keys.ts';
 
 export interface MaintenanceOptions {
-  readonly press: Pick<Press, 'peek' | 'invalidate' | 'warm' | 'finishBuild'>;
+  readonly press: Pick<Press, 'peek' | 'invalidate' | 'warm' | 'pruneReplaced' | 'finishBuild'>;
   /** Publishes a change of tags that this task has noticed; in a cluster to all nodes. */
   readonly publish: (tags: ReadonlySet<string>) => void;
   readonly reader: () => ContentReader;
@@ -23,6 +23,8 @@ export interface MaintenanceOptions {
   readonly earlierKeys: () => readonly string[];
   /** Whether this build has been finished before. */
   readonly isFinished: () => boolean;
+  /** Whether the CDN was purged for this build, and no other build has run since. */
+  readonly isPurged: () => boolean;
   /** Purges all pages from the CDN, once no process serves an earlier build's pages. */
   readonly purge: () => Promise<void>;
   readonly assets: Pick<EarlierAssets, 'prune'>;
@@ -80,19 +82,24 @@ export function startMaintenance(options: MaintenanceOptions): Maintenance {
   async function warm(): Promise<void> {
     // A new content store doesn't know which documents were withdrawn before its first sync, so every stored page is rendered again.
     if (!readyAtStart) void press.invalidate([tag.site], { reason: 'the first edition' });
-    const isNew = !options.isFinished();
+    // After a rollback, the CDN may have pages of the other build, even if this one was finished before.
+    const isPurged = options.isPurged();
+    const isFinished = isPurged && options.isFinished();
     for (let attempt = 1; ; attempt++) {
       const { unreplaced, ...counts } = await renderMissing();
       if (stopping.signal.aborted) return;
       if (unreplaced === 0) {
         await press.finishBuild();
         // The CDN would keep an earlier build's pages after the files that they name are deleted.
-        if (isNew) await options.purge();
+        if (!isFinished) await options.purge();
         log.info(counts, 'The important pages are ready');
         return;
       }
       // All other pages are new, and the files that the CDN's copies name may be deleted before the last page is rendered.
-      if (isNew && attempt === 1) await options.purge();
+      if (!isPurged && attempt === 1) await options.purge();
+      await press
+        .pruneReplaced()
+        .catch((error: unknown) => log.debug({ err: error }, "Replaced pages of earlier builds couldn't be deleted"));
       const againInMs = backOff(attempt, ...(options.retryMs ?? retryWaits));
       log.warn(
         { ...counts, unreplaced, againInMs },

@@ -50,8 +50,12 @@ export interface SitePress {
   addReads(reads: readonly (readonly [name: string, count: number])[]): void;
   /** Keys of the pages that earlier builds have left and this one hasn't rendered yet, the most read first. */
   earlierKeys(): string[];
-  /** Whether this build has been finished (`Press.finishBuild`). */
+  /** Whether this build has been finished (`Press.finishBuild`), by this process or an earlier one. */
   isFinished(): boolean;
+  /** Whether the CDN was purged for this build, and no other build has run since. */
+  isPurged(): boolean;
+  /** Records that the CDN was purged for this build. */
+  markPurged(): void;
   /** Renders these before all others when they change. */
   prioritize(keys: Iterable<string>): void;
   /** Calls `listener` with every page that was stored or removed. */
@@ -182,6 +186,14 @@ export function openSitePress(options: SitePressOptions): SitePress {
     },
     earlierKeys: store.earlierKeys,
     isFinished: store.isWarm,
+    isPurged: store.isPurged,
+    markPurged() {
+      try {
+        store.markPurged();
+      } catch (error) {
+        log.debug({ err: error }, "The purge of the CDN couldn't be recorded; it is repeated after the next start");
+      }
+    },
     prioritize(keys) {
       for (const key of keys) prioritized.set(key, true);
     },
