@@ -131,8 +131,15 @@ describe('redirects of URLs', () => {
     expect(list(...chain.slice(0, 20))).not.toThrow();
     expect(list({ from: '/a', to: '//evil.example', status: 301 })).toThrow('neither a path nor an address');
     expect(list({ from: 'a', to: '/b', status: 301 })).toThrow("isn't a path");
-    expect(list({ from: '/search', to: '/b', status: 301 })).toThrow("/search can't be redirected");
-    expect(list({ from: '/search/*', to: '/b', status: 301 })).not.toThrow();
+  });
+
+  it('of an address that is never cached are reported and ignored', () => {
+    const redirects: RedirectRule[] = ['/search', '/search/*', '/old'].map((from) => ({ from, to: '/b', status: 301 }));
+    const unused: string[] = [];
+    const locate = createKeys({ ...rules, redirects, onUnused: ({ from }) => void unused.push(from) });
+    expect(unused).toEqual(['/search']);
+    expect(locate('GET', '/search')).toMatchObject({ kind: 'uncached' });
+    expect(locate('GET', '/old')).toMatchObject({ location: '/b' });
   });
 });
 

@@ -30,6 +30,8 @@ export interface KeyRules {
   /** Whether a path, in lower case, is an address of the site: then its other spellings are redirected to it. */
   readonly exists: (path: string) => boolean;
   readonly redirects: readonly RedirectRule[];
+  /** Called with every rule that has no effect, because its path is never stored. */
+  readonly onUnused?: ((rule: RedirectRule) => void) | undefined;
 }
 
 export type KeyResult =
@@ -49,7 +51,7 @@ const longestKept = 200;
 /** @throws Error that lists every invalid redirect rule */
 export function createKeys(rules: KeyRules): KeyOf {
   const isUncached = (path: string): boolean => rules.uncached.some((pattern) => pattern.test(path));
-  const redirects = readRedirects(rules.redirects, isUncached);
+  const redirects = readRedirects(rules, isUncached);
   const capitals = new Map(rules.capitals.map((path) => [path.toLowerCase(), path]));
   const recent = createBoundedMap<KeyResult>(4096);
 
@@ -197,13 +199,13 @@ const lowerCase = (path: string): string =>
     : path;
 
 function readRedirects(
-  rules: readonly RedirectRule[],
+  { redirects, onUnused }: KeyRules,
   isUncached: (path: string) => boolean,
 ): (path: string) => RedirectRule | undefined {
   const exact = new Map<string, RedirectRule>();
   const below: { readonly start: string; readonly rule: RedirectRule }[] = [];
   const problems: string[] = [];
-  for (const rule of rules) {
+  for (const rule of redirects) {
     const wide = rule.from.endsWith('/*');
     const split = segmentsOf(wide ? rule.from.slice(0, -2) || '/' : rule.from);
     if (!rule.from.startsWith('/') || typeof split === 'number') problems.push(`${rule.from} isn't a path`);
@@ -212,8 +214,7 @@ function readRedirects(
     } else {
       const path = wide ? `${split.path === '/' ? '' : split.path}/` : split.path;
       // Redirects are looked up after these paths.
-      if (isUncached(path))
-        problems.push(`${rule.from} can't be redirected, because the site itself uses this address`);
+      if (isUncached(path)) onUnused?.(rule);
       else if (wide) below.push({ start: path, rule });
       else exact.set(path, rule);
     }
@@ -230,7 +231,7 @@ function readRedirects(
     return to === path ? undefined : { ...wide.rule, to };
   }
 
-  for (const rule of rules) {
+  for (const rule of redirects) {
     const seen = new Set<string>();
     let path = rule.from;
     for (let next = follow(path); next && next.status !== 410 && next.to.startsWith('/'); next = follow(path)) {

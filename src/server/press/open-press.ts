@@ -127,7 +127,10 @@ export function openSitePress(options: SitePressOptions): SitePress {
   const { content } = app.services;
   const access = createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) });
   const passes = createPassCookie({ name: giftCookieName, keys: accessKeysOf(config) });
-  const keyOf = pageKeys(content.reader, config.redirectsFile ? readRedirects(config.redirectsFile) : []);
+  const redirects = config.redirectsFile ? readRedirects(config.redirectsFile) : [];
+  const keyOf = pageKeys(content.reader, redirects, ({ from }) => {
+    log.warn({ from }, 'A redirect of REDIRECTS_FILE is ignored, because the site itself uses this address');
+  });
   const file = join(pagesDir(config), storeName(config));
   const store: PageStore = openStore({ file, build, log, upgrades: options.upgrades });
   /** Pages that are rendered first: withdrawn ones, and those that an editor waits for. */

@@ -116,15 +116,21 @@ export function existsIn(content: ContentReader, path: string): boolean {
  *
  * @param reader a new reader of the content store
  * @param redirects the publisher's own, see {@link readRedirects}
+ * @param onUnused called with every redirect of an address that the site itself uses, which has no effect
  * @throws Error with every invalid redirect rule
  */
-export function pageKeys(reader: () => ContentReader, redirects: readonly RedirectRule[] = []): KeyOf {
+export function pageKeys(
+  reader: () => ContentReader,
+  redirects: readonly RedirectRule[] = [],
+  onUnused?: KeyRules['onUnused'],
+): KeyOf {
   const keyOf = createKeys({
     queries,
     uncached,
     capitals: fixedPaths.filter((path) => /[A-Z]/.test(path)),
     exists: (path) => existsIn(reader(), path),
     redirects,
+    onUnused,
   });
   function moved(path: string): KeyResult | null {
     const location = formerAddress(reader(), path);
