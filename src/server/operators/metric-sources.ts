@@ -56,8 +56,8 @@ function pressCounts(press: Press): PressCounts {
 
 /** The numbers of the sync. */
 export function syncCounts({ content }: Pick<Composition['services'], 'content'>): SyncCounts {
-  const { ready, complete, syncedAt, rejected } = content.status();
+  const { ready, complete, phase, syncedAt, rejected } = content.status();
   // While the archive is being copied there are no comparisons.
   const comparedAt = complete && syncedAt !== null ? Date.parse(syncedAt) : null;
-  return { ready, syncedAt: comparedAt, rejected, refused: content.refused() };
+  return { ready, syncedAt: comparedAt, failing: phase === 'waiting', rejected, refused: content.refused() };
 }

@@ -57,6 +57,7 @@ test('the metrics show every source', async () => {
     broadsheet_page_memory_budget_bytes: 64_000_000,
     broadsheet_edition_ready: 1,
     broadsheet_sync_lag_seconds: 7.5,
+    broadsheet_sync_failing: 0,
     broadsheet_sync_rejected_documents: 2,
     'broadsheet_webhooks_refused_total{reason="signature"}': 3,
     'broadsheet_webhooks_refused_total{reason="clock"}': 0,
@@ -137,6 +138,12 @@ test('the metrics measure requests by kind, with every kind present from the sta
   ]);
 });
 
+test.each(['waiting', 'backfill', 'following'])('the sync fails only while it waits after an attempt (%s)', (phase) => {
+  const status = { ready: true, complete: false, phase, syncedAt: null, rejected: 0 };
+  const content = { status: () => status, refused: () => ({}) };
+  expect(syncCounts({ content: content as never }).failing).toBe(phase === 'waiting');
+});
+
 describe('the metrics leave out', () => {
   test('sources that do not exist', async () => {
     const text = await createMetrics({}, silent).text();
@@ -144,10 +151,11 @@ describe('the metrics leave out', () => {
   });
 
   test('values that are not known yet', async () => {
-    const sync = () => ({ ready: false, syncedAt: null, rejected: 0, refused: {} });
+    const sync = () => ({ ready: false, syncedAt: null, failing: true, rejected: 0, refused: {} });
     const samples = read(await createMetrics({ sync }, silent).text());
     expect(samples.get('broadsheet_edition_ready')).toBe(0);
     expect(samples.has('broadsheet_sync_lag_seconds')).toBe(false);
+    expect(samples.get('broadsheet_sync_failing')).toBe(1);
     expect(samples.get('broadsheet_sync_rejected_documents')).toBe(0);
   });
 

@@ -54,6 +54,8 @@ export interface SyncCounts {
   readonly ready: boolean;
   /** When the content store last matched WordPress, epoch milliseconds; `null` until the whole archive is copied. */
   readonly syncedAt: number | null;
+  /** Whether the last attempt failed, and the next one hasn't reached WordPress yet. */
+  readonly failing: boolean;
   readonly rejected: number;
   /** Webhooks refused since the start, by reason. */
   readonly refused: Readonly<Record<string, number>>;
@@ -169,6 +171,7 @@ const syncSamples = (sync: SyncCounts, now: number): Sample[] => [
     'Seconds since the last successful comparison with WordPress.',
     sync.syncedAt === null ? null : Math.max(0, now - sync.syncedAt) / 1000,
   ),
+  gauge('broadsheet_sync_failing', '1 while the sync waits after a failed attempt, else 0.', Number(sync.failing)),
   gauge('broadsheet_sync_rejected_documents', 'WordPress documents that were rejected as invalid.', sync.rejected),
   ...Object.entries(sync.refused).map(([reason, count]) =>
     counter('broadsheet_webhooks_refused_total', 'Webhooks refused, by reason.', count, { reason }),
