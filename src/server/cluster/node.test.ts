@@ -107,6 +107,36 @@ it('a node is behind while it can read the log but not store it, and not while P
   }
 });
 
+it('a node isn’t behind while reads of the log are slow and there is nothing new', async () => {
+  const { db } = await engines.open(await engines.migratedPlace());
+  let reads = 0;
+  const node = startNode({
+    db,
+    goneMs: 300,
+    beatMs: 20,
+    contentLog: {
+      head: async () => ({ id: 'log', revision: 0 }),
+      async read() {
+        await setTimeout(250);
+        reads++;
+        return { revision: 0, entries: [] };
+      },
+    } as never,
+    follower: { revision: () => 0, followLog() {}, apply: async () => {} },
+  });
+  try {
+    await expect.poll(() => reads).toBeGreaterThan(0);
+    const seen = new Set<boolean>();
+    while (reads < 4) {
+      seen.add(node.isBehind);
+      await setTimeout(10);
+    }
+    expect([...seen]).toEqual([false]);
+  } finally {
+    await node.stop();
+  }
+});
+
 it('a node that stops while it is reporting leaves no report behind', async () => {
   const { db } = await engines.open(await engines.migratedPlace());
   const gate = Promise.withResolvers<void>();

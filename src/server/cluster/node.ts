@@ -106,9 +106,10 @@ interface State extends Required<NodeOptions> {
   /** Reports this node's progress; a call during a report causes one more. */
   report(): Promise<void>;
   readonly createdAt: number;
-  /** Monotonic time of the last read of the log. */
+  /** Monotonic times at which the last read of the log ended, and the last one that reached its end. */
   readAt: number;
-  /** Monotonic time at which this node was last at the end of the log. */
+  endReadAt: number;
+  /** Monotonic time at which this node was last at the end of the log: when that read began. */
   caughtUpAt: number;
   /** `caughtUpAt` as this node last reported it to PostgreSQL, by which `waitForAllNodes` finds the nodes to wait for. */
   connectedAt: number;
@@ -139,6 +140,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     report: oneAtATime(() => writeReport(state)),
     createdAt: performance.now(),
     readAt: Number.NEGATIVE_INFINITY,
+    endReadAt: Number.NEGATIVE_INFINITY,
     caughtUpAt: Number.NEGATIVE_INFINITY,
     connectedAt: Number.NEGATIVE_INFINITY,
     reportedAt: Number.NEGATIVE_INFINITY,
@@ -162,7 +164,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
       return isConnected(state) || canRead(state) ? null : performance.now() - state.caughtUpAt;
     },
     get isBehind() {
-      return canRead(state) && performance.now() - state.caughtUpAt >= goneMs;
+      return canRead(state) && performance.now() - state.endReadAt >= goneMs;
     },
     catchUp: (ms) => Promise.race([state.follow(), timer(ms, undefined, { ref: false })]),
     start() {
@@ -260,6 +262,7 @@ async function readLog(state: State): Promise<void> {
       state.readAt = performance.now();
       if (batch.entries.length === 0) {
         state.caughtUpAt = began;
+        state.endReadAt = state.readAt;
         break;
       }
       apply(state, batch);
