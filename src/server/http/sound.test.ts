@@ -16,6 +16,7 @@ function asked(content: object) {
       pages: { access: { levelFor: () => null } },
       renewAccess: () => Promise.reject(new Error('The database is away.')),
       security: { always: {}, other: '' },
+      editionReady: () => true,
     },
   } as unknown as ServerState;
   const given = { status: 0, headers: {} as OutgoingHttpHeaders, text: '' };
