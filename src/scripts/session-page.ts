@@ -22,7 +22,7 @@ const mayRead = (level: string | undefined, session: Session): boolean =>
 
 /** @returns whether this tab may reload the page now, and records it as done; false if that can't be stored */
 function claimReload(): boolean {
-  const key = `paywall-reload:${location.pathname}`;
+  const key = `reload:${location.pathname}`;
   try {
     if (Date.now() - (sessionStorage[key] ?? 0) < reloadEveryMs) return false;
     sessionStorage[key] = Date.now();

@@ -105,7 +105,10 @@ async function load(why: 'opened' | 'reported' | 'changed'): Promise<void> {
   if (facts !== null && !session.isAuthenticated) {
     forgetHint();
     // The cookies of an expired session are gone, so this one was ended elsewhere. That is rare, so its module is loaded here.
-    void import('../lib/article/forget-reader.ts').then(({ forgetReader }) => forgetReader()).catch(() => {});
+    void import('../lib/article/forget-reader.ts').then(
+      (module) => module.forgetReader(),
+      () => {},
+    );
   }
   setSession(session);
   // A tab that receives a report sends none, or two tabs would answer each other forever.

@@ -42,8 +42,8 @@ export type AccessFacts = Partial<Pick<AccessDetails, 'authenticated' | 'activeP
 /** The session that access details describe; anonymous for `null` and invalid values. */
 export function sessionOf(facts: AccessFacts | null | undefined): Session {
   const isTrialing =
-    Object.values(facts?.trials ?? {}).some(({ usedInDecision }) => usedInDecision === true) ||
-    Object.values(facts?.timeTrials ?? {}).some(({ activeInDecision }) => activeInDecision === true);
+    Object.values(facts?.trials ?? {}).some((trial) => trial.usedInDecision === true) ||
+    Object.values(facts?.timeTrials ?? {}).some((trial) => trial.activeInDecision === true);
   if ((facts?.authenticated ?? facts?.isAuthenticated) !== true) {
     return { ...anonymousSession, isTrialing };
   }

@@ -14,12 +14,6 @@ const keptPictures = 'broadsheet-pictures';
 /** Names in session storage (stores/paywall.ts): the order with the reader's address, and the purchase attempt. */
 export const checkoutNames = ['broadsheet-checkout', 'broadsheet-checkout-attempt'] as const;
 
-/**
- * Articles that were read, and positions of recordings (scripts/article/reading.ts, scripts/sound.ts). The meter stays: it counts what was
- * read here without an account, and a sign-out must not reset it.
- */
-const readNames = ['trackedArticles', 'sound'];
-
 /** Deletes the stories without the service worker, which may not control this page. */
 export async function forgetStories(): Promise<void> {
   try {
@@ -33,7 +27,10 @@ export async function forgetStories(): Promise<void> {
 export async function forgetReader(): Promise<void> {
   forgetDrafts();
   removePending();
-  for (const name of readNames) writeStored(name, null);
+  // Articles that were read, and positions of recordings (scripts/article/reading.ts, scripts/sound.ts). The meter stays: it counts what
+  // was read here without an account, and a sign-out must not reset it.
+  writeStored('trackedArticles', null);
+  writeStored('sound', null);
   for (const name of checkoutNames) writeStored(name, null, 'sessionStorage');
   await forgetStories();
 }
