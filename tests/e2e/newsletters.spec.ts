@@ -76,7 +76,7 @@ for (const path of ['/offer/newsletter', '/newsletter-signUp']) {
     const device = await newDevice();
     const phone = await device.newPage();
     await phone.goto((await linkTo(email)).text);
-    await phone.locator('main form').getByRole('button').click();
+    await phone.locator('main form').getByRole('button', { name: 'Create my account' }).click();
     await expect(heading(phone)).toHaveText('You’re signed up');
     await expect(phone.locator('main')).toContainText('Next in your inbox: Morning Sun.');
     expect(await choicesOf(device)).toEqual(['morning']);

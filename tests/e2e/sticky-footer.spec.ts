@@ -99,7 +99,7 @@ test.describe('the subscribe bar for signed-out readers', () => {
     await expect(bar(page).getByText('Please check your inbox for a one-click verification link')).toBeVisible();
     await expect(bar(page).getByRole('link', { name: /^Open / })).toHaveCount(3);
     await page.goto((await linkTo(email)).text);
-    await page.locator('main form').getByRole('button').click();
+    await page.locator('main form').getByRole('button', { name: 'Create my account' }).click();
     await expect(page.getByRole('heading', { level: 1 })).toHaveText('You’re signed up');
     await page.goto('/about');
     await expectSignedIn(page);
