@@ -15,6 +15,7 @@ import { defaultLimits, type LimitName, type Limits } from '../src/lib/http/limi
 import { silent } from '../src/lib/logging.ts';
 import type { Outbox } from '../src/lib/mail/model.ts';
 import { openOutbox } from '../src/lib/mail/outbox.server.ts';
+import { publisherAt } from '../src/lib/mail/publisher.ts';
 import { createAccessCookie } from '../src/press/delivery/access-cookie.ts';
 import { openDatabase } from '../src/server/database/open.ts';
 import { startPostgres } from '../tests/world/postgres.ts';
@@ -111,15 +112,7 @@ async function fill(database: Database, readers: number): Promise<void> {
 
 async function measure(database: Database, readers: number): Promise<readonly (readonly [string, Rate])[]> {
   await fill(database, readers);
-  const paper = {
-    name: 'Paper',
-    motto: '',
-    language: 'en',
-    timeZone: 'UTC',
-    siteUrl,
-    contact: 'p@paper.example',
-    postalAddress: '',
-  };
+  const paper = publisherAt(siteUrl);
   const real = openOutbox({ database, transport: null, paper, secret, log: silent });
   const tokens: string[] = [];
   const outbox: Outbox<AccountsTransaction> = {

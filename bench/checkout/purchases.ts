@@ -17,6 +17,7 @@ import { createLimiter } from '../../src/lib/http/limiter.server.ts';
 import { defaultLimits } from '../../src/lib/http/limits.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { openOutbox } from '../../src/lib/mail/outbox.server.ts';
+import { publisherAt } from '../../src/lib/mail/publisher.ts';
 import { openDatabase } from '../../src/server/database/open.ts';
 import { startPostgres } from '../../tests/world/postgres.ts';
 import { count, ms, percentile, printTable } from '../support/figures.ts';
@@ -83,15 +84,7 @@ interface Measured {
 }
 
 async function measure(database: Database, access: StripeAccess, wire: Wire, callers: number): Promise<Measured> {
-  const paper = {
-    name: 'Paper',
-    motto: '',
-    language: 'en',
-    timeZone: 'UTC',
-    siteUrl,
-    contact: 'p@paper.example',
-    postalAddress: '',
-  };
+  const paper = publisherAt(siteUrl);
   const outbox = openOutbox({ database, transport: null, paper, secret, log: silent });
   const limiter = createLimiter(database, createHmacs(secret), defaultLimits, Date.now);
   const billing = await createBilling({ access, database, limiter, outbox, secret, siteUrl, rules, log: silent });

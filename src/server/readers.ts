@@ -15,6 +15,7 @@ import type { Limiter } from '../lib/http/limiter.server.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { Message } from '../lib/mail/model.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
+import { publisherAt } from '../lib/mail/publisher.ts';
 import { openTransport } from '../lib/mail/smtp.server.ts';
 import { withoutWithdrawn } from '../lib/newsletters/model.ts';
 import { createNewsletters, forgetChoices, type Newsletters } from '../lib/newsletters/service.server.ts';
@@ -106,16 +107,7 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
   const { database, limiter, log } = options;
   const secret = accountsSecret(config);
   const transport = openTransport(mail, mailConnections);
-  const { name, motto, language, timeZone, contact } = publication;
-  const paper = {
-    name,
-    motto,
-    language,
-    timeZone,
-    siteUrl,
-    contact: contact.email,
-    postalAddress: contact.postalAddress,
-  };
+  const paper = publisherAt(siteUrl);
   const { content } = options;
   const revise = (message: Message) =>
     content && message.kind === 'newsletter' ? withoutWithdrawn(message, content()) : message;

@@ -9,21 +9,14 @@ import { afterEach, expect, it } from 'vitest';
 import { apiVersion } from '../../src/lib/billing/engine/stripe.server.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { openOutbox } from '../../src/lib/mail/outbox.server.ts';
+import { publisherAt } from '../../src/lib/mail/publisher.ts';
 import { lifeOf } from '../fixtures/dying.ts';
 import { secret, siteUrl } from '../world/accounts.ts';
 import { type BillingFixture, billingFixture, paid } from '../world/billing.ts';
 import { onBothEngines } from '../world/databases.ts';
 import { runs, seedFrom } from '../world/runs.ts';
 
-const paper = {
-  name: 'Paper',
-  motto: '',
-  language: 'en',
-  timeZone: 'UTC',
-  siteUrl,
-  contact: 'p@paper.example',
-  postalAddress: '',
-};
+const paper = publisherAt(siteUrl);
 const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
 
 onBothEngines('a crash', (engines) => {

@@ -8,18 +8,11 @@ import type { Database } from '../../src/lib/database.ts';
 import { silent } from '../../src/lib/logging.ts';
 import type { Message } from '../../src/lib/mail/model.ts';
 import { openOutbox, type RunningOutbox } from '../../src/lib/mail/outbox.server.ts';
+import { publisherAt } from '../../src/lib/mail/publisher.ts';
 import { openTransport } from '../../src/lib/mail/smtp.server.ts';
 import { onBothEngines } from '../world/databases.ts';
 
-const paper = {
-  name: 'The Sun',
-  motto: 'It Shines for All',
-  language: 'en-US',
-  timeZone: 'America/New_York',
-  siteUrl: 'https://sun.example',
-  contact: 'desk@sun.example',
-  postalAddress: '',
-};
+const paper = publisherAt('https://sun.example');
 
 let mailbox: Mailbox;
 let boxes: RunningOutbox[];

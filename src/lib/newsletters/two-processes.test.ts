@@ -4,21 +4,14 @@ import { fixture } from '../../../tests/world/accounts.ts';
 import { prepare } from '../../../tests/world/databases.ts';
 import { silent } from '../logging.ts';
 import { openOutbox, type RunningOutbox } from '../mail/outbox.server.ts';
+import { publisherAt } from '../mail/publisher.ts';
 import type { MailTransport } from '../mail/smtp.server.ts';
 import { createNewsletters } from './service.server.ts';
 
 const engines = prepare('postgres');
 const secret = 'a secret of the newsletters that is long enough';
 const siteUrl = 'https://sun.example';
-const paper = {
-  name: 'The Sun',
-  motto: '',
-  language: 'en',
-  timeZone: 'America/New_York',
-  siteUrl,
-  contact: 'desk@sun.example',
-  postalAddress: '',
-};
+const paper = publisherAt(siteUrl);
 const boxes: RunningOutbox[] = [];
 afterEach(async () => {
   await Promise.all(boxes.splice(0).map((box) => box.stop()));

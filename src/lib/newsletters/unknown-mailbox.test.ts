@@ -5,20 +5,13 @@ import { onBothEnginesAlone } from '../../../tests/world/databases.ts';
 import { silent } from '../logging.ts';
 import type { NewsletterIssue } from '../mail/model.ts';
 import { openOutbox } from '../mail/outbox.server.ts';
+import { publisherAt } from '../mail/publisher.ts';
 import type { MailTransport } from '../mail/smtp.server.ts';
 import { createNewsletters, forgetChoices } from './service.server.ts';
 
 const secret = 'a secret of the newsletters that is long enough';
 const siteUrl = 'https://sun.example';
-const paper = {
-  name: 'The Sun',
-  motto: '',
-  language: 'en',
-  timeZone: 'America/New_York',
-  siteUrl,
-  contact: 'support@sun.example',
-  postalAddress: '',
-};
+const paper = publisherAt(siteUrl);
 const issue: NewsletterIssue = {
   letter: 'Morning Sun',
   slug: 'morning',

@@ -20,6 +20,7 @@ import { createLimiter } from '../../lib/http/limiter.server.ts';
 import { defaultLimits } from '../../lib/http/limits.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { openOutbox } from '../../lib/mail/outbox.server.ts';
+import { publisherAt } from '../../lib/mail/publisher.ts';
 import { publication } from '../../publication.ts';
 import type { StripeSettings } from '../config/accounts.ts';
 import { openDatabase } from '../database/open.ts';
@@ -222,10 +223,7 @@ async function openOnClock(
     .insertInto('customers')
     .values({ user_id: session.userId, customer, shipping: null, shipping_sent: 0, updated: now() })
     .execute();
-  const { language, timeZone, contact } = publication;
-  const { email: support, postalAddress } = contact;
-  const paper = { name: publication.name, motto: '', language, timeZone, siteUrl, contact: support, postalAddress };
-  const outbox = openOutbox({ database, transport: null, secret, log, paper });
+  const outbox = openOutbox({ database, transport: null, secret, log, paper: publisherAt(siteUrl) });
   const billing = await createBilling({
     access: settings,
     database,

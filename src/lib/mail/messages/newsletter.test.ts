@@ -1,16 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Message, Publisher } from '../model.ts';
+import type { Message } from '../model.ts';
+import { publisherAt } from '../publisher.ts';
 import { renderMessage } from './messages.ts';
 
-const paper: Publisher = {
-  name: 'The Sun',
-  motto: 'It Shines for All',
-  language: 'en-US',
-  timeZone: 'America/New_York',
-  siteUrl: 'https://sun.example',
-  contact: 'support@sun.example',
-  postalAddress: '100 Example Street, New York',
-};
+const paper = publisherAt('https://sun.example');
 const render = (message: Message) => renderMessage(message, paper, 60);
 
 describe('a newsletter', () => {
