@@ -21,6 +21,10 @@ describe('dates in New York', () => {
     expect(isoInZone('2026-11-01T05:30:00Z')).toBe('2026-11-01T01:30:00-04:00');
     expect(isoInZone('2026-11-01T06:30:00Z')).toBe('2026-11-01T01:30:00-05:00');
   });
+  test('are in UTC before the zone had an offset of whole minutes', () => {
+    expect(isoInZone('1850-07-04T12:00:00Z')).toBe('1850-07-04T12:00:00Z');
+    expect(isoInZone('1890-07-04T12:00:00Z')).toBe('1890-07-04T07:00:00-05:00');
+  });
   test.each(['UTC', 'Europe/London', 'Asia/Beirut'])(
     'are the same on a server in the zone %s, even in the hour that its zone skips',
     (TZ) => {

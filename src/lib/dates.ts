@@ -62,10 +62,14 @@ export const dateAndTime = (instant: string | number): string =>
     return `${longDate(instant)}, ${part('hour')}:${part('minute')} ${half} ${publication.timeZoneLabel}`;
   });
 
-/** ISO 8601 with the paper's own offset, e.g. `2026-11-21T09:05:00-05:00`; what JSON-LD and feeds carry. */
+/**
+ * ISO 8601 with the paper's own offset, e.g. `2026-11-21T09:05:00-05:00`; what JSON-LD and feeds carry. Before standard time an offset had
+ * seconds (New York until 1883), which they can't express: then in UTC.
+ */
 export const isoInZone = (instant: string | number): string =>
   remembered(`${instant} iso`, () => {
     const part = partsOf(digits, instant);
     const offset = part('timeZoneName').replace('GMT', '') || 'Z';
-    return `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}:${part('second')}${offset}`;
+    if (offset.length > '-05:00'.length) return new Date(instant).toISOString().replace('.000Z', 'Z');
+    return `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}:${part('second')}${offset}`;
   });
