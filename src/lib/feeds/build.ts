@@ -5,6 +5,7 @@ import type { Author, Card, Section } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { tag } from '../content/tags.ts';
 import { imageUrl } from '../images/url.ts';
+import { lastModified } from '../live/model.ts';
 import { type FeedDocument, type FeedItem, type FeedPerson, feedFormats, textAnswer, writeFeed } from './write.ts';
 
 const itemsPerFeed = 30;
@@ -36,8 +37,14 @@ export const allFeeds = (content: ContentReader): FeedListing[] => [
 const personOf = ({ name, href, author }: Credit, siteUrl: string): FeedPerson =>
   href === null ? { name } : { name, url: author ? `${siteUrl}${href}` : href };
 
+/** When readers last saw something new in a story, its live entries included; UTC instant. */
+export function lastChanged(content: ContentReader, card: Card): string {
+  const modified = content.liveModified(card);
+  return lastModified(card, modified === null ? [] : [{ modified }]);
+}
+
 /** A card as a feed shows it. */
-function feedItem(card: Card, siteUrl: string): FeedItem {
+function feedItem(content: ContentReader, card: Card, siteUrl: string): FeedItem {
   const { image } = card;
   const width = Math.min(pictureWidth, image?.width ?? pictureWidth);
   return {
@@ -58,7 +65,7 @@ function feedItem(card: Card, siteUrl: string): FeedItem {
           }
         : null,
     published: card.date,
-    modified: card.modified,
+    modified: lastChanged(content, card),
   };
 }
 
@@ -86,7 +93,7 @@ export function buildFeed(
   return feedOf(
     listing,
     author?.excerpt || publication.description,
-    items.map((card) => feedItem(card, siteUrl)),
+    items.map((card) => feedItem(content, card, siteUrl)),
     siteUrl,
   );
 }

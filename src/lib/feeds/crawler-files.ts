@@ -4,9 +4,8 @@ import type { Card } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { isoInZone } from '../dates.ts';
 import { cachedPages, pathsOf } from '../http/fixed-pages.ts';
-import { lastModified } from '../live/model.ts';
 import { podcastPath, podcastsPath } from '../sound/model.ts';
-import { noteChanges } from './build.ts';
+import { lastChanged, noteChanges } from './build.ts';
 import { articlesPerSitemap, type XmlNode, xmlDocument } from './write.ts';
 
 /** Google reads at most this many from a news sitemap. */
@@ -89,10 +88,7 @@ export function sitemap(content: ContentReader, siteUrl: string, name: string): 
   return xmlDocument([
     'urlset',
     { xmlns: schema },
-    items.map((card) => {
-      const modified = content.liveModified(card);
-      return url(`${siteUrl}/article/${card.slug}`, lastModified(card, modified === null ? [] : [{ modified }]));
-    }),
+    items.map((card) => url(`${siteUrl}/article/${card.slug}`, lastChanged(content, card))),
   ]);
 }
 

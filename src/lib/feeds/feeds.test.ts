@@ -91,7 +91,7 @@ describe('RSS 2.0, by the RSS profile', () => {
     for (const item of rss.channel.item) {
       expect(item.link).toMatch(/^https:\/\/paper\.example\/article\/story-\d+$/);
       expect(item.guid).toMatchObject({
-        '#text': expect.stringMatching(/^tag:paper\.example,\d{4}-\d\d-\d\d:article:\d+$/),
+        '#text': expect.stringMatching(/^tag:paper\.example,2026:article:\d+$/),
         '@_isPermaLink': 'false',
       });
       expect(Number.isNaN(Date.parse(item.pubDate))).toBe(false);
@@ -201,7 +201,7 @@ test('a story’s feed entry has its publication and change times, and an id ind
   expect([feed.entry[1].published, feed.entry[1].updated, feed.updated]).toEqual([published, modified, modified]);
   const item = JSON.parse(write('feed.json', list)).items[1];
   expect([item.date_published, item.date_modified]).toEqual([published, modified]);
-  const guid = 'tag:paper.example,2026-11-21:article:1';
+  const guid = 'tag:paper.example,2026:article:1';
   expect([channel.item[1].guid['#text'], feed.entry[1].id, item.id]).toEqual([guid, guid, guid]);
   expect(item.url).toBe(`${site}/article/another-address`);
 });
@@ -313,7 +313,7 @@ describe('sitemaps, by sitemaps.org', () => {
     expect([named('/media/'), named('/games/')]).toEqual([6001, 1001]);
     expect([sitemap(archive, site, 'videos-3'), sitemap(archive, site, 'games-2')]).toEqual([null, null]);
   });
-  test('a story’s lastmod is its last change, and a live story’s that of its newest entry', () => {
+  test('a story’s last change, in a sitemap and in a feed, is that of its newest live entry', () => {
     const live = Object.assign(reader([card(1), card(2, { isLive: true })]), {
       liveModified: ({ id }: Card) => (id === 2 ? '2026-11-21T11:45:00Z' : null),
     }) as ContentReader;
@@ -322,6 +322,8 @@ describe('sitemaps, by sitemaps.org', () => {
       '2026-11-21T06:30:00-05:00',
       '2026-11-21T06:45:00-05:00',
     ]);
+    const changed = buildFeed(live, site)?.items.map(({ modified }) => modified);
+    expect(changed).toEqual(['2026-11-21T11:30:00.000Z', '2026-11-21T11:45:00Z']);
   });
   test('podcast series and their overview page are listed when there are any', () => {
     const withSeries = Object.assign(reader(), { podcasts: () => [{ slug: 'the-week' }] }) as unknown as ContentReader;

@@ -174,9 +174,9 @@ function writeJson(feed: FeedDocument): string {
   )}\n`;
 }
 
-/** An id for feed readers that doesn't change with the slug (RFC 4151). */
+/** An id for feed readers that changes neither with the slug nor with the story's date (RFC 4151); the year is that of the scheme. */
 function stableId(feed: FeedDocument, item: FeedItem): string {
-  const story = `tag:${new URL(feed.homeUrl).hostname},${item.published.slice(0, 10)}:article:${item.id}`;
+  const story = `tag:${new URL(feed.homeUrl).hostname},2026:article:${item.id}`;
   return item.note === undefined ? story : `${story}:note:${item.note}`;
 }
 
