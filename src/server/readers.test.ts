@@ -108,7 +108,7 @@ describe('accounts', () => {
   });
 });
 
-it('a newsletter is mailed without stories withdrawn after it was written, and not mailed if none are left', async () => {
+it('mail leaves out stories and alerts that were withdrawn after it was written, and isn’t sent if none are left', async () => {
   const store = openContentStore({ file: ':memory:', origin: null, log: silent });
   onTestFinished(() => store.close());
   const mailbox = await startMailbox();
@@ -118,15 +118,24 @@ it('a newsletter is mailed without stories withdrawn after it was written, and n
     storeDocument(store, fixtureDocument({ type: 'articles', id, slug }), { at, clock: 0 });
   for (const [id, slug] of slugs.entries()) put(id + 1, slug, 1);
   const opened = await open({ ...mail, SMTP_URL: mailbox.access.smtpUrl }, { content: () => createReader(store) });
-  const write = (to: string, paths: readonly string[], urgent = false) =>
+  const write = (to: string, paths: readonly string[], starts?: string) =>
     database?.transaction(async (tx) => {
       const stories = paths.map((path) => ({ title: path, standfirst: '', path, kicker: '', byline: '', minutes: 1 }));
       const letter = { letter: 'Morning Sun', slug: 'morning', day: 'today', unsubscribe: 'https://sun.example/u' };
-      await opened?.outbox.enqueue(tx, { kind: 'newsletter', to, minutes: 60, stories, urgent, ...letter });
+      const alert = starts === undefined ? undefined : { id: to, starts };
+      await opened?.outbox.enqueue(tx, { kind: 'newsletter', to, minutes: 60, stories, alert, ...letter });
     });
   await write('ada@example.com', ['/article/goes', '/article/stays', '/article/moves', '/article/unknown']);
   await write('ben@example.com', ['/article/goes']);
-  await write('cleo@example.com', ['/'], true);
+  const minuteAgo = new Date(Date.now() - 60_000).toISOString();
+  const until = new Date(Date.now() + 3_600_000).toISOString();
+  const shown = { id: 'cleo@example.com', text: 'x', href: null, starts: minuteAgo, until, mail: true, push: false };
+  store.setMeta('alert', JSON.stringify(shown));
+  await write('cleo@example.com', ['/'], minuteAgo);
+  // Withdrawn after the mail was written.
+  await write('dora@example.com', ['/'], minuteAgo);
+  // Another node may have shown an alert that this one doesn't know yet.
+  await write('emil@example.com', ['/'], new Date().toISOString());
   withdrawDocument(store, 3, { at: 2, clock: 0 });
   put(2, 'moved', 2);
   opened?.start();
@@ -136,7 +145,7 @@ it('a newsletter is mailed without stories withdrawn after it was written, and n
   };
   await vi.waitFor(async () => expect(await opened?.outbox.waiting()).toMatchObject({ count: 0 }));
   const messages = await received();
-  expect(messages.map(({ to }) => to).toSorted()).toEqual(['ada@example.com', 'cleo@example.com']);
+  expect(messages.map(({ to }) => to).toSorted()).toEqual(['ada@example.com', 'cleo@example.com', 'emil@example.com']);
   const text = messages.find(({ to }) => to === 'ada@example.com')?.text ?? '';
   const named = ['stays', 'moves', 'goes', 'unknown'].filter((slug) => text.includes(`/article/${slug}`));
   expect(named).toEqual(['stays', 'moves', 'unknown']);

@@ -110,7 +110,7 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
   const paper = publisherAt(siteUrl);
   const { content } = options;
   const revise = (message: Message) =>
-    content && message.kind === 'newsletter' ? withoutWithdrawn(message, content()) : message;
+    content && message.kind === 'newsletter' ? withoutWithdrawn(message, content(), Date.now()) : message;
   const outbox = openOutbox({
     database,
     transport,

@@ -104,12 +104,12 @@ async function mail(state: State, alert: Alert, signal: AbortSignal): Promise<vo
 }
 
 /** An alert as an email. */
-function issueOf({ text, href, starts }: Alert): NewsletterIssue {
+function issueOf({ id, text, href, starts }: Alert): NewsletterIssue {
   // For an alert that links to another site, the mail links to our home page, where the alert is at the top.
   const path = href?.startsWith('/') ? href : '/';
   const story = { title: text, standfirst: '', path, kicker: '', byline: '', minutes: 0 };
   const { name, slug } = breaking;
-  return { letter: name, slug, day: mastheadDay(Date.parse(starts)), stories: [story], urgent: true };
+  return { letter: name, slug, day: mastheadDay(Date.parse(starts)), stories: [story], alert: { id, starts } };
 }
 
 async function push(state: State, alert: Alert): Promise<void> {

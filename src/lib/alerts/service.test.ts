@@ -121,7 +121,7 @@ onBothEngines('an alert', (engines) => {
       kind: 'newsletter',
       letter: 'Breaking News',
       slug: 'breaking',
-      urgent: true,
+      alert: { id: alert.id, starts: alert.starts },
       minutes: 60,
       stories: [{ title: 'The bridge is open', path: '/article/bridge-opens' }],
       unsubscribe: expect.stringMatching(/\/account\/unsubscribe\?t=/),

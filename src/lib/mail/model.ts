@@ -43,8 +43,8 @@ export interface NewsletterIssue {
   readonly day: string;
   /** The first one leads. */
   readonly stories: readonly NewsletterStory[];
-  /** Breaking news: sent before newsletters. */
-  readonly urgent?: boolean;
+  /** The alert that this mail is, with the time at which it began (UTC instant); it is sent before newsletters. */
+  readonly alert?: { readonly id: string; readonly starts: string };
 }
 
 interface NewsletterMail extends NewsletterIssue {

@@ -136,7 +136,7 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
         subject: to,
         payload: sealer.seal(purpose, rest, Math.ceil(lifeMs / 1000) + graceSeconds),
         // Codes never wait for breaking news, and breaking news never for newsletters.
-        priority: message.kind !== 'newsletter' ? 0 : message.urgent ? 1 : 2,
+        priority: message.kind !== 'newsletter' ? 0 : message.alert ? 1 : 2,
         expires: now() + lifeMs,
       });
     },

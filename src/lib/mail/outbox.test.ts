@@ -101,7 +101,7 @@ onBothEnginesAlone('the outbox', (engines) => {
       stories: [{ title: 'A', standfirst: '', path: '/article/a', kicker: '', byline: '', minutes: 1 }],
     });
     await write(database, box, letter('a@example.com'), letter('b@example.com'), letter('c@example.com'));
-    const alert = { ...letter('alert@example.com'), urgent: true } as Message;
+    const alert = { ...letter('alert@example.com'), alert: { id: 'a', starts: '2026-11-21T09:00:00Z' } } as Message;
     await write(database, box, alert, code('ada@example.com'));
     box.start();
     await vi.waitFor(async () => expect(await outcomes(database)).toEqual(Array(5).fill('sent')));

@@ -77,16 +77,24 @@ export function composeIssue(
   return { letter: letter.name, slug: letter.slug, day: mastheadDay(now), stories: ordered.map(toStory) };
 }
 
+/** How long the mail of an alert is sent although this process doesn't show the alert: another node may have learned of it first. */
+const alertGraceMs = 10_000;
+
 /**
- * An issue, or its message to one reader, without the stories that were withdrawn since it was composed. The editors end an alert themselves.
+ * An issue, or its message to one reader, without the stories that were withdrawn since it was composed.
  *
- * @returns `null` where none remains
+ * @param now epoch milliseconds
+ * @returns `null` where none remains, or the alert has ended or was withdrawn
  */
 export function withoutWithdrawn<Issue extends NewsletterIssue>(
   issue: Issue,
-  content: Pick<ContentReader, 'exists' | 'resolveSlug'>,
+  content: Pick<ContentReader, 'exists' | 'resolveSlug' | 'alert'>,
+  now: number,
 ): Issue | null {
-  if (issue.urgent) return issue;
+  if (issue.alert) {
+    const mayBeUnknown = now - Date.parse(issue.alert.starts) < alertGraceMs;
+    return mayBeUnknown || content.alert()?.id === issue.alert.id ? issue : null;
+  }
   const isWithdrawn = (slug: string): boolean =>
     !content.exists('articles', slug) && content.resolveSlug('articles', slug).kind === 'gone';
   const stories = issue.stories.filter(({ path }) => !isWithdrawn(path.slice(articlePath('').length)));

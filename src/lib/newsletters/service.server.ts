@@ -296,7 +296,7 @@ const addressNext = (
       addressed++;
       const token = sealer.seal(purpose, [userId, issue.letter], tokenSeconds);
       const unsubscribe = `${siteUrl}${unsubscribePath}?${mailFields.token}=${token}`;
-      const minutes = content.urgent ? alertMinutes : freshMinutes;
+      const minutes = content.alert ? alertMinutes : freshMinutes;
       await outbox.enqueue(tx, { ...content, kind: 'newsletter', to: email, unsubscribe, minutes });
     }
     const finished = readers.length < batch;
