@@ -285,6 +285,14 @@ describe('newsletter sign-ups', () => {
     expect(text).not.toContain('data-press="now"');
   });
 
+  it('sign up for nothing when every newsletter is unchecked', async () => {
+    const email = someone();
+    const away = await site.browser().submit('/account/newsletter', { email, newsletter: '', return: '/newsletter' });
+    expect(led(away)).toBe('/newsletter?problem=choice');
+    const page = await site.browser().get('/newsletter?problem=choice');
+    expect(page.text).toContain('Please choose at least one newsletter.');
+  });
+
   it('report a wrong address on their own page', async () => {
     const browser = site.browser();
     const away = await browser.submit('/account/newsletter', { email: 'nonsense', return: '/newsletter-signUp' });

@@ -28,6 +28,7 @@ export const accountMessages = {
 /** Errors of a form, when its page is shown again with `?problem=…`. */
 const formProblems = {
   email: 'Please enter a whole email address, such as name@example.com.',
+  choice: 'Please choose at least one newsletter.',
   code: accountMessages.invalidCode,
   limited: 'Too many tries. Please wait a few minutes, then try again.',
   expired: 'That took a while. Please enter your email address again.',

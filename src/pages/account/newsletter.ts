@@ -6,13 +6,17 @@
 import { formFields, normalEmail } from '../../lib/accounts/model.ts';
 import { accountForm, requestSignIn } from '../../lib/accounts/routes.server.ts';
 
-import { redirectGet } from '../../lib/http/form.server.ts';
+import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 import { choiceOf, saveChoice, subscribedPath } from '../../lib/newsletters/model.ts';
 
 export const POST = accountForm(async (call) => {
   const { accounts, form, caller, context } = call;
   const email = (form.get(formFields.email) ?? '').trim();
-  const path = subscribedPath(form.getAll(formFields.newsletter));
+  const chosen = form.getAll(formFields.newsletter);
+  if (chosen.length > 0 && chosen.every((slug) => slug === '')) {
+    return { to: withQuery(call.returnTo, { problem: 'choice' }) };
+  }
+  const path = subscribedPath(chosen);
   const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (session && session.email === normalEmail(email)) {
     await saveChoice(context.locals.services.newsletters, session, choiceOf(path));
