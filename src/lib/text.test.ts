@@ -17,6 +17,10 @@ describe('truncateAtWord', () => {
     expect(truncateAtWord('The harbor, at last, is open again', 13)).toBe('The harbor…');
   });
   test('cuts a word that is longer than the limit', () => expect(truncateAtWord('Donaudampfschiff', 6)).toBe('Donau…'));
+  test('keeps as much of a text that has few spaces', () => {
+    expect(truncateAtWord(`新华社 ${'北京市政府'.repeat(20)}`, 20)).toBe(`新华社 ${'北京市政府'.repeat(3)}…`);
+    expect(truncateAtWord(`See https://example.com/${'a'.repeat(100)}`, 30)).toBe('See https://example.com/aaaaa…');
+  });
   test('counts an emoji as one character, and does not split its surrogate pair', () => {
     expect(truncateAtWord('😀😀😀😀', 4)).toBe('😀😀😀😀');
     expect(truncateAtWord('😀😀😀😀😀', 4)).toBe('😀😀😀…');
@@ -27,7 +31,7 @@ describe('truncateAtWord', () => {
     expect(truncateAtWord('e\u0301e\u0301e\u0301', 4)).toBe('e\u0301…');
     expect(truncateAtWord(`e${'\u0301'.repeat(9)}`, 4)).toBe('e\u0301\u0301…');
   });
-  test('never returns more characters than the limit, and cuts inside a word only if that is the first', () => {
+  test('never returns more characters than the limit, and cuts inside a word only without a space in the half before the cut', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' })),
@@ -40,9 +44,9 @@ describe('truncateAtWord', () => {
           const kept = cut.slice(0, -1);
           expect(cut).toBe(`${kept}…`);
           expect(text.startsWith(kept)).toBe(true);
-          const [first = ''] = text.split(' ');
+          const half = [...text].slice(0, limit - 1).join('');
           // Punctuation before the cut is dropped.
-          if ([...first].length < limit) expect(text.slice(kept.length)).toMatch(/^[\s,;:.–—-]*\s/u);
+          if (half.lastIndexOf(' ') > half.length / 2) expect(text.slice(kept.length)).toMatch(/^[\s,;:.–—-]*\s/u);
         },
       ),
     );

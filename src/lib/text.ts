@@ -10,7 +10,8 @@ export function truncateAtWord(text: string, limit: number): string {
   if (points.length <= limit) return collapsed;
   const head = points.slice(0, limit - 1).join('');
   const space = points[limit - 1] === ' ' ? head.length : head.lastIndexOf(' ');
-  const end = space > 0 ? space : characterStart(collapsed, head.length);
+  // A space in the first half is a rare one: the text is in a language without spaces, or goes on with an address.
+  const end = space > head.length / 2 ? space : characterStart(collapsed, head.length);
   return `${head.slice(0, end).replace(/[\s,;:.–—-]+$/u, '')}…`;
 }
 
@@ -20,6 +21,10 @@ function characterStart(text: string, place: number): number {
   // If the first character is longer than the limit, it is cut all the same.
   return index || place;
 }
+
+/** A part of a path, percent-encoded in lower case as WordPress stores slugs: the one spelling of addresses and of the keys of pages. */
+export const encodeSegment = (text: string): string =>
+  encodeURIComponent(text).replace(/%[0-9A-F]{2}/gu, (code) => code.toLowerCase());
 
 /** Cuts a text to a number of UTF-8 bytes, but never inside a character. */
 export function cutToBytes(text: string, most: number): string {

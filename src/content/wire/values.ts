@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { instantAt } from '../../lib/instants.ts';
+import { encodeSegment } from '../../lib/text.ts';
 
 type Read<T> = { readonly value: T } | null;
 
@@ -155,9 +156,7 @@ export function canonicalSlug(slug: string): string {
   } catch {
     // A stray percent sign: the slug is used unchanged.
   }
-  return encodeURIComponent(decoded.toWellFormed().normalize('NFC').toLowerCase()).replace(/%[0-9A-F]{2}/gu, (code) =>
-    code.toLowerCase(),
-  );
+  return encodeSegment(decoded.toWellFormed().normalize('NFC').toLowerCase());
 }
 
 // Rejected documents: the fields that the log has.

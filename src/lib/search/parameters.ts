@@ -87,7 +87,7 @@ export function readSearchParameters(params: URLSearchParams): ReadSearchParamet
     return refuse(searchMessages.badDate);
   }
   if (from !== '' && to !== '' && from > to) return refuse(searchMessages.datesReversed);
-  return { ok: true, parameters: { query, section: given('section').slice(0, 100), from, to } };
+  return { ok: true, parameters: { query, section: given('section').slice(0, 400), from, to } };
 }
 
 /** The days of a search as UTC instants for the content store; `until` is exclusive. */

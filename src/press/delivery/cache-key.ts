@@ -3,6 +3,7 @@
  * host, header or other parameter can create a second copy of a page, or replace a page with another.
  */
 import { createBoundedMap } from '../../lib/bounded-map.ts';
+import { encodeSegment } from '../../lib/text.ts';
 
 /** Parameters that the pages of a path use. */
 export interface QueryRule {
@@ -182,7 +183,7 @@ function segmentsOf(raw: string): { path: string; slash: boolean; moved: boolean
     } else if (plain === '') {
       if (place < parts.length - 1) moved = true;
     } else {
-      segments.push(encodeURIComponent(plain));
+      segments.push(encodeSegment(plain));
     }
   }
   const path = `/${segments.join('/')}`;
@@ -194,14 +195,24 @@ const lowerCase = (path: string): string =>
   /[A-Z%]/.test(path)
     ? path
         .split('/')
-        .map((segment) => encodeURIComponent(decodeURIComponent(segment).normalize('NFC').toLowerCase()))
+        .map((segment) => encodeSegment(decodeURIComponent(segment).normalize('NFC').toLowerCase()))
         .join('/')
     : path;
 
+/** Letters outside of ASCII in a publisher's rule, as a request has them and as a header may carry them. */
+const inAscii = (rule: RedirectRule): RedirectRule => ({
+  ...rule,
+  from: escapeLetters(rule.from),
+  to: /^https?:/i.test(rule.to) && beyondAscii.test(rule.to) ? new URL(rule.to).href : escapeLetters(rule.to),
+});
+const beyondAscii = /[^\0-\x7f]+/u;
+const escapeLetters = (path: string): string => path.replace(new RegExp(beyondAscii, 'gu'), encodeSegment);
+
 function readRedirects(
-  { redirects, onUnused }: KeyRules,
+  { redirects: given, onUnused }: KeyRules,
   isUncached: (path: string) => boolean,
 ): (path: string) => RedirectRule | undefined {
+  const redirects = given.map(inAscii);
   const exact = new Map<string, RedirectRule>();
   const below: { readonly start: string; readonly rule: RedirectRule }[] = [];
   const problems: string[] = [];

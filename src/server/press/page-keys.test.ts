@@ -2,6 +2,7 @@ import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
+import { canonicalSlug } from '../../content/wire/values.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { fixedPages, fragmentLists } from '../../lib/http/fixed-pages.ts';
 import { textPages } from '../../lib/static/builtin.ts';
@@ -53,6 +54,9 @@ it.each([
   ['/about?page=2', '/about'],
   ['/newsletter?problem=email&x=1', '/newsletter?problem=email'],
   ['/newsletter?problem=anything', '/newsletter'],
+  // A slug has one spelling, that of WordPress, whichever a client sends; it may be long.
+  ['/article/%D0%B2%D1%8B%D0%B1%D0%BE%D1%80%D1%8B', `/article/${canonicalSlug('выборы')}`],
+  [`/media?section=${'%d1%8f'.repeat(60)}`, `/media?section=${'%D1%8F'.repeat(60)}`],
 ])('%s has the page key %s', (target, key) => {
   expect(keyOf('GET', target)).toMatchObject({ kind: 'page', key });
 });

@@ -33,10 +33,10 @@ const uncached: readonly RegExp[] = [
 ];
 
 /** Any value: the pages themselves respond with 404 to an unknown number, and a 404 is not stored. */
-const anything = /^[\s\S]{0,64}$/;
+const anything = /^[\s\S]{0,400}$/;
 const paged = { page: anything };
 /** Problems that the newsletter form reports; only a few, so that there are few copies of the page. */
-const problem = /^(?:email|limited|off|failed)$/;
+const problem = /^(?:choice|email|limited|off|failed)$/;
 const queries: KeyRules['queries'] = [
   { path: /^\/(?:newsletter|newsletter-signUp|offer\/newsletter)$/, allow: { problem } },
   { path: /^\/media$/, allow: { section: anything, page: anything } },
