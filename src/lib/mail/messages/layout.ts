@@ -114,7 +114,8 @@ const styles: Readonly<Record<string, string>> = {
   masthead: `padding:26px 32px 16px;text-align:center;border-bottom:3px double ${light.ink}`,
   name: `margin:0;font-family:${serif};font-size:40px;line-height:44px;font-weight:bold;letter-spacing:-0.5px;color:${light.ink};text-decoration:none`,
   motto: `margin:6px 0 0;font-family:${serif};font-size:14px;line-height:20px;font-style:italic;color:${light.soft}`,
-  body: 'padding:32px 32px 16px',
+  // A word that is longer than a phone's line would make the whole message wider. Some programs know only one of the two.
+  body: 'padding:32px 32px 16px;word-break:break-word;overflow-wrap:anywhere',
   heading: `margin:0 0 16px;font-family:${serif};font-size:26px;line-height:32px;font-weight:bold;color:${light.ink}`,
   text: `margin:0 0 16px;font-family:${serif};font-size:17px;line-height:27px;color:${light.ink}`,
   box: `padding:20px 12px;text-align:center;background-color:${light.ground};border:1px solid ${light.rule}`,

@@ -230,7 +230,7 @@ ${[row(lead, 'lead', paper), ...others.map((story) => row(story, 'story', paper)
 }
 
 const row = (story: NewsletterStory, size: 'lead' | 'story', paper: Publisher): Markup =>
-  html`<tr><td class="rule">${story.kicker ? html`<p class="kicker">${story.kicker}</p>` : []}<h2 style="margin:0"><a class="${size}" href="${paper.siteUrl}${story.path}">${story.title}</a></h2>${story.standfirst ? html`<p class="standfirst">${story.standfirst}</p>` : []}${credits(story) ? html`<p class="byline">${credits(story)}</p>` : []}</td></tr>`;
+  html`<tr><td class="rule">${story.kicker ? html`<p class="kicker">${story.kicker}</p>` : []}<h2 dir="auto" style="margin:0"><a class="${size}" href="${paper.siteUrl}${story.path}">${story.title}</a></h2>${story.standfirst ? html`<p class="standfirst" dir="auto">${story.standfirst}</p>` : []}${credits(story) ? html`<p class="byline">${credits(story)}</p>` : []}</td></tr>`;
 
 const credits = ({ byline, minutes }: NewsletterStory): string =>
   [...(byline ? [`By ${byline}`] : []), ...(minutes > 0 ? [`${minutes} min read`] : [])].join(' · ');

@@ -37,7 +37,9 @@ describe('a newsletter', () => {
       expect(text).toContain(`\nhttps://sun.example/article/story-${number}\n`);
     }
     expect(html.match(/<h1/g)).toHaveLength(1);
-    expect(html.match(/<h2/g)).toHaveLength(3);
+    // Headlines from right to left, and words longer than a phone's line.
+    expect(html.match(/<h2 dir="auto"/g)).toHaveLength(3);
+    expect(html).toMatch(/<td class="body" style="[^"]*overflow-wrap:anywhere/);
     expect(html).toContain(`href="${unsubscribe}"`);
     expect(text).toContain(`Unsubscribe: ${unsubscribe}`);
     for (const form of [html, text]) {
