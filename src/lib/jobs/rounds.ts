@@ -38,7 +38,7 @@ export function createRounds({ everyMs, work, hasWork, log, failing, again }: Ro
   return {
     runRound,
     start() {
-      repeated ??= repeat(everyMs, runRound, () => {});
+      repeated ??= repeat(everyMs, runRound);
       void runRound();
     },
     async stop() {

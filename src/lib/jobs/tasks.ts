@@ -12,8 +12,10 @@ export interface RepeatedTask {
 
 type Task = (signal: AbortSignal) => unknown;
 
+type OnError = (error: unknown) => void;
+
 /** Runs of a task, one at a time. @param onEnd called when a run has ended and no other follows at once */
-function createRuns(task: Task, onError: (error: unknown) => void, onEnd: () => void) {
+function createRuns(task: Task, onError: OnError = () => {}, onEnd: () => void = () => {}) {
   const stopping = new AbortController();
   let running: Promise<void> | null = null;
   let again = false;
@@ -50,12 +52,7 @@ function createRuns(task: Task, onError: (error: unknown) => void, onEnd: () => 
 }
 
 /** Runs work that never fails, one run at a time: a call during a run causes another run. Resolves when none is in progress. */
-export const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) =>
-  createRuns(
-    work,
-    () => {},
-    () => {},
-  ).runNow;
+export const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) => createRuns(work).runNow;
 
 /**
  * Runs a task at regular intervals, one run at a time: an interval that ends during a run starts no new one. The timer doesn't keep the
@@ -63,10 +60,10 @@ export const oneAtATime = (work: () => Promise<void>): (() => Promise<void>) =>
  *
  * @param everyMs milliseconds until the first run and between the starts of two runs
  * @param task gets a signal that is aborted when the repetition stops
- * @param onError called with the error of a failed run; the repetition continues
+ * @param onError called with the error of a failed run, after which the repetition continues; omitted for a task that reports its own
  */
-export function repeat(everyMs: number, task: Task, onError: (error: unknown) => void): RepeatedTask {
-  const { start, runNow, stop } = createRuns(task, onError, () => {});
+export function repeat(everyMs: number, task: Task, onError?: OnError): RepeatedTask {
+  const { start, runNow, stop } = createRuns(task, onError);
   const timer = setInterval(start, everyMs).unref();
   return {
     runNow,
@@ -82,7 +79,7 @@ export function repeat(everyMs: number, task: Task, onError: (error: unknown) =>
  *
  * @param pauseMs returns the milliseconds of the pause that begins
  */
-export function repeatAfterPause(pauseMs: () => number, task: Task, onError: (error: unknown) => void): RepeatedTask {
+export function repeatAfterPause(pauseMs: () => number, task: Task, onError?: OnError): RepeatedTask {
   let timer: NodeJS.Timeout | undefined;
   const wait = (): void => {
     clearTimeout(timer);

@@ -257,11 +257,7 @@ export function createSupport(options: SupportOptions): Support {
     oldRows: [(most) => prune(state, most)],
     start() {
       // The database logs its own errors.
-      counting ??= repeat(
-        countEveryMs,
-        () => countHeld(state),
-        () => {},
-      );
+      counting ??= repeat(countEveryMs, () => countHeld(state));
       void counting.runNow();
     },
     async stop() {

@@ -161,7 +161,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     shareAssets(source) {
       const store = options.assetStore ?? createPostgresAssets({ db });
       const assets = createSharedAssets({ store, source, log });
-      state.maintenance.push(repeat(offerEveryMs, assets.offer, () => {}));
+      state.maintenance.push(repeat(offerEveryMs, assets.offer));
       return assets;
     },
     catchUp: (ms) => node.catchUp(ms),

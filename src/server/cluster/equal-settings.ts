@@ -70,17 +70,13 @@ export function fingerprintsOf(config: Settings): Fingerprints {
 export function compareSettings(options: EqualSettingsOptions): RepeatedTask {
   const { log, everyMs = 10_000 } = options;
   let reported: ReadonlySet<string> = new Set();
-  const task = repeat(
-    everyMs,
-    async () => {
-      const found = new Set((await othersOf(options)).flatMap((theirs) => differences(options.fingerprints, theirs)));
-      for (const sentence of found) if (!reported.has(sentence)) log.warn({}, sentence);
-      if (found.size === 0 && reported.size > 0) log.info({}, 'All nodes of the cluster have the same settings now');
-      reported = found;
-    },
-    // The database reports its own faults.
-    () => {},
-  );
+  // The database reports its own faults.
+  const task = repeat(everyMs, async () => {
+    const found = new Set((await othersOf(options)).flatMap((theirs) => differences(options.fingerprints, theirs)));
+    for (const sentence of found) if (!reported.has(sentence)) log.warn({}, sentence);
+    if (found.size === 0 && reported.size > 0) log.info({}, 'All nodes of the cluster have the same settings now');
+    reported = found;
+  });
   void task.runNow();
   return task;
 }

@@ -52,11 +52,7 @@ export function watchForMissedWithdrawals(options: MissedWithdrawalsOptions): Mi
     reminders: 0,
     pausedUntil: 0,
   };
-  const task = repeat(
-    options.everyMs,
-    (signal) => check(state, signal),
-    () => {},
-  );
+  const task = repeat(options.everyMs, (signal) => check(state, signal));
   return {
     webhookCame() {
       if (options.node.cutOffMs === null) return;

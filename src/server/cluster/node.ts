@@ -147,11 +147,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     listedSince: Number.NEGATIVE_INFINITY,
     problem: null,
   };
-  const beat = repeat(
-    state.beatMs,
-    () => readLog(state),
-    () => {},
-  );
+  const beat = repeat(state.beatMs, () => readLog(state));
   return {
     id,
     get epoch() {

@@ -104,11 +104,7 @@ export function startServingWorker(
     isReady: false,
     isStored: false,
   };
-  const reads = repeat(
-    readsEveryMs,
-    async () => state.pages?.flushReads(),
-    () => {},
-  );
+  const reads = repeat(readsEveryMs, async () => state.pages?.flushReads());
   const opened = Promise.withResolvers<void>();
   /** Whether there is a server, or will be; also after the writer has gone. */
   let isOpen = false;
