@@ -4,6 +4,7 @@ import type { ContentLogAppender } from '../../content/service.ts';
 import type { EntryAhead } from '../../content/store/ahead-of-log.server.ts';
 import { entryName } from '../../content/store/entries.server.ts';
 import type { Queries } from '../../lib/database.ts';
+import { createConditions } from '../../lib/jobs/conditions.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { inSpan } from '../../lib/tracing.ts';
 import { type ContentLog, openContentLog, tagKind } from './content-log.ts';
@@ -56,29 +57,14 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
     revision: 0,
     refreshed: Promise.resolve([]),
   };
-  const waiting = new Set<() => void>();
-  const closing = new AbortController();
+  const progress = createConditions();
+  let isClosed = false;
   let lead: { readonly epoch: number; readonly since: number } | null = null;
 
   async function waitUntilApplied(revision: number): Promise<{ refreshed: Promise<readonly string[]> }> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const check = (): void => {
-      if (last.revision >= revision) resolve();
-    };
-    const timer = setTimeout(() => reject(new Error("The content log can't be read")), applyMs);
-    const stop = (): void => reject(new Error('The site is stopping'));
-    if (closing.signal.aborted) stop();
-    closing.signal.addEventListener('abort', stop, { once: true });
-    waiting.add(check);
-    check();
-    try {
-      await promise;
-      return { refreshed: last.refreshed };
-    } finally {
-      clearTimeout(timer);
-      closing.signal.removeEventListener('abort', stop);
-      waiting.delete(check);
-    }
+    const inTime = await progress.until(() => isClosed || last.revision >= revision, applyMs);
+    if (last.revision >= revision) return { refreshed: last.refreshed };
+    throw new Error(inTime ? 'The site is stopping' : "The content log can't be read");
   }
 
   return {
@@ -90,7 +76,7 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
     appender: {
       async append(entries, tags, ahead = []) {
         const holding = lead;
-        if (holding === null || holding.epoch !== lease.epoch || closing.signal.aborted)
+        if (holding === null || holding.epoch !== lease.epoch || isClosed)
           throw new Error('Another node syncs with WordPress');
         if (entries.some((entry) => 'fetched' in entry && entry.fetched && entry.fetched.at < holding.since))
           throw new Error('It was fetched before this node began to sync for the cluster');
@@ -116,9 +102,12 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
     },
     applied(revision, refreshed) {
       last = { revision, refreshed };
-      for (const check of [...waiting]) check();
+      progress.check();
     },
-    close: () => closing.abort(),
+    close() {
+      isClosed = true;
+      progress.check();
+    },
   };
 }
 

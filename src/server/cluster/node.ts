@@ -6,6 +6,7 @@
 import { setTimeout as timer } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Queries } from '../../lib/database.ts';
+import { type Conditions, createConditions } from '../../lib/jobs/conditions.ts';
 import { oneAtATime, repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { type Listening, listen } from '../database/listen.ts';
@@ -97,7 +98,8 @@ export interface NodeStats {
 
 interface State extends Required<NodeOptions> {
   readonly stopping: AbortController;
-  readonly waiting: Set<() => void>;
+  /** Checked when this node has applied a batch. */
+  readonly progress: Conditions;
   listening: Listening | null;
   /** Reads the log to its end; a call during a read causes one more read. */
   follow(): Promise<void>;
@@ -133,7 +135,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     beatMs: options.beatMs ?? 1000,
     goneMs,
     stopping: new AbortController(),
-    waiting: new Set(),
+    progress: createConditions(),
     listening: null,
     follow: () => beat.runNow(),
     rendering: new Set(),
@@ -282,7 +284,7 @@ function apply(state: State, batch: LogBatch): void {
       state.rendering.delete(batch.revision);
       void state.report();
     });
-  for (const wake of [...state.waiting]) wake();
+  state.progress.check();
   void state.report();
 }
 
@@ -318,18 +320,10 @@ function reported(state: State, caughtUpAt: number, sentAt: number): void {
   else if (isNew && !state.stopping.signal.aborted) void state.follow();
 }
 
-async function waitForRevision(state: State, revision: number, ms: number): Promise<boolean> {
-  const { follower } = state;
-  if (follower.revision() >= revision) return true;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const wake = (): void => {
-    if (follower.revision() >= revision) resolve();
-  };
-  state.waiting.add(wake);
-  void state.follow();
-  await Promise.race([promise, timer(ms, undefined, { ref: false })]);
-  state.waiting.delete(wake);
-  return follower.revision() >= revision;
+function waitForRevision(state: State, revision: number, ms: number): Promise<boolean> {
+  const isApplied = (): boolean => state.follower.revision() >= revision;
+  if (!isApplied()) void state.follow();
+  return state.progress.until(isApplied, ms);
 }
 
 async function waitForAllNodes(

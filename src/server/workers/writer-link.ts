@@ -3,6 +3,7 @@
  * that doesn't respond is ended, because it may show withdrawn content.
  */
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue } from 'prom-client';
+import { type Conditions, createConditions } from '../../lib/jobs/conditions.ts';
 import type { LiveSink } from '../live/live-feed.ts';
 import type { Counted, CountedBefore, FromWriter, LiveMessage, Opening, ToWriter, Unresponsive } from './messages.ts';
 
@@ -41,11 +42,10 @@ interface State extends Required<WriterLinkOptions> {
   opening: (() => Omit<Opening, 'kind'>) | null;
   /** The last number that each serving worker has answered. */
   readonly workers: Map<number, number>;
-  readonly waiting: Set<() => void>;
-  /** Called with each worker that has answered, or that never will. */
-  readonly answers: Map<number, (worker: number) => void>;
-  /** The last metrics of each serving worker. */
-  readonly measured: Map<number, readonly object[]>;
+  /** Checked at each message. */
+  readonly received: Conditions;
+  /** The last metrics of each serving worker, with the number of the message that they answer. */
+  readonly measured: Map<number, { readonly number: number; readonly metrics: readonly object[] }>;
   /** Sum of the counts of processes that have ended. */
   ended: readonly object[];
   readonly readsListeners: ((reads: readonly (readonly [name: string, count: number])[]) => void)[];
@@ -61,8 +61,7 @@ export function createWriterLink(options: WriterLinkOptions): WriterLink {
     ...options,
     opening: null,
     workers: new Map(),
-    waiting: new Set(),
-    answers: new Map(),
+    received: createConditions(),
     measured: new Map(),
     ended: [],
     readsListeners: [],
@@ -125,56 +124,37 @@ function sendLive({ opening, workers, send }: State, message: LiveMessage): void
 
 async function workersUpdated(state: State): Promise<void> {
   sendReplaced(state);
-  const { number, workers, waiting, timeoutMs } = state;
+  const { number, workers, received, timeoutMs } = state;
   const behind = (): number[] => [...workers].flatMap(([worker, done]) => (done < number ? [worker] : []));
-  if (behind().length === 0) return;
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const check = (): void => {
-    if (behind().length === 0) resolve();
-  };
-  waiting.add(check);
-  const timer = setTimeout(() => {
-    for (const worker of behind()) {
-      state.send({ unresponsive: worker });
-    }
-  }, timeoutMs);
-  try {
-    await promise;
-  } finally {
-    clearTimeout(timer);
-    waiting.delete(check);
-  }
+  const isDone = (): boolean => behind().length === 0;
+  if (await received.until(isDone, timeoutMs)) return;
+  for (const worker of behind()) state.send({ unresponsive: worker });
+  await received.until(isDone);
 }
 
 async function metrics(state: State, own: readonly object[]): Promise<readonly (readonly object[])[]> {
   if (state.workers.size > 0) await measure(state, ++state.number);
   // For a worker that hasn't answered in time, its last answer is used.
   const { measured, ended, send } = state;
-  const serving = [...measured].map(([worker, all]) => [worker, countsOf(all)] as const);
+  const serving = [...measured].map(([worker, last]) => [worker, countsOf(last.metrics)] as const);
   send({ counted: { ended: sumOf([countsOf(own), ended]), serving } });
-  return ended.length > 0 ? [...measured.values(), ended] : [...measured.values()];
+  const all = [...measured.values()].map((last) => last.metrics);
+  return ended.length > 0 ? [...all, ended] : all;
 }
 
 /** Asks each worker for its metrics, and waits for the answers for a second at most. */
-async function measure({ workers, answers, send }: State, number: number): Promise<void> {
-  const missing = new Set(workers.keys());
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, 1000);
-  answers.set(number, (worker) => {
-    missing.delete(worker);
-    if (missing.size === 0) resolve();
-  });
+async function measure({ workers, measured, received, send }: State, number: number): Promise<void> {
+  const asked = [...workers.keys()];
   // An answer confirms all messages before it, too.
   send({ to: 'all', message: { kind: 'measure', number } });
-  await promise;
-  clearTimeout(timer);
-  answers.delete(number);
+  const hasAnswered = (worker: number): boolean => (measured.get(worker)?.number ?? 0) >= number;
+  await received.until(() => asked.every((worker) => hasAnswered(worker) || !workers.has(worker)), 1000);
 }
 
 type Measured = MetricObjectWithValues<MetricValue<string>>;
 
 function keepCounts(state: State, worker: number): void {
-  const counts = countsOf(state.measured.get(worker) ?? []);
+  const counts = countsOf(state.measured.get(worker)?.metrics ?? []);
   state.measured.delete(worker);
   if (counts.length > 0) state.ended = sumOf([counts, state.ended]);
 }
@@ -187,7 +167,7 @@ const sumOf = (all: readonly (readonly object[])[]): readonly object[] =>
   AggregatorRegistry.aggregate(all as Measured[][]).getMetricsAsArray();
 
 function receive(state: State, message: ToWriter | CountedBefore): void {
-  const { workers, waiting } = state;
+  const { workers, measured, received } = state;
   if (message.kind === 'counted-before') {
     state.ended = sumOf([state.ended, ...message.counts]);
     return;
@@ -201,11 +181,9 @@ function receive(state: State, message: ToWriter | CountedBefore): void {
     case 'left':
       workers.delete(from);
       keepCounts(state, from);
-      for (const answered of state.answers.values()) answered(from);
       break;
     case 'metrics':
-      if (workers.has(from)) state.measured.set(from, message.metrics);
-      state.answers.get(message.number)?.(from);
+      if (workers.has(from)) measured.set(from, message);
       confirm(workers, from, message.number);
       break;
     case 'done':
@@ -215,7 +193,7 @@ function receive(state: State, message: ToWriter | CountedBefore): void {
       for (const listener of state.readsListeners) listener(message.reads);
       break;
   }
-  for (const check of [...waiting]) check();
+  received.check();
 }
 
 /** Collecting metrics takes a moment, so this answer may arrive after the answer to a later message. */
