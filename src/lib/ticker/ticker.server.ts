@@ -4,7 +4,7 @@
  */
 import { tag } from '../content/tags.ts';
 import { type RepeatedTask, repeat } from '../jobs/tasks.ts';
-import type { Logger } from '../logging.ts';
+import { createFailureLog, type FailureLog, type Logger } from '../logging.ts';
 import type { SharedValue } from '../shared-value.ts';
 import {
   percentText,
@@ -73,6 +73,7 @@ interface State extends Required<Pick<TickerOptions, 'provider' | 'rules' | 'log
   readonly last: Map<string, KnownQuote>;
   nextRequestAt: number;
   failures: number;
+  readonly provided: FailureLog;
   request: Promise<void> | null;
   /** The prices that pages were last rendered with. */
   onPages: string;
@@ -91,6 +92,7 @@ export function createTicker({ provider, rules, log, onChange, shared, now = Dat
     last: new Map(),
     nextRequestAt: Number.NEGATIVE_INFINITY,
     failures: 0,
+    provided: createFailureLog(log, 'The provider of prices responds again'),
     request: null,
     onPages: '[]',
   };
@@ -139,12 +141,12 @@ function requestIfDue(state: State): void {
 }
 
 async function requestQuotes(state: State): Promise<void> {
-  const { provider, rules, log, now, everyMs, last } = state;
+  const { provider, rules, now, everyMs, last } = state;
   try {
     const quotes = await provider.quotes(rules.symbols.map(({ symbol }) => symbol));
     const at = now();
     for (const [symbol, quote] of quotes) last.set(symbol, { ...quote, at });
-    if (state.failures > 0) log.info({}, 'The provider of prices responds again');
+    state.provided.worked();
     state.failures = 0;
     state.nextRequestAt = at + everyMs;
     await share(state, false);
@@ -155,8 +157,7 @@ async function requestQuotes(state: State): Promise<void> {
     state.nextRequestAt = now() + Math.min(longestRest, Math.max(rest, backOffMs));
     // The message names neither the key nor the address.
     const problem = error instanceof QuotesUnavailable ? error.message : (error as Error).name;
-    if (state.failures === 1)
-      log.warn({ problem }, 'The provider of prices does not respond; the last known prices stay');
+    state.provided.failed({ problem }, 'The provider of prices does not respond; the last known prices stay');
   }
 }
 

@@ -3,6 +3,7 @@ import Stripe from 'stripe';
 import { DatabaseUnavailable } from '../../database.ts';
 import type { Job } from '../../jobs/queue.server.ts';
 import { backOff, type RepeatedTask, repeatAfterPause } from '../../jobs/tasks.ts';
+import { createFailureLog } from '../../logging.ts';
 import { inSpan } from '../../tracing.ts';
 import { metadataFields } from '../schema.ts';
 import { cancelUnpaid, refundSince, voidSwitch } from './cancel.server.ts';
@@ -50,7 +51,7 @@ export function createWorker(
   /** When the next waiting job is due, epoch milliseconds. */
   let nextDue = Number.POSITIVE_INFINITY;
   let rounds: RepeatedTask | null = null;
-  let unavailable = false;
+  const failures = createFailureLog(log);
 
   /** Works until no job is due, or until a signal to stop. */
   async function drain(signal?: AbortSignal): Promise<void> {
@@ -69,7 +70,7 @@ export function createWorker(
     counts.waiting = count;
     nextDue = due ?? Number.POSITIVE_INFINITY;
     counts.disputes = await countOpenDisputes(database.db);
-    unavailable = false;
+    failures.worked();
   }
 
   async function round(signal: AbortSignal): Promise<void> {
@@ -77,10 +78,8 @@ export function createWorker(
     await runTasks(() => !signal.aborted);
   }
 
-  function onError(error: unknown): void {
-    if (!unavailable) log.warn({ err: error }, 'The Stripe jobs can’t be read from the database; they wait');
-    unavailable = true;
-  }
+  const onError = (error: unknown): void =>
+    failures.failed({ err: error }, 'The Stripe jobs can’t be read from the database; they wait');
 
   /** Milliseconds until the next look: when the next job is due, but not in a tight loop around one that can't be claimed. */
   const pauseMs = (): number => Math.max(busyPollMs, Math.min(nextDue - now(), pollMs));
