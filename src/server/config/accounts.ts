@@ -6,7 +6,17 @@ import type { GeoSettings } from '../../lib/geo/geo.server.ts';
 import { type Limits, readLimits } from '../../lib/http/limits.ts';
 import { readSender } from '../../lib/mail/model.ts';
 import type { MailSettings, SmtpSettings } from '../../lib/mail/smtp.server.ts';
-import { apiAddress, missingCompanions, oneOf, onOff, openAddress, repeating, setting, whole } from './fields.ts';
+import {
+  matching,
+  missingCompanions,
+  oneOf,
+  onOff,
+  openAddress,
+  repeating,
+  setting,
+  vendorAddress,
+  whole,
+} from './fields.ts';
 
 export interface AccountsConfig {
   /** Key of the HMACs of codes, links and sessions; `null`: created once and stored in the data folder. */
@@ -36,11 +46,11 @@ export const accountsFields = {
     }),
   GOOGLE_CLIENT_ID: z.string().optional(),
   GOOGLE_CLIENT_SECRET: z.string().optional(),
-  GOOGLE_ISSUER_URL: apiAddress('https://accounts.google.com'),
+  GOOGLE_ISSUER_URL: vendorAddress('https://accounts.google.com'),
   FACEBOOK_CLIENT_ID: z.string().optional(),
   FACEBOOK_CLIENT_SECRET: z.string().optional(),
-  FACEBOOK_URL: apiAddress('https://www.facebook.com'),
-  FACEBOOK_GRAPH_URL: apiAddress('https://graph.facebook.com'),
+  FACEBOOK_URL: vendorAddress('https://www.facebook.com'),
+  FACEBOOK_GRAPH_URL: vendorAddress('https://graph.facebook.com'),
 };
 
 type AccountsValues = z.infer<z.ZodObject<typeof accountsFields>>;
@@ -54,12 +64,8 @@ export function accountsOf(values: AccountsValues): AccountsConfig {
     secret: values.ACCOUNTS_SECRET ?? null,
     auditDays: values.AUDIT_DAYS,
     limits: values.ACCOUNT_LIMITS,
-    google: google && { ...google, url: values.GOOGLE_ISSUER_URL ?? 'https://accounts.google.com' },
-    facebook: facebook && {
-      ...facebook,
-      url: values.FACEBOOK_URL ?? 'https://www.facebook.com',
-      graphUrl: values.FACEBOOK_GRAPH_URL ?? 'https://graph.facebook.com',
-    },
+    google: google && { ...google, url: values.GOOGLE_ISSUER_URL },
+    facebook: facebook && { ...facebook, url: values.FACEBOOK_URL, graphUrl: values.FACEBOOK_GRAPH_URL },
   };
 }
 
@@ -124,10 +130,7 @@ export const mailFields = {
     .string()
     .refine(openAddress, "isn't an address of a service; give one such as https://verifier.example.com/v1/verify")
     .optional(),
-  EMAIL_VERIFIER_KEY: z
-    .string()
-    .regex(/^[\x21-\x7e]*$/, 'holds spaces or letters beyond ASCII; copy the key again')
-    .optional(),
+  EMAIL_VERIFIER_KEY: matching(/^[\x21-\x7e]*$/, 'holds spaces or letters beyond ASCII; copy the key again'),
   EMAIL_DNS_CHECK: onOff(),
   GEO_COUNTRY_HEADER: headerName('cf-ipcountry'),
   GEO_CITY_HEADER: headerName('cf-ipcity'),
@@ -184,18 +187,15 @@ export interface StripeSettings {
   readonly tax: boolean;
 }
 
-/** Stripe's terms require its script to come from Stripe; the release is the one that the installed @stripe/stripe-js has types for. */
-const stripeScript = 'https://js.stripe.com/endive/stripe.js';
-
-const key = (form: RegExp, what: string) =>
-  z.string().regex(form, `isn't ${what}; copy it from the dashboard of Stripe`);
+const key = (form: RegExp, what: string) => matching(form, `isn't ${what}; copy it from the dashboard of Stripe`);
 
 export const billingFields = {
-  STRIPE_SECRET_KEY: key(/^[sr]k_\w+$/, 'a secret key (sk_… or rk_…)').optional(),
-  STRIPE_PUBLISHABLE_KEY: key(/^pk_\w+$/, 'a publishable key (pk_…)').optional(),
-  STRIPE_WEBHOOK_SECRET: key(/^whsec_[\w+/=-]+$/, 'the secret of a webhook endpoint (whsec_…)').optional(),
-  STRIPE_API_URL: apiAddress('https://api.stripe.com'),
-  STRIPE_JS_URL: apiAddress(stripeScript),
+  STRIPE_SECRET_KEY: key(/^[sr]k_\w+$/, 'a secret key (sk_… or rk_…)'),
+  STRIPE_PUBLISHABLE_KEY: key(/^pk_\w+$/, 'a publishable key (pk_…)'),
+  STRIPE_WEBHOOK_SECRET: key(/^whsec_[\w+/=-]+$/, 'the secret of a webhook endpoint (whsec_…)'),
+  STRIPE_API_URL: vendorAddress('https://api.stripe.com'),
+  // Stripe's terms require its script to come from Stripe; the installed @stripe/stripe-js has types for this release.
+  STRIPE_JS_URL: vendorAddress('https://js.stripe.com/endive/stripe.js'),
   STRIPE_TAX: onOff(),
 };
 
@@ -209,8 +209,8 @@ export function billingOf(values: BillingValues): StripeSettings | null {
     secretKey,
     publishableKey,
     webhookSecret,
-    apiUrl: values.STRIPE_API_URL ?? 'https://api.stripe.com',
-    scriptUrl: values.STRIPE_JS_URL ?? stripeScript,
+    apiUrl: values.STRIPE_API_URL,
+    scriptUrl: values.STRIPE_JS_URL,
     tax: values.STRIPE_TAX ?? false,
   };
 }

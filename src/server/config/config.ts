@@ -33,13 +33,13 @@ import {
   apiAddress,
   fraction,
   hosts,
+  matching,
   missingCompanions,
   oneOf,
   onOff,
   plainAddress,
   postgresAddress,
   proxies,
-  reads,
   repeating,
   setting,
   tenantPath,
@@ -178,28 +178,19 @@ export class ConfigError extends Error {
 }
 
 const schema = z.object({
-  HOST: z
-    .string()
-    .default('127.0.0.1')
-    .refine(
-      (host) => /^[a-z0-9.:_-]+$/i.test(host),
-      "isn't an address; give one to listen on, such as 127.0.0.1 or 0.0.0.0",
-    ),
+  HOST: matching(/^[a-z0-9.:_-]+$/i, "isn't an address; give one to listen on, such as 127.0.0.1 or 0.0.0.0").default(
+    '127.0.0.1',
+  ),
   PORT: whole(4321, 0, 65_535, 'the port to listen on'),
   SITE_URL: setting((text) => {
     const url = plainAddress(text);
     return url?.pathname === '/' ? url.origin : null;
   }, repeating('give the public address of the site without a path, such as https://www.example.com')),
   DATA_DIR: z.string().default('var/site'),
-  WORKERS: z
-    .string()
-    .default('1')
-    .transform(
-      reads((text) => {
-        if (text === 'auto') return availableParallelism();
-        return /^\d{1,2}$/.test(text) && Number(text) >= 1 ? Number(text) : null;
-      }, repeating('give the number of processes, from 1 to 99, or auto for one per core')),
-    ),
+  WORKERS: setting((text) => {
+    if (text === 'auto') return availableParallelism();
+    return /^\d{1,2}$/.test(text) && Number(text) >= 1 ? Number(text) : null;
+  }, repeating('give the number of processes, from 1 to 99, or auto for one per core')).default(1),
   DATABASE_URL: postgresAddress(),
   DATABASE_LISTEN_URL: postgresAddress(),
   DATABASE_POOL: whole(3, 2, 100, 'the most connections to PostgreSQL'),
@@ -214,10 +205,10 @@ const schema = z.object({
   ...tickerFields,
   TRUSTED_PROXIES: proxies(),
   ZEPHR_URL: apiAddress('https://paper.cdn.zephr.com'),
-  ZEPHR_CODE_KEY: z
-    .string()
-    .regex(/^[A-Za-z]\w{0,39}$/, "isn't a key of validators; give the one under which your tenant accepts a code")
-    .optional(),
+  ZEPHR_CODE_KEY: matching(
+    /^[A-Za-z]\w{0,39}$/,
+    "isn't a key of validators; give the one under which your tenant accepts a code",
+  ),
   ZEPHR_CODE_CHECK_PATH: tenantPath('/zephr/media/user/otp-check'),
   ZEPHR_USER_INFO_PATH: tenantPath('/zephr/media/user/info'),
   WORDPRESS_URL: setting((text) => {
@@ -248,16 +239,10 @@ const schema = z.object({
   CDN_PROVIDER: oneOf(['cloudflare', 'fastly'], 'give cloudflare or fastly, or leave it out').optional(),
   CDN_HEADERS: onOff(),
   SHARED_DICTIONARY: onOff(),
-  CLOUDFLARE_ZONE: z
-    .string()
-    .regex(/^[\w-]+$/, "isn't a zone id; copy it from the overview of the zone")
-    .optional(),
+  CLOUDFLARE_ZONE: matching(/^[\w-]+$/, "isn't a zone id; copy it from the overview of the zone"),
   CLOUDFLARE_TOKEN: z.string().optional(),
   CLOUDFLARE_API_URL: apiAddress('https://api.cloudflare.com/client/v4'),
-  FASTLY_SERVICE: z
-    .string()
-    .regex(/^[\w-]+$/, "isn't a service id; copy it from the page of the service")
-    .optional(),
+  FASTLY_SERVICE: matching(/^[\w-]+$/, "isn't a service id; copy it from the page of the service"),
   FASTLY_TOKEN: z.string().optional(),
   FASTLY_API_URL: apiAddress('https://api.fastly.com'),
   FASTLY_SOFT_PURGE: onOff(),

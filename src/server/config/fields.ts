@@ -6,30 +6,35 @@ import type { TrustedProxies } from '../http/client-address.ts';
 /** What is wrong with a value that the message may repeat. */
 const refusal = (value: unknown, advice: string): string => `is ${JSON.stringify(value)}; ${advice}`;
 
-/** As {@link refusal}, for {@link reads} and {@link setting}. */
+/** As {@link refusal}, for {@link setting}. */
 export const repeating = (advice: string) => (text: string) => refusal(text, advice);
 
 /**
- * Reads the text of a setting, for `transform`.
+ * A setting whose text is read; `undefined` when it is not set.
  *
  * @param read returns `null` for a text that isn't valid
  * @param message a function where it repeats the text, which therefore must not hold a secret
  */
-export const reads =
-  <T>(read: (text: string) => T | null, message: string | ((text: string) => string)) =>
-  (text: string, context: z.RefinementCtx): T => {
-    const value = read(text);
-    if (value !== null) return value;
-    context.addIssue(typeof message === 'string' ? message : message(text));
-    return z.NEVER;
-  };
-
-/** A setting that {@link reads} its text; `undefined` when it is not set. */
-export const setting = <T>(...reading: Parameters<typeof reads<T>>) =>
+export const setting = <T>(read: (text: string) => T | null, message: string | ((text: string) => string)) =>
   z
     .string()
-    .transform(reads(...reading))
+    .transform((text, context): T => {
+      const value = read(text);
+      if (value !== null) return value;
+      context.addIssue(typeof message === 'string' ? message : message(text));
+      return z.NEVER;
+    })
     .optional();
+
+/** A text of a certain form; `undefined` when it is not set. */
+export const matching = (form: RegExp, message: string) => z.string().regex(form, message).optional();
+
+/** Parts between commas, without empty ones. */
+export const partsOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
 
 /** One of some words. */
 export const oneOf = <const Words extends readonly string[]>(words: Words, advice: string) =>
@@ -37,27 +42,17 @@ export const oneOf = <const Words extends readonly string[]>(words: Words, advic
 
 /** A whole number between two limits. */
 export const whole = (fallback: number, low: number, high: number, unit: string) =>
-  z
-    .string()
-    .default(String(fallback))
-    .transform(
-      reads(
-        (text) => (/^\d+$/.test(text) && Number(text) >= low && Number(text) <= high ? Number(text) : null),
-        repeating(`give ${unit}, a whole number from ${low} to ${high}`),
-      ),
-    );
+  setting(
+    (text) => (/^\d+$/.test(text) && Number(text) >= low && Number(text) <= high ? Number(text) : null),
+    repeating(`give ${unit}, a whole number from ${low} to ${high}`),
+  ).default(fallback);
 
 /** A number from 0 to 1. */
 export const fraction = (fallback: number, unit: string) =>
-  z
-    .string()
-    .default(String(fallback))
-    .transform(
-      reads(
-        (text) => (/^\d+(?:\.\d+)?$/.test(text) && Number(text) <= 1 ? Number(text) : null),
-        repeating(`give ${unit}, a number from 0 to 1`),
-      ),
-    );
+  setting(
+    (text) => (/^\d+(?:\.\d+)?$/.test(text) && Number(text) <= 1 ? Number(text) : null),
+    repeating(`give ${unit}, a number from 0 to 1`),
+  ).default(fallback);
 
 /** An http or https address; `null` for anything else. */
 export function webAddress(text: string): URL | null {
@@ -88,10 +83,7 @@ export const hosts = (example: string, { wildcards = false }: { readonly wildcar
     .string()
     .default('')
     .transform((text, context) => {
-      const list = text
-        .split(',')
-        .map((part) => part.trim().toLowerCase())
-        .filter((part) => part !== '');
+      const list = partsOf(text.toLowerCase());
       for (const host of list) {
         const bare = wildcards && /^\*\.[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?$/.test(host) ? host.slice(2) : host;
         if (!URL.canParse(`http://${bare}`) || !/^(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d+)?$/.test(bare)) {
@@ -107,12 +99,15 @@ export const hosts = (example: string, { wildcards = false }: { readonly wildcar
 export const onOff = () =>
   setting((text) => (text === 'on' || text === 'off' ? text === 'on' : null), repeating('give on or off'));
 
-/** Base address of an API, without a trailing slash. */
+/** Base address of an API, without a trailing slash; `undefined` when it is not set. */
 export const apiAddress = (example: string) =>
   setting(
     (text) => plainAddress(text)?.href.replace(/\/+$/, '') ?? null,
     `is not a base URL; give one such as ${example}`,
   );
+
+/** As {@link apiAddress}, and the vendor's own address when it is not set. */
+export const vendorAddress = (address: string) => apiAddress(address).default(address);
 
 /** Signing keys as `id:secret`, separated by commas. A message never repeats a secret. */
 export const accessKeys = () =>
@@ -171,10 +166,7 @@ export const postgresAddress = () =>
 
 /** Path of the Zephr tenant's own, below `/blaize/` or `/zephr/`. */
 export const tenantPath = (example: string) =>
-  z
-    .string()
-    .regex(/^\/(?:blaize|zephr)(?:\/[\w-]+)+$/, `isn't a path of a tenant; give one such as ${example}`)
-    .optional();
+  matching(/^\/(?:blaize|zephr)(?:\/[\w-]+)+$/, `isn't a path of a tenant; give one such as ${example}`);
 
 /**
  * Problems of settings that need others.

@@ -12,42 +12,37 @@ import { type CrawlerName, type CrawlersConfig, crawlerNames } from '../http/cra
 import {
   apiAddress,
   hosts,
+  matching,
   missingCompanions,
   oneOf,
   openAddress,
+  partsOf,
   plainAddress,
   setting,
+  vendorAddress,
   webAddress,
 } from './fields.ts';
 
-const twelveData = 'https://api.twelvedata.com';
-
 export const tickerFields = {
-  QUOTES_KEY: z
-    .string()
-    .regex(/^[\x21-\x7e]{1,200}$/, "isn't a key; copy it from the account of the provider")
-    .optional(),
-  QUOTES_URL: apiAddress(twelveData),
+  QUOTES_KEY: matching(/^[\x21-\x7e]{1,200}$/, "isn't a key; copy it from the account of the provider"),
+  QUOTES_URL: vendorAddress('https://api.twelvedata.com'),
 };
 
 export const tickerOf = ({
   QUOTES_KEY: key,
-  QUOTES_URL: url = twelveData,
+  QUOTES_URL: url,
 }: z.infer<z.ZodObject<typeof tickerFields>>): QuotesAccess | null => (key === undefined ? null : { key, url });
 
-const key = z.string().regex(/^\w{8,}$/, `isn't a key; copy it from the page "API Keys" of the dashboard of Algolia`);
+const algoliaPage = 'copy it from the page "API Keys" of the dashboard of Algolia';
 
 export const searchFields = {
-  ALGOLIA_APP_ID: z
-    .string()
-    .regex(/^\w+$/, `isn't an application id; copy it from the page "API Keys" of the dashboard of Algolia`)
-    .optional(),
-  ALGOLIA_SEARCH_KEY: key.optional(),
-  ALGOLIA_WRITE_KEY: key.optional(),
-  ALGOLIA_INDEX: z
-    .string()
-    .regex(/^[\w.-]{1,256}$/, "isn't the name of an index; give letters, digits, dots, dashes and underscores")
-    .optional(),
+  ALGOLIA_APP_ID: matching(/^\w+$/, `isn't an application id; ${algoliaPage}`),
+  ALGOLIA_SEARCH_KEY: matching(/^\w{8,}$/, `isn't a key; ${algoliaPage}`),
+  ALGOLIA_WRITE_KEY: matching(/^\w{8,}$/, `isn't a key; ${algoliaPage}`),
+  ALGOLIA_INDEX: matching(
+    /^[\w.-]{1,256}$/,
+    "isn't the name of an index; give letters, digits, dots, dashes and underscores",
+  ),
   ALGOLIA_URL: apiAddress('https://search.example.com'),
 };
 
@@ -77,15 +72,10 @@ export interface RetentionSettings {
   readonly mode: 'live' | 'test';
 }
 
-const retentionScript = 'https://assets.churnkey.co/js/app.js';
-
 export const retentionFields = {
-  CHURNKEY_APP_ID: z
-    .string()
-    .regex(/^[\w-]+$/, "isn't an app id; copy it from the settings of the account")
-    .optional(),
+  CHURNKEY_APP_ID: matching(/^[\w-]+$/, "isn't an app id; copy it from the settings of the account"),
   CHURNKEY_API_KEY: z.string().optional(),
-  CHURNKEY_SCRIPT_URL: apiAddress(retentionScript),
+  CHURNKEY_SCRIPT_URL: vendorAddress('https://assets.churnkey.co/js/app.js'),
 };
 
 type RetentionValues = z.infer<z.ZodObject<typeof retentionFields>> & {
@@ -94,7 +84,7 @@ type RetentionValues = z.infer<z.ZodObject<typeof retentionFields>> & {
 
 /** {@link retentionProblems} checks that nothing is missing. */
 export function retentionOf(values: RetentionValues): RetentionSettings | null {
-  const { CHURNKEY_APP_ID: appId, CHURNKEY_API_KEY: apiKey, CHURNKEY_SCRIPT_URL: scriptUrl = retentionScript } = values;
+  const { CHURNKEY_APP_ID: appId, CHURNKEY_API_KEY: apiKey, CHURNKEY_SCRIPT_URL: scriptUrl } = values;
   if (!appId || !apiKey) return null;
   const mode = /^[a-z]+_live_/.test(values.STRIPE_SECRET_KEY ?? '') ? 'live' : 'test';
   return { appId, apiKey, scriptUrl, mode };
@@ -112,22 +102,19 @@ export const bucketFields = {
     if (!url || bucket === '' || bucket.includes('..')) return null;
     return { endpoint: url.origin, bucket, prefix: prefix.slice(1) };
   }, 'is not the address of a bucket; give the endpoint, the bucket and perhaps a folder, without the key, such as https://s3.us-east-1.amazonaws.com/my-bucket/site'),
-  ASSETS_BUCKET_REGION: z
-    .string()
-    .regex(
-      /^[\w-]{1,64}$/,
-      "isn't a region; give the one of the bucket, such as eu-central-1, or auto for Cloudflare R2",
-    )
-    .default('us-east-1'),
+  ASSETS_BUCKET_REGION: matching(
+    /^[\w-]{1,64}$/,
+    "isn't a region; give the one of the bucket, such as eu-central-1, or auto for Cloudflare R2",
+  ).default('us-east-1'),
   ASSETS_BUCKET_KEY_ID: z
     .string()
     .regex(/^[\x21-\x2b\x2d\x2e\x30-\x7e]{3,128}$/, "isn't the id of an access key; copy it from the storage service")
     .refine((id) => !id.startsWith('ASIA'), 'is a temporary access key; create one that does not expire')
     .optional(),
-  ASSETS_BUCKET_SECRET: z
-    .string()
-    .regex(/^[\x21-\x7e]{8,256}$/, "isn't the secret of an access key; copy it from the storage service")
-    .optional(),
+  ASSETS_BUCKET_SECRET: matching(
+    /^[\x21-\x7e]{8,256}$/,
+    "isn't the secret of an access key; copy it from the storage service",
+  ),
 };
 
 /** {@link bucketProblems} checks that nothing is missing. */
@@ -151,18 +138,13 @@ export const bucketProblems = (given: Readonly<Record<string, string>>): string[
 // Crawlers that may read articles behind the paywall.
 
 const isName = (text: string): text is CrawlerName => crawlerNames.some((name) => name === text);
-const parts = (text: string): string[] =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
 
 export const crawlerFields = {
   CRAWLERS: z
     .string()
     .default('')
     .transform((text, context) => {
-      const names = parts(text.toLowerCase());
+      const names = partsOf(text.toLowerCase());
       for (const name of names.filter((each) => !isName(each)))
         context.addIssue(`holds ${JSON.stringify(name)}; give ${crawlerNames.join(', ')}, or leave it out`);
       return [...new Set(names.filter(isName))];
@@ -172,7 +154,7 @@ export const crawlerFields = {
     .default('')
     .transform((text, context) => {
       const ranges: Partial<Record<CrawlerName, string>> = {};
-      for (const part of parts(text)) {
+      for (const part of partsOf(text)) {
         const [, name = '', source = ''] = /^([a-z]+)=(.+)$/.exec(part) ?? [];
         const isAddress = /^[a-z]+:\/\//i.test(source);
         if (isName(name) && source !== '' && (!isAddress || webAddress(source))) ranges[name] = source;
@@ -193,8 +175,8 @@ export const crawlersOf = (values: CrawlerValues): CrawlersConfig | null =>
 
 /** Problems of settings that depend on each other. */
 export function crawlersProblems(given: Readonly<Record<string, string>>): string[] {
-  const names = parts(given.CRAWLERS?.toLowerCase() ?? '');
-  return parts(given.CRAWLER_RANGES ?? '')
+  const names = partsOf(given.CRAWLERS?.toLowerCase() ?? '');
+  return partsOf(given.CRAWLER_RANGES ?? '')
     .map((part) => part.split('=', 1)[0] ?? '')
     .filter((name) => isName(name) && !names.includes(name))
     .map(
@@ -215,34 +197,29 @@ export interface ThirdPartyConfig {
   readonly headlineTests: Participation;
 }
 
-const oneSignalApi = 'https://api.onesignal.com';
-
-const id = (form: RegExp, what: string) => z.string().regex(form, `isn't ${what}`).optional();
+const id = (form: RegExp, what: string) => matching(form, `isn't ${what}`);
 
 export const thirdPartyFields = {
   GTM_CONTAINER: id(/^GTM-[A-Z0-9]{4,12}$/, 'a container; copy it from Tag Manager, where it begins with GTM-'),
-  GTM_SCRIPT_URL: apiAddress(defaultAddresses.tagManager),
+  GTM_SCRIPT_URL: vendorAddress(defaultAddresses.tagManager),
   TAG_HOSTS: hosts('tags.example.com or *.example.com', { wildcards: true }),
   MARFEEL_ACCOUNT: id(/^\d{1,10}$/, 'an account id; copy the number from the settings of Marfeel'),
-  MARFEEL_SCRIPT_URL: apiAddress(defaultAddresses.audience),
+  MARFEEL_SCRIPT_URL: vendorAddress(defaultAddresses.audience),
   ONESIGNAL_APP_ID: id(
     /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
     'an app id; copy it from Keys & IDs in OneSignal',
   ),
-  ONESIGNAL_SDK_URL: apiAddress(defaultAddresses.webPush),
-  ONESIGNAL_API_KEY: z
-    .string()
-    .regex(/^[\x21-\x7e]{20,300}$/, "isn't a key; copy the App API key from Keys & IDs in OneSignal")
-    .optional(),
-  ONESIGNAL_API_URL: apiAddress(oneSignalApi),
+  ONESIGNAL_SDK_URL: vendorAddress(defaultAddresses.webPush),
+  ONESIGNAL_API_KEY: id(/^[\x21-\x7e]{20,300}$/, 'a key; copy the App API key from Keys & IDs in OneSignal'),
+  ONESIGNAL_API_URL: vendorAddress('https://api.onesignal.com'),
   ONESIGNAL_SEGMENT: z.string().max(100, 'is too long for the name of a segment').default('Total Subscriptions'),
   GROWSURF_CAMPAIGN: id(/^\w{4,16}$/, 'a campaign; copy it from the installation page of GrowSurf'),
-  GROWSURF_SCRIPT_URL: apiAddress(defaultAddresses.referral),
+  GROWSURF_SCRIPT_URL: vendorAddress(defaultAddresses.referral),
   CALENDLY_URL: setting(
     (text) => openAddress(text)?.href ?? null,
     "isn't an address of a booking page; give one such as https://calendly.com/the-sun/call",
   ),
-  CALENDLY_SCRIPT_URL: apiAddress(defaultAddresses.scheduling),
+  CALENDLY_SCRIPT_URL: vendorAddress(defaultAddresses.scheduling),
   GPT_NETWORK: id(/^\d{4,15}(?:,\d{4,15})?$/, 'a network code; copy the number from the settings of Ad Manager'),
   GPT_SCRIPT_URL: apiAddress(defaultAddresses.ads),
   CONSENT_PLATFORM_URL: z
@@ -261,7 +238,7 @@ type Values = z.infer<z.ZodObject<typeof thirdPartyFields>>;
 
 export function thirdPartiesOf(values: Values): ThirdPartyConfig {
   const { GTM_CONTAINER: container, MARFEEL_ACCOUNT: account, ONESIGNAL_APP_ID: appId } = values;
-  const { ONESIGNAL_API_KEY: key, ONESIGNAL_API_URL: api = oneSignalApi, ONESIGNAL_SEGMENT: segment } = values;
+  const { ONESIGNAL_API_KEY: key, ONESIGNAL_API_URL: api, ONESIGNAL_SEGMENT: segment } = values;
   const { GROWSURF_CAMPAIGN: campaign, CALENDLY_URL: url, GPT_NETWORK: network } = values;
   const platform = values.CONSENT_PLATFORM_URL;
   return {
@@ -269,13 +246,11 @@ export function thirdPartiesOf(values: Values): ThirdPartyConfig {
     push: appId && key ? { appId, key, url: api, segment } : null,
     consentPlatform: platform ? { scriptUrl: platform, hosts: values.CONSENT_PLATFORM_HOSTS } : null,
     thirdParties: {
-      tagManager: container
-        ? { container, scriptUrl: values.GTM_SCRIPT_URL ?? defaultAddresses.tagManager, hosts: values.TAG_HOSTS }
-        : null,
-      audience: account ? { account, scriptUrl: values.MARFEEL_SCRIPT_URL ?? defaultAddresses.audience } : null,
-      webPush: appId ? { appId, sdkUrl: values.ONESIGNAL_SDK_URL ?? defaultAddresses.webPush } : null,
-      referral: campaign ? { campaign, scriptUrl: values.GROWSURF_SCRIPT_URL ?? defaultAddresses.referral } : null,
-      scheduling: url ? { url, scriptUrl: values.CALENDLY_SCRIPT_URL ?? defaultAddresses.scheduling } : null,
+      tagManager: container ? { container, scriptUrl: values.GTM_SCRIPT_URL, hosts: values.TAG_HOSTS } : null,
+      audience: account ? { account, scriptUrl: values.MARFEEL_SCRIPT_URL } : null,
+      webPush: appId ? { appId, sdkUrl: values.ONESIGNAL_SDK_URL } : null,
+      referral: campaign ? { campaign, scriptUrl: values.GROWSURF_SCRIPT_URL } : null,
+      scheduling: url ? { url, scriptUrl: values.CALENDLY_SCRIPT_URL } : null,
       ads: network
         ? {
             network,
