@@ -8,6 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { BlockList, isIP } from 'node:net';
 import { type BoundedMap, createBoundedMap } from '../../lib/bounded-map.ts';
 import { blockOf, networkOf } from '../../lib/http/network.ts';
+import { createOpenCounts, type OpenCounts } from '../../lib/http/open-counts.ts';
 import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 
@@ -83,7 +84,7 @@ interface CrawlersState extends CrawlersOptions {
   readonly known: BoundedMap<{ readonly answer: boolean; readonly until: number }>;
   readonly asking: Map<string, Promise<boolean>>;
   /** Look-ups in progress, by network. */
-  readonly askingFor: Map<string, number>;
+  readonly askingFor: OpenCounts;
   readonly lists: Map<CrawlerName, { readonly list: Promise<BlockList | null>; until: number }>;
 }
 
@@ -97,7 +98,7 @@ export function createCrawlers(options: CrawlersOptions): Crawlers {
     anyAgent: new RegExp(wanted.map(([, { agent }]) => agent.source).join('|') || '(?!)', 'i'),
     known: createBoundedMap(mostRemembered / 2),
     asking: new Map(),
-    askingFor: new Map(),
+    askingFor: createOpenCounts(),
     lists: new Map(),
   };
   return { claims: (userAgent) => claims(crawlers, userAgent), verify: (name, given) => verify(crawlers, name, given) };
@@ -173,14 +174,11 @@ async function verify(crawlers: CrawlersState, name: CrawlerName, given: string)
   const running = crawlers.asking.get(key);
   if (running) return running;
   const network = blockOf(address) ?? networkOf(address);
-  const ofNetwork = crawlers.askingFor.get(network) ?? 0;
-  if (crawlers.asking.size >= mostAsking || ofNetwork >= mostOfNetwork) return false;
-  crawlers.askingFor.set(network, ofNetwork + 1);
+  if (crawlers.asking.size >= mostAsking || crawlers.askingFor.of(network) >= mostOfNetwork) return false;
+  crawlers.askingFor.add(network);
   const question = find(crawlers, name, address).finally(() => {
     crawlers.asking.delete(key);
-    const left = (crawlers.askingFor.get(network) ?? 1) - 1;
-    if (left > 0) crawlers.askingFor.set(network, left);
-    else crawlers.askingFor.delete(network);
+    crawlers.askingFor.remove(network);
   });
   crawlers.asking.set(key, question);
   return remember(crawlers, key, await question);

@@ -10,6 +10,7 @@ import { isRestrictedLevel } from '../../lib/access/model.ts';
 import type { AccessLevel } from '../../lib/content/model.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { networkOf } from '../../lib/http/network.ts';
+import { createOpenCounts } from '../../lib/http/open-counts.ts';
 import { episodeFile, episodeFileHeaders } from '../../lib/sound/documents.ts';
 import { mayRead } from '../../press/store/stored-page.ts';
 import { retryAfter, send, sendText } from './send.ts';
@@ -27,7 +28,7 @@ const timeoutMs = 15_000;
 
 let agent: Agent | undefined;
 let open = 0;
-const openOfAddress = new Map<string, number>();
+const openOfAddress = createOpenCounts();
 
 const connections = (): Agent => {
   agent ??= new Agent({ connections: mostOpen, connect: { timeout: 5000 }, headersTimeout: timeoutMs });
@@ -160,17 +161,14 @@ async function sendAudio(
   }
   if (open >= mostOpen) return refuse(state, exchange, 503, Number(retryAfter));
   const address = networkOf(state.addressOf(exchange.incoming));
-  const own = openOfAddress.get(address) ?? 0;
-  if (own >= mostOfAddress) return refuse(state, exchange, 429, Number(retryAfter));
+  if (openOfAddress.of(address) >= mostOfAddress) return refuse(state, exchange, 429, Number(retryAfter));
   open++;
-  openOfAddress.set(address, own + 1);
+  openOfAddress.add(address);
   try {
     await passOn(state, exchange, audio, admission.cookies);
   } finally {
     open--;
-    const left = (openOfAddress.get(address) ?? 1) - 1;
-    if (left > 0) openOfAddress.set(address, left);
-    else openOfAddress.delete(address);
+    openOfAddress.remove(address);
   }
   return true;
 }

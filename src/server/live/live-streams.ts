@@ -9,6 +9,7 @@ import { isLevelRaised } from '../../lib/access/model.ts';
 import { isFree } from '../../lib/article/model.ts';
 import type { LiveStory } from '../../lib/content/model.ts';
 import { blockOf, networkOf } from '../../lib/http/network.ts';
+import { createOpenCounts, type OpenCounts } from '../../lib/http/open-counts.ts';
 import { noAlert, streamEvents } from '../../lib/live/schema.ts';
 import { mayRead } from '../../press/store/stored-page.ts';
 import type { Exchange, StoredPages } from '../http/server-options.ts';
@@ -87,7 +88,7 @@ const reconnectWithin = { fromMs: 500, overMs: 4000 };
 
 interface State extends Required<LiveStreamsOptions> {
   readonly channels: Map<number, Channel>;
-  readonly ofNetwork: Map<string, number>;
+  readonly ofNetwork: OpenCounts;
   /** The alert that pages show: its id, `null` without one, and its event. */
   alert: { readonly id: string | null; readonly frame: Frame };
   open: number;
@@ -104,7 +105,7 @@ export function createLiveStreams(options: LiveStreamsOptions): LiveStreams {
     accessMs: 300_000,
     ...options,
     channels: new Map(),
-    ofNetwork: new Map(),
+    ofNetwork: createOpenCounts(),
     alert: alertOf(null),
     open: 0,
     refused: 0,
@@ -296,8 +297,7 @@ function isFull(
   { open, mostConnections, ofNetwork, mostOfAddress, isClosed }: State,
   networks: readonly string[],
 ): boolean {
-  const isOver = (network: string, at: number): boolean =>
-    (ofNetwork.get(network) ?? 0) >= mostOfAddress * (at === 0 ? 1 : 10);
+  const isOver = (network: string, at: number): boolean => ofNetwork.of(network) >= mostOfAddress * (at === 0 ? 1 : 10);
   return isClosed || open >= mostConnections || networks.some(isOver);
 }
 
@@ -336,7 +336,7 @@ function follow(
   }
   channel.readers.add(reader);
   state.open++;
-  for (const network of networks) state.ofNetwork.set(network, (state.ofNetwork.get(network) ?? 0) + 1);
+  for (const network of networks) state.ofNetwork.add(network);
   outgoing.once('close', () => leave(state, channel, reader));
   return reader;
 }
@@ -344,9 +344,5 @@ function follow(
 function leave(state: State, { readers }: Channel, reader: Reader): void {
   readers.delete(reader);
   state.open--;
-  for (const network of reader.networks) {
-    const left = (state.ofNetwork.get(network) ?? 1) - 1;
-    if (left > 0) state.ofNetwork.set(network, left);
-    else state.ofNetwork.delete(network);
-  }
+  for (const network of reader.networks) state.ofNetwork.remove(network);
 }
