@@ -4,7 +4,7 @@
  */
 import { alertFragment } from '../../lib/alerts/model.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
-import { repeat } from '../../lib/jobs/tasks.ts';
+import { oneAtATime, repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Insertion } from '../../press/cache/insertions.server.ts';
 import type { Press } from '../../press/press.server.ts';
@@ -37,8 +37,8 @@ interface State extends AlertBannerOptions {
   shown: string | null;
   html: string | null;
   insertion: Insertion | null;
-  updating: Promise<void> | null;
-  again: boolean;
+  /** Renders the banner, one time after the other. */
+  readonly update: () => Promise<void>;
   /** When the banner couldn't be rendered, by the monotonic clock. */
   failedAt: number;
 }
@@ -52,8 +52,11 @@ export function createAlertBanner(options: AlertBannerOptions): AlertBanner {
     shown: null,
     html: null,
     insertion: null,
-    updating: null,
-    again: false,
+    update: oneAtATime(() =>
+      update(state).catch((error: unknown) =>
+        options.log.error({ err: error }, "The alert's banner couldn't be updated"),
+      ),
+    ),
     failedAt: Number.NEGATIVE_INFINITY,
   };
   const checks = repeat(
@@ -71,11 +74,7 @@ export function createAlertBanner(options: AlertBannerOptions): AlertBanner {
 
 function startUpdate(state: State): Promise<void> {
   if (wanted(state) !== state.shown) show(state, null, null);
-  state.again = true;
-  state.updating ??= update(state).finally(() => {
-    state.updating = null;
-  });
-  return state.updating;
+  return state.update();
 }
 
 /** Removes an alert whose time is over, and retries a failed render. */
@@ -103,17 +102,14 @@ function show(state: State, alert: string | null, html: string | null): void {
   state.onBanner?.(html);
 }
 
-/** Renders until the result is the alert that should be shown. */
+/** Renders the alert, and once more if another one should be shown by then. */
 async function update(state: State): Promise<void> {
-  while (state.again) {
-    state.again = false;
-    const alert = wanted(state);
-    if (alert === state.shown) continue;
-    const html = alert === null ? null : await render(state);
-    if (alert !== null && html === null) state.failedAt = performance.now();
-    if (wanted(state) !== alert) state.again = true;
-    else show(state, html === null ? null : alert, html);
-  }
+  const alert = wanted(state);
+  if (alert === state.shown) return;
+  const html = alert === null ? null : await render(state);
+  if (alert !== null && html === null) state.failedAt = performance.now();
+  if (wanted(state) !== alert) void state.update();
+  else show(state, html === null ? null : alert, html);
 }
 
 /** @returns `null` when it can't be rendered: pages are served without it */
