@@ -5,7 +5,7 @@ import type { IndexNow } from '../../lib/indexnow/indexnow.server.ts';
 import type { VitalsStats } from '../../lib/vitals/collector.server.ts';
 import type { Press } from '../../press/press.server.ts';
 import type { Composition } from '../compose.ts';
-import type { MetricSources, PressCounts, ServerCounts, SyncCounts } from './metrics.ts';
+import type { MetricSources, ServerCounts, SyncCounts } from './metrics.ts';
 
 interface Sources {
   readonly press: Press;
@@ -27,11 +27,11 @@ export function metricSources(
   return {
     server: () => counts,
     live,
-    press: () => pressCounts(press),
+    press: press.stats,
     sync: () => syncCounts(services),
     cdn: cdn.stats,
     indexNow: indexNow.stats,
-    images: () => ({ made: services.images.made() }),
+    images: services.images.made,
     cluster: cluster ? () => cluster.stats() : undefined,
     mail: mailStats ?? undefined,
     billing: billingStats ?? undefined,
@@ -39,18 +39,6 @@ export function metricSources(
     cspReports: cspReports.stats,
     vitals,
     others,
-  };
-}
-
-function pressCounts(press: Press): PressCounts {
-  const { counters, queue, store, memory } = press.stats();
-  return {
-    renders: counters.renders,
-    renderFailures: counters.failures,
-    queue,
-    pagesStored: store?.pages ?? 0,
-    memoryBytes: memory.bytes,
-    memoryBudgetBytes: memory.budget,
   };
 }
 

@@ -21,6 +21,7 @@ import type { MailStats } from '../../lib/mail/outbox.server.ts';
 import type { SupportStats } from '../../lib/support/service.server.ts';
 import type { VitalsStats } from '../../lib/vitals/collector.server.ts';
 import type { VitalsFigure, VitalsReport } from '../../lib/vitals/model.ts';
+import type { PressStats } from '../../press/press.server.ts';
 import type { ClusterStats } from '../cluster/cluster.ts';
 import type { LiveStreamsStats } from '../live/live-streams.ts';
 import { createVitalsMetrics } from './vitals-metrics.ts';
@@ -37,18 +38,6 @@ export interface ServerCounts {
   readonly errors: number;
 }
 
-export interface PressCounts {
-  /** Renders finished and failed since the start. */
-  readonly renders: number;
-  readonly renderFailures: number;
-  /** Pages that are waiting to be rendered again or being rendered. */
-  readonly queue: number;
-  readonly pagesStored: number;
-  /** Bytes of pages held in memory, and the limit. */
-  readonly memoryBytes: number;
-  readonly memoryBudgetBytes: number;
-}
-
 export interface SyncCounts {
   /** Whether there is an edition to serve. */
   readonly ready: boolean;
@@ -61,11 +50,6 @@ export interface SyncCounts {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-export interface ImageCounts {
-  /** Pictures resized since the start. */
-  readonly made: number;
-}
-
 /** `miss`: waited for a render of the press; `page`: every other page that the cache didn't answer at once. */
 const requestKinds = ['page', 'miss', 'api', 'static', 'image', 'audio', 'operators'] as const;
 export type RequestKind = (typeof requestKinds)[number];
@@ -74,12 +58,13 @@ export type RequestKind = (typeof requestKinds)[number];
 export interface MetricSources {
   readonly server?: (() => ServerCounts) | undefined;
   readonly live?: () => LiveStreamsStats;
-  readonly press?: () => PressCounts;
+  readonly press?: () => Pick<PressStats, 'counters' | 'queue' | 'store' | 'memory'>;
   readonly sync?: () => SyncCounts;
   readonly cluster?: (() => ClusterStats) | undefined;
   readonly cdn?: () => CdnStats;
   readonly indexNow?: () => IndexNowStats;
-  readonly images?: () => ImageCounts;
+  /** Number of pictures resized since the start. */
+  readonly images?: () => number;
   readonly mail?: (() => MailStats) | undefined;
   readonly billing?: (() => BillingStats) | undefined;
   readonly support?: (() => SupportStats) | undefined;
@@ -155,13 +140,18 @@ const liveSamples = ({ open, refused, dropped }: LiveStreamsStats): Sample[] => 
   counter('broadsheet_live_dropped_total', 'Event streams closed because the reader was too slow.', dropped),
 ];
 
-const pressSamples = (press: PressCounts): Sample[] => [
-  counter('broadsheet_renders_total', 'Pages rendered.', press.renders),
-  counter('broadsheet_render_failures_total', 'Renders that failed; the old page stayed.', press.renderFailures),
-  gauge('broadsheet_press_queue_length', 'Pages that wait to be rendered again.', press.queue),
-  gauge('broadsheet_pages_stored', 'Cached pages of this build.', press.pagesStored),
-  gauge('broadsheet_page_memory_bytes', 'Bytes of pages held in memory.', press.memoryBytes),
-  gauge('broadsheet_page_memory_budget_bytes', 'Limit of the pages held in memory, in bytes.', press.memoryBudgetBytes),
+const pressSamples = ({
+  counters,
+  queue,
+  store,
+  memory,
+}: ReturnType<NonNullable<MetricSources['press']>>): Sample[] => [
+  counter('broadsheet_renders_total', 'Pages rendered.', counters.renders),
+  counter('broadsheet_render_failures_total', 'Renders that failed; the old page stayed.', counters.failures),
+  gauge('broadsheet_press_queue_length', 'Pages that wait to be rendered again.', queue),
+  gauge('broadsheet_pages_stored', 'Cached pages of this build.', store?.pages ?? 0),
+  gauge('broadsheet_page_memory_bytes', 'Bytes of pages held in memory.', memory.bytes),
+  gauge('broadsheet_page_memory_budget_bytes', 'Limit of the pages held in memory, in bytes.', memory.budget),
 ];
 
 const syncSamples = (sync: SyncCounts, now: number): Sample[] => [
@@ -225,9 +215,7 @@ const indexNowSamples = (indexNow: IndexNowStats): Sample[] => [
   gauge('broadsheet_indexnow_pending', 'Addresses that wait to be announced.', indexNow.pending),
 ];
 
-const imageSamples = (images: ImageCounts): Sample[] => [
-  counter('broadsheet_images_made_total', 'Pictures resized.', images.made),
-];
+const imageSamples = (made: number): Sample[] => [counter('broadsheet_images_made_total', 'Pictures resized.', made)];
 
 const mailSamples = (mail: MailStats, now: number): Sample[] => [
   counter('broadsheet_mail_sent_total', 'Messages that the mail server accepted.', mail.sent),
@@ -326,30 +314,37 @@ const vitalsSamples = (reports: VitalsStats): Sample[] => [
   counter('broadsheet_vitals_refused_total', 'Requests with invalid or excess measurements.', reports.refused),
 ];
 
+/** Adds the histograms of the site's own times to a registry. */
+function createHistograms(registry: Registry) {
+  const registers = [registry];
+  return {
+    renderSeconds: new Histogram({
+      name: 'broadsheet_render_duration_seconds',
+      help: 'Seconds that a render took.',
+      buckets: renderBuckets,
+      registers,
+    }),
+    publishSeconds: new Histogram({
+      name: 'broadsheet_publish_to_fresh_seconds',
+      help: 'Seconds from a change of content until the last affected page was fresh.',
+      buckets: publishBuckets,
+      registers,
+    }),
+    requestSeconds: new Histogram({
+      name: 'broadsheet_request_seconds',
+      help: 'Seconds until a response was sent, by kind, for what the cache did not answer at once.',
+      labelNames: ['kind'],
+      buckets: requestBuckets,
+      registers,
+    }),
+  };
+}
+
 /** Creates the metrics. Each call has its own registry. */
 export function createMetrics(sources: MetricSources, log: Logger): Metrics {
   const now = sources.now ?? Date.now;
   const timings = new Registry();
-  const renderSeconds = new Histogram({
-    name: 'broadsheet_render_duration_seconds',
-    help: 'Seconds that a render took.',
-    buckets: renderBuckets,
-    registers: [timings],
-  });
-  const publishSeconds = new Histogram({
-    name: 'broadsheet_publish_to_fresh_seconds',
-    help: 'Seconds from a change of content until the last affected page was fresh.',
-    buckets: publishBuckets,
-    registers: [timings],
-  });
-
-  const requestSeconds = new Histogram({
-    name: 'broadsheet_request_seconds',
-    help: 'Seconds until a response was sent, by kind, for what the cache did not answer at once.',
-    labelNames: ['kind'],
-    buckets: requestBuckets,
-    registers: [timings],
-  });
+  const { renderSeconds, publishSeconds, requestSeconds } = createHistograms(timings);
   for (const kind of requestKinds) requestSeconds.zero({ kind });
   const pageVitals = createVitalsMetrics(timings);
   const loop = monitorEventLoopDelay({ resolution: lagResolution });
