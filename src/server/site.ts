@@ -130,7 +130,7 @@ export async function openSite(start: SiteStart): Promise<Writer> {
   // Content that was withdrawn just before a crash must be gone before the first reader.
   content.replay();
   // Content that was withdrawn while this node was away must be gone as well.
-  await cluster?.catchUp(catchUpMs);
+  await cluster?.node.catchUp(catchUpMs);
   await banner.update();
   // Serving workers from before may have shown open pages an alert that was withdrawn in the meantime.
   if (banner.html() === null) link?.banner(null);

@@ -52,8 +52,6 @@ export interface Cluster {
   shareOf(build: string): SharedPages;
   /** Hashed files that the nodes share. @param source folder of the running build's */
   shareAssets(source: string): SharedAssets;
-  /** Applies changes from the time in which this node was away, for at most this long; call it before the first reader. */
-  catchUp(ms: number): Promise<void>;
   start(): void;
   stop(): Promise<void>;
   stats(): ClusterStats;
@@ -100,16 +98,12 @@ const withdrawMs = 6000;
 
 export function createCluster(options: ClusterOptions): Cluster {
   const { clusterLog, listenUrl, content, changes, log, workersUpdated, beatMs, goneMs } = options;
-  const { id, lease, contentLog, version, db } = clusterLog;
+  const { id, contentLog, version, db } = clusterLog;
   const state: State = {
     ...options,
     webhookMs: options.webhookMs ?? 9000,
     node: createClusterNode({
-      id,
-      lease,
-      contentLog,
-      version,
-      db,
+      ...clusterLog,
       listenUrl,
       log,
       workersUpdated,
@@ -164,7 +158,6 @@ export function createCluster(options: ClusterOptions): Cluster {
       state.maintenance.push(repeat(offerEveryMs, assets.offer));
       return assets;
     },
-    catchUp: (ms) => node.catchUp(ms),
     start: () => start(state),
     async stop() {
       for (const task of state.maintenance) await task.stop();

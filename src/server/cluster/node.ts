@@ -5,14 +5,13 @@
  */
 import { setTimeout as timer } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Queries } from '../../lib/database.ts';
 import { type Conditions, createConditions } from '../../lib/jobs/conditions.ts';
 import { oneAtATime, repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { type Listening, listen } from '../database/listen.ts';
 import { channel, databaseNow, type Message, messageSchema } from './channel.ts';
-import type { ContentLog, LogBatch } from './content-log.ts';
-import type { Lease } from './lease.ts';
+import type { ClusterLog } from './cluster-log.ts';
+import type { LogBatch } from './content-log.ts';
 
 /** The content store of this node. */
 export interface Follower {
@@ -29,17 +28,9 @@ export interface Follower {
   apply(batch: LogBatch): Promise<void>;
 }
 
-export interface NodeOptions {
-  /** This node's name, the same as in its lease. */
-  readonly id: string;
-  readonly lease: Lease;
-  /** PostgreSQL. */
-  readonly db: Queries;
+export interface NodeOptions extends Pick<ClusterLog, 'id' | 'version' | 'db' | 'contentLog' | 'lease'> {
   /** Address for the listening connection: PostgreSQL itself, or a pooler that gives each client a session. */
   readonly listenUrl: string;
-  readonly contentLog: ContentLog;
-  /** Version of the content log. */
-  readonly version: number;
   readonly follower: Follower;
   readonly log: Logger;
   /** Resolves when no other process of this node serves replaced or removed pages (default: there is no other process). */
