@@ -27,44 +27,29 @@ export type LiveMessage =
   | { readonly kind: 'live-stories'; readonly stories: readonly LiveStory[] }
   | { readonly kind: 'live-events'; readonly story: LiveStory; readonly events: string };
 
-/** Pages that must be looked up in the store again. */
-export interface Replaced {
-  readonly kind: 'replaced';
-  /** Answered with {@link Done}. */
-  readonly number: number;
-  readonly names: readonly string[] | 'all';
-  readonly isReady: boolean;
-  /** `false`: the store can't be written, so that its pages may be outdated. */
-  readonly isStored: boolean;
-}
-
-/** The banner that pages show from now on; `null`: none. */
-interface BannerChanged {
-  readonly kind: 'banner';
-  /** Answered with {@link Done}. */
-  readonly number: number;
-  readonly html: string | null;
-}
-
-interface Done {
-  readonly kind: 'done';
-  readonly number: number;
-}
-
-/** To a serving worker. */
+/** To a serving worker. A `number` is repeated in the answer. */
 export type ToServing =
   | Opening
-  | Replaced
-  | BannerChanged
+  /** Pages that must be looked up in the store again. `isStored: false`: it can't be written, so that its pages may be outdated. */
+  | {
+      readonly kind: 'replaced';
+      readonly number: number;
+      readonly names: readonly string[] | 'all';
+      readonly isReady: boolean;
+      readonly isStored: boolean;
+    }
+  /** The banner that pages show from now on; `null`: none. */
+  | { readonly kind: 'banner'; readonly number: number; readonly html: string | null }
   | LiveMessage
   | { readonly kind: 'measure'; readonly number: number }
-  | Stop
-  | WriterGone;
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'writer-gone' };
 
 /** To the writer. `from` is the worker's id. */
 export type ToWriter = (
   | { readonly kind: 'joined' }
-  | Done
+  /** The answer to new pages or a new banner. */
+  | { readonly kind: 'done'; readonly number: number }
   | { readonly kind: 'metrics'; readonly number: number; readonly metrics: readonly object[] }
   | { readonly kind: 'reads'; readonly reads: readonly (readonly [name: string, count: number])[] }
   | { readonly kind: 'left' }
@@ -103,28 +88,20 @@ export interface Counted {
   };
 }
 
-/** A worker is ready for connections. */
-interface Ready {
-  readonly ready: true;
-}
-
-/** A worker has taken a connection, or its client has gone. */
-interface Taken {
-  readonly taken: number;
-}
-
-/** A worker has come too late for a connection and hasn't touched it. */
-interface Declined {
-  readonly declined: number;
-}
-
-/** A worker was asked to stop, and stops. */
-interface Stopping {
-  readonly stopping: true;
-}
-
 /** From a worker to the supervisor. */
-export type FromWorker = FromServing | FromWriter | Counted | Unresponsive | Ready | Taken | Declined | Stopping;
+export type FromWorker =
+  | FromServing
+  | FromWriter
+  | Counted
+  | Unresponsive
+  /** The worker is ready for connections. */
+  | { readonly ready: true }
+  /** It has taken a connection, or its client has gone. */
+  | { readonly taken: number }
+  /** It has come too late for a connection and hasn't touched it. */
+  | { readonly declined: number }
+  /** It was asked to stop, and stops. */
+  | { readonly stopping: true };
 
 /** A connection, which comes with the message. */
 export interface Connection {
@@ -141,11 +118,3 @@ export const takenWithinMs = 1500;
 
 /** Milliseconds on the machine's monotonic clock, which all processes share. */
 export const machineMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
-
-interface Stop {
-  readonly kind: 'stop';
-}
-
-interface WriterGone {
-  readonly kind: 'writer-gone';
-}
