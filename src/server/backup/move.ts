@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type pg from 'pg';
 import { silent } from '../../lib/logging.ts';
-import { type Migration, migrate, NewerDatabase } from '../database/migrate.ts';
+import { type Migration, migrate, refuseNewer } from '../database/migrate.ts';
 import { openPool, postgresKysely } from '../database/postgres.ts';
 import { migrations as all } from '../migrations/all.ts';
 import { columnsOf, hashSource, type MovedTable, nextBatch, skippedTables, tablesInOrder } from './move-source.ts';
@@ -71,10 +71,9 @@ export async function moveToPostgres(options: MoveOptions): Promise<Moved> {
 }
 
 function refuseOtherVersion(source: DatabaseSync, migrations: readonly Migration[]): void {
-  const [done, known] = [new Set(migrationsOf(source)), new Set(migrations.map(({ name }) => name))];
-  const unknown = [...done].filter((name) => !known.has(name));
-  if (unknown.length > 0) throw new NewerDatabase(unknown);
-  if ([...known].some((name) => !done.has(name))) {
+  const done = migrationsOf(source);
+  refuseNewer(done, migrations);
+  if (migrations.some(({ name }) => !done.includes(name))) {
     throw new Error(
       'The SQLite accounts are from an older version: start this version once without DATABASE_URL, stop it, then move.',
     );

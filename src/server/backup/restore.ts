@@ -1,7 +1,7 @@
 /** `npm run restore`: replaces the accounts with a backup, or checks a backup by restoring it elsewhere. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { NewerDatabase } from '../database/migrate.ts';
+import { refuseNewer } from '../database/migrate.ts';
 import { migrations } from '../migrations/all.ts';
 import { listBackups } from './backup-folder.ts';
 import { type Manifest, readManifest } from './manifest.ts';
@@ -59,9 +59,7 @@ function refuseOther(from: string, { databaseUrl }: RestoreOptions): void {
   if (manifest.engine === 'postgres' && databaseUrl === null) {
     throw new Error('The backup is of PostgreSQL: set DATABASE_URL to the database to restore it into.');
   }
-  const known = new Set(migrations.map(({ name }) => name));
-  const unknown = manifest.migrations.filter((name) => !known.has(name));
-  if (unknown.length > 0) throw new NewerDatabase(unknown);
+  refuseNewer(manifest.migrations, migrations);
 }
 
 /** Restores a backup into a temporary place and compares it; nothing of the site changes. @throws Error that names the damage */

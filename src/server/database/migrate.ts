@@ -21,6 +21,13 @@ export class NewerDatabase extends Error {
   }
 }
 
+/** @param done names of the migrations that have run @throws NewerDatabase when this version doesn't know all of them */
+export function refuseNewer(done: Iterable<string>, migrations: readonly Migration[]): void {
+  const known = new Set(migrations.map(({ name }) => name));
+  const unknown = [...done].filter((name) => !known.has(name)).toSorted();
+  if (unknown.length > 0) throw new NewerDatabase(unknown);
+}
+
 /** Number of PostgreSQL's advisory lock: any number, the same in every process of the site. */
 export const migrationLock = 7_260_413_589;
 
@@ -48,9 +55,7 @@ export async function migrate(
     await sql`create table if not exists migrations (name text primary key, at bigint not null)`.execute(tx);
     const rows = await sql<{ name: string }>`select name from migrations`.execute(tx);
     const done = new Set(rows.rows.map((row) => row.name));
-    const known = new Set(migrations.map((migration) => migration.name));
-    const unknown = [...done].filter((name) => !known.has(name)).toSorted();
-    if (unknown.length > 0) throw new NewerDatabase(unknown);
+    refuseNewer(done, migrations);
     const due = migrations.filter(({ name }) => !done.has(name));
     if (!upgrades && done.size > 0 && due.length > 0) {
       throw new StartFirst('The accounts database is of an earlier version of the site');
