@@ -33,7 +33,7 @@ export function accountForm(handle: (call: FormCall) => Promise<Next>): APIRoute
   return async (context) => {
     const { request, locals } = context;
     let returnTo = '/';
-    const answer = await postedForm(context, {}, async (form): Promise<Next> => {
+    const answer = await postedForm(context, async (form): Promise<Next> => {
       returnTo = returnPath(form.get('return'), locals.config.siteUrl);
       const { accounts } = locals.services;
       if (!accounts) return { to: signInPage('off', returnTo) };

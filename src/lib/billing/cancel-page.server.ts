@@ -58,7 +58,7 @@ export const postCancelStep = (
   billing: Billing,
   reader: Session,
 ): Promise<Response | Refusal | FormRefusal> =>
-  postedForm(page, {}, async (form): Promise<Next | Refusal> => {
+  postedForm(page, async (form): Promise<Next | Refusal> => {
     const id = form.get(subscriptionParam) ?? undefined;
     switch (form.get('step')) {
       case cancelSteps.why: {

@@ -66,7 +66,7 @@ export async function commentPage(page: Page): Promise<CommentForm | Response> {
     const reader = await requireReader(page);
     return reader instanceof Response ? reader : show(page, given, reader, null);
   }
-  const answer = await postedForm(page, { limit: longestBody }, (form) => handlePost(page, form));
+  const answer = await postedForm(page, (form) => handlePost(page, form), longestBody);
   if (answer instanceof Response) return answer;
   if (!('session' in answer)) return answer.status === 404 ? notFound() : textResponse(answer.status, answer.problem);
   page.response.status = answer.status;

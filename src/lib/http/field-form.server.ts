@@ -133,10 +133,11 @@ export function fieldFormRoute<Name extends string>(form: FieldForm<Name>): APIR
   return async (context) => {
     const type = context.request.headers.get('content-type') ?? '';
     if (!/^application\/x-www-form-urlencoded\b/i.test(type)) return json(context);
-    const answer = await postedForm(context, { limit }, async (posted): Promise<Next> => {
+    const take = async (posted: URLSearchParams): Promise<Next> => {
       const outcome = await submit(form, context, (name) => posted.get(name));
       return { to: page + (outcome.ok ? '?state=sent' : '?problem=failed') };
-    });
+    };
+    const answer = await postedForm(context, take, limit);
     if (answer instanceof Response) return answer;
     return answer.status === 403 ? textResponse(403, answer.problem) : seeOther({ to: `${page}?problem=failed` });
   };
@@ -158,11 +159,12 @@ export async function fieldFormPage<Name extends string>(
   }
   if (isJson(page.request)) return await fieldFormRoute(form)(page as AstroGlobal & APIContext);
   let stamp: string | null = null;
-  const answer = await postedForm(page, { limit }, async (posted): Promise<Next | Refused<Name>> => {
+  const take = async (posted: URLSearchParams): Promise<Next | Refused<Name>> => {
     stamp = posted.get(hiddenFields.stamp) || null;
     const outcome = await submit(form, page, (name) => posted.get(name));
     return outcome.ok ? { to: `${form.page}?state=sent` } : outcome;
-  });
+  };
+  const answer = await postedForm(page, take, limit);
   if (answer instanceof Response) return answer;
   page.response.status = answer.status;
   if (!('values' in answer)) return { values: {}, errors: undefined, problem: messages.failed, sent: false, stamp };

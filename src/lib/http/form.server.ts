@@ -27,21 +27,17 @@ export interface FormRefusal {
 
 const isNext = (result: object): result is Next => 'to' in result;
 
-interface FormRules {
-  /** Longest body, bytes. */
-  readonly limit?: number;
-}
-
 /**
  * Handles a form that a page posted: checks its origin, reads it, and turns the handler's exception into 503. Forms use this function,
  * except two buttons: a gift link's, which has no fields, and an unsubscribe link's, which mail programs press without `Origin`.
  *
  * @param handle a result with `to` becomes a 303; any other is returned for the page to show
+ * @param limit longest body, bytes
  */
 export async function postedForm<Result extends object>(
   { request, locals, url }: Pick<APIContext, 'request' | 'locals' | 'url'>,
-  { limit }: FormRules,
   handle: (form: URLSearchParams) => Promise<Result>,
+  limit?: number,
 ): Promise<Response | Exclude<Result, Next> | FormRefusal> {
   const { siteUrl } = locals.config;
   if (!isOwnForm(request, siteUrl)) {

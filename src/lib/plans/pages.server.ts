@@ -37,7 +37,7 @@ export interface ShippingRefusal {
 
 /** Saves the posted address. @returns the redirect, or why the form is shown again */
 export const postShipping = (page: Page, billing: Billing, reader: Session): Promise<Response | ShippingRefusal> =>
-  postedForm(page, {}, async (form): Promise<Next | ShippingRefusal> => {
+  postedForm(page, async (form): Promise<Next | ShippingRefusal> => {
     const values = readFields(shippingFields, (name) => form.get(name));
     const checked = checkShipping(values);
     if (!checked.ok) return { status: 422, values, errors: checked.errors };
@@ -82,7 +82,7 @@ export async function switchPage(
   const { address } = callerOf(page);
   let refused: SwitchRefusal | FormRefusal | null = null;
   if (page.request.method === 'POST') {
-    const posted = await postedForm(page, {}, async (form): Promise<Next | SwitchRefusal> => {
+    const posted = await postedForm(page, async (form): Promise<Next | SwitchRefusal> => {
       const wanted = { planId, ...readSwitch((name) => form.get(name)) };
       const answer = await billing.switchPlan(reader, wanted, address);
       if (answer.ok && answer.value.clientSecret === null) return { to: '/dashboard/account?state=switched#plan' };

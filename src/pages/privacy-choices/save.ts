@@ -16,7 +16,7 @@ export const POST: APIRoute = async (context) => {
   const { config, services } = context.locals;
   const { siteUrl } = config;
   const gpc = context.request.headers.get('sec-gpc') === '1';
-  const answer = await postedForm(context, {}, async (form) => {
+  const answer = await postedForm(context, async (form) => {
     const granted = grantedByForm(form.get(consentFields.choice), form.getAll(consentFields.purpose), gpc);
     if (!granted) return { status: 400, problem: 'Please choose on the privacy page.' };
     const back = returnPath(form.get(consentFields.returnTo), siteUrl);
