@@ -1,6 +1,6 @@
 /** `npm run build`: builds the pages if their sources have changed, and compresses their files. */
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { compressFolder } from './compress.ts';
 import { Stop, whatToDo } from './setup/explain.mjs';
@@ -42,10 +42,7 @@ export function hashSources(folder: string = root): string {
   for (const source of sources) {
     const path = join(folder, source);
     if (!existsSync(path)) continue;
-    const inside = readdirSync(folder, { withFileTypes: true })
-      .find((entry) => entry.name === source)
-      ?.isDirectory();
-    if (!inside) {
+    if (!statSync(path).isDirectory()) {
       add(path);
       continue;
     }

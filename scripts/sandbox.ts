@@ -5,6 +5,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EditionKind } from '../sandbox/edition/model.ts';
 import type { SandboxAccess, WordPressAccess } from '../sandbox/start.ts';
+import { parseJson } from '../src/lib/json.ts';
 import { publication } from '../src/publication.ts';
 import type { Environment, SandboxPorts } from './settings.ts';
 import { Stop } from './setup/explain.mjs';
@@ -63,7 +64,7 @@ export function startSandbox(options: {
       cwd: root,
       env: options.env,
       onLine(text) {
-        const line = parse(text);
+        const line = text.startsWith('{') ? (parseJson(text) as Line | undefined) : undefined;
         if (!line) return keep(text);
         if (line.progress) {
           note = `${line.progress}${line.done === undefined ? '' : ` ${line.done}${line.total ? ` of ${line.total}` : ''}`}`;
@@ -93,15 +94,6 @@ export function startSandbox(options: {
     ended: child.ended,
     stop: child.stop,
   };
-}
-
-function parse(text: string): Line | null {
-  if (!text.startsWith('{')) return null;
-  try {
-    return JSON.parse(text) as Line;
-  } catch {
-    return null;
-  }
 }
 
 /** Ports and folders that must be free before the sandbox starts. */
