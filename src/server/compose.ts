@@ -40,7 +40,6 @@ import { purposesAsked } from '../lib/third-party/settings.ts';
 import type { Ticker } from '../lib/ticker/model.ts';
 import { openTicker, type RunningTicker } from '../lib/ticker/ticker.server.ts';
 import { inSpan } from '../lib/tracing.ts';
-import { createAccessCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
 import { type ChangeFeed, createChangeFeed } from './change-feed.ts';
 import { type Cluster, createCluster } from './cluster/cluster.ts';
@@ -53,7 +52,7 @@ import { describeFeatures, type Features } from './features.ts';
 import { type OldRowsList, startPruning } from './old-rows.ts';
 import { createPicturePrefetch, type PicturePrefetch } from './picture-prefetch.ts';
 import { openReaders, type ReaderServices, type Readers, type ReadersState } from './readers.ts';
-import { accessCookieName, accessKeysOf, accountsSecret } from './secrets.ts';
+import { accessKeysOf, accountsSecret, openReaderCookies } from './secrets.ts';
 
 /** `null` when accounts are off (`features.accounts`) or a Zephr tenant has them. */
 type OptionalReaderServices = { readonly [Name in keyof ReaderServices]: ReaderServices[Name] | null };
@@ -137,7 +136,7 @@ const tenantSessionsOf = (config: Config): Services['sessions'] =>
     : tenantSessions({
         url: config.zephrUrl,
         secure: config.siteUrl.startsWith('https:'),
-        access: createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) }),
+        access: openReaderCookies(config).access,
       });
 
 export interface ComposeOptions {

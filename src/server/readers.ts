@@ -24,13 +24,12 @@ import { createSavedStories } from '../lib/saved/saved.server.ts';
 import { createPrivateFeeds } from '../lib/sound/private-feeds.server.ts';
 import type { PrivateFeeds } from '../lib/sound/private-feeds.ts';
 import { createSupport, type Support } from '../lib/support/service.server.ts';
-import { createAccessCookie, createPassCookie } from '../press/delivery/access-cookie.ts';
 import { publication } from '../publication.ts';
 import type { Config } from './config/config.ts';
 import { describeFeatures } from './features.ts';
 import type { OldRowsList } from './old-rows.ts';
 import { type PersonalDataList, personalDataOf } from './personal-data.ts';
-import { accessCookieName, accessKeysOf, accountsSecret, giftCookieName } from './secrets.ts';
+import { accountsSecret, openReaderCookies } from './secrets.ts';
 
 /** Services that need accounts. A new one is declared here and created in {@link createServices}. */
 export interface ReaderServices {
@@ -172,20 +171,20 @@ async function createServices(
   const { auditDays, google, facebook } = config.accounts;
   const { database, log } = shared;
   const billing = await openBilling(config, { ...shared, onPrices });
-  const keys = accessKeysOf(config);
+  const cookies = openReaderCookies(config);
   const access = createAccess({
     ...shared,
     rules: publication.access,
     secure: siteUrl.startsWith('https:'),
     paid: async (userId) => (await billing?.entitlements(userId)) ?? [],
     promotionDays: () => billing?.prices().find(({ promotion }) => promotion)?.promotion?.days ?? null,
-    pass: createPassCookie({ name: giftCookieName, keys }),
+    pass: cookies.passes,
   });
   const accounts = await createAccounts({
     ...shared,
     siteUrl,
     verification,
-    access: createAccessCookie({ name: accessCookieName, keys }),
+    access: cookies.access,
     keeping: { ...defaultKeeping, auditDays },
     google,
     facebook,

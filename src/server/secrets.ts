@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AccessKey } from '../press/delivery/access-cookie.ts';
+import { type AccessKey, createAccessCookie, createPassCookie } from '../press/delivery/access-cookie.ts';
 import type { Config } from './config/config.ts';
 
 /** Name of the cookie that says which articles a browser may get in full. */
@@ -53,6 +53,21 @@ export function accessKeysOf({ accessKeys, dataDir }: Pick<Config, 'accessKeys' 
   });
   const [id = '', secret = ''] = content.split(':');
   return [{ id, secret }];
+}
+
+export type ReaderCookies = ReturnType<typeof openReaderCookies>;
+
+/**
+ * The cookies that open articles: `access` all of a level, `passes` one gifted article each.
+ *
+ * @throws Error with a sentence for the operator when the file of the keys can't be read or written
+ */
+export function openReaderCookies(config: Pick<Config, 'accessKeys' | 'dataDir'>) {
+  const keys = accessKeysOf(config);
+  return {
+    access: createAccessCookie({ name: accessCookieName, keys }),
+    passes: createPassCookie({ name: giftCookieName, keys }),
+  };
 }
 
 function secretFromFile({ dataDir, name, setting, create, isValid }: SecretFile): string {

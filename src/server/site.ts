@@ -22,7 +22,7 @@ import type { Config } from './config/config.ts';
 import { renewAccess } from './http/cached-pages.ts';
 import { clientAddressOf } from './http/client-address.ts';
 import { createCopyGate } from './http/copy-gate.ts';
-import { createCrawlers, systemDns } from './http/crawlers.ts';
+import { createCrawlers } from './http/crawlers.ts';
 import { createHttpServer, createServerCounts } from './http/http-server.ts';
 import { listen } from './http/listen.ts';
 import type { RenderPage } from './http/page-renderer.ts';
@@ -331,7 +331,7 @@ function siteRoutes(
     siteUrl: config.siteUrl,
     pages: { press: site.press, keyOf: site.keyOf, access: site.access, passes: site.passes },
     renewAccess: sessions ? renewAccess(sessions, site.access, log) : undefined,
-    crawlers: config.crawlers ? createCrawlers({ ...config.crawlers, dns: systemDns, log }) : undefined,
+    crawlers: config.crawlers ? createCrawlers({ ...config.crawlers, log }) : undefined,
     // The file by which search engines check that the key belongs to the site.
     fixedTexts: new Map(config.indexNow ? [[`/${config.indexNow.key}.txt`, config.indexNow.key]] : []),
     locals,

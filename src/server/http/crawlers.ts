@@ -41,11 +41,8 @@ export interface CrawlersConfig {
 }
 
 export interface CrawlersOptions extends CrawlersConfig {
-  /** `dns.promises`, or a substitute in tests. */
-  readonly dns: {
-    reverse(address: string): Promise<readonly string[]>;
-    lookup(host: string): Promise<readonly string[]>;
-  };
+  /** The system's resolver, or a substitute in tests. */
+  readonly dns?: Resolver;
   readonly log: Logger;
   /** Fetches a list; for tests. */
   readonly fetch?: typeof fetch;
@@ -60,8 +57,12 @@ export interface Crawlers {
   verify(name: CrawlerName, address: string): Promise<boolean>;
 }
 
-/** The system's DNS resolver. */
-export const systemDns: CrawlersOptions['dns'] = {
+interface Resolver {
+  reverse(address: string): Promise<readonly string[]>;
+  lookup(host: string): Promise<readonly string[]>;
+}
+
+const systemDns: Resolver = {
   reverse: (address) => dns.reverse(address),
   lookup: async (host) => (await dns.lookup(host, { all: true })).map(({ address }) => address),
 };
@@ -78,6 +79,7 @@ const timeoutMs = 3000;
 const longestList = 4 * 1024 * 1024;
 
 interface CrawlersState extends CrawlersOptions {
+  readonly dns: Resolver;
   readonly now: () => number;
   readonly wanted: readonly (readonly [CrawlerName, Engine])[];
   readonly anyAgent: RegExp;
@@ -91,6 +93,7 @@ interface CrawlersState extends CrawlersOptions {
 export function createCrawlers(options: CrawlersOptions): Crawlers {
   const wanted = options.names.map((name) => [name, engines[name]] as const);
   const crawlers: CrawlersState = {
+    dns: systemDns,
     ...options,
     // The clock of the process runs on when the machine's is set.
     now: options.now ?? (() => performance.now()),

@@ -5,12 +5,6 @@ import { join } from 'node:path';
 import { createBoundedMap } from '../../lib/bounded-map.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { inSpan } from '../../lib/tracing.ts';
-import {
-  type AccessCookie,
-  createAccessCookie,
-  createPassCookie,
-  type PassCookie,
-} from '../../press/delivery/access-cookie.ts';
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
 import { openPress, type Press, type PressOptions } from '../../press/press.server.ts';
 import type { PageShare } from '../../press/scheduler/page-share.ts';
@@ -23,7 +17,7 @@ import type { Config } from '../config/config.ts';
 import type { RenderPage } from '../http/page-renderer.ts';
 import type { SecurityHeaders } from '../http/security-headers.ts';
 import type { SharedDictionary } from '../http/shared-dictionary.ts';
-import { accessCookieName, accessKeysOf, giftCookieName } from '../secrets.ts';
+import { openReaderCookies, type ReaderCookies } from '../secrets.ts';
 import { routeOf } from '../tracing/routes.ts';
 import { formerPage } from './former-addresses.ts';
 import { headlineChoices } from './insertions.ts';
@@ -39,13 +33,11 @@ const withSpan =
       return render(key, variant);
     });
 
-export interface SitePress {
+export interface SitePress extends ReaderCookies {
   readonly press: Press;
   readonly keyOf: KeyOf;
-  readonly access: AccessCookie;
   /** The SQLite file of the stored pages. */
   readonly file: string;
-  readonly passes: PassCookie;
   /** Adds reads counted by another process, by page name (`nameOf`). */
   addReads(reads: readonly (readonly [name: string, count: number])[]): void;
   /** Keys of the pages that earlier builds have left and this one hasn't rendered yet, the most read first. */
@@ -125,8 +117,6 @@ export function openSitePress(options: SitePressOptions): SitePress {
   const { config, app, security, dictionary = null, log } = options;
   const build = pagesName(options.build, config, app.services);
   const { content } = app.services;
-  const access = createAccessCookie({ name: accessCookieName, keys: accessKeysOf(config) });
-  const passes = createPassCookie({ name: giftCookieName, keys: accessKeysOf(config) });
   const redirects = config.redirectsFile ? readRedirects(config.redirectsFile) : [];
   const keyOf = pageKeys(content.reader, redirects, ({ from }) => {
     log.warn({ from }, 'A redirect of REDIRECTS_FILE is ignored, because the site itself uses this address');
@@ -176,9 +166,8 @@ export function openSitePress(options: SitePressOptions): SitePress {
   return {
     press,
     keyOf,
-    access,
+    ...openReaderCookies(config),
     file,
-    passes,
     addReads(reads) {
       const counted = new Map(reads.map(([name, count]) => [name, { ref: refOf(name), count }]));
       try {

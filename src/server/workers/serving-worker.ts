@@ -5,7 +5,6 @@
 import { repeat } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { createEncoder, type Encoder } from '../../press/cache/compressor.server.ts';
-import { createAccessCookie, createPassCookie } from '../../press/delivery/access-cookie.ts';
 import type { KeyOf } from '../../press/delivery/cache-key.ts';
 import { openSharedStore, type SharedStorePages } from '../../press/shared-store-pages.server.ts';
 import { nameOf } from '../../press/store/stored-page.ts';
@@ -14,12 +13,12 @@ import { openDataDir } from '../data-dir.ts';
 import { sendFile } from '../http/answer.ts';
 import { answerFromCacheSoon } from '../http/cached-pages.ts';
 import { clientAddressOf } from '../http/client-address.ts';
-import { createCrawlers, systemDns } from '../http/crawlers.ts';
+import { createCrawlers } from '../http/crawlers.ts';
 import { createHttpServer, createServerCounts } from '../http/http-server.ts';
 import { requestIds } from '../http/request-id.ts';
 import { securityHeaders } from '../http/security-headers.ts';
 import { retryAfter, sendText } from '../http/send.ts';
-import type { Exchange, HttpServer, ServerState, StoredPages } from '../http/server-options.ts';
+import type { Exchange, HttpServer, ServerState } from '../http/server-options.ts';
 import { openSharedDictionary, type SharedDictionary } from '../http/shared-dictionary.ts';
 import { shutDown } from '../http/shutdown.ts';
 import { openStatics, type Statics } from '../http/static-files.ts';
@@ -29,7 +28,7 @@ import { createMetrics, type Metrics } from '../operators/metrics.ts';
 import { alertInsertion, headlineChoices } from '../press/insertions.ts';
 import { pageKeys, readRedirects } from '../press/page-keys.ts';
 import { pageHeaders } from '../press/render-page.ts';
-import { accessCookieName, accessKeysOf, giftCookieName } from '../secrets.ts';
+import { openReaderCookies, type ReaderCookies } from '../secrets.ts';
 import { createForwarder, type Forwarder, WriterUnavailable } from './forward.ts';
 import { innerSocket, listenInside } from './inner-socket.ts';
 import type { FromServing, Opening, ToServing } from './messages.ts';
@@ -79,9 +78,7 @@ export function startServingWorker(
   openDataDir(config.dataDir, log);
   const counts = createServerCounts();
   const statics = openStatics(`${dist}client`);
-  const keys = accessKeysOf(config);
-  const access = createAccessCookie({ name: accessCookieName, keys });
-  const passes = createPassCookie({ name: giftCookieName, keys });
+  const cookies = openReaderCookies(config);
   const state: State = {
     config,
     statics,
@@ -95,7 +92,7 @@ export function startServingWorker(
     metrics: createMetrics({ server: () => counts, live: () => state.streams.stats() }, log),
     send,
     streams: createLiveStreams({
-      pages: { access, passes },
+      pages: cookies,
       always: securityHeaders(config).always,
       mostConnections: config.liveConnections,
     }),
@@ -109,7 +106,7 @@ export function startServingWorker(
   /** Whether there is a server, or will be; also after the writer has gone. */
   let isOpen = false;
   const server = opened.promise.then(async () => {
-    const made = createServer(state, counts, { access, passes });
+    const made = createServer(state, counts, cookies);
     await listenInside(made, innerSocket(config.dataDir));
     return made;
   });
@@ -216,11 +213,7 @@ function closePages(state: State): void {
   state.pages = null;
 }
 
-function createServer(
-  state: State,
-  counts: ReturnType<typeof createServerCounts>,
-  cookies: Pick<StoredPages, 'access' | 'passes'>,
-): HttpServer {
+function createServer(state: State, counts: ReturnType<typeof createServerCounts>, cookies: ReaderCookies): HttpServer {
   const { config, statics, log, metrics } = state;
   const usable = (): SharedStorePages | null => (state.isStored ? state.pages : null);
   return createHttpServer({
@@ -242,7 +235,7 @@ function createServer(
     streams: state.streams,
     // Never called: a reader whose access cookie must be renewed is passed on.
     renewAccess: () => null,
-    crawlers: config.crawlers ? createCrawlers({ ...config.crawlers, dns: systemDns, log }) : undefined,
+    crawlers: config.crawlers ? createCrawlers({ ...config.crawlers, log }) : undefined,
     clientAddress: clientAddressOf(config.trustedProxies),
     requestId: requestIds(config.trustedProxies),
     respond: (server, exchange) => respond(state, server, exchange),
