@@ -15,7 +15,6 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openTenant, type Tenant, tenantSessions } from '../../src/lib/accounts/zephr.server.ts';
 import { silent } from '../../src/lib/logging.ts';
-import { noThirdParties } from '../../src/lib/third-party/settings.ts';
 import { createAccessCookie } from '../../src/press/delivery/access-cookie.ts';
 import { createHttpServer } from '../../src/server/http/http-server.ts';
 import { securityHeaders } from '../../src/server/http/security-headers.ts';
@@ -23,6 +22,7 @@ import { shutDown } from '../../src/server/http/shutdown.ts';
 import { openStatics } from '../../src/server/http/static-files.ts';
 import { Browser } from '../fixtures/account-site.ts';
 import { answerWith } from '../fixtures/answer.ts';
+import { bareSettings } from '../world/http-servers.ts';
 import { bodies } from './fixtures/accounts.ts';
 
 const siteUrl = 'https://paper.example';
@@ -164,14 +164,7 @@ beforeAll(async () => {
     editionReady: () => true,
     readiness: () => ({}),
     statics: openStatics('/nowhere'),
-    security: securityHeaders({
-      siteUrl,
-      wordpress: null,
-      imageHosts: [],
-      frameHosts: [],
-      thirdParties: noThirdParties,
-      stripe: null,
-    }),
+    security: securityHeaders({ ...bareSettings, siteUrl }),
     render: async () => answerWith('a page of ours'),
     locals: () => ({ content: { tags: new Set() } }) as unknown as App.Locals,
     clientAddress: () => '203.0.113.9',

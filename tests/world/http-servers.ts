@@ -10,7 +10,7 @@ import { silent } from '../../src/lib/logging.ts';
 import { noThirdParties } from '../../src/lib/third-party/settings.ts';
 import { createHttpServer } from '../../src/server/http/http-server.ts';
 import { securityHeaders } from '../../src/server/http/security-headers.ts';
-import type { HttpServerOptions } from '../../src/server/http/server-options.ts';
+import type { HttpServer, HttpServerOptions } from '../../src/server/http/server-options.ts';
 import { shutDown } from '../../src/server/http/shutdown.ts';
 import { openStatics } from '../../src/server/http/static-files.ts';
 import { answerWith } from '../fixtures/answer.ts';
@@ -29,6 +29,16 @@ export function writeFiles(): void {
   writeFileSync(join(folder, 'secret.txt'), 'secret');
 }
 
+/** Settings of a site without vendors, for {@link securityHeaders}. */
+export const bareSettings = {
+  siteUrl: 'https://paper.example',
+  wordpress: null,
+  imageHosts: [],
+  frameHosts: [],
+  thirdParties: noThirdParties,
+  stripe: null,
+};
+
 const servers: Server[] = [];
 export async function stopServers(): Promise<void> {
   await Promise.all(servers.splice(0).map((server) => shutDown(server, 0)));
@@ -38,17 +48,14 @@ export const page = (body: string, init: ResponseInit = {}) =>
   answerWith(body, { ...init, headers: { 'content-type': 'text/html; charset=utf-8', ...init.headers } });
 
 /** An HTTP server on a free port; tests pass only the options that matter to them. */
-export async function front(options: Partial<HttpServerOptions> = {}): Promise<{ port: number; server: Server }> {
+export async function front(options: Partial<HttpServerOptions> = {}): Promise<{ port: number; server: HttpServer }> {
   const server = createHttpServer({
-    siteUrl: 'https://paper.example',
+    siteUrl: bareSettings.siteUrl,
     statics: openStatics(client),
     security: securityHeaders({
-      siteUrl: 'https://paper.example',
+      ...bareSettings,
       wordpress: { url: 'https://wp.example/news' },
-      imageHosts: [],
       frameHosts: ['127.0.0.1:8881'],
-      thirdParties: noThirdParties,
-      stripe: null,
     }),
     render: async () => page('<h1>Front page</h1>'),
     locals: () => ({ content: { tags: new Set(['latest']) } }) as unknown as App.Locals,

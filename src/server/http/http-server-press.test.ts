@@ -1,11 +1,9 @@
 /** The front with stored pages: hits, misses, failures, and everything besides pages. */
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { answerWith } from '../../../tests/fixtures/answer.ts';
+import { bareSettings, front, stopServers } from '../../../tests/world/http-servers.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { silent } from '../../lib/logging.ts';
-import { noThirdParties } from '../../lib/third-party/settings.ts';
 import { createAccessCookie } from '../../press/delivery/access-cookie.ts';
 import { openPress, type Press } from '../../press/press.server.ts';
 import { PressBusy } from '../../press/scheduler/scheduler.server.ts';
@@ -13,19 +11,17 @@ import { openStore, type PageStore } from '../../press/store/page-store.server.t
 import { tempDir } from '../../press/testing.ts';
 import { pageKeys } from '../press/page-keys.ts';
 import { createPressRender, pageHeaders } from '../press/render-page.ts';
-import { createHttpServer } from './http-server.ts';
 import type { RenderPage } from './page-renderer.ts';
 import { currentRequestId } from './request-id.ts';
 import { securityHeaders } from './security-headers.ts';
 import type { HttpServer, HttpServerOptions } from './server-options.ts';
-import { shutDown } from './shutdown.ts';
-import { earlierFiles, openStatics } from './static-files.ts';
+import { earlierFiles } from './static-files.ts';
 
-const siteUrl = 'https://paper.example';
 let folder: ReturnType<typeof tempDir>;
 let store: PageStore;
 let press: Press;
-let front: HttpServer;
+let server: HttpServer;
+let port: number;
 let base: string;
 let render: RenderPage;
 let ready: boolean;
@@ -38,21 +34,14 @@ beforeEach(() => {
   render = async () => answerWith('<p>one</p>', { headers: { 'content-type': 'text/html' } });
 });
 afterEach(async () => {
-  await shutDown(front, 0);
+  await stopServers();
   await press.close();
   store.close();
   folder.remove();
 });
 
 async function open(options: Partial<HttpServerOptions> = {}, cdnHeaders = false): Promise<void> {
-  const security = securityHeaders({
-    siteUrl,
-    wordpress: null,
-    imageHosts: [],
-    frameHosts: [],
-    thirdParties: noThirdParties,
-    stripe: null,
-  });
+  const security = securityHeaders(bareSettings);
   const locals = () => ({ content: { tags: new Set(['card:1']) } }) as unknown as App.Locals;
   store = openStore({ file: `${folder.dir}/pages.sqlite`, build: 'one', log: silent });
   press = openPress({
@@ -60,7 +49,7 @@ async function open(options: Partial<HttpServerOptions> = {}, cdnHeaders = false
     memoryBytes: 1e6,
     render: createPressRender(
       (...args) => render(...args),
-      siteUrl,
+      bareSettings.siteUrl,
       locals,
       () => revision,
     ),
@@ -69,9 +58,7 @@ async function open(options: Partial<HttpServerOptions> = {}, cdnHeaders = false
     retry: { baseMs: 1, capMs: 2 },
     everything: 'site',
   });
-  front = createHttpServer({
-    siteUrl,
-    statics: openStatics(`${folder.dir}/none`),
+  ({ server, port } = await front({
     security,
     render: (...args) => render(...args),
     pages: {
@@ -83,13 +70,9 @@ async function open(options: Partial<HttpServerOptions> = {}, cdnHeaders = false
     },
     locals,
     editionReady: () => ready,
-    readiness: () => ({}),
-    log: silent,
     ...options,
-  });
-  front.listen(0, '127.0.0.1');
-  await once(front, 'listening');
-  base = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  }));
+  base = `http://127.0.0.1:${port}`;
 }
 
 it('the 404 page is rendered once for all missing addresses, until something changes', async () => {
@@ -139,7 +122,7 @@ it('a page is rendered once for 20 waiting readers, then served from the press, 
   expect(hit.headers.get('cache-tag')).toBeNull();
   const etag = String(hit.headers.get('etag'));
   expect((await fetch(`${base}/about`, { headers: { 'if-none-match': etag } })).status).toBe(304);
-  expect(front.counts).toEqual({ hits: 2, notModified: 1, misses: 20, errors: 0 });
+  expect(server.counts).toEqual({ hits: 2, notModified: 1, misses: 20, errors: 0 });
 });
 
 it('a miss is rendered and counted under its request’s id, which is not sent with pages that caches keep', async () => {
@@ -180,7 +163,7 @@ it('a failed render leaves the old page, or shows the 500 page if there is none,
   expect(none.headers.get('cache-control')).toBe('no-store');
   expect(none.headers.get('x-request-id')).toMatch(/^[\w-]{36}$/);
   expect(none.headers.get('content-security-policy')).toContain("frame-ancestors 'self'");
-  expect(front.counts.errors).toBe(1);
+  expect(server.counts.errors).toBe(1);
   expect(press.stats().failures[0]?.cause).toContain('500');
   broken = false;
   await expect.poll(async () => (await fetch(`${base}/about`)).text()).toBe('<p>two</p>');
@@ -277,7 +260,7 @@ it('a page answers 503 when too many readers wait, and without an edition even w
   await fetch(`${base}/about`);
   ready = false;
   expect((await fetch(`${base}/about`)).status).toBe(503);
-  await shutDown(front, 0);
+  await stopServers();
   await press.close();
   ready = true;
   await open({
@@ -294,7 +277,7 @@ it('a page answers 503 when too many readers wait, and without an edition even w
   });
   const busy = await fetch(`${base}/about`);
   expect([busy.status, busy.headers.get('retry-after')]).toEqual([503, '5']);
-  expect(front.counts.errors).toBe(1);
+  expect(server.counts.errors).toBe(1);
 });
 
 it('CDN headers, when they are on, are long-lived for pages and short-lived for a 404', async () => {

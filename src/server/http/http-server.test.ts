@@ -3,9 +3,17 @@ import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { ask, folder, front, page, script, stopServers, writeFiles } from '../../../tests/world/http-servers.ts';
+import {
+  ask,
+  bareSettings,
+  folder,
+  front,
+  page,
+  script,
+  stopServers,
+  writeFiles,
+} from '../../../tests/world/http-servers.ts';
 import { silent } from '../../lib/logging.ts';
-import { noThirdParties } from '../../lib/third-party/settings.ts';
 import { securityHeaders } from './security-headers.ts';
 import { shutDown } from './shutdown.ts';
 
@@ -91,15 +99,7 @@ describe('security headers', () => {
   });
 
   it('include the reporting endpoint when the page’s policy refers to it', async () => {
-    const security = securityHeaders({
-      siteUrl: 'https://paper.example',
-      wordpress: null,
-      imageHosts: [],
-      frameHosts: [],
-      thirdParties: noThirdParties,
-      stripe: null,
-      operatorToken: 'a-token',
-    });
+    const security = securityHeaders({ ...bareSettings, operatorToken: 'a-token' });
     const { port } = await front({ security });
     const { headers } = await ask(port, '/subscribe');
     expect(headers['content-security-policy']).toContain('report-to csp');

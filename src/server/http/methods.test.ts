@@ -1,24 +1,19 @@
 /** Every route of the site against every method: by the table, and as the server answers. */
-import { once } from 'node:events';
 import { globSync, readFileSync } from 'node:fs';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { answerWith } from '../../../tests/fixtures/answer.ts';
+import { bareSettings, front, stopServers } from '../../../tests/world/http-servers.ts';
 import type { ContentReader } from '../../lib/content/reader.ts';
 import { silent } from '../../lib/logging.ts';
-import { noThirdParties } from '../../lib/third-party/settings.ts';
 import { createAccessCookie } from '../../press/delivery/access-cookie.ts';
 import { openPress, type Press } from '../../press/press.server.ts';
 import { openStore, type PageStore } from '../../press/store/page-store.server.ts';
 import { tempDir } from '../../press/testing.ts';
 import { isUnknownDocument, pageKeys } from '../press/page-keys.ts';
 import { createPressRender, pageHeaders } from '../press/render-page.ts';
-import { createHttpServer } from './http-server.ts';
 import { callPaths, methodRules, methodsOf } from './methods.ts';
 import { securityHeaders } from './security-headers.ts';
-import type { HttpServer } from './server-options.ts';
-import { shutDown } from './shutdown.ts';
-import { openStatics } from './static-files.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'] as const;
 const folder = 'src/pages';
@@ -89,25 +84,16 @@ describe('the table of allowed methods', () => {
 });
 
 describe('the HTTP server', () => {
-  const siteUrl = 'https://paper.example';
   let dir: ReturnType<typeof tempDir>;
   let store: PageStore;
   let press: Press;
-  let front: HttpServer;
   let port: number;
   let renders: string[];
 
   beforeEach(async () => {
     dir = tempDir();
     renders = [];
-    const security = securityHeaders({
-      siteUrl,
-      wordpress: null,
-      imageHosts: [],
-      frameHosts: [],
-      thirdParties: noThirdParties,
-      stripe: null,
-    });
+    const security = securityHeaders(bareSettings);
     const locals = () => ({ content: { tags: new Set(['site']) } }) as unknown as App.Locals;
     const content = { resolveSlug: () => ({ kind: 'unknown' }), exists: () => true } as unknown as ContentReader;
     const render = async (request: Request) => {
@@ -120,7 +106,7 @@ describe('the HTTP server', () => {
       memoryBytes: 1e6,
       render: createPressRender(
         render,
-        siteUrl,
+        bareSettings.siteUrl,
         locals,
         () => 1,
         (key) => isUnknownDocument(content, key),
@@ -129,9 +115,7 @@ describe('the HTTP server', () => {
       log: silent,
       everything: 'site',
     });
-    front = createHttpServer({
-      siteUrl,
-      statics: openStatics(`${dir.dir}/none`),
+    ({ port } = await front({
       security,
       render,
       pages: {
@@ -140,16 +124,10 @@ describe('the HTTP server', () => {
         access: createAccessCookie({ name: 'access', keys: [{ id: 'a', secret: 'x'.repeat(32) }] }),
       },
       locals,
-      editionReady: () => true,
-      readiness: () => ({}),
-      log: silent,
-    });
-    front.listen(0, '127.0.0.1');
-    await once(front, 'listening');
-    port = (front.address() as AddressInfo).port;
+    }));
   });
   afterEach(async () => {
-    await shutDown(front, 0);
+    await stopServers();
     await press.close();
     store.close();
     dir.remove();

@@ -1,18 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { bareSettings } from '../../../tests/world/http-servers.ts';
 import { noThirdParties, type ThirdParties } from '../../lib/third-party/settings.ts';
 import { parseConfig } from '../config/config.ts';
 import { securityHeaders } from './security-headers.ts';
 
 const rendered = "script-src 'self' 'sha256-abc'";
 const policyOf = (thirdParties: ThirdParties, page: string | null = rendered) => {
-  const headers = securityHeaders({
-    siteUrl: 'https://paper.example',
-    wordpress: null,
-    imageHosts: [],
-    frameHosts: [],
-    thirdParties,
-    stripe: null,
-  });
+  const headers = securityHeaders({ ...bareSettings, thirdParties });
   return Object.fromEntries(
     headers
       .page(page)
@@ -46,9 +40,8 @@ describe('the Content-Security-Policy of a page', () => {
   });
 
   it('names the address of reports only when operators can read them', () => {
-    const config = { siteUrl: 'https://paper.example', wordpress: null, imageHosts: [], frameHosts: [] };
-    const headers = (operatorToken: string | null, siteUrl = config.siteUrl) =>
-      securityHeaders({ ...config, siteUrl, thirdParties: noThirdParties, stripe: null, operatorToken });
+    const headers = (operatorToken: string | null, siteUrl = bareSettings.siteUrl) =>
+      securityHeaders({ ...bareSettings, siteUrl, operatorToken });
     const reporting = headers('a-token');
     expect(reporting.page(rendered)).toMatch(/; report-uri \/-\/csp-reports; report-to csp(?:;|$)/);
     expect(reporting.reporting).toEqual({ 'reporting-endpoints': 'csp="/-/csp-reports"' });

@@ -1,43 +1,15 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { answerWith } from '../../../tests/fixtures/answer.ts';
-import { silent } from '../../lib/logging.ts';
-import { noThirdParties } from '../../lib/third-party/settings.ts';
-import { createHttpServer } from './http-server.ts';
-import { securityHeaders } from './security-headers.ts';
-import { shutDown } from './shutdown.ts';
-import { openStatics } from './static-files.ts';
+import { front, stopServers } from '../../../tests/world/http-servers.ts';
 
-const siteUrl = 'https://paper.example';
-let stop: () => Promise<void> = async () => {};
-afterEach(() => stop());
+afterEach(stopServers);
 
 /** A site whose pages are rendered for each request, as Astro renders them: without a body for HEAD. */
 async function site(headers: Record<string, string>): Promise<string> {
-  const server = createHttpServer({
-    siteUrl,
-    statics: openStatics('/no-such-folder'),
-    security: securityHeaders({
-      siteUrl,
-      wordpress: null,
-      imageHosts: [],
-      frameHosts: [],
-      thirdParties: noThirdParties,
-      stripe: null,
-    }),
+  const { port } = await front({
     render: async ({ method }) => answerWith(method === 'HEAD' ? null : '<h1>Zoë</h1>'.repeat(200), { headers }),
-    locals: () => ({ content: { tags: new Set() } }) as unknown as App.Locals,
-    editionReady: () => true,
-    readiness: () => ({ features: {} }),
-    log: silent,
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  stop = async () => {
-    await shutDown(server, 0);
-  };
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/search`;
+  return `http://127.0.0.1:${port}/search`;
 }
 
 it.each(['gzip', 'identity'])(

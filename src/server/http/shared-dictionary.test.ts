@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { bareSettings } from '../../../tests/world/http-servers.ts';
 import { silent } from '../../lib/logging.ts';
-import { noThirdParties } from '../../lib/third-party/settings.ts';
 import type { StoredPage } from '../../press/store/stored-page.ts';
 import { pageHeaders } from '../press/render-page.ts';
 import { securityHeaders } from './security-headers.ts';
@@ -44,14 +44,7 @@ it('the shared dictionary is absent when it is off or the build has none', () =>
   expect(openSharedDictionary(openStatics(join(dir, 'none')), on, silent)).toBeNull();
 });
 
-const security = securityHeaders({
-  siteUrl: 'https://paper.example',
-  wordpress: null,
-  imageHosts: [],
-  frameHosts: [],
-  thirdParties: noThirdParties,
-  stripe: null,
-});
+const security = securityHeaders(bareSettings);
 const page = {
   variant: 'public',
   status: 200,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { noThirdParties } from '../../lib/third-party/settings.ts';
+import { bareSettings } from '../../../tests/world/http-servers.ts';
 import { pageHeaders } from '../press/render-page.ts';
 import { securityHeaders } from './security-headers.ts';
 import { openStatics, speculationRules } from './static-files.ts';
@@ -77,14 +77,7 @@ describe('the speculation rules', () => {
   });
 
   it('are named only by HTML pages with status 200', () => {
-    const security = securityHeaders({
-      siteUrl: 'https://paper.example',
-      wordpress: null,
-      imageHosts: [],
-      frameHosts: [],
-      stripe: null,
-      thirdParties: noThirdParties,
-    });
+    const security = securityHeaders(bareSettings);
     const dress = pageHeaders(security, { cdn: null, cdnHeaders: false });
     const headers = (status: number, type: string, policy?: string) =>
       dress({
